@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error)
+]
+
+let exportsMap = Context.packageDirectory + "/Sources/CPluginEntry/exports.map"
+let release = BuildSettingCondition.when(configuration: .release)
+
+/// One self-contained shared object: the Swift runtime inside, only the two plugin symbols outside.
+/// `nodelete` because GTypes and threads do not survive an unload.
+let pluginLink: [LinkerSetting] = [
+  .unsafeFlags(
+    [
+      "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-use-ld=lld",
+      "-Xlinker", "--version-script=\(exportsMap)",
+      "-Xlinker", "-z", "-Xlinker", "nodelete",
+      "-Xlinker", "-z", "-Xlinker", "defs",
+      "-Xlinker", "-Bsymbolic",
+    ], release)
+]
+
+let package = Package(
+  name: "gst-smartdevicelink",
+  products: [
+    .library(name: "gstsmartdevicelink", type: .dynamic, targets: ["CPluginEntry"])
+  ],
+  targets: [
+    // Pure layers: bytes in, values out.
+    .target(name: "SDLWire", swiftSettings: strict),
+    .target(name: "SDLMessages", dependencies: ["SDLWire"], swiftSettings: strict),
+    .target(name: "H264", swiftSettings: strict),
+    .target(name: "SDLApp", dependencies: ["SDLMessages", "H264"], swiftSettings: strict),
+    .target(name: "SDLHeadUnit", dependencies: ["SDLMessages", "H264"], swiftSettings: strict),
+
+    // Effects: one thread and one socket; libx264.
+    .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit"], swiftSettings: strict),
+    .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
+    .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
+
+    // GStreamer.
+    .systemLibrary(
+      name: "CGStreamer", pkgConfig: "gstreamer-video-1.0",
+      providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
+    .target(name: "GStreamerKit", dependencies: ["CGStreamer"], swiftSettings: strict),
+    .target(name: "CPluginTypes", dependencies: ["CGStreamer"]),
+    .target(
+      name: "Plugin",
+      dependencies: ["GStreamerKit", "CPluginTypes", "SDLLink", "X264Encoder"], swiftSettings: strict),
+    .target(
+      name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
+      exclude: ["exports.map"], linkerSettings: pluginLink),
+
+    .testTarget(name: "SDLWireTests", dependencies: ["SDLWire"], swiftSettings: strict),
+    .testTarget(name: "SDLMessagesTests", dependencies: ["SDLMessages"], swiftSettings: strict),
+    .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: strict),
+    .testTarget(name: "SDLAppTests", dependencies: ["SDLApp", "SDLHeadUnit"], swiftSettings: strict),
+    .testTarget(name: "SDLHeadUnitTests", dependencies: ["SDLHeadUnit"], swiftSettings: strict),
+    .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
+    .testTarget(name: "X264EncoderTests", dependencies: ["X264Encoder", "H264"], swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,1 @@
+int gst_plugin_placeholder;

@@ -1,0 +1,1 @@
+#include "gst_sdl_types.h"

@@ -1,0 +1,81 @@
+/// How prominent the app is on the head unit (RPC specification, `HMILevel`).
+public enum HMILevel: String, Sendable, CaseIterable {
+  case full = "FULL"
+  case limited = "LIMITED"
+  case background = "BACKGROUND"
+  case none = "NONE"
+}
+
+/// Whether the head unit shows video in the present level (`VideoStreamingState`).
+public enum VideoStreamingState: String, Sendable, CaseIterable {
+  case streamable = "STREAMABLE"
+  case notStreamable = "NOT_STREAMABLE"
+}
+
+/// Whether the app may be heard (`AudioStreamingState`).
+public enum AudioStreamingState: String, Sendable, CaseIterable {
+  case audible = "AUDIBLE"
+  case attenuated = "ATTENUATED"
+  case notAudible = "NOT_AUDIBLE"
+}
+
+/// What is in front of the app on the screen (`SystemContext`).
+public enum SystemContext: String, Sendable, CaseIterable {
+  case main = "MAIN"
+  case voiceSession = "VRSESSION"
+  case menu = "MENU"
+  case obscured = "HMI_OBSCURED"
+  case alert = "ALERT"
+}
+
+/// Kind of app; only navigation and projection apps may stream video (`AppHMIType`).
+public enum AppHMIType: String, Sendable, CaseIterable {
+  case `default` = "DEFAULT"
+  case navigation = "NAVIGATION"
+  case projection = "PROJECTION"
+}
+
+/// What GetSystemCapability asks for (`SystemCapabilityType`); only the types in use here.
+public enum SystemCapabilityType: String, Sendable {
+  case videoStreaming = "VIDEO_STREAMING"
+  case displays = "DISPLAYS"
+}
+
+/// Outcome of a request (`Result`); only the values that this project sends or tells apart.
+public enum ResultCode: String, Sendable {
+  case success = "SUCCESS"
+  case warnings = "WARNINGS"
+  case wrongLanguage = "WRONG_LANGUAGE"
+  case resumeFailed = "RESUME_FAILED"
+  case unsupportedRequest = "UNSUPPORTED_REQUEST"
+  case unsupportedResource = "UNSUPPORTED_RESOURCE"
+  case disallowed = "DISALLOWED"
+  case rejected = "REJECTED"
+  case invalidData = "INVALID_DATA"
+  case invalidID = "INVALID_ID"
+  case duplicateName = "DUPLICATE_NAME"
+  case applicationNotRegistered = "APPLICATION_NOT_REGISTERED"
+  case applicationRegisteredAlready = "APPLICATION_REGISTERED_ALREADY"
+  case tooManyApplications = "TOO_MANY_APPLICATIONS"
+  case genericError = "GENERIC_ERROR"
+  case userDisallowed = "USER_DISALLOWED"
+  case unsupportedVersion = "UNSUPPORTED_VERSION"
+  case dataNotAvailable = "DATA_NOT_AVAILABLE"
+}
+
+/// Why the head unit ended the registration (`AppInterfaceUnregisteredReason`).
+public enum UnregisteredReason: String, Sendable, CaseIterable {
+  case ignitionOff = "IGNITION_OFF"
+  case bluetoothOff = "BLUETOOTH_OFF"
+  case usbDisconnected = "USB_DISCONNECTED"
+  case requestWhileInNone = "REQUEST_WHILE_IN_NONE_HMI_LEVEL"
+  case tooManyRequests = "TOO_MANY_REQUESTS"
+  case driverDistractionViolation = "DRIVER_DISTRACTION_VIOLATION"
+  case languageChange = "LANGUAGE_CHANGE"
+  case masterReset = "MASTER_RESET"
+  case factoryDefaults = "FACTORY_DEFAULTS"
+  case appUnauthorized = "APP_UNAUTHORIZED"
+  case protocolViolation = "PROTOCOL_VIOLATION"
+  case unsupportedHMIResource = "UNSUPPORTED_HMI_RESOURCE"
+  case resourceConstraint = "RESOURCE_CONSTRAINT"
+}

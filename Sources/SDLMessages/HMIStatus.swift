@@ -1,0 +1,47 @@
+/// OnHMIStatus: how the app stands on the head unit.
+public struct HMIStatus: RPCParameters {
+  /// Nil when the head unit sent a level that is not known here; ignore such a status.
+  public var level: HMILevel?
+  public var audioStreamingState: AudioStreamingState
+  public var systemContext: SystemContext
+  /// Absent counts as STREAMABLE.
+  public var videoStreamingState: VideoStreamingState
+  /// 0 is the main window; widgets have others and say nothing about streaming.
+  public var windowID: Int
+
+  /// Memberwise.
+  public init(
+    level: HMILevel?, audioStreamingState: AudioStreamingState = .notAudible, systemContext: SystemContext = .main,
+    videoStreamingState: VideoStreamingState, windowID: Int = 0
+  ) {
+    self.level = level
+    self.audioStreamingState = audioStreamingState
+    self.systemContext = systemContext
+    self.videoStreamingState = videoStreamingState
+    self.windowID = windowID
+  }
+
+  public init(json: JSONObject) {
+    self.init(
+      level: json.enumeration("hmiLevel"),
+      audioStreamingState: json.enumeration("audioStreamingState") ?? .notAudible,
+      systemContext: json.enumeration("systemContext") ?? .main,
+      videoStreamingState: json.enumeration("videoStreamingState") ?? .streamable,
+      windowID: json["windowID"]?.integer ?? 0)
+  }
+
+  public var json: JSONObject {
+    JSONObject(present: [
+      "hmiLevel": level.map { .string($0.rawValue) },
+      "audioStreamingState": .string(audioStreamingState.rawValue),
+      "systemContext": .string(systemContext.rawValue),
+      "videoStreamingState": .string(videoStreamingState.rawValue),
+      "windowID": .integer(windowID),
+    ])
+  }
+
+  /// Whether video may be sent: FULL or LIMITED, and streamable.
+  public var allowsVideo: Bool {
+    (level == .full || level == .limited) && videoStreamingState == .streamable
+  }
+}

@@ -1,0 +1,94 @@
+/// OnAppInterfaceUnregistered: the head unit ended the registration.
+public struct OnAppInterfaceUnregistered: RPCParameters {
+  /// As sent, also when unknown here.
+  public var reasonText: String
+
+  /// The reason, if known here.
+  public var reason: UnregisteredReason? { UnregisteredReason(rawValue: reasonText) }
+
+  /// With a known reason.
+  public init(reason: UnregisteredReason) {
+    reasonText = reason.rawValue
+  }
+
+  public init(json: JSONObject) {
+    reasonText = json["reason"]?.string ?? ""
+  }
+
+  public var json: JSONObject { ["reason": .string(reasonText)] }
+}
+
+/// OnDriverDistraction: whether the app's own screen must be locked.
+public struct OnDriverDistraction: RPCParameters {
+  /// DD_ON.
+  public var isDistractionLimited: Bool
+  /// Whether a passenger may dismiss the lock screen.
+  public var lockScreenDismissalEnabled: Bool?
+  /// Text to show with the dismissal.
+  public var lockScreenDismissalWarning: String?
+
+  /// Memberwise.
+  public init(
+    isDistractionLimited: Bool, lockScreenDismissalEnabled: Bool? = nil, lockScreenDismissalWarning: String? = nil
+  ) {
+    self.isDistractionLimited = isDistractionLimited
+    self.lockScreenDismissalEnabled = lockScreenDismissalEnabled
+    self.lockScreenDismissalWarning = lockScreenDismissalWarning
+  }
+
+  public init(json: JSONObject) {
+    self.init(
+      isDistractionLimited: json["state"]?.string == "DD_ON",
+      lockScreenDismissalEnabled: json["lockScreenDismissalEnabled"]?.bool,
+      lockScreenDismissalWarning: json["lockScreenDismissalWarning"]?.string)
+  }
+
+  public var json: JSONObject {
+    JSONObject(present: [
+      "state": .string(isDistractionLimited ? "DD_ON" : "DD_OFF"),
+      "lockScreenDismissalEnabled": lockScreenDismissalEnabled.map(JSONValue.bool),
+      "lockScreenDismissalWarning": lockScreenDismissalWarning.map(JSONValue.string),
+    ])
+  }
+}
+
+/// OnPermissionsChange: in which HMI levels each RPC may be used.
+public struct OnPermissionsChange: RPCParameters {
+  /// Levels in which an RPC is allowed, by the RPC's name.
+  public var allowedLevels: [String: [HMILevel]]
+  /// Whether any of it needs the RPC service to be encrypted.
+  public var requiresEncryption: Bool
+
+  /// The most entries that are read, as the specification allows.
+  public static let maximumItems = 500
+
+  /// Memberwise.
+  public init(allowedLevels: [String: [HMILevel]], requiresEncryption: Bool = false) {
+    self.allowedLevels = allowedLevels
+    self.requiresEncryption = requiresEncryption
+  }
+
+  public init(json: JSONObject) {
+    let items = (json["permissionItem"]?.array ?? []).prefix(Self.maximumItems).compactMap(\.object)
+    let levels = items.compactMap { item -> (String, [HMILevel])? in
+      guard let name = item["rpcName"]?.string else { return nil }
+      return (name, item["hmiPermissions"]?.object?.enumerations("allowed") ?? [])
+    }
+    self.init(
+      allowedLevels: Dictionary(levels, uniquingKeysWith: { $1 }),
+      requiresEncryption: json["requireEncryption"]?.bool ?? false)
+  }
+
+  public var json: JSONObject {
+    let items = allowedLevels.sorted { $0.key < $1.key }.map { name, levels -> JSONValue in
+      .object([
+        "rpcName": .string(name),
+        "hmiPermissions": .object([
+          "allowed": .array(levels.map { .string($0.rawValue) }), "userDisallowed": .array([]),
+        ]),
+        "parameterPermissions": .object(["allowed": .array([]), "userDisallowed": .array([])]),
+      ])
+    }
+    return ["permissionItem": .array(items), "requireEncryption": .bool(requiresEncryption)]
+  }
+}

@@ -1,0 +1,58 @@
+import SDLWire
+
+/// One RPC: binary header, parameters, bulk data.
+public struct RPCMessage: Equatable, Sendable {
+  public var type: RPCType
+  public var function: FunctionID
+  /// Answers carry the id of their request.
+  public var correlationID: Int32
+  public var parameters: JSONObject
+  /// The binary tail; not empty only on the hybrid service.
+  public var bulk: [UInt8]
+
+  /// Memberwise.
+  public init(
+    type: RPCType, function: FunctionID, correlationID: Int32, parameters: JSONObject = [:], bulk: [UInt8] = []
+  ) {
+    self.type = type
+    self.function = function
+    self.correlationID = correlationID
+    self.parameters = parameters
+    self.bulk = bulk
+  }
+
+  /// Why a payload is not an RPC.
+  public enum Malformed: Error, Equatable, Sendable {
+    case header(RPCHeader.Malformed)
+    /// The JSON is not an object; the header could be read.
+    case parameters(RPCHeader)
+  }
+
+  /// Reads the payload of a message on the RPC or hybrid service (protocol 2 and later).
+  public init(payload: [UInt8]) throws(Malformed) {
+    let header: RPCHeader
+    do { header = try RPCHeader(payload: payload) } catch { throw .header(error) }
+    let body = payload[RPCHeader.byteCount...]
+    let parameters: JSONObject
+    do {
+      parameters = try JSONObject(parsing: body.prefix(Int(header.jsonSize)))
+    } catch {
+      throw .parameters(header)
+    }
+    self.init(
+      type: header.type, function: FunctionID(rawValue: header.functionID), correlationID: header.correlationID,
+      parameters: parameters, bulk: Array(body.dropFirst(Int(header.jsonSize))))
+  }
+
+  /// The payload as bytes.
+  public var payload: [UInt8] {
+    let json = parameters.serialized
+    let header = RPCHeader(
+      type: type, functionID: function.rawValue, correlationID: correlationID,
+      jsonSize: UInt32(truncatingIfNeeded: json.count))
+    return header.bytes + json + bulk
+  }
+
+  /// The service that the message belongs on.
+  public var service: ServiceType { bulk.isEmpty ? .rpc : .hybrid }
+}

@@ -1,0 +1,164 @@
+/// A version of the RPC set (`SyncMsgVersion`).
+public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
+  public var major: Int
+  public var minor: Int
+  public var patch: Int
+
+  /// Memberwise.
+  public init(_ major: Int, _ minor: Int = 0, _ patch: Int = 0) {
+    self.major = major
+    self.minor = minor
+    self.patch = patch
+  }
+
+  init?(json: JSONValue?) {
+    guard let object = json?.object, let major = object["majorVersion"]?.integer else { return nil }
+    self.init(major, object["minorVersion"]?.integer ?? 0, object["patchVersion"]?.integer ?? 0)
+  }
+
+  var json: JSONValue {
+    .object(["majorVersion": .integer(major), "minorVersion": .integer(minor), "patchVersion": .integer(patch)])
+  }
+
+  /// "8.0.0".
+  public var description: String { "\(major).\(minor).\(patch)" }
+
+  /// Orders by major, then minor, then patch.
+  public static func < (lhs: Self, rhs: Self) -> Bool {
+    (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
+  }
+}
+
+/// RegisterAppInterface, request.
+public struct RegisterAppInterface: RPCParameters {
+  /// Highest RPC version of the app.
+  public var rpcVersion: RPCVersion
+  /// At most 100 characters.
+  public var appName: String
+  /// At most 100 characters; identifies the app in the head unit's policies.
+  public var appID: String
+  /// A language tag such as EN-US.
+  public var language: String
+  public var isMediaApplication: Bool
+  public var appTypes: [AppHMIType]
+
+  /// Memberwise.
+  public init(
+    rpcVersion: RPCVersion, appName: String, appID: String, language: String, isMediaApplication: Bool,
+    appTypes: [AppHMIType]
+  ) {
+    self.rpcVersion = rpcVersion
+    self.appName = appName
+    self.appID = appID
+    self.language = language
+    self.isMediaApplication = isMediaApplication
+    self.appTypes = appTypes
+  }
+
+  /// Members that the specification calls mandatory become empty when missing; check with ``isComplete``.
+  public init(json: JSONObject) {
+    rpcVersion = RPCVersion(json: json["syncMsgVersion"]) ?? RPCVersion(0)
+    appName = json["appName"]?.string ?? ""
+    appID = json["appID"]?.string ?? ""
+    language = json["languageDesired"]?.string ?? ""
+    isMediaApplication = json["isMediaApplication"]?.bool ?? false
+    appTypes = json.enumerations("appHMIType") ?? []
+  }
+
+  /// Whether all mandatory members are there and within their limits.
+  public var isComplete: Bool {
+    rpcVersion.major >= 1 && (1...100).contains(appName.count) && (1...100).contains(appID.count) && !language.isEmpty
+  }
+
+  public var json: JSONObject {
+    [
+      "syncMsgVersion": rpcVersion.json,
+      "appName": .string(appName),
+      "appID": .string(appID),
+      "fullAppID": .string(appID),
+      "languageDesired": .string(language),
+      "hmiDisplayLanguageDesired": .string(language),
+      "isMediaApplication": .bool(isMediaApplication),
+      "appHMIType": .array(appTypes.map { .string($0.rawValue) }),
+    ]
+  }
+}
+
+/// RegisterAppInterface, response: what the project uses of it.
+public struct RegisterAppInterfaceResponse: RPCParameters {
+  public var result: RPCResult
+  /// Negotiated RPC version.
+  public var rpcVersion: RPCVersion?
+  public var language: String?
+  /// `hmiCapabilities.videoStreaming`; nil when the head unit does not say.
+  public var videoStreaming: Bool?
+  /// `displayCapabilities.graphicSupported`, which stands in for ``videoStreaming`` in RPC 3.0–4.4.
+  public var graphicSupported: Bool?
+  /// `displayCapabilities.screenParams.resolution`: the video size of head units without a video capability.
+  public var screenResolution: ImageResolution?
+  /// `vehicleType` (deprecated in 7.1).
+  public var make: String?
+  public var model: String?
+  public var modelYear: String?
+  public var trim: String?
+  public var systemSoftwareVersion: String?
+
+  /// A response without optional members.
+  public init(result: RPCResult) {
+    self.result = result
+  }
+
+  public init(json: JSONObject) {
+    self.init(result: RPCResult(json: json))
+    rpcVersion = RPCVersion(json: json["syncMsgVersion"])
+    language = json["language"]?.string
+    videoStreaming = json["hmiCapabilities"]?.object?["videoStreaming"]?.bool
+    let display = json["displayCapabilities"]?.object
+    graphicSupported = display?["graphicSupported"]?.bool
+    screenResolution = ImageResolution(json: display?["screenParams"]?.object?["resolution"])
+    let vehicle = json["vehicleType"]?.object
+    make = vehicle?["make"]?.string
+    model = vehicle?["model"]?.string
+    modelYear = vehicle?["modelYear"]?.string
+    trim = vehicle?["trim"]?.string
+    systemSoftwareVersion = json["systemSoftwareVersion"]?.string
+  }
+
+  public var json: JSONObject {
+    var json = result.json
+    json["syncMsgVersion"] = rpcVersion?.json
+    json["language"] = language.map(JSONValue.string)
+    json["hmiDisplayLanguage"] = language.map(JSONValue.string)
+    json["hmiCapabilities"] = videoStreaming.map { .object(["videoStreaming": .bool($0)]) }
+    json["systemSoftwareVersion"] = systemSoftwareVersion.map(JSONValue.string)
+    json["displayCapabilities"] = displayCapabilities
+    let vehicle = JSONObject(present: [
+      "make": make.map(JSONValue.string), "model": model.map(JSONValue.string),
+      "modelYear": modelYear.map(JSONValue.string), "trim": trim.map(JSONValue.string),
+    ])
+    json["vehicleType"] = vehicle.isEmpty ? nil : .object(vehicle)
+    return json
+  }
+
+  private var displayCapabilities: JSONValue? {
+    guard screenResolution != nil || graphicSupported != nil else { return nil }
+    let touch: JSONObject = [
+      "pressAvailable": .bool(true), "multiTouchAvailable": .bool(true), "doublePressAvailable": .bool(false),
+    ]
+    return .object(
+      JSONObject(present: [
+        "displayType": .string("SDL_GENERIC"),
+        "displayName": .string("SDL"),
+        "graphicSupported": .bool(graphicSupported ?? true),
+        "mediaClockFormats": .array([]),
+        "textFields": .array([
+          .object([
+            "name": .string("mainField1"), "characterSet": .string("UTF_8"), "width": .integer(40), "rows": .integer(1),
+          ])
+        ]),
+        "screenParams": screenResolution.map {
+          .object(["resolution": $0.json, "touchEventAvailable": .object(touch)])
+        },
+      ]))
+  }
+}

@@ -1,0 +1,54 @@
+/// GetSystemCapability, request.
+public struct GetSystemCapability: RPCParameters {
+  /// Nil when the type is not known here.
+  public var type: SystemCapabilityType?
+  /// True asks for OnSystemCapabilityUpdated from now on, false ends that, nil leaves it as it is.
+  public var subscribe: Bool?
+
+  /// Memberwise.
+  public init(type: SystemCapabilityType?, subscribe: Bool?) {
+    self.type = type
+    self.subscribe = subscribe
+  }
+
+  public init(json: JSONObject) {
+    self.init(type: json.enumeration("systemCapabilityType"), subscribe: json["subscribe"]?.bool)
+  }
+
+  public var json: JSONObject {
+    JSONObject(present: [
+      "systemCapabilityType": type.map { .string($0.rawValue) }, "subscribe": subscribe.map(JSONValue.bool),
+    ])
+  }
+}
+
+/// The `systemCapability` member of the answer to GetSystemCapability and of OnSystemCapabilityUpdated.
+public struct SystemCapability: RPCParameters {
+  /// Nil when the type is not known here.
+  public var type: SystemCapabilityType?
+  public var videoStreaming: VideoStreamingCapability?
+
+  /// Memberwise.
+  public init(type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability? = nil) {
+    self.type = type
+    self.videoStreaming = videoStreaming
+  }
+
+  /// Reads the parameters that contain `systemCapability`.
+  public init(json: JSONObject) {
+    let capability = json["systemCapability"]?.object ?? [:]
+    self.init(
+      type: capability.enumeration("systemCapabilityType"),
+      videoStreaming: capability["videoStreamingCapability"]?.object.map(VideoStreamingCapability.init(json:)))
+  }
+
+  public var json: JSONObject {
+    [
+      "systemCapability": .object(
+        JSONObject(present: [
+          "systemCapabilityType": type.map { .string($0.rawValue) },
+          "videoStreamingCapability": videoStreaming.map { .object($0.json) },
+        ]))
+    ]
+  }
+}

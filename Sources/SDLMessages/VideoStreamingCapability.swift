@@ -1,0 +1,114 @@
+/// A size in pixels (`ImageResolution`).
+public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
+  public var width: Int
+  public var height: Int
+
+  /// Memberwise.
+  public init(_ width: Int, _ height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  /// Nil unless both sides are there and within 1…10000, the specification's range.
+  init?(json: JSONValue?) {
+    guard let object = json?.object,
+      let width = object["resolutionWidth"]?.integer, (1...10_000).contains(width),
+      let height = object["resolutionHeight"]?.integer, (1...10_000).contains(height)
+    else { return nil }
+    self.init(width, height)
+  }
+
+  var json: JSONValue { .object(["resolutionWidth": .integer(width), "resolutionHeight": .integer(height)]) }
+
+  /// "800×480".
+  public var description: String { "\(width)×\(height)" }
+}
+
+/// A way to transport and code video (`VideoStreamingFormat`); kept as text because head units list formats that are
+/// of no use here.
+public struct VideoStreamingFormat: Hashable, Sendable, CustomStringConvertible {
+  public var videoProtocol: String
+  public var codec: String
+
+  /// Memberwise.
+  public init(videoProtocol: String, codec: String) {
+    self.videoProtocol = videoProtocol
+    self.codec = codec
+  }
+
+  /// H.264 byte stream, one access unit after the other.
+  public static let rawH264 = VideoStreamingFormat(videoProtocol: "RAW", codec: "H264")
+  /// H.264 in RTP packets (RFC 6184) framed by RFC 4571.
+  public static let rtpH264 = VideoStreamingFormat(videoProtocol: "RTP", codec: "H264")
+
+  /// "H264 over RAW".
+  public var description: String { "\(codec) over \(videoProtocol)" }
+}
+
+/// What video a head unit takes (`VideoStreamingCapability`). Everything may be absent; in an update, absent means
+/// unchanged.
+public struct VideoStreamingCapability: RPCParameters {
+  /// Display area in head-unit pixels.
+  public var preferredResolution: ImageResolution?
+  /// Kilobits per second.
+  public var maxBitrate: Int?
+  /// In the head unit's order of preference.
+  public var supportedFormats: [VideoStreamingFormat]?
+  public var hapticSpatialDataSupported: Bool?
+  /// Inches.
+  public var diagonalScreenSize: Double?
+  public var pixelPerInch: Double?
+  /// The head unit enlarges the video by this.
+  public var scale: Double?
+  /// Frames per second.
+  public var preferredFPS: Int?
+  /// Further sizes that the head unit can show.
+  public var additionalCapabilities: [VideoStreamingCapability]?
+
+  /// The most additional capabilities that are read; the specification allows 100.
+  public static let maximumAdditionalCapabilities = 100
+
+  /// A capability that says nothing.
+  public init() {}
+
+  public init(json: JSONObject) {
+    self.init(json: json, allowsAdditional: true)
+  }
+
+  private init(json: JSONObject, allowsAdditional: Bool) {
+    preferredResolution = ImageResolution(json: json["preferredResolution"])
+    maxBitrate = json["maxBitrate"]?.integer
+    supportedFormats = json["supportedFormats"]?.array?.compactMap { format in
+      guard let videoProtocol = format.object?["protocol"]?.string, let codec = format.object?["codec"]?.string else {
+        return nil
+      }
+      return VideoStreamingFormat(videoProtocol: videoProtocol, codec: codec)
+    }
+    hapticSpatialDataSupported = json["hapticSpatialDataSupported"]?.bool
+    diagonalScreenSize = json["diagonalScreenSize"]?.number
+    pixelPerInch = json["pixelPerInch"]?.number
+    scale = json["scale"]?.number
+    preferredFPS = json["preferredFPS"]?.integer
+    guard allowsAdditional else { return }
+    // Nested lists are forbidden by SDL-0332; reading one level bounds the recursion as well.
+    additionalCapabilities = json["additionalVideoStreamingCapabilities"]?.array?
+      .prefix(Self.maximumAdditionalCapabilities)
+      .compactMap { $0.object.map { Self(json: $0, allowsAdditional: false) } }
+  }
+
+  public var json: JSONObject {
+    JSONObject(present: [
+      "preferredResolution": preferredResolution?.json,
+      "maxBitrate": maxBitrate.map(JSONValue.integer),
+      "supportedFormats": supportedFormats.map { formats in
+        .array(formats.map { .object(["protocol": .string($0.videoProtocol), "codec": .string($0.codec)]) })
+      },
+      "hapticSpatialDataSupported": hapticSpatialDataSupported.map(JSONValue.bool),
+      "diagonalScreenSize": diagonalScreenSize.map(JSONValue.number),
+      "pixelPerInch": pixelPerInch.map(JSONValue.number),
+      "scale": scale.map(JSONValue.number),
+      "preferredFPS": preferredFPS.map(JSONValue.integer),
+      "additionalVideoStreamingCapabilities": additionalCapabilities.map { .array($0.map { .object($0.json) }) },
+    ])
+  }
+}

@@ -1,0 +1,161 @@
+/// Payload of StartService on the RPC service: the app's highest protocol version (protocol 5.0 and later).
+public struct RPCServiceRequest: Equatable, Sendable {
+  /// Nil in the payload-free form that apps before protocol 5 send.
+  public var protocolVersion: ProtocolVersion?
+
+  /// A request for `protocolVersion`.
+  public init(protocolVersion: ProtocolVersion?) {
+    self.protocolVersion = protocolVersion
+  }
+
+  /// Bytes on the wire.
+  public var bytes: [UInt8] {
+    guard let protocolVersion else { return [] }
+    return BSONDocument([("protocolVersion", .string(protocolVersion.description))]).bytes
+  }
+}
+
+/// Payload of StartServiceACK on the RPC service.
+public struct RPCServiceAcknowledgement: Equatable, Sendable {
+  /// Negotiated version; nil in the 4-byte form of protocol 2–4.
+  public var protocolVersion: ProtocolVersion?
+  /// Must be returned in EndService.
+  public var hashID: Int32?
+  /// Largest frame payload that the head unit takes, in bytes.
+  public var mtu: Int64?
+  /// Names of transports that may carry audio and video besides this one.
+  public var secondaryTransports: [String]?
+  /// 1 primary, 2 secondary, in order of preference.
+  public var audioServiceTransports: [Int32]?
+  /// 1 primary, 2 secondary, in order of preference.
+  public var videoServiceTransports: [Int32]?
+  public var make: String?
+  public var model: String?
+  public var modelYear: String?
+  public var trim: String?
+  public var systemSoftwareVersion: String?
+  public var systemHardwareVersion: String?
+
+  /// An empty acknowledgement.
+  public init() {}
+
+  /// Bytes in a frame of protocol `version`: nothing in 1, the hash alone in 2–4, BSON in 5.
+  public func bytes(version: UInt8) -> [UInt8] {
+    switch version {
+    case 1: return []
+    case 2...4: return UInt32(bitPattern: hashID ?? 0).bigEndianBytes
+    default:
+      return BSONDocument([
+        ("protocolVersion", (protocolVersion?.description).map(BSONValue.string)),
+        ("hashId", hashID.map(BSONValue.int32)),
+        ("mtu", mtu.map(BSONValue.int64)),
+        ("secondaryTransports", secondaryTransports.map { .array($0.map(BSONValue.string)) }),
+        ("audioServiceTransports", audioServiceTransports.map { .array($0.map(BSONValue.int32)) }),
+        ("videoServiceTransports", videoServiceTransports.map { .array($0.map(BSONValue.int32)) }),
+        ("make", make.map(BSONValue.string)),
+        ("model", model.map(BSONValue.string)),
+        ("modelYear", modelYear.map(BSONValue.string)),
+        ("trim", trim.map(BSONValue.string)),
+        ("systemSoftwareVersion", systemSoftwareVersion.map(BSONValue.string)),
+        ("systemHardwareVersion", systemHardwareVersion.map(BSONValue.string)),
+      ]).bytes
+    }
+  }
+}
+
+/// Payload of StartService and StartServiceACK on the video service (protocol 5). Every key is optional.
+public struct VideoServiceParameters: Equatable, Sendable {
+  /// In pixels.
+  public var width: Int32?
+  /// In pixels.
+  public var height: Int32?
+  /// RAW, RTP, …
+  public var videoProtocol: String?
+  /// H264, …
+  public var videoCodec: String?
+  /// Largest frame payload on this service, in bytes; only in an acknowledgement.
+  public var mtu: Int64?
+
+  /// Memberwise.
+  public init(
+    width: Int32? = nil, height: Int32? = nil, videoProtocol: String? = nil, videoCodec: String? = nil,
+    mtu: Int64? = nil
+  ) {
+    self.width = width
+    self.height = height
+    self.videoProtocol = videoProtocol
+    self.videoCodec = videoCodec
+    self.mtu = mtu
+  }
+
+  /// Bytes in a frame of protocol `version`: nothing before 5.
+  public func bytes(version: UInt8) -> [UInt8] {
+    guard version >= 5 else { return [] }
+    return BSONDocument([
+      ("height", height.map(BSONValue.int32)),
+      ("width", width.map(BSONValue.int32)),
+      ("videoProtocol", videoProtocol.map(BSONValue.string)),
+      ("videoCodec", videoCodec.map(BSONValue.string)),
+      ("mtu", mtu.map(BSONValue.int64)),
+    ]).bytes
+  }
+}
+
+/// Payload of StartServiceNAK and EndServiceNAK.
+public struct ServiceRejection: Equatable, Sendable {
+  /// Keys of the request that were refused.
+  public var rejectedParameters: [String]
+  /// Free text (protocol 5.3).
+  public var reason: String?
+
+  /// Memberwise.
+  public init(rejectedParameters: [String] = [], reason: String? = nil) {
+    self.rejectedParameters = rejectedParameters
+    self.reason = reason
+  }
+
+  /// Bytes in a frame of protocol `version`: nothing before 5.
+  public func bytes(version: UInt8) -> [UInt8] {
+    guard version >= 5 else { return [] }
+    let rejected: BSONValue? =
+      rejectedParameters.isEmpty ? nil : .array(rejectedParameters.map(BSONValue.string))
+    return BSONDocument([("rejectedParams", rejected), ("reason", reason.map(BSONValue.string))]).bytes
+  }
+}
+
+/// Payload of EndService on the RPC service.
+public struct EndServiceRequest: Equatable, Sendable {
+  /// The hash of the RPC StartServiceACK.
+  public var hashID: Int32?
+
+  /// Memberwise.
+  public init(hashID: Int32?) {
+    self.hashID = hashID
+  }
+
+  /// Bytes in a frame of protocol `version`: nothing in 1, the hash alone in 2–4, BSON in 5.
+  public func bytes(version: UInt8) -> [UInt8] {
+    guard let hashID, version > 1 else { return [] }
+    guard version >= 5 else { return UInt32(bitPattern: hashID).bigEndianBytes }
+    return BSONDocument([("hashId", .int32(hashID))]).bytes
+  }
+}
+
+/// Payload of TransportEventUpdate: where the head unit listens for a secondary transport.
+public struct TransportEventUpdate: Equatable, Sendable {
+  /// IPv4 or IPv6 address as text; nil when TCP is not available.
+  public var address: String?
+  /// TCP port.
+  public var port: Int32?
+
+  /// Memberwise.
+  public init(address: String?, port: Int32?) {
+    self.address = address
+    self.port = port
+  }
+
+  /// Bytes on the wire.
+  public var bytes: [UInt8] {
+    BSONDocument([("tcpIpAddress", .string(address ?? "")), ("tcpPort", port.map(BSONValue.int32))]).bytes
+  }
+}

@@ -1,0 +1,123 @@
+/// How one message goes over the wire: a single frame, or a first frame and consecutive ones.
+///
+/// Yields headers and *ranges* of the payload, so that a sender can write them scatter–gather without copying.
+/// Source: protocol specification, "Multiple Frame Packets".
+public struct Fragmentation: Sequence, Sendable {
+  /// One frame of the message.
+  public struct Fragment: Equatable, Sendable {
+    /// The frame's header.
+    public var header: FrameHeader
+    /// What follows the header.
+    public var content: Content
+
+    /// Header bytes plus the eight bytes of a first frame.
+    public static let maximumPrefixByteCount = FrameHeader.maximumByteCount + 8
+
+    /// Writes everything of this frame that is not message payload; returns how many bytes that is.
+    public func writePrefix(to destination: UnsafeMutableRawBufferPointer) -> Int {
+      let headerSize = header.write(to: destination)
+      guard case .announcement(let totalSize, let frameCount) = content else { return headerSize }
+      destination.storeBytes(of: totalSize.bigEndian, toByteOffset: headerSize, as: UInt32.self)
+      destination.storeBytes(of: frameCount.bigEndian, toByteOffset: headerSize + 4, as: UInt32.self)
+      return headerSize + 8
+    }
+
+    /// The part of the message in this frame; empty in a first frame.
+    public var payloadRange: Range<Int> {
+      if case .payload(let range) = content { range } else { 0..<0 }
+    }
+  }
+
+  /// What a frame carries.
+  public enum Content: Equatable, Sendable {
+    /// A first frame: size of the whole message in bytes, and how many consecutive frames follow.
+    case announcement(totalSize: UInt32, frameCount: UInt32)
+    /// A piece of the message.
+    case payload(Range<Int>)
+  }
+
+  /// Protocol version of all frames, 2…5.
+  public let version: UInt8
+  /// The service of all frames.
+  public let service: ServiceType
+  /// The session of all frames.
+  public let sessionID: UInt8
+  /// The id that all frames share; receivers refuse 0.
+  public let messageID: UInt32
+  /// Size of the message in bytes, at least 1.
+  public let payloadSize: Int
+  /// The largest payload of one frame.
+  public let maximumPayload: Int
+
+  /// - Precondition: `payloadSize` and `maximumPayload` are positive and `payloadSize` fits 32 bits.
+  public init(
+    service: ServiceType, version: UInt8, sessionID: UInt8, messageID: UInt32, payloadSize: Int, maximumPayload: Int
+  ) {
+    precondition(payloadSize > 0 && maximumPayload > 0 && payloadSize <= UInt32.max)
+    self.service = service
+    self.version = version
+    self.sessionID = sessionID
+    self.messageID = messageID
+    self.payloadSize = payloadSize
+    self.maximumPayload = maximumPayload
+  }
+
+  /// Whole frames with their payload, for messages that are small enough to copy.
+  public func frames(of payload: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(payload.count + FrameHeader.maximumByteCount)
+    for fragment in self {
+      withUnsafeTemporaryAllocation(byteCount: Fragment.maximumPrefixByteCount, alignment: 4) { prefix in
+        let size = fragment.writePrefix(to: prefix)
+        bytes.append(contentsOf: UnsafeRawBufferPointer(prefix)[0..<size])
+      }
+      bytes.append(contentsOf: payload[fragment.payloadRange])
+    }
+    return bytes
+  }
+
+  /// Starts at the first frame.
+  public func makeIterator() -> Iterator { Iterator(message: self) }
+
+  /// Walks the frames of a message in sending order.
+  public struct Iterator: IteratorProtocol, Sendable {
+    private let message: Fragmentation
+    private var offset = 0
+    private var number = 0
+    private var isAnnounced = false
+
+    init(message: Fragmentation) {
+      self.message = message
+    }
+
+    /// The next frame; nil after the last.
+    public mutating func next() -> Fragment? {
+      guard offset < message.payloadSize else { return nil }
+      if message.payloadSize <= message.maximumPayload {
+        offset = message.payloadSize
+        return Fragment(
+          header: header(.single, info: 0, dataSize: message.payloadSize), content: .payload(0..<message.payloadSize))
+      }
+      guard isAnnounced else {
+        isAnnounced = true
+        let frameCount = (message.payloadSize - 1) / message.maximumPayload + 1
+        return Fragment(
+          header: header(.first, info: 0, dataSize: 8),
+          content: .announcement(totalSize: UInt32(message.payloadSize), frameCount: UInt32(frameCount)))
+      }
+      let end = Swift.min(offset + message.maximumPayload, message.payloadSize)
+      let info = end == message.payloadSize ? 0 : UInt8(number % 255 + 1)
+      let fragment = Fragment(
+        header: header(.consecutive, info: info, dataSize: end - offset), content: .payload(offset..<end))
+      offset = end
+      number += 1
+      return fragment
+    }
+
+    private func header(_ type: FrameType, info: UInt8, dataSize: Int) -> FrameHeader {
+      FrameHeader(
+        version: message.version, frameType: type, service: message.service, frameInfo: info,
+        sessionID: message.sessionID, dataSize: UInt32(dataSize), messageID: message.messageID)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/// The header in front of every frame: 8 bytes in protocol version 1, 12 bytes (with a message id) in 2–5.
+///
+/// ```
+///  0        1        2        3        4 … 7      8 … 11
+/// ┌────┬─┬─┬────────┬────────┬────────┬──────────┬────────────┐
+/// │vers│E│T│service │ info   │session │data size │ message id │   big-endian
+/// └────┴─┴─┴────────┴────────┴────────┴──────────┴────────────┘
+/// ```
+/// Source: protocol specification, "Frame Header".
+public struct FrameHeader: Equatable, Sendable {
+  /// Protocol version of the frame, 1…5.
+  public var version: UInt8
+  /// The E bit: the payload is TLS ciphertext.
+  public var isEncrypted: Bool
+  /// What kind of frame this is.
+  public var frameType: FrameType
+  /// The service that the frame belongs to.
+  public var service: ServiceType
+  /// Meaning depends on ``frameType``: control code, 0, or the running number of a consecutive frame.
+  public var frameInfo: UInt8
+  /// 0 only before a session exists.
+  public var sessionID: UInt8
+  /// Payload bytes that follow the header.
+  public var dataSize: UInt32
+  /// Groups the frames of one message; absent (0) in version 1.
+  public var messageID: UInt32
+
+  /// Size of the largest header.
+  public static let maximumByteCount = 12
+
+  /// Memberwise.
+  public init(
+    version: UInt8, isEncrypted: Bool = false, frameType: FrameType, service: ServiceType, frameInfo: UInt8,
+    sessionID: UInt8, dataSize: UInt32, messageID: UInt32
+  ) {
+    self.version = version
+    self.isEncrypted = isEncrypted
+    self.frameType = frameType
+    self.service = service
+    self.frameInfo = frameInfo
+    self.sessionID = sessionID
+    self.dataSize = dataSize
+    self.messageID = messageID
+  }
+
+  /// Bytes that this header takes on the wire.
+  public var byteCount: Int { Self.byteCount(version: version) }
+
+  /// Bytes that a header of `version` takes on the wire.
+  public static func byteCount(version: UInt8) -> Int { version == 1 ? 8 : 12 }
+
+  /// The meaning of ``frameInfo`` in a control frame; nil for other frames and reserved codes.
+  public var controlFrame: ControlFrame? { frameType == .control ? ControlFrame(rawValue: frameInfo) : nil }
+}
+
+extension FrameHeader {
+  /// Writes the header to the start of `destination`, which must hold ``byteCount`` bytes; returns that count.
+  @discardableResult
+  public func write(to destination: UnsafeMutableRawBufferPointer) -> Int {
+    destination[0] = version << 4 | (isEncrypted ? 0x08 : 0) | frameType.rawValue
+    destination[1] = service.rawValue
+    destination[2] = frameInfo
+    destination[3] = sessionID
+    destination.storeBytes(of: dataSize.bigEndian, toByteOffset: 4, as: UInt32.self)
+    if version > 1 {
+      destination.storeBytes(of: messageID.bigEndian, toByteOffset: 8, as: UInt32.self)
+    }
+    return byteCount
+  }
+
+  /// The header as bytes.
+  public var bytes: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+      count = write(to: UnsafeMutableRawBufferPointer(buffer))
+    }
+  }
+
+  /// Why bytes are not a header.
+  public enum InvalidHeader: Error, Equatable, Sendable {
+    case version(UInt8)
+    case service(UInt8)
+    case frameType(UInt8)
+    case frameInfo(UInt8)
+    /// A first frame carries exactly eight bytes; single and consecutive frames are never empty.
+    case dataSize(UInt32)
+    /// Over the receiver's limit for the service.
+    case oversized(UInt32, limit: Int)
+  }
+
+  /// Reads a header from the start of `bytes`; nil when more bytes are needed.
+  ///
+  /// Checks in the order that SDL Core uses, so that the same garbage is refused for the same reason. A message id
+  /// of 0 passes: head units send it, and only a head unit may refuse it.
+  public init?(decoding bytes: Span<UInt8>, limits: FrameLimits) throws(InvalidHeader) {
+    guard bytes.count >= 8 else { return nil }
+    let version = bytes[0] >> 4
+    guard (1...5).contains(version) else { throw .version(version) }
+    guard bytes.count >= Self.byteCount(version: version) else { return nil }
+    guard let service = ServiceType(rawValue: bytes[1]) else { throw .service(bytes[1]) }
+    guard let frameType = FrameType(rawValue: bytes[0] & 0x07) else { throw .frameType(bytes[0] & 0x07) }
+    switch frameType {
+    case .control: guard ControlFrame(rawValue: bytes[2]) != nil else { throw .frameInfo(bytes[2]) }
+    case .single, .first: guard bytes[2] == 0 else { throw .frameInfo(bytes[2]) }
+    case .consecutive: break
+    }
+    let dataSize = UInt32(bigEndianBytes: bytes, at: 4)
+    switch frameType {
+    case .control: break
+    case .first: guard dataSize == 8 else { throw .dataSize(dataSize) }
+    case .single, .consecutive: guard dataSize > 0 else { throw .dataSize(dataSize) }
+    }
+    let limit = limits.maximumPayload(version: version, service: service)
+    guard dataSize <= limit else { throw .oversized(dataSize, limit: limit) }
+    self.init(
+      version: version, isEncrypted: bytes[0] & 0x08 != 0, frameType: frameType, service: service,
+      frameInfo: bytes[2], sessionID: bytes[3], dataSize: dataSize,
+      messageID: version > 1 ? UInt32(bigEndianBytes: bytes, at: 8) : 0)
+  }
+}
+
+/// The largest payload that a receiver takes in one frame.
+public struct FrameLimits: Equatable, Sendable {
+  /// Limit for protocol versions 1 and 2 (1500 bytes with the header).
+  public static let legacyPayload = 1488
+  /// SDL Core's `MaximumPayloadSize`, and what it announces as `mtu`.
+  public static let corePayload = 131_072
+
+  /// Limit for protocol versions 3–5.
+  public var payload: Int
+
+  /// Limits with `payload` for versions 3–5.
+  public init(payload: Int = corePayload) {
+    self.payload = max(payload, Self.legacyPayload)
+  }
+
+  /// The largest payload accepted for a frame of `version` on `service`.
+  public func maximumPayload(version: UInt8, service: ServiceType) -> Int {
+    version < 3 ? Self.legacyPayload : payload
+  }
+}

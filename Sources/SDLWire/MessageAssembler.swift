@@ -1,0 +1,113 @@
+/// A whole message of the RPC, hybrid, audio, video or (TLS handshake) control service.
+public struct Message: Equatable, Sendable {
+  /// Header of the frame that completed the message; its `dataSize` is that frame's.
+  public var header: FrameHeader
+  /// All payload bytes of the message.
+  public var payload: [UInt8]
+
+  /// A message as assembled.
+  public init(header: FrameHeader, payload: [UInt8]) {
+    self.header = header
+    self.payload = payload
+  }
+}
+
+/// Puts multi-frame messages together again; single frames pass straight through.
+///
+/// Messages are told apart by session, service and message id. What is promised by a first frame is checked against
+/// the limits before memory is used, and memory grows only with bytes that have really arrived.
+public struct MessageAssembler: Sendable {
+  /// Why a frame was refused; the message that it belonged to is dropped, others are not disturbed.
+  public enum Failure: Error, Equatable, Sendable {
+    /// A consecutive frame without a first frame.
+    case notAnnounced
+    /// A number is missing or repeated.
+    case outOfSequence(expected: UInt8, got: UInt8)
+    /// More bytes than the first frame announced, or fewer at the last frame.
+    case sizeMismatch(announced: Int, got: Int)
+    /// The first frame announces more than the receiver takes.
+    case oversized(UInt32)
+    /// The first frame announces nothing.
+    case empty
+  }
+
+  private struct Key: Hashable {
+    var sessionID: UInt8
+    var service: ServiceType
+    var messageID: UInt32
+  }
+
+  private struct Partial {
+    var announcedSize: Int
+    var payload: [UInt8]
+    var frameNumber: Int
+    var lastFrame: Duration
+  }
+
+  /// The largest message accepted, in bytes.
+  public let maximumMessageSize: Int
+  /// How many messages may be incomplete at once; the stalest gives way.
+  public let maximumPartialMessages: Int
+  /// A message whose next frame takes longer is dropped (SDL Core's `ExpectedConsecutiveFramesTimeout`).
+  public let timeout: Duration
+  private var partials: [Key: Partial] = [:]
+
+  /// An assembler with nothing pending.
+  public init(
+    maximumMessageSize: Int = 16 << 20, maximumPartialMessages: Int = 8, timeout: Duration = .seconds(10)
+  ) {
+    self.maximumMessageSize = maximumMessageSize
+    self.maximumPartialMessages = maximumPartialMessages
+    self.timeout = timeout
+  }
+
+  /// How many messages are incomplete.
+  public var partialCount: Int { partials.count }
+
+  /// Takes the next data frame; returns the message that it completes. Control frames must not come here.
+  public mutating func accept(_ frame: Frame, now: Duration) throws(Failure) -> Message? {
+    let header = frame.header
+    let key = Key(sessionID: header.sessionID, service: header.service, messageID: header.messageID)
+    partials = partials.filter { now - $0.value.lastFrame < timeout }
+    switch header.frameType {
+    case .control, .single:
+      return Message(header: header, payload: frame.payload)
+    case .first:
+      try begin(key, announcement: frame.payload, now: now)
+      return nil
+    case .consecutive:
+      return try append(frame, to: key, now: now)
+    }
+  }
+
+  private mutating func begin(_ key: Key, announcement: [UInt8], now: Duration) throws(Failure) {
+    partials[key] = nil
+    guard announcement.count == 8 else { throw .sizeMismatch(announced: 8, got: announcement.count) }
+    let total = UInt32(bigEndianBytes: announcement.span, at: 0)
+    guard total > 0 else { throw .empty }
+    guard total <= maximumMessageSize else { throw .oversized(total) }
+    if partials.count >= maximumPartialMessages, let stalest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame }) {
+      partials[stalest.key] = nil
+    }
+    partials[key] = Partial(announcedSize: Int(total), payload: [], frameNumber: 0, lastFrame: now)
+  }
+
+  private mutating func append(_ frame: Frame, to key: Key, now: Duration) throws(Failure) -> Message? {
+    guard var partial = partials.removeValue(forKey: key) else { throw .notAnnounced }
+    let isLast = frame.header.frameInfo == 0
+    let expected = UInt8(partial.frameNumber % 255 + 1)
+    guard isLast || frame.header.frameInfo == expected else {
+      throw .outOfSequence(expected: expected, got: frame.header.frameInfo)
+    }
+    let size = partial.payload.count + frame.payload.count
+    guard isLast ? size == partial.announcedSize : size < partial.announcedSize else {
+      throw .sizeMismatch(announced: partial.announcedSize, got: size)
+    }
+    partial.payload.append(contentsOf: frame.payload)
+    partial.frameNumber += 1
+    partial.lastFrame = now
+    if isLast { return Message(header: frame.header, payload: partial.payload) }
+    partials[key] = partial
+    return nil
+  }
+}
