@@ -22,6 +22,8 @@ public struct RPCResult: RPCParameters {
   }
 
   public var json: JSONObject {
-    JSONObject(present: ["success": .bool(success), "resultCode": .string(resultCode), "info": info.map(JSONValue.string)])
+    JSONObject(present: [
+      "success": .bool(success), "resultCode": .string(resultCode), "info": info.map(JSONValue.string),
+    ])
   }
 }

@@ -86,7 +86,9 @@ public struct MessageAssembler: Sendable {
     let total = UInt32(bigEndianBytes: announcement.span, at: 0)
     guard total > 0 else { throw .empty }
     guard total <= maximumMessageSize else { throw .oversized(total) }
-    if partials.count >= maximumPartialMessages, let stalest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame }) {
+    if partials.count >= maximumPartialMessages,
+      let stalest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame })
+    {
       partials[stalest.key] = nil
     }
     partials[key] = Partial(announcedSize: Int(total), payload: [], frameNumber: 0, lastFrame: now)
