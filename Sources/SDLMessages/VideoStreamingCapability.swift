@@ -112,3 +112,20 @@ public struct VideoStreamingCapability: RPCParameters {
     ])
   }
 }
+
+extension VideoStreamingCapability {
+  /// This capability with the members that `update` has; head units send partial updates.
+  public func updated(by update: VideoStreamingCapability) -> VideoStreamingCapability {
+    var merged = VideoStreamingCapability()
+    merged.preferredResolution = update.preferredResolution ?? preferredResolution
+    merged.maxBitrate = update.maxBitrate ?? maxBitrate
+    merged.supportedFormats = update.supportedFormats ?? supportedFormats
+    merged.hapticSpatialDataSupported = update.hapticSpatialDataSupported ?? hapticSpatialDataSupported
+    merged.diagonalScreenSize = update.diagonalScreenSize ?? diagonalScreenSize
+    merged.pixelPerInch = update.pixelPerInch ?? pixelPerInch
+    merged.scale = update.scale ?? scale
+    merged.preferredFPS = update.preferredFPS ?? preferredFPS
+    merged.additionalCapabilities = update.additionalCapabilities ?? additionalCapabilities
+    return merged
+  }
+}

@@ -1,0 +1,154 @@
+/// Frames: the session's beginning and end, control frames, heartbeats.
+extension AppSession {
+  /// More runs of garbage than this within a second end the session, as SDL Core does it.
+  private static let maximumGarbageRate = 10
+  /// How long the reason of an end may take to arrive behind the end itself.
+  private static let reasonPatience = Duration.milliseconds(500)
+  /// Smallest frame payload that is believed; anything less would flood the connection with headers.
+  private static let minimumPayload: Int64 = 256
+  private static let maximumPayload: Int64 = 4 << 20
+
+  /// The first frame has a version-1 header; only apps of protocol 5 say more than that.
+  mutating func startSession() {
+    let asked = configuration.maximumProtocolVersion
+    let request = RPCServiceRequest(protocolVersion: asked.major >= 5 ? asked : nil)
+    phase = .startingSession(deadline: now + configuration.sessionTimeout)
+    send(.control(.startService, service: .rpc, version: 1, sessionID: 0, payload: request.bytes))
+  }
+
+  mutating func receiveGarbage(_ firstBytes: [UInt8]) {
+    garbageTimes.append(now)
+    garbageTimes.removeAll { now - $0 >= .seconds(1) }
+    guard hasReceivedFrame, garbageTimes.count <= Self.maximumGarbageRate else {
+      return fail(.notSDL(firstBytes: firstBytes))
+    }
+    actions.append(.report(.diagnostic("skipped bytes that are no frame: \(firstBytes)")))
+  }
+
+  mutating func receive(_ frame: Frame) {
+    hasReceivedFrame = true
+    heartbeat.frameReceived(now: now)
+    let header = frame.header
+    if case .startingSession = phase {
+      return receiveSessionAnswer(frame)
+    }
+    guard header.sessionID == sessionID else {
+      return actions.append(.report(.diagnostic("ignored a frame of session \(header.sessionID)")))
+    }
+    guard !header.isEncrypted else {
+      return actions.append(.report(.diagnostic("ignored an encrypted frame: no encryption was agreed")))
+    }
+    if let control = header.controlFrame {
+      return receive(control, frame)
+    }
+    do {
+      guard let message = try assembler.accept(frame, now: now) else { return }
+      receive(message)
+    } catch {
+      actions.append(.report(.diagnostic("dropped a frame of \(header.service): \(error)")))
+    }
+  }
+
+  private mutating func receiveSessionAnswer(_ frame: Frame) {
+    guard frame.header.service == .rpc else { return }
+    switch frame.header.controlFrame {
+    case .startServiceACK:
+      let acknowledgement = RPCServiceAcknowledgement(payload: frame.payload, version: frame.header.version)
+      let offered =
+        acknowledgement.protocolVersion ?? ProtocolVersion(Int(frame.header.version))
+      let negotiated = min(configuration.maximumProtocolVersion, offered)
+      guard negotiated.major >= 3 else { return fail(.unsupportedProtocol(version: "\(offered)")) }
+      version = UInt8(clamping: min(negotiated.major, 5))
+      sessionID = frame.header.sessionID
+      hashID = acknowledgement.hashID
+      sessionMTU = acknowledgement.mtu
+      headUnit = HeadUnitInfo(acknowledgement, protocolVersion: negotiated)
+      heartbeat.start(interval: configuration.heartbeatInterval, now: now)
+      actions.append(.report(.sessionStarted(negotiated)))
+      register()
+    case .startServiceNAK:
+      fail(.sessionRefused(reason: ServiceRejection(payload: frame.payload).reason))
+    default:
+      break
+    }
+  }
+
+  private mutating func receive(_ control: ControlFrame, _ frame: Frame) {
+    switch (control, frame.header.service) {
+    case (.heartbeat, _):
+      send(
+        .control(
+          .heartbeatACK, service: .control, version: version, sessionID: sessionID,
+          messageID: frame.header.messageID))
+    case (.heartbeatACK, _), (.transportEventUpdate, _), (.serviceDataACK, _): break
+    case (.startServiceACK, .video):
+      perform(
+        stream.acknowledged(VideoServiceParameters(payload: frame.payload), desired: desiredVideo, now: now))
+    case (.startServiceNAK, .video):
+      perform(stream.refused(ServiceRejection(payload: frame.payload), now: now))
+    case (.endServiceACK, .video), (.endServiceNAK, .video):
+      stream.endConfirmed()
+    case (.endService, .rpc):
+      acknowledgeEnd(of: .rpc)
+      stopVideo(.sessionEnded)
+      if case .finishing = phase { return end() }
+      phase = .endedByHeadUnit(deadline: now + Self.reasonPatience)
+    case (.endService, let service):
+      // Unanswered, the head unit would keep the service and refuse to start it again.
+      acknowledgeEnd(of: service)
+      if service == .video { perform(stream.endedByHeadUnit(now: now)) }
+    case (.endServiceACK, .rpc), (.endServiceNAK, .rpc):
+      if case .finishing(.endingSession, _) = phase { end() }
+    default:
+      actions.append(.report(.diagnostic("ignored control frame \(control) on \(frame.header.service)")))
+    }
+  }
+
+  private mutating func acknowledgeEnd(of service: ServiceType) {
+    send(.control(.endServiceACK, service: service, version: version, sessionID: sessionID))
+  }
+
+  /// Begins the polite end; the rest follows the answers.
+  mutating func beginFinish() {
+    guard case .registered = phase else {
+      guard phase != .over else { return }
+      if case .finishing = phase { return }
+      return end()
+    }
+    stopVideo(.app)
+    phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)
+    sendRequest(.unregisterAppInterface, [:])
+  }
+
+  /// The registration is gone, or its end unanswered: the session is next.
+  mutating func endSession() {
+    guard case .finishing(.unregistering, let deadline) = phase else { return }
+    phase = .finishing(.endingSession, deadline: deadline)
+    let request = EndServiceRequest(hashID: hashID)
+    send(
+      .control(
+        .endService, service: .rpc, version: version, sessionID: sessionID, payload: request.bytes(version: version)))
+  }
+
+  mutating func advanceHeartbeat() {
+    switch heartbeat.advance(now: now) {
+    case .none: break
+    case .send:
+      send(
+        .control(.heartbeat, service: .control, version: version, sessionID: sessionID, messageID: nextMessageID()))
+    case .lost: fail(.heartbeatLost)
+    }
+  }
+
+  mutating func send(_ frame: Frame) {
+    actions.append(.send(frame.bytes))
+  }
+
+  /// Payload per frame for a service that announced `mtu`: head units read the number as payload or as whole frame,
+  /// so that 12 bytes less is right for both. Before protocol 5 the version's own limit holds.
+  func maximumPayload(mtu: Int64?) -> Int {
+    let announced = mtu ?? sessionMTU ?? Int64(FrameLimits.corePayload)
+    let payload = min(max(announced, Self.minimumPayload), Self.maximumPayload) - Int64(FrameHeader.maximumByteCount)
+    return Int(payload)
+  }
+}

@@ -1,0 +1,179 @@
+/// Remote procedure calls: registration, capabilities, notifications.
+extension AppSession {
+  /// RPC version that first had the video streaming capability.
+  private static let capabilityVersion = RPCVersion(4, 5)
+
+  mutating func register() {
+    phase = .registering
+    let request = RegisterAppInterface(
+      rpcVersion: configuration.maximumRPCVersion, appName: configuration.appName, appID: configuration.appID,
+      language: configuration.language, isMediaApplication: false, appTypes: [configuration.appType])
+    sendRequest(.registerAppInterface, request.json)
+  }
+
+  mutating func sendRequest(_ function: FunctionID, _ parameters: JSONObject) {
+    let id = requests.add(function, deadline: now + configuration.requestTimeout)
+    sendRPC(RPCMessage(type: .request, function: function, correlationID: id, parameters: parameters))
+  }
+
+  private mutating func sendRPC(_ message: RPCMessage) {
+    let payload = message.payload
+    let fragmentation = Fragmentation(
+      service: message.service, version: version, sessionID: sessionID, messageID: nextMessageID(),
+      payloadSize: payload.count, maximumPayload: maximumPayload(mtu: sessionMTU))
+    actions.append(.send(fragmentation.frames(of: payload)))
+  }
+
+  mutating func receive(_ message: Message) {
+    switch message.header.service {
+    case .rpc, .hybrid:
+      do {
+        receive(try RPCMessage(payload: message.payload))
+      } catch {
+        actions.append(.report(.diagnostic("ignored an unreadable RPC: \(error)")))
+      }
+    case .control: receiveSecurityQuery(message.payload)
+    case .audio, .video: break
+    }
+  }
+
+  /// A handshake that nobody answers would keep the head unit waiting for ever.
+  private mutating func receiveSecurityQuery(_ payload: [UInt8]) {
+    guard let query = SecurityQuery(payload: payload), query.queryID == SecurityQuery.handshakeID else { return }
+    let answer = SecurityQuery.notSupported(text: "this app does not encrypt")
+    let fragmentation = Fragmentation(
+      service: .control, version: version, sessionID: sessionID, messageID: nextMessageID(),
+      payloadSize: answer.bytes.count, maximumPayload: maximumPayload(mtu: sessionMTU))
+    actions.append(.send(fragmentation.frames(of: answer.bytes)))
+    actions.append(.report(.diagnostic("refused a TLS handshake: encryption is not supported")))
+  }
+
+  private mutating func receive(_ message: RPCMessage) {
+    switch message.type {
+    case .response:
+      guard let function = requests.take(message) else {
+        return actions.append(.report(.diagnostic("ignored an answer to nothing: \(message.function)")))
+      }
+      receiveResponse(to: function, message.parameters)
+    case .notification: receiveNotification(message.function, message.parameters)
+    case .request: actions.append(.report(.diagnostic("ignored request \(message.function)")))
+    }
+  }
+
+  private mutating func receiveResponse(to function: FunctionID, _ parameters: JSONObject) {
+    switch function {
+    case .registerAppInterface: registered(RegisterAppInterfaceResponse(json: parameters))
+    case .getSystemCapability: receiveCapability(RPCResult(json: parameters), SystemCapability(json: parameters))
+    case .unregisterAppInterface: endSession()
+    default: break
+    }
+  }
+
+  mutating func requestExpired(_ function: FunctionID) {
+    switch function {
+    case .registerAppInterface: fail(.unanswered(request: "RegisterAppInterface"))
+    case .getSystemCapability:
+      actions.append(.report(.diagnostic("GetSystemCapability was not answered")))
+      capabilityUnavailable()
+    case .unregisterAppInterface: endSession()
+    default: break
+    }
+  }
+
+  private mutating func registered(_ response: RegisterAppInterfaceResponse) {
+    guard case .registering = phase else { return }
+    guard response.result.success else {
+      return fail(.registrationRefused(resultCode: response.result.resultCode, info: response.result.info))
+    }
+    let rpcVersion = min(configuration.maximumRPCVersion, response.rpcVersion ?? configuration.maximumRPCVersion)
+    registration = response
+    headUnit?.merge(response, rpcVersion: rpcVersion)
+    phase = .registered
+    if let headUnit { actions.append(.report(.registered(headUnit))) }
+    if rpcVersion >= Self.capabilityVersion {
+      requestCapability()
+    } else {
+      capabilityUnavailable()
+    }
+  }
+
+  private mutating func requestCapability() {
+    capability = .requested
+    sendRequest(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
+  }
+
+  private mutating func receiveCapability(_ result: RPCResult, _ answer: SystemCapability) {
+    guard capability == .requested else { return }
+    if result.success, let video = answer.videoStreaming {
+      return setCapability(video)
+    }
+    let isEarly = hmiStatus?.level == nil || hmiStatus?.level == HMILevel.none
+    if result.resultCode == ResultCode.disallowed.rawValue, isEarly {
+      capability = .deferred
+    } else {
+      actions.append(.report(.diagnostic("no video capability: \(result.resultCode) \(result.info ?? "")")))
+      capabilityUnavailable()
+    }
+  }
+
+  private mutating func setCapability(_ video: VideoStreamingCapability) {
+    capability = .known(video)
+    headUnit?.videoCapability = video
+    actions.append(.report(.videoCapability(video, fallbackSize: displaySize)))
+  }
+
+  /// Head units before RPC 4.5 take H.264 in the size of their display.
+  private mutating func capabilityUnavailable() {
+    let isVideoSupported = registration?.videoStreaming ?? registration?.graphicSupported ?? true
+    guard isVideoSupported else { return fail(.videoNotSupported) }
+    capability = .unavailable
+    actions.append(.report(.videoCapability(nil, fallbackSize: displaySize)))
+  }
+
+  private var displaySize: VideoSize? {
+    registration?.screenResolution.map { VideoSize($0.width, $0.height) }
+  }
+
+  private mutating func receiveNotification(_ function: FunctionID, _ parameters: JSONObject) {
+    switch function {
+    case .onHMIStatus: receive(HMIStatus(json: parameters))
+    case .onSystemCapabilityUpdated:
+      if let update = SystemCapability(json: parameters).videoStreaming { mergeCapability(update) }
+    case .onDriverDistraction:
+      actions.append(.report(.driverDistraction(OnDriverDistraction(json: parameters))))
+    case .onAppInterfaceUnregistered:
+      if case .finishing = phase { return endSession() }
+      fail(.unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText))
+    case .onPermissionsChange:
+      if OnPermissionsChange(json: parameters).requiresEncryption {
+        actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is not supported")))
+      }
+    default:
+      // Policy updates, icons, languages, hashes: nothing that a stream depends on, and nothing that must be answered.
+      break
+    }
+  }
+
+  private mutating func receive(_ status: HMIStatus) {
+    guard status.windowID == 0 else { return }
+    guard status.level != nil else {
+      return actions.append(.report(.diagnostic("ignored an HMI status with an unknown level")))
+    }
+    let couldStream = hmiStatus?.allowsVideo ?? false
+    hmiStatus = status
+    if status.allowsVideo, !couldStream { stream.clearRetryPause() }
+    actions.append(.report(.hmiStatus(status)))
+    if capability == .deferred, status.level != HMILevel.none { requestCapability() }
+  }
+
+  /// Members that an update leaves out are unchanged.
+  private mutating func mergeCapability(_ update: VideoStreamingCapability) {
+    guard case .registered = phase else { return }
+    var merged = update
+    if case .known(let current) = capability {
+      merged = current.updated(by: update)
+      guard merged != current else { return }
+    }
+    setCapability(merged)
+  }
+}

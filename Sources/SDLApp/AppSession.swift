@@ -1,0 +1,228 @@
+@_exported import SDLMessages
+@_exported import SDLWire
+
+/// The app's side of one connection to a head unit: version negotiation, registration, HMI status, capabilities and
+/// the video service.
+///
+/// Sans-I/O: every input is a method that takes the time and returns what to do. The caller owns the socket, calls
+/// ``advance(to:)`` when ``nextDeadline`` has come, and sends video only while ``videoGrant`` is there.
+public struct AppSession: Sendable {
+  /// What the caller must do, in order.
+  public enum Action: Equatable, Sendable {
+    /// Whole frames for the transport; never dropped, sent before any further video frame.
+    case send([UInt8])
+    case report(Event)
+    /// Close the transport once everything has been written; the session is over.
+    case close
+  }
+
+  /// News for the app.
+  public enum Event: Equatable, Sendable {
+    /// The session has begun; the app is not registered yet.
+    case sessionStarted(ProtocolVersion)
+    case registered(HeadUnitInfo)
+    /// Of the main window.
+    case hmiStatus(HMIStatus)
+    /// What video the head unit takes, at first and whenever it changes. `fallbackSize` is the display's size, for
+    /// head units that have no video capability.
+    case videoCapability(VideoStreamingCapability?, fallbackSize: VideoSize?)
+    case videoStarted(VideoGrant)
+    case videoStopped(VideoStopReason)
+    /// `retryAfter` is nil when nothing is tried again by itself.
+    case videoStartFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
+    case driverDistraction(OnDriverDistraction)
+    /// Something odd that did no harm, for the log.
+    case diagnostic(String)
+    /// The session is over against the app's will. At most once.
+    case failed(AppSessionFailure)
+  }
+
+  /// Who the app is, and how long it waits.
+  public struct Configuration: Equatable, Sendable {
+    /// At most 100 characters.
+    public var appName: String
+    /// At most 100 characters.
+    public var appID: String
+    public var appType: AppHMIType
+    /// A language tag such as EN-US.
+    public var language: String
+    /// For the answer to the first request; head units whose HMI is still starting take long.
+    public var sessionTimeout: Duration = .seconds(10)
+    /// For the answer to any RPC; head units give up on their HMI after 11 s.
+    public var requestTimeout: Duration = .seconds(12)
+    /// For all of a polite end.
+    public var finishTimeout: Duration = .seconds(1)
+    /// Between heartbeats of our own; nil sends none. Head units begin theirs only after the first one.
+    public var heartbeatInterval: Duration?
+    /// Highest protocol version to ask for.
+    public var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
+    /// Highest RPC version to ask for.
+    public var maximumRPCVersion = RPCVersion(8, 0, 0)
+
+    /// With the usual times and versions.
+    public init(appName: String, appID: String, appType: AppHMIType, language: String) {
+      self.appName = appName
+      self.appID = appID
+      self.appType = appType
+      self.language = language
+    }
+  }
+
+  enum Phase: Equatable {
+    case idle
+    case startingSession(deadline: Duration)
+    case registering
+    case registered
+    /// The head unit ended the session; the reason may still be on its way.
+    case endedByHeadUnit(deadline: Duration)
+    case finishing(Finish, deadline: Duration)
+    case over
+  }
+
+  /// Steps of the polite end.
+  enum Finish: Equatable {
+    case unregistering
+    case endingSession
+  }
+
+  enum CapabilityState: Equatable {
+    case unknown
+    case requested
+    /// Refused in HMI level NONE; asked again in another.
+    case deferred
+    case known(VideoStreamingCapability)
+    case unavailable
+  }
+
+  let configuration: Configuration
+  var now: Duration = .zero
+  var phase = Phase.idle
+  var actions: [Action] = []
+
+  var version: UInt8 = 1
+  var sessionID: UInt8 = 0
+  var hashID: Int32?
+  var sessionMTU: Int64?
+  var headUnit: HeadUnitInfo?
+  var assembler = MessageAssembler(maximumMessageSize: 4 << 20)
+  var garbageTimes: [Duration] = []
+  var hasReceivedFrame = false
+  var heartbeat = Heartbeat()
+
+  var requests = PendingRequests()
+  var registration: RegisterAppInterfaceResponse?
+  var hmiStatus: HMIStatus?
+  var capability = CapabilityState.unknown
+
+  var wish: VideoWish?
+  var stream = VideoStream()
+  var epoch: UInt32 = 0
+  private var lastMessageID: UInt32 = 0
+
+  /// The right to send video; nil while no byte may go out.
+  public internal(set) var videoGrant: VideoGrant?
+
+  /// A session before its connection.
+  public init(configuration: Configuration) {
+    self.configuration = configuration
+  }
+
+  /// When ``advance(to:)`` has to be called next.
+  public var nextDeadline: Duration? {
+    let phaseDeadline: Duration? =
+      switch phase {
+      case .startingSession(let deadline), .endedByHeadUnit(let deadline), .finishing(_, let deadline): deadline
+      case .idle, .registering, .registered, .over: nil
+      }
+    return [phaseDeadline, requests.nextDeadline, stream.nextDeadline, heartbeat.nextDeadline].compactMap(\.self).min()
+  }
+
+  /// The id for the next data message, unique over all services; head units refuse 0.
+  public mutating func nextMessageID() -> UInt32 {
+    lastMessageID = lastMessageID == .max ? 1 : lastMessageID + 1
+    return lastMessageID
+  }
+}
+
+extension AppSession {
+  /// The transport is up.
+  public mutating func transportConnected(now: Duration) -> [Action] {
+    perform(at: now) { $0.startSession() }
+  }
+
+  /// A frame, or garbage, from the head unit.
+  public mutating func receive(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
+    perform(at: now) {
+      switch item {
+      case .frame(let frame): $0.receive(frame)
+      case .garbage(_, let firstBytes): $0.receiveGarbage(firstBytes)
+      }
+    }
+  }
+
+  /// Time has passed.
+  public mutating func advance(to now: Duration) -> [Action] {
+    perform(at: now) { $0.handleDeadlines() }
+  }
+
+  /// The transport is gone.
+  public mutating func transportLost(now: Duration) -> [Action] {
+    perform(at: now) { session in
+      if case .finishing = session.phase {
+        session.end()
+      } else {
+        session.fail(.connectionLost)
+      }
+    }
+  }
+
+  /// What the app would like to stream from now on; nil for nothing.
+  public mutating func setVideoWish(_ wish: VideoWish?, now: Duration) -> [Action] {
+    perform(at: now) { $0.wish = wish }
+  }
+
+  /// Ends the session politely: video, registration, RPC service, each acknowledged, within `finishTimeout`.
+  public mutating func finish(now: Duration) -> [Action] {
+    perform(at: now) { $0.beginFinish() }
+  }
+
+  private mutating func perform(at now: Duration, _ body: (inout AppSession) -> Void) -> [Action] {
+    guard phase != .over else { return [] }
+    self.now = now
+    body(&self)
+    reconcile()
+    defer { actions = [] }
+    return actions
+  }
+
+  private mutating func handleDeadlines() {
+    switch phase {
+    case .startingSession(let deadline) where deadline <= now:
+      return fail(.unanswered(request: "StartService"))
+    case .endedByHeadUnit(let deadline) where deadline <= now:
+      return fail(.endedByHeadUnit)
+    case .finishing(_, let deadline) where deadline <= now:
+      return end()
+    default: break
+    }
+    for function in requests.takeExpired(now: now) { requestExpired(function) }
+    advanceHeartbeat()
+    perform(stream.advance(now: now))
+  }
+
+  /// Ends the session with an error for the app.
+  mutating func fail(_ failure: AppSessionFailure) {
+    guard phase != .over else { return }
+    stopVideo(.sessionEnded)
+    actions.append(.report(.failed(failure)))
+    end()
+  }
+
+  mutating func end() {
+    guard phase != .over else { return }
+    stopVideo(.sessionEnded)
+    _ = requests.takeAll()
+    phase = .over
+    actions.append(.close)
+  }
+}

@@ -1,0 +1,56 @@
+/// Why a session ended or never came about.
+public enum AppSessionFailure: Error, Equatable, Sendable {
+  /// The peer sent bytes that are no SDL frame; the first of them.
+  case notSDL(firstBytes: [UInt8])
+  /// The head unit answered the first request with a NAK.
+  case sessionRefused(reason: String?)
+  /// The head unit speaks only versions that are too old.
+  case unsupportedProtocol(version: String)
+  /// Nothing came in the time allowed.
+  case unanswered(request: String)
+  /// RegisterAppInterface was not successful.
+  case registrationRefused(resultCode: String, info: String?)
+  /// The head unit says that it shows no video of apps.
+  case videoNotSupported
+  /// The head unit does without the app; the reason as in `AppInterfaceUnregisteredReason`.
+  case unregistered(reason: String)
+  /// The head unit ended the session without a reason.
+  case endedByHeadUnit
+  /// A heartbeat stayed unanswered.
+  case heartbeatLost
+  /// The transport closed.
+  case connectionLost
+}
+
+extension AppSessionFailure: CustomStringConvertible {
+  /// For people: what happened and what to do.
+  public var description: String {
+    switch self {
+    case .notSDL(let firstBytes):
+      "the peer is no SDL head unit: it sent \(Self.quoted(firstBytes)); check host and port (SDL Core listens on 12345)"
+    case .sessionRefused(let reason):
+      "the head unit refused the session\(reason.map { " (\($0))" } ?? ""); its software may not take this protocol version"
+    case .unsupportedProtocol(let version):
+      "the head unit speaks SDL protocol \(version); 3 or newer is needed for video"
+    case .unanswered(let request):
+      "the head unit did not answer \(request); is its HMI running? A longer connect-timeout gives it more time"
+    case .registrationRefused(let resultCode, let info):
+      "the head unit refused to register the app: \(resultCode)\(info.map { " (\($0))" } ?? ""); check app-name, app-id and app-type"
+    case .videoNotSupported:
+      "the head unit does not show video of apps"
+    case .unregistered(let reason):
+      "the head unit unregistered the app: \(reason)"
+    case .endedByHeadUnit:
+      "the head unit ended the session"
+    case .heartbeatLost:
+      "the head unit stopped answering heartbeats"
+    case .connectionLost:
+      "the head unit closed the connection"
+    }
+  }
+
+  private static func quoted(_ bytes: [UInt8]) -> String {
+    let text = bytes.map { (0x20...0x7E).contains($0) ? String(UnicodeScalar($0)) : "." }.joined()
+    return "\"\(text)\""
+  }
+}

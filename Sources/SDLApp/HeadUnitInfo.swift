@@ -1,0 +1,39 @@
+import SDLMessages
+import SDLWire
+
+/// What the head unit has said about itself.
+public struct HeadUnitInfo: Equatable, Sendable {
+  public var make: String?
+  public var model: String?
+  public var modelYear: String?
+  public var trim: String?
+  public var softwareVersion: String?
+  public var hardwareVersion: String?
+  /// Negotiated protocol version.
+  public var protocolVersion: ProtocolVersion
+  /// Negotiated RPC version.
+  public var rpcVersion: RPCVersion?
+  /// Nil until asked for, and with head units that have no such capability.
+  public var videoCapability: VideoStreamingCapability?
+
+  /// Reads the answer that starts a session.
+  init(_ acknowledgement: RPCServiceAcknowledgement, protocolVersion: ProtocolVersion) {
+    make = acknowledgement.make
+    model = acknowledgement.model
+    modelYear = acknowledgement.modelYear
+    trim = acknowledgement.trim
+    softwareVersion = acknowledgement.systemSoftwareVersion
+    hardwareVersion = acknowledgement.systemHardwareVersion
+    self.protocolVersion = protocolVersion
+  }
+
+  /// Fills what the session start left open (vehicle data moved there only in protocol 5.4).
+  mutating func merge(_ response: RegisterAppInterfaceResponse, rpcVersion: RPCVersion) {
+    make = make ?? response.make
+    model = model ?? response.model
+    modelYear = modelYear ?? response.modelYear
+    trim = trim ?? response.trim
+    softwareVersion = softwareVersion ?? response.systemSoftwareVersion
+    self.rpcVersion = rpcVersion
+  }
+}

@@ -1,0 +1,46 @@
+import SDLMessages
+
+/// The requests that wait for an answer. Every one of them ends: by its answer, by its time-out, or with the session.
+struct PendingRequests: Equatable, Sendable {
+  private struct Entry: Equatable {
+    var function: FunctionID
+    var deadline: Duration
+  }
+
+  private var entries: [Int32: Entry] = [:]
+  private var lastID: Int32 = 0
+
+  var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
+
+  /// Registers a request; returns its correlation id.
+  mutating func add(_ function: FunctionID, deadline: Duration) -> Int32 {
+    repeat {
+      lastID = lastID == .max ? 1 : lastID + 1
+    } while entries[lastID] != nil
+    entries[lastID] = Entry(function: function, deadline: deadline)
+    return lastID
+  }
+
+  /// The function that `response` answers; nil when nothing like it was asked. A head unit that could not read the
+  /// request answers with GenericResponse instead of the function.
+  mutating func take(_ response: RPCMessage) -> FunctionID? {
+    guard let entry = entries[response.correlationID],
+      response.function == entry.function || response.function == .genericResponse
+    else { return nil }
+    entries[response.correlationID] = nil
+    return entry.function
+  }
+
+  /// Removes the requests whose time is up.
+  mutating func takeExpired(now: Duration) -> [FunctionID] {
+    let expired = entries.filter { $0.value.deadline <= now }
+    for id in expired.keys { entries[id] = nil }
+    return expired.sorted { $0.key < $1.key }.map(\.value.function)
+  }
+
+  /// Removes everything, because the session is over.
+  mutating func takeAll() -> [FunctionID] {
+    defer { entries = [:] }
+    return entries.sorted { $0.key < $1.key }.map(\.value.function)
+  }
+}

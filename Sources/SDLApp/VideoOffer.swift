@@ -1,0 +1,42 @@
+/// One picture format that the head unit takes, ready for negotiation.
+public struct VideoOffer: Hashable, Sendable {
+  /// Size of the encoded pictures: the display's size ÷ scale, rounded half up, then even.
+  public var size: VideoSize
+  /// Size in head-unit pixels.
+  public var displaySize: VideoSize
+  /// The head unit enlarges the pictures by this, 1…10.
+  public var scale: Double
+  /// Frames per second that the head unit would like; nil when it does not say.
+  public var frameRate: Int?
+
+  /// The smallest side that is encoded.
+  public static let minimumSide = 16
+
+  /// An offer for a display of `displaySize`; nil when nothing of at least 16×16 pixels would be left.
+  public init?(displaySize: VideoSize, scale: Double?, frameRate: Int?) {
+    let scale = min(max(scale ?? 1, 1), 10)
+    func side(_ pixels: Int) -> Int { Int((Double(pixels) / scale).rounded(.toNearestOrAwayFromZero)) & ~1 }
+    let size = VideoSize(side(displaySize.width), side(displaySize.height))
+    guard size.width >= Self.minimumSide, size.height >= Self.minimumSide else { return nil }
+    self.size = size
+    self.displaySize = displaySize
+    self.scale = scale
+    self.frameRate = frameRate.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// The offers of a capability: its own size first, then the additional ones in their order, each once. What an
+  /// additional one leaves out is taken from the root, but for the scale, which is 1 then.
+  public static func offers(of capability: VideoStreamingCapability) -> [VideoOffer] {
+    var offers: [VideoOffer] = []
+    for entry in [capability] + (capability.additionalCapabilities ?? []) {
+      guard let resolution = entry.preferredResolution,
+        let offer = VideoOffer(
+          displaySize: VideoSize(resolution.width, resolution.height), scale: entry.scale,
+          frameRate: entry.preferredFPS ?? capability.preferredFPS),
+        !offers.contains(where: { $0.size == offer.size && $0.frameRate == offer.frameRate })
+      else { continue }
+      offers.append(offer)
+    }
+    return offers
+  }
+}
