@@ -5,4 +5,46 @@
 #include <gst/base/gstbasesink.h>
 #include <gst/video/video.h>
 
+/* What Swift can't import: macros that cast or compute, C globals, and varargs. Each line names what it stands for. */
+
+/* G_PARAM_STATIC_STRINGS, GST_PARAM_MUTABLE_*, GST_PARAM_DOC_SHOW_DEFAULT */
+enum {
+  CGST_PARAM_STATIC_STRINGS = G_PARAM_STATIC_STRINGS,
+  CGST_PARAM_MUTABLE_READY = GST_PARAM_MUTABLE_READY,
+  CGST_PARAM_MUTABLE_PLAYING = GST_PARAM_MUTABLE_PLAYING
+};
+
+/* G_TYPE_* and GST_TYPE_STRUCTURE */
+static inline GType cgst_type_boolean (void) { return G_TYPE_BOOLEAN; }
+static inline GType cgst_type_int (void) { return G_TYPE_INT; }
+static inline GType cgst_type_uint (void) { return G_TYPE_UINT; }
+static inline GType cgst_type_uint64 (void) { return G_TYPE_UINT64; }
+static inline GType cgst_type_double (void) { return G_TYPE_DOUBLE; }
+static inline GType cgst_type_string (void) { return G_TYPE_STRING; }
+static inline GType cgst_type_structure (void) { return GST_TYPE_STRUCTURE; }
+static inline GType cgst_type_fraction (void) { return GST_TYPE_FRACTION; }
+
+/* The threshold test of GST_CAT_LEVEL_LOG, before any message is built */
+static inline gboolean
+cgst_log_enabled (GstDebugCategory * category, GstDebugLevel level)
+{
+  return G_UNLIKELY (level <= _gst_debug_min) && level <= gst_debug_category_get_threshold (category);
+}
+
+/* GST_STATE */
+static inline GstState cgst_element_state (GstElement * element) { return GST_STATE (element); }
+
+/* GST_BASE_SINK_PAD */
+static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
+
+/* GST_BUFFER_FLAG_IS_SET */
+static inline gboolean
+cgst_buffer_has_flag (GstBuffer * buffer, GstBufferFlags flag)
+{
+  return GST_BUFFER_FLAG_IS_SET (buffer, flag);
+}
+
+/* GST_VIDEO_INFO_FORMAT */
+static inline GstVideoFormat cgst_video_info_format (const GstVideoInfo * info) { return GST_VIDEO_INFO_FORMAT (info); }
+
 #endif

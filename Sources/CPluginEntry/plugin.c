@@ -1,1 +1,16 @@
-int gst_plugin_placeholder;
+#include <gst/gst.h>
+
+#include "gst_sdl_video_sink.h"
+
+#define PACKAGE "gst-smartdevicelink"
+
+static gboolean
+plugin_init (GstPlugin * plugin)
+{
+  return gst_element_register (plugin, "sdlvideosink", GST_RANK_NONE, gst_sdl_video_sink_get_type ());
+}
+
+/* GPL, because libx264 is linked in; the sources themselves are LGPL. */
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, smartdevicelink,
+    "Video for car head units that speak SmartDeviceLink", plugin_init, "0.1.0", "GPL", PACKAGE,
+    "https://github.com/gst-smartdevicelink/gst-smartdevicelink")

@@ -1,0 +1,123 @@
+#include "gst_sdl_video_sink.h"
+
+#include <gst/video/video.h>
+
+static void gst_sdl_video_sink_uri_handler_init (gpointer iface, gpointer data);
+
+G_DEFINE_TYPE_WITH_CODE (GstSdlVideoSink, gst_sdl_video_sink, GST_TYPE_BASE_SINK,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_URI_HANDLER, gst_sdl_video_sink_uri_handler_init))
+
+#define PARENT_SINK_CLASS GST_BASE_SINK_CLASS (gst_sdl_video_sink_parent_class)
+
+/* Sizes are even and at least 16×16, because that is what the encoder and the macroblocks of the head unit take. */
+#define SIZE "width = (int) [ 16, 8192, 2 ], height = (int) [ 16, 8192, 2 ], framerate = (fraction) [ 0, MAX ]"
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("video/x-raw, format = (string) { I420, YV12, NV12, NV21 }, " SIZE "; "
+        "video/x-h264, stream-format = (string) byte-stream, alignment = (string) au"));
+
+GstStateChangeReturn
+gst_sdl_video_sink_parent_change_state (GstElement * element, GstStateChange transition)
+{
+  return GST_ELEMENT_CLASS (gst_sdl_video_sink_parent_class)->change_state (element, transition);
+}
+
+gboolean
+gst_sdl_video_sink_parent_event (GstBaseSink * sink, GstEvent * event)
+{
+  return PARENT_SINK_CLASS->event (sink, event);
+}
+
+gboolean
+gst_sdl_video_sink_parent_query (GstBaseSink * sink, GstQuery * query)
+{
+  return PARENT_SINK_CLASS->query (sink, query);
+}
+
+GstFlowReturn
+gst_sdl_video_sink_parent_wait_event (GstBaseSink * sink, GstEvent * event)
+{
+  return PARENT_SINK_CLASS->wait_event (sink, event);
+}
+
+static void
+gst_sdl_video_sink_finalize (GObject * object)
+{
+  GstSdlVideoSink *self = (GstSdlVideoSink *) object;
+
+  gst_sdl_video_sink_impl_free (self->impl);
+  G_OBJECT_CLASS (gst_sdl_video_sink_parent_class)->finalize (object);
+}
+
+static void
+gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSinkClass *sink_class = GST_BASE_SINK_CLASS (klass);
+
+  object_class->set_property = gst_sdl_video_sink_set_property;
+  object_class->get_property = gst_sdl_video_sink_get_property;
+  object_class->finalize = gst_sdl_video_sink_finalize;
+  gst_sdl_video_sink_install_properties (object_class);
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_set_static_metadata (element_class,
+      "SmartDeviceLink Video Sink", "Sink/Video/Network",
+      "Shows video on a car's screen, whose head unit speaks SmartDeviceLink",
+      "The gst-smartdevicelink authors <gst-smartdevicelink@example.org>");
+  element_class->change_state = gst_sdl_video_sink_change_state;
+
+  sink_class->get_caps = gst_sdl_video_sink_get_caps;
+  sink_class->set_caps = gst_sdl_video_sink_set_caps;
+  sink_class->query = gst_sdl_video_sink_query;
+  sink_class->propose_allocation = gst_sdl_video_sink_propose_allocation;
+  sink_class->event = gst_sdl_video_sink_event;
+  sink_class->wait_event = gst_sdl_video_sink_wait_event;
+  sink_class->unlock = gst_sdl_video_sink_unlock;
+  sink_class->unlock_stop = gst_sdl_video_sink_unlock_stop;
+  sink_class->render = gst_sdl_video_sink_render;
+}
+
+static void
+gst_sdl_video_sink_init (GstSdlVideoSink * self)
+{
+  self->impl = gst_sdl_video_sink_impl_new (self);
+}
+
+static GstURIType
+gst_sdl_video_sink_uri_get_type (GType type)
+{
+  return GST_URI_SINK;
+}
+
+static const gchar *const *
+gst_sdl_video_sink_uri_get_protocols (GType type)
+{
+  static const gchar *protocols[] = { "sdl", "sdl+builtin", NULL };
+
+  return protocols;
+}
+
+static gchar *
+gst_sdl_video_sink_uri_get_uri (GstURIHandler * handler)
+{
+  return gst_sdl_video_sink_copy_uri ((GstSdlVideoSink *) handler);
+}
+
+static gboolean
+gst_sdl_video_sink_uri_set_uri (GstURIHandler * handler, const gchar * uri, GError ** error)
+{
+  return gst_sdl_video_sink_take_uri ((GstSdlVideoSink *) handler, uri, error);
+}
+
+static void
+gst_sdl_video_sink_uri_handler_init (gpointer iface, gpointer data)
+{
+  GstURIHandlerInterface *handler = iface;
+
+  handler->get_type = gst_sdl_video_sink_uri_get_type;
+  handler->get_protocols = gst_sdl_video_sink_uri_get_protocols;
+  handler->get_uri = gst_sdl_video_sink_uri_get_uri;
+  handler->set_uri = gst_sdl_video_sink_uri_set_uri;
+}

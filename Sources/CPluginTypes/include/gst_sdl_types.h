@@ -1,1 +1,0 @@
-#include <gst/gst.h>

@@ -1,1 +1,0 @@
-#include "gst_sdl_types.h"
