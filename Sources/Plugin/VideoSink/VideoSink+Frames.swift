@@ -30,8 +30,7 @@ extension VideoSink {
       case .drop(.wrongSize): return mismatched()
       case .drop(let reason): return drop(reason)
       case .renegotiate:
-        requestRenegotiation()
-        return drop(.wrongSize)
+        if requestRenegotiation() { return drop(.wrongSize) }
       case .interrupted:
         let result = gst_base_sink_wait_preroll(baseSink)
         guard result == GST_FLOW_OK else { return drop(.discarded, result) }
@@ -131,25 +130,59 @@ extension VideoSink {
     return drop(reason, result)
   }
 
-  /// Asks upstream for caps of the head unit's choice.
-  private func requestRenegotiation() {
+  /// Asks upstream for caps of the head unit's choice; false when upstream has nothing else.
+  private func requestRenegotiation() -> Bool {
     state.withLock { $0.shouldRenegotiate = false }
+    defer { updateWish() }
+    guard canUpstreamChange() else { return false }
     log(GST_LEVEL_INFO, "asking upstream for another size")
     gst_pad_push_event(cgst_base_sink_pad(element), gst_event_new_reconfigure())
-    updateWish()
+    return true
   }
 
-  /// A frame of a size that the head unit does not take: upstream gets a while to change, then it is an error.
+  /// Whether upstream could send raw video in a size that the head unit takes, other than the present one.
+  private func canUpstreamChange() -> Bool {
+    guard let caps = getCaps(filter: nil) else { return true }
+    defer { gst_caps_unref(caps) }
+    guard let possible = gst_pad_peer_query_caps(cgst_base_sink_pad(element), caps) else { return true }
+    defer { gst_caps_unref(possible) }
+    let size = state.withLock { $0.inputSize }
+    return (0..<gst_caps_get_size(possible)).contains { index in
+      let structure = gst_caps_get_structure(possible, index)
+      var width: gint = 0
+      var height: gint = 0
+      gst_structure_get_int(structure, "width", &width)
+      gst_structure_get_int(structure, "height", &height)
+      return VideoSize(Int(width), Int(height)) != size
+    }
+  }
+
+  /// A frame of a size that the head unit does not take: upstream gets a while to change, unless it can't anyway; then
+  /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells.
   private func mismatched() -> GstFlowReturn {
     let began = input.mismatch?.since ?? MonotonicClock.now
     let frames = (input.mismatch?.frames ?? 0) + 1
-    if input.mismatch == nil { requestRenegotiation() }
+    let isHopeless = input.mismatch == nil && !mismatchBegins()
     input.mismatch = (began, frames)
-    if frames >= Self.mismatchFrames, MonotonicClock.now - began >= Self.mismatchTime {
+    if isHopeless || (frames >= Self.mismatchFrames && MonotonicClock.now - began >= Self.mismatchTime) {
       failBecauseOfSize()
       return drop(.wrongSize, GST_FLOW_ERROR)
     }
     return drop(.wrongSize)
+  }
+
+  /// Asks for another size; false when it would be in vain. An encoder that can't change may end the pipeline with an
+  /// error of its own, so the reason is told before.
+  private func mismatchBegins() -> Bool {
+    if !input.isRaw {
+      let (size, accepted) = state.withLock { ($0.inputSize, $0.acceptedSizes) }
+      warn(
+        .stream(
+          GST_STREAM_ERROR_FORMAT,
+          "The H.264 is \(size.map { "\($0)" } ?? "of unknown size"), but the head unit takes \(accepted): asking upstream for that."
+        ))
+    }
+    return requestRenegotiation() || !input.isRaw
   }
 
   /// The error for a stream whose size fits nothing that the head unit offers.
