@@ -1,6 +1,9 @@
 import CPluginTypes
 import GStreamerKit
 
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are those of C's header.
+
 // The functions that C's class_init installs. Each turns the instance into its Swift object and forwards.
 
 @inline(__always)
