@@ -1,8 +1,8 @@
+// The function names are those of C's header.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import CPluginTypes
 import GStreamerKit
-
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
-// The names are those of C's header.
 
 // The functions that C's class_init installs. Each turns the instance into its Swift object and forwards.
 
