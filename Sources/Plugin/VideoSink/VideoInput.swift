@@ -16,6 +16,8 @@ final class VideoInput {
 
   var encoder: X264Encoder?
   var encoderSettings: EncoderSettings?
+  /// Stands in for a time stamp, which x264 wants to grow, whatever the buffers' do.
+  var pictureNumber: Int64 = 0
   var limiter = FrameRateLimiter()
 
   /// Start of the service that the last frame was for.

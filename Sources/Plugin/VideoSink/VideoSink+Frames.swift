@@ -62,8 +62,9 @@ extension VideoSink {
     if state.needsRenegotiation { return .renegotiate }
     guard let size = state.inputSize else { return .drop(.noPicture) }
     if state.accepts(size) == false { return .drop(.wrongSize) }
-    guard let grant = state.grant else { return isLive ? .drop(.notStreaming) : nil }
-    return grant.size == size ? .send(grant, connection) : .drop(.wrongSize)
+    // A grant for another size is about to be replaced: the input has just changed.
+    guard let grant = state.grant, grant.size == size else { return isLive ? .drop(.notStreaming) : nil }
+    return .send(grant, connection)
   }
 
   private var isUpstreamLive: Bool {
