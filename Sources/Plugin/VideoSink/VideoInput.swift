@@ -22,6 +22,8 @@ final class VideoInput {
 
   /// Start of the service that the last frame was for.
   var epoch: UInt32 = 0
+  /// When the last frame was sent, or tried to be.
+  var lastSent: Duration = .zero
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
   /// Upstream has been asked for the key frame that is missing.

@@ -16,6 +16,9 @@ extension VideoSink {
     case fail
   }
 
+  /// After a second without data, SDL Core opens the stream to its decoder anew (`VideoDataStoppedTimeout`).
+  private static let decoderPatience = Duration.seconds(1)
+
   /// Frames and time that upstream gets to change to a size that the head unit takes.
   private static let mismatchFrames = 5
   private static let mismatchTime = Duration.seconds(2)
@@ -95,11 +98,13 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
     input.mismatch = nil
-    if input.epoch != grant.epoch {
+    let now = MonotonicClock.now
+    if input.epoch != grant.epoch || now - input.lastSent >= Self.decoderPatience {
       input.epoch = grant.epoch
       input.needsKeyFrame = true
       input.hasRequestedKeyFrame = false
     }
+    input.lastSent = now
     switch input.format {
     case .none: return drop(.noPicture, GST_FLOW_NOT_NEGOTIATED)
     case .raw(let info): return sendRaw(buffer, info, grant, connection)
