@@ -128,7 +128,7 @@ import Testing
     #expect(app.violations == [.stream(.firstNALUnit(type: 1)), .stream(.pictureBeforeKeyFrame)])
   }
 
-  /// The app on the phone goes to the background and back (protocol digest, 8.2).
+  /// The app on the phone goes to the background and back.
   @Test func phoneInBackground() {
     var app = TestApp.streaming()
     app.video(Stream.keyFrame)
