@@ -14,6 +14,11 @@ private struct SeededGenerator: RandomNumberGenerator {
     value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
     return value ^ (value >> 31)
   }
+
+  /// `choices` must not be empty.
+  mutating func pick<T>(_ choices: [T]) -> T {
+    choices[Int.random(in: 0..<choices.count, using: &self)]
+  }
 }
 
 @Suite struct FuzzTests {
@@ -55,7 +60,7 @@ private struct SeededGenerator: RandomNumberGenerator {
   }()
 
   private func configuration(_ generator: inout SeededGenerator) -> HeadUnitConfiguration {
-    var configuration = HeadUnitPreset.allCases.randomElement(using: &generator)!.configuration
+    var configuration = generator.pick(HeadUnitPreset.allCases).configuration
     configuration.isStrict = Bool.random(using: &generator)
     configuration.behaviour.dropsToNoneAfterRefusal = Bool.random(using: &generator)
     configuration.behaviour.endsVideoServiceTwice = Bool.random(using: &generator)
@@ -66,10 +71,10 @@ private struct SeededGenerator: RandomNumberGenerator {
   /// What the driver does, and time.
   private func disturb(_ app: inout TestApp, _ generator: inout SeededGenerator) {
     switch Int.random(in: 0..<40, using: &generator) {
-    case 0: app.set(HMILevel.allCases.randomElement(using: &generator)!, .notStreamable)
+    case 0: app.set(generator.pick(HMILevel.allCases), .notStreamable)
     case 1...3: app.set(.full, .streamable)
     case 4: app.run { $0.endVideoService(now: $1) }
-    case 5: app.run { $0.unregisterApp(UnregisteredReason.allCases.randomElement(using: &generator)!, now: $1) }
+    case 5: app.run { $0.unregisterApp(generator.pick(UnregisteredReason.allCases), now: $1) }
     case 6:
       app.run { session, now in
         var update = VideoStreamingCapability()
@@ -93,9 +98,10 @@ private struct SeededGenerator: RandomNumberGenerator {
   func mutatedConversations(seed: UInt64) {
     var generator = SeededGenerator(state: seed)
     var app = TestApp(configuration(&generator))
+    app.readsRPCs = false
     var started = 0
     for _ in 0..<6000 {
-      var bytes = Self.corpus.randomElement(using: &generator)!
+      var bytes = generator.pick(Self.corpus)
       if Int.random(in: 0..<8, using: &generator) == 0 {
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
           bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
@@ -115,6 +121,7 @@ private struct SeededGenerator: RandomNumberGenerator {
   func randomFrames(seed: UInt64) {
     var generator = SeededGenerator(state: seed)
     var app = TestApp(configuration(&generator))
+    app.readsRPCs = false
     var answered = 0
     for _ in 0..<4000 {
       let payload = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
@@ -123,9 +130,9 @@ private struct SeededGenerator: RandomNumberGenerator {
       let header = FrameHeader(
         version: UInt8.random(in: 1...5, using: &generator),
         isEncrypted: Int.random(in: 0..<8, using: &generator) == 0,
-        frameType: [FrameType.control, .single, .first, .consecutive].randomElement(using: &generator)!,
-        service: ServiceType.allCases.randomElement(using: &generator)!,
-        frameInfo: ControlFrame.allCases.randomElement(using: &generator)!.rawValue,
+        frameType: generator.pick([FrameType.control, .single, .first, .consecutive]),
+        service: generator.pick(ServiceType.allCases),
+        frameInfo: generator.pick(ControlFrame.allCases).rawValue,
         sessionID: UInt8.random(in: 0...1, using: &generator), dataSize: UInt32(payload.count),
         messageID: UInt32.random(in: 0...3, using: &generator))
       app.send(Frame(header: header, payload: payload))

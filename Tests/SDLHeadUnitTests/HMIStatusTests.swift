@@ -71,6 +71,7 @@ import Testing
     app.set(.limited, .notStreamable)
     app.wait(.milliseconds(600))
     app.set(.full, .streamable)
+    #expect(app.session.nextDeadline == nil)
     app.wait(.seconds(2))
     app.video(Stream.keyFrame)
     #expect(app.events.last == .videoData(Stream.keyFrame))
@@ -128,7 +129,7 @@ import Testing
     #expect(app.violations == [.stream(.firstNALUnit(type: 1)), .stream(.pictureBeforeKeyFrame)])
   }
 
-  /// The app on the phone goes to the background and back (protocol digest, 8.2).
+  /// The app on the phone goes to the background and back.
   @Test func phoneInBackground() {
     var app = TestApp.streaming()
     app.video(Stream.keyFrame)

@@ -47,7 +47,7 @@ import Testing
     #expect(failing.result(id) == RPCResult(success: false, resultCode: .genericError))
   }
 
-  /// The driver splits the screen (protocol digest, 8.5).
+  /// The driver splits the screen.
   @Test func resize() throws {
     var update = VideoStreamingCapability()
     update.preferredResolution = ImageResolution(480, 320)

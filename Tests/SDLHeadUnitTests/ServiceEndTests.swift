@@ -18,6 +18,16 @@ import Testing
     #expect(app.violations == [.endOfServiceNotRunning(.video)])
   }
 
+  /// SDL Core forgets its counter with the service, so that apps see message ids twice.
+  @Test func messageIDsRestartAfterAnEnd() {
+    var app = TestApp.streaming()
+    app.send(.endService, .video)
+    app.startVideo(.standard)
+    app.request(.getSystemCapability)
+    #expect(app.headers.dropFirst().map(\.messageID) == [0, 1])
+    #expect(app.headers.first.map { $0.messageID > 1 } == true)
+  }
+
   @Test func cleanEnd() {
     var app = TestApp.streaming()
     app.send(.endService, .video)

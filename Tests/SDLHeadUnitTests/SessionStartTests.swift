@@ -73,14 +73,19 @@ import Testing
     #expect(app.controls.last == (version == 2 ? "video startServiceNAK" : "video startServiceACK"))
   }
 
-  @Test func maximumVersionIsConfigurable() {
+  @Test(arguments: [(1, 2), (2, 2), (3, 3), (4, 4), (5, 5), (9, 5)] as [(Int, UInt8)])
+  func maximumVersionIsConfigurable(maximum: Int, version: UInt8) {
     var configuration = HeadUnitPreset.legacy.configuration
-    configuration.maximumProtocolVersion = ProtocolVersion(3)
+    configuration.maximumProtocolVersion = ProtocolVersion(maximum)
     var app = TestApp(configuration)
     app.startSession()
-    #expect(app.headers.map(\.version) == [3])
-    app.send(.heartbeat, .control, version: 4)
-    #expect(app.violations == [.malformedBytes(.version(4))])
+    #expect(app.headers.map(\.version) == [version])
+    app.version = version
+    app.register()
+    #expect(app.violations == [])
+    guard version < 5 else { return }
+    app.send(.heartbeat, .control, version: version + 1)
+    #expect(app.violations == [.malformedBytes(.version(version + 1))])
   }
 
   @Test func secondStartIsRefused() {

@@ -165,6 +165,13 @@ import Testing
     #expect(app.session.statistics.messages == 1 && app.session.statistics.pictures == 0)
   }
 
+  @Test func violationsReadAsSentences() {
+    let size = Violation.stream(.pictureSize(expected: ImageResolution(800, 480), got: ImageResolution(480, 320)))
+    #expect("\(size)" == "pictures of 480×320, where 800×480 was accepted")
+    #expect(
+      "\(Violation.hashID(expected: 7, got: nil))" == "end of the session with hash missing, not 7")
+  }
+
   @Test func presetsDeviateInNothing() {
     for preset in HeadUnitPreset.allCases {
       let configuration = preset.configuration
