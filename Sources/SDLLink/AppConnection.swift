@@ -57,7 +57,7 @@ public final class AppConnection: Sendable {
   private let orders = Mutex(Orders())
   private let traffic = Mutex((sent: UInt64(0), received: UInt64(0)))
   private let thread = WorkerThread(name: "sdl-connection")
-  private let builtInHeadUnit = Mutex<HeadUnitServer?>(nil)
+  private let builtInHeadUnit = Mutex<BuiltInHeadUnit?>(nil)
   private weak let observer: (any AppConnectionObserver)?
 
   /// A connection that does nothing before ``start()``.
@@ -94,7 +94,7 @@ public final class AppConnection: Sendable {
 
   /// Whether the caller runs in an observer's callback.
   private var isOnOwnThread: Bool {
-    thread.isCurrent || builtInHeadUnit.withLock { $0 }?.isOnOwnThread == true
+    thread.isCurrent || builtInHeadUnit.withLock { $0 }?.server.isOnOwnThread == true
   }
 
   /// A snapshot.
@@ -165,9 +165,9 @@ extension AppConnection {
       failure = error
     }
     queue.close()
-    if let server = builtInHeadUnit.withLock({ $0 }) {
-      server.stop()
-      server.join()
+    if let headUnit = builtInHeadUnit.withLock({ $0 }) {
+      headUnit.server.stop()
+      headUnit.server.join()
     }
     report(.ended(stopOrder == nil ? failure : nil))
   }
@@ -205,12 +205,19 @@ extension AppConnection {
 
   private func startBuiltIn(_ headUnit: HeadUnitConfiguration) throws(LinkError) -> FrameChannel {
     let (ours, theirs) = try Socket.pair()
-    let server = try HeadUnitServer(
-      configuration: headUnit, serving: theirs, observer: BuiltInObserver(connection: self))
-    builtInHeadUnit.withLock { $0 = server }
+    let observer = BuiltInObserver(connection: self)
+    let server = try HeadUnitServer(configuration: headUnit, serving: theirs, observer: observer)
+    builtInHeadUnit.withLock { $0 = BuiltInHeadUnit(server: server, observer: observer) }
     try server.start()
     return FrameChannel(socket: ours, peer: "the built-in head unit")
   }
+}
+
+/// The peer at the other end of the socket pair.
+private struct BuiltInHeadUnit: Sendable {
+  var server: HeadUnitServer
+  /// Kept here, because the server refers to it only weakly.
+  var observer: BuiltInObserver
 }
 
 /// Hands the built-in head unit's news on.
