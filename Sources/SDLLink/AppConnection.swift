@@ -125,6 +125,9 @@ extension AppConnection {
     queue.submit(payload, grantEpoch: grantEpoch, blocking: blocking && !isOnOwnThread)
   }
 
+  /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
+  public var isVideoQueueFull: Bool { queue.isFull }
+
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
   public func setFlushing(_ isFlushing: Bool) {
     queue.setFlushing(isFlushing)
@@ -165,9 +168,9 @@ extension AppConnection {
       failure = error
     }
     queue.close()
-    if let headUnit = builtInHeadUnit.withLock({ $0 }) {
-      headUnit.server.stop()
-      headUnit.server.join()
+    if let server = builtInHeadUnit.withLock({ $0 })?.server {
+      server.stop()
+      server.join()
     }
     report(.ended(stopOrder == nil ? failure : nil))
   }
@@ -213,10 +216,9 @@ extension AppConnection {
   }
 }
 
-/// The peer at the other end of the socket pair.
+/// The other end of the built-in connection. The server refers to its observer only weakly.
 private struct BuiltInHeadUnit: Sendable {
   var server: HeadUnitServer
-  /// Kept here, because the server refers to it only weakly.
   var observer: BuiltInObserver
 }
 
