@@ -13,7 +13,7 @@ extension LinkTests {
     /// Writes `payload` and returns the bytes that came out, reading whenever the socket is full.
     private func write(_ payload: TestPayload, maximumPayload: Int, framesOnly: Bool) throws -> [UInt8] {
       let (sender, receiver) = try Socket.pair()
-      var writer = VideoWriter()
+      let writer = VideoWriter()
       let hasBegun = writer.begin(payload, epoch: 1, grant: grant(maximumPayload: maximumPayload), messageID: 77)
       #expect(hasBegun)
       var bytes: [UInt8] = []
@@ -57,7 +57,7 @@ extension LinkTests {
       let bytes = noise(50_000)
       let payload = TestPayload(bytes, cuts: [10_000])
       let (sender, receiver) = try Socket.pair()
-      var writer = VideoWriter()
+      let writer = VideoWriter()
       let hasBegun = writer.begin(payload, epoch: 1, grant: grant(maximumPayload: 1000), messageID: 5)
       #expect(hasBegun)
       var callCount = 0
@@ -73,7 +73,7 @@ extension LinkTests {
     }
 
     @Test func hasNothingToSayAboutNoBytes() {
-      var writer = VideoWriter()
+      let writer = VideoWriter()
       let payload = TestPayload([], cuts: [0])
       let hasBegun = writer.begin(payload, epoch: 1, grant: grant(maximumPayload: 100), messageID: 1)
       let epoch = writer.epoch
