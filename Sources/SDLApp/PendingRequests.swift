@@ -39,8 +39,7 @@ struct PendingRequests: Equatable, Sendable {
   }
 
   /// Removes everything, because the session is over.
-  mutating func takeAll() -> [FunctionID] {
-    defer { entries = [:] }
-    return entries.sorted { $0.key < $1.key }.map(\.value.function)
+  mutating func removeAll() {
+    entries = [:]
   }
 }
