@@ -35,7 +35,8 @@ let package = Package(
     .target(name: "SDLHeadUnit", dependencies: ["SDLMessages", "H264"], swiftSettings: strict),
 
     // Effects: one thread and one socket; libx264.
-    .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit"], swiftSettings: strict),
+    .target(name: "CLinux"),
+    .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit", "CLinux"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
 

@@ -23,6 +23,12 @@ gst_sdl_video_sink_parent_change_state (GstElement * element, GstStateChange tra
 }
 
 gboolean
+gst_sdl_video_sink_parent_send_event (GstElement * element, GstEvent * event)
+{
+  return GST_ELEMENT_CLASS (gst_sdl_video_sink_parent_class)->send_event (element, event);
+}
+
+gboolean
 gst_sdl_video_sink_parent_event (GstBaseSink * sink, GstEvent * event)
 {
   return PARENT_SINK_CLASS->event (sink, event);
@@ -67,6 +73,7 @@ gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
       "Shows video on a car's screen, whose head unit speaks SmartDeviceLink",
       "The gst-smartdevicelink authors <gst-smartdevicelink@example.org>");
   element_class->change_state = gst_sdl_video_sink_change_state;
+  element_class->send_event = gst_sdl_video_sink_send_event;
 
   sink_class->get_caps = gst_sdl_video_sink_get_caps;
   sink_class->set_caps = gst_sdl_video_sink_set_caps;
@@ -79,10 +86,27 @@ gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
   sink_class->render = gst_sdl_video_sink_render;
 }
 
+/* The core refuses caps outside the template before the element hears of them; here it can say what is wrong. */
+static GstPadProbeReturn
+gst_sdl_video_sink_see_event (GstPad * pad, GstPadProbeInfo * info, gpointer self)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
+    GstCaps *caps;
+
+    gst_event_parse_caps (event, &caps);
+    gst_sdl_video_sink_caps_arrive (self, caps);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
 static void
 gst_sdl_video_sink_init (GstSdlVideoSink * self)
 {
   self->impl = gst_sdl_video_sink_impl_new (self);
+  gst_pad_add_probe (GST_BASE_SINK_PAD (self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      gst_sdl_video_sink_see_event, self, NULL);
 }
 
 static GstURIType

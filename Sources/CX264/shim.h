@@ -11,4 +11,11 @@ cx264_encoder_open (x264_param_t *parameters)
   return x264_encoder_open (parameters);
 }
 
+/* An array of unknown length is not imported; it ends with a level_idc of 0. */
+static inline const x264_level_t *
+cx264_levels (void)
+{
+  return x264_levels;
+}
+
 #endif

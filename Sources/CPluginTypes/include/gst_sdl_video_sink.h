@@ -22,6 +22,7 @@ GType gst_sdl_video_sink_get_type (void);
 
 /* The parent's functions, for chaining up. */
 GstStateChangeReturn gst_sdl_video_sink_parent_change_state (GstElement * element, GstStateChange transition);
+gboolean gst_sdl_video_sink_parent_send_event (GstElement * element, GstEvent * event);
 gboolean gst_sdl_video_sink_parent_event (GstBaseSink * sink, GstEvent * event);
 gboolean gst_sdl_video_sink_parent_query (GstBaseSink * sink, GstQuery * query);
 GstFlowReturn gst_sdl_video_sink_parent_wait_event (GstBaseSink * sink, GstEvent * event);
@@ -33,6 +34,8 @@ void gst_sdl_video_sink_impl_free (gpointer impl);
 void gst_sdl_video_sink_set_property (GObject * object, guint id, const GValue * value, GParamSpec * spec);
 void gst_sdl_video_sink_get_property (GObject * object, guint id, GValue * value, GParamSpec * spec);
 GstStateChangeReturn gst_sdl_video_sink_change_state (GstElement * element, GstStateChange transition);
+gboolean gst_sdl_video_sink_send_event (GstElement * element, GstEvent * event);
+void gst_sdl_video_sink_caps_arrive (GstSdlVideoSink * self, GstCaps * caps);
 GstCaps * _Nullable gst_sdl_video_sink_get_caps (GstBaseSink * sink, GstCaps * _Nullable filter);
 gboolean gst_sdl_video_sink_set_caps (GstBaseSink * sink, GstCaps * caps);
 gboolean gst_sdl_video_sink_query (GstBaseSink * sink, GstQuery * query);

@@ -1,0 +1,64 @@
+/// Reads the syntax elements of a NAL unit's payload, from the most significant bit (H.264, 7.2 and 9.1).
+struct PayloadBitReader {
+  private let bytes: [UInt8]
+  private var position = 0
+
+  /// Takes the bytes behind the NAL unit's header and removes the emulation prevention bytes (00 00 **03**); reads no
+  /// more than `maximumByteCount`.
+  init(payload: some Sequence<UInt8>, maximumByteCount: Int) {
+    var bytes: [UInt8] = []
+    var zeros = 0
+    for byte in payload.prefix(maximumByteCount) {
+      if zeros >= 2, byte == 3 {
+        zeros = 0
+        continue
+      }
+      zeros = byte == 0 ? zeros + 1 : 0
+      bytes.append(byte)
+    }
+    self.bytes = bytes
+  }
+
+  /// u(1).
+  mutating func flag() throws(SequenceParameterSet.Malformed) -> Bool {
+    guard position < bytes.count * 8 else { throw .truncated }
+    defer { position += 1 }
+    return bytes[position / 8] >> (7 - position % 8) & 1 == 1
+  }
+
+  /// u(`count`), at most 32 bits.
+  mutating func bits(_ count: Int) throws(SequenceParameterSet.Malformed) -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<count { value = value << 1 | (try flag() ? 1 : 0) }
+    return value
+  }
+
+  /// u(8).
+  mutating func byte() throws(SequenceParameterSet.Malformed) -> UInt8 {
+    UInt8(truncatingIfNeeded: try bits(8))
+  }
+
+  /// ue(v), which the standard keeps below 2³² − 1; `name` is the syntax element's.
+  mutating func unsigned(
+    _ name: String, in range: ClosedRange<Int> = 0...0xFFFF_FFFE
+  ) throws(SequenceParameterSet.Malformed) -> Int {
+    var zeros = 0
+    while try !flag() {
+      zeros += 1
+      guard zeros < 32 else { throw .outOfRange(name) }
+    }
+    let value = (1 << zeros) - 1 + Int(try bits(zeros))
+    guard range.contains(value) else { throw .outOfRange(name) }
+    return value
+  }
+
+  /// se(v); `name` is the syntax element's.
+  mutating func signed(
+    _ name: String, in range: ClosedRange<Int> = -0x7FFF_FFFF...0x7FFF_FFFF
+  ) throws(SequenceParameterSet.Malformed) -> Int {
+    let code = try unsigned(name)
+    let value = code % 2 == 1 ? (code + 1) / 2 : -(code / 2)
+    guard range.contains(value) else { throw .outOfRange(name) }
+    return value
+  }
+}

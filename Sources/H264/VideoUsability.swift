@@ -1,0 +1,68 @@
+/// Video usability information: how the decoded samples are meant to be shown and buffered (H.264, annex E).
+struct VideoUsability: Equatable, Sendable {
+  private(set) var videoFullRange: Bool?
+  private(set) var colourPrimaries: UInt8?
+  private(set) var transferCharacteristics: UInt8?
+  private(set) var matrixCoefficients: UInt8?
+  private(set) var numReorderFrames: Int?
+
+  init(from reader: inout PayloadBitReader) throws(SequenceParameterSet.Malformed) {
+    try Self.skipAspectRatioAndOverscan(&reader)
+    if try reader.flag() {
+      _ = try reader.bits(3)  // video_format
+      videoFullRange = try reader.flag()
+      if try reader.flag() {
+        colourPrimaries = try reader.byte()
+        transferCharacteristics = try reader.byte()
+        matrixCoefficients = try reader.byte()
+      }
+    }
+    if try reader.flag() {
+      _ = try reader.unsigned("chroma_sample_loc_type_top_field", in: 0...5)
+      _ = try reader.unsigned("chroma_sample_loc_type_bottom_field", in: 0...5)
+    }
+    if try reader.flag() {
+      _ = try reader.bits(32)  // num_units_in_tick
+      _ = try reader.bits(32)  // time_scale
+      _ = try reader.flag()  // fixed_frame_rate_flag
+    }
+    let hasNALParameters = try reader.flag()
+    if hasNALParameters { try Self.skipHypotheticalDecoder(&reader) }
+    let hasVCLParameters = try reader.flag()
+    if hasVCLParameters { try Self.skipHypotheticalDecoder(&reader) }
+    if hasNALParameters || hasVCLParameters { _ = try reader.flag() }  // low_delay_hrd_flag
+    _ = try reader.flag()  // pic_struct_present_flag
+    guard try reader.flag() else { return }
+    _ = try reader.flag()  // motion_vectors_over_pic_boundaries_flag
+    _ = try reader.unsigned("max_bytes_per_pic_denom", in: 0...16)
+    _ = try reader.unsigned("max_bits_per_mb_denom", in: 0...16)
+    _ = try reader.unsigned("log2_max_mv_length_horizontal", in: 0...16)
+    _ = try reader.unsigned("log2_max_mv_length_vertical", in: 0...16)
+    numReorderFrames = try reader.unsigned("max_num_reorder_frames", in: 0...16)
+    _ = try reader.unsigned("max_dec_frame_buffering", in: 0...16)
+  }
+
+  private static func skipAspectRatioAndOverscan(
+    _ reader: inout PayloadBitReader
+  ) throws(SequenceParameterSet.Malformed) {
+    let extendedSampleAspectRatio: UInt8 = 255
+    if try reader.flag(), try reader.byte() == extendedSampleAspectRatio {
+      _ = try reader.bits(32)
+    }
+    if try reader.flag() { _ = try reader.flag() }  // overscan_appropriate_flag
+  }
+
+  /// Skips hrd_parameters().
+  private static func skipHypotheticalDecoder(
+    _ reader: inout PayloadBitReader
+  ) throws(SequenceParameterSet.Malformed) {
+    let count = try reader.unsigned("cpb_cnt_minus1", in: 0...31) + 1
+    _ = try reader.bits(8)  // bit_rate_scale, cpb_size_scale
+    for _ in 0..<count {
+      _ = try reader.unsigned("bit_rate_value_minus1")
+      _ = try reader.unsigned("cpb_size_value_minus1")
+      _ = try reader.flag()  // cbr_flag
+    }
+    _ = try reader.bits(20)  // four lengths of five bits
+  }
+}

@@ -1,0 +1,43 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// The one place that turns what went wrong below into GStreamer's domains and codes.
+extension ElementError {
+  init(_ failure: AppSessionFailure) {
+    let text = failure.description
+    let code: GstResourceError =
+      switch failure {
+      case .notSDL, .sessionRefused, .unsupportedProtocol, .unanswered: GST_RESOURCE_ERROR_OPEN_READ_WRITE
+      case .registrationRefused(let result, _) where result == ResultCode.tooManyApplications.rawValue:
+        GST_RESOURCE_ERROR_BUSY
+      case .registrationRefused, .unregistered, .videoNotSupported: GST_RESOURCE_ERROR_NOT_AUTHORIZED
+      case .endedByHeadUnit, .heartbeatLost, .connectionLost: GST_RESOURCE_ERROR_WRITE
+      }
+    self = .resource(code, text.prefix(1).uppercased() + text.dropFirst() + ".")
+  }
+
+  /// `wasStreaming`: a connection that breaks before is one that could not be opened.
+  init(_ error: LinkError, wasStreaming: Bool) {
+    let text = error.description
+    let code: GstResourceError =
+      switch error {
+      case .cannotResolve, .resolvingTimedOut: GST_RESOURCE_ERROR_NOT_FOUND
+      case .refused, .unreachable, .connectingTimedOut, .cannotConnect, .cannotListen:
+        GST_RESOURCE_ERROR_OPEN_READ_WRITE
+      case .closedByPeer, .connectionLost, .peerNotReading:
+        wasStreaming ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_OPEN_READ_WRITE
+      case .system: GST_RESOURCE_ERROR_FAILED
+      }
+    self = .resource(code, text.prefix(1).uppercased() + text.dropFirst() + "." + Self.advice(error))
+  }
+
+  private static func advice(_ error: LinkError) -> String {
+    switch error {
+    case .cannotResolve, .resolvingTimedOut: " Check the host in uri, or write its address."
+    case .refused: " Is the head unit running, and is the port right (SDL Core listens on 12345)?"
+    case .unreachable, .connectingTimedOut, .cannotConnect: " Check host, port and network; connect-timeout sets the wait."
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import GStreamerKit
+import SDLHeadUnit
+
+/// Where a head unit is: `sdl://HOST[:PORT]` over TCP, or `sdl+builtin:PRESET` in this process.
+enum HeadUnitURI: Equatable {
+  case tcp(host: String, port: UInt16)
+  case builtIn(HeadUnitPreset)
+
+  /// The port that SDL Core listens on.
+  static let defaultPort: UInt16 = 12345
+
+  /// Why a text is no such URI; the description says what to write instead.
+  struct Malformed: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  init(_ text: String) throws(Malformed) {
+    guard let uri = gst_uri_from_string(text), let scheme = gst_uri_get_scheme(uri).map({ String(cString: $0) }) else {
+      throw Malformed(description: "'\(text)' is not a URI; write sdl://HOST:PORT or sdl+builtin:PRESET")
+    }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(uri).assumingMemoryBound(to: GstMiniObject.self)) }
+    switch scheme {
+    case "sdl": self = try Self.tcp(uri, text)
+    case "sdl+builtin": self = try Self.builtIn(uri, text)
+    default:
+      throw Malformed(description: "'\(text)' has scheme \(scheme); write sdl://HOST:PORT or sdl+builtin:PRESET")
+    }
+  }
+
+  private static func tcp(_ uri: UnsafeMutablePointer<GstUri>, _ text: String) throws(Malformed) -> HeadUnitURI {
+    guard let host = gst_uri_get_host(uri).map({ String(cString: $0) }), !host.isEmpty else {
+      throw Malformed(description: "'\(text)' names no host; write sdl://HOST:PORT")
+    }
+    if let path = gst_uri_get_path(uri) {
+      defer { g_free(path) }
+      guard ["", "/"].contains(String(cString: path)) else {
+        throw Malformed(description: "'\(text)' has a path, which a head unit does not know; write sdl://HOST:PORT")
+      }
+    }
+    let port = gst_uri_get_port(uri)
+    // 0 is what GStreamer calls "no port"; it also takes any digits for a port.
+    guard !text.hasSuffix(":0"), port <= UInt32(UInt16.max) else {
+      throw Malformed(description: "'\(text)' has a port outside 1…65535")
+    }
+    return .tcp(host: host, port: port == 0 ? defaultPort : UInt16(port))
+  }
+
+  private static func builtIn(_ uri: UnsafeMutablePointer<GstUri>, _ text: String) throws(Malformed) -> HeadUnitURI {
+    let path = gst_uri_get_path(uri)
+    defer { g_free(path) }
+    let name = path.map { String(cString: $0) } ?? ""
+    guard let preset = name.isEmpty ? .standard : HeadUnitPreset(rawValue: name) else {
+      let names = HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Malformed(description: "'\(text)' names no built-in head unit; there are: \(names)")
+    }
+    return .builtIn(preset)
+  }
+}

@@ -1,0 +1,152 @@
+import GStreamerKit
+import SDLLink
+import Synchronization
+
+/// Frames on their way to the socket, used again and again: nothing is allocated per frame once the queue has been
+/// full.
+final class FramePayloadPool: Sendable {
+  private let free = Mutex<[FramePayload]>([])
+
+  /// An empty payload that reports to `sink` what becomes of it.
+  func take(for sink: VideoSink) -> FramePayload {
+    free.withLock { $0.popLast() } ?? FramePayload(sink: sink)
+  }
+
+  func giveBack(_ payload: FramePayload) {
+    payload.clear()
+    free.withLock { $0.append(payload) }
+  }
+}
+
+/// One access unit: bytes of its own (from the encoder), then memory of a GstBuffer (H.264 input), either may be empty.
+///
+/// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
+/// by nobody else until it comes back through the pool's.
+final class FramePayload: VideoPayload, @unchecked Sendable {
+  private static let maximumBlocks = 8
+
+  // The sink outlives its payloads: it joins the connection before it goes.
+  private unowned let sink: VideoSink
+  private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
+  private var storedCount = 0
+  private var buffer: UnsafeMutablePointer<GstBuffer>?
+  private var maps = [GstMapInfo](repeating: GstMapInfo(), count: maximumBlocks)
+  private var mapCount = 0
+  /// Bytes at the start of the first block that are left out.
+  private var skipped = 0
+
+  private(set) var isKeyFrame = false
+
+  fileprivate init(sink: VideoSink) {
+    self.sink = sink
+  }
+
+  deinit {
+    clear()
+    storage.deallocate()
+  }
+
+  /// Copies bytes in front of everything else.
+  func store(_ bytes: UnsafeRawBufferPointer, isKeyFrame: Bool) {
+    if storage.count < bytes.count {
+      storage.deallocate()
+      storage = .allocate(byteCount: bytes.count * 2, alignment: 16)
+    }
+    storage.copyMemory(from: bytes)
+    storedCount = bytes.count
+    self.isKeyFrame = isKeyFrame
+  }
+
+  /// Refers to the buffer's memory, without a copy unless it has very many blocks; false when it can't be mapped.
+  func refer(to buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    let count = Int(gst_buffer_n_memory(buffer))
+    if count > Self.maximumBlocks {
+      // Mapping the whole buffer merges the blocks.
+      guard gst_buffer_map(buffer, &maps[0], GST_MAP_READ) != 0 else { return false }
+      isMerged = true
+      mapCount = 1
+    } else {
+      for index in 0..<count {
+        guard let memory = gst_buffer_peek_memory(buffer, guint(index)),
+          gst_memory_map(memory, &maps[index], GST_MAP_READ) != 0
+        else {
+          unmap(buffer)
+          return false
+        }
+        mapCount += 1
+      }
+    }
+    gst_buffer_ref(buffer)
+    self.buffer = buffer
+    return true
+  }
+
+  private var isMerged = false
+
+  /// The first block of the buffer, which holds the beginning of the access unit.
+  var firstBlock: UnsafeRawBufferPointer { mapCount > 0 ? block(0) : UnsafeRawBufferPointer(start: nil, count: 0) }
+
+  /// Leaves out the first bytes of the buffer's first block.
+  func skip(_ count: Int) {
+    skipped = count
+  }
+
+  func markKeyFrame() {
+    isKeyFrame = true
+  }
+
+  private func block(_ index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: maps[index].data, count: Int(maps[index].size))
+  }
+
+  var segmentCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
+
+  func segment(at index: Int) -> UnsafeRawBufferPointer {
+    var index = index
+    if storedCount > 0 {
+      if index == 0 { return UnsafeRawBufferPointer(rebasing: storage[0..<storedCount]) }
+      index -= 1
+    }
+    let block = block(index)
+    return index == 0 ? UnsafeRawBufferPointer(rebasing: block[min(skipped, block.count)...]) : block
+  }
+
+  var byteCount: Int {
+    var count = 0
+    for index in 0..<segmentCount { count += segment(at: index).count }
+    return count
+  }
+
+  func release(wasSent: Bool) {
+    let isKeyFrame = self.isKeyFrame
+    sink.counters.withLock { counters in
+      if wasSent {
+        counters.frameSent(isKeyFrame: isKeyFrame)
+      } else {
+        counters.frameDropped(.discarded)
+      }
+    }
+    sink.payloads.giveBack(self)
+  }
+
+  fileprivate func clear() {
+    if let buffer {
+      unmap(buffer)
+      gst_buffer_unref(buffer)
+    }
+    buffer = nil
+    storedCount = 0
+    skipped = 0
+    isKeyFrame = false
+  }
+
+  private func unmap(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+    if isMerged {
+      gst_buffer_unmap(buffer, &maps[0])
+    } else {
+      for index in 0..<mapCount { gst_memory_unmap(maps[index].memory, &maps[index]) }
+    }
+    isMerged = false
+    mapCount = 0
+  }
+}

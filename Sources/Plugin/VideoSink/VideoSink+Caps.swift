@@ -1,0 +1,160 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// Caps are the negotiation with upstream: what the head unit takes, preferred first.
+extension VideoSink {
+  private static let rawFormats = "format=(string){I420,YV12,NV12,NV21}"
+  private static let h264 = "video/x-h264,stream-format=(string)byte-stream,alignment=(string)au"
+
+  /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
+  func getCaps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
+    let (offers, insistedSize) = state.withLock { ($0.offers, $0.insistedSize) }
+    guard var offers, !offers.isEmpty else { return nil }
+    if let insistedSize, let offer = VideoOffer(displaySize: insistedSize, scale: nil, frameRate: offers[0].frameRate) {
+      offers = [offer]
+    }
+    guard let caps = gst_caps_from_string(Self.capsText(offers)) else { return nil }
+    guard let filter else { return caps }
+    defer { gst_caps_unref(caps) }
+    return gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST)
+  }
+
+  /// First what the head unit prefers, then H.264 in the same sizes, then raw video that is faster, which the sink
+  /// thins out, or does not tell the shape of its pixels.
+  private static func capsText(_ offers: [VideoOffer]) -> String {
+    func size(_ offer: VideoOffer) -> String {
+      "width=(int)\(offer.size.width),height=(int)\(offer.size.height)"
+    }
+    let preferred = offers.map { offer in
+      let rate = offer.frameRate ?? EncoderTargets.defaultFrameRate
+      return "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,\(rate)/1],"
+        + "pixel-aspect-ratio=(fraction)1/1"
+    }
+    let encoded = offers.map { "\(h264),\(size($0))" }
+    let tolerated = offers.flatMap { offer in
+      let text = "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,MAX]"
+      return ["\(text),pixel-aspect-ratio=(fraction)1/1", text]
+    }
+    return (preferred + encoded + tolerated).joined(separator: ";").replacing("MAX", with: "2147483647/1")
+  }
+
+  func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
+      return gst_sdl_video_sink_parent_query(baseSink, query) != 0
+    }
+    // Anything that the sink could ever take stays acceptable: caps of the former size may be in flight while the
+    // head unit's answer arrives, and refusing them would end the pipeline.
+    var caps: UnsafeMutablePointer<GstCaps>?
+    gst_query_parse_accept_caps(query, &caps)
+    guard let caps, let template = gst_pad_get_pad_template_caps(cgst_base_sink_pad(element)) else { return false }
+    defer { gst_caps_unref(template) }
+    gst_query_set_accept_caps_result(query, gst_caps_is_subset(caps, template))
+    return true
+  }
+
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    guard let structure = gst_caps_get_structure(caps, 0) else { return false }
+    if gst_structure_has_name(structure, "video/x-h264") != 0 {
+      input.format = .h264
+      setLatenessLimit(isRaw: false)
+    } else {
+      var info = GstVideoInfo()
+      guard gst_video_info_from_caps(&info, caps) != 0 else { return false }
+      if info.par_n != info.par_d {
+        warn(
+          .stream(
+            GST_STREAM_ERROR_FORMAT,
+            "The pixels of the input are not square (\(info.par_n)/\(info.par_d)), but the head unit's are: the picture is stretched. Put videoconvertscale before sdlvideosink."
+          ))
+      }
+      input.format = .raw(info)
+      setLatenessLimit(isRaw: true)
+    }
+    var width: gint = 0
+    var height: gint = 0
+    let hasSize =
+      gst_structure_get_int(structure, "width", &width) != 0
+      && gst_structure_get_int(structure, "height", &height) != 0
+    setInputSize(hasSize ? VideoSize(Int(width), Int(height)) : nil)
+    log(GST_LEVEL_INFO, "input \(hasSize ? "\(width)×\(height)" : "of unknown size"), raw: \(input.isRaw)")
+    return true
+  }
+
+  /// `size` is nil for H.264 whose caps do not tell; its parameter sets will.
+  func setInputSize(_ size: VideoSize?) {
+    state.withLock { state in
+      state.inputSize = size
+      state.isInputRaw = input.isRaw
+    }
+    updateWish()
+  }
+
+  static let rawMaximumLateness: Int64 = 20_000_000
+
+  /// A late raw picture is better dropped; H.264 would be damaged by that.
+  private func setLatenessLimit(isRaw: Bool) {
+    guard isRaw == input.isLatenessUnlimited else { return }
+    input.isLatenessUnlimited = !isRaw
+    if isRaw {
+      gst_base_sink_set_max_lateness(baseSink, input.savedMaximumLateness)
+      gst_base_sink_set_qos_enabled(baseSink, input.savedQoS)
+    } else {
+      input.savedMaximumLateness = gst_base_sink_get_max_lateness(baseSink)
+      input.savedQoS = gst_base_sink_is_qos_enabled(baseSink)
+      gst_base_sink_set_max_lateness(baseSink, -1)
+      gst_base_sink_set_qos_enabled(baseSink, 0)
+    }
+  }
+
+  /// Why caps that the core is about to refuse can't be used; nil when they can.
+  static func objection(to caps: UnsafeMutablePointer<GstCaps>) -> ElementError? {
+    guard let structure = gst_caps_get_structure(caps, 0), let name = gst_structure_get_name(structure) else {
+      return nil
+    }
+    switch String(cString: name) {
+    case "video/x-raw": return rawObjection(caps)
+    case "video/x-h264":
+      let format = gst_structure_get_string(structure, "stream-format").map { String(cString: $0) }
+      let alignment = gst_structure_get_string(structure, "alignment").map { String(cString: $0) }
+      guard format == "byte-stream", alignment == "au" else {
+        return .stream(
+          GST_STREAM_ERROR_FORMAT,
+          "H.264 must come as a byte stream of whole access units, not as \(format ?? "unknown")/\(alignment ?? "unknown"): put h264parse before sdlvideosink."
+        )
+      }
+      return nil
+    case let other:
+      return .stream(
+        GST_STREAM_ERROR_WRONG_TYPE,
+        "\(other) can't be shown: sdlvideosink takes raw video (put videoconvert before it) and H.264 (h264parse).")
+    }
+  }
+
+  private static func rawObjection(_ caps: UnsafeMutablePointer<GstCaps>) -> ElementError? {
+    var info = GstVideoInfo()
+    guard gst_video_info_from_caps(&info, caps) != 0 else {
+      return .stream(
+        GST_STREAM_ERROR_FORMAT, "Raw video with incomplete caps can't be encoded: put videoconvertscale before sdlvideosink.")
+    }
+    let format = cgst_video_info_format(&info)
+    guard PixelFormats.encoderFormat(format) != nil else {
+      let name = gst_video_format_to_string(format).map { String(cString: $0) } ?? "this format"
+      return .stream(
+        GST_STREAM_ERROR_FORMAT, "\(name) can't be encoded: put videoconvert before sdlvideosink (it takes I420, YV12, NV12, NV21).")
+    }
+    guard info.interlace_mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE else {
+      return .stream(
+        GST_STREAM_ERROR_FORMAT, "Interlaced video can't be shown by a head unit: put deinterlace before sdlvideosink.")
+    }
+    guard info.width.isMultiple(of: 2), info.height.isMultiple(of: 2), min(info.width, info.height) >= 16,
+      max(info.width, info.height) <= 8192
+    else {
+      return .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "\(info.width)×\(info.height) can't be encoded, sides must be even and between 16 and 8192: put videoconvertscale before sdlvideosink."
+      )
+    }
+    return nil
+  }
+}

@@ -1,0 +1,88 @@
+import GStreamerKit
+import H264
+import SDLApp
+import SDLLink
+
+/// H.264 input: passed on from its own memory, beginning at a key frame.
+extension VideoSink {
+  private static let startCode: [UInt8] = [0, 0, 0, 1]
+
+  func sendH264(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
+  ) -> GstFlowReturn {
+    let payload = payloads.take(for: self)
+    guard payload.refer(to: buffer) else {
+      payloads.giveBack(payload)
+      log(GST_LEVEL_WARNING, "a buffer could not be mapped")
+      return drop(.noPicture)
+    }
+    let unit = AccessUnitSummary(scanning: payload.firstBlock)
+    if unit.isKeyFrame { payload.markKeyFrame() }
+    if input.needsKeyFrame {
+      guard unit.isKeyFrame else {
+        payloads.giveBack(payload)
+        requestKeyFrame()
+        return drop(.waitingForKeyFrame)
+      }
+      begin(payload, unit)
+    }
+    return submit(payload, grant, connection)
+  }
+
+  /// The first frame of a stream starts with its parameter sets: what stands before them is left out, and what is
+  /// missing is put in front.
+  private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) {
+    if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
+      payload.skip(max(parameterSet.lowerBound - Self.startCode.count, 0))
+    } else if !input.parameterSets.isEmpty {
+      input.parameterSets.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
+    }
+    input.needsKeyFrame = false
+    input.hasRequestedKeyFrame = false
+  }
+
+  private func requestKeyFrame() {
+    guard !input.hasRequestedKeyFrame else { return }
+    input.hasRequestedKeyFrame = true
+    counters.withLock { $0.keyFramesForced += 1 }
+    log(GST_LEVEL_INFO, "asking upstream for a key frame")
+    gst_pad_push_event(
+      cgst_base_sink_pad(element), gst_video_event_new_upstream_force_key_unit(.max, 1, 0))
+  }
+
+  /// Keeps the parameter sets of a key frame, and takes the size from them: it is what the decoder sees, whatever the
+  /// caps say. False when the stream can't be used.
+  func learnSize(from buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DELTA_UNIT) == 0, let memory = gst_buffer_peek_memory(buffer, 0)
+    else { return gst_buffer_n_memory(buffer) > 0 }
+    var map = GstMapInfo()
+    guard gst_memory_map(memory, &map, GST_MAP_READ) != 0 else { return false }
+    defer { gst_memory_unmap(memory, &map) }
+    let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
+    let unit = AccessUnitSummary(scanning: bytes)
+    guard let range = unit.sequenceParameterSet else { return true }
+    keepParameterSets(bytes)
+    guard let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
+      log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
+      return true
+    }
+    let size = VideoSize(parameterSet.width, parameterSet.height)
+    if state.withLock({ $0.inputSize }) != size {
+      log(GST_LEVEL_INFO, "the H.264 stream is \(size)")
+      setInputSize(size)
+    }
+    return true
+  }
+
+  private func keepParameterSets(_ bytes: UnsafeRawBufferPointer) {
+    input.parameterSets.removeAll(keepingCapacity: true)
+    for unit in AnnexB(bytes) {
+      guard unit.type == .sequenceParameterSet || unit.type == .pictureParameterSet else {
+        if unit.type == .idrSlice || unit.type == .nonIDRSlice { return }
+        continue
+      }
+      input.parameterSets += Self.startCode
+      input.parameterSets.append(contentsOf: bytes[unit.range])
+    }
+  }
+}

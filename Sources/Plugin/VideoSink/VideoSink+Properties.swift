@@ -1,0 +1,87 @@
+import GStreamerKit
+import X264Encoder
+
+extension VideoSink {
+  func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
+    guard let property = VideoSinkProperty(rawValue: id) else { return }
+    if property.specification.access == .mutableReady, isRunning {
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_SETTINGS, "a property was not changed: it can only be set in NULL or READY",
+          details: property.specification.nameText))
+      return
+    }
+    settings.withLock { settings in
+      switch property {
+      case .uri: settings.uri = value.string.flatMap { $0.isEmpty ? nil : $0 }
+      case .appName: settings.appName = value.string ?? ""
+      case .appID: settings.appID = value.string ?? ""
+      case .appType: settings.appType = AppType(rawValue: g_value_get_enum(value)) ?? .navigation
+      case .language: settings.language = value.string ?? ""
+      case .connectTimeout: settings.connectTimeout = g_value_get_uint(value)
+      case .heartbeatInterval: settings.heartbeatInterval = g_value_get_uint(value)
+      case .bitrate: settings.bitrate = g_value_get_uint(value)
+      case .speedPreset:
+        settings.speedPreset =
+          SpeedPreset(rawValue: Int(g_value_get_enum(value))) ?? EncoderSettings.defaultSpeedPreset
+      case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
+      case .threads: settings.threads = g_value_get_uint(value)
+      case .optionString: settings.optionString = value.string ?? ""
+      case .connectionState, .hmiLevel, .headUnit, .stats: break
+      }
+    }
+  }
+
+  private var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
+
+  func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) {
+    guard let property = VideoSinkProperty(rawValue: id) else { return }
+    let settings = self.settings.withLock { $0 }
+    switch property {
+    case .uri: g_value_set_string(value, settings.uri)
+    case .appName: g_value_set_string(value, settings.appName)
+    case .appID: g_value_set_string(value, settings.appID)
+    case .appType: g_value_set_enum(value, settings.appType.rawValue)
+    case .language: g_value_set_string(value, settings.language)
+    case .connectTimeout: g_value_set_uint(value, settings.connectTimeout)
+    case .heartbeatInterval: g_value_set_uint(value, settings.heartbeatInterval)
+    case .bitrate: g_value_set_uint(value, settings.bitrate)
+    case .speedPreset: g_value_set_enum(value, gint(settings.speedPreset.rawValue))
+    case .keyIntMax: g_value_set_uint(value, settings.keyIntMax)
+    case .threads: g_value_set_uint(value, settings.threads)
+    case .optionString: g_value_set_string(value, settings.optionString)
+    case .connectionState: g_value_set_enum(value, state.withLock { $0.connectionState }.rawValue)
+    case .hmiLevel: g_value_set_enum(value, (state.withLock { $0.hmiStatus?.level } ?? .none).enumValue)
+    case .headUnit: g_value_take_boxed(value, headUnitStructure()?.take())
+    case .stats: g_value_take_boxed(value, statistics().take())
+    }
+  }
+
+  /// GstURIHandler: refuses at once what could never work.
+  func takeURI(_ uri: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
+    guard !isRunning else {
+      g_set_error_literal(
+        error, gst_uri_error_quark(), gint(GST_URI_ERROR_BAD_STATE.rawValue),
+        "the uri can only be set in NULL or READY")
+      return false
+    }
+    do {
+      _ = try HeadUnitURI(uri)
+    } catch {
+      let reason = error.description
+      setError(reason)
+      return false
+    }
+    settings.withLock { $0.uri = uri }
+    VideoSinkProperty.uri.notify(element)
+    return true
+
+    func setError(_ reason: String) {
+      g_set_error_literal(error, gst_uri_error_quark(), gint(GST_URI_ERROR_BAD_URI.rawValue), reason)
+    }
+  }
+}
+
+extension UnsafePointer<GValue> {
+  fileprivate var string: String? { g_value_get_string(self).map { String(cString: $0) } }
+}

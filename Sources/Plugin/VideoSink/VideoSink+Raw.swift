@@ -1,0 +1,145 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+import X264Encoder
+
+/// Raw video: thinned out, encoded, queued.
+extension VideoSink {
+  func sendRaw(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ grant: VideoGrant, _ connection: AppConnection
+  ) -> GstFlowReturn {
+    let targets = encoderTargets()
+    if buffer.pointee.pts != .max,
+      !input.limiter.admits(timestamp: UInt64(buffer.pointee.pts), frameRate: targets.frameRate)
+    {
+      return drop(.frameRate)
+    }
+    // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
+    if isLiveQueueFull(connection) { return drop(.queueFull) }
+    do {
+      let encoder = try encoder(for: info, targets)
+      return try encode(buffer, info, encoder, grant, connection)
+    } catch {
+      input.closeEncoder()
+      fail(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
+      return drop(.noPicture, GST_FLOW_ERROR)
+    }
+  }
+
+  private func isLiveQueueFull(_ connection: AppConnection) -> Bool {
+    input.isLive == true && !connection.hasRoomForVideo
+  }
+
+  private func encoderTargets() -> EncoderTargets {
+    let bitrate = settings.withLock { $0.bitrate }
+    return state.withLock { state in
+      EncoderTargets(
+        bitrate: Int(bitrate), maximumBitrate: state.maximumBitrate, preferredFrameRate: state.preferredFrameRate)
+    }
+  }
+
+  /// The encoder for what the input is now; only a change of bitrate leaves a running one in place.
+  private func encoder(for info: GstVideoInfo, _ targets: EncoderTargets) throws(EncoderError) -> X264Encoder {
+    var wanted = encoderSettings(info, targets)
+    if let encoder = input.encoder, var current = input.encoderSettings {
+      if current == wanted { return encoder }
+      let bitrate = wanted.bitrate
+      current.bitrate = bitrate
+      if current == wanted {
+        try encoder.setBitrate(bitrate)
+        input.encoderSettings = current
+        counters.withLock { $0.bitrateTarget = UInt64(clamping: bitrate) }
+        return encoder
+      }
+    }
+    input.closeEncoder()
+    let element = self.element
+    let encoder = try X264Encoder(settings: wanted) { level, text in
+      VideoSink.log.log(level.gstLevel, element, "x264: \(text)")
+    }
+    wanted.bitrate = targets.bitrate
+    input.encoder = encoder
+    input.encoderSettings = wanted
+    input.needsKeyFrame = true
+    counters.withLock { $0.bitrateTarget = UInt64(clamping: targets.bitrate) }
+    log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(targets.bitrate) kbit/s")
+    return encoder
+  }
+
+  private func encoderSettings(_ info: GstVideoInfo, _ targets: EncoderTargets) -> EncoderSettings {
+    var info = info
+    let user = settings.withLock { $0 }
+    var settings = EncoderSettings(
+      width: Int(info.width), height: Int(info.height),
+      pixelFormat: PixelFormats.encoderFormat(cgst_video_info_format(&info)) ?? .i420)
+    settings.bitrate = targets.bitrate
+    settings.frameRate = frameRate(info, targets)
+    settings.speedPreset = user.speedPreset
+    settings.keyFrameInterval = Int(user.keyIntMax)
+    settings.threads = Int(user.threads)
+    settings.optionString = user.optionString
+    settings.color = ColorDescription(info.colorimetry)
+    return settings
+  }
+
+  /// The rate that the encoder spreads its bits over: the input's, as far as it is known and let through.
+  private func frameRate(_ info: GstVideoInfo, _ targets: EncoderTargets) -> FrameRate {
+    guard info.fps_n > 0, info.fps_d > 0, Int(info.fps_n) <= targets.frameRate * Int(info.fps_d) else {
+      return FrameRate(numerator: targets.frameRate, denominator: 1)
+    }
+    return FrameRate(numerator: Int(info.fps_n), denominator: Int(info.fps_d))
+  }
+
+  private func encode(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ encoder: X264Encoder, _ grant: VideoGrant,
+    _ connection: AppConnection
+  ) throws(EncoderError) -> GstFlowReturn {
+    var info = info
+    var frame = GstVideoFrame()
+    guard gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ) != 0 else {
+      log(GST_LEVEL_WARNING, "a picture could not be mapped")
+      return drop(.noPicture)
+    }
+    defer { gst_video_frame_unmap(&frame) }
+    let isRequested = isKeyFrameRequested.exchange(false, ordering: .relaxed)
+    let began = MonotonicClock.now
+    let unit = try encoder.encode(
+      X264Encoder.Planes(frame), timestamp: Int64(bitPattern: UInt64(buffer.pointee.pts)),
+      forceKeyFrame: input.needsKeyFrame || isRequested)
+    guard let unit else { return drop(.noPicture) }
+    let encodeTime = MonotonicClock.now - began
+    counters.withLock { counters in
+      counters.frameEncoded(in: encodeTime)
+      if isRequested { counters.keyFramesForced += 1 }
+    }
+    let payload = payloads.take(for: self)
+    payload.store(unit.bytes, isKeyFrame: unit.isKeyFrame)
+    input.needsKeyFrame = false
+    return submit(payload, grant, connection)
+  }
+}
+
+extension X264Encoder.Planes {
+  fileprivate init(_ frame: GstVideoFrame) {
+    self.init(
+      data: (frame.data.0, frame.data.1, frame.data.2),
+      strides: (Int(frame.info.stride.0), Int(frame.info.stride.1), Int(frame.info.stride.2)))
+  }
+}
+
+extension ColorDescription {
+  /// GStreamer's colorimetry as H.273 numbers.
+  fileprivate init(_ colorimetry: GstVideoColorimetry) {
+    self.init()
+    fullRange = colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
+    if colorimetry.primaries != GST_VIDEO_COLOR_PRIMARIES_UNKNOWN {
+      colorPrimaries = Int(gst_video_color_primaries_to_iso(colorimetry.primaries))
+    }
+    if colorimetry.transfer != GST_VIDEO_TRANSFER_UNKNOWN {
+      transferCharacteristics = Int(gst_video_transfer_function_to_iso(colorimetry.transfer))
+    }
+    if colorimetry.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN {
+      matrixCoefficients = Int(gst_video_color_matrix_to_iso(colorimetry.matrix))
+    }
+  }
+}

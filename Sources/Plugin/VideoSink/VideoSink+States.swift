@@ -1,0 +1,155 @@
+import CPluginTypes
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import X264Encoder
+
+extension VideoSink {
+  /// How long a polite goodbye may take when the element leaves PAUSED.
+  private static let farewell = Duration.seconds(1)
+
+  /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding.
+  func configureBaseSink() {
+    gst_base_sink_set_qos_enabled(baseSink, 1)
+    gst_base_sink_set_max_lateness(baseSink, Self.rawMaximumLateness)
+  }
+
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
+    switch transition {
+    case GST_STATE_CHANGE_NULL_TO_READY:
+      if let error = settingsError() {
+        error.post(as: GST_MESSAGE_ERROR, from: gstElement)
+        return GST_STATE_CHANGE_FAILURE
+      }
+    case GST_STATE_CHANGE_READY_TO_PAUSED:
+      guard connect() else { return GST_STATE_CHANGE_FAILURE }
+    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
+      play()
+    default: break
+    }
+
+    let result = gst_sdl_video_sink_parent_change_state(gstElement, transition)
+
+    switch transition {
+    case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE:
+      disconnect()
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
+      pause()
+    case GST_STATE_CHANGE_PAUSED_TO_READY:
+      disconnect()
+      input.reset()
+    default: break
+    }
+    return result
+  }
+
+  /// The first thing in the settings that can't work.
+  private func settingsError() -> ElementError? {
+    let settings = self.settings.withLock { $0 }
+    do {
+      _ = try settings.headUnit()
+    } catch {
+      return .resource(GST_RESOURCE_ERROR_SETTINGS, "The property uri can't be used: \(error.description)")
+    }
+    for (name, value) in [("app-name", settings.appName), ("app-id", settings.appID)]
+    where !(1...100).contains(value.count) {
+      return .resource(
+        GST_RESOURCE_ERROR_SETTINGS, "The property \(name) must have 1 to 100 characters, not \(value.count)")
+    }
+    do {
+      try X264Encoder.validate(optionString: settings.optionString)
+    } catch {
+      return .library(GST_LIBRARY_ERROR_SETTINGS, "The property option-string can't be used: \(error)")
+    }
+    return nil
+  }
+
+  private func connect() -> Bool {
+    let settings = self.settings.withLock { $0 }
+    guard let headUnit = try? settings.headUnit() else { return false }
+    let endpoint: AppConnection.Endpoint =
+      switch headUnit {
+      case .tcp(let host, let port): .tcp(host: host, port: port)
+      case .builtIn(let preset): .builtIn(preset.configuration)
+      }
+    let connection = AppConnection(
+      configuration: .init(
+        endpoint: endpoint, session: settings.session,
+        connectTimeout: .milliseconds(Int64(settings.connectTimeout))),
+      observer: self)
+    state.withLock { state in
+      state = VideoSinkState()
+      state.connection = connection
+      state.connectionState = .connecting
+    }
+    counters.withLock { $0.beginConnection() }
+    if settings.uri == nil {
+      ElementError.resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "No uri is set, so the built-in head unit is used. For a real one: uri=sdl://HOST:12345"
+      ).post(as: GST_MESSAGE_INFO, from: gstElement)
+    }
+    postProgress(GST_PROGRESS_TYPE_START, "Connecting to \(settings.uri ?? "the built-in head unit")")
+    do {
+      try connection.start()
+    } catch {
+      state.withLock { $0.connection = nil }
+      ElementError.resource(GST_RESOURCE_ERROR_FAILED, "The connection's thread could not be started: \(error)")
+        .post(as: GST_MESSAGE_ERROR, from: gstElement)
+      return false
+    }
+    return true
+  }
+
+  private func play() {
+    let resumed = state.withLock { state in
+      defer { state.isPaused = false }
+      state.wantsVideo = true
+      return state.isPaused ? state.grant : nil
+    }
+    updateWish()
+    if let resumed { postStreamStarted(resumed, reason: "resumed") }
+  }
+
+  private func pause() {
+    let wasStreaming = state.withLock { state in
+      state.isPaused = true
+      return state.grant != nil
+    }
+    if wasStreaming { postStreamSuspended(reason: "paused") }
+  }
+
+  /// Ends the connection and waits for its threads. Does nothing when there is none.
+  func disconnect() {
+    let (connection, wasConnecting) = state.withLock { state in
+      defer { state.connection = nil }
+      return (state.connection, [.resolving, .connecting, .registering].contains(state.connectionState))
+    }
+    guard let connection else { return }
+    connection.stop(grace: Self.farewell)
+    connection.join()
+    let hadFailed = state.withLock { state in
+      defer { state = VideoSinkState() }
+      return state.hasFailed
+    }
+    counters.withLock { $0.endConnection(connection.statistics) }
+    if wasConnecting, !hadFailed { postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
+    VideoSinkProperty.connectionState.notify(element)
+    VideoSinkProperty.hmiLevel.notify(element)
+  }
+
+  func setFlushing(_ isFlushing: Bool) {
+    let connection = state.withLock { state in
+      state.isFlushing = isFlushing
+      return state.connection
+    }
+    state.broadcast()
+    connection?.setFlushing(isFlushing)
+  }
+
+  /// Tells the connection what to stream now.
+  func updateWish() {
+    let (connection, wish) = state.withLock { ($0.connection, $0.wish) }
+    connection?.setVideoWish(wish)
+  }
+}

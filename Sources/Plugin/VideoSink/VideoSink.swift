@@ -1,0 +1,68 @@
+import CPluginTypes
+import GStreamerKit
+import SDLApp
+import SDLLink
+import Synchronization
+import X264Encoder
+
+/// The work behind one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends it to
+/// a head unit.
+///
+/// It derives from GstBaseSink and not from GstVideoSink, because H.264 is an equal input: frames of it must never be
+/// dropped for lateness, which is what GstVideoSink is made for.
+///
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `state` → `settings`, `counters`. None of the
+/// last three is held while calling out or waiting for anything but `state` itself.
+final class VideoSink: Sendable {
+  // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
+  nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlVideoSink>
+
+  let settings = Mutex(VideoSinkSettings())
+  let state = Monitor(VideoSinkState())
+  let counters = Mutex(VideoSinkCounters())
+
+  /// A key frame was asked for by an upstream force-key-unit event, which comes on any thread.
+  let isKeyFrameRequested = Atomic(false)
+
+  // Touched only under the pad's stream lock, by render, set_caps and serialized events, or when the pad is inactive.
+  nonisolated(unsafe) let input = VideoInput()
+  let payloads = FramePayloadPool()
+
+  static let log = LogCategory("sdlvideosink", "SmartDeviceLink video sink")
+
+  init(element: UnsafeMutablePointer<GstSdlVideoSink>) {
+    self.element = element
+  }
+
+  var baseSink: UnsafeMutablePointer<GstBaseSink> { element.cast() }
+  var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
+
+  func log(
+    _ level: GstDebugLevel, _ message: @autoclosure () -> String, function: StaticString = #function,
+    line: Int32 = #line
+  ) {
+    Self.log.log(level, element, message(), function: function, line: line)
+  }
+
+  /// Posts an error once per run and makes every following frame fail.
+  func fail(_ error: ElementError) {
+    let isFirst = state.withLock { state in
+      defer {
+        state.hasFailed = true
+        state.connectionState = .failed
+      }
+      return !state.hasFailed
+    }
+    state.broadcast()
+    guard isFirst else { return }
+    log(GST_LEVEL_ERROR, "\(error.text) \(error.details ?? "")")
+    error.post(as: GST_MESSAGE_ERROR, from: gstElement)
+    VideoSinkProperty.connectionState.notify(element)
+  }
+
+  func warn(_ error: ElementError) {
+    log(GST_LEVEL_WARNING, "\(error.text) \(error.details ?? "")")
+    error.post(as: GST_MESSAGE_WARNING, from: gstElement)
+  }
+}
+

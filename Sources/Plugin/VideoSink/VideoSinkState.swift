@@ -1,0 +1,72 @@
+import SDLApp
+import SDLLink
+
+/// What is, as opposed to what was asked for; shared between the connection's thread, the streaming thread and the
+/// application.
+struct VideoSinkState: Sendable {
+  var connection: AppConnection?
+  var connectionState = ConnectionState.idle
+  var hasFailed = false
+  /// Address of the head unit.
+  var peer = ""
+  var hmiStatus: HMIStatus?
+  var headUnit: HeadUnitInfo?
+
+  /// What the head unit takes; nil while it has not said, empty when it takes any size.
+  var offers: [VideoOffer]?
+  /// The head unit's limit in kbit/s.
+  var maximumBitrate: Int?
+  /// The size that the head unit insisted on in its acknowledgement.
+  var insistedSize: VideoSize?
+  /// The right to send; nil while no frame may go out.
+  var grant: VideoGrant?
+  var hasStreamed = false
+
+  /// Size of the pictures that upstream sends; nil before caps.
+  var inputSize: VideoSize?
+  var isInputRaw = false
+  /// The offers have changed, and upstream has not been asked yet what it makes of them.
+  var shouldRenegotiate = false
+  /// The pipeline has been in PLAYING since it started.
+  var wantsVideo = false
+  /// The stream has come to its end, and no new one has begun.
+  var isEnded = false
+  /// `unlock` was called and `unlock_stop` not yet.
+  var isFlushing = false
+  /// The application has paused a running stream.
+  var isPaused = false
+
+  /// Whether pictures of `size` can be sent to this head unit; nil while it has not said.
+  func accepts(_ size: VideoSize) -> Bool? {
+    if let insistedSize { return size == insistedSize }
+    guard let offers else { return nil }
+    return offers.isEmpty || offers.contains { $0.size == size }
+  }
+
+  /// Whether upstream should be asked again for caps: it sends something that is not the head unit's first choice and
+  /// may be able to do better. H.264 in an accepted size stays as it is, lest its first key frame be lost.
+  var needsRenegotiation: Bool {
+    guard shouldRenegotiate, let inputSize, let offers, let preferred = insistedSize ?? offers.first?.size else {
+      return false
+    }
+    return inputSize != preferred && (isInputRaw || accepts(inputSize) == false)
+  }
+
+  /// The stream to ask the head unit for.
+  var wish: VideoWish? {
+    guard wantsVideo, !isEnded, !needsRenegotiation, let inputSize, accepts(inputSize) == true else { return nil }
+    return VideoWish(size: inputSize)
+  }
+
+  /// Frames per second that the head unit would like for pictures of the input's size.
+  var preferredFrameRate: Int? {
+    guard let inputSize else { return nil }
+    return offers?.first { $0.size == inputSize }?.frameRate
+  }
+
+  /// The sizes that would be accepted, for messages to people.
+  var acceptedSizes: String {
+    if let insistedSize { return "\(insistedSize)" }
+    return (offers ?? []).map { "\($0.size)" }.joined(separator: ", ")
+  }
+}

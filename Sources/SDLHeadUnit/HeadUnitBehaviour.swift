@@ -1,0 +1,78 @@
+import SDLMessages
+import SDLWire
+
+/// Scripted deviations from what a healthy SDL Core does, for tests of apps. The default deviates in nothing.
+public struct HeadUnitBehaviour: Equatable, Sendable {
+  /// Answer to a control request that needs no parameters.
+  public enum ControlAnswer: Equatable, Sendable {
+    case acknowledge
+    case reject
+    case silence
+  }
+
+  /// Answer to an RPC.
+  public enum RPCAnswer: Equatable, Sendable {
+    /// What the rules say.
+    case regular
+    /// A fixed result; a registration with `success` true goes on as usual.
+    case result(ResultCode, success: Bool)
+    case silence
+  }
+
+  /// Answer of the head unit's own software to a video start that SDL Core lets through.
+  public enum VideoStartAnswer: Equatable, Sendable {
+    /// Accepts what the capabilities cover, refuses the rest.
+    case regular
+    /// Acknowledges with these parameters, whatever was asked.
+    case acknowledge(VideoServiceParameters)
+    /// Refuses, naming keys of the request.
+    case reject([String], reason: String? = nil)
+    /// The request is lost: no answer, and no service.
+    case silence
+  }
+
+  /// When the head unit sends heartbeats.
+  public enum Heartbeat: Equatable, Sendable {
+    /// Answers; begins to monitor (every 7 s) only after the app's first heartbeat.
+    case likeCore
+    /// Pings on its own from the registration on, whether or not there is other traffic.
+    case pings(every: Duration)
+    /// Neither answers nor pings.
+    case silence
+  }
+
+  /// Which sessions get a ServiceDataACK for every video message.
+  public enum ServiceDataAcknowledgement: Equatable, Sendable {
+    /// Protocol 2–4 only, as SDL Core does.
+    case likeCore
+    case always
+    case never
+  }
+
+  /// To StartService(RPC).
+  public var rpcStart: ControlAnswer = .acknowledge
+  /// To RegisterAppInterface that is valid.
+  public var registration: RPCAnswer = .regular
+  /// To GetSystemCapability.
+  public var systemCapability: RPCAnswer = .regular
+  /// To StartService(video), used in turn; the last one repeats. Empty means regular.
+  public var videoStarts: [VideoStartAnswer] = []
+  /// Whether a refused video start costs the app its HMI level, as in SDL Core 6 and later.
+  public var dropsToNoneAfterRefusal = true
+  /// To EndService of either service.
+  public var serviceEnd: ControlAnswer = .acknowledge
+  /// Whether the head unit's own EndService(video) is sent twice, as was seen on SDL Core.
+  public var endsVideoServiceTwice = false
+  public var heartbeat: Heartbeat = .likeCore
+  public var serviceDataAcknowledgement: ServiceDataAcknowledgement = .likeCore
+  /// Whether OnDriverDistraction and OnSystemRequest (lock-screen icon) follow the registration, as from SDL Core.
+  public var sendsCoreNotifications = false
+  /// Bytes of the policy update that SDL Core sends 2 s after the registration as the bulk part of OnSystemRequest on
+  /// the hybrid service; nil sends none.
+  public var policyUpdateSize: Int?
+  /// Whether FULL comes at once after NONE, before OnPermissionsChange, instead of after the activation delay.
+  public var activatesBeforePermissions = false
+
+  /// No deviations.
+  public init() {}
+}

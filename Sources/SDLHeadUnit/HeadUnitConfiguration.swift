@@ -1,0 +1,81 @@
+import SDLMessages
+import SDLWire
+
+/// What a head unit is: its versions, its screen and what it tells apps about its video.
+public struct HeadUnitConfiguration: Equatable, Sendable {
+  /// Sent in the first StartServiceACK (protocol 5.4) and in the registration response.
+  public var vehicle: VehicleDescription
+  /// 2.0.0…5.4.0 in practice; below 5 there is no video format negotiation.
+  public var maximumProtocolVersion: ProtocolVersion
+  /// Highest RPC version; functions that are newer than the negotiated one are unsupported.
+  public var rpcVersion: RPCVersion
+  /// Language tag of the head unit; an app that wants another one registers with WRONG_LANGUAGE.
+  public var language: String
+  /// `displayCapabilities.screenParams.resolution`, in pixels.
+  public var screen: ImageResolution
+  /// Answer to GetSystemCapability(VIDEO_STREAMING); nil on head units that know only their screen.
+  public var videoCapability: VideoStreamingCapability?
+  /// Largest frame payload that is accepted, in bytes; announced as `mtu`.
+  public var maximumPayload: Int
+  /// Whether an app that streams without the right is unregistered with PROTOCOL_VIOLATION, as SDL Core does. When
+  /// false the violation is only reported.
+  public var isStrict: Bool
+  /// Whether a video size that no capability offers is refused, as the software behind SDL Core usually does. When
+  /// false any size passes, as SDL Core itself lets it.
+  public var refusesUnknownSizes: Bool
+  /// From the registration until the user opens the app (HMI level FULL); nil leaves the app at NONE.
+  public var activation: Duration?
+  /// Deviations for tests.
+  public var behaviour: HeadUnitBehaviour
+
+  /// A protocol 5.4 head unit with the given screen.
+  public init(
+    screen: ImageResolution, videoCapability: VideoStreamingCapability?,
+    vehicle: VehicleDescription = VehicleDescription(),
+    maximumProtocolVersion: ProtocolVersion = ProtocolVersion(5, 4, 0), rpcVersion: RPCVersion = RPCVersion(8, 0, 0),
+    language: String = "EN-US", maximumPayload: Int = FrameLimits.corePayload, isStrict: Bool = true,
+    refusesUnknownSizes: Bool = true, activation: Duration? = .milliseconds(100),
+    behaviour: HeadUnitBehaviour = HeadUnitBehaviour()
+  ) {
+    self.vehicle = vehicle
+    self.maximumProtocolVersion = maximumProtocolVersion
+    self.rpcVersion = rpcVersion
+    self.language = language
+    self.screen = screen
+    self.videoCapability = videoCapability
+    self.maximumPayload = maximumPayload
+    self.isStrict = isStrict
+    self.refusesUnknownSizes = refusesUnknownSizes
+    self.activation = activation
+    self.behaviour = behaviour
+  }
+
+  /// For the ``FrameDecoder`` in front of the session.
+  public var frameLimits: FrameLimits { FrameLimits(payload: maximumPayload) }
+
+  /// The highest frame header version, 1…5.
+  var maximumHeaderVersion: UInt8 { UInt8(clamping: min(max(maximumProtocolVersion.major, 1), 5)) }
+}
+
+/// Make and model, as head units announce them.
+public struct VehicleDescription: Equatable, Sendable {
+  public var make: String
+  public var model: String
+  public var modelYear: String
+  public var trim: String
+  public var systemSoftwareVersion: String
+  public var systemHardwareVersion: String
+
+  /// Memberwise.
+  public init(
+    make: String = "SDL", model: String = "Generic", modelYear: String = "2019", trim: String = "SE",
+    systemSoftwareVersion: String = "1.0", systemHardwareVersion: String = "1.0"
+  ) {
+    self.make = make
+    self.model = model
+    self.modelYear = modelYear
+    self.trim = trim
+    self.systemSoftwareVersion = systemSoftwareVersion
+    self.systemHardwareVersion = systemHardwareVersion
+  }
+}

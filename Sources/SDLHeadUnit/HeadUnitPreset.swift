@@ -1,0 +1,84 @@
+import SDLMessages
+import SDLWire
+
+/// Well-known head units.
+public enum HeadUnitPreset: String, CaseIterable, Sendable {
+  /// An 800×480 screen that takes what this project can check: H.264 byte stream.
+  case standard = "default"
+  /// The capabilities that SDL Core ships (`hmi_capabilities.json`).
+  case core
+  /// SDL's generic web HMI: 960×600, with three scales to choose from.
+  case genericHMI = "generic-hmi"
+  /// Protocol 4, RPC 4.4: no video capability, only the size of the screen.
+  case legacy
+
+  /// The head unit's configuration, without deviations.
+  public var configuration: HeadUnitConfiguration {
+    switch self {
+    case .standard:
+      var capability = VideoStreamingCapability(800, 480, inches: 8, scale: 1)
+      capability.maxBitrate = 10_000
+      capability.supportedFormats = [.rawH264]
+      capability.pixelPerInch = 117
+      capability.preferredFPS = 30
+      return HeadUnitConfiguration(screen: ImageResolution(800, 480), videoCapability: capability)
+    case .core:
+      return HeadUnitConfiguration(screen: ImageResolution(800, 380), videoCapability: Self.coreCapability)
+    case .genericHMI:
+      return HeadUnitConfiguration(screen: ImageResolution(960, 600), videoCapability: Self.genericCapability)
+    case .legacy:
+      return HeadUnitConfiguration(
+        screen: ImageResolution(800, 480), videoCapability: nil, maximumProtocolVersion: ProtocolVersion(4),
+        rpcVersion: RPCVersion(4, 4))
+    }
+  }
+
+  private static let coreFormats: [VideoStreamingFormat] = [
+    .rawH264, .rtpH264, VideoStreamingFormat(videoProtocol: "RTSP", codec: "Theora"),
+    VideoStreamingFormat(videoProtocol: "RTMP", codec: "VP8"),
+    VideoStreamingFormat(videoProtocol: "WEBM", codec: "VP9"),
+  ]
+
+  private static var coreCapability: VideoStreamingCapability {
+    var root = VideoStreamingCapability(800, 380, inches: 8, scale: 1)
+    root.maxBitrate = 20_000
+    root.supportedFormats = coreFormats
+    root.pixelPerInch = 96
+    root.preferredFPS = 15
+    var withoutHaptics = VideoStreamingCapability(320, 200, inches: 3)
+    withoutHaptics.hapticSpatialDataSupported = false
+    root.additionalCapabilities = [
+      VideoStreamingCapability(800, 380, inches: 8, scale: 1),
+      withoutHaptics,
+      VideoStreamingCapability(480, 320, inches: 5),
+      VideoStreamingCapability(400, 380, inches: 4),
+      VideoStreamingCapability(800, 240, inches: 4),
+      VideoStreamingCapability(800, 380, inches: 5, scale: 1.5),
+      VideoStreamingCapability(800, 380, inches: 4, scale: 2),
+    ]
+    return root
+  }
+
+  private static var genericCapability: VideoStreamingCapability {
+    var root = VideoStreamingCapability(960, 600, inches: 7, scale: 1)
+    // The real one says so too: its author meant bits per second.
+    root.maxBitrate = 400_000
+    root.supportedFormats = coreFormats
+    root.preferredFPS = 30
+    root.additionalCapabilities = [
+      VideoStreamingCapability(960, 600, inches: 7, scale: 1.5),
+      VideoStreamingCapability(960, 600, inches: 7, scale: 2),
+    ]
+    return root
+  }
+}
+
+extension VideoStreamingCapability {
+  fileprivate init(_ width: Int, _ height: Int, inches: Double, scale: Double? = nil) {
+    self.init()
+    preferredResolution = ImageResolution(width, height)
+    hapticSpatialDataSupported = true
+    diagonalScreenSize = inches
+    self.scale = scale
+  }
+}

@@ -1,0 +1,138 @@
+import SDLMessages
+import SDLWire
+
+/// The RPC service, and the control frames that belong to no service in particular.
+extension HeadUnitSession {
+  mutating func startRPCService(_ frame: Frame, now: Duration) {
+    let header = frame.header
+    func refuse(_ session: inout Self) {
+      // SDL Core copies the version of the request: an old header, so no payload.
+      session.send(
+        .startServiceNAK, service: .rpc, version: header.version, sessionID: header.sessionID, messageID: 0,
+        payload: header.version < 5 ? [] : BSONDocument().bytes)
+    }
+    switch configuration.behaviour.rpcStart {
+    case .silence: return
+    case .reject: return refuse(&self)
+    case .acknowledge: break
+    }
+    guard rpcService == nil else {
+      report(.startWhileActive(.rpc))
+      return refuse(&self)
+    }
+    let maximum = configuration.maximumProtocolVersion
+    guard maximum.major >= 5, !frame.payload.isEmpty else {
+      let version = min(configuration.maximumHeaderVersion, 4)
+      acknowledgeSession(version: version, protocolVersion: ProtocolVersion(Int(version)))
+      return
+    }
+    guard let wanted = RPCServiceRequest(payload: frame.payload).protocolVersion, wanted.major >= 5 else {
+      return refuse(&self)
+    }
+    acknowledgeSession(version: 5, protocolVersion: min(wanted, maximum))
+  }
+
+  private mutating func acknowledgeSession(version: UInt8, protocolVersion: ProtocolVersion) {
+    rpcService = RPCService(
+      headerVersion: version, isVersionSettled: version >= 5, protocolVersion: protocolVersion, hashID: hashID)
+    var acknowledgement = RPCServiceAcknowledgement()
+    acknowledgement.protocolVersion = protocolVersion
+    acknowledgement.hashID = hashID
+    acknowledgement.mtu = Int64(configuration.frameLimits.payload)
+    if protocolVersion >= ProtocolVersion(5, 1) {
+      // Over plain TCP SDL Core offers no other transport and says so.
+      acknowledgement.secondaryTransports = []
+      acknowledgement.audioServiceTransports = [1]
+      acknowledgement.videoServiceTransports = [1]
+    }
+    if protocolVersion >= ProtocolVersion(5, 4) {
+      let vehicle = configuration.vehicle
+      acknowledgement.make = vehicle.make
+      acknowledgement.model = vehicle.model
+      acknowledgement.modelYear = vehicle.modelYear
+      acknowledgement.trim = vehicle.trim
+      acknowledgement.systemSoftwareVersion = vehicle.systemSoftwareVersion
+      acknowledgement.systemHardwareVersion = vehicle.systemHardwareVersion
+    }
+    send(.startServiceACK, service: .rpc, payload: acknowledgement.bytes(version: version))
+  }
+
+  mutating func receiveControl(_ frame: Frame, now: Duration) {
+    guard let control = frame.header.controlFrame, let rpcService else { return }
+    switch control {
+    case .heartbeat: answerHeartbeat(frame.header, now: now)
+    case .heartbeatACK: break
+    case .startService: startService(frame, now: now)
+    case .endService: endService(frame, now: now)
+    case .endServiceACK: if frame.header.service == .video { videoEndAcknowledged(now: now) }
+    case .registerSecondaryTransport:
+      // This transport is the session's first.
+      send(
+        .registerSecondaryTransportNAK, service: .control, messageID: 2,
+        payload: rejection([], reason: nil).bytes(version: rpcService.headerVersion))
+    case .startServiceACK, .startServiceNAK, .endServiceNAK, .registerSecondaryTransportACK,
+      .registerSecondaryTransportNAK, .transportEventUpdate, .serviceDataACK:
+      report(.unexpectedControlFrame(control, frame.header.service))
+    }
+  }
+
+  private mutating func startService(_ frame: Frame, now: Duration) {
+    guard frame.header.service == .video else {
+      // Audio is not offered; control and hybrid are never started.
+      let refusal = rejection([], reason: "This service is not supported")
+      send(
+        .startServiceNAK, service: frame.header.service,
+        payload: refusal.bytes(version: rpcService?.headerVersion ?? 1))
+      return
+    }
+    startVideo(frame, now: now)
+  }
+
+  private mutating func endService(_ frame: Frame, now: Duration) {
+    let service = frame.header.service
+    switch service {
+    case .rpc: endRPCService(frame, now: now)
+    case .video: endVideo(now: now)
+    case .control, .audio, .hybrid:
+      report(.endOfServiceNotRunning(service))
+      sendEndServiceNAK(service)
+    }
+  }
+
+  private mutating func endRPCService(_ frame: Frame, now: Duration) {
+    let version = rpcService?.headerVersion ?? 1
+    let given = EndServiceRequest(payload: frame.payload, version: version).hashID
+    guard version == 1 || given == hashID else {
+      report(.hashID(expected: hashID, got: given))
+      return sendEndServiceNAK(.rpc, rejected: ["hashId"])
+    }
+    switch configuration.behaviour.serviceEnd {
+    case .reject: return sendEndServiceNAK(.rpc)
+    case .acknowledge: send(.endServiceACK, service: .rpc)
+    case .silence: break
+    }
+    // The transport stays open: closing it is the app's business.
+    endRegistration(.sessionEndedByApp, now: now)
+    endSession()
+  }
+
+  mutating func sendEndServiceNAK(_ service: ServiceType, rejected: [String] = []) {
+    let refusal = rejection(rejected, reason: rejected.isEmpty ? nil : "Wrong hash")
+    send(.endServiceNAK, service: service, payload: refusal.bytes(version: rpcService?.headerVersion ?? 1))
+  }
+
+  /// Forgets the session; the app may start another on the same transport.
+  mutating func endSession() {
+    rpcService = nil
+    heartbeat = nil
+    timers.cancelAll()
+  }
+
+  mutating func loseTransport(now: Duration) {
+    link = .disconnected
+    closeVideo(.transportLost, now: now)
+    video = .closed(endedAt: nil)
+    endRegistration(.transportLost, now: now)
+    endSession()
+  }
+}

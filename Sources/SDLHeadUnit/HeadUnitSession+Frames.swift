@@ -1,0 +1,106 @@
+import SDLMessages
+import SDLWire
+
+/// What happens to a frame before anyone looks at its meaning.
+extension HeadUnitSession {
+  mutating func receive(_ frame: Frame, now: Duration) {
+    let header = frame.header
+    if let violation = malformation(of: header) {
+      noteMalformed(violation, now: now)
+      return
+    }
+    if header.service != .video, header.service != .audio, frames.exceeds(at: now) {
+      report(.tooManyFrames(limit: frames.limit, within: frames.window))
+      endForTooManyFrames(now: now)
+      return
+    }
+    if header.controlFrame == .startService, header.service == .rpc {
+      startRPCService(frame, now: now)
+      return
+    }
+    guard let rpcService else {
+      report(.noSession(header.service))
+      if header.controlFrame == .endService {
+        send(.endServiceNAK, service: header.service, version: header.version, sessionID: header.sessionID)
+      }
+      return
+    }
+    guard header.sessionID == sessionID else {
+      report(.sessionID(expected: sessionID, got: header.sessionID))
+      if header.controlFrame == .endService {
+        send(
+          .endServiceNAK, service: header.service, sessionID: header.sessionID,
+          payload: ServiceRejection().bytes(version: rpcService.headerVersion))
+      }
+      return
+    }
+    noteTraffic(now: now)
+    let isPickingVersion = !rpcService.isVersionSettled && (2...rpcService.headerVersion).contains(header.version)
+    if header.version != rpcService.headerVersion, !isPickingVersion {
+      report(.headerVersion(expected: rpcService.headerVersion, got: header.version))
+    }
+    if header.frameType == .control {
+      receiveControl(frame, now: now)
+    } else {
+      receiveData(frame, now: now)
+    }
+  }
+
+  /// What SDL Core's header validation refuses and the decoder lets through.
+  private func malformation(of header: FrameHeader) -> Violation? {
+    guard header.version <= configuration.maximumHeaderVersion else {
+      return .malformedBytes(.version(header.version))
+    }
+    let limit = configuration.frameLimits.maximumPayload(version: header.version, service: header.service)
+    guard header.dataSize <= limit else { return .malformedBytes(.oversized(header.dataSize, limit: limit)) }
+    if header.frameType != .control, header.version > 1, header.messageID == 0 {
+      return .messageIDZero(header.service)
+    }
+    return nil
+  }
+
+  mutating func noteMalformed(_ violation: Violation, now: Duration) {
+    report(violation)
+    guard malformedFrames.exceeds(at: now) else { return }
+    report(.tooManyMalformedFrames(limit: malformedFrames.limit, within: malformedFrames.window))
+    endRegistration(.malformedFrames, now: now)
+    close()
+  }
+
+  private mutating func endForTooManyFrames(now: Duration) {
+    if app != nil {
+      unregister(.tooManyRequests, now: now)
+    } else {
+      close()
+    }
+  }
+
+  private mutating func receiveData(_ frame: Frame, now: Duration) {
+    let service = frame.header.service
+    if frame.header.isEncrypted {
+      report(.encryptedFrame(service))
+      return
+    }
+    switch service {
+    case .rpc, .hybrid:
+      guard let message = assemble(frame, now: now) else { return }
+      receiveRPC(message, now: now)
+    case .video:
+      receiveVideo(frame, now: now)
+    case .audio:
+      refuseData(.dataWithoutService(.audio), now: now)
+    case .control:
+      // TLS handshake bytes, which nobody asked for: without encryption there is nothing to answer.
+      break
+    }
+  }
+
+  mutating func assemble(_ frame: Frame, now: Duration) -> Message? {
+    do {
+      return try assembler.accept(frame, now: now)
+    } catch {
+      report(.brokenMessage(frame.header.service, error))
+      return nil
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import SDLMessages
+import SDLWire
+
+/// What the driver and the head unit's own software do, and what is due after a while.
+extension HeadUnitSession {
+  mutating func fire(_ purpose: TimerTable.Purpose, now: Duration) {
+    switch purpose {
+    case .activation: activate(now: now)
+    case .policyUpdate: sendPolicyUpdate()
+    case .stopGrace:
+      if case .open(.grace(let since)) = video { video = .open(.forbidden(since: since)) }
+    case .endServiceACK:
+      if case .ending(let since) = video { report(.endServiceNotAcknowledged(after: now - since)) }
+    case .videoData:
+      guard case .open = video else { return }
+      checker.expectRestart()
+      report(.videoDataStopped(after: CoreLimits.videoDataStopped))
+    case .heartbeat: heartbeatDue(now: now)
+    }
+  }
+
+  /// The user opens the app. Only navigation and projection apps get a streamable state; projection apps are heard
+  /// only when they are media apps as well.
+  mutating func activate(now: Duration) {
+    guard let app else { return }
+    let isAudible = app.isMedia || app.types.contains(.navigation)
+    apply(
+      HMIStatus(
+        level: .full, audioStreamingState: isAudible ? .audible : .notAudible,
+        videoStreamingState: app.mayStreamVideo ? .streamable : .notStreamable),
+      now: now)
+  }
+
+  mutating func apply(_ status: HMIStatus, now: Duration) {
+    guard app != nil else { return }
+    notify(.onHMIStatus, status.json)
+    report(.hmiStatusSent(status))
+    // Other windows are widgets and do not concern the stream.
+    guard status.windowID == 0 else { return }
+    timers.cancel(.activation)
+    app?.status = status
+    guard case .open(let permission) = video else { return }
+    if status.allowsVideo {
+      timers.cancel(.stopGrace)
+      video = .open(.allowed)
+    } else if status.level == HMILevel.none {
+      sendEndVideoService(reason: .hmiLevelNone, now: now)
+    } else if case .allowed = permission {
+      video = .open(.grace(since: now))
+      timers.arm(.stopGrace, at: now + CoreLimits.stopStreaming)
+    }
+  }
+
+  /// The level NONE, which is also the price of a refused video start.
+  mutating func dropToNone(now: Duration) {
+    guard let app, app.status.level != HMILevel.none else { return }
+    apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
+  }
+
+  mutating func sendCapabilityUpdate(_ update: VideoStreamingCapability, now: Duration) {
+    guard let app, app.isSubscribedToVideoCapability else { return }
+    capability = capability?.merging(update) ?? update
+    notify(
+      .onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
+    checker.setLimits(streamLimits, now: now)
+  }
+
+  mutating func unregister(_ reason: UnregisteredReason, now: Duration) {
+    guard app != nil else { return }
+    let notification = OnAppInterfaceUnregistered(reason: reason).json
+    if case .open = video { sendEndVideoService(reason: .unregistered, now: now) }
+    switch reason {
+    case .ignitionOff, .masterReset, .factoryDefaults:
+      send(.endService, service: .rpc)
+      notify(.onAppInterfaceUnregistered, notification)
+    case .languageChange:
+      // The app may register again in the same session.
+      notify(.onAppInterfaceUnregistered, notification)
+      endRegistration(.headUnit(reason), now: now)
+      return
+    default:
+      notify(.onAppInterfaceUnregistered, notification)
+      send(.endService, service: .rpc)
+    }
+    endRegistration(.headUnit(reason), now: now)
+    endSession()
+    close()
+  }
+
+  /// Forgets the app and its services.
+  mutating func endRegistration(_ reason: UnregistrationReason, now: Duration) {
+    closeVideo(reason == .transportLost ? .transportLost : .unregistered, now: now)
+    guard app != nil else { return }
+    app = nil
+    timers.cancel(.activation, .policyUpdate)
+    capability = configuration.videoCapability
+    report(.appUnregistered(reason: reason))
+  }
+}
+
+extension VideoStreamingCapability {
+  /// In an update, absent means unchanged.
+  func merging(_ update: Self) -> Self {
+    var merged = self
+    merged.preferredResolution = update.preferredResolution ?? preferredResolution
+    merged.maxBitrate = update.maxBitrate ?? maxBitrate
+    merged.supportedFormats = update.supportedFormats ?? supportedFormats
+    merged.hapticSpatialDataSupported = update.hapticSpatialDataSupported ?? hapticSpatialDataSupported
+    merged.diagonalScreenSize = update.diagonalScreenSize ?? diagonalScreenSize
+    merged.pixelPerInch = update.pixelPerInch ?? pixelPerInch
+    merged.scale = update.scale ?? scale
+    merged.preferredFPS = update.preferredFPS ?? preferredFPS
+    merged.additionalCapabilities = update.additionalCapabilities ?? additionalCapabilities
+    return merged
+  }
+}

@@ -1,0 +1,141 @@
+import SDLMessages
+import SDLWire
+
+/// Requests and notifications of the app, after its registration.
+extension HeadUnitSession {
+  mutating func receiveRPC(_ message: Message, now: Duration) {
+    guard message.header.version >= 2 else {
+      // Protocol 1 has other RPC payloads, which no app of the last ten years sends.
+      return report(.headerVersion(expected: rpcService?.headerVersion ?? 2, got: message.header.version))
+    }
+    let rpc: RPCMessage
+    do {
+      rpc = try RPCMessage(payload: message.payload)
+    } catch {
+      report(.malformedRPC(error))
+      if case .parameters(let header) = error, header.type == .request { answerMalformed(header, now: now) }
+      return
+    }
+    switch rpc.type {
+    case .request: receiveRequest(rpc, headerVersion: message.header.version, now: now)
+    case .notification: receiveNotification(rpc)
+    case .response: break  // Nothing was asked.
+    }
+  }
+
+  private mutating func answerMalformed(_ header: RPCHeader, now: Duration) {
+    let request = RPCMessage(
+      type: .request, function: FunctionID(rawValue: header.functionID), correlationID: header.correlationID)
+    if request.function == .registerAppInterface, app == nil {
+      return refuseRegistration(request, .invalidData, now: now)
+    }
+    respond(to: request, success: false, app == nil ? .applicationNotRegistered : .invalidData)
+  }
+
+  private mutating func receiveRequest(_ request: RPCMessage, headerVersion: UInt8, now: Duration) {
+    if isFlooding(now: now) { return }
+    guard request.correlationID >= 0 else {
+      return respond(to: request, success: false, .invalidID)
+    }
+    if request.function == .registerAppInterface {
+      return register(request, headerVersion: headerVersion, now: now)
+    }
+    guard let app else {
+      return respond(to: request, success: false, .applicationNotRegistered)
+    }
+    switch request.function {
+    case .unregisterAppInterface:
+      respond(to: request, success: true, .success)
+      endRegistration(.requestedByApp, now: now)
+    case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):
+      answerSystemCapability(request)
+    case .sendHapticData where app.rpcVersion >= RPCVersion(4, 5):
+      answerHapticData(request, app)
+    default:
+      respond(to: request, success: false, .unsupportedRequest)
+    }
+  }
+
+  /// SDL Core unregisters apps that ask too much.
+  private mutating func isFlooding(now: Duration) -> Bool {
+    guard let app else { return false }
+    if requests.exceeds(at: now) {
+      report(.tooManyRequests(limit: requests.limit, within: requests.window, level: nil))
+      unregister(.tooManyRequests, now: now)
+      return true
+    }
+    guard app.status.level == HMILevel.none, requestsInNone.exceeds(at: now) else { return false }
+    report(
+      .tooManyRequests(limit: requestsInNone.limit, within: requestsInNone.window, level: HMILevel.none))
+    unregister(.requestWhileInNone, now: now)
+    return true
+  }
+
+  private mutating func answerSystemCapability(_ request: RPCMessage) {
+    switch configuration.behaviour.systemCapability {
+    case .silence: return
+    case .result(let code, let success): return respond(to: request, success: success, code)
+    case .regular: break
+    }
+    guard let name = request.parameters["systemCapabilityType"]?.string, Self.capabilityTypes.contains(name),
+      request.parameters["subscribe"].map({ $0.bool != nil }) ?? true
+    else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    let parameters = GetSystemCapability(json: request.parameters)
+    guard parameters.type == .videoStreaming, let configured = configuration.videoCapability else {
+      return respond(to: request, success: false, .dataNotAvailable)
+    }
+    if let subscribe = parameters.subscribe { app?.isSubscribedToVideoCapability = subscribe }
+    let result = RPCResult(success: true, resultCode: .success).json
+    let capability = SystemCapability(type: .videoStreaming, videoStreaming: configured).json
+    respond(to: request, result.merging(capability) { first, _ in first })
+  }
+
+  private static let capabilityTypes: Set = [
+    "NAVIGATION", "PHONE_CALL", "VIDEO_STREAMING", "REMOTE_CONTROL", "APP_SERVICES", "SEAT_LOCATION", "DISPLAYS",
+    "DRIVER_DISTRACTION",
+  ]
+
+  private mutating func answerHapticData(_ request: RPCMessage, _ app: RegisteredApp) {
+    guard app.mayStreamVideo, app.status.level == .full else {
+      return respond(to: request, success: false, .disallowed)
+    }
+    let rectangles: [JSONValue]
+    switch request.parameters["hapticRectData"] {
+    case nil: rectangles = []
+    case .array(let values)?: rectangles = values
+    default: return respond(to: request, success: false, .invalidData)
+    }
+    guard rectangles.count <= 1000, rectangles.allSatisfy(Self.isHapticRectangle) else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    respond(to: request, success: true, .success)
+    report(.hapticRectangles(count: rectangles.count))
+  }
+
+  private static func isHapticRectangle(_ value: JSONValue) -> Bool {
+    guard let object = value.object, let id = object["id"]?.integer, (0...2_000_000_000).contains(id),
+      let rectangle = object["rect"]?.object
+    else { return false }
+    return ["x", "y", "width", "height"].allSatisfy { rectangle[$0]?.number != nil }
+  }
+
+  private mutating func receiveNotification(_ notification: RPCMessage) {
+    guard let app else { return }
+    switch notification.function {
+    case .onHMIStatus:
+      report(.appHMIStatus(HMIStatus(json: notification.parameters)))
+    case .onAppCapabilityUpdated:
+      guard app.status.level != HMILevel.none else {
+        return report(.notificationNotAllowed(notification.function, app.status.level))
+      }
+      guard let capability = notification.parameters["appCapability"]?.object,
+        capability["appCapabilityType"]?.string == SystemCapabilityType.videoStreaming.rawValue
+      else { return }
+      let video = capability["videoStreamingCapability"]?.object ?? [:]
+      report(.appCapability(VideoStreamingCapability(json: video)))
+    default: break
+    }
+  }
+}

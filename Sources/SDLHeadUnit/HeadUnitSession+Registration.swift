@@ -1,0 +1,117 @@
+import SDLMessages
+import SDLWire
+
+/// RegisterAppInterface, and what a head unit sends after it.
+extension HeadUnitSession {
+  mutating func register(_ request: RPCMessage, headerVersion: UInt8, now: Duration) {
+    guard app == nil else {
+      return respond(to: request, success: false, .applicationRegisteredAlready)
+    }
+    bindVersion(headerVersion)
+    guard Self.isValidRegistration(request.parameters) else {
+      return refuseRegistration(request, .invalidData, now: now)
+    }
+    let parameters = RegisterAppInterface(json: request.parameters)
+    var code = parameters.language == configuration.language ? ResultCode.success : .wrongLanguage
+    switch configuration.behaviour.registration {
+    case .regular: break
+    case .silence: return
+    case .result(let scripted, success: true): code = scripted
+    case .result(let scripted, success: false): return refuseRegistration(request, scripted, now: now)
+    }
+    let rpcVersion = negotiated(parameters.rpcVersion)
+    app = RegisteredApp(
+      types: parameters.appTypes, isMedia: parameters.isMediaApplication, rpcVersion: rpcVersion,
+      status: HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable))
+    respond(to: request, registrationResponse(RPCResult(success: true, resultCode: code), rpcVersion).json)
+    report(
+      .appRegistered(
+        name: parameters.appName, id: parameters.appID, types: parameters.appTypes,
+        protocolVersion: rpcService?.protocolVersion ?? ProtocolVersion(1)))
+    sendRegistrationNotifications(now: now)
+  }
+
+  /// Before protocol 5 the app chooses among the versions that the head unit has.
+  private mutating func bindVersion(_ version: UInt8) {
+    guard let service = rpcService, !service.isVersionSettled else { return }
+    let bound = min(version, service.headerVersion)
+    rpcService?.headerVersion = bound
+    rpcService?.protocolVersion = ProtocolVersion(Int(bound))
+    rpcService?.isVersionSettled = true
+  }
+
+  /// SDL Core answers an app below 5.0 with 4.5.1.
+  private func negotiated(_ version: RPCVersion) -> RPCVersion {
+    min(version.major >= 5 ? version : RPCVersion(4, 5, 1), configuration.rpcVersion)
+  }
+
+  /// SDL Core ends the session after a failed registration.
+  mutating func refuseRegistration(_ request: RPCMessage, _ code: ResultCode, now: Duration) {
+    respond(to: request, success: false, code)
+    guard code != .applicationRegisteredAlready else { return }
+    send(.endService, service: .rpc)
+    endSession()
+    close()
+  }
+
+  private func registrationResponse(_ result: RPCResult, _ version: RPCVersion) -> RegisterAppInterfaceResponse {
+    var response = RegisterAppInterfaceResponse(result: result)
+    response.rpcVersion = version
+    response.language = configuration.language
+    response.graphicSupported = true
+    response.screenResolution = configuration.screen
+    // `hmiCapabilities.videoStreaming` came with RPC 4.5.
+    response.videoStreaming = configuration.rpcVersion >= RPCVersion(4, 5) ? true : nil
+    response.make = configuration.vehicle.make
+    response.model = configuration.vehicle.model
+    response.modelYear = configuration.vehicle.modelYear
+    response.trim = configuration.vehicle.trim
+    response.systemSoftwareVersion = configuration.vehicle.systemSoftwareVersion
+    return response
+  }
+
+  private mutating func sendRegistrationNotifications(now: Duration) {
+    let behaviour = configuration.behaviour
+    apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
+    if behaviour.activatesBeforePermissions { activate(now: now) }
+    notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: Self.permissions).json)
+    if behaviour.sendsCoreNotifications {
+      notify(
+        .onSystemRequest,
+        [
+          "requestType": .string("LOCK_SCREEN_ICON_URL"), "url": .string("https://example.invalid/lock-screen.png"),
+        ])
+      notify(.onDriverDistraction, OnDriverDistraction(isDistractionLimited: false).json)
+    }
+    if !behaviour.activatesBeforePermissions, let activation = configuration.activation {
+      timers.arm(.activation, at: now + activation)
+    }
+    if let size = behaviour.policyUpdateSize, size > 0 {
+      timers.arm(.policyUpdate, at: now + CoreLimits.policyUpdate)
+    }
+    startScriptedHeartbeat(now: now)
+  }
+
+  mutating func sendPolicyUpdate() {
+    guard app != nil, let size = configuration.behaviour.policyUpdateSize, size > 0 else { return }
+    notify(
+      .onSystemRequest,
+      ["requestType": .string("HTTP"), "fileType": .string("JSON"), "length": .integer(size)],
+      bulk: [UInt8](repeating: UInt8(ascii: "p"), count: size))
+  }
+
+  private static let permissions: [String: [HMILevel]] = [
+    "GetSystemCapability": HMILevel.allCases,
+    "OnAppCapabilityUpdated": [.full, .limited, .background],
+    "OnAppInterfaceUnregistered": HMILevel.allCases,
+    "OnDriverDistraction": [.full, .limited, .background],
+    "OnHMIStatus": HMILevel.allCases,
+    "OnPermissionsChange": HMILevel.allCases,
+    "OnSystemCapabilityUpdated": HMILevel.allCases,
+    "OnSystemRequest": HMILevel.allCases,
+    "OnTouchEvent": [.full],
+    "RegisterAppInterface": HMILevel.allCases,
+    "SendHapticData": [.full],
+    "UnregisterAppInterface": HMILevel.allCases,
+  ]
+}

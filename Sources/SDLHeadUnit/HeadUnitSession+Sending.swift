@@ -1,0 +1,77 @@
+import SDLMessages
+import SDLWire
+
+extension HeadUnitSession {
+  /// SDL Core numbers notifications with −1.
+  private static let notificationCorrelationID: Int32 = -1
+
+  mutating func report(_ event: Event) {
+    actions.append(.report(event))
+  }
+
+  mutating func report(_ violation: Violation) {
+    report(.violation(violation))
+  }
+
+  mutating func close() {
+    guard link == .connected else { return }
+    link = .closing
+    timers.cancelAll()
+    actions.append(.close)
+  }
+
+  /// Sends a control frame of the session, or one in the given version before there is a session.
+  mutating func send(
+    _ control: ControlFrame, service: ServiceType, version: UInt8? = nil, sessionID: UInt8? = nil,
+    messageID: UInt32? = nil, payload: [UInt8] = []
+  ) {
+    let version = version ?? rpcService?.headerVersion ?? 1
+    let id = messageID ?? takeMessageID()
+    let frame = Frame.control(
+      control, service: service, version: version, sessionID: sessionID ?? self.sessionID,
+      messageID: version > 1 ? id : 0, payload: payload)
+    actions.append(.send(frame.bytes))
+    // SDL Core forgets its counter with the service, also in the middle of a session.
+    if control == .endServiceACK { rpcService?.nextMessageID = 0 }
+  }
+
+  mutating func send(_ message: RPCMessage) {
+    guard let rpcService else { return }
+    let payload = message.payload
+    let id = takeMessageID()
+    // The libraries on phones drop frames whose payload reaches mtu − 12.
+    let limit = configuration.frameLimits.maximumPayload(version: rpcService.headerVersion, service: .rpc) - 13
+    let fragmentation = Fragmentation(
+      service: message.service, version: rpcService.headerVersion, sessionID: sessionID,
+      messageID: payload.count > limit ? id & 0xFF : id, payloadSize: payload.count, maximumPayload: limit)
+    actions.append(.send(fragmentation.frames(of: payload)))
+  }
+
+  mutating func notify(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
+    send(
+      RPCMessage(
+        type: .notification, function: function, correlationID: Self.notificationCorrelationID, parameters: parameters,
+        bulk: bulk))
+  }
+
+  mutating func respond(to request: RPCMessage, _ parameters: JSONObject) {
+    send(
+      RPCMessage(
+        type: .response, function: request.function, correlationID: request.correlationID, parameters: parameters))
+  }
+
+  mutating func respond(to request: RPCMessage, success: Bool, _ code: ResultCode, info: String? = nil) {
+    respond(to: request, RPCResult(success: success, resultCode: code, info: info).json)
+  }
+
+  /// A NAK's reason text exists since protocol 5.3.
+  func rejection(_ parameters: [String], reason: String?) -> ServiceRejection {
+    let hasReason = (rpcService?.protocolVersion ?? ProtocolVersion(1)) >= ProtocolVersion(5, 3)
+    return ServiceRejection(rejectedParameters: parameters, reason: hasReason ? reason : nil)
+  }
+
+  private mutating func takeMessageID() -> UInt32 {
+    defer { rpcService?.nextMessageID &+= 1 }
+    return rpcService?.nextMessageID ?? 0
+  }
+}

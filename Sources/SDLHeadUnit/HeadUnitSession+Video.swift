@@ -1,0 +1,181 @@
+import SDLMessages
+import SDLWire
+
+/// The video service.
+extension HeadUnitSession {
+  mutating func startVideo(_ frame: Frame, now: Duration) {
+    guard let rpcService else { return }
+    guard let app else {
+      // SDL Core does not answer at all, and yet lists the service from now on.
+      if case .closed = video { video = .unanswered }
+      return report(.startBeforeRegistration(.video))
+    }
+    let request =
+      rpcService.headerVersion >= 5 ? VideoServiceParameters(payload: frame.payload) : VideoServiceParameters()
+    if let reason = reasonToRefuse(app, version: rpcService.headerVersion) {
+      return refuseVideo([], reason: reason, now: now)
+    }
+    let answer: HeadUnitBehaviour.VideoStartAnswer = nextVideoStartAnswer()
+    switch answer {
+    case .silence: return
+    case .reject(let parameters, let reason): refuseVideo(parameters, reason: reason, now: now)
+    case .acknowledge(let parameters): acknowledgeVideo(request: request, answer: parameters, now: now)
+    case .regular:
+      let format = VideoFormatRules.rejection(of: request, supported: capability?.supportedFormats)
+      guard format.isEmpty else { return refuseVideo(format, reason: "The format is not supported", now: now) }
+      let size = videoSizes.rejection(of: request)
+      if !size.isEmpty, configuration.refusesUnknownSizes {
+        return refuseVideo(size, reason: "The size is not supported", now: now)
+      }
+      acknowledgeVideo(request: request, answer: request, now: now)
+    }
+  }
+
+  /// What SDL Core refuses without asking the head unit's own software.
+  private mutating func reasonToRefuse(_ app: RegisteredApp, version: UInt8) -> String? {
+    guard version >= 3 else { return "The service needs protocol 3" }
+    guard app.mayStreamVideo else { return "The app type may not use this service" }
+    if case .closed = video {
+    } else {
+      report(.startWhileActive(.video))
+      return "The service is active already"
+    }
+    return app.status.allowsVideo ? nil : "The service is disallowed with the current HMI level"
+  }
+
+  private mutating func nextVideoStartAnswer() -> HeadUnitBehaviour.VideoStartAnswer {
+    let script = configuration.behaviour.videoStarts
+    guard let last = script.last else { return .regular }
+    guard usedVideoStarts < script.count else { return last }
+    defer { usedVideoStarts += 1 }
+    return script[usedVideoStarts]
+  }
+
+  private mutating func refuseVideo(_ parameters: [String], reason: String?, now: Duration) {
+    guard let rpcService else { return }
+    let refusal = rejection(parameters, reason: reason)
+    send(.startServiceNAK, service: .video, payload: refusal.bytes(version: rpcService.headerVersion))
+    report(.videoRefused(refusal))
+    if configuration.behaviour.dropsToNoneAfterRefusal { dropToNone(now: now) }
+  }
+
+  private mutating func acknowledgeVideo(
+    request: VideoServiceParameters, answer: VideoServiceParameters, now: Duration
+  ) {
+    guard let rpcService else { return }
+    var answer = answer
+    answer.mtu = answer.mtu ?? Int64(configuration.frameLimits.payload)
+    if rpcService.headerVersion < 5 { answer = VideoServiceParameters() }
+    video = .open(.allowed)
+    checker.begin(
+      format: VideoFormatRules.effective(answer, request),
+      size: videoSizes.effective(answer, request), limits: streamLimits)
+    send(.startServiceACK, service: .video, payload: answer.bytes(version: rpcService.headerVersion))
+    report(.videoStarted(answer))
+  }
+
+  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns.
+  private var videoSizes: VideoSizeRules {
+    VideoSizeRules(screen: configuration.screen, capabilities: [capability, configuration.videoCapability])
+  }
+
+  /// What the app was told about rates.
+  var streamLimits: VideoStreamLimits {
+    VideoStreamLimits(picturesPerSecond: capability?.preferredFPS, kilobitsPerSecond: capability?.maxBitrate)
+  }
+
+  mutating func receiveVideo(_ frame: Frame, now: Duration) {
+    switch video {
+    case .open(let permission):
+      guard let message = assemble(frame, now: now) else { return }
+      take(message.payload, permission, now: now)
+    case .ending(let since):
+      // What was on the way when EndService was sent is nobody's fault.
+      if now - since > CoreLimits.stopStreaming {
+        refuseData(.dataAfterEndService(.video, after: now - since), now: now)
+      }
+    case .closed(let endedAt?):
+      let violation = Violation.dataAfterEndService(.video, after: now - endedAt)
+      // Seen on SDL Core: a frame just after EndService is tolerated, one 1.5 s later is not.
+      if now - endedAt > CoreLimits.stopStreaming { refuseData(violation, now: now) } else { report(violation) }
+    case .closed(nil), .unanswered:
+      refuseData(.dataWithoutService(.video), now: now)
+    }
+  }
+
+  private mutating func take(_ message: [UInt8], _ permission: StreamingPermission, now: Duration) {
+    timers.arm(.videoData, at: now + CoreLimits.videoDataStopped)
+    for violation in checker.accept(message, now: now) { report(.stream(violation)) }
+    switch permission {
+    case .allowed:
+      report(.videoData(message))
+      acknowledgeData()
+    case .grace: break
+    case .forbidden(let since):
+      report(.videoWhileForbidden(for: now - since))
+      sendEndVideoService(reason: .streamingForbidden, now: now)
+    }
+  }
+
+  private mutating func acknowledgeData() {
+    guard let rpcService else { return }
+    switch configuration.behaviour.serviceDataAcknowledgement {
+    case .never: return
+    case .likeCore: guard (2...4).contains(rpcService.headerVersion) else { return }
+    case .always: break
+    }
+    acknowledgedVideoMessages &+= 1
+    let count = withUnsafeBytes(of: acknowledgedVideoMessages.bigEndian, Array.init)
+    send(.serviceDataACK, service: .video, payload: count)
+  }
+
+  /// Reports data that has no service; a strict head unit unregisters the app for it.
+  mutating func refuseData(_ violation: Violation, now: Duration) {
+    report(violation)
+    if configuration.isStrict { unregister(.protocolViolation, now: now) }
+  }
+
+  /// EndService from the app. Whatever is answered, the service is over: a NAK means "not running", and silence that
+  /// the answer was lost.
+  mutating func endVideo(now: Duration) {
+    if case .closed = video {
+      report(.endOfServiceNotRunning(.video))
+      return sendEndServiceNAK(.video)
+    }
+    switch configuration.behaviour.serviceEnd {
+    case .acknowledge: send(.endServiceACK, service: .video)
+    case .reject: sendEndServiceNAK(.video)
+    case .silence: break
+    }
+    closeVideo(.endedByApp, now: now)
+  }
+
+  mutating func sendEndVideoService(reason: VideoStopReason, now: Duration) {
+    guard case .open = video else { return }
+    send(.endService, service: .video)
+    if configuration.behaviour.endsVideoServiceTwice { send(.endService, service: .video) }
+    video = .ending(since: now)
+    timers.cancel(.stopGrace, .videoData)
+    timers.arm(.endServiceACK, at: now + CoreLimits.endServiceACK)
+    report(.videoStopped(reason: reason))
+  }
+
+  mutating func videoEndAcknowledged(now: Duration) {
+    // A second acknowledgement, of an EndService that was sent twice, changes nothing.
+    guard case .ending = video else { return }
+    closeVideo(.endedByHeadUnit, now: now)
+  }
+
+  /// Removes the service; reports it unless its end was reported before.
+  mutating func closeVideo(_ reason: VideoStopReason, now: Duration) {
+    timers.cancel(.stopGrace, .videoData, .endServiceACK)
+    switch video {
+    case .closed: return
+    case .unanswered: video = .closed(endedAt: nil)
+    case .ending: video = .closed(endedAt: now)
+    case .open:
+      video = .closed(endedAt: now)
+      report(.videoStopped(reason: reason))
+    }
+  }
+}

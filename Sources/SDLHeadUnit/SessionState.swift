@@ -1,0 +1,85 @@
+import SDLMessages
+import SDLWire
+
+extension HeadUnitSession {
+  /// The transport underneath.
+  enum Link: Equatable, Sendable {
+    case disconnected
+    case connected
+    /// `close` was asked for; what still arrives is ignored.
+    case closing
+  }
+
+  /// An acknowledged RPC service, which is what makes a session.
+  struct RPCService: Sendable {
+    /// Version of the frame headers.
+    var headerVersion: UInt8
+    /// Before protocol 5 the app picks the version, and its RegisterAppInterface shows it.
+    var isVersionSettled: Bool
+    /// As negotiated in the payload; below 5 just the header version.
+    var protocolVersion: ProtocolVersion
+    let hashID: Int32
+    /// SDL Core counts from 0.
+    var nextMessageID: UInt32 = 0
+  }
+
+  /// A registered app.
+  struct RegisteredApp: Sendable {
+    let types: [AppHMIType]
+    let isMedia: Bool
+    let rpcVersion: RPCVersion
+    var status: HMIStatus
+    var isSubscribedToVideoCapability = false
+
+    var mayStreamVideo: Bool { types.contains(.navigation) || types.contains(.projection) }
+  }
+
+  /// The video service as SDL Core lists it.
+  enum VideoService: Sendable {
+    /// With the time at which it ended, if it ever ran.
+    case closed(endedAt: Duration?)
+    /// StartService came before the registration: never answered, yet SDL Core keeps the entry.
+    case unanswered
+    case open(StreamingPermission)
+    /// The head unit's own EndService waits for the app's answer.
+    case ending(since: Duration)
+  }
+
+  /// What SDL Core lets an open service do.
+  enum StreamingPermission: Sendable {
+    case allowed
+    /// The HMI status forbids video since then, but the app may not know yet.
+    case grace(since: Duration)
+    case forbidden(since: Duration)
+  }
+
+  /// Heartbeats sent by the head unit.
+  struct Heartbeat: Sendable {
+    var period: Duration
+    /// Whether traffic of the app puts off the next ping.
+    var isPutOffByTraffic: Bool
+    var isAnswerPending = false
+  }
+}
+
+/// Numbers of SDL Core 8.2 (smartDeviceLink.ini as shipped, where not said otherwise).
+enum CoreLimits {
+  /// MalformedFrequencyCount, MalformedFrequencyTime.
+  static let malformedFrames = RateGuard(limit: 10, window: .milliseconds(1000))
+  /// FrequencyCount, FrequencyTime; audio and video are exempt.
+  static let frames = RateGuard(limit: 1000, window: .milliseconds(1000))
+  /// AppRequestsTimeScale…
+  static let requests = RateGuard(limit: 1000, window: .seconds(10))
+  /// AppHMILevelNoneRequestsTimeScale…
+  static let requestsInNone = RateGuard(limit: 100, window: .seconds(10))
+  /// HeartBeatTimeout.
+  static let heartbeat = Duration.milliseconds(7000)
+  /// StopStreamingTimeout.
+  static let stopStreaming = Duration.milliseconds(1000)
+  /// VideoDataStoppedTimeout.
+  static let videoDataStopped = Duration.milliseconds(1000)
+  /// When the policy update was seen to come (observed, not configured).
+  static let policyUpdate = Duration.seconds(2)
+  /// SDL Core waits for ever; this is when the app is reported for its silence.
+  static let endServiceACK = Duration.seconds(5)
+}

@@ -1,0 +1,85 @@
+import SDLMessages
+import SDLWire
+
+/// Which formats a StartService(video) may ask for.
+enum VideoFormatRules {
+  private static let knownProtocols: Set = ["RAW", "RTP", "RTSP", "RTMP", "WEBM"]
+  private static let knownCodecs: Set = ["H264", "H265", "Theora", "VP8", "VP9"]
+
+  /// The keys to refuse: text that is not in the specification, and what `supported` does not list. Without a list
+  /// everything in the specification passes.
+  static func rejection(of request: VideoServiceParameters, supported: [VideoStreamingFormat]?) -> [String] {
+    let isProtocolKnown = request.videoProtocol.map(knownProtocols.contains) ?? true
+    let isCodecKnown = request.videoCodec.map(knownCodecs.contains) ?? true
+    guard isProtocolKnown, isCodecKnown, let supported else {
+      return (isProtocolKnown ? [] : ["videoProtocol"]) + (isCodecKnown ? [] : ["videoCodec"])
+    }
+    let fitting = supported.filter { matches(request.videoProtocol, $0.videoProtocol) }
+    if fitting.isEmpty { return ["videoProtocol"] }
+    return fitting.contains { matches(request.videoCodec, $0.codec) } ? [] : ["videoCodec"]
+  }
+
+  private static func matches(_ wanted: String?, _ offered: String) -> Bool {
+    wanted == nil || wanted == offered
+  }
+
+  /// The format of the stream to come. Nobody naming one means H.264 as a byte stream.
+  static func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> VideoStreamingFormat {
+    VideoStreamingFormat(
+      videoProtocol: answer.videoProtocol ?? request.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol,
+      codec: answer.videoCodec ?? request.videoCodec ?? VideoStreamingFormat.rawH264.codec)
+  }
+}
+
+/// Which sizes a StartService(video) may ask for.
+struct VideoSizeRules {
+  let screen: ImageResolution
+  /// Nil where the head unit has no capability.
+  let capabilities: [VideoStreamingCapability?]
+
+  /// An app that names no size streams the whole display area, in the head unit's scale.
+  private var standard: ImageResolution {
+    guard let root = capabilities.compactMap(\.self).first, let resolution = root.preferredResolution else {
+      return screen
+    }
+    return ImageResolution(
+      Self.evenRange(resolution.width, scale: root.scale).lowerBound,
+      Self.evenRange(resolution.height, scale: root.scale).lowerBound)
+  }
+
+  /// The keys to refuse; empty when a capability covers the size.
+  func rejection(of request: VideoServiceParameters) -> [String] {
+    guard request.width != nil || request.height != nil else { return [] }
+    let entries = capabilities.compactMap(\.self).flatMap { [$0] + ($0.additionalCapabilities ?? []) }
+    var offers = entries.compactMap { entry in entry.preferredResolution.map { ($0, entry.scale) } }
+    if offers.isEmpty { offers = [(screen, nil)] }
+    let isCovered = offers.contains { resolution, scale in
+      Self.covers(request.width, resolution.width, scale) && Self.covers(request.height, resolution.height, scale)
+    }
+    if isCovered { return [] }
+    return (request.height == nil ? [] : ["height"]) + (request.width == nil ? [] : ["width"])
+  }
+
+  private static func covers(_ wanted: Int32?, _ offered: Int, _ scale: Double?) -> Bool {
+    wanted.map { evenRange(offered, scale: scale).contains(Int($0)) } ?? true
+  }
+
+  /// The side divided by the scale, with the even numbers around it: apps round, cut off, or make even.
+  private static func evenRange(_ side: Int, scale: Double?) -> ClosedRange<Int> {
+    // Resolutions are within 1…10000 and scales within 1…10, by the specification; a scale outside counts as 1.
+    let factor = scale.map { (1...10).contains($0) ? $0 : 1 } ?? 1
+    let exact = Double(side) / factor
+    return Int((exact / 2).rounded(.down)) * 2...Int((exact / 2).rounded(.up)) * 2
+  }
+
+  /// The size of the stream to come. Head units were seen to acknowledge 0×0: the request counts then.
+  func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> ImageResolution {
+    func side(_ answered: Int32?, _ requested: Int32?, _ standard: Int) -> Int {
+      if let answered, answered > 0 { return Int(answered) }
+      if let requested, requested > 0 { return Int(requested) }
+      return standard
+    }
+    return ImageResolution(
+      side(answer.width, request.width, standard.width), side(answer.height, request.height, standard.height))
+  }
+}

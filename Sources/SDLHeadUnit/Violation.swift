@@ -1,0 +1,66 @@
+import SDLMessages
+import SDLWire
+
+/// A rule of SDL that the app broke, with the numbers.
+public enum Violation: Equatable, Sendable {
+  // Frames
+  case malformedBytes(FrameHeader.InvalidHeader)
+  /// SDL Core refuses message id 0 in data frames.
+  case messageIDZero(ServiceType)
+  /// More than 10 malformed frames in a second; the transport is closed.
+  case tooManyMalformedFrames(limit: Int, within: Duration)
+  /// More than 1000 frames outside audio and video in a second; the app is unregistered.
+  case tooManyFrames(limit: Int, within: Duration)
+  /// The frame is not of the negotiated version.
+  case headerVersion(expected: UInt8, got: UInt8)
+  case sessionID(expected: UInt8, got: UInt8)
+  /// Anything but StartService(RPC) before there is a session.
+  case noSession(ServiceType)
+  /// Marked as encrypted on a service that is not.
+  case encryptedFrame(ServiceType)
+  case brokenMessage(ServiceType, MessageAssembler.Failure)
+  /// A control frame that only head units send.
+  case unexpectedControlFrame(ControlFrame, ServiceType)
+
+  // RPCs
+  case malformedRPC(RPCMessage.Malformed)
+  /// More requests than allowed, in a level that has its own limit or in any.
+  case tooManyRequests(limit: Int, within: Duration, level: HMILevel?)
+  case notificationNotAllowed(FunctionID, HMILevel?)
+
+  // Services
+  case startBeforeRegistration(ServiceType)
+  case startWhileActive(ServiceType)
+  case endOfServiceNotRunning(ServiceType)
+  case hashID(expected: Int32, got: Int32?)
+  case endServiceNotAcknowledged(after: Duration)
+  case heartbeatUnanswered(after: Duration)
+  /// Data on a service that was never started.
+  case dataWithoutService(ServiceType)
+  /// Data this long after the service ended.
+  case dataAfterEndService(ServiceType, after: Duration)
+  /// Data this long after an HMI status that forbids video.
+  case videoWhileForbidden(for: Duration)
+
+  // The video itself
+  case stream(VideoStreamViolation)
+}
+
+/// A rule of the video stream (H.264 byte stream, and the limits of the capability) that the app broke.
+public enum VideoStreamViolation: Equatable, Sendable {
+  /// Bytes before the first start code of a service.
+  case notByteStream(firstByte: UInt8)
+  /// The first NAL unit after a start, or after a pause of more than a second, is not an SPS; the type is as in the
+  /// H.264 specification, table 7-1.
+  case firstNALUnit(type: UInt8)
+  /// A key frame without a PPS since the last start.
+  case missingPictureParameterSet
+  /// A picture before the first key frame.
+  case pictureBeforeKeyFrame
+  case unreadableSequenceParameterSet
+  case pictureSize(expected: ImageResolution, got: ImageResolution)
+  /// Pictures within the window, where at most `limit` are allowed.
+  case frameRate(pictures: Int, limit: Int, within: Duration)
+  /// Bits within the window, where at most `limit` are allowed.
+  case bitrate(bits: Int, limit: Int, within: Duration)
+}

@@ -1,0 +1,40 @@
+import SDLApp
+import SDLHeadUnit
+
+/// What an ``AppConnection`` reports, in this order; `ended` is always the last.
+public enum ConnectionEvent: Sendable {
+  /// The name service is asked.
+  case resolving(host: String)
+  /// May come several times, for the addresses of a host.
+  case connecting(address: String)
+  case connected(peer: String)
+  case session(AppSession.Event)
+  /// From the built-in head unit only, and on its thread: what it noticed, without the video data.
+  case headUnit(HeadUnitSession.Event)
+  /// Exactly once. Nil after ``AppConnection/stop(grace:)``, and when the session itself ended the connection, which
+  /// has then been reported as its `failed` event.
+  case ended(LinkError?)
+}
+
+/// Gets the events of an ``AppConnection``.
+public protocol AppConnectionObserver: AnyObject, Sendable {
+  /// Called on the connection thread with no lock held; any method of the connection may be called back, but one that
+  /// waits does not wait there.
+  func connection(_ connection: AppConnection, didReport event: ConnectionEvent)
+}
+
+/// Counters of one connection. Video: submitted = sent + discarded + queued.
+public struct LinkStatistics: Equatable, Sendable {
+  /// All bytes handed to the kernel.
+  public var sentByteCount: UInt64 = 0
+  public var receivedByteCount: UInt64 = 0
+  public var sentVideoMessages: UInt64 = 0
+  /// Payload bytes of those messages, without SDL headers.
+  public var sentVideoByteCount: UInt64 = 0
+  /// Queued, but not sent: the grant went away or the connection ended.
+  public var discardedVideoMessages: UInt64 = 0
+  /// From the queue's door to the kernel, of the last message: it grows when the network is too slow for the bitrate.
+  public var lastVideoDwellTime: Duration = .zero
+  public var queuedFrames = 0
+  public var queuedByteCount = 0
+}

@@ -1,0 +1,110 @@
+import Glibc
+
+/// Connects to whichever of several addresses answers first (RFC 8305, "Happy Eyeballs").
+struct Connector {
+  enum Outcome {
+    case connected(Socket, SocketAddress)
+    case failed(LinkError)
+    /// The caller does not want the connection any more.
+    case interrupted
+  }
+
+  private struct Attempt {
+    var socket: Socket
+    var address: SocketAddress
+  }
+
+  /// When the next address is tried although the last has not answered (RFC 8305, section 5).
+  static let attemptDelay = Duration.milliseconds(250)
+  /// A name with more addresses than this is a mistake, or worse.
+  static let maximumAddressCount = 16
+
+  private var remaining: ArraySlice<SocketAddress>
+  private var attempts: [Attempt] = []
+  private var failures: [(address: SocketAddress, errno: Int32)] = []
+  private var nextAttempt: Duration
+  private let timeout: Duration
+  private let deadline: Duration
+
+  /// `timeout` is only for the error's text; `deadline` is what ends the attempts.
+  init(addresses: [SocketAddress], timeout: Duration, deadline: Duration, now: Duration) {
+    remaining = addresses.interleavedByFamily.prefix(Self.maximumAddressCount)[...]
+    self.timeout = timeout
+    self.deadline = deadline
+    nextAttempt = now
+  }
+
+  /// Blocks until there is a connection or none can be had. After each signal of `wakeUp` it asks `isWanted`.
+  mutating func run(
+    wakeUp: WakeUp, isWanted: () -> Bool, willTry: (SocketAddress) -> Void
+  ) -> Outcome {
+    while isWanted() {
+      let now = MonotonicClock.now
+      if now >= deadline { return .failed(.connectingTimedOut(addresses: triedAddresses, after: timeout)) }
+      if nextAttempt <= now, let address = remaining.popFirst() {
+        nextAttempt = now + Self.attemptDelay
+        willTry(address)
+        if let socket = begin(address) { return .connected(socket, address) }
+        continue
+      }
+      if attempts.isEmpty, remaining.isEmpty { return .failed(failure) }
+      if let connected = wait(wakeUp: wakeUp) { return .connected(connected.socket, connected.address) }
+    }
+    return .interrupted
+  }
+
+  /// Starts to connect; a socket when that succeeded on the spot.
+  private mutating func begin(_ address: SocketAddress) -> Socket? {
+    guard let socket = Socket.tcp(family: address.family) else {
+      fail(address, errno)
+      return nil
+    }
+    socket.configureTCP()
+    guard address.withPointer({ connect(socket.descriptor, $0, $1) }) != 0 else { return socket }
+    // After EINTR the connection is made in the background as well.
+    if errno == EINPROGRESS || errno == EINTR {
+      attempts.append(Attempt(socket: socket, address: address))
+    } else {
+      fail(address, errno)
+    }
+    return nil
+  }
+
+  private mutating func wait(wakeUp: WakeUp) -> Attempt? {
+    var descriptors = attempts.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLOUT), revents: 0) }
+    descriptors.append(pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
+    let until = remaining.isEmpty ? deadline : min(deadline, nextAttempt)
+    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: until) }
+    if descriptors.last?.revents != 0 { wakeUp.clear() }
+    let answered = zip(attempts, descriptors).filter { $0.1.revents != 0 }.map(\.0)
+    for attempt in answered {
+      let code = attempt.socket.pendingError
+      if code == 0 { return attempt }
+      attempts.removeAll { $0.socket === attempt.socket }
+      fail(attempt.address, code)
+    }
+    return nil
+  }
+
+  /// The next address is tried at once.
+  private mutating func fail(_ address: SocketAddress, _ code: Int32) {
+    failures.append((address, code))
+    nextAttempt = .zero
+  }
+
+  private var triedAddresses: [String] {
+    (failures.map(\.address) + attempts.map(\.address)).map(\.description)
+  }
+
+  /// What says most about where to look for the fault: a refusal comes from a machine that is there.
+  private var failure: LinkError {
+    let codes = failures.map(\.errno)
+    if codes.contains(ECONNREFUSED) { return .refused(addresses: triedAddresses) }
+    if codes.contains(ETIMEDOUT) { return .connectingTimedOut(addresses: triedAddresses, after: timeout) }
+    let unreachable = [ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EAFNOSUPPORT]
+    if let code = codes.first(where: { !unreachable.contains($0) }) {
+      return .cannotConnect(addresses: triedAddresses, errno: code)
+    }
+    return .unreachable(addresses: triedAddresses)
+  }
+}

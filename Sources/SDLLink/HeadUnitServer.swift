@@ -1,0 +1,184 @@
+import CLinux
+import Glibc
+import SDLHeadUnit
+import Synchronization
+
+/// What a ``HeadUnitServer`` reports. Connections are named by the id of their SDL session.
+public enum HeadUnitServerEvent: Sendable {
+  case connected(id: UInt8, peer: String)
+  case session(id: UInt8, HeadUnitSession.Event)
+  /// Nil when this side ended the connection; otherwise also for a peer that simply closed.
+  case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
+  /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
+  case ended
+}
+
+/// Gets the events of a ``HeadUnitServer``.
+public protocol HeadUnitServerObserver: AnyObject, Sendable {
+  /// Called on the server's thread with no lock held; any method of the server may be called back.
+  func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent)
+}
+
+/// The head unit's side: one thread that serves all apps, each with a session of its own.
+///
+/// Like ``AppConnection``: the thread keeps the server alive, the observer is held weakly, and the owner must
+/// ``stop()`` it.
+public final class HeadUnitServer: Sendable {
+  /// What other threads want from the server's thread.
+  enum Order: Sendable {
+    case steer(id: UInt8, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
+    case read(id: UInt8, Bool)
+    case disconnect(id: UInt8)
+  }
+
+  /// Where connections come from.
+  enum Source: Sendable {
+    case listener(Socket, SocketAddress)
+    /// One connection that stands already; the server ends with it.
+    case connection(Socket)
+  }
+
+  let configuration: HeadUnitConfiguration
+  let maximumConnectionCount: Int
+  let source: Source
+  let wakeUp = WakeUp()
+  private let orders = Mutex<[Order]>([])
+  private let isStopped = Atomic(false)
+  private let thread = WorkerThread(name: "sdl-head-unit")
+  private weak let observer: (any HeadUnitServerObserver)?
+
+  /// Listens for apps. `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any
+  /// that is free. At most `maximumConnectionCount` apps are served at once, 255 in any case; more wait.
+  public convenience init(
+    configuration: HeadUnitConfiguration, address: String?, port: UInt16, maximumConnectionCount: Int = 8,
+    observer: any HeadUnitServerObserver
+  ) throws(LinkError) {
+    let (socket, bound) = try Socket.listening(address: address, port: port)
+    try self.init(
+      configuration: configuration, source: .listener(socket, bound), maximumConnectionCount: maximumConnectionCount,
+      observer: observer)
+  }
+
+  /// Serves one connected stream socket, whose descriptor it takes over.
+  public convenience init(
+    configuration: HeadUnitConfiguration, adopting descriptor: Int32, observer: any HeadUnitServerObserver
+  ) throws(LinkError) {
+    try self.init(configuration: configuration, serving: Socket(adopting: descriptor), observer: observer)
+  }
+
+  convenience init(
+    configuration: HeadUnitConfiguration, serving socket: Socket, observer: any HeadUnitServerObserver
+  ) throws(LinkError) {
+    try self.init(
+      configuration: configuration, source: .connection(socket), maximumConnectionCount: 1, observer: observer)
+  }
+
+  private init(
+    configuration: HeadUnitConfiguration, source: Source, maximumConnectionCount: Int,
+    observer: any HeadUnitServerObserver
+  ) throws(LinkError) {
+    self.configuration = configuration
+    self.source = source
+    self.maximumConnectionCount = min(max(maximumConnectionCount, 1), Int(UInt8.max))
+    self.observer = observer
+    try wakeUp.open()
+  }
+
+  /// The port that apps connect to; nil for an adopted connection.
+  public var port: UInt16? {
+    if case .listener(_, let address) = source { address.port } else { nil }
+  }
+
+  /// Begins to serve.
+  public func start() throws(LinkError) {
+    try thread.start { HeadUnitLoop(server: self).run() }
+  }
+
+  /// Closes all connections, once what is to be sent by earlier orders has been offered to the kernel. Returns at once.
+  public func stop() {
+    isStopped.store(true, ordering: .releasing)
+    wakeUp.signal()
+  }
+
+  /// Waits for the end, which only ``stop()`` makes certain. Does not wait in an observer's callback.
+  public func join() {
+    thread.join()
+  }
+
+  var isOnOwnThread: Bool { thread.isCurrent }
+  var isStopRequested: Bool { isStopped.load(ordering: .acquiring) }
+
+  func report(_ event: HeadUnitServerEvent) {
+    observer?.server(self, didReport: event)
+  }
+
+  func takeOrders() -> [Order] {
+    orders.withLock { orders in
+      defer { orders = [] }
+      return orders
+    }
+  }
+
+  private func give(_ order: Order) {
+    orders.withLock { $0.append(order) }
+    wakeUp.signal()
+  }
+}
+
+/// Steering a session, from any thread. An id that is not connected is ignored.
+extension HeadUnitServer {
+  /// See `HeadUnitSession.setHMIStatus`.
+  public func setHMIStatus(_ status: HMIStatus, for id: UInt8) {
+    give(.steer(id: id) { $0.setHMIStatus(status, now: $1) })
+  }
+
+  /// See `HeadUnitSession.endVideoService`.
+  public func endVideoService(for id: UInt8) {
+    give(.steer(id: id) { $0.endVideoService(now: $1) })
+  }
+
+  /// See `HeadUnitSession.updateCapability`.
+  public func updateCapability(_ update: VideoStreamingCapability, for id: UInt8) {
+    give(.steer(id: id) { $0.updateCapability(update, now: $1) })
+  }
+
+  /// See `HeadUnitSession.unregisterApp`.
+  public func unregisterApp(_ reason: UnregisteredReason, for id: UInt8) {
+    give(.steer(id: id) { $0.unregisterApp(reason, now: $1) })
+  }
+
+  /// Off lets the connection fill up, as a head unit does that hangs.
+  public func setReading(_ isReading: Bool, for id: UInt8) {
+    give(.read(id: id, isReading))
+  }
+
+  /// Closes the connection without a word.
+  public func disconnect(_ id: UInt8) {
+    give(.disconnect(id: id))
+  }
+}
+
+extension Socket {
+  /// A listening socket and the address that it got.
+  static func listening(address: String?, port: UInt16) throws(LinkError) -> (Socket, SocketAddress) {
+    // IPv6 first: without an address given it takes IPv4 connections as well.
+    let candidates = try Resolver.addresses(host: address, port: port, flags: AI_PASSIVE).get()
+      .sorted { $0.family == AF_INET6 && $1.family != AF_INET6 }
+    var failure = LinkError.cannotResolve(host: address ?? "*", reason: "no address")
+    for candidate in candidates {
+      guard let socket = Socket.tcp(family: candidate.family) else {
+        failure = .system(operation: "socket", errno: errno)
+        continue
+      }
+      socket.set(SOL_SOCKET, SO_REUSEADDR, 1)
+      if candidate.family == AF_INET6 { socket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, address == nil ? 0 : 1) }
+      if candidate.withPointer({ bind(socket.descriptor, $0, $1) }) == 0, listen(socket.descriptor, SOMAXCONN) == 0,
+        let bound = SocketAddress(boundTo: socket.descriptor)
+      {
+        return (socket, bound)
+      }
+      failure = .cannotListen(address: candidate.description, errno: errno)
+    }
+    throw failure
+  }
+}

@@ -1,0 +1,65 @@
+import Glibc
+
+/// Why there is no connection, or no more.
+public enum LinkError: Error, Equatable, Sendable {
+  /// The name service knows no address; `reason` is its own text.
+  case cannotResolve(host: String, reason: String)
+  /// The name service did not answer within the connect time-out.
+  case resolvingTimedOut(host: String, after: Duration)
+  /// The machine is there, but nobody listens on the port.
+  case refused(addresses: [String])
+  /// No route.
+  case unreachable(addresses: [String])
+  /// No answer within the connect time-out.
+  case connectingTimedOut(addresses: [String], after: Duration)
+  /// Any other failure of connect(2).
+  case cannotConnect(addresses: [String], errno: Int32)
+  /// The peer closed the connection.
+  case closedByPeer(address: String)
+  /// The connection broke.
+  case connectionLost(address: String, errno: Int32)
+  /// The peer does not read what it is sent; so many bytes of control frames were waiting.
+  case peerNotReading(address: String, queuedByteCount: Int)
+  /// The port cannot be listened on.
+  case cannotListen(address: String, errno: Int32)
+  /// A system call failed that has nothing to do with the peer, as when descriptors or threads run out.
+  case system(operation: String, errno: Int32)
+}
+
+extension LinkError: CustomStringConvertible {
+  /// For people: what happened.
+  public var description: String {
+    switch self {
+    case .cannotResolve(let host, let reason):
+      "cannot resolve the host name \"\(host)\": \(reason)"
+    case .resolvingTimedOut(let host, let time):
+      "the name service did not answer for \"\(host)\" within \(time)"
+    case .refused(let addresses):
+      "connection refused by \(Self.list(addresses)): nobody listens on that port"
+    case .unreachable(let addresses):
+      "no route to \(Self.list(addresses))"
+    case .connectingTimedOut(let addresses, let time):
+      "no answer from \(Self.list(addresses)) within \(time)"
+    case .cannotConnect(let addresses, let code):
+      "cannot connect to \(Self.list(addresses)): \(Self.text(code))"
+    case .closedByPeer(let address):
+      "\(address) closed the connection"
+    case .connectionLost(let address, let code):
+      "lost the connection to \(address): \(Self.text(code))"
+    case .peerNotReading(let address, let count):
+      "\(address) does not read: \(count) bytes of control frames are waiting"
+    case .cannotListen(let address, let code):
+      "cannot listen on \(address): \(Self.text(code))"
+    case .system(let operation, let code):
+      "\(operation) failed: \(Self.text(code))"
+    }
+  }
+
+  private static func list(_ addresses: [String]) -> String {
+    addresses.joined(separator: " and ")
+  }
+
+  private static func text(_ code: Int32) -> String {
+    strerror(code).map { String(cString: $0) } ?? "error \(code)"
+  }
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// The clock of all deadlines: it never jumps, and it is the one that the state machines are given.
+public enum MonotonicClock {
+  /// Time since an arbitrary start, by CLOCK_MONOTONIC.
+  public static var now: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Duration(secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
+  }
+}
+
+extension Duration {
+  /// As the system wants absolute times; negative ones become zero.
+  var timespec: timespec {
+    let (seconds, attoseconds) = max(self, .zero).components
+    return Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+  }
+
+  /// As poll(2) wants it, rounded up so that nobody wakes just before the deadline and spins until it.
+  var pollMilliseconds: Int32 {
+    let (seconds, attoseconds) = max(self, .zero).components
+    let milliseconds = Int64(attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return Int32(clamping: min(seconds, 1_000_000) * 1000 + milliseconds)
+  }
+}

@@ -1,0 +1,100 @@
+import Glibc
+import SDLHeadUnit
+
+/// One app that is connected to a ``HeadUnitServer``; lives on the server's thread.
+final class ServedApp {
+  /// For the last frames of a session that is over.
+  private static let closeTime = Duration.seconds(1)
+
+  let id: UInt8
+  var isReading = true
+  /// Whether the socket is to be closed.
+  private(set) var isOver = false
+  private(set) var failure: LinkError?
+  private let server: HeadUnitServer
+  private var session: HeadUnitSession
+  private var channel: FrameChannel
+  private var closeDeadline: Duration?
+
+  init(id: UInt8, socket: Socket, peer: String, server: HeadUnitServer) {
+    self.id = id
+    self.server = server
+    session = HeadUnitSession(configuration: server.configuration, sessionID: id, connectionID: UInt16(id))
+    channel = FrameChannel(socket: socket, peer: peer, limits: server.configuration.frameLimits)
+  }
+
+  var statistics: VideoStreamStatistics { session.statistics }
+
+  var nextDeadline: Duration? {
+    [session.nextDeadline, closeDeadline].compactMap(\.self).min()
+  }
+
+  /// What to poll for. A connection that waits for nothing is left out, because poll(2) would report its hang-up again
+  /// and again.
+  var pollDescriptor: pollfd {
+    let events = (isReading ? POLLIN : 0) | (channel.laneByteCount > 0 ? POLLOUT : 0)
+    return pollfd(fd: events == 0 ? -1 : channel.socket.descriptor, events: Int16(events), revents: 0)
+  }
+
+  /// Gives the session an input and executes what comes of it.
+  func perform(_ input: (inout HeadUnitSession) -> [HeadUnitSession.Action]) {
+    guard !isOver else { return }
+    for action in input(&session) {
+      switch action {
+      case .send(let frames):
+        do { try channel.enqueue(frames) } catch { end(error) }
+      case .report(let event):
+        server.report(.session(id: id, event))
+      case .close:
+        closeDeadline = MonotonicClock.now + Self.closeTime
+      }
+    }
+  }
+
+  /// Does what is due.
+  func advance(now: Duration) {
+    if let deadline = session.nextDeadline, deadline <= now { perform { $0.advance(to: now) } }
+    if let deadline = closeDeadline, deadline <= now { end(nil) }
+  }
+
+  /// Writes what the kernel takes.
+  func write() {
+    while channel.laneByteCount > 0, !isOver {
+      switch channel.writeLane() {
+      case .bytes: continue
+      case .wouldBlock: return
+      case .endOfStream: end(.closedByPeer(address: channel.peer))
+      case .failed(let code): end(.connectionLost(address: channel.peer, errno: code))
+      }
+    }
+    if closeDeadline != nil { end(nil) }
+  }
+
+  /// Reads some, so that each app gets its turn.
+  func read(into buffer: UnsafeMutableRawBufferPointer) {
+    guard isReading else { return }
+    for _ in 0..<FrameChannel.readsPerTurn where !isOver {
+      switch channel.read(into: buffer) {
+      case .bytes(let count):
+        while !isOver, let item = channel.decoder.next() {
+          perform { $0.receive(item, now: MonotonicClock.now) }
+        }
+        if count < buffer.count { return }
+      case .wouldBlock:
+        return
+      case .endOfStream:
+        end(.closedByPeer(address: channel.peer))
+      case .failed(let code):
+        end(.connectionLost(address: channel.peer, errno: code))
+      }
+    }
+  }
+
+  /// Ends the connection; nil when this side wants it.
+  func end(_ error: LinkError?) {
+    guard !isOver else { return }
+    perform { $0.transportLost(now: MonotonicClock.now) }
+    failure = error
+    isOver = true
+  }
+}

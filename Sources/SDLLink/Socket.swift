@@ -1,0 +1,124 @@
+import Glibc
+
+/// A connected or connecting stream socket, non-blocking; closes its descriptor when it goes away.
+final class Socket: Sendable {
+  /// What one system call did.
+  enum Transfer: Equatable {
+    case bytes(Int)
+    /// Try again when poll(2) says so.
+    case wouldBlock
+    /// The peer will send no more.
+    case endOfStream
+    case failed(errno: Int32)
+  }
+
+  /// Small, so that a slow head unit shows up in our queue, where frames can be dropped or the encoder slowed down,
+  /// and not as seconds of video in the kernel; still two frames of the largest payload, so that a fast one never
+  /// waits for us. The kernel doubles the number for its bookkeeping.
+  static let sendBufferSize: Int32 = 128 << 10
+
+  let descriptor: Int32
+
+  /// Takes the descriptor over and makes it non-blocking.
+  init(adopting descriptor: Int32) {
+    self.descriptor = descriptor
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// An unconnected TCP socket; nil with errno.
+  static func tcp(family: Int32) -> Socket? {
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(family, kind, Int32(IPPROTO_TCP))
+    return descriptor < 0 ? nil : Socket(adopting: descriptor)
+  }
+
+  /// Two sockets of this process that are connected with each other.
+  static func pair() throws(LinkError) -> (Socket, Socket) {
+    var descriptors: (Int32, Int32) = (-1, -1)
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let result = withUnsafeMutableBytes(of: &descriptors) {
+      socketpair(AF_UNIX, kind, 0, $0.baseAddress?.assumingMemoryBound(to: Int32.self))
+    }
+    guard result == 0 else { throw .system(operation: "socketpair", errno: errno) }
+    let pair = (Socket(adopting: descriptors.0), Socket(adopting: descriptors.1))
+    pair.0.limitSendBuffer()
+    pair.1.limitSendBuffer()
+    return pair
+  }
+
+  /// Options of every SDL connection. Failures are no harm: they cost latency or late notice of a dead peer.
+  func configureTCP() {
+    // A control frame must not wait for the acknowledgement of video.
+    set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    // A head unit that lost its power says nothing; SDL Core uses the same numbers for lost phones.
+    set(SOL_SOCKET, SO_KEEPALIVE, 1)
+    set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, 3)
+    set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, 1)
+    set(Int32(IPPROTO_TCP), TCP_KEEPCNT, 5)
+    limitSendBuffer()
+  }
+
+  private func limitSendBuffer() {
+    set(SOL_SOCKET, SO_SNDBUF, Self.sendBufferSize)
+  }
+
+  func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+    var value = value
+    setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  /// The error of a connect(2) that has ended; 0 for success.
+  var pendingError: Int32 {
+    var code: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
+  }
+
+  /// Bytes that the kernel holds because the peer has not acknowledged them (TCP) or not read them (socket pair).
+  var undeliveredByteCount: Int {
+    var count: Int32 = 0
+    // TIOCOUTQ is SIOCOUTQ under its older name.
+    return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+  }
+
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+  }
+
+  func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+    transfer { Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+  }
+
+  /// Writes from several places at once.
+  func send(_ vectors: UnsafeMutableBufferPointer<iovec>) -> Transfer {
+    var message = msghdr()
+    message.msg_iov = vectors.baseAddress
+    message.msg_iovlen = vectors.count
+    return transfer { sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)) }
+  }
+
+  private func transfer(_ call: () -> Int) -> Transfer {
+    while true {
+      let count = call()
+      if count > 0 { return .bytes(count) }
+      if count == 0 { return .endOfStream }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return .wouldBlock
+      default: return .failed(errno: errno)
+      }
+    }
+  }
+}
+
+/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` (nil: for ever). Signals do not end the wait.
+func pollDescriptors(_ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Duration?) {
+  while true {
+    let timeout = deadline.map { ($0 - MonotonicClock.now).pollMilliseconds } ?? -1
+    guard poll(descriptors.baseAddress, nfds_t(descriptors.count), timeout) < 0, errno == EINTR else { return }
+  }
+}

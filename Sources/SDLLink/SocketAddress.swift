@@ -1,0 +1,84 @@
+import Glibc
+
+/// An IPv4 or IPv6 address with its port.
+struct SocketAddress: Sendable, CustomStringConvertible {
+  private var storage: sockaddr_storage
+  private var length: socklen_t
+
+  /// A copy of what the system returned; nil for an impossible length.
+  init?(copying address: UnsafePointer<sockaddr>, length: socklen_t) {
+    guard Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
+    storage = sockaddr_storage()
+    self.length = length
+    withUnsafeMutableBytes(of: &storage) {
+      $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: Int(length)))
+    }
+  }
+
+  /// The local address of a bound socket.
+  init?(boundTo descriptor: Int32) {
+    self.init { getsockname(descriptor, $0, $1) }
+  }
+
+  /// The address of a connected socket's peer.
+  init?(connectedTo descriptor: Int32) {
+    self.init { getpeername(descriptor, $0, $1) }
+  }
+
+  private init?(filledBy call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
+    storage = sockaddr_storage()
+    length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = withUnsafeMutablePointer(to: &storage) { storage in
+      storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &length) }
+    }
+    guard result == 0 else { return nil }
+  }
+
+  /// AF_INET or AF_INET6.
+  var family: Int32 { Int32(storage.ss_family) }
+
+  /// The address as system calls want it.
+  func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    withUnsafePointer(to: storage) { storage in
+      storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+    }
+  }
+
+  /// The port number.
+  var port: UInt16 { UInt16(names.port) ?? 0 }
+
+  /// "192.0.2.1:12345" or "[2001:db8::1]:12345".
+  var description: String {
+    let (host, port) = names
+    return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  private var names: (host: String, port: String) {
+    var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
+    let result = withPointer { address, length in
+      getnameinfo(
+        address, length, &host, socklen_t(host.count), &port, socklen_t(port.count), NI_NUMERICHOST | NI_NUMERICSERV)
+    }
+    guard result == 0 else { return ("unknown", "0") }
+    return (host.text, port.text)
+  }
+}
+
+extension [CChar] {
+  fileprivate var text: String {
+    String(decoding: prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
+
+extension [SocketAddress] {
+  /// IPv6 and IPv4 in turns, beginning with the family that the resolver put first (RFC 8305, section 4).
+  var interleavedByFamily: [SocketAddress] {
+    guard let first else { return [] }
+    let preferred = filter { $0.family == first.family }
+    let others = filter { $0.family != first.family }
+    return (0..<Swift.max(preferred.count, others.count)).flatMap { index in
+      [preferred, others].compactMap { index < $0.count ? $0[index] : nil }
+    }
+  }
+}

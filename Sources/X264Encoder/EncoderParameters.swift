@@ -1,0 +1,67 @@
+import CX264
+
+/// The parameters that x264 opens with, and the strings in them.
+///
+/// They are put together in x264enc's order: preset and tuning, then the option string, then explicit settings. What
+/// the stream needs is there from the start, and no option may change it.
+struct EncoderParameters: ~Copyable {
+  let pointer: UnsafeMutablePointer<x264_param_t>
+
+  init(preset: SpeedPreset) throws(EncoderError) {
+    pointer = .allocate(capacity: 1)
+    pointer.initialize(to: x264_param_t())
+    // Fills in x264's defaults first, also when it does not know a name.
+    let result = x264_param_default_preset(pointer, preset.x264Name, "zerolatency")
+    guard result == 0, x264_param_apply_profile(pointer, "baseline") == 0 else {
+      throw .openFailed("this build lacks the preset \(preset.nick), the tuning zerolatency or the profile baseline.")
+    }
+    pointer.pointee.i_bframe_pyramid = X264_B_PYRAMID_NONE
+    pointer.pointee.b_annexb = 1
+    pointer.pointee.b_repeat_headers = 1
+    pointer.pointee.b_aud = 0
+    pointer.pointee.rc.i_rc_method = X264_RC_ABR
+  }
+
+  deinit {
+    x264_param_cleanup(pointer)
+    pointer.deinitialize(count: 1)
+    pointer.deallocate()
+  }
+
+  func apply(_ settings: EncoderSettings) {
+    pointer.pointee.i_width = Int32(clamping: settings.width)
+    pointer.pointee.i_height = Int32(clamping: settings.height)
+    pointer.pointee.i_csp = settings.pixelFormat.x264ColourSpace
+    pointer.pointee.i_bitdepth = 8
+    pointer.pointee.i_fps_num = UInt32(clamping: settings.frameRate.numerator)
+    pointer.pointee.i_fps_den = UInt32(clamping: settings.frameRate.denominator)
+    // One tick per frame: the stream's timing information is made from this.
+    pointer.pointee.i_timebase_num = pointer.pointee.i_fps_den
+    pointer.pointee.i_timebase_den = pointer.pointee.i_fps_num
+    pointer.pointee.i_keyint_max = settings.keyFrameDistance
+    pointer.pointee.i_threads = Int32(clamping: settings.threads)
+    pointer.setRate(settings.bitrate, settings: settings)
+    if let color = settings.color {
+      // H.273 says 3 is reserved, and matrix 0 is for RGB and XYZ in 4:4:4.
+      pointer.pointee.vui.i_colorprim = color.colourPrimaries.code(in: 1...12)
+      pointer.pointee.vui.i_transfer = color.transferCharacteristics.code(in: 1...18)
+      pointer.pointee.vui.i_colmatrix = color.matrixCoefficients.code(in: 1...14)
+      pointer.pointee.vui.b_fullrange = color.isFullRange ? 1 : 0
+    }
+  }
+}
+
+extension UnsafeMutablePointer<x264_param_t> {
+  /// Equal target and maximum put x264 in its constant bit rate mode, where the target can change later.
+  func setRate(_ bitrate: Int, settings: EncoderSettings) {
+    pointee.rc.i_bitrate = Int32(clamping: bitrate)
+    pointee.rc.i_vbv_max_bitrate = Int32(clamping: bitrate)
+    pointee.rc.i_vbv_buffer_size = settings.vbvBufferSize(bitrate: bitrate)
+  }
+}
+
+extension Int {
+  fileprivate func code(in known: ClosedRange<Int>) -> Int32 {
+    known.contains(self) && self != 3 ? Int32(truncatingIfNeeded: self) : 2
+  }
+}

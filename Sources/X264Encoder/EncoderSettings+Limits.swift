@@ -1,0 +1,54 @@
+import CX264
+
+extension EncoderSettings {
+  /// x264 cuts larger rates without a word.
+  static let bitrateRange = 1...2_000_000
+
+  /// Refuses what x264 would refuse with a vague message, correct in silence, or take with a huge allocation.
+  func validate() throws(EncoderError) {
+    guard width >= 16, height >= 16 else {
+      throw .invalidSize(width: width, height: height, reason: "each side needs at least 16 pixels, one macroblock")
+    }
+    guard width.isMultiple(of: 2), height.isMultiple(of: 2) else {
+      throw .invalidSize(width: width, height: height, reason: "4:2:0 pictures need an even width and height")
+    }
+    // The largest side is x264's, the largest area that of H.264 level 6.2.
+    guard width <= 16_384, height <= 16_384, macroblocks <= 139_264 else {
+      throw .invalidSize(width: width, height: height, reason: "it is larger than any H.264 level allows")
+    }
+    // Twice the numerator is written as a 32-bit number.
+    guard
+      (1...0x7FFF_FFFF).contains(frameRate.numerator), (1...0x7FFF_FFFF).contains(frameRate.denominator),
+      frameRate.numerator / frameRate.denominator <= 1000
+    else {
+      throw .invalidFrameRate(frameRate)
+    }
+    try Self.validate(bitrate: bitrate)
+    guard (0...Int(Int32.max)).contains(keyFrameInterval) else { throw .invalidKeyFrameInterval(keyFrameInterval) }
+    guard (0...Int(Int32.max)).contains(threads) else { throw .invalidThreadCount(threads) }
+  }
+
+  static func validate(bitrate: Int) throws(EncoderError) {
+    guard bitrateRange.contains(bitrate) else { throw .invalidBitrate(bitrate) }
+  }
+
+  /// Most frames between key frames with `automatic` resolved to two seconds: at 15 frames per second, 30.
+  var keyFrameDistance: Int32 {
+    guard keyFrameInterval == 0 else { return Int32(clamping: keyFrameInterval) }
+    let twoSeconds = (2 * frameRate.numerator + frameRate.denominator / 2) / frameRate.denominator
+    return Int32(clamping: max(twoSeconds, 1))
+  }
+
+  /// Size in kbit of the buffer that x264 keeps the decoder from emptying (the VBV) at `bitrate`.
+  ///
+  /// `vbvMilliseconds` of the stream, but never less than one frame, which is what x264 needs.
+  func vbvBufferSize(bitrate: Int) -> Int32 {
+    let oneFrame = (bitrate * frameRate.denominator + frameRate.numerator - 1) / frameRate.numerator
+    let size = max(bitrate * Self.vbvMilliseconds / 1000, oneFrame, 1)
+    return Int32(clamping: min(size, Self.bitrateRange.upperBound))
+  }
+
+  static let vbvMilliseconds = 600
+
+  private var macroblocks: Int { ((width + 15) / 16) * ((height + 15) / 16) }
+}

@@ -1,0 +1,100 @@
+import CX264
+
+/// Pictures per second as a fraction, such as 15/1 or 30000/1001.
+public struct FrameRate: Equatable, Sendable {
+  public var numerator: Int
+  public var denominator: Int
+
+  public init(numerator: Int, denominator: Int) {
+    self.numerator = numerator
+    self.denominator = denominator
+  }
+}
+
+/// A layout of 8-bit 4:2:0 pixels that x264 reads without conversion.
+public enum PixelFormat: CaseIterable, Sendable {
+  /// Planes Y, U, V.
+  case i420
+  /// Planes Y, V, U.
+  case yv12
+  /// Planes Y and interleaved U V.
+  case nv12
+  /// Planes Y and interleaved V U.
+  case nv21
+
+  /// Planes that a picture has in memory.
+  public var planeCount: Int {
+    switch self {
+    case .i420, .yv12: 3
+    case .nv12, .nv21: 2
+    }
+  }
+
+  var x264ColourSpace: Int32 {
+    switch self {
+    case .i420: X264_CSP_I420
+    case .yv12: X264_CSP_YV12
+    case .nv12: X264_CSP_NV12
+    case .nv21: X264_CSP_NV21
+    }
+  }
+}
+
+/// What the pixel values mean, in the code points of ITU-T H.273, for the stream's video usability information.
+///
+/// A code that x264 can't write, or that 4:2:0 pictures can't have, is written as 2 (unspecified).
+public struct ColorDescription: Equatable, Sendable {
+  public var colourPrimaries: Int
+  public var transferCharacteristics: Int
+  public var matrixCoefficients: Int
+  /// Whether luma uses 0…255 instead of 16…235.
+  public var isFullRange: Bool
+
+  public init(
+    colourPrimaries: Int, transferCharacteristics: Int, matrixCoefficients: Int, isFullRange: Bool = false
+  ) {
+    self.colourPrimaries = colourPrimaries
+    self.transferCharacteristics = transferCharacteristics
+    self.matrixCoefficients = matrixCoefficients
+    self.isFullRange = isFullRange
+  }
+}
+
+/// All that an encoder is opened with. Everything but the bit rate is fixed for the life of the encoder.
+public struct EncoderSettings: Equatable, Sendable {
+  /// Picture width in pixels: even, at least 16.
+  public var width: Int
+  /// Picture height in pixels: even, at least 16.
+  public var height: Int
+  /// The rate at which pictures come. x264 spends `bitrate` on this many pictures and ignores their timestamps.
+  public var frameRate: FrameRate
+  public var pixelFormat: PixelFormat
+  /// Target in kbit/s.
+  public var bitrate: Int
+  public var speedPreset: SpeedPreset
+  /// Most frames from one key frame to the next; 0 means the frames of two seconds.
+  public var keyFrameInterval: Int
+  /// Slices of one picture that are encoded at the same time, each in a thread; 0 lets x264 count the processors.
+  public var threads: Int
+  /// Further x264 options in the form `name=value:name=value`, as x264enc takes them. See ``X264Encoder/validate(optionString:)``.
+  public var optionString: String
+  /// Nil writes no colour description.
+  public var color: ColorDescription?
+
+  public init(
+    width: Int, height: Int, frameRate: FrameRate, pixelFormat: PixelFormat, bitrate: Int = 600,
+    speedPreset: SpeedPreset = .veryfast, keyFrameInterval: Int = 0, threads: Int = 0, optionString: String = "",
+    color: ColorDescription? = nil
+  ) {
+    self.width = width
+    self.height = height
+    self.frameRate = frameRate
+    self.pixelFormat = pixelFormat
+    self.bitrate = bitrate
+    self.speedPreset = speedPreset
+    self.keyFrameInterval = keyFrameInterval
+    self.threads = threads
+    self.optionString = optionString
+    self.color = color
+  }
+}

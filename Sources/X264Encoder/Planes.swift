@@ -1,0 +1,63 @@
+import CX264
+
+/// One plane of a picture in memory.
+public struct Plane {
+  /// The first pixel of the first row.
+  public var base: UnsafeRawPointer
+  /// Bytes from one row to the next.
+  public var stride: Int
+
+  public init(base: UnsafeRawPointer, stride: Int) {
+    self.base = base
+    self.stride = stride
+  }
+}
+
+/// The planes of one picture in the order of its pixel format, borrowed for one call.
+///
+/// x264 reads the rows of each plane up to the picture's width; what pads a row is not touched.
+public struct Planes {
+  public var first: Plane
+  public var second: Plane
+  /// Only for formats with three planes.
+  public var third: Plane?
+
+  public init(_ first: Plane, _ second: Plane, _ third: Plane? = nil) {
+    self.first = first
+    self.second = second
+    self.third = third
+  }
+}
+
+extension Planes {
+  /// Points `image` at the planes.
+  func describe(in image: inout x264_image_t, settings: EncoderSettings) throws(EncoderError) {
+    let isPlanar = settings.pixelFormat.planeCount == 3
+    guard isPlanar == (third != nil) else {
+      throw .invalidPlanes(reason: "it does not have \(settings.pixelFormat.planeCount) planes")
+    }
+    let chromaRow = isPlanar ? settings.width / 2 : settings.width
+    let first = try first.checked(rowBytes: settings.width)
+    let second = try second.checked(rowBytes: chromaRow)
+    image.plane.0 = first.pixels
+    image.plane.1 = second.pixels
+    image.i_stride.0 = first.stride
+    image.i_stride.1 = second.stride
+    if let third = try third?.checked(rowBytes: chromaRow) {
+      image.plane.2 = third.pixels
+      image.i_stride.2 = third.stride
+    }
+  }
+}
+
+extension Plane {
+  /// x264's type for the pixels is not const, but it only reads them.
+  fileprivate func checked(
+    rowBytes: Int
+  ) throws(EncoderError) -> (pixels: UnsafeMutablePointer<UInt8>, stride: Int32) {
+    guard stride >= rowBytes, let stride = Int32(exactly: stride) else {
+      throw .invalidPlanes(reason: "a stride of \(stride) bytes can't hold rows of \(rowBytes) bytes")
+    }
+    return (UnsafeMutableRawPointer(mutating: base).assumingMemoryBound(to: UInt8.self), stride)
+  }
+}
