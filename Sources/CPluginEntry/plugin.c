@@ -13,4 +13,4 @@ plugin_init (GstPlugin * plugin)
 /* GPL, because libx264 is linked in; the sources themselves are LGPL. */
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, smartdevicelink,
     "Video for car head units that speak SmartDeviceLink", plugin_init, "0.1.0", "GPL", PACKAGE,
-    "https://github.com/gst-smartdevicelink/gst-smartdevicelink")
+    PACKAGE)

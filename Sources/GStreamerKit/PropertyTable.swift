@@ -35,6 +35,9 @@ public struct PropertySpecification {
     self.access = access
   }
 
+  /// The property's name.
+  public var nameText: String { "\(name)" }
+
   /// A new GParamSpec, with a floating reference.
   public func makeParamSpec() -> UnsafeMutablePointer<GParamSpec>? {
     let name = self.name.cString

@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -36,7 +37,8 @@ extension ElementError {
     switch error {
     case .cannotResolve, .resolvingTimedOut: " Check the host in uri, or write its address."
     case .refused: " Is the head unit running, and is the port right (SDL Core listens on 12345)?"
-    case .unreachable, .connectingTimedOut, .cannotConnect: " Check host, port and network; connect-timeout sets the wait."
+    case .unreachable, .connectingTimedOut, .cannotConnect:
+      " Check host, port and network; connect-timeout sets the wait."
     default: ""
     }
   }

@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLHeadUnit
 
@@ -18,7 +19,7 @@ enum HeadUnitURI: Equatable {
     guard let uri = gst_uri_from_string(text), let scheme = gst_uri_get_scheme(uri).map({ String(cString: $0) }) else {
       throw Malformed(description: "'\(text)' is not a URI; write sdl://HOST:PORT or sdl+builtin:PRESET")
     }
-    defer { gst_mini_object_unref(UnsafeMutableRawPointer(uri).assumingMemoryBound(to: GstMiniObject.self)) }
+    defer { gst_mini_object_unref(UnsafeMutablePointer(uri)) }
     switch scheme {
     case "sdl": self = try Self.tcp(uri, text)
     case "sdl+builtin": self = try Self.builtIn(uri, text)
@@ -27,7 +28,7 @@ enum HeadUnitURI: Equatable {
     }
   }
 
-  private static func tcp(_ uri: UnsafeMutablePointer<GstUri>, _ text: String) throws(Malformed) -> HeadUnitURI {
+  private static func tcp(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {
     guard let host = gst_uri_get_host(uri).map({ String(cString: $0) }), !host.isEmpty else {
       throw Malformed(description: "'\(text)' names no host; write sdl://HOST:PORT")
     }
@@ -45,7 +46,7 @@ enum HeadUnitURI: Equatable {
     return .tcp(host: host, port: port == 0 ? defaultPort : UInt16(port))
   }
 
-  private static func builtIn(_ uri: UnsafeMutablePointer<GstUri>, _ text: String) throws(Malformed) -> HeadUnitURI {
+  private static func builtIn(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {
     let path = gst_uri_get_path(uri)
     defer { g_free(path) }
     let name = path.map { String(cString: $0) } ?? ""

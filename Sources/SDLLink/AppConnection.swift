@@ -57,7 +57,7 @@ public final class AppConnection: Sendable {
   private let orders = Mutex(Orders())
   private let traffic = Mutex((sent: UInt64(0), received: UInt64(0)))
   private let thread = WorkerThread(name: "sdl-connection")
-  private let builtInHeadUnit = Mutex<HeadUnitServer?>(nil)
+  private let builtInHeadUnit = Mutex<BuiltInHeadUnit?>(nil)
   private weak let observer: (any AppConnectionObserver)?
 
   /// A connection that does nothing before ``start()``.
@@ -94,7 +94,7 @@ public final class AppConnection: Sendable {
 
   /// Whether the caller runs in an observer's callback.
   private var isOnOwnThread: Bool {
-    thread.isCurrent || builtInHeadUnit.withLock { $0 }?.isOnOwnThread == true
+    thread.isCurrent || builtInHeadUnit.withLock { $0 }?.server.isOnOwnThread == true
   }
 
   /// A snapshot.
@@ -124,6 +124,9 @@ extension AppConnection {
   public func submit(_ payload: any VideoPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
     queue.submit(payload, grantEpoch: grantEpoch, blocking: blocking && !isOnOwnThread)
   }
+
+  /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
+  public var isVideoQueueFull: Bool { queue.isFull }
 
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
   public func setFlushing(_ isFlushing: Bool) {
@@ -165,7 +168,7 @@ extension AppConnection {
       failure = error
     }
     queue.close()
-    if let server = builtInHeadUnit.withLock({ $0 }) {
+    if let server = builtInHeadUnit.withLock({ $0 })?.server {
       server.stop()
       server.join()
     }
@@ -205,12 +208,18 @@ extension AppConnection {
 
   private func startBuiltIn(_ headUnit: HeadUnitConfiguration) throws(LinkError) -> FrameChannel {
     let (ours, theirs) = try Socket.pair()
-    let server = try HeadUnitServer(
-      configuration: headUnit, serving: theirs, observer: BuiltInObserver(connection: self))
-    builtInHeadUnit.withLock { $0 = server }
+    let observer = BuiltInObserver(connection: self)
+    let server = try HeadUnitServer(configuration: headUnit, serving: theirs, observer: observer)
+    builtInHeadUnit.withLock { $0 = BuiltInHeadUnit(server: server, observer: observer) }
     try server.start()
     return FrameChannel(socket: ours, peer: "the built-in head unit")
   }
+}
+
+/// The other end of the built-in connection. The server refers to its observer only weakly.
+private struct BuiltInHeadUnit: Sendable {
+  var server: HeadUnitServer
+  var observer: BuiltInObserver
 }
 
 /// Hands the built-in head unit's news on.

@@ -17,7 +17,7 @@ final class ConnectionLoop {
   private let queue: VideoQueue
   private var session: AppSession
   private var channel: FrameChannel
-  private var writer = VideoWriter()
+  private let writer = VideoWriter()
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameChannel.readSize, alignment: 8)
 
   private var grantEpoch: UInt32?

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import SDLHeadUnit
+import SDLMessages
 import Synchronization
 
 /// What a ``HeadUnitServer`` reports. Connections are named by the id of their SDL session.

@@ -83,6 +83,9 @@ extension VideoQueue {
     return outcome.result
   }
 
+  /// Whether another frame would have to wait.
+  var isFull: Bool { monitor.withLock { $0.count == $0.entries.count } }
+
   /// While on, nobody waits in ``submit(_:grantEpoch:blocking:)`` or ``waitUntilDrained(until:)``. What is queued stays.
   func setFlushing(_ isFlushing: Bool) {
     monitor.withLock { $0.isFlushing = isFlushing }

@@ -5,7 +5,7 @@ import SDLApp
 ///
 /// Headers are built in a small block of their own; sendmsg(2) gathers them and the payload's memory. Blocks and vectors
 /// are allocated once.
-struct VideoWriter: ~Copyable {
+final class VideoWriter {
   /// Vectors per system call; with small frames, half of it are headers.
   private static let maximumVectorCount = 64
   private static let maximumPrefixCount = 32
@@ -39,7 +39,7 @@ struct VideoWriter: ~Copyable {
   var epoch: UInt32? { message?.epoch }
 
   /// Takes a payload in hand. False for one without bytes, which SDL cannot send.
-  mutating func begin(_ payload: any VideoPayload, epoch: UInt32, grant: VideoGrant, messageID: UInt32) -> Bool {
+  func begin(_ payload: any VideoPayload, epoch: UInt32, grant: VideoGrant, messageID: UInt32) -> Bool {
     // Counted from the blocks themselves: a wrong sum would desynchronise the connection for good.
     let size = (0..<payload.segmentCount).reduce(0) { $0 + payload.segment(at: $1).count }
     guard size > 0, size <= UInt32.max else { return false }
@@ -52,13 +52,13 @@ struct VideoWriter: ~Copyable {
   }
 
   /// Gives the payload in hand up; only between frames, or when the connection is lost.
-  mutating func abandon() {
+  func abandon() {
     message = nil
   }
 
   /// Writes as much as one system call takes, and no frame after the one begun if `finishesFrameOnly`. When all is
   /// written, ``epoch`` is nil.
-  mutating func write(to socket: Socket, finishesFrameOnly: Bool) -> Socket.Transfer {
+  func write(to socket: Socket, finishesFrameOnly: Bool) -> Socket.Transfer {
     guard var message = message.take() else { return .bytes(0) }
     let vectorCount = gather(message, finishesFrameOnly: finishesFrameOnly)
     let result = socket.send(UnsafeMutableBufferPointer(rebasing: vectors[..<vectorCount]))

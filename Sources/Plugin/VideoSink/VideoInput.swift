@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLApp
 import X264Encoder
@@ -32,10 +33,10 @@ final class VideoInput {
   /// Whether upstream is live; nil when not asked yet.
   var isLive: Bool?
   /// How much the sink has held the stream up while it waited for the driver, in nanoseconds.
-  var heldTime: Int64 = 0
+  var heldTime = 0
 
   var isLatenessUnlimited = false
-  var savedMaximumLateness: Int64 = -1
+  var savedMaximumLateness = -1
   var savedQoS: gboolean = 0
 
   /// Forgets the stream, for a new one.

@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -90,7 +91,7 @@ extension VideoSink {
     updateWish()
   }
 
-  static let rawMaximumLateness: Int64 = 20_000_000
+  static let rawMaximumLateness = 20_000_000
 
   /// A late raw picture is better dropped; H.264 would be damaged by that.
   private func setLatenessLimit(isRaw: Bool) {
@@ -135,13 +136,15 @@ extension VideoSink {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps) != 0 else {
       return .stream(
-        GST_STREAM_ERROR_FORMAT, "Raw video with incomplete caps can't be encoded: put videoconvertscale before sdlvideosink.")
+        GST_STREAM_ERROR_FORMAT,
+        "Raw video with incomplete caps can't be encoded: put videoconvertscale before sdlvideosink.")
     }
     let format = cgst_video_info_format(&info)
     guard PixelFormats.encoderFormat(format) != nil else {
       let name = gst_video_format_to_string(format).map { String(cString: $0) } ?? "this format"
       return .stream(
-        GST_STREAM_ERROR_FORMAT, "\(name) can't be encoded: put videoconvert before sdlvideosink (it takes I420, YV12, NV12, NV21).")
+        GST_STREAM_ERROR_FORMAT,
+        "\(name) can't be encoded: put videoconvert before sdlvideosink (it takes I420, YV12, NV12, NV21).")
     }
     guard info.interlace_mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE else {
       return .stream(

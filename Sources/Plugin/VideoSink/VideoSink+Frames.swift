@@ -78,7 +78,7 @@ extension VideoSink {
 
   /// The clock ran on while the sink held a file up. What follows is shown that much later, instead of in a rush.
   private func shiftTime(by held: Duration) {
-    let nanoseconds = Int64(clamping: held.components.seconds) * 1_000_000_000 + held.components.attoseconds / 1_000_000_000
+    let nanoseconds = held.nanoseconds
     guard nanoseconds > 0, gst_base_sink_get_sync(baseSink) != 0 else { return }
     input.heldTime += nanoseconds
     gst_base_sink_set_ts_offset(baseSink, gst_base_sink_get_ts_offset(baseSink) + nanoseconds)

@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -123,7 +124,7 @@ extension VideoSink {
       counters.framesEncoded == 0 ? 0 : counters.encodeTimeTotal / counters.framesEncoded)
     structure.set("encode-time-maximum-ns", counters.encodeTimeMaximum)
     structure.set("bitrate-target-kbps", counters.bitrateTarget)
-    structure.set("bytes-sent", counters.formerBytesSent + (link?.bytesSent ?? 0))
+    structure.set("bytes-sent", counters.formerBytesSent + (link?.sentByteCount ?? 0))
     structure.set("connections", counters.connections)
     structure.set("stream-starts", counters.streamStarts)
     structure.set("stream-start-failures", counters.startFailures)

@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import X264Encoder
 
@@ -23,7 +24,7 @@ extension VideoSink {
       case .bitrate: settings.bitrate = g_value_get_uint(value)
       case .speedPreset:
         settings.speedPreset =
-          SpeedPreset(rawValue: Int(g_value_get_enum(value))) ?? EncoderSettings.defaultSpeedPreset
+          SpeedPreset(rawValue: g_value_get_enum(value)) ?? VideoSinkSettings.defaultSpeedPreset
       case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
       case .threads: settings.threads = g_value_get_uint(value)
       case .optionString: settings.optionString = value.string ?? ""
@@ -46,7 +47,7 @@ extension VideoSink {
     case .connectTimeout: g_value_set_uint(value, settings.connectTimeout)
     case .heartbeatInterval: g_value_set_uint(value, settings.heartbeatInterval)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
-    case .speedPreset: g_value_set_enum(value, gint(settings.speedPreset.rawValue))
+    case .speedPreset: g_value_set_enum(value, settings.speedPreset.rawValue)
     case .keyIntMax: g_value_set_uint(value, settings.keyIntMax)
     case .threads: g_value_set_uint(value, settings.threads)
     case .optionString: g_value_set_string(value, settings.optionString)

@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -27,7 +28,7 @@ extension VideoSink {
   }
 
   private func isLiveQueueFull(_ connection: AppConnection) -> Bool {
-    input.isLive == true && !connection.hasRoomForVideo
+    input.isLive == true && connection.isVideoQueueFull
   }
 
   private func encoderTargets() -> EncoderTargets {
@@ -40,24 +41,22 @@ extension VideoSink {
 
   /// The encoder for what the input is now; only a change of bitrate leaves a running one in place.
   private func encoder(for info: GstVideoInfo, _ targets: EncoderTargets) throws(EncoderError) -> X264Encoder {
-    var wanted = encoderSettings(info, targets)
+    let wanted = encoderSettings(info, targets)
     if let encoder = input.encoder, var current = input.encoderSettings {
       if current == wanted { return encoder }
       let bitrate = wanted.bitrate
       current.bitrate = bitrate
-      if current == wanted {
-        try encoder.setBitrate(bitrate)
+      // A rate above the stream's level needs new headers, hence a new encoder.
+      if current == wanted, (try? encoder.setBitrate(bitrate)) != nil {
         input.encoderSettings = current
         counters.withLock { $0.bitrateTarget = UInt64(clamping: bitrate) }
         return encoder
       }
     }
     input.closeEncoder()
-    let element = self.element
-    let encoder = try X264Encoder(settings: wanted) { level, text in
-      VideoSink.log.log(level.gstLevel, element, "x264: \(text)")
+    let encoder = try X264Encoder(settings: wanted, logLevel: .warning) { level, text in
+      Self.log.log(level == .error ? GST_LEVEL_ERROR : GST_LEVEL_WARNING, nil, "x264: \(text)")
     }
-    wanted.bitrate = targets.bitrate
     input.encoder = encoder
     input.encoderSettings = wanted
     input.needsKeyFrame = true
@@ -69,17 +68,11 @@ extension VideoSink {
   private func encoderSettings(_ info: GstVideoInfo, _ targets: EncoderTargets) -> EncoderSettings {
     var info = info
     let user = settings.withLock { $0 }
-    var settings = EncoderSettings(
-      width: Int(info.width), height: Int(info.height),
-      pixelFormat: PixelFormats.encoderFormat(cgst_video_info_format(&info)) ?? .i420)
-    settings.bitrate = targets.bitrate
-    settings.frameRate = frameRate(info, targets)
-    settings.speedPreset = user.speedPreset
-    settings.keyFrameInterval = Int(user.keyIntMax)
-    settings.threads = Int(user.threads)
-    settings.optionString = user.optionString
-    settings.color = ColorDescription(info.colorimetry)
-    return settings
+    return EncoderSettings(
+      width: Int(info.width), height: Int(info.height), frameRate: frameRate(info, targets),
+      pixelFormat: PixelFormats.encoderFormat(cgst_video_info_format(&info)) ?? .i420, bitrate: targets.bitrate,
+      speedPreset: user.speedPreset, keyFrameInterval: Int(user.keyIntMax), threads: Int(user.threads),
+      optionString: user.optionString, color: ColorDescription(info.colorimetry))
   }
 
   /// The rate that the encoder spreads its bits over: the input's, as far as it is known and let through.
@@ -103,10 +96,10 @@ extension VideoSink {
     defer { gst_video_frame_unmap(&frame) }
     let isRequested = isKeyFrameRequested.exchange(false, ordering: .relaxed)
     let began = MonotonicClock.now
+    guard let planes = Planes(frame) else { return drop(.noPicture) }
     let unit = try encoder.encode(
-      X264Encoder.Planes(frame), timestamp: Int64(bitPattern: UInt64(buffer.pointee.pts)),
+      planes, timestamp: Int64(bitPattern: UInt64(buffer.pointee.pts)),
       forceKeyFrame: input.needsKeyFrame || isRequested)
-    guard let unit else { return drop(.noPicture) }
     let encodeTime = MonotonicClock.now - began
     counters.withLock { counters in
       counters.frameEncoded(in: encodeTime)
@@ -119,27 +112,24 @@ extension VideoSink {
   }
 }
 
-extension X264Encoder.Planes {
-  fileprivate init(_ frame: GstVideoFrame) {
+extension Planes {
+  /// The planes of a mapped frame; nil when one is missing.
+  fileprivate init?(_ frame: GstVideoFrame) {
+    let stride = frame.info.stride
+    guard let first = frame.data.0, let second = frame.data.1 else { return nil }
     self.init(
-      data: (frame.data.0, frame.data.1, frame.data.2),
-      strides: (Int(frame.info.stride.0), Int(frame.info.stride.1), Int(frame.info.stride.2)))
+      Plane(base: first, stride: Int(stride.0)), Plane(base: second, stride: Int(stride.1)),
+      frame.data.2.map { Plane(base: $0, stride: Int(stride.2)) })
   }
 }
 
 extension ColorDescription {
   /// GStreamer's colorimetry as H.273 numbers.
   fileprivate init(_ colorimetry: GstVideoColorimetry) {
-    self.init()
-    fullRange = colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
-    if colorimetry.primaries != GST_VIDEO_COLOR_PRIMARIES_UNKNOWN {
-      colorPrimaries = Int(gst_video_color_primaries_to_iso(colorimetry.primaries))
-    }
-    if colorimetry.transfer != GST_VIDEO_TRANSFER_UNKNOWN {
-      transferCharacteristics = Int(gst_video_transfer_function_to_iso(colorimetry.transfer))
-    }
-    if colorimetry.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN {
-      matrixCoefficients = Int(gst_video_color_matrix_to_iso(colorimetry.matrix))
-    }
+    self.init(
+      colourPrimaries: Int(gst_video_color_primaries_to_iso(colorimetry.primaries)),
+      transferCharacteristics: Int(gst_video_transfer_function_to_iso(colorimetry.transfer)),
+      matrixCoefficients: Int(gst_video_color_matrix_to_iso(colorimetry.matrix)),
+      isFullRange: colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255)
   }
 }

@@ -84,10 +84,10 @@ extension VideoSink {
     }
     counters.withLock { $0.beginConnection() }
     if settings.uri == nil {
-      ElementError.resource(
-        GST_RESOURCE_ERROR_SETTINGS,
-        "No uri is set, so the built-in head unit is used. For a real one: uri=sdl://HOST:12345"
-      ).post(as: GST_MESSAGE_INFO, from: gstElement)
+      // Twice, because gst-launch shows the details only.
+      let hint = "No uri is set, so the built-in head unit is used. For a real one: uri=sdl://HOST:12345"
+      ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, hint, details: hint)
+        .post(as: GST_MESSAGE_INFO, from: gstElement)
     }
     postProgress(GST_PROGRESS_TYPE_START, "Connecting to \(settings.uri ?? "the built-in head unit")")
     do {

@@ -65,4 +65,3 @@ final class VideoSink: Sendable {
     error.post(as: GST_MESSAGE_WARNING, from: gstElement)
   }
 }
-

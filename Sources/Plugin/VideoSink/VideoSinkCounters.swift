@@ -73,7 +73,7 @@ struct VideoSinkCounters {
   }
 
   mutating func frameEncoded(in time: Duration) {
-    let nanoseconds = UInt64(clamping: time.components.attoseconds / 1_000_000_000)
+    let nanoseconds = UInt64(clamping: time.nanoseconds)
     framesEncoded += 1
     encodeTimeTotal += nanoseconds
     encodeTimeMaximum = max(encodeTimeMaximum, nanoseconds)
@@ -84,6 +84,6 @@ struct VideoSinkCounters {
   }
 
   mutating func endConnection(_ statistics: LinkStatistics) {
-    formerBytesSent += statistics.bytesSent
+    formerBytesSent += statistics.sentByteCount
   }
 }

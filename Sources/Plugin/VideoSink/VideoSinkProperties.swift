@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLMessages
 import X264Encoder
@@ -25,7 +26,8 @@ enum VideoSinkProperty: UInt32, PropertyTable {
     switch self {
     case .uri:
       .init(
-        "uri", "URI", "Head unit: sdl://HOST[:PORT], or sdl+builtin:PRESET (default, core, generic-hmi, legacy). Unset: built-in",
+        "uri", "URI",
+        "Head unit: sdl://HOST[:PORT], or sdl+builtin:PRESET (default, core, generic-hmi, legacy). Unset: built-in",
         .string(default: nil), .mutableReady)
     case .appName:
       .init(
@@ -61,7 +63,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
     case .speedPreset:
       .init(
         "speed-preset", "Speed/quality preset", "x264 preset for speed against quality",
-        .enumeration(VideoSinkEnums.speedPreset, default: Int32(EncoderSettings.defaultSpeedPreset.rawValue)),
+        .enumeration(VideoSinkEnums.speedPreset, default: VideoSinkSettings.defaultSpeedPreset.rawValue),
         .mutableReady)
     case .keyIntMax:
       .init(
@@ -167,5 +169,5 @@ enum VideoSinkEnums {
     ])
 
   static let speedPreset = EnumType.register(
-    "GstSdlVideoSinkSpeedPreset", SpeedPreset.allCases.map { (Int32($0.rawValue), $0.nick, $0.nick) })
+    "GstSdlVideoSinkSpeedPreset", SpeedPreset.allCases.map { ($0.rawValue, $0.nick, $0.nick) })
 }

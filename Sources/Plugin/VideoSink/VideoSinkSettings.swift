@@ -3,6 +3,8 @@ import X264Encoder
 
 /// What the user asked for.
 struct VideoSinkSettings {
+  static let defaultSpeedPreset = SpeedPreset.veryfast
+
   var uri: String?
   var appName = "GStreamer"
   var appID = "gst-smartdevicelink"
@@ -14,7 +16,7 @@ struct VideoSinkSettings {
   var heartbeatInterval: UInt32 = 0
   /// kbit/s.
   var bitrate: UInt32 = 600
-  var speedPreset = EncoderSettings.defaultSpeedPreset
+  var speedPreset = Self.defaultSpeedPreset
   /// Frames; 0 is automatic.
   var keyIntMax: UInt32 = 0
   var threads: UInt32 = 0
