@@ -12,5 +12,5 @@ if [ ! -e "$device" ]; then
   exit 77
 fi
 
-exec gst-launch-1.0 v4l2src device="$device" num-buffers="${NUM_BUFFERS:--1}" ! videoconvertscale ! \
+exec gst-launch-1.0 v4l2src device="$device" num-buffers="${NUM_BUFFERS:--1}" ! queue ! videoconvertscale ! \
   sdlvideosink uri="${SDL_URI:-sdl+builtin:default}"

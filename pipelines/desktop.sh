@@ -9,5 +9,5 @@ if [ -z "${DISPLAY:-}" ] && command -v xvfb-run >/dev/null; then
   exec xvfb-run --auto-servernum --server-args="-screen 0 1280x800x24" "$0" "$@"
 fi
 
-exec gst-launch-1.0 ximagesrc use-damage=false num-buffers="${NUM_BUFFERS:--1}" ! videoconvertscale ! \
+exec gst-launch-1.0 ximagesrc use-damage=false num-buffers="${NUM_BUFFERS:--1}" ! queue ! videoconvertscale ! \
   sdlvideosink uri="${SDL_URI:-sdl+builtin:default}"

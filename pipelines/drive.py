@@ -34,7 +34,7 @@ class Drive:
         bus = self.pipeline.get_bus()
         bus.add_signal_watch()
         bus.connect("message", self.on_message)
-        GLib.timeout_add_seconds(1, self.report_delivery)
+        GLib.timeout_add(1000, self.report_delivery)
         if duration:
             GLib.timeout_add(int(duration * 1000), self.end)
         GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, signal.SIGINT, self.end)
@@ -44,10 +44,11 @@ class Drive:
             self.on_message(bus, bus.pop_filtered(Gst.MessageType.ERROR))
         else:
             self.loop.run()
-        self.pipeline.set_state(Gst.State.NULL)
-        # The loop has ended, so the goodbye is still waiting on the bus.
+        # The loop has ended, so the goodbye waits on the bus; going to NULL would empty it unread.
+        self.pipeline.set_state(Gst.State.READY)
         while message := bus.pop():
             self.on_message(bus, message)
+        self.pipeline.set_state(Gst.State.NULL)
         return self.report_total()
 
     def end(self):
@@ -72,7 +73,10 @@ class Drive:
         elif message.type == Gst.MessageType.INFO:
             self.say(message.parse_info()[0].message)
         elif message.type == Gst.MessageType.PROGRESS:
-            self.say(message.parse_progress()[2])
+            kind, _, text = message.parse_progress()
+            # What a completed connection has found is in the message sdl-connected.
+            if kind != Gst.ProgressType.COMPLETE:
+                self.say(text)
         elif message.type == Gst.MessageType.PROPERTY_NOTIFY:
             _, name, value = message.parse_property_notify()
             self.say(f"{name.replace('-', ' ').replace('hmi', 'HMI')} {value.value_nick.upper()}")

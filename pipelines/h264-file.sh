@@ -10,7 +10,7 @@ file=${1:-$(dirname "$0")/../build/drive-$frames.h264}
 if [ $# = 0 ] && [ ! -e "$file" ]; then
   mkdir -p "$(dirname "$file")"
   gst-launch-1.0 --quiet videotestsrc pattern=ball num-buffers="$frames" ! video/x-raw,width=800,height=480,framerate=15/1 ! \
-    x264enc tune=zerolatency bitrate=600 key-int-max=30 ! video/x-h264,profile=constrained-baseline ! \
+    x264enc tune=zerolatency bitrate=600 key-int-max=30 ! video/x-h264,stream-format=byte-stream,profile=constrained-baseline ! \
     filesink location="$file.$$"
   mv "$file.$$" "$file"
 fi
