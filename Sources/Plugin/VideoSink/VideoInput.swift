@@ -16,10 +16,14 @@ final class VideoInput {
 
   var encoder: X264Encoder?
   var encoderSettings: EncoderSettings?
+  /// Stands in for a time stamp, which x264 wants to grow, whatever the buffers' do.
+  var pictureNumber: Int64 = 0
   var limiter = FrameRateLimiter()
 
   /// Start of the service that the last frame was for.
   var epoch: UInt32 = 0
+  /// When the last frame was sent, or tried to be.
+  var lastSent: Duration = .zero
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
   /// Upstream has been asked for the key frame that is missing.
