@@ -58,6 +58,8 @@ let package = Package(
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: strict),
     .testTarget(name: "SDLAppTests", dependencies: ["SDLApp", "SDLHeadUnit"], swiftSettings: strict),
     .testTarget(name: "SDLHeadUnitTests", dependencies: ["SDLHeadUnit"], swiftSettings: strict),
+    .executableTarget(
+      name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
     .testTarget(name: "X264EncoderTests", dependencies: ["X264Encoder", "H264"], swiftSettings: strict),
   ]

@@ -8,8 +8,9 @@ extension X264EncoderTests {
     func movingPicturesKeepTheTarget(bitrate: Int) throws {
       let units = try EncoderSettings.test(bitrate: bitrate).encoder().encodePan(0..<150, over: Panorama.grainy)
       #expect(abs(Self.rate(units) - Double(bitrate)) < 0.1 * Double(bitrate))
+      // A key frame may take half of the buffer of one and a half seconds on top of a second's worth.
       for start in 0...units.count - 15 {
-        #expect(Self.rate(Array(units[start..<start + 15])) < 1.6 * Double(bitrate))
+        #expect(Self.rate(Array(units[start..<start + 15])) < 2 * Double(bitrate))
       }
     }
 

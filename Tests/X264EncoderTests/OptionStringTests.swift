@@ -21,7 +21,8 @@ extension X264EncoderTests {
 
     @Test(arguments: [
       // Not in the baseline profile.
-      "cabac=1", "cabac", "no-cabac=0", "8x8dct=1", "weightp=1", "cqm=jvt", "cqmfile=x", "cqm4p=16", "interlaced=1",
+      "cabac=1", "cabac", "no-cabac=0", "8x8dct=1", "weightp=1", "cqm=jvt", "cqmfile=x",
+      "cqm4iy=16,16,16,16,16,16,16,16,16,16,16,16,16,16,16,16", "interlaced=1",
       "tff=1", "bff=1", "fake_interlaced=1", "avcintra-class=100", "bluray-compat=1",
       // Delay.
       "bframes=2", "b-pyramid=strict", "b_pyramid=normal", "rc-lookahead=10", "sync-lookahead=3", "sync-lookahead=auto",
