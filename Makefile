@@ -33,7 +33,7 @@ readme-check: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties
 
 bench: plugin head-unit
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/bench --head-unit $(head_unit)
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)
 
 lint:
 	swift format lint --strict --recursive Sources Tests Package.swift

@@ -13,7 +13,7 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
-DEFAULT_SOURCE = "videotestsrc is-live=true pattern=ball ! timeoverlay font-desc='Sans 32'"
+DEFAULT_SOURCE = "videotestsrc is-live=true horizontal-speed=4 ! timeoverlay font-desc='Sans 32'"
 
 
 class Drive:
