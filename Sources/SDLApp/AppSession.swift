@@ -134,7 +134,7 @@ public struct AppSession: Sendable {
       case .startingSession(let deadline), .endedByHeadUnit(let deadline), .finishing(_, let deadline): deadline
       case .idle, .registering, .registered, .over: nil
       }
-    return [phaseDeadline, requests.nextDeadline, stream.nextDeadline, heartbeat.nextDeadline].compactMap(\.self).min()
+    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline).earlier(heartbeat.nextDeadline)
   }
 
   /// The id for the next data message, unique over all services; head units refuse 0.

@@ -98,9 +98,9 @@ def compare(title, ours, theirs, targets, rounds=ROUNDS):
 
 def raw(tool):
     source = f"videotestsrc pattern=ball num-buffers=900 ! video/x-raw,format=I420,{SIZE},framerate=30/1"
-    encoder = "bitrate=600 speed-preset=veryfast key-int-max=60 threads=1"
+    encoder = "bitrate=600 speed-preset=superfast key-int-max=60 threads=1"
     # What sdlvideosink sets for head units, spelled out for x264enc.
-    same = "tune=zerolatency vbv-buf-capacity=1000 option-string=ref=1:scenecut=40 aud=false"
+    same = "tune=zerolatency vbv-buf-capacity=1500 qp-min=22 aud=false"
     with head_unit(tool) as port, discarding_reader() as other:
         compare(
             "a. Raw video, 900 pictures of 800x480: encode and send",

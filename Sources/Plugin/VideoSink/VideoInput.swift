@@ -28,8 +28,8 @@ final class VideoInput {
   var needsKeyFrame = true
   /// Upstream has been asked for the key frame that is missing.
   var hasRequestedKeyFrame = false
-  /// SPS and PPS of H.264 input with their start codes, for key frames that come without.
-  var parameterSets: [UInt8] = []
+  /// Those of the H.264 input, for key frames that come without.
+  var parameterSets = ParameterSets()
 
   /// Since when frames come in a size that the head unit does not take, and how many.
   var mismatch: (since: Duration, frames: Int)?
@@ -51,7 +51,7 @@ final class VideoInput {
     epoch = 0
     needsKeyFrame = true
     hasRequestedKeyFrame = false
-    parameterSets = []
+    parameterSets = ParameterSets()
     mismatch = nil
     isLive = nil
   }
