@@ -12,7 +12,7 @@ head_unit := $(swift_scratch)/release/sdl-head-unit
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo check bench lint test meson-check readme-check plugin head-unit packages install uninstall clean
+.PHONY: demo check bench lint test meson-check readme-check readme plugin head-unit packages install uninstall clean
 # Every target that builds uses SwiftPM's one build folder.
 .NOTPARALLEL:
 
@@ -31,6 +31,10 @@ meson-check: plugin
 
 readme-check: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties
+
+# Puts the element's properties into the README.
+readme: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties --write
 
 bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)
