@@ -13,7 +13,7 @@ let release = BuildSettingCondition.when(configuration: .release)
 let pluginLink: [LinkerSetting] = [
   .unsafeFlags(
     [
-      "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-use-ld=lld",
+      "-static-stdlib", "-use-ld=lld",
       "-Xlinker", "--version-script=\(exportsMap)",
       "-Xlinker", "-z", "-Xlinker", "nodelete",
       "-Xlinker", "-z", "-Xlinker", "defs",
