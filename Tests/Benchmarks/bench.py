@@ -66,14 +66,20 @@ while True:
 
 
 @contextlib.contextmanager
-def discarding_reader():
-    """A TCP server in a process of its own that reads and forgets; yields its port."""
-    process = subprocess.Popen([sys.executable, "-c", DISCARD], stdout=subprocess.PIPE, text=True)
+def discarding_reader(*program):
+    """A server in a process of its own that reads and forgets; yields its port."""
+    process = subprocess.Popen([sys.executable, *program], stdout=subprocess.PIPE, text=True)
     try:
         yield int(process.stdout.readline())
     finally:
         process.terminate()
         process.communicate()
+
+
+def discarding_pair():
+    """A head unit and a plain TCP server, both of which only read."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    return (discarding_reader(os.path.join(folder, "discarding_head_unit.py")), discarding_reader("-c", DISCARD))
 
 
 def compare(title, ours, theirs, targets, rounds=ROUNDS):
@@ -96,12 +102,13 @@ def compare(title, ours, theirs, targets, rounds=ROUNDS):
               f"   target {wanted:>7}   {'met' if met else 'MISSED'}")
 
 
-def raw(tool):
+def raw():
     source = f"videotestsrc pattern=ball num-buffers=900 ! video/x-raw,format=I420,{SIZE},framerate=30/1"
     encoder = "bitrate=600 speed-preset=superfast key-int-max=60 threads=1"
     # What sdlvideosink sets for head units, spelled out for x264enc.
     same = "tune=zerolatency vbv-buf-capacity=1500 qp-min=22 aud=false"
-    with head_unit(tool) as port, discarding_reader() as other:
+    ours, theirs = discarding_pair()
+    with ours as port, theirs as other:
         compare(
             "a. Raw video, 900 pictures of 800x480: encode and send",
             launch(f"{source} ! sdlvideosink sync=false {encoder} uri=sdl://127.0.0.1:{port}"),
@@ -126,11 +133,12 @@ def make_stream(path, size):
             file.write(content)
 
 
-def passthrough(tool, folder):
+def passthrough(folder):
     path = os.path.join(folder, "stream.h264")
     make_stream(path, 500_000_000)
     source = f"filesrc location={path} ! h264parse ! video/x-h264,stream-format=byte-stream,alignment=au"
-    with head_unit(tool, "--no-checks") as port, discarding_reader() as other:
+    ours, theirs = discarding_pair()
+    with ours as port, theirs as other:
         compare(
             f"b. H.264 passed through, {os.path.getsize(path) / 1e6:.0f} MB",
             launch(f"{source} ! sdlvideosink sync=false uri=sdl://127.0.0.1:{port}"),
@@ -215,9 +223,9 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
-            raw(options.head_unit)
+            raw()
         if "b" in options.only:
-            passthrough(options.head_unit, folder)
+            passthrough(folder)
         if "c" in options.only:
             loading()
         if "d" in options.only:
