@@ -60,5 +60,7 @@ let package = Package(
     .testTarget(name: "SDLHeadUnitTests", dependencies: ["SDLHeadUnit"], swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
     .testTarget(name: "X264EncoderTests", dependencies: ["X264Encoder", "H264"], swiftSettings: strict),
+    .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
+    .testTarget(name: "PluginTests", dependencies: ["Plugin", "CGStreamerApp", "H264"], swiftSettings: strict),
   ]
 )
