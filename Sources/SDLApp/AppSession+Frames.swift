@@ -82,17 +82,14 @@ extension AppSession {
           messageID: frame.header.messageID))
     case (.heartbeatACK, _), (.transportEventUpdate, _), (.serviceDataACK, _): break
     case (.startServiceACK, .video):
-      perform(
-        stream.acknowledged(VideoServiceParameters(payload: frame.payload), desired: desiredVideo, now: now))
+      receiveVideoAcknowledgement(VideoServiceParameters(payload: frame.payload))
     case (.startServiceNAK, .video):
       perform(stream.refused(ServiceRejection(payload: frame.payload), now: now))
     case (.endServiceACK, .video), (.endServiceNAK, .video):
       stream.endConfirmed()
     case (.endService, .rpc):
       acknowledgeEnd(of: .rpc)
-      stopVideo(.sessionEnded)
-      if case .finishing = phase { return end() }
-      phase = .endedByHeadUnit(deadline: now + Self.reasonPatience)
+      endedByHeadUnit()
     case (.endService, let service):
       // Unanswered, the head unit would keep the service and refuse to start it again.
       acknowledgeEnd(of: service)
@@ -108,16 +105,30 @@ extension AppSession {
     send(.control(.endServiceACK, service: service, version: version, sessionID: sessionID))
   }
 
+  private mutating func endedByHeadUnit() {
+    stopVideo(.sessionEnded)
+    requests.removeAll()
+    switch phase {
+    case .finishing: end()
+    case .endedByHeadUnit: break
+    default: phase = .endedByHeadUnit(deadline: now + Self.reasonPatience)
+    }
+  }
+
   /// Begins the polite end; the rest follows the answers.
   mutating func beginFinish() {
-    guard case .registered = phase else {
-      guard phase != .over else { return }
-      if case .finishing = phase { return }
-      return end()
+    let deadline = now + configuration.finishTimeout
+    switch phase {
+    case .registered:
+      stopVideo(.app)
+      phase = .finishing(.unregistering, deadline: deadline)
+      sendRequest(.unregisterAppInterface, [:])
+    case .registering:
+      phase = .finishing(.unregistering, deadline: deadline)
+      endSession()
+    case .idle, .startingSession, .endedByHeadUnit: end()
+    case .finishing, .over: break
     }
-    stopVideo(.app)
-    phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)
-    sendRequest(.unregisterAppInterface, [:])
   }
 
   /// The registration is gone, or its end unanswered: the session is next.
@@ -131,6 +142,7 @@ extension AppSession {
   }
 
   mutating func advanceHeartbeat() {
+    guard phase == .registering || phase == .registered else { return }
     switch heartbeat.advance(now: now) {
     case .none: break
     case .send:

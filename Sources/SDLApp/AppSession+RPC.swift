@@ -90,6 +90,7 @@ extension AppSession {
     headUnit?.merge(response, rpcVersion: rpcVersion)
     phase = .registered
     if let headUnit { actions.append(.report(.registered(headUnit))) }
+    guard response.videoStreaming != false else { return fail(.videoNotSupported) }
     if rpcVersion >= Self.capabilityVersion {
       requestCapability()
     } else {
@@ -97,19 +98,23 @@ extension AppSession {
     }
   }
 
+  private var isInNone: Bool { hmiStatus?.level == nil || hmiStatus?.level == HMILevel.none }
+
   private mutating func requestCapability() {
-    capability = .requested
+    guard case .registered = phase else { return }
+    capability = .requested(inNone: isInNone)
     sendRequest(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
   }
 
   private mutating func receiveCapability(_ result: RPCResult, _ answer: SystemCapability) {
-    guard capability == .requested else { return }
+    guard case .registered = phase, case .requested(let wasInNone) = capability else { return }
     if result.success, let video = answer.videoStreaming {
-      return setCapability(video)
+      return setCapability(earlyCapabilityUpdate.map(video.updated(by:)) ?? video)
     }
-    let isEarly = hmiStatus?.level == nil || hmiStatus?.level == HMILevel.none
-    if result.resultCode == ResultCode.disallowed.rawValue, isEarly {
+    if result.resultCode == ResultCode.disallowed.rawValue, wasInNone {
       capability = .deferred
+      // The level may have changed while the answer was on its way.
+      if !isInNone { requestCapability() }
     } else {
       actions.append(.report(.diagnostic("no video capability: \(result.resultCode) \(result.info ?? "")")))
       capabilityUnavailable()
@@ -124,6 +129,8 @@ extension AppSession {
 
   /// Head units before RPC 4.5 take H.264 in the size of their display.
   private mutating func capabilityUnavailable() {
+    guard case .registered = phase else { return }
+    if let earlyCapabilityUpdate { return setCapability(earlyCapabilityUpdate) }
     let isVideoSupported = registration?.videoStreaming ?? registration?.graphicSupported ?? true
     guard isVideoSupported else { return fail(.videoNotSupported) }
     capability = .unavailable
@@ -159,21 +166,21 @@ extension AppSession {
     guard status.level != nil else {
       return actions.append(.report(.diagnostic("ignored an HMI status with an unknown level")))
     }
-    let couldStream = hmiStatus?.allowsVideo ?? false
     hmiStatus = status
-    if status.allowsVideo, !couldStream { stream.clearRetryPause() }
     actions.append(.report(.hmiStatus(status)))
-    if capability == .deferred, status.level != HMILevel.none { requestCapability() }
+    if capability == .deferred, !isInNone { requestCapability() }
   }
 
   /// Members that an update leaves out are unchanged.
   private mutating func mergeCapability(_ update: VideoStreamingCapability) {
     guard case .registered = phase else { return }
-    var merged = update
-    if case .known(let current) = capability {
-      merged = current.updated(by: update)
-      guard merged != current else { return }
+    switch capability {
+    case .known(let current):
+      let merged = current.updated(by: update)
+      if merged != current { setCapability(merged) }
+    case .unavailable: setCapability(update)
+    case .unknown, .requested, .deferred:
+      earlyCapabilityUpdate = earlyCapabilityUpdate?.updated(by: update) ?? update
     }
-    setCapability(merged)
   }
 }

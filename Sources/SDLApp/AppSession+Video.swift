@@ -9,9 +9,15 @@ extension AppSession {
     }
   }
 
+  mutating func receiveVideoAcknowledgement(_ parameters: VideoServiceParameters) {
+    if (parameters.width == nil) != (parameters.height == nil) {
+      actions.append(.report(.diagnostic("the head unit acknowledged only one side of the video size")))
+    }
+    perform(stream.acknowledged(parameters, desired: desiredVideo, now: now))
+  }
+
   /// Acts on the difference between what is wished and what is.
   mutating func reconcile() {
-    guard case .registered = phase else { return }
     perform(stream.reconcile(desired: desiredVideo, reason: wish == nil ? .app : .hmiStatus, now: now))
   }
 
@@ -35,8 +41,10 @@ extension AppSession {
       case .stopped(let reason):
         videoGrant = nil
         actions.append(.report(.videoStopped(reason)))
-      case .startFailed(let failure, let retryAfter):
-        if let wish { actions.append(.report(.videoStartFailed(failure, request: wish, retryAfter: retryAfter))) }
+      case .startFailed(let failure, let request, let retryAfter):
+        // An app that wishes nothing any more has nothing to decide.
+        guard case .registered = phase, wish != nil else { break }
+        actions.append(.report(.videoStartFailed(failure, request: request, retryAfter: retryAfter)))
       }
     }
   }

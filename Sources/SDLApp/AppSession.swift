@@ -87,7 +87,8 @@ public struct AppSession: Sendable {
 
   enum CapabilityState: Equatable {
     case unknown
-    case requested
+    /// Head units that refuse the request in HMI level NONE are asked again in another.
+    case requested(inNone: Bool)
     /// Refused in HMI level NONE; asked again in another.
     case deferred
     case known(VideoStreamingCapability)
@@ -113,6 +114,8 @@ public struct AppSession: Sendable {
   var registration: RegisterAppInterfaceResponse?
   var hmiStatus: HMIStatus?
   var capability = CapabilityState.unknown
+  /// What was updated before it was known; newer than the answer that is still on its way.
+  var earlyCapabilityUpdate: VideoStreamingCapability?
 
   var wish: VideoWish?
   var stream = VideoStream()
@@ -127,14 +130,16 @@ public struct AppSession: Sendable {
     self.configuration = configuration
   }
 
-  /// When ``advance(to:)`` has to be called next.
+  /// When ``advance(to:)`` has to be called next; nil when only the head unit or the app can go on.
   public var nextDeadline: Duration? {
-    let phaseDeadline: Duration? =
-      switch phase {
-      case .startingSession(let deadline), .endedByHeadUnit(let deadline), .finishing(_, let deadline): deadline
-      case .idle, .registering, .registered, .over: nil
-      }
-    return [phaseDeadline, requests.nextDeadline, stream.nextDeadline, heartbeat.nextDeadline].compactMap(\.self).min()
+    let phaseDeadline: Duration?
+    switch phase {
+    case .idle, .over: return nil
+    case .startingSession(let deadline), .endedByHeadUnit(let deadline), .finishing(_, let deadline):
+      phaseDeadline = deadline
+    case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
+    }
+    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
   }
 
   /// The id for the next data message, unique over all services; head units refuse 0.
@@ -168,11 +173,9 @@ extension AppSession {
   /// The transport is gone.
   public mutating func transportLost(now: Duration) -> [Action] {
     perform(at: now) { session in
-      if case .finishing = session.phase {
-        session.end()
-      } else {
-        session.fail(.connectionLost)
-      }
+      // Head units close behind their EndService.
+      if case .endedByHeadUnit = session.phase { return session.fail(.endedByHeadUnit) }
+      session.fail(.connectionLost)
     }
   }
 
@@ -181,7 +184,8 @@ extension AppSession {
     perform(at: now) { $0.wish = wish }
   }
 
-  /// Ends the session politely: video, registration, RPC service, each acknowledged, within `finishTimeout`.
+  /// Ends the session politely: video, registration, RPC service, as far as they exist, within `finishTimeout`.
+  /// Whatever fails meanwhile is not reported.
   public mutating func finish(now: Duration) -> [Action] {
     perform(at: now) { $0.beginFinish() }
   }
@@ -207,12 +211,14 @@ extension AppSession {
     }
     for function in requests.takeExpired(now: now) { requestExpired(function) }
     advanceHeartbeat()
+    guard phase != .over else { return }
     perform(stream.advance(now: now))
   }
 
-  /// Ends the session with an error for the app.
+  /// Ends the session with an error for the app, unless the app is ending it anyway.
   mutating func fail(_ failure: AppSessionFailure) {
     guard phase != .over else { return }
+    if case .finishing = phase { return end() }
     stopVideo(.sessionEnded)
     actions.append(.report(.failed(failure)))
     end()
@@ -221,7 +227,7 @@ extension AppSession {
   mutating func end() {
     guard phase != .over else { return }
     stopVideo(.sessionEnded)
-    _ = requests.takeAll()
+    requests.removeAll()
     phase = .over
     actions.append(.close)
   }

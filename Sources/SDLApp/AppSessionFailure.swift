@@ -37,15 +37,29 @@ extension AppSessionFailure: CustomStringConvertible {
     case .registrationRefused(let resultCode, let info):
       "the head unit refused to register the app: \(resultCode)\(info.map { " (\($0))" } ?? ""); check app-name, app-id and app-type"
     case .videoNotSupported:
-      "the head unit does not show video of apps"
+      "the head unit does not show video of apps (hmiCapabilities.videoStreaming); only its maker can change that"
     case .unregistered(let reason):
-      "the head unit unregistered the app: \(reason)"
+      "the head unit unregistered the app: \(Self.explanation(of: reason))"
     case .endedByHeadUnit:
-      "the head unit ended the session"
+      "the head unit ended the session without a reason; its log may have one"
     case .heartbeatLost:
-      "the head unit stopped answering heartbeats"
+      "the head unit stopped answering heartbeats; check the network between"
     case .connectionLost:
-      "the head unit closed the connection"
+      "the head unit closed the connection; its log may say why"
+    }
+  }
+
+  private static func explanation(of reason: String) -> String {
+    switch UnregisteredReason(rawValue: reason) {
+    case .appUnauthorized: "\(reason); check app-id against the head unit's policies"
+    case .protocolViolation: "\(reason); the head unit's log names the rule that was broken"
+    case .languageChange: "\(reason); connect again, in the driver's language"
+    case .ignitionOff, .bluetoothOff, .usbDisconnected, .masterReset, .factoryDefaults:
+      "\(reason); connect again when it is back"
+    case .requestWhileInNone, .tooManyRequests, .driverDistractionViolation, .unsupportedHMIResource,
+      .resourceConstraint:
+      "\(reason); connect again after a pause"
+    case nil: reason.isEmpty ? "it gave no reason" : reason
     }
   }
 

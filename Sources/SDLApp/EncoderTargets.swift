@@ -11,6 +11,9 @@ public struct EncoderTargets: Equatable, Sendable {
   /// What the mobile libraries use when nobody says anything.
   public static let defaultFrameRate = 15
 
+  /// Head units that want more, or claim something absurd, get this.
+  public static let maximumFrameRate = 240
+
   /// - Parameters:
   ///   - bitrate: the app's wish in kbit/s; nil for the default.
   ///   - maximumBitrate: the head unit's `maxBitrate` in kbit/s; 0 counts as absent.
@@ -18,6 +21,11 @@ public struct EncoderTargets: Equatable, Sendable {
   public init(bitrate: Int?, maximumBitrate: Int?, preferredFrameRate: Int?) {
     let limit = maximumBitrate.flatMap { $0 > 0 ? $0 : nil } ?? .max
     self.bitrate = min(bitrate ?? Self.defaultBitrate, limit)
-    frameRate = preferredFrameRate.flatMap { $0 > 0 ? $0 : nil } ?? Self.defaultFrameRate
+    frameRate = Self.frameRate(announced: preferredFrameRate) ?? Self.defaultFrameRate
+  }
+
+  /// What a head unit's `preferredFPS` means: 0 counts as absent.
+  static func frameRate(announced: Int?) -> Int? {
+    announced.flatMap { $0 > 0 ? min($0, maximumFrameRate) : nil }
   }
 }

@@ -10,7 +10,7 @@ struct PendingRequests: Equatable, Sendable {
   private var entries: [Int32: Entry] = [:]
   private var lastID: Int32 = 0
 
-  var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
+  var nextDeadline: Duration? { entries.values.lazy.map(\.deadline).min() }
 
   /// Registers a request; returns its correlation id.
   mutating func add(_ function: FunctionID, deadline: Duration) -> Int32 {
@@ -39,8 +39,7 @@ struct PendingRequests: Equatable, Sendable {
   }
 
   /// Removes everything, because the session is over.
-  mutating func takeAll() -> [FunctionID] {
-    defer { entries = [:] }
-    return entries.sorted { $0.key < $1.key }.map(\.value.function)
+  mutating func removeAll() {
+    entries = [:]
   }
 }

@@ -14,25 +14,29 @@ public struct VideoOffer: Hashable, Sendable {
 
   /// An offer for a display of `displaySize`; nil when nothing of at least 16×16 pixels would be left.
   public init?(displaySize: VideoSize, scale: Double?, frameRate: Int?) {
-    let scale = min(max(scale ?? 1, 1), 10)
-    func side(_ pixels: Int) -> Int { Int((Double(pixels) / scale).rounded(.toNearestOrAwayFromZero)) & ~1 }
-    let size = VideoSize(side(displaySize.width), side(displaySize.height))
+    // Compared this way round because NaN is not at least 1 either.
+    let scale = scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
+    func side(_ pixels: Int) -> Int? {
+      Int(exactly: (Double(pixels) / scale).rounded(.toNearestOrAwayFromZero)).map { $0 & ~1 }
+    }
+    guard let width = side(displaySize.width), let height = side(displaySize.height) else { return nil }
+    let size = VideoSize(width, height)
     guard size.width >= Self.minimumSide, size.height >= Self.minimumSide else { return nil }
     self.size = size
     self.displaySize = displaySize
     self.scale = scale
-    self.frameRate = frameRate.flatMap { $0 > 0 ? $0 : nil }
+    self.frameRate = EncoderTargets.frameRate(announced: frameRate)
   }
 
-  /// The offers of a capability: its own size first, then the additional ones in their order, each once. What an
-  /// additional one leaves out is taken from the root, but for the scale, which is 1 then.
+  /// The offers of a capability: its own size first, then the additional ones in their order, each once. An additional
+  /// one without a frame rate has the root's; without a scale its scale is 1, and without a size it offers nothing.
   public static func offers(of capability: VideoStreamingCapability) -> [VideoOffer] {
     var offers: [VideoOffer] = []
     for entry in [capability] + (capability.additionalCapabilities ?? []) {
       guard let resolution = entry.preferredResolution,
         let offer = VideoOffer(
           displaySize: VideoSize(resolution.width, resolution.height), scale: entry.scale,
-          frameRate: entry.preferredFPS ?? capability.preferredFPS),
+          frameRate: EncoderTargets.frameRate(announced: entry.preferredFPS) ?? capability.preferredFPS),
         !offers.contains(where: { $0.size == offer.size && $0.frameRate == offer.frameRate })
       else { continue }
       offers.append(offer)

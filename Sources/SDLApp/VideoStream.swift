@@ -30,7 +30,7 @@ struct VideoStream: Equatable, Sendable {
     case started(accepted: VideoSize, mtu: Int64?)
     case stopped(VideoStopReason)
     /// `retryAfter` is nil when the same request would only be refused again.
-    case startFailed(VideoStartFailure, retryAfter: Duration?)
+    case startFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
   }
 
   var timing = Timing()
@@ -38,10 +38,8 @@ struct VideoStream: Equatable, Sendable {
   /// Before this no new attempt is made.
   private var retryAt: Duration?
   private var failureCount = 0
-  /// What the head unit refused by its parameters; not asked for again.
+  /// What the head unit has just refused by its parameters; not asked for again before something changes.
   private var refusedWish: VideoWish?
-
-  var isOpen: Bool { if case .open = state { true } else { false } }
 
   /// When ``advance(now:)`` has work to do.
   var nextDeadline: Duration? {
@@ -63,6 +61,7 @@ struct VideoStream: Equatable, Sendable {
     case .closed:
       guard let desired, desired != refusedWish, retryAt.map({ $0 <= now }) ?? true else { return [] }
       retryAt = nil
+      refusedWish = nil
       state = .starting(desired, deadline: now + timing.start)
       return [.sendStartService(desired)]
     case .open(let request, let accepted):
@@ -101,9 +100,14 @@ struct VideoStream: Equatable, Sendable {
     }
   }
 
+  /// The RPC specification's range for a side of a picture.
+  private static let possibleSides: ClosedRange<Int32> = 1...10_000
+
   /// Some head units acknowledge 0×0 or leave a side out: then the requested size holds.
   private static func acceptedSize(_ parameters: VideoServiceParameters, requested: VideoSize) -> VideoSize {
-    guard let width = parameters.width, let height = parameters.height, width > 0, height > 0 else { return requested }
+    guard let width = parameters.width, let height = parameters.height,
+      possibleSides.contains(width), possibleSides.contains(height)
+    else { return requested }
     return VideoSize(Int(width), Int(height))
   }
 
@@ -115,9 +119,9 @@ struct VideoStream: Equatable, Sendable {
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
     guard rejection.rejectedParameters.isEmpty else {
       refusedWish = request
-      return [.startFailed(failure, retryAfter: nil)]
+      return [.startFailed(failure, request: request, retryAfter: nil)]
     }
-    return [.startFailed(failure, retryAfter: scheduleRetry(now: now))]
+    return [.startFailed(failure, request: request, retryAfter: scheduleRetry(now: now))]
   }
 
   /// EndServiceACK or EndServiceNAK: both mean that the service is gone.
@@ -132,10 +136,10 @@ struct VideoStream: Equatable, Sendable {
     case .ending:
       state = .closed
       return []
-    case .starting:
+    case .starting(let request, _):
       state = .closed
       let failure = VideoStartFailure.refused(rejectedParameters: [], reason: "the head unit ended the service")
-      return [.startFailed(failure, retryAfter: scheduleRetry(now: now))]
+      return [.startFailed(failure, request: request, retryAfter: scheduleRetry(now: now))]
     case .open:
       state = .closed
       _ = scheduleRetry(now: now)
@@ -143,18 +147,13 @@ struct VideoStream: Equatable, Sendable {
     }
   }
 
-  /// The HMI status has just come to allow video: an attempt is worth its while now.
-  mutating func clearRetryPause() {
-    retryAt = nil
-  }
-
   /// Handles a deadline that has passed.
   mutating func advance(now: Duration) -> [Output] {
     switch state {
-    case .starting(_, let deadline) where deadline <= now:
+    case .starting(let request, let deadline) where deadline <= now:
       // The head unit may yet act on the request, so it is told to end the service before anything else.
       state = .ending(deadline: now + timing.end)
-      return [.startFailed(.unanswered, retryAfter: scheduleRetry(now: now)), .sendEndService]
+      return [.startFailed(.unanswered, request: request, retryAfter: scheduleRetry(now: now)), .sendEndService]
     case .ending(let deadline) where deadline <= now:
       state = .closed
       return []
