@@ -1,0 +1,268 @@
+import SDLApp
+import Testing
+
+/// An ``AppSession`` whose head unit is the test, frame by frame, on a clock that only the test moves.
+final class AppDriver {
+  static let sessionID: UInt8 = 1
+  static let hashID: Int32 = 0x10001
+  static let wish = VideoWish(size: VideoSize(800, 480))
+
+  private(set) var session: AppSession
+  private(set) var now = Duration.zero
+  private(set) var failure: AppSessionFailure?
+  private(set) var headUnit: HeadUnitInfo?
+  private(set) var capabilities: [VideoStreamingCapability?] = []
+  private(set) var diagnostics: [String] = []
+  private(set) var isClosed = false
+  /// Frames of the app since the last ``take()``.
+  private(set) var frames: [Frame] = []
+  /// Version of the frames that the head unit sends.
+  var version: UInt8 = 5
+
+  private var lines: [String] = []
+  private var reader = WireReader()
+  private var headUnitReader = WireReader()
+  private var invariants = AppInvariants()
+  private var correlationIDs: [FunctionID: Int32] = [:]
+  private var lastMessageID: UInt32 = 0
+
+  static var configuration: AppSession.Configuration {
+    AppSession.Configuration(appName: "Test", appID: "test-1", appType: .navigation, language: "EN-US")
+  }
+
+  init(_ configuration: AppSession.Configuration = AppDriver.configuration) {
+    session = AppSession(configuration: configuration)
+  }
+
+  /// What the app's side did since the last call: "→" for frames, "•" for events, "■" for the end.
+  func take() -> [String] {
+    defer {
+      lines = []
+      frames = []
+    }
+    return lines
+  }
+
+  private func perform(_ actions: [AppSession.Action]) {
+    for action in actions {
+      switch action {
+      case .send(let bytes):
+        for item in reader.read(bytes) {
+          invariants.sent(item)
+          frames.append(item.frame)
+          if case .rpc(let message, _) = item { correlationIDs[message.function] = message.correlationID }
+          lines.append("→ " + item.text)
+        }
+      case .report(let event):
+        invariants.reported(event)
+        lines.append("• " + WireText.text(event))
+        note(event)
+      case .close:
+        invariants.closed()
+        isClosed = true
+        lines.append("■")
+      }
+    }
+    invariants.check(session, now: now)
+  }
+
+  private func note(_ event: AppSession.Event) {
+    switch event {
+    case .failed(let failure): self.failure = failure
+    case .registered(let headUnit): self.headUnit = headUnit
+    case .videoCapability(let capability, _): capabilities.append(capability)
+    case .diagnostic(let text): diagnostics.append(text)
+    default: break
+    }
+  }
+}
+
+// MARK: The app and the clock
+
+extension AppDriver {
+  func connect() {
+    perform(session.transportConnected(now: now))
+  }
+
+  func setWish(_ wish: VideoWish?) {
+    invariants.wished(wish)
+    perform(session.setVideoWish(wish, now: now))
+  }
+
+  func finish() {
+    invariants.finishing()
+    perform(session.finish(now: now))
+  }
+
+  func lose() {
+    perform(session.transportLost(now: now))
+  }
+
+  /// Lets time pass, stopping at every deadline on the way.
+  func wait(_ duration: Duration) {
+    let target = now + duration
+    while let deadline = session.nextDeadline, deadline <= target {
+      now = max(now, deadline)
+      perform(session.advance(to: now))
+      guard session.nextDeadline.map({ $0 > now }) ?? true else {
+        Issue.record("a deadline that has passed stays: the connection thread would spin")
+        return
+      }
+    }
+    now = target
+  }
+
+  func wait(milliseconds: Int) {
+    wait(.milliseconds(milliseconds))
+  }
+}
+
+// MARK: The head unit
+
+extension AppDriver {
+  func receive(_ frame: Frame) {
+    if frame.header.sessionID == Self.sessionID, !frame.header.isEncrypted {
+      for item in headUnitReader.read(frame.bytes) { invariants.received(item) }
+    }
+    perform(session.receive(.frame(frame), now: now))
+  }
+
+  func receiveGarbage(_ bytes: [UInt8]) {
+    perform(session.receive(.garbage(reason: .version(0), firstBytes: bytes), now: now))
+  }
+
+  func control(
+    _ control: ControlFrame, _ service: ServiceType, payload: [UInt8] = [], messageID: UInt32 = 0
+  ) {
+    receive(
+      .control(
+        control, service: service, version: version, sessionID: Self.sessionID, messageID: messageID,
+        payload: payload))
+  }
+
+  func acknowledgeSession(_ change: (inout RPCServiceAcknowledgement) -> Void = { _ in }) {
+    var answer = RPCServiceAcknowledgement()
+    answer.protocolVersion = ProtocolVersion(5, 4, 0)
+    answer.hashID = Self.hashID
+    answer.mtu = 131_072
+    change(&answer)
+    control(.startServiceACK, .rpc, payload: answer.bytes(version: version))
+  }
+
+  func acknowledgeVideo(_ parameters: VideoServiceParameters = VideoServiceParameters()) {
+    control(.startServiceACK, .video, payload: parameters.bytes(version: version))
+  }
+
+  func refuseVideo(_ rejected: [String] = [], reason: String? = nil) {
+    let rejection = ServiceRejection(rejectedParameters: rejected, reason: reason)
+    control(.startServiceNAK, .video, payload: rejection.bytes(version: version))
+  }
+
+  func send(_ message: RPCMessage, maximumPayload: Int = 1000) {
+    lastMessageID += 1
+    let payload = message.payload
+    let fragmentation = Fragmentation(
+      service: message.service, version: version, sessionID: Self.sessionID, messageID: lastMessageID,
+      payloadSize: payload.count, maximumPayload: maximumPayload)
+    var decoder = FrameDecoder()
+    decoder.append(fragmentation.frames(of: payload))
+    while case .frame(let frame)? = decoder.next() { receive(frame) }
+  }
+
+  /// Answers the last request of `function`.
+  func respond(_ function: FunctionID, _ parameters: JSONObject, as answer: FunctionID? = nil) {
+    guard let id = correlationIDs[function] else {
+      Issue.record("\(function) was not asked")
+      return
+    }
+    send(RPCMessage(type: .response, function: answer ?? function, correlationID: id, parameters: parameters))
+  }
+
+  func notify(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
+    send(
+      RPCMessage(type: .notification, function: function, correlationID: -1, parameters: parameters, bulk: bulk))
+  }
+
+  func status(_ level: HMILevel, _ state: VideoStreamingState? = nil, window: Int? = nil) {
+    notify(
+      .onHMIStatus,
+      [
+        "hmiLevel": .string(level.rawValue), "audioStreamingState": .string("NOT_AUDIBLE"),
+        "systemContext": .string("MAIN"),
+      ].merging(state.map { ["videoStreamingState": .string($0.rawValue)] } ?? [:]) { first, _ in first }
+        .merging(window.map { ["windowID": .integer($0)] } ?? [:]) { first, _ in first })
+  }
+
+  func acceptRegistration(_ change: (inout RegisterAppInterfaceResponse) -> Void = { _ in }) {
+    var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: .success))
+    response.rpcVersion = RPCVersion(8, 0, 0)
+    response.videoStreaming = true
+    response.screenResolution = ImageResolution(640, 360)
+    change(&response)
+    respond(.registerAppInterface, response.json)
+  }
+
+  func answerCapability(_ capability: VideoStreamingCapability = AppDriver.capability) {
+    let result = RPCResult(success: true, resultCode: .success).json
+    let answer = SystemCapability(type: .videoStreaming, videoStreaming: capability).json
+    respond(.getSystemCapability, result.merging(answer) { first, _ in first })
+  }
+
+  func updateCapability(_ update: VideoStreamingCapability) {
+    notify(.onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
+  }
+
+  static var capability: VideoStreamingCapability {
+    var capability = VideoStreamingCapability()
+    capability.preferredResolution = ImageResolution(800, 480)
+    capability.maxBitrate = 10_000
+    capability.scale = 1
+    capability.preferredFPS = 30
+    return capability
+  }
+}
+
+// MARK: Starting points
+
+extension AppDriver {
+  /// The session has begun, nothing is registered.
+  static func registering(_ configuration: AppSession.Configuration = AppDriver.configuration) -> AppDriver {
+    let driver = AppDriver(configuration)
+    driver.connect()
+    driver.acknowledgeSession()
+    _ = driver.take()
+    return driver
+  }
+
+  /// Registered in NONE with a known capability; `wish` is set.
+  static func ready(
+    wish: VideoWish? = AppDriver.wish, _ configuration: AppSession.Configuration = AppDriver.configuration
+  ) -> AppDriver {
+    let driver = registering(configuration)
+    driver.acceptRegistration()
+    driver.answerCapability()
+    driver.status(.none, .notStreamable)
+    driver.setWish(wish)
+    _ = driver.take()
+    return driver
+  }
+
+  /// The request to start video waits for its answer.
+  static func starting() -> AppDriver {
+    let driver = ready()
+    driver.status(.full, .streamable)
+    _ = driver.take()
+    return driver
+  }
+
+  /// Streaming in FULL.
+  static func streaming(_ configuration: AppSession.Configuration = AppDriver.configuration) -> AppDriver {
+    let driver = ready(configuration)
+    driver.status(.full, .streamable)
+    driver.acknowledgeVideo()
+    _ = driver.take()
+    return driver
+  }
+
+  var isStreaming: Bool { session.videoGrant != nil }
+}

@@ -1,0 +1,117 @@
+import SDLApp
+import Testing
+
+/// What must hold at every moment, whatever the head unit and the app do. Keeps its own, simpler books.
+struct AppInvariants {
+  private var isRegistered = false
+  private var statusAllows = false
+  private var wish: VideoWish?
+  /// The head unit can't have a video service that the app still counts on.
+  private var isServiceEnded = true
+  private var isStartAcknowledged = false
+  private var unacknowledgedEnds: [ServiceType] = []
+  private var isClosed = false
+  private var failureCount = 0
+  /// Of the acknowledgement that began the session; nil before.
+  private var header: (version: UInt8, sessionID: UInt8)?
+
+  mutating func wished(_ wish: VideoWish?) {
+    self.wish = wish
+  }
+
+  mutating func finishing() {
+    isRegistered = false
+  }
+
+  /// The head unit said something of this session, in clear.
+  mutating func received(_ item: WireReader.Item) {
+    guard !isClosed else { return }
+    let frame = item.frame
+    switch item {
+    case .data: break
+    case .rpc(let message, _): received(message)
+    case .control:
+      switch (frame.header.controlFrame, frame.header.service) {
+      case (.startServiceACK, .rpc) where header == nil: header = (frame.header.version, frame.header.sessionID)
+      case (.startServiceACK, .video): isStartAcknowledged = true
+      case (.startServiceNAK, .video):
+        // Once acknowledged, only an EndService ends it: the NAK answers something older.
+        if !isStartAcknowledged { isServiceEnded = true }
+      case (.endService, let service):
+        unacknowledgedEnds.append(service)
+        if service == .video { isServiceEnded = true }
+        if service == .rpc { isRegistered = false }
+      default: break
+      }
+    }
+  }
+
+  private mutating func received(_ message: RPCMessage) {
+    switch (message.type, message.function) {
+    case (.response, .registerAppInterface):
+      if RPCResult(json: message.parameters).success { isRegistered = true }
+    case (.notification, .onHMIStatus):
+      let json = message.parameters
+      guard json["windowID"]?.integer ?? 0 == 0, let level = json["hmiLevel"]?.string,
+        ["FULL", "LIMITED", "BACKGROUND", "NONE"].contains(level)
+      else { return }
+      statusAllows =
+        ["FULL", "LIMITED"].contains(level) && json["videoStreamingState"]?.string != "NOT_STREAMABLE"
+    default: break
+    }
+  }
+
+  /// The app's session put out a frame.
+  mutating func sent(_ item: WireReader.Item) {
+    #expect(!isClosed, "a frame after the end: \(item.text)")
+    let frame = item.frame
+    if let header {
+      #expect(frame.header.version <= header.version)
+      #expect(frame.header.sessionID == header.sessionID)
+    } else {
+      #expect(frame.header.version == 1 && frame.header.sessionID == 0)
+    }
+    #expect(!frame.header.isEncrypted)
+    if frame.header.frameType != .control { #expect(frame.header.messageID != 0) }
+    guard case .control = item else { return }
+    switch (frame.header.controlFrame, frame.header.service) {
+    case (.startService, .video):
+      #expect(isServiceEnded, "a second StartService without an end between them")
+      #expect(isRegistered && statusAllows && wish != nil, "StartService that nobody wanted or allowed")
+      isServiceEnded = false
+      isStartAcknowledged = false
+    case (.endService, .video): isServiceEnded = true
+    case (.endServiceACK, let service):
+      if let index = unacknowledgedEnds.firstIndex(of: service) {
+        unacknowledgedEnds.remove(at: index)
+      } else {
+        Issue.record("an acknowledgement of nothing on \(service)")
+      }
+    default: break
+    }
+  }
+
+  mutating func reported(_ event: AppSession.Event) {
+    #expect(!isClosed, "an event after the end: \(WireText.text(event))")
+    if case .failed = event {
+      failureCount += 1
+      #expect(failureCount == 1)
+    }
+  }
+
+  mutating func closed() {
+    #expect(!isClosed, "closed twice")
+    isClosed = true
+  }
+
+  /// After every input, when all actions have been looked at.
+  func check(_ session: AppSession, now: Duration) {
+    #expect(isClosed || unacknowledgedEnds.isEmpty, "EndService was not acknowledged at once")
+    if session.videoGrant != nil {
+      #expect(isRegistered && statusAllows && wish != nil)
+      #expect(isStartAcknowledged && !isServiceEnded)
+      #expect(!isClosed)
+    }
+    if isClosed { #expect(session.nextDeadline == nil) }
+  }
+}

@@ -1,0 +1,166 @@
+import SDLApp
+import SDLHeadUnit
+import Testing
+
+/// Both machines joined in memory: the bytes of one reach the decoder of the other, cut at arbitrary places.
+///
+/// All bytes of the app are delivered before those of the head unit, so that the cuts never change the conversation.
+final class Duet {
+  private(set) var app: AppSession
+  private(set) var headUnit: HeadUnitSession
+  private(set) var now = Duration.zero
+  private(set) var violations: [Violation] = []
+  private(set) var failure: AppSessionFailure?
+  private(set) var isClosedByApp = false
+
+  private var lines: [String] = []
+  private var cuts: SeededGenerator
+  private var toHeadUnit: [UInt8] = []
+  private var toApp: [UInt8] = []
+  private var appDecoder = FrameDecoder()
+  private var headUnitDecoder: FrameDecoder
+  private var appReader = WireReader()
+  /// Of the head unit's bytes as they are sent, and as they arrive.
+  private var headUnitReader = WireReader()
+  private var arrivalReader = WireReader()
+  private var invariants = AppInvariants()
+
+  init(
+    _ headUnit: HeadUnitConfiguration, app: AppSession.Configuration = AppDriver.configuration, seed: UInt64
+  ) {
+    self.app = AppSession(configuration: app)
+    self.headUnit = HeadUnitSession(configuration: headUnit)
+    headUnitDecoder = FrameDecoder(limits: headUnit.frameLimits)
+    cuts = SeededGenerator(seed: seed)
+  }
+
+  /// The conversation since the last call: "→" from the app, "←" from the head unit, "•" the app's events, "■" its end.
+  func take() -> [String] {
+    defer { lines = [] }
+    return lines
+  }
+
+  func connect() {
+    perform(headUnit.transportConnected(now: now))
+    perform(app.transportConnected(now: now))
+    deliver()
+  }
+
+  func setWish(_ wish: VideoWish?) {
+    invariants.wished(wish)
+    perform(app.setVideoWish(wish, now: now))
+    deliver()
+  }
+
+  func finish() {
+    invariants.finishing()
+    perform(app.finish(now: now))
+    deliver()
+  }
+
+  func headUnitDoes(_ act: (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]) {
+    perform(act(&headUnit, now))
+    deliver()
+  }
+
+  /// Cuts the cable.
+  func disconnect() {
+    toHeadUnit = []
+    toApp = []
+    perform(headUnit.transportLost(now: now))
+    perform(app.transportLost(now: now))
+  }
+
+  /// Sends a video message as the connection thread would; false when there is no grant.
+  func sendVideo(_ payload: [UInt8]) -> Bool {
+    guard let grant = app.videoGrant else { return false }
+    let message = Fragmentation(
+      service: .video, version: grant.version, sessionID: grant.sessionID, messageID: app.nextMessageID(),
+      payloadSize: payload.count, maximumPayload: grant.maximumPayload)
+    toHeadUnit += message.frames(of: payload)
+    deliver()
+    return true
+  }
+
+  /// Lets time pass for both.
+  func wait(_ duration: Duration) {
+    let target = now + duration
+    while let deadline = [app.nextDeadline, headUnit.nextDeadline].compactMap(\.self).min(), deadline <= target {
+      now = max(now, deadline)
+      perform(app.advance(to: now))
+      perform(headUnit.advance(to: now))
+      deliver()
+      guard app.nextDeadline.map({ $0 > now }) ?? true else {
+        Issue.record("a deadline that has passed stays: the connection thread would spin")
+        return
+      }
+    }
+    now = target
+  }
+
+  private func deliver() {
+    while !toHeadUnit.isEmpty || !toApp.isEmpty {
+      for piece in cut(&toHeadUnit) {
+        headUnitDecoder.append(piece)
+        while let item = headUnitDecoder.next() { perform(headUnit.receive(item, now: now)) }
+      }
+      for piece in cut(&toApp) {
+        appDecoder.append(piece)
+        while let item = appDecoder.next() {
+          if case .frame(let frame) = item {
+            for item in arrivalReader.read(frame.bytes) { invariants.received(item) }
+          }
+          perform(app.receive(item, now: now))
+        }
+      }
+    }
+  }
+
+  /// Takes the bytes in pieces, small ones as often as large ones.
+  private func cut(_ bytes: inout [UInt8]) -> [[UInt8]] {
+    var rest = bytes[...]
+    bytes = []
+    var pieces: [[UInt8]] = []
+    while !rest.isEmpty {
+      let piece = rest.prefix(Int.random(in: 1...(Bool.random(using: &cuts) ? 13 : 2000), using: &cuts))
+      pieces.append(Array(piece))
+      rest = rest.dropFirst(piece.count)
+    }
+    return pieces
+  }
+
+  private func perform(_ actions: [AppSession.Action]) {
+    for action in actions {
+      switch action {
+      case .send(let bytes):
+        for item in appReader.read(bytes) {
+          invariants.sent(item)
+          lines.append("→ " + item.text)
+        }
+        toHeadUnit += bytes
+      case .report(let event):
+        invariants.reported(event)
+        if case .failed(let failure) = event { self.failure = failure }
+        lines.append("• " + WireText.text(event))
+      case .close:
+        invariants.closed()
+        isClosedByApp = true
+        lines.append("■")
+      }
+    }
+    invariants.check(app, now: now)
+  }
+
+  private func perform(_ actions: [HeadUnitSession.Action]) {
+    for action in actions {
+      switch action {
+      case .send(let bytes):
+        for item in headUnitReader.read(bytes) { lines.append("← " + item.text) }
+        toApp += bytes
+      case .report(.violation(let violation)): violations.append(violation)
+      case .report: break
+      case .close: lines.append("← close")
+      }
+    }
+  }
+}

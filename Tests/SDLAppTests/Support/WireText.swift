@@ -1,0 +1,117 @@
+import SDLApp
+
+/// One line per frame, RPC and event, so that a test can compare a whole conversation at once.
+enum WireText {
+  static func text(_ frame: Frame) -> String {
+    guard let control = frame.header.controlFrame else { return "\(frame.header.frameType) \(frame.header.service)" }
+    let name = name(of: control)
+    let words = [name, control == .heartbeat ? "" : "\(frame.header.service)", payloadText(control, frame)]
+    return words.filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
+  private static func name(of control: ControlFrame) -> String {
+    let name = "\(control)"
+    return name.prefix(1).uppercased() + name.dropFirst()
+  }
+
+  private static func payloadText(_ control: ControlFrame, _ frame: Frame) -> String {
+    let version = frame.header.version
+    switch (control, frame.header.service) {
+    case (.startService, .rpc):
+      return RPCServiceRequest(payload: frame.payload).protocolVersion.map { "\($0)" } ?? ""
+    case (.startServiceACK, .rpc):
+      let answer = RPCServiceAcknowledgement(payload: frame.payload, version: version)
+      return answer.protocolVersion.map { "\($0)" } ?? "v\(version)"
+    case (.startService, .video), (.startServiceACK, .video):
+      let parameters = VideoServiceParameters(payload: frame.payload)
+      let size = parameters.width.flatMap { width in parameters.height.map { "\(width)×\($0)" } }
+      return [size, parameters.videoProtocol, parameters.videoCodec].compactMap(\.self).joined(separator: " ")
+    case (.startServiceNAK, _), (.endServiceNAK, _):
+      let rejection = ServiceRejection(payload: frame.payload)
+      return "[\(rejection.rejectedParameters.joined(separator: ","))]"
+    case (.endService, .rpc):
+      return EndServiceRequest(payload: frame.payload, version: version).hashID.map { "hash \($0)" } ?? ""
+    default: return ""
+    }
+  }
+
+  static func text(_ message: RPCMessage) -> String {
+    let parameters = message.parameters
+    switch message.type {
+    case .request: return "\(message.function) request"
+    case .response: return "\(message.function) response \(RPCResult(json: parameters).resultCode)"
+    case .notification:
+      switch message.function {
+      case .onHMIStatus: return "OnHMIStatus \(text(HMIStatus(json: parameters)))"
+      case .onAppInterfaceUnregistered:
+        return "OnAppInterfaceUnregistered \(OnAppInterfaceUnregistered(json: parameters).reasonText)"
+      default: return "\(message.function)"
+      }
+    }
+  }
+
+  static func text(_ status: HMIStatus) -> String {
+    "\(status.level?.rawValue ?? "?") \(status.videoStreamingState.rawValue)"
+  }
+
+  static func text(_ event: AppSession.Event) -> String {
+    switch event {
+    case .sessionStarted(let version): "session \(version)"
+    case .registered: "registered"
+    case .hmiStatus(let status): "status \(text(status))"
+    case .videoCapability(let capability?, _):
+      "capability \(capability.preferredResolution.map { "\($0)" } ?? "without size")"
+    case .videoCapability(nil, let size): "no capability, display \(size.map { "\($0)" } ?? "unknown")"
+    case .videoStarted(let grant): "started \(grant.size) epoch \(grant.epoch)"
+    case .videoStopped(let reason): "stopped \(reason.rawValue)"
+    case .videoStartFailed(let failure, let request, let retryAfter):
+      "start of \(request.size) failed [\(failure.rejectedParameters.joined(separator: ","))], "
+        + (retryAfter.map { "again after \($0)" } ?? "never again")
+    case .driverDistraction(let distraction): "distraction \(distraction.isDistractionLimited)"
+    case .diagnostic: "diagnostic"
+    case .failed: "failed"
+    }
+  }
+}
+
+/// Turns the bytes of one direction into lines.
+struct WireReader {
+  /// What one side said.
+  enum Item {
+    case control(Frame)
+    case rpc(RPCMessage, Frame)
+    /// Data of another service.
+    case data(Frame)
+
+    var frame: Frame {
+      switch self {
+      case .control(let frame), .data(let frame), .rpc(_, let frame): frame
+      }
+    }
+
+    var text: String {
+      switch self {
+      case .control(let frame), .data(let frame): WireText.text(frame)
+      case .rpc(let message, _): WireText.text(message)
+      }
+    }
+  }
+
+  private var decoder = FrameDecoder()
+  private var assembler = MessageAssembler()
+
+  /// The frames in `bytes`; RPCs appear when their last frame has come.
+  mutating func read(_ bytes: [UInt8]) -> [Item] {
+    decoder.append(bytes)
+    var items: [Item] = []
+    while case .frame(let frame)? = decoder.next() {
+      if frame.header.frameType == .control {
+        items.append(.control(frame))
+      } else if let message = try? assembler.accept(frame, now: .zero) {
+        let rpc = [.rpc, .hybrid].contains(frame.header.service) ? try? RPCMessage(payload: message.payload) : nil
+        items.append(rpc.map { .rpc($0, frame) } ?? .data(Frame(header: frame.header, payload: message.payload)))
+      }
+    }
+    return items
+  }
+}
