@@ -58,10 +58,11 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
     self.isKeyFrame = isKeyFrame
   }
 
-  /// Refers to the buffer's memory, without a copy unless it has very many blocks; false when it can't be mapped.
-  func refer(to buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+  /// Refers to the buffer's memory; false when it can't be mapped. Several blocks are copied into one if there are very
+  /// many or `isMerged` says so.
+  func refer(to buffer: UnsafeMutablePointer<GstBuffer>, isMerged merges: Bool) -> Bool {
     let count = Int(gst_buffer_n_memory(buffer))
-    if count > Self.maximumBlocks {
+    if count > Self.maximumBlocks || (count > 1 && merges) {
       // Mapping the whole buffer merges the blocks.
       guard gst_buffer_map(buffer, &maps[0], GST_MAP_READ) != 0 else { return false }
       isMerged = true

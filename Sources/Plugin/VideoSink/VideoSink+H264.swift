@@ -10,7 +10,7 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
     let payload = payloads.take(for: self)
-    guard payload.refer(to: buffer) else {
+    guard payload.refer(to: buffer, isMerged: Self.mayBeKeyFrame(buffer)) else {
       payloads.giveBack(payload)
       log(GST_LEVEL_WARNING, "a buffer could not be mapped")
       return drop(.noPicture)
@@ -49,14 +49,18 @@ extension VideoSink {
       cgst_base_sink_pad(element), gst_video_event_new_upstream_force_key_unit(.max, 1, 0))
   }
 
+  /// A key frame is looked at as a whole: h264parse puts access unit delimiters into a block of their own.
+  private static func mayBeKeyFrame(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DELTA_UNIT) == 0
+  }
+
   /// Keeps the parameter sets of a key frame, and takes the size from them: it is what the decoder sees, whatever the
   /// caps say. False when the stream can't be used.
   func learnSize(from buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-    guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DELTA_UNIT) == 0, let memory = gst_buffer_peek_memory(buffer, 0)
-    else { return gst_buffer_n_memory(buffer) > 0 }
+    guard Self.mayBeKeyFrame(buffer) else { return gst_buffer_n_memory(buffer) > 0 }
     var map = GstMapInfo()
-    guard gst_memory_map(memory, &map, GST_MAP_READ) != 0 else { return false }
-    defer { gst_memory_unmap(memory, &map) }
+    guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return false }
+    defer { gst_buffer_unmap(buffer, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
     let unit = AccessUnitSummary(scanning: bytes)
     guard let range = unit.sequenceParameterSet, !input.parameterSets.match(bytes) else { return true }
