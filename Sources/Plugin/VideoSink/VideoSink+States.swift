@@ -148,9 +148,9 @@ extension VideoSink {
     connection?.setFlushing(isFlushing)
   }
 
-  /// Tells the connection what to stream now.
+  /// Tells the connection what to stream now. The lock is kept, so that the last wish told is the newest; all that the
+  /// connection does is to note it.
   func updateWish() {
-    let (connection, wish) = state.withLock { ($0.connection, $0.wish) }
-    connection?.setVideoWish(wish)
+    state.withLock { $0.connection?.setVideoWish($0.wish) }
   }
 }
