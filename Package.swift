@@ -13,7 +13,7 @@ let release = BuildSettingCondition.when(configuration: .release)
 let pluginLink: [LinkerSetting] = [
   .unsafeFlags(
     [
-      "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-use-ld=lld",
+      "-static-stdlib", "-use-ld=lld",
       "-Xlinker", "--version-script=\(exportsMap)",
       "-Xlinker", "-z", "-Xlinker", "nodelete",
       "-Xlinker", "-z", "-Xlinker", "defs",
@@ -58,7 +58,11 @@ let package = Package(
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: strict),
     .testTarget(name: "SDLAppTests", dependencies: ["SDLApp", "SDLHeadUnit"], swiftSettings: strict),
     .testTarget(name: "SDLHeadUnitTests", dependencies: ["SDLHeadUnit"], swiftSettings: strict),
+    .executableTarget(
+      name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
     .testTarget(name: "X264EncoderTests", dependencies: ["X264Encoder", "H264"], swiftSettings: strict),
+    .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
+    .testTarget(name: "PluginTests", dependencies: ["Plugin", "CGStreamerApp", "H264"], swiftSettings: strict),
   ]
 )

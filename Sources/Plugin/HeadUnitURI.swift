@@ -20,7 +20,8 @@ enum HeadUnitURI: Equatable {
       throw Malformed(description: "'\(text)' is not a URI; write sdl://HOST:PORT or sdl+builtin:PRESET")
     }
     defer { gst_mini_object_unref(UnsafeMutablePointer(uri)) }
-    switch scheme {
+    // Schemes are case-insensitive (RFC 3986, 3.1).
+    switch scheme.lowercased() {
     case "sdl": self = try Self.tcp(uri, text)
     case "sdl+builtin": self = try Self.builtIn(uri, text)
     default:

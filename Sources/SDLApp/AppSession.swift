@@ -139,7 +139,7 @@ public struct AppSession: Sendable {
       phaseDeadline = deadline
     case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
     }
-    return [phaseDeadline, requests.nextDeadline, stream.nextDeadline].compactMap(\.self).min()
+    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
   }
 
   /// The id for the next data message, unique over all services; head units refuse 0.

@@ -10,7 +10,7 @@ struct PendingRequests: Equatable, Sendable {
   private var entries: [Int32: Entry] = [:]
   private var lastID: Int32 = 0
 
-  var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
+  var nextDeadline: Duration? { entries.values.lazy.map(\.deadline).min() }
 
   /// Registers a request; returns its correlation id.
   mutating func add(_ function: FunctionID, deadline: Duration) -> Int32 {

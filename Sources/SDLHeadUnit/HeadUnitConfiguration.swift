@@ -53,8 +53,8 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   /// For the ``FrameDecoder`` in front of the session.
   public var frameLimits: FrameLimits { FrameLimits(payload: maximumPayload) }
 
-  /// The highest frame header version, 1…5.
-  var maximumHeaderVersion: UInt8 { UInt8(clamping: min(max(maximumProtocolVersion.major, 1), 5)) }
+  /// The highest frame header version, 2…5; nothing that speaks only protocol 1 is left.
+  var maximumHeaderVersion: UInt8 { UInt8(clamping: min(max(maximumProtocolVersion.major, 2), 5)) }
 }
 
 /// Make and model, as head units announce them.

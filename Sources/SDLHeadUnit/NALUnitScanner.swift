@@ -1,3 +1,5 @@
+import H264
+
 /// Finds NAL units in a byte stream that may be cut anywhere, and keeps only the bytes that the checks need.
 ///
 /// The protocol carries one byte stream; apps may split an access unit over several messages (SDL's Android library
@@ -10,7 +12,6 @@ struct NALUnitScanner: Sendable {
   private static let maximumParameterSet = 512
   /// Header byte, and the first byte of a slice header, which tells the first slice of a picture.
   private static let ordinaryPrefix = 2
-  private static let sequenceParameterSet: UInt8 = 7
 
   private var zeros = 0
   private var prefix: Prefix = []
@@ -19,9 +20,10 @@ struct NALUnitScanner: Sendable {
   /// The first byte before any start code that is not padding.
   private(set) var firstStrayByte: UInt8?
 
-  /// Takes the next bytes; delivers every NAL unit whose beginning is known. A parameter set is delivered when the
+  /// Takes the next bytes; returns the NAL units whose beginning is now known. A sequence parameter set comes when the
   /// next start code shows its end, other units as soon as their first bytes are there.
-  mutating func scan(_ bytes: UnsafeRawBufferPointer, deliver: (Prefix) -> Void) {
+  mutating func units(in bytes: UnsafeRawBufferPointer) -> [Prefix] {
+    var units: [Prefix] = []
     var index = 0
     while index < bytes.count {
       if zeros == 0, isDelivered || !isInside {
@@ -31,16 +33,17 @@ struct NALUnitScanner: Sendable {
         if !isInside, index > start, firstStrayByte == nil {
           firstStrayByte = bytes[start..<index].first { $0 != 0 }
         }
-        guard index < bytes.count else { return }
+        guard index < bytes.count else { break }
       }
-      take(bytes[index], deliver)
+      take(bytes[index], &units)
       index += 1
     }
+    return units
   }
 
-  private mutating func take(_ byte: UInt8, _ deliver: (Prefix) -> Void) {
+  private mutating func take(_ byte: UInt8, _ units: inout [Prefix]) {
     if byte == 1, zeros >= 2 {
-      finish(deliver)
+      finish(&units)
       isInside = true
       isDelivered = false
       prefix.removeAll(keepingCapacity: true)
@@ -54,17 +57,17 @@ struct NALUnitScanner: Sendable {
     }
     guard !isDelivered else { return }
     prefix.append(byte)
-    let isParameterSet = prefix[0] & 0x1F == Self.sequenceParameterSet
+    let isParameterSet = NALUnitType(header: prefix[0]) == .sequenceParameterSet
     if prefix.count >= (isParameterSet ? Self.maximumParameterSet : Self.ordinaryPrefix) {
       isDelivered = true
-      deliver(prefix)
+      units.append(prefix)
     }
   }
 
-  private mutating func finish(_ deliver: (Prefix) -> Void) {
+  private mutating func finish(_ units: inout [Prefix]) {
     guard isInside, !isDelivered else { return }
     // These zeros belong to the start code that was just found.
     while prefix.last == 0 { prefix.removeLast() }
-    if !prefix.isEmpty { deliver(prefix) }
+    if !prefix.isEmpty { units.append(prefix) }
   }
 }

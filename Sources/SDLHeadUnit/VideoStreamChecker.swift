@@ -1,3 +1,4 @@
+import H264
 import SDLMessages
 
 /// What came in on the video service, in all.
@@ -66,11 +67,7 @@ struct VideoStreamChecker: Sendable {
     var violations: [VideoStreamViolation] = []
     var pictures = 0
     if format == .rawH264 {
-      var scanner = scanner
-      message.withUnsafeBytes { bytes in
-        scanner.scan(bytes) { unit in pictures += check(unit, &violations) ? 1 : 0 }
-      }
-      self.scanner = scanner
+      for unit in message.withUnsafeBytes({ scanner.units(in: $0) }) where check(unit, &violations) { pictures += 1 }
       if let stray = scanner.firstStrayByte, !isStrayByteReported {
         isStrayByteReported = true
         violations.append(.notByteStream(firstByte: stray))
@@ -84,11 +81,50 @@ struct VideoStreamChecker: Sendable {
   /// Returns whether a picture begins with this unit.
   private mutating func check(_ unit: NALUnitScanner.Prefix, _ violations: inout [VideoStreamViolation]) -> Bool {
     guard let header = unit.first else { return false }
-    let type = header & 0x1F
-    if !progress.hasUnit, type != 9 {
+    let type = NALUnitType(header: header)
+    // A delimiter says nothing but that a picture follows, and is the first unit of every picture that has one.
+    if !progress.hasUnit, type != .accessUnitDelimiter {
       progress.hasUnit = true
-      if type != 7 { violations.append(.firstNALUnit(type: type)) }
+      if type != .sequenceParameterSet { violations.append(.firstNALUnit(type: type.rawValue)) }
     }
-    return false
+    switch type {
+    case .sequenceParameterSet:
+      checkSize(unit, &violations)
+      return false
+    case .pictureParameterSet:
+      progress.hasPictureParameterSet = true
+      return false
+    default:
+      // The first slice of a picture starts with macroblock 0, which is coded as a single 1 bit.
+      guard type.startsSlice, unit.count > 1, unit[1] & 0x80 != 0 else { return false }
+      checkPicture(isKeyFrame: type == .idrSlice, &violations)
+      return true
+    }
+  }
+
+  private mutating func checkPicture(isKeyFrame: Bool, _ violations: inout [VideoStreamViolation]) {
+    statistics.pictures &+= 1
+    guard isKeyFrame else {
+      if !progress.hasKeyFrame, !progress.isEarlyPictureReported {
+        progress.isEarlyPictureReported = true
+        violations.append(.pictureBeforeKeyFrame)
+      }
+      return
+    }
+    statistics.keyFrames &+= 1
+    if !progress.hasKeyFrame, !progress.hasPictureParameterSet { violations.append(.missingPictureParameterSet) }
+    progress.hasKeyFrame = true
+  }
+
+  /// A wrong size is reported once, not with every key frame.
+  private mutating func checkSize(_ unit: NALUnitScanner.Prefix, _ violations: inout [VideoStreamViolation]) {
+    guard let parameters = try? SequenceParameterSet(nalUnit: unit) else {
+      violations.append(.unreadableSequenceParameterSet)
+      return
+    }
+    let got = ImageResolution(parameters.width, parameters.height)
+    guard got != reportedSize else { return }
+    reportedSize = got == size ? nil : got
+    if got != size { violations.append(.pictureSize(expected: size, got: got)) }
   }
 }

@@ -3,7 +3,6 @@ import SDLWire
 
 /// A rule of SDL that the app broke, with the numbers.
 public enum Violation: Equatable, Sendable {
-  // Frames
   case malformedBytes(FrameHeader.InvalidHeader)
   /// SDL Core refuses message id 0 in data frames.
   case messageIDZero(ServiceType)
@@ -22,13 +21,11 @@ public enum Violation: Equatable, Sendable {
   /// A control frame that only head units send.
   case unexpectedControlFrame(ControlFrame, ServiceType)
 
-  // RPCs
   case malformedRPC(RPCMessage.Malformed)
   /// More requests than allowed, in a level that has its own limit or in any.
   case tooManyRequests(limit: Int, within: Duration, level: HMILevel?)
   case notificationNotAllowed(FunctionID, HMILevel?)
 
-  // Services
   case startBeforeRegistration(ServiceType)
   case startWhileActive(ServiceType)
   case endOfServiceNotRunning(ServiceType)
@@ -42,7 +39,6 @@ public enum Violation: Equatable, Sendable {
   /// Data this long after an HMI status that forbids video.
   case videoWhileForbidden(for: Duration)
 
-  // The video itself
   case stream(VideoStreamViolation)
 }
 

@@ -204,7 +204,7 @@ extension ConnectionLoop {
 
   private var nextDeadline: Duration? {
     let delivery = drainDeadline.map { min($0, MonotonicClock.now + Self.deliveryPollInterval) }
-    return [session.nextDeadline, limit, delivery].compactMap(\.self).min()
+    return session.nextDeadline.earlier(limit).earlier(delivery)
   }
 
   private func read() {

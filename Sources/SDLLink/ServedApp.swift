@@ -39,7 +39,11 @@ final class ServedApp {
   /// Gives the session an input and executes what comes of it.
   func perform(_ input: (inout HeadUnitSession) -> [HeadUnitSession.Action]) {
     guard !isOver else { return }
-    for action in input(&session) {
+    execute(input(&session))
+  }
+
+  private func execute(_ actions: [HeadUnitSession.Action]) {
+    for action in actions {
       switch action {
       case .send(let frames):
         do { try channel.enqueue(frames) } catch { end(error) }
@@ -93,8 +97,8 @@ final class ServedApp {
   /// Ends the connection; nil when this side wants it.
   func end(_ error: LinkError?) {
     guard !isOver else { return }
-    perform { $0.transportLost(now: MonotonicClock.now) }
-    failure = error
     isOver = true
+    failure = error
+    execute(session.transportLost(now: MonotonicClock.now))
   }
 }

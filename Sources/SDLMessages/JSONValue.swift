@@ -1,63 +1,35 @@
-import FoundationEssentials
-
 /// A JSON object. RPC parameters are always one.
 public typealias JSONObject = [String: JSONValue]
 
 /// Any JSON value. RPCs are read from this tree member by member, so that an unknown key, an unknown enum value or a
 /// member of the wrong type never costs the rest of the message.
-public enum JSONValue: Equatable, Sendable, Codable {
+public enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
+  /// A number without fraction and exponent that fits.
   case integer(Int)
+  /// Any other number; infinite when it is too large for a `Double`.
   case number(Double)
   case string(String)
   case array([JSONValue])
   case object(JSONObject)
 
-  /// Takes the first representation that fits.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int.self) {
-      self = .integer(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode(JSONObject.self))
-    }
-  }
-
-  /// Writes the plain value.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .number(let value): try container.encode(value)
-    case .string(let value): try container.encode(value)
-    case .array(let value): try container.encode(value)
-    case .object(let value): try container.encode(value)
-    }
-  }
-
   /// The flag; nil for other types.
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-  /// A whole number, also when written as 15.0; nil for other types and for what an `Int` can't hold.
+  /// The nearest whole number, also when written as 15.0; nil for other types and for what exceeds 2⁵³ in that form.
   public var integer: Int? {
     switch self {
     case .integer(let value): value
-    case .number(let value): Int(exactly: value.rounded())
+    case .number(let value) where value.magnitude < 0x1p53: Self.nearestInteger(value)
     default: nil
     }
+  }
+
+  private static func nearestInteger(_ value: Double) -> Int {
+    let whole = Int(value)
+    let fraction = value - Double(whole)
+    return whole + (fraction >= 0.5 ? 1 : fraction <= -0.5 ? -1 : 0)
   }
 
   /// A finite number; nil for other types.
@@ -80,29 +52,14 @@ public enum JSONValue: Equatable, Sendable, Codable {
 }
 
 extension JSONObject {
-  /// Why bytes are not RPC parameters.
-  public enum Malformed: Error, Equatable, Sendable {
-    case notAnObject
+  /// The whole number; nil when absent, of another type, or out of range.
+  func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+    self[key]?.integer.flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// Reads UTF-8 JSON; no bytes at all mean no parameters.
-  public init(parsing bytes: some Collection<UInt8>) throws(Malformed) {
-    if bytes.isEmpty {
-      self = [:]
-      return
-    }
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)), let object = value.object else {
-      throw .notAnObject
-    }
-    self = object
-  }
-
-  /// UTF-8 JSON with sorted keys, so that equal parameters give equal bytes. Numbers that JSON can't write become
-  /// an empty object's worth of nothing: callers never put NaN or infinity into parameters.
-  public var serialized: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(JSONValue.object(self))).map { Array($0) } ?? Array("{}".utf8)
+  /// The number; nil when absent, of another type, or out of range.
+  func number(_ key: String, in range: PartialRangeFrom<Double>) -> Double? {
+    self[key]?.number.flatMap { range.contains($0) ? $0 : nil }
   }
 
   /// The value of a string enumeration; nil when absent, of another type, or unknown.

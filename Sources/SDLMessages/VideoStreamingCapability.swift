@@ -58,7 +58,7 @@ public struct VideoStreamingCapability: RPCParameters {
   /// Inches.
   public var diagonalScreenSize: Double?
   public var pixelPerInch: Double?
-  /// The head unit enlarges the video by this.
+  /// The head unit enlarges the video by this; the specification allows 1…10, but any number is passed on.
   public var scale: Double?
   /// Frames per second.
   public var preferredFPS: Int?
@@ -77,7 +77,7 @@ public struct VideoStreamingCapability: RPCParameters {
 
   private init(json: JSONObject, allowsAdditional: Bool) {
     preferredResolution = ImageResolution(json: json["preferredResolution"])
-    maxBitrate = json["maxBitrate"]?.integer
+    maxBitrate = json.integer("maxBitrate", in: 0...Int(Int32.max))
     supportedFormats = json["supportedFormats"]?.array?.compactMap { format in
       guard let videoProtocol = format.object?["protocol"]?.string, let codec = format.object?["codec"]?.string else {
         return nil
@@ -85,10 +85,10 @@ public struct VideoStreamingCapability: RPCParameters {
       return VideoStreamingFormat(videoProtocol: videoProtocol, codec: codec)
     }
     hapticSpatialDataSupported = json["hapticSpatialDataSupported"]?.bool
-    diagonalScreenSize = json["diagonalScreenSize"]?.number
-    pixelPerInch = json["pixelPerInch"]?.number
+    diagonalScreenSize = json.number("diagonalScreenSize", in: 0...)
+    pixelPerInch = json.number("pixelPerInch", in: 0...)
     scale = json["scale"]?.number
-    preferredFPS = json["preferredFPS"]?.integer
+    preferredFPS = json.integer("preferredFPS", in: 0...Int(Int32.max))
     guard allowsAdditional else { return }
     // Nested lists are forbidden by SDL-0332; reading one level bounds the recursion as well.
     additionalCapabilities = json["additionalVideoStreamingCapabilities"]?.array?

@@ -44,25 +44,27 @@ public struct Fragmentation: Sequence, Sendable {
   public let sessionID: UInt8
   /// The id that all frames share; receivers refuse 0.
   public let messageID: UInt32
-  /// Size of the message in bytes, at least 1.
+  /// Size of the message in bytes.
   public let payloadSize: Int
-  /// The largest payload of one frame.
+  /// The largest payload of one frame, at least 1.
   public let maximumPayload: Int
 
-  /// - Precondition: `payloadSize` and `maximumPayload` are positive and `payloadSize` fits 32 bits.
+  /// A message of `payloadSize` bytes in frames of at most `maximumPayload`.
+  ///
+  /// The maximum often comes from the other side, so that one below 1 counts as 1. A message that has no bytes, or
+  /// more than a first frame can announce (4 GiB), has no frames.
   public init(
     service: ServiceType, version: UInt8, sessionID: UInt8, messageID: UInt32, payloadSize: Int, maximumPayload: Int
   ) {
-    precondition(payloadSize > 0 && maximumPayload > 0 && payloadSize <= UInt32.max)
     self.service = service
     self.version = version
     self.sessionID = sessionID
     self.messageID = messageID
     self.payloadSize = payloadSize
-    self.maximumPayload = maximumPayload
+    self.maximumPayload = Swift.max(maximumPayload, 1)
   }
 
-  /// Whole frames with their payload, for messages that are small enough to copy.
+  /// Whole frames with their payload of `payloadSize` bytes, for messages that are small enough to copy.
   public func frames(of payload: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(payload.count + FrameHeader.maximumByteCount)
@@ -92,7 +94,7 @@ public struct Fragmentation: Sequence, Sendable {
 
     /// The next frame; nil after the last.
     public mutating func next() -> Fragment? {
-      guard offset < message.payloadSize else { return nil }
+      guard offset < message.payloadSize, message.payloadSize <= UInt32.max else { return nil }
       if message.payloadSize <= message.maximumPayload {
         offset = message.payloadSize
         return Fragment(

@@ -1,7 +1,8 @@
 /// Cuts a byte stream into frames, whatever the pieces it arrives in.
 ///
 /// After an invalid header it looks for the next valid one byte by byte, as SDL Core and the mobile libraries do.
-/// It holds at most one frame of the allowed size plus the bytes of the last `append`.
+/// Between calls it holds less than one frame of the allowed size, if ``next()`` is called until it returns nil; the
+/// cost per byte does not depend on how the stream is cut.
 public struct FrameDecoder: Sendable {
   /// What a stream is made of.
   public enum Item: Equatable, Sendable {
@@ -26,7 +27,8 @@ public struct FrameDecoder: Sendable {
 
   /// Adds bytes from the transport. Call ``next()`` until it returns nil before adding more.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    if position > 0 {
+    // Moves no more bytes than have been consumed since the last time.
+    if position * 2 >= buffer.count {
       buffer.removeSubrange(0..<position)
       position = 0
     }
@@ -42,28 +44,24 @@ public struct FrameDecoder: Sendable {
   public mutating func next() -> Item? {
     while position < buffer.count {
       do {
-        let decoded = try header()
-        guard let decoded else { return nil }
-        let end = position + decoded.byteCount + Int(decoded.dataSize)
-        guard buffer.count >= end else { return nil }
-        let payload = Array(buffer[(position + decoded.byteCount)..<end])
-        position = end
+        guard let header = try pendingHeader() else { return nil }
+        let start = position + header.byteCount
+        guard buffer.count - start >= Int(header.dataSize) else { return nil }
+        position = start + Int(header.dataSize)
         isSkipping = false
-        return .frame(Frame(header: decoded, payload: payload))
+        return .frame(Frame(header: header, payload: Array(buffer[start..<position])))
       } catch {
-        let firstBytes = Array(buffer[position..<min(position + 32, buffer.count)])
         position += 1
-        guard isSkipping else {
-          isSkipping = true
-          return .garbage(reason: error, firstBytes: firstBytes)
-        }
+        if isSkipping { continue }
+        isSkipping = true
+        let start = position - 1
+        return .garbage(reason: error, firstBytes: Array(buffer[start..<min(start + 32, buffer.count)]))
       }
     }
     return nil
   }
 
-  private func header() throws(FrameHeader.InvalidHeader) -> FrameHeader? {
-    let pending = buffer[position...]
-    return try FrameHeader(decoding: pending.span, limits: limits)
+  private func pendingHeader() throws(FrameHeader.InvalidHeader) -> FrameHeader? {
+    try FrameHeader(decoding: buffer.span.extracting(position..<buffer.count), limits: limits)
   }
 }

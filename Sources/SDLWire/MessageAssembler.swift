@@ -48,7 +48,7 @@ public struct MessageAssembler: Sendable {
   public let maximumMessageSize: Int
   /// How many messages may be incomplete at once; the stalest gives way.
   public let maximumPartialMessages: Int
-  /// A message whose next frame takes longer is dropped (SDL Core's `ExpectedConsecutiveFramesTimeout`).
+  /// A message whose next frame has not come within this time is dropped (SDL Core's `ExpectedConsecutiveFramesTimeout`).
   public let timeout: Duration
   private var partials: [Key: Partial] = [:]
 
@@ -64,11 +64,12 @@ public struct MessageAssembler: Sendable {
   /// How many messages are incomplete.
   public var partialCount: Int { partials.count }
 
-  /// Takes the next data frame; returns the message that it completes. Control frames must not come here.
+  /// Takes the next data frame, already decrypted; returns the message that it completes. `now` is the time of a clock
+  /// that never goes back. Control frames must not come here.
   public mutating func accept(_ frame: Frame, now: Duration) throws(Failure) -> Message? {
     let header = frame.header
     let key = Key(sessionID: header.sessionID, service: header.service, messageID: header.messageID)
-    partials = partials.filter { now - $0.value.lastFrame < timeout }
+    dropStale(now: now)
     switch header.frameType {
     case .control, .single:
       return Message(header: header, payload: frame.payload)
@@ -78,6 +79,10 @@ public struct MessageAssembler: Sendable {
     case .consecutive:
       return try append(frame, to: key, now: now)
     }
+  }
+
+  private mutating func dropStale(now: Duration) {
+    for (key, partial) in partials where now - partial.lastFrame >= timeout { partials[key] = nil }
   }
 
   private mutating func begin(_ key: Key, announcement: [UInt8], now: Duration) throws(Failure) {

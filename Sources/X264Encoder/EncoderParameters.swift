@@ -20,6 +20,10 @@ struct EncoderParameters: ~Copyable {
     pointer.pointee.b_repeat_headers = 1
     pointer.pointee.b_aud = 0
     pointer.pointee.rc.i_rc_method = X264_RC_ABR
+    // Finer steps than this (about 39 dB) are hardly seen, but a still spends all its bits on them and then lacks them
+    // for its next key frame: a still map at 600 kbit/s drops 10 dB at each without the limit, and 0.4 dB at less than
+    // half the bits with it. The option `qpmin` changes it.
+    pointer.pointee.rc.i_qp_min = 22
   }
 
   deinit {

@@ -48,7 +48,10 @@ extension EncoderSettings {
     return Int32(clamping: min(size, Self.bitrateRange.upperBound))
   }
 
-  static let vbvMilliseconds = 600
+  /// Long enough that a key frame of a still, which may take half of it, looks like the pictures before it: a map of
+  /// 800×480 at 600 kbit/s drops 8.6 dB at each key frame with x264enc's 600 ms, 4.4 dB with 1000 ms, 0.4 dB with this.
+  /// Its price is that the worst second of hard moving pictures rises from 1.4 to 1.8 times the target.
+  static let vbvMilliseconds = 1500
 
   private var macroblocks: Int { ((width + 15) / 16) * ((height + 15) / 16) }
 }

@@ -71,6 +71,8 @@ public struct EncoderSettings: Equatable, Sendable {
   public var pixelFormat: PixelFormat
   /// Target in kbit/s.
   public var bitrate: Int
+  /// For a moving map of 800×480 at 15 frames per second and 600 kbit/s, `superfast` is 4.5 dB better than `ultrafast`
+  /// for 1 ms more per picture; `veryfast` adds 0.3 dB for another 2 ms.
   public var speedPreset: SpeedPreset
   /// Most frames from one key frame to the next; 0 means the frames of two seconds.
   public var keyFrameInterval: Int
@@ -83,7 +85,7 @@ public struct EncoderSettings: Equatable, Sendable {
 
   public init(
     width: Int, height: Int, frameRate: FrameRate, pixelFormat: PixelFormat, bitrate: Int = 600,
-    speedPreset: SpeedPreset = .veryfast, keyFrameInterval: Int = 0, threads: Int = 0, optionString: String = "",
+    speedPreset: SpeedPreset = .superfast, keyFrameInterval: Int = 0, threads: Int = 0, optionString: String = "",
     color: ColorDescription? = nil
   ) {
     self.width = width

@@ -65,7 +65,7 @@ struct StreamRule: Sendable {
     StreamRule("the stream must have the size of the pictures") {
       $0.crop_rect.i_left == 0 && $0.crop_rect.i_top == 0 && $0.crop_rect.i_right == 0 && $0.crop_rect.i_bottom == 0
     },
-    StreamRule("there is one picture for each eye or none") { $0.i_frame_packing == -1 },
+    StreamRule("the pictures are not stereoscopic") { $0.i_frame_packing == -1 },
   ]
 
   private static let rate = [

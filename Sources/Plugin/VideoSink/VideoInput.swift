@@ -16,16 +16,20 @@ final class VideoInput {
 
   var encoder: X264Encoder?
   var encoderSettings: EncoderSettings?
+  /// Stands in for a time stamp, which x264 wants to grow, whatever the buffers' do.
+  var pictureNumber: Int64 = 0
   var limiter = FrameRateLimiter()
 
   /// Start of the service that the last frame was for.
   var epoch: UInt32 = 0
+  /// When the last frame was sent, or tried to be.
+  var lastSent: Duration = .zero
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
   /// Upstream has been asked for the key frame that is missing.
   var hasRequestedKeyFrame = false
-  /// SPS and PPS of H.264 input with their start codes, for key frames that come without.
-  var parameterSets: [UInt8] = []
+  /// Those of the H.264 input, for key frames that come without.
+  var parameterSets = ParameterSets()
 
   /// Since when frames come in a size that the head unit does not take, and how many.
   var mismatch: (since: Duration, frames: Int)?
@@ -47,7 +51,7 @@ final class VideoInput {
     epoch = 0
     needsKeyFrame = true
     hasRequestedKeyFrame = false
-    parameterSets = []
+    parameterSets = ParameterSets()
     mismatch = nil
     isLive = nil
   }

@@ -34,10 +34,10 @@ extension VideoSink {
     }
     let encoded = offers.map { "\(h264),\(size($0))" }
     let tolerated = offers.flatMap { offer in
-      let text = "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,MAX]"
+      let text = "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,2147483647/1]"
       return ["\(text),pixel-aspect-ratio=(fraction)1/1", text]
     }
-    return (preferred + encoded + tolerated).joined(separator: ";").replacing("MAX", with: "2147483647/1")
+    return (preferred + encoded + tolerated).joined(separator: ";")
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {

@@ -16,6 +16,9 @@ extension VideoSink {
     case fail
   }
 
+  /// After a second without data, SDL Core opens the stream to its decoder anew (`VideoDataStoppedTimeout`).
+  private static let decoderPatience = Duration.seconds(1)
+
   /// Frames and time that upstream gets to change to a size that the head unit takes.
   private static let mismatchFrames = 5
   private static let mismatchTime = Duration.seconds(2)
@@ -30,8 +33,7 @@ extension VideoSink {
       case .drop(.wrongSize): return mismatched()
       case .drop(let reason): return drop(reason)
       case .renegotiate:
-        requestRenegotiation()
-        return drop(.wrongSize)
+        if requestRenegotiation() { return drop(.wrongSize) }
       case .interrupted:
         let result = gst_base_sink_wait_preroll(baseSink)
         guard result == GST_FLOW_OK else { return drop(.discarded, result) }
@@ -63,8 +65,9 @@ extension VideoSink {
     if state.needsRenegotiation { return .renegotiate }
     guard let size = state.inputSize else { return .drop(.noPicture) }
     if state.accepts(size) == false { return .drop(.wrongSize) }
-    guard let grant = state.grant else { return isLive ? .drop(.notStreaming) : nil }
-    return grant.size == size ? .send(grant, connection) : .drop(.wrongSize)
+    // A grant for another size is about to be replaced: the input has just changed.
+    guard let grant = state.grant, grant.size == size else { return isLive ? .drop(.notStreaming) : nil }
+    return .send(grant, connection)
   }
 
   private var isUpstreamLive: Bool {
@@ -95,11 +98,13 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
     input.mismatch = nil
-    if input.epoch != grant.epoch {
+    let now = MonotonicClock.now
+    if input.epoch != grant.epoch || now - input.lastSent >= Self.decoderPatience {
       input.epoch = grant.epoch
       input.needsKeyFrame = true
       input.hasRequestedKeyFrame = false
     }
+    input.lastSent = now
     switch input.format {
     case .none: return drop(.noPicture, GST_FLOW_NOT_NEGOTIATED)
     case .raw(let info): return sendRaw(buffer, info, grant, connection)
@@ -131,25 +136,59 @@ extension VideoSink {
     return drop(reason, result)
   }
 
-  /// Asks upstream for caps of the head unit's choice.
-  private func requestRenegotiation() {
+  /// Asks upstream for caps of the head unit's choice; false when upstream has nothing else.
+  private func requestRenegotiation() -> Bool {
     state.withLock { $0.shouldRenegotiate = false }
+    defer { updateWish() }
+    guard canUpstreamChange() else { return false }
     log(GST_LEVEL_INFO, "asking upstream for another size")
     gst_pad_push_event(cgst_base_sink_pad(element), gst_event_new_reconfigure())
-    updateWish()
+    return true
   }
 
-  /// A frame of a size that the head unit does not take: upstream gets a while to change, then it is an error.
+  /// Whether upstream could send raw video in a size that the head unit takes, other than the present one.
+  private func canUpstreamChange() -> Bool {
+    guard let caps = getCaps(filter: nil) else { return true }
+    defer { gst_caps_unref(caps) }
+    guard let possible = gst_pad_peer_query_caps(cgst_base_sink_pad(element), caps) else { return true }
+    defer { gst_caps_unref(possible) }
+    let size = state.withLock { $0.inputSize }
+    return (0..<gst_caps_get_size(possible)).contains { index in
+      let structure = gst_caps_get_structure(possible, index)
+      var width: gint = 0
+      var height: gint = 0
+      gst_structure_get_int(structure, "width", &width)
+      gst_structure_get_int(structure, "height", &height)
+      return VideoSize(Int(width), Int(height)) != size
+    }
+  }
+
+  /// A frame of a size that the head unit does not take: upstream gets a while to change, unless it can't anyway; then
+  /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells.
   private func mismatched() -> GstFlowReturn {
     let began = input.mismatch?.since ?? MonotonicClock.now
     let frames = (input.mismatch?.frames ?? 0) + 1
-    if input.mismatch == nil { requestRenegotiation() }
+    let isHopeless = input.mismatch == nil && !mismatchBegins()
     input.mismatch = (began, frames)
-    if frames >= Self.mismatchFrames, MonotonicClock.now - began >= Self.mismatchTime {
+    if isHopeless || (frames >= Self.mismatchFrames && MonotonicClock.now - began >= Self.mismatchTime) {
       failBecauseOfSize()
       return drop(.wrongSize, GST_FLOW_ERROR)
     }
     return drop(.wrongSize)
+  }
+
+  /// Asks for another size; false when it would be in vain. An encoder that can't change may end the pipeline with an
+  /// error of its own, so the reason is told before.
+  private func mismatchBegins() -> Bool {
+    if !input.isRaw {
+      let (size, accepted) = state.withLock { ($0.inputSize, $0.acceptedSizes) }
+      warn(
+        .stream(
+          GST_STREAM_ERROR_FORMAT,
+          "The H.264 is \(size.map { "\($0)" } ?? "of unknown size"), but the head unit takes \(accepted): asking upstream for that."
+        ))
+    }
+    return requestRenegotiation() || !input.isRaw
   }
 
   /// The error for a stream whose size fits nothing that the head unit offers.

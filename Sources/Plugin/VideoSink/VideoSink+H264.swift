@@ -6,8 +6,6 @@ import SDLLink
 
 /// H.264 input: passed on from its own memory, beginning at a key frame.
 extension VideoSink {
-  private static let startCode: [UInt8] = [0, 0, 0, 1]
-
   func sendH264(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
@@ -34,9 +32,9 @@ extension VideoSink {
   /// missing is put in front.
   private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) {
     if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
-      payload.skip(max(parameterSet.lowerBound - Self.startCode.count, 0))
-    } else if !input.parameterSets.isEmpty {
-      input.parameterSets.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
+      payload.skip(max(parameterSet.lowerBound - ParameterSets.startCode.count, 0))
+    } else if !input.parameterSets.bytes.isEmpty {
+      input.parameterSets.bytes.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
     }
     input.needsKeyFrame = false
     input.hasRequestedKeyFrame = false
@@ -61,8 +59,8 @@ extension VideoSink {
     defer { gst_memory_unmap(memory, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
     let unit = AccessUnitSummary(scanning: bytes)
-    guard let range = unit.sequenceParameterSet else { return true }
-    keepParameterSets(bytes)
+    guard let range = unit.sequenceParameterSet, !input.parameterSets.match(bytes) else { return true }
+    input.parameterSets.keep(from: bytes)
     guard let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
       log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
       return true
@@ -73,17 +71,5 @@ extension VideoSink {
       setInputSize(size)
     }
     return true
-  }
-
-  private func keepParameterSets(_ bytes: UnsafeRawBufferPointer) {
-    input.parameterSets.removeAll(keepingCapacity: true)
-    for unit in AnnexB(bytes) {
-      guard unit.type == .sequenceParameterSet || unit.type == .pictureParameterSet else {
-        if unit.type == .idrSlice || unit.type == .nonIDRSlice { return }
-        continue
-      }
-      input.parameterSets += Self.startCode
-      input.parameterSets.append(contentsOf: bytes[unit.range])
-    }
   }
 }

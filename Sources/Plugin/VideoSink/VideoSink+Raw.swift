@@ -98,8 +98,8 @@ extension VideoSink {
     let began = MonotonicClock.now
     guard let planes = Planes(frame) else { return drop(.noPicture) }
     let unit = try encoder.encode(
-      planes, timestamp: Int64(bitPattern: UInt64(buffer.pointee.pts)),
-      forceKeyFrame: input.needsKeyFrame || isRequested)
+      planes, timestamp: input.pictureNumber, forceKeyFrame: input.needsKeyFrame || isRequested)
+    input.pictureNumber += 1
     let encodeTime = MonotonicClock.now - began
     counters.withLock { counters in
       counters.frameEncoded(in: encodeTime)

@@ -1,3 +1,6 @@
+// The function names are those of C's header.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import CPluginTypes
 import GStreamerKit
 

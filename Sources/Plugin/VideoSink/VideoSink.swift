@@ -38,14 +38,16 @@ final class VideoSink: Sendable {
   var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
 
   func log(
-    _ level: GstDebugLevel, _ message: @autoclosure () -> String, function: StaticString = #function,
-    line: Int32 = #line
+    _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    function: StaticString = #function, line: Int32 = #line
   ) {
-    Self.log.log(level, element, message(), function: function, line: line)
+    Self.log.log(level, element, message(), file: file, function: function, line: line)
   }
 
   /// Posts an error once per run and makes every following frame fail.
-  func fail(_ error: ElementError) {
+  func fail(
+    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
+  ) {
     let isFirst = state.withLock { state in
       defer {
         state.hasFailed = true
@@ -56,12 +58,15 @@ final class VideoSink: Sendable {
     state.broadcast()
     guard isFirst else { return }
     log(GST_LEVEL_ERROR, "\(error.text) \(error.details ?? "")")
-    error.post(as: GST_MESSAGE_ERROR, from: gstElement)
+    error.post(as: GST_MESSAGE_ERROR, from: gstElement, file: file, function: function, line: line)
     VideoSinkProperty.connectionState.notify(element)
   }
 
-  func warn(_ error: ElementError) {
+  /// Posts a warning; the stream goes on.
+  func warn(
+    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
+  ) {
     log(GST_LEVEL_WARNING, "\(error.text) \(error.details ?? "")")
-    error.post(as: GST_MESSAGE_WARNING, from: gstElement)
+    error.post(as: GST_MESSAGE_WARNING, from: gstElement, file: file, function: function, line: line)
   }
 }

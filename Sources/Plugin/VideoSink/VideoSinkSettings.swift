@@ -3,7 +3,7 @@ import X264Encoder
 
 /// What the user asked for.
 struct VideoSinkSettings {
-  static let defaultSpeedPreset = SpeedPreset.veryfast
+  static let defaultSpeedPreset = SpeedPreset.superfast
 
   var uri: String?
   var appName = "GStreamer"

@@ -43,13 +43,13 @@ struct VideoSinkState: Sendable {
     return offers.isEmpty || offers.contains { $0.size == size }
   }
 
-  /// Whether upstream should be asked again for caps: it sends something that is not the head unit's first choice and
-  /// may be able to do better. H.264 in an accepted size stays as it is, lest its first key frame be lost.
+  /// Whether upstream should be asked again for caps: it sends raw video in a size that is accepted, but not the head
+  /// unit's first choice. H.264 in an accepted size stays as it is, lest its first key frame be lost.
   var needsRenegotiation: Bool {
-    guard shouldRenegotiate, let inputSize, let offers, let preferred = insistedSize ?? offers.first?.size else {
+    guard shouldRenegotiate, isInputRaw, let inputSize, let preferred = insistedSize ?? offers?.first?.size else {
       return false
     }
-    return inputSize != preferred && (isInputRaw || accepts(inputSize) == false)
+    return inputSize != preferred && accepts(inputSize) == true
   }
 
   /// The stream to ask the head unit for.

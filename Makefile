@@ -1,0 +1,66 @@
+# The front door. `make demo` shows what this is, `make check` tests all of it.
+
+# PyGObject belongs to Debian's own Python, which need not be the first in PATH.
+PYTHON ?= /usr/bin/python3
+
+build := $(CURDIR)/build
+plugin_folder := $(build)/gstreamer-1.0
+plugin := $(plugin_folder)/libgstsmartdevicelink.so
+swift_scratch := $(CURDIR)/.build
+head_unit := $(swift_scratch)/release/sdl-head-unit
+
+# Where GStreamer looks for plugins; below PREFIX if that is given.
+pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
+
+.PHONY: demo check bench lint test meson-check readme-check readme plugin head-unit packages install uninstall clean
+# Every target that builds uses SwiftPM's one build folder.
+.NOTPARALLEL:
+
+demo: plugin head-unit
+	$(PYTHON) scripts/demo --plugin-folder $(plugin_folder) --head-unit $(head_unit)
+
+# The longest last, so that its result is what one sees.
+check: plugin readme-check meson-check test
+
+test: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) swift test
+
+# The release build is shared with `make plugin`, so that it happens once.
+meson-check: plugin
+	scripts/check-meson $(build)/meson $(swift_scratch)
+
+readme-check: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties
+
+# Puts the element's properties into the README.
+readme: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties --write
+
+bench: plugin head-unit
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)
+
+lint:
+	swift format lint --strict --recursive Sources Tests Package.swift
+
+plugin: packages
+	meson-wrap/build-plugin --output $(plugin) --scratch-path $(swift_scratch)
+
+head-unit: packages
+	swift build -c release --product sdl-head-unit
+
+$(plugin):
+	$(MAKE) plugin
+
+packages:
+	@scripts/install-packages
+
+# Installs what was built, since root need not have the Swift tool chain.
+install: $(plugin)
+	install -d "$(DESTDIR)$(pluginsdir)"
+	install -m 644 $(plugin) "$(DESTDIR)$(pluginsdir)/"
+
+uninstall:
+	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))"
+
+clean:
+	rm -rf .build build demo

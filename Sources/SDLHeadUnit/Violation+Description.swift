@@ -1,0 +1,54 @@
+import SDLMessages
+import SDLWire
+
+extension Violation: CustomStringConvertible {
+  /// One sentence for the developer of the app.
+  public var description: String {
+    switch self {
+    case .malformedBytes(let reason): "bytes that are no frame (\(reason))"
+    case .messageIDZero(let service): "message id 0 in a data frame of the \(service) service"
+    case .tooManyMalformedFrames(let limit, let time): "more than \(limit) malformed frames within \(time)"
+    case .tooManyFrames(let limit, let time): "more than \(limit) frames within \(time)"
+    case .headerVersion(let expected, let got): "frame of protocol version \(got) in a session of version \(expected)"
+    case .sessionID(let expected, let got): "frame of session \(got), but the session is \(expected)"
+    case .noSession(let service): "frame of the \(service) service before a session was started"
+    case .encryptedFrame(let service): "encrypted frame on the \(service) service, which is not encrypted"
+    case .brokenMessage(let service, let failure): "broken message on the \(service) service (\(failure))"
+    case .unexpectedControlFrame(let frame, let service): "\(frame) on the \(service) service is for head units only"
+    case .malformedRPC(let reason): "unreadable RPC (\(reason))"
+    case .tooManyRequests(let limit, let time, let level):
+      "more than \(limit) requests within \(time)" + (level.map { " at HMI level \($0.rawValue)" } ?? "")
+    case .notificationNotAllowed(let function, let level):
+      "\(function) is not allowed at HMI level \(level?.rawValue ?? "unknown")"
+    case .startBeforeRegistration(let service): "start of the \(service) service before the app was registered"
+    case .startWhileActive(let service): "start of the \(service) service, which is active already"
+    case .endOfServiceNotRunning(let service): "end of the \(service) service, which is not running"
+    case .hashID(let expected, let got):
+      "end of the session with hash \(got.map { "\($0)" } ?? "missing"), not \(expected)"
+    case .endServiceNotAcknowledged(let time): "EndService of the video service not acknowledged after \(time)"
+    case .heartbeatUnanswered(let time): "heartbeat not answered after \(time)"
+    case .dataWithoutService(let service): "data on the \(service) service, which was not started"
+    case .dataAfterEndService(let service, let time): "data on the \(service) service \(time) after its end"
+    case .videoWhileForbidden(let time): "video \(time) after the HMI status forbade it"
+    case .stream(let violation): violation.description
+    }
+  }
+}
+
+extension VideoStreamViolation: CustomStringConvertible {
+  /// One sentence for the developer of the app.
+  public var description: String {
+    switch self {
+    case .notByteStream(let byte):
+      "the video is not an H.264 byte stream: it begins with byte \(byte), not a start code"
+    case .firstNALUnit(let type): "the video begins, or resumes after a pause, with NAL unit type \(type), not an SPS"
+    case .missingPictureParameterSet: "key frame without a PPS before it"
+    case .pictureBeforeKeyFrame: "picture before the first key frame"
+    case .unreadableSequenceParameterSet: "unreadable SPS"
+    case .pictureSize(let expected, let got): "pictures of \(got), where \(expected) was accepted"
+    case .frameRate(let pictures, let limit, let time):
+      "\(pictures) pictures within \(time), where at most \(limit) are allowed"
+    case .bitrate(let bits, let limit, let time): "\(bits) bits within \(time), where at most \(limit) are allowed"
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import SDLHeadUnit
+import SDLLink
+
+/// A head unit for tests, benchmarks and demonstrations: prints what apps do and records their video.
+@main
+enum HeadUnitTool {
+  static func main() {
+    let options: Options
+    do {
+      options = try Options(arguments: Array(CommandLine.arguments.dropFirst()))
+    } catch {
+      leave("\(error.text)\n\(Options.usage)")
+    }
+    // Blocked before any thread exists, so that only the wait below gets them.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    sigaddset(&signals, SIGTERM)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+    let monitor = EventPrinter(options: options)
+    do {
+      if let path = options.recording { try monitor.record(to: path) }
+      let server = try HeadUnitServer(
+        configuration: options.headUnit, address: options.address, port: options.port, observer: monitor)
+      printLine("listening \(server.port ?? 0)")
+      try server.start()
+      var signal: Int32 = 0
+      sigwait(&signals, &signal)
+      server.stop()
+      server.join()
+    } catch {
+      leave("\(error)")
+    }
+    printLine(monitor.summary)
+    exit(monitor.hasViolations && options.isChecking ? 1 : 0)
+  }
+
+  private static func leave(_ text: String) -> Never {
+    let line = Array("sdl-head-unit: \(text)\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
+    exit(2)
+  }
+}
+
+/// Prints at once, also into a pipe.
+func printLine(_ line: String) {
+  print(line)
+  fflush(nil)
+}

@@ -1,0 +1,78 @@
+import SDLHeadUnit
+import SDLMessages
+
+/// What the command line asks for.
+struct Options {
+  static let usage = """
+    usage: sdl-head-unit [options]
+      --address HOST   listen on this address only (default 127.0.0.1; * for all)
+      --port N         listen on this port (default 12345; 0 takes any that is free)
+      --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
+      --screen WxH     size of the screen, and the only one that video may have
+      --record FILE    write the video to FILE as it comes
+      --app-exits      leave when the app has gone
+      --no-checks      take any size, rate and content; for benchmarks
+      --quiet          print only violations and the summary
+    """
+
+  var address: String? = "127.0.0.1"
+  var port: UInt16 = 12345
+  var headUnit = HeadUnitPreset.standard.configuration
+  var recording: String?
+  var leavesWithApp = false
+  var isChecking = true
+  var isQuiet = false
+
+  /// What is wrong with the command line.
+  struct Invalid: Error {
+    var text: String
+  }
+
+  init(arguments: [String]) throws(Invalid) {
+    var rest = arguments[...]
+    var screen: ImageResolution?
+    while let option = rest.popFirst() {
+      switch option {
+      case "--app-exits": leavesWithApp = true
+      case "--no-checks": isChecking = false
+      case "--quiet": isQuiet = true
+      case "--address", "--port", "--preset", "--record", "--screen":
+        guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
+        switch option {
+        case "--address": address = value == "*" ? nil : value
+        case "--record": recording = value
+        case "--port": port = try Self.parse(option, value) { UInt16($0) }
+        case "--preset": headUnit = try Self.parse(option, value) { HeadUnitPreset(rawValue: $0)?.configuration }
+        default: screen = try Self.parse(option, value, Self.size)
+        }
+      default: throw Invalid(text: "unknown option \(option)")
+      }
+    }
+    if let screen {
+      headUnit.screen = screen
+      headUnit.videoCapability?.preferredResolution = screen
+      headUnit.videoCapability?.additionalCapabilities = nil
+    }
+    if !isChecking {
+      headUnit.isStrict = false
+      headUnit.refusesUnknownSizes = false
+      headUnit.videoCapability?.maxBitrate = nil
+      headUnit.videoCapability?.preferredFPS = nil
+    }
+  }
+
+  private static func parse<Value>(
+    _ option: String, _ text: String, _ read: (String) -> Value?
+  ) throws(Invalid) -> Value {
+    guard let value = read(text) else { throw Invalid(text: "\(option) does not take \"\(text)\"") }
+    return value
+  }
+
+  private static func size(_ text: String) -> ImageResolution? {
+    let sides = text.split(separator: "x").map { Int($0) }
+    guard sides.count == 2, let width = sides[0], let height = sides[1], (1...10_000).contains(width),
+      (1...10_000).contains(height)
+    else { return nil }
+    return ImageResolution(width, height)
+  }
+}

@@ -1,0 +1,68 @@
+import CPluginTypes
+import GStreamerKit
+import Testing
+
+@testable import Plugin
+
+@Suite struct CapsObjectionTests {
+  /// Caps that can't be shown, and a part of the advice.
+  @Test(arguments: [
+    ("video/x-raw,format=I420,width=321,height=240,framerate=30/1", "321×240"),
+    ("video/x-raw,format=I420,width=8,height=8,framerate=30/1", "between 16 and 8192"),
+    ("video/x-raw,format=RGB,width=320,height=240,framerate=30/1", "videoconvert"),
+    ("video/x-raw,format=I420,width=320,height=240,framerate=30/1,interlace-mode=interleaved", "deinterlace"),
+    ("video/x-h264,stream-format=avc,alignment=au,width=320,height=240", "h264parse"),
+    ("video/x-h264,stream-format=byte-stream,alignment=nal,width=320,height=240", "h264parse"),
+  ])
+  func format(_ caps: String, _ advice: String) throws {
+    let error = try failure(caps)
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT))
+    #expect(error.text.contains(advice), "\(error)")
+  }
+
+  @Test(arguments: ["audio/x-raw,format=S16LE,rate=48000,channels=2,layout=interleaved", "image/jpeg"])
+  func type(_ caps: String) throws {
+    let error = try failure(caps)
+    #expect(error.isStream(GST_STREAM_ERROR_WRONG_TYPE))
+    #expect(error.text.contains("h264parse") && error.text.contains("videoconvert"), "\(error)")
+  }
+
+  /// The sink's error for frames with `caps`.
+  private func failure(_ caps: String) throws -> BusMessage.Fault {
+    let drive = try Drive(caps: caps)
+    // Capsfilters and linking would find out before any frame flows; a probe that hides the sink's caps is what a
+    // demuxer does that does not ask.
+    let pad = try drive.pipeline["src"].pad("src")
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answerAnything, nil, nil)
+    try drive.pipeline.play()
+    drive.push([UInt8](repeating: 0, count: 4096))
+    let error = try drive.pipeline.wait(for: "the sink's error") { message in
+      message.source == "sink" ? message.error : nil
+    }
+    #expect(drive.pipeline.drain().count { $0.error != nil && $0.source == "sink" } == 1)
+    return error
+  }
+
+  @Test func pixelsThatAreNotSquareAreAWarning() throws {
+    let caps = "video/x-raw,format=I420,width=320,height=240,framerate=30/1,pixel-aspect-ratio=4/3"
+    let drive = try Drive(caps: caps)
+    try drive.pipeline.play()
+    drive.pushPicture()
+    let warning = try drive.pipeline.waitForWarning()
+    #expect(warning.isStream(GST_STREAM_ERROR_FORMAT))
+    #expect(warning.text.contains("4/3") && warning.text.contains("videoconvertscale"), "\(warning)")
+    try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    try drive.deliver(2)
+  }
+}
+
+/// Answers ACCEPT_CAPS with yes.
+private func answerAnything(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
+) -> GstPadProbeReturn {
+  guard let query = gst_pad_probe_info_get_query(info), query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
+    return GST_PAD_PROBE_OK
+  }
+  gst_query_set_accept_caps_result(query, 1)
+  return GST_PAD_PROBE_HANDLED
+}

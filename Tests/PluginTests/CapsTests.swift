@@ -1,0 +1,138 @@
+import CPluginTypes
+import GStreamerKit
+import SDLHeadUnit
+import Testing
+
+@testable import Plugin
+
+@Suite struct CapsTests {
+  private func accepts(_ sink: Element, _ caps: String) throws -> Bool {
+    let caps = gst_caps_from_string(caps)
+    defer { gst_caps_unref(caps) }
+    return gst_pad_query_accept_caps(try sink.pad("sink"), caps) != 0
+  }
+
+  /// The structures of the answer to a CAPS query, in order.
+  private func structures(_ sink: Element, filter: String? = nil) throws -> [String] {
+    let filter = filter.flatMap { gst_caps_from_string($0) }
+    defer { filter.map { gst_caps_unref($0) } }
+    let caps = try #require(gst_pad_query_caps(try sink.pad("sink"), filter))
+    defer { gst_caps_unref(caps) }
+    return (0..<gst_caps_get_size(caps)).compactMap { index in
+      guard let text = gst_structure_to_string(gst_caps_get_structure(caps, index)) else { return nil }
+      defer { g_free(text) }
+      return String(cString: text)
+    }
+  }
+
+  @Test func templateBeforeTheHeadUnitHasSpoken() throws {
+    let sink = try Element("sdlvideosink")
+    let caps = try sink.sinkCaps()
+    #expect(caps.contains("[ 16, 8192, 2 ]"))
+    #expect(try accepts(sink, Picture.caps(640, 360)))
+    #expect(try accepts(sink, EncodedUnit.caps(640, 360)))
+    #expect(try !accepts(sink, Picture.caps(641, 360)))
+    #expect(try !accepts(sink, "audio/x-raw,rate=48000,channels=2"))
+  }
+
+  @Test func headUnitsSizesInOrder() throws {
+    let drive = try Drive(.small(320, 240, frameRate: 20, additional: [(640, 480), (320, 240), (160, 120)]))
+    try drive.start()
+    let all = try structures(drive.pipeline.sink)
+    #expect(all.count == 12)
+    for (index, size) in [(320, 240), (640, 480), (160, 120)].enumerated() {
+      let text = "width=(int)\(size.0), height=(int)\(size.1)"
+      let raw = all[index]
+      #expect(raw.hasPrefix("video/x-raw") && raw.contains(text))
+      #expect(raw.contains("framerate=(fraction)[ 0/1, 20/1 ]") && raw.contains("pixel-aspect-ratio=(fraction)1/1"))
+      #expect(all[3 + index].hasPrefix("video/x-h264") && all[3 + index].contains(text))
+    }
+    // What is tolerated comes last, faster video first with square pixels.
+    #expect(all[6...].allSatisfy { $0.hasPrefix("video/x-raw") && $0.contains("2147483647/1") })
+  }
+
+  @Test func filterComesFirst() throws {
+    let drive = try Drive(.small(320, 240, additional: [(160, 120)]))
+    try drive.start()
+    let filtered = try structures(
+      drive.pipeline.sink, filter: "video/x-h264;video/x-raw,format=NV12,width=160,framerate=10/1")
+    #expect(filtered.first?.hasPrefix("video/x-h264") == true)
+    #expect(filtered.last?.contains("NV12") == true)
+  }
+
+  @Test func capsInFlightStayAcceptable() throws {
+    let drive = try Drive()
+    try drive.start()
+    #expect(try structures(drive.pipeline.sink).allSatisfy { $0.contains("width=(int)320") })
+    #expect(try accepts(drive.pipeline.sink, Picture.caps(800, 480)))
+    #expect(try accepts(drive.pipeline.sink, EncodedUnit.caps(800, 480)))
+  }
+
+  @Test func legacyHeadUnitOffersItsScreen() throws {
+    let legacy = HeadUnitPreset.legacy.configuration.with { $0.activation = .zero }
+    let drive = try Drive(legacy, caps: Picture.caps(800, 480))
+    try drive.pipeline.play()
+    drive.pushPicture(800, 480)
+    let fields = try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(fields["width"] == "800" && fields["height"] == "480")
+    #expect(try structures(drive.pipeline.sink).first?.contains("width=(int)800, height=(int)480") == true)
+  }
+
+  @Test func upstreamFollowsTheHeadUnit() throws {
+    // 320×240 is what videotestsrc would choose; the head unit asks for more once it has spoken.
+    let headUnit = try TestHeadUnit(.small(800, 480, activation: .milliseconds(100)))
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! videoscale ! video/x-raw,format=I420 \
+      ! sdlvideosink name=sink uri=\(headUnit.uri) bitrate=4000
+      """)
+    try pipeline.play()
+    let fields = try pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(fields["width"] == "800" && fields["height"] == "480")
+    try headUnit.waitForFrames(3)
+    let sizes = headUnit.record.events.compactMap { event in
+      if case .videoStarted(let parameters) = event { [parameters.width, parameters.height] } else { nil }
+    }
+    #expect(sizes == [[800, 480]])
+    #expect(headUnit.record.violations == [])
+  }
+
+  @Test func upstreamThatCannotChangeIsAnError() throws {
+    let drive = try Drive(.small(800, 480), caps: Picture.caps(320, 240))
+    try drive.pipeline.play()
+    // The patience of the sink is a matter of seconds, so frames come until it is over.
+    var error: BusMessage.Fault?
+    #expect(
+      eventually {
+        drive.pushPicture()
+        error = drive.pipeline.drain().compactMap(\.error).first
+        return error != nil
+      })
+    #expect(error?.isStream(GST_STREAM_ERROR_FORMAT) == true)
+    let text = error?.text ?? ""
+    #expect(text.contains("320×240") && text.contains("800×480") && text.contains("videoconvertscale"), "\(text)")
+    #expect(try drive.statistics["frames-dropped-wrong-size"] > 0)
+    #expect(try drive.statistics.areFramesConserved)
+  }
+
+  @Test func shortStreamOfTheWrongSizeIsAnErrorToo() throws {
+    let drive = try Drive(.small(800, 480), isLive: false, caps: Picture.caps(320, 240))
+    try drive.pipeline.play()
+    drive.pushPictures(3)
+    drive.source.end()
+    let error = try drive.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("videoconvertscale"), "\(error)")
+  }
+
+  @Test func fasterInputIsThinned() throws {
+    let drive = try Drive(.small(frameRate: 15), isLive: false, frameRate: 30)
+    try drive.pipeline.play()
+    drive.pushPictures(20)
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    let statistics = try drive.statistics
+    #expect(statistics["frames-sent"] == 10 && statistics["frames-dropped-frame-rate"] == 10)
+    #expect(drive.headUnit.record.video.count == 10)
+    #expect(drive.headUnit.record.violations == [])
+  }
+}

@@ -1,0 +1,105 @@
+import CPluginTypes
+import GStreamerKit
+import Testing
+
+@testable import Plugin
+
+@Suite struct PropertyTests {
+  /// Name, default as text, value to set, value as read back.
+  @Test(arguments: [
+    ("uri", nil, "sdl://192.0.2.7", "sdl://192.0.2.7"),
+    ("app-name", "GStreamer", "Maps", "Maps"),
+    ("app-id", "gst-smartdevicelink", "1234", "1234"),
+    ("app-type", "navigation", "projection", "projection"),
+    ("language", "EN-US", "DE-DE", "DE-DE"),
+    ("connect-timeout", "10000", "250", "250"),
+    ("heartbeat-interval", "0", "5000", "5000"),
+    ("bitrate", "600", "1500", "1500"),
+    ("speed-preset", "veryfast", "ultrafast", "ultrafast"),
+    ("key-int-max", "0", "15", "15"),
+    ("threads", "0", "1", "1"),
+    ("option-string", "", "ref=1", "ref=1"),
+  ])
+  func writable(_ name: String, _ initial: String?, _ set: String, _ read: String) throws {
+    let sink = try Element("sdlvideosink")
+    #expect(sink[name] == initial)
+    sink.set(name, set)
+    #expect(sink[name] == read)
+  }
+
+  @Test func readOnlyInNull() throws {
+    let sink = try Element("sdlvideosink")
+    #expect(sink["connection-state"] == "idle")
+    #expect(sink["hmi-level"] == "none")
+    #expect(sink.structure("head-unit") == nil)
+    let statistics = sink.statistics
+    #expect(statistics.fields.count >= 20)
+    #expect(statistics.areFramesConserved)
+    #expect(statistics.fields.values.allSatisfy { $0 == "0" }, "\(statistics.fields)")
+  }
+
+  @Test func tableMatchesTheClass() throws {
+    let sink = try Element("sdlvideosink")
+    let objectClass = UnsafeMutableRawPointer(sink.pointer.pointee.object.object.g_type_instance.g_class)
+      .assumingMemoryBound(to: GObjectClass.self)
+    var names: Set<String> = []
+    for property in VideoSinkProperty.allCases {
+      let row = property.specification
+      let spec = try #require(g_object_class_find_property(objectClass, row.nameText), "\(row.nameText)")
+      let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
+      func has(_ flag: UInt32) -> Bool { flags & flag == flag }
+      #expect(has(UInt32(G_PARAM_READABLE.rawValue)) && has(UInt32(CGST_PARAM_STATIC_STRINGS)))
+      #expect(has(UInt32(G_PARAM_WRITABLE.rawValue)) == (row.access != .readOnly), "\(row.nameText)")
+      #expect(has(UInt32(CGST_PARAM_MUTABLE_READY)) == (row.access == .mutableReady), "\(row.nameText)")
+      #expect(has(UInt32(CGST_PARAM_MUTABLE_PLAYING)) == (row.access == .mutablePlaying), "\(row.nameText)")
+      #expect(String(cString: g_param_spec_get_nick(spec)).isEmpty == false)
+      #expect(String(cString: g_param_spec_get_blurb(spec)).isEmpty == false)
+      names.insert(row.nameText)
+    }
+    #expect(names.count == VideoSinkProperty.allCases.count)
+  }
+
+  /// Values that must not change while the element runs; each attempt warns once.
+  @Test(arguments: [
+    ("uri", "sdl://192.0.2.7"), ("app-name", "Other"), ("app-id", "other"), ("app-type", "projection"),
+    ("language", "DE-DE"), ("connect-timeout", "1"), ("heartbeat-interval", "1"), ("speed-preset", "slow"),
+    ("key-int-max", "1"), ("threads", "3"), ("option-string", "ref=2"),
+  ])
+  func refusedInPaused(_ name: String, _ value: String) throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink")
+    try pipeline.reach(GST_STATE_PAUSED)
+    pipeline.drain()
+    let before = try pipeline.sink[name]
+    try pipeline.sink.set(name, value)
+    let warning = try pipeline.waitForWarning()
+    #expect(warning.isResource(GST_RESOURCE_ERROR_SETTINGS))
+    #expect("\(warning.text) \(warning.details)".contains(name), "\(warning)")
+    #expect(try pipeline.sink[name] == before)
+    try pipeline.reach(GST_STATE_READY)
+    try pipeline.sink.set(name, value)
+    #expect(try pipeline.sink[name] != before)
+  }
+
+  @Test(arguments: [
+    ("uri", "sdl://car:0", "uri"), ("uri", "sdl://car:0", "port"), ("uri", "http://car", "sdl://HOST:PORT"),
+    ("app-name", "\"\"", "app-name"), ("app-id", String(repeating: "x", count: 101), "100 characters"),
+  ])
+  func settingsAreCheckedAtReady(_ name: String, _ value: String, _ complaint: String) throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink \(name)=\(value)")
+    #expect(pipeline.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+    let error = try pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_SETTINGS))
+    #expect(error.text.contains(complaint), "\(error)")
+    #expect(pipeline.drain().count { $0.error != nil } == 1)
+  }
+
+  @Test(arguments: ["bframes=2", "profile=high", "cabac=1", "no-such-option=1", "ref=many"])
+  func optionsThatBreakTheStreamAreRefused(_ options: String) throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink option-string=\"\(options)\"")
+    #expect(pipeline.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+    let error = try pipeline.waitForError()
+    #expect(error.isLibrary(GST_LIBRARY_ERROR_SETTINGS))
+    #expect(error.text.contains("option-string"), "\(error)")
+    #expect(error.text.contains(options.prefix { $0 != "=" }), "\(error)")
+  }
+}

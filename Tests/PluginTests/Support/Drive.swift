@@ -1,0 +1,62 @@
+import CPluginTypes
+import GStreamerKit
+import SDLHeadUnit
+
+/// Frames from the test, through the sink, to a head unit.
+final class Drive {
+  let headUnit: TestHeadUnit
+  let pipeline: Pipeline
+  let source: FrameSource
+  /// Of the frame that is pushed next.
+  private(set) var index = 0
+
+  /// - Parameters:
+  ///   - isLive: whether the source counts as live.
+  ///   - caps: of the source.
+  ///   - properties: of the sink, as for gst-launch.
+  init(
+    _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = true, caps: String = Picture.caps(),
+    frameRate: Int = 30, properties: String = "sync=false"
+  ) throws {
+    headUnit = try TestHeadUnit(configuration)
+    pipeline = try Pipeline(
+      "appsrc name=src format=time is-live=\(isLive) ! sdlvideosink name=sink uri=\(headUnit.uri) \(properties)")
+    source = try FrameSource(pipeline, caps: caps, frameRate: frameRate)
+  }
+
+  /// Pushes the next frame; returns its index.
+  @discardableResult
+  func push(_ bytes: [UInt8], flags: GstBufferFlags = GstBufferFlags(rawValue: 0)) -> Int {
+    source.push(bytes, at: index, flags: flags)
+    defer { index += 1 }
+    return index
+  }
+
+  /// Pushes the picture that belongs to the next index.
+  @discardableResult
+  func pushPicture(_ width: Int = 320, _ height: Int = 240) -> Int {
+    push(Picture(width, height, index).bytes)
+  }
+
+  func pushPictures(_ count: Int) {
+    for _ in 0..<count { pushPicture() }
+  }
+
+  /// Plays until frames may be sent. A live source loses its first frame meanwhile.
+  func start() throws {
+    try pipeline.play()
+    pushPicture()
+    try pipeline.waitForElementMessage("sdl-stream-started")
+  }
+
+  /// Pushes pictures one after the other, until the head unit has `count` more of them, in order.
+  func deliver(_ count: Int) throws {
+    for _ in 0..<count {
+      let expected = headUnit.record.video.count + 1
+      pushPicture()
+      try headUnit.waitForFrames(expected)
+    }
+  }
+
+  var statistics: Statistics { get throws { try pipeline.sink.statistics } }
+}

@@ -1,0 +1,174 @@
+import Glibc
+import CGStreamerApp
+import CPluginTypes
+import GStreamerKit
+
+@testable import Plugin
+
+/// A picture in I420 whose three planes differ from each other and from picture to picture.
+struct Picture {
+  enum Layout: String, CaseIterable {
+    case i420 = "I420"
+    case yv12 = "YV12"
+    case nv12 = "NV12"
+    case nv21 = "NV21"
+  }
+
+  let width: Int
+  let height: Int
+  var luma: [UInt8]
+  var blue: [UInt8]
+  var red: [UInt8]
+
+  init(_ width: Int, _ height: Int, _ index: Int) {
+    self.width = width
+    self.height = height
+    luma = Self.plane(width, height) { x, y in 40 + (x + 4 * index + y / 2) % 160 }
+    blue = Self.plane(width / 2, height / 2) { x, _ in 60 + (x + index) % 100 }
+    red = Self.plane(width / 2, height / 2) { _, y in 180 - (y + index) % 100 }
+  }
+
+  private static func plane(_ width: Int, _ height: Int, _ value: (Int, Int) -> Int) -> [UInt8] {
+    var plane: [UInt8] = []
+    plane.reserveCapacity(width * height)
+    for y in 0..<height {
+      for x in 0..<width { plane.append(UInt8(clamping: value(x, y))) }
+    }
+    return plane
+  }
+
+  static func caps(
+    _ width: Int = 320, _ height: Int = 240, format: Layout = .i420, frameRate: Int = 30, extra: String = ""
+  ) -> String {
+    "video/x-raw,format=\(format.rawValue),width=\(width),height=\(height),framerate=\(frameRate)/1,"
+      + "pixel-aspect-ratio=1/1,interlace-mode=progressive\(extra.isEmpty ? "" : ",")\(extra)"
+  }
+
+  /// I420 without padding; for sizes that are multiples of 8 this is GStreamer's own layout.
+  var bytes: [UInt8] { luma + blue + red }
+
+  /// One of the planes of `layout`, each line followed by `padding` bytes that belong to no picture.
+  struct Plane {
+    var bytes: [UInt8]
+    var stride: Int
+  }
+
+  func planes(_ layout: Layout, padding: Int = 0) -> [Plane] {
+    func padded(_ plane: [UInt8], _ width: Int) -> Plane {
+      var bytes: [UInt8] = []
+      for start in stride(from: 0, to: plane.count, by: width) {
+        bytes += plane[start..<(start + width)]
+        bytes += [UInt8](repeating: 0xEE, count: padding)
+      }
+      return Plane(bytes: bytes, stride: width + padding)
+    }
+    let pairs = { (first: [UInt8], second: [UInt8]) in zip(first, second).flatMap { [$0, $1] } }
+    return switch layout {
+    case .i420: [padded(luma, width), padded(blue, width / 2), padded(red, width / 2)]
+    case .yv12: [padded(luma, width), padded(red, width / 2), padded(blue, width / 2)]
+    case .nv12: [padded(luma, width), padded(pairs(blue, red), width)]
+    case .nv21: [padded(luma, width), padded(pairs(red, blue), width)]
+    }
+  }
+
+  /// A buffer with these planes; a GstVideoMeta tells where they are if there is padding.
+  func buffer(_ layout: Layout, padding: Int, from source: FrameSource) throws -> UnsafeMutablePointer<GstBuffer> {
+    let planes = planes(layout, padding: padding)
+    guard let buffer = source.buffer(of: planes.flatMap(\.bytes)) else { throw TestFailure("no buffer") }
+    guard padding > 0 else { return buffer }
+    var offsets: [gsize] = []
+    var strides: [gint] = []
+    var offset = 0
+    for plane in planes {
+      offsets.append(gsize(offset))
+      strides.append(gint(plane.stride))
+      offset += plane.bytes.count
+    }
+    gst_buffer_add_video_meta_full(
+      buffer, GST_VIDEO_FRAME_FLAG_NONE, gst_video_format_from_string(layout.rawValue), guint(width), guint(height),
+      guint(planes.count), &offsets, &strides)
+    return buffer
+  }
+
+  /// The smallest of the three planes' PSNR against a decoded I420 picture, in dB.
+  func psnr(against decoded: [UInt8]) -> Double {
+    guard decoded.count == bytes.count else { return 0 }
+    let chroma = width * height / 4
+    let parts = [
+      (luma, decoded[..<luma.count]), (blue, decoded[luma.count..<(luma.count + chroma)]),
+      (red, decoded[(luma.count + chroma)...]),
+    ]
+    return parts.map { plane, decoded in
+      let error = zip(plane, decoded).map { pair in
+        let difference = Double(pair.0) - Double(pair.1)
+        return difference * difference
+      }.reduce(0, +)
+      return error == 0 ? 100 : 10 * log10(255 * 255 * Double(plane.count) / error)
+    }.min() ?? 0
+  }
+}
+
+/// Decodes access units with libav, as a head unit's decoder would; returns I420 pictures.
+func decode(_ units: [[UInt8]], width: Int, height: Int) throws -> [[UInt8]] {
+  let pipeline = try Pipeline(
+    """
+    appsrc name=src format=time ! h264parse ! avdec_h264 ! videoconvert \
+    ! video/x-raw,format=I420,width=\(width),height=\(height) ! appsink name=out sync=false
+    """)
+  let source = try FrameSource(pipeline, caps: "video/x-h264,stream-format=byte-stream,alignment=au")
+  try pipeline.play()
+  for (index, unit) in units.enumerated() { source.push(unit, at: index) }
+  source.end()
+  let sink: UnsafeMutablePointer<GstAppSink> = try pipeline["out"].pointer.cast()
+  var pictures: [[UInt8]] = []
+  while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(patience.nanoseconds)) {
+    pictures.append(bytes(of: gst_sample_get_buffer(sample)))
+    gst_mini_object_unref(UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self))
+  }
+  return pictures
+}
+
+private func bytes(of buffer: UnsafeMutablePointer<GstBuffer>?) -> [UInt8] {
+  guard let buffer else { return [] }
+  let size = gst_buffer_get_size(buffer)
+  return [UInt8](unsafeUninitializedCapacity: Int(size)) { bytes, count in
+    count = Int(gst_buffer_extract(buffer, 0, bytes.baseAddress, size))
+  }
+}
+
+/// Encodes a test picture as H.264 with x264enc and h264parse: what a file holds.
+func encodedUnits(
+  _ count: Int, width: Int = 320, height: Int = 240, keyFrameInterval: Int = 10, frameRate: Int = 30
+) throws -> [EncodedUnit] {
+  let pipeline = try Pipeline(
+    """
+    videotestsrc num-buffers=\(count) pattern=ball \
+    ! video/x-raw,format=I420,width=\(width),height=\(height),framerate=\(frameRate)/1 \
+    ! x264enc tune=zerolatency bitrate=500 key-int-max=\(keyFrameInterval) threads=1 \
+    ! h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au,profile=constrained-baseline \
+    ! appsink name=out sync=false
+    """)
+  try pipeline.play()
+  let sink: UnsafeMutablePointer<GstAppSink> = try pipeline["out"].pointer.cast()
+  var units: [EncodedUnit] = []
+  while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(patience.nanoseconds)) {
+    let buffer = gst_sample_get_buffer(sample)
+    let isDelta = buffer.map { cgst_buffer_has_flag($0, GST_BUFFER_FLAG_DELTA_UNIT) != 0 } ?? true
+    units.append(EncodedUnit(bytes: bytes(of: buffer), isDelta: isDelta))
+    gst_mini_object_unref(UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self))
+  }
+  guard units.count == count else { throw TestFailure("x264enc made \(units.count) units: \(pipeline.drain())") }
+  return units
+}
+
+/// One access unit of an encoder.
+struct EncodedUnit: Equatable {
+  var bytes: [UInt8]
+  var isDelta: Bool
+
+  var flags: GstBufferFlags { isDelta ? GST_BUFFER_FLAG_DELTA_UNIT : GstBufferFlags(rawValue: 0) }
+
+  static func caps(_ width: Int = 320, _ height: Int = 240) -> String {
+    "video/x-h264,stream-format=byte-stream,alignment=au,width=\(width),height=\(height)"
+  }
+}

@@ -1,0 +1,128 @@
+import CGStreamerApp
+import CPluginTypes
+import GStreamerKit
+@testable import Plugin
+@testable import SDLLink
+import Testing
+
+/// A pipeline written as for gst-launch, whose sink under test has the name "sink".
+final class Pipeline {
+  let element: Element
+  /// Every message that has been taken from the bus.
+  private(set) var messages: [BusMessage] = []
+  private let bus: UnsafeMutablePointer<GstBus>
+
+  init(_ description: String) throws {
+    guard GStreamer.isReady else { throw TestFailure("GStreamer could not be set up") }
+    var error: UnsafeMutablePointer<GError>?
+    let parsed = gst_parse_launch(description, &error)
+    defer { g_clear_error(&error) }
+    guard error == nil, let parsed else {
+      throw TestFailure(error.map { String(cString: $0.pointee.message) } ?? "no pipeline")
+    }
+    gst_object_ref_sink(parsed)
+    element = Element(owning: parsed)
+    guard let bus = gst_element_get_bus(parsed) else { throw TestFailure("no bus") }
+    self.bus = bus
+  }
+
+  deinit {
+    stop()
+    gst_object_unref(bus)
+  }
+
+  subscript(_ name: String) -> Element {
+    get throws {
+      let bin: UnsafeMutablePointer<GstBin> = element.pointer.cast()
+      guard let found = gst_bin_get_by_name(bin, name) else { throw TestFailure("no element \(name)") }
+      return Element(owning: found)
+    }
+  }
+
+  var sink: Element { get throws { try self["sink"] } }
+
+  @discardableResult
+  func setState(_ state: GstState) -> GstStateChangeReturn {
+    gst_element_set_state(element.pointer, state)
+  }
+
+  func play() throws {
+    if setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE {
+      throw TestFailure("the pipeline did not start: \(drain())")
+    }
+  }
+
+  /// Waits until the state has been reached.
+  func reach(_ state: GstState) throws {
+    setState(state)
+    var reached = GST_STATE_NULL
+    let result = gst_element_get_state(element.pointer, &reached, nil, GstClockTime(patience.nanoseconds))
+    guard result != GST_STATE_CHANGE_FAILURE, reached == state else {
+      throw TestFailure("\(state) was not reached, but \(reached): \(drain())")
+    }
+  }
+
+  /// The longest that going to NULL may take, wherever the element is.
+  static let stopLimit = Duration.seconds(2)
+
+  /// Goes to NULL, in time. A deadlock fails the test instead of stopping all of them.
+  func stop(sourceLocation: SourceLocation = #_sourceLocation) {
+    let isDone = Monitor(false)
+    let began = MonotonicClock.now
+    let pointer = element.pointer
+    gst_object_ref(pointer)
+    nonisolated(unsafe) let pipeline = pointer
+    guard
+      (try? WorkerThread.detach(name: "stop") {
+        gst_element_set_state(pipeline, GST_STATE_NULL)
+        isDone.withLock { $0 = true }
+        isDone.broadcast()
+        gst_object_unref(pipeline)
+      }) != nil,
+      isDone.wait(until: began + patience, for: { $0 ? true : nil }) != nil
+    else {
+      Issue.record("the pipeline does not stop", sourceLocation: sourceLocation)
+      return
+    }
+    #expect(MonotonicClock.now - began < Self.stopLimit, sourceLocation: sourceLocation)
+  }
+
+  /// The next message, or nil when none comes within `timeout`.
+  private func next(within timeout: Duration) -> BusMessage? {
+    guard let message = gst_bus_timed_pop(bus, GstClockTime(max(timeout, .zero).nanoseconds)) else { return nil }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self)) }
+    let value = BusMessage(message)
+    messages.append(value)
+    return value
+  }
+
+  /// Everything that is on the bus now, and what came before.
+  @discardableResult
+  func drain() -> [BusMessage] {
+    while next(within: .zero) != nil {}
+    return messages
+  }
+
+  /// Waits for what `match` makes of a message; others are kept in ``messages``. An error that it does not want
+  /// ends the wait.
+  @discardableResult
+  func wait<R>(for what: String, _ match: (BusMessage) -> R?) throws -> R {
+    let deadline = MonotonicClock.now + patience
+    while let message = next(within: deadline - MonotonicClock.now) {
+      if let result = match(message) { return result }
+      if message.error != nil { break }
+    }
+    throw TestFailure("no \(what) among: \(messages.map { "\n  \($0)" }.joined())")
+  }
+
+  @discardableResult
+  func waitForElementMessage(_ name: String) throws -> [String: String] {
+    try wait(for: name) { $0.isElement(name) ? $0.fields : nil }
+  }
+
+  func waitForError() throws -> BusMessage.Fault { try wait(for: "error") { $0.error } }
+
+  func waitForWarning() throws -> BusMessage.Fault { try wait(for: "warning") { $0.warning } }
+
+  func waitForEnd() throws { try wait(for: "EOS") { $0.kind == .endOfStream ? true : nil } }
+}

@@ -1,0 +1,129 @@
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import Testing
+
+/// A head unit that listens on a port of this machine and remembers everything.
+final class TestHeadUnit {
+  /// What has come so far.
+  struct Record: Sendable {
+    /// Ids of the apps that have connected, in order.
+    var connections: [UInt8] = []
+    var disconnections = 0
+    var events: [HeadUnitSession.Event] = []
+    /// The access units of all video services.
+    var video: [[UInt8]] = []
+    /// When each of them came.
+    var arrivals: [Duration] = []
+    /// How many there were when each service started.
+    var starts: [Int] = []
+    var violations: [Violation] = []
+
+    var refusals: Int { events.count { if case .videoRefused = $0 { true } else { false } } }
+
+    var stopReasons: [HeadUnitSession.VideoStopReason] {
+      events.compactMap { if case .videoStopped(let reason) = $0 { reason } else { nil } }
+    }
+  }
+
+  private final class Recorder: HeadUnitServerObserver {
+    let record = Monitor(Record())
+
+    func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
+      record.withLock { record in
+        switch event {
+        case .connected(let id, _): record.connections.append(id)
+        case .disconnected: record.disconnections += 1
+        case .ended: break
+        case .session(_, .videoData(let message)):
+          record.video.append(message)
+          record.arrivals.append(MonotonicClock.now)
+        case .session(_, let event):
+          record.events.append(event)
+          if case .videoStarted = event { record.starts.append(record.video.count) }
+          if case .violation(let violation) = event { record.violations.append(violation) }
+        }
+      }
+      record.broadcast()
+    }
+  }
+
+  private let recorder = Recorder()
+  let server: HeadUnitServer
+  let port: UInt16
+
+  init(_ configuration: HeadUnitConfiguration = .small()) throws {
+    server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: recorder)
+    port = try #require(server.port)
+    try server.start()
+  }
+
+  deinit {
+    server.stop()
+    server.join()
+  }
+
+  /// For the sink's property.
+  var uri: String { "sdl://127.0.0.1:\(port)" }
+
+  var record: Record { recorder.record.withLock { $0 } }
+
+  /// Waits for what `match` finds in the record.
+  @discardableResult
+  func wait<R>(for what: String, _ match: (Record) -> R?) throws -> R {
+    guard let result = recorder.record.wait(until: MonotonicClock.now + patience, for: { match($0) }) else {
+      throw TestFailure("no \(what) at the head unit, but \(record.events), \(record.video.count) frames")
+    }
+    return result
+  }
+
+  /// Waits for as many access units in all.
+  @discardableResult
+  func waitForFrames(_ count: Int) throws -> [[UInt8]] {
+    try wait(for: "\(count) frames") { $0.video.count >= count ? $0.video : nil }
+  }
+
+  /// The app that connected last.
+  func waitForApp() throws -> UInt8 { try wait(for: "app") { $0.connections.last } }
+
+  func waitForRegistration() throws {
+    try wait(for: "registration") { record in
+      record.events.contains { if case .appRegistered = $0 { true } else { false } } ? true : nil
+    }
+  }
+
+  /// What the driver does.
+  func show(_ level: HMILevel) throws {
+    let isVisible = level == .full || level == .limited
+    server.setHMIStatus(
+      HMIStatus(level: level, videoStreamingState: isVisible ? .streamable : .notStreamable), for: try waitForApp())
+  }
+}
+
+extension HeadUnitConfiguration {
+  /// A head unit with a screen of few pixels, which opens the app at once.
+  static func small(
+    _ width: Int = 320, _ height: Int = 240, frameRate: Int? = 30, maximumBitrate: Int? = 10_000,
+    additional: [(Int, Int)] = [], activation: Duration? = .zero
+  ) -> HeadUnitConfiguration {
+    var capability = VideoStreamingCapability()
+    capability.preferredResolution = ImageResolution(width, height)
+    capability.supportedFormats = [.rawH264]
+    capability.preferredFPS = frameRate
+    capability.maxBitrate = maximumBitrate
+    capability.additionalCapabilities = additional.map { size in
+      var entry = VideoStreamingCapability()
+      entry.preferredResolution = ImageResolution(size.0, size.1)
+      return entry
+    }
+    return HeadUnitConfiguration(
+      screen: ImageResolution(width, height), videoCapability: capability, activation: activation)
+  }
+
+  /// With one thing changed.
+  func with(_ change: (inout HeadUnitConfiguration) -> Void) -> HeadUnitConfiguration {
+    var changed = self
+    change(&changed)
+    return changed
+  }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Plugin
+
+@Suite struct VideoSinkCountersTests {
+  private func isConserved(_ counters: VideoSinkCounters) -> Bool {
+    let dropped = VideoSinkCounters.Drop.allCases.map(counters.dropped).reduce(0, +)
+    return counters.framesIn == counters.framesSent + dropped + counters.framesQueued
+  }
+
+  @Test func everyFrameIsInOnePlace() {
+    var counters = VideoSinkCounters()
+    for step in 0..<200 {
+      counters.frameArrived()
+      #expect(isConserved(counters) && counters.framesQueued == 1)
+      if step % 3 == 0 {
+        counters.frameSent(isKeyFrame: step % 2 == 0)
+      } else {
+        counters.frameDropped(VideoSinkCounters.Drop.allCases[step % VideoSinkCounters.Drop.allCases.count])
+      }
+      #expect(isConserved(counters) && counters.framesQueued == 0)
+    }
+    #expect(counters.framesIn == 200 && counters.framesSent == 67 && counters.keyFramesSent == 34)
+  }
+
+  @Test func everyReasonHasAFieldOfItsOwn() {
+    let fields = VideoSinkCounters.Drop.allCases.map(\.field)
+    #expect(Set(fields).count == fields.count)
+    #expect(fields.allSatisfy { $0.hasPrefix("frames-dropped-") })
+  }
+
+  @Test func encodeTimes() {
+    var counters = VideoSinkCounters()
+    counters.frameEncoded(in: .milliseconds(2))
+    counters.frameEncoded(in: .milliseconds(4))
+    counters.frameEncoded(in: .milliseconds(-1))
+    #expect(counters.framesEncoded == 3)
+    #expect(counters.encodeTimeTotal == 6_000_000)
+    #expect(counters.encodeTimeMaximum == 4_000_000)
+  }
+}

@@ -1,0 +1,163 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+@Suite struct RequestTests {
+  private func query(_ type: String, subscribe: Bool? = nil) -> JSONObject {
+    var json: JSONObject = ["systemCapabilityType": .string(type)]
+    json["subscribe"] = subscribe.map(JSONValue.bool)
+    return json
+  }
+
+  @Test(arguments: HMILevel.allCases)
+  func capabilityIsAnsweredInEveryLevel(level: HMILevel) throws {
+    var app = TestApp.registered(HeadUnitPreset.core.configuration)
+    app.set(level, .notStreamable)
+    let id = app.request(.getSystemCapability, query("VIDEO_STREAMING"))
+    #expect(app.result(id)?.success == true)
+    let capability = SystemCapability(json: try #require(app.rpcs.last).parameters).videoStreaming
+    #expect(capability == HeadUnitPreset.core.configuration.videoCapability)
+    #expect(capability?.additionalCapabilities?.count == 7)
+    #expect(capability?.preferredFPS == 15)
+  }
+
+  @Test(
+    arguments: [
+      (["systemCapabilityType": .string("DISPLAYS")], "DATA_NOT_AVAILABLE"),
+      (["systemCapabilityType": .string("WINGS")], "INVALID_DATA"), ([:], "INVALID_DATA"),
+      (["systemCapabilityType": .string("VIDEO_STREAMING"), "subscribe": .string("yes")], "INVALID_DATA"),
+    ] as [(JSONObject, String)])
+  func refusedCapabilities(parameters: JSONObject, code: String) {
+    var app = TestApp.registered()
+    let id = app.request(.getSystemCapability, parameters)
+    #expect(app.result(id)?.resultCode == code)
+    #expect(app.result(id)?.success == false)
+  }
+
+  @Test func scriptedCapabilityAnswers() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.behaviour.systemCapability = .silence
+    var silent = TestApp.registered(configuration)
+    silent.request(.getSystemCapability, query("VIDEO_STREAMING"))
+    #expect(silent.answers == [])
+    configuration.behaviour.systemCapability = .result(.genericError, success: false)
+    var failing = TestApp.registered(configuration)
+    let id = failing.request(.getSystemCapability, query("VIDEO_STREAMING"))
+    #expect(failing.result(id) == RPCResult(success: false, resultCode: .genericError))
+  }
+
+  /// The driver splits the screen.
+  @Test func resize() throws {
+    var update = VideoStreamingCapability()
+    update.preferredResolution = ImageResolution(480, 320)
+    var app = TestApp.streaming()
+    app.run { $0.updateCapability(update, now: $1) }
+    #expect(app.answers == [])
+    app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: true))
+    app.forget()
+    app.run { $0.updateCapability(update, now: $1) }
+    let notification = try #require(app.rpcs.first)
+    #expect(notification.function == .onSystemCapabilityUpdated)
+    #expect(SystemCapability(json: notification.parameters).videoStreaming == update)
+    // The running service is untouched.
+    app.video(Stream.keyFrame)
+    #expect(app.violations == [])
+    app.send(.endService, .video)
+    app.startVideo(VideoServiceParameters(width: 480, height: 320))
+    app.video(Stream.units(Stream.sps480x320, Stream.pps, Stream.idr))
+    #expect(app.controls == ["video endServiceACK", "video startServiceACK"])
+    #expect(app.violations == [])
+    // Asked again, the head unit still gives the old value.
+    app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: false))
+    #expect(
+      SystemCapability(json: try #require(app.rpcs.last).parameters).videoStreaming?.preferredResolution
+        == ImageResolution(800, 480))
+    app.forget()
+    app.run { $0.updateCapability(update, now: $1) }
+    #expect(app.answers == [])
+  }
+
+  @Test func appCapabilityIsReported() {
+    var capability = VideoStreamingCapability()
+    capability.additionalCapabilities = [VideoStreamingCapability()]
+    let parameters: JSONObject = [
+      "appCapability": .object([
+        "appCapabilityType": .string("VIDEO_STREAMING"), "videoStreamingCapability": .object(capability.json),
+      ])
+    ]
+    var app = TestApp.registered()
+    app.notify(.onAppCapabilityUpdated, parameters)
+    #expect(app.events == [.violation(.notificationNotAllowed(.onAppCapabilityUpdated, HMILevel.none))])
+    app.forget()
+    app.set(.background, .notStreamable)
+    app.notify(.onAppCapabilityUpdated, parameters)
+    app.notify(.onAppCapabilityUpdated, [:])
+    #expect(app.events.dropFirst() == [.appCapability(capability)])
+    #expect(app.answers.count == 1)
+  }
+
+  private func rectangle(id: Int, width: JSONValue = .number(20)) -> JSONValue {
+    let sides: JSONObject = ["x": .number(1.5), "y": .integer(0), "width": width, "height": .integer(9)]
+    return .object(["id": .integer(id), "rect": .object(sides)])
+  }
+
+  @Test func hapticDataInFullOnly() {
+    let parameters: JSONObject = ["hapticRectData": .array([rectangle(id: 1), rectangle(id: 2)])]
+    var app = TestApp.active()
+    let first = app.request(.sendHapticData, parameters)
+    #expect(app.result(first)?.success == true)
+    #expect(app.events == [.hapticRectangles(count: 2)])
+    let empty = app.request(.sendHapticData)
+    #expect(app.result(empty)?.success == true)
+    #expect(app.events.last == .hapticRectangles(count: 0))
+    app.set(.limited, .streamable)
+    let limited = app.request(.sendHapticData, parameters)
+    #expect(app.result(limited)?.resultCode == "DISALLOWED")
+  }
+
+  @Test func invalidHapticData() {
+    var app = TestApp.active()
+    let tooMany = [JSONValue](repeating: rectangle(id: 1), count: 1001)
+    for value in [
+      .string("none"), .array([.integer(1)]), .array([rectangle(id: -1)]), .array(tooMany),
+      .array([rectangle(id: 1, width: .string("wide"))]),
+    ] as [JSONValue] {
+      let id = app.request(.sendHapticData, ["hapticRectData": value])
+      #expect(app.result(id)?.resultCode == "INVALID_DATA")
+    }
+    #expect(app.events == [])
+  }
+
+  @Test func malformedRPCs() {
+    var app = TestApp.active()
+    app.send(data: [1, 2, 3], .rpc)
+    let header = RPCHeader(type: .request, functionID: 48, correlationID: 9, jsonSize: 2)
+    app.send(data: header.bytes + Array("{]".utf8), .rpc)
+    #expect(app.result(9)?.resultCode == "INVALID_DATA")
+    #expect(app.violations == [.malformedRPC(.header(.truncated)), .malformedRPC(.parameters(header))])
+    // Responses and unknown notifications are nobody's business.
+    app.forget()
+    app.send(RPCMessage(type: .response, function: .onHMIStatus, correlationID: 3))
+    app.notify(FunctionID(rawValue: 0x9999), [:])
+    #expect(app.answers == [] && app.events == [])
+  }
+
+  @Test func tooManyRequestsAtNone() {
+    var app = TestApp.registered()
+    for _ in 0..<101 { app.request(.getSystemCapability, query("VIDEO_STREAMING")) }
+    #expect(app.events.last == .appUnregistered(reason: .headUnit(.requestWhileInNone)))
+    #expect(app.violations == [.tooManyRequests(limit: 100, within: .seconds(10), level: HMILevel.none)])
+    #expect(app.isClosed)
+  }
+
+  @Test func tooManyRequestsInFull() {
+    var app = TestApp.active()
+    for _ in 0..<1001 {
+      app.request(.getSystemCapability, query("VIDEO_STREAMING"))
+      app.wait(.milliseconds(2))
+    }
+    #expect(app.events.last == .appUnregistered(reason: .headUnit(.tooManyRequests)))
+    #expect(app.violations == [.tooManyRequests(limit: 1000, within: .seconds(10), level: nil)])
+  }
+}

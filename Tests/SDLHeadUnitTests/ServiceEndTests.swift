@@ -1,0 +1,198 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+@Suite struct ServiceEndTests {
+  private let hash = EndServiceRequest(hashID: 0x0001_0001)
+
+  @Test func appEndsItsVideo() {
+    var app = TestApp.streaming()
+    app.video(Stream.keyFrame)
+    app.send(.endService, .video)
+    #expect(app.answers == [.control(.endServiceACK, .video, payload: [])])
+    #expect(app.events.last == .videoStopped(reason: .endedByApp))
+    #expect(app.session.nextDeadline == nil)
+    app.send(.endService, .video)
+    #expect(app.answers.last == .control(.endServiceNAK, .video, payload: [5, 0, 0, 0, 0]))
+    #expect(app.violations == [.endOfServiceNotRunning(.video)])
+  }
+
+  /// SDL Core forgets its counter with the service, so that apps see message ids twice.
+  @Test func messageIDsRestartAfterAnEnd() {
+    var app = TestApp.streaming()
+    app.send(.endService, .video)
+    app.startVideo(.standard)
+    app.request(.getSystemCapability)
+    #expect(app.headers.dropFirst().map(\.messageID) == [0, 1])
+    #expect(app.headers.first.map { $0.messageID > 1 } == true)
+  }
+
+  @Test func cleanEnd() {
+    var app = TestApp.streaming()
+    app.send(.endService, .video)
+    app.request(.unregisterAppInterface)
+    app.send(.endService, .rpc, payload: hash.bytes(version: 5))
+    #expect(app.controls == ["video endServiceACK", "rpc endServiceACK"])
+    #expect(app.violations == [])
+    app.run { $0.transportLost(now: $1) }
+    #expect(app.events.count == 2)
+    #expect(!app.isClosed)
+  }
+
+  @Test(arguments: [nil, 0, 0x0002_0001] as [Int32?])
+  func wrongHashIsRefusedAndTheSessionLivesOn(hashID: Int32?) throws {
+    var app = TestApp.streaming()
+    app.send(.endService, .rpc, payload: EndServiceRequest(hashID: hashID).bytes(version: 5))
+    let refusal = ServiceRejection(payload: try #require(app.payload(.endServiceNAK, .rpc)))
+    #expect(refusal.rejectedParameters == ["hashId"])
+    #expect(app.violations == [.hashID(expected: 0x0001_0001, got: hashID)])
+    app.video(Stream.keyFrame)
+    #expect(app.events.last == .videoData(Stream.keyFrame))
+  }
+
+  @Test func endOfTheSessionEndsEverything() {
+    var app = TestApp.streaming()
+    app.send(.endService, .rpc, payload: hash.bytes(version: 5))
+    #expect(app.events == [.videoStopped(reason: .unregistered), .appUnregistered(reason: .sessionEndedByApp)])
+    #expect(!app.isClosed && app.session.nextDeadline == nil)
+  }
+
+  @Test func scriptedAnswers() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.behaviour.serviceEnd = .silence
+    var silent = TestApp.streaming(configuration)
+    silent.send(.endService, .video)
+    silent.send(.endService, .rpc, payload: hash.bytes(version: 5))
+    #expect(silent.answers == [])
+    #expect(silent.events.last == .appUnregistered(reason: .sessionEndedByApp))
+
+    configuration.behaviour.serviceEnd = .reject
+    var refusing = TestApp.streaming(configuration)
+    refusing.send(.endService, .video)
+    refusing.startVideo(.standard)
+    refusing.send(.endService, .rpc, payload: hash.bytes(version: 5))
+    #expect(refusing.controls == ["video endServiceNAK", "video startServiceACK", "rpc endServiceNAK"])
+  }
+
+  @Test func headUnitEndsTheVideoAndTheAppRestarts() {
+    var app = TestApp.streaming()
+    app.run { $0.endVideoService(now: $1) }
+    #expect(app.answers == [.control(.endService, .video, payload: [])])
+    #expect(app.events == [.videoStopped(reason: .endedByHeadUnit)])
+    app.video(Stream.picture)
+    app.wait(.milliseconds(100))
+    app.send(.endServiceACK, .video)
+    #expect(app.session.nextDeadline == nil)
+    app.startVideo(.standard)
+    #expect(app.controls.last == "video startServiceACK")
+    #expect(app.violations == [])
+  }
+
+  @Test func withoutTheAppsAnswerTheServiceIsKept() {
+    var app = TestApp.streaming()
+    app.run { $0.endVideoService(now: $1) }
+    app.wait(.seconds(5))
+    #expect(app.violations == [.endServiceNotAcknowledged(after: .seconds(5))])
+    app.forget()
+    app.startVideo(.standard)
+    #expect(app.controls == ["video startServiceNAK"])
+    #expect(app.levels == [HMILevel.none])
+    app.set(.full, .streamable)
+    app.send(.endService, .video)
+    app.startVideo(.standard)
+    #expect(app.controls.suffix(2) == ["video endServiceACK", "video startServiceACK"])
+  }
+
+  @Test func endServiceMayComeTwice() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.behaviour.endsVideoServiceTwice = true
+    var app = TestApp.streaming(configuration)
+    app.run { $0.endVideoService(now: $1) }
+    #expect(app.controls == ["video endService", "video endService"])
+    app.send(.endServiceACK, .video)
+    app.startVideo(.standard)
+    app.send(.endServiceACK, .video)
+    app.video(Stream.keyFrame)
+    #expect(app.events.last == .videoData(Stream.keyFrame))
+    #expect(app.violations == [])
+  }
+
+  @Test func crossingEndServices() {
+    var app = TestApp.streaming()
+    app.run { $0.endVideoService(now: $1) }
+    app.send(.endService, .video)
+    app.send(.endServiceACK, .video)
+    #expect(app.controls == ["video endService", "video endServiceACK"])
+    #expect(app.events == [.videoStopped(reason: .endedByHeadUnit)])
+    #expect(app.session.nextDeadline == nil)
+  }
+
+  @Test func dataAfterTheEnd() {
+    var app = TestApp.streaming()
+    app.send(.endService, .video)
+    app.wait(.milliseconds(20))
+    app.video(Stream.picture)
+    #expect(app.violations == [.dataAfterEndService(.video, after: .milliseconds(20))])
+    #expect(!app.isClosed)
+    app.wait(.milliseconds(1480))
+    app.video(Stream.picture)
+    #expect(app.violations.last == .dataAfterEndService(.video, after: .milliseconds(1500)))
+    #expect(app.rpcs.last?.function == .onAppInterfaceUnregistered)
+    #expect(app.rpcs.last?.parameters == ["reason": .string("PROTOCOL_VIOLATION")])
+    #expect(app.controls.last == "rpc endService")
+    #expect(app.isClosed)
+  }
+
+  @Test(arguments: [ServiceType.video, .audio])
+  func dataWithoutAService(service: ServiceType) {
+    var app = TestApp.active()
+    app.send(data: Stream.picture, service)
+    #expect(app.violations == [.dataWithoutService(service)])
+    #expect(app.events.last == .appUnregistered(reason: .headUnit(.protocolViolation)))
+  }
+
+  @Test func lenientHeadUnitsOnlyReport() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.isStrict = false
+    var app = TestApp.active(configuration)
+    app.video(Stream.picture)
+    #expect(app.events == [.violation(.dataWithoutService(.video))])
+    #expect(!app.isClosed)
+  }
+
+  @Test func ignitionOff() {
+    var app = TestApp.streaming()
+    app.run { $0.unregisterApp(.ignitionOff, now: $1) }
+    #expect(app.controls == ["video endService", "rpc endService"])
+    #expect(app.answers.last == .rpc(app.rpcs[0]))
+    #expect(app.rpcs[0].parameters == ["reason": .string("IGNITION_OFF")])
+    #expect(
+      app.events == [.videoStopped(reason: .unregistered), .appUnregistered(reason: .headUnit(.ignitionOff))])
+    #expect(app.isClosed)
+  }
+
+  @Test func languageChangeKeepsTheSession() {
+    var app = TestApp.streaming()
+    app.run { $0.unregisterApp(.languageChange, now: $1) }
+    #expect(!app.isClosed)
+    let id = app.register()
+    #expect(app.result(id)?.success == true)
+  }
+
+  @Test func lostTransport() {
+    var app = TestApp.streaming()
+    app.run { $0.transportLost(now: $1) }
+    #expect(app.events == [.videoStopped(reason: .transportLost), .appUnregistered(reason: .transportLost)])
+    #expect(app.answers == [] && !app.isClosed && app.session.nextDeadline == nil)
+    app.video(Stream.picture)
+    #expect(app.events.count == 2)
+    app.forget()
+    app.run { $0.transportConnected(now: $1) }
+    app.startSession()
+    app.register()
+    app.wait(.seconds(1))
+    app.startVideo(.standard)
+    #expect(app.controls == ["rpc startServiceACK", "video startServiceACK"])
+  }
+}

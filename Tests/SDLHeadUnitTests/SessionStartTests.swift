@@ -1,0 +1,133 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+@Suite struct SessionStartTests {
+  @Test(arguments: [
+    ("5.0.0", "5.0.0"), ("5.2.0", "5.2.0"), ("5.4.0", "5.4.0"), ("5.4.1", "5.4.0"), ("5.9.0", "5.4.0"),
+    ("6.0.0", "5.4.0"),
+  ])
+  func versionIsTheSmallerOne(wanted: String, got: String) throws {
+    var app = TestApp()
+    app.startSession(ProtocolVersion(wanted))
+    let payload = try #require(app.payload(.startServiceACK, .rpc))
+    let acknowledgement = RPCServiceAcknowledgement(payload: payload, version: 5)
+    #expect(acknowledgement.protocolVersion == ProtocolVersion(got))
+    #expect(acknowledgement.hashID == 0x0001_0001)
+    #expect(acknowledgement.mtu == 131_072)
+    #expect(acknowledgement.videoServiceTransports == (wanted == "5.0.0" ? nil : [1]))
+    #expect(acknowledgement.make == (got == "5.4.0" ? "SDL" : nil))
+    #expect(app.headers.map(\.version) == [5])
+    #expect(app.headers.map(\.sessionID) == [1])
+    // Libraries on phones take no more in the first answer.
+    #expect(payload.count <= 1011)
+  }
+
+  @Test(arguments: ["4.0.0", "3.0.0", "rubbish"])
+  func olderVersionInThePayloadIsRefusedWithAVersion1Frame(text: String) {
+    var app = TestApp()
+    let payload = BSONDocument([("protocolVersion", .string(text))]).bytes
+    app.send(.startService, .rpc, payload: payload, version: 1, sessionID: 0)
+    #expect(app.answers == [.control(.startServiceNAK, .rpc, payload: [])])
+    #expect(app.headers.map(\.bytes) == [[0x10, 0x07, 0x03, 0, 0, 0, 0, 0]])
+  }
+
+  @Test func payloadThatIsNotBSONIsRefused() {
+    var app = TestApp()
+    app.send(.startService, .rpc, payload: [1, 2, 3], version: 1, sessionID: 0)
+    #expect(app.controls == ["rpc startServiceNAK"])
+  }
+
+  @Test func noPayloadGivesVersion4WithARawHash() {
+    var app = TestApp()
+    app.startSession(nil)
+    #expect(app.answers == [.control(.startServiceACK, .rpc, payload: [0, 1, 0, 1])])
+    #expect(app.headers.map(\.version) == [4])
+  }
+
+  @Test func hashIsMadeOfSessionAndConnection() {
+    var app = TestApp()
+    app.session = HeadUnitSession(
+      configuration: HeadUnitPreset.legacy.configuration, sessionID: 0xFE, connectionID: 0x1234)
+    app.run { $0.transportConnected(now: $1) }
+    app.startSession()
+    #expect(app.answers == [.control(.startServiceACK, .rpc, payload: [0, 0xFE, 0x12, 0x34])])
+    #expect(app.headers.map(\.sessionID) == [0xFE])
+  }
+
+  @Test(arguments: [2, 3, 4] as [UInt8])
+  func beforeProtocol5TheAppPicksTheVersion(version: UInt8) {
+    var app = TestApp(HeadUnitPreset.legacy.configuration)
+    app.startSession()
+    app.version = version
+    app.register()
+    #expect(app.violations == [])
+    #expect(app.headers.dropFirst().allSatisfy { $0.version == version })
+    #expect(
+      app.events.first
+        == .appRegistered(
+          name: "Map", id: "1234", types: [.navigation], protocolVersion: ProtocolVersion(Int(version))))
+    app.wait(.seconds(1))
+    app.startVideo(VideoServiceParameters())
+    #expect(app.controls.last == (version == 2 ? "video startServiceNAK" : "video startServiceACK"))
+  }
+
+  @Test(arguments: [(1, 2), (2, 2), (3, 3), (4, 4), (5, 5), (9, 5)] as [(Int, UInt8)])
+  func maximumVersionIsConfigurable(maximum: Int, version: UInt8) {
+    var configuration = HeadUnitPreset.legacy.configuration
+    configuration.maximumProtocolVersion = ProtocolVersion(maximum)
+    var app = TestApp(configuration)
+    app.startSession()
+    #expect(app.headers.map(\.version) == [version])
+    app.version = version
+    app.register()
+    #expect(app.violations == [])
+    guard version < 5 else { return }
+    app.send(.heartbeat, .control, version: version + 1)
+    #expect(app.violations == [.malformedBytes(.version(version + 1))])
+  }
+
+  @Test func secondStartIsRefused() {
+    var app = TestApp.registered()
+    app.startSession()
+    #expect(app.controls == ["rpc startServiceNAK"])
+    #expect(app.violations == [.startWhileActive(.rpc)])
+  }
+
+  @Test func scriptedAnswers() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.behaviour.rpcStart = .silence
+    var silent = TestApp(configuration)
+    silent.startSession()
+    #expect(silent.answers == [])
+    configuration.behaviour.rpcStart = .reject
+    var refusing = TestApp(configuration)
+    refusing.startSession()
+    #expect(refusing.controls == ["rpc startServiceNAK"])
+  }
+
+  @Test func nothingElseWorksWithoutASession() {
+    var app = TestApp()
+    app.register()
+    app.startVideo(.standard)
+    app.video(Stream.keyFrame)
+    app.send(.endService, .rpc)
+    #expect(app.controls == ["rpc endServiceNAK"])
+    #expect(app.violations == [.noSession(.rpc), .noSession(.video), .noSession(.video), .noSession(.rpc)])
+  }
+
+  @Test func framesOfAnotherSessionAreIgnored() {
+    var app = TestApp.registered()
+    app.send(.startService, .video, sessionID: 9)
+    app.send(.endService, .rpc, sessionID: 9)
+    #expect(app.controls == ["rpc endServiceNAK"])
+    #expect(app.violations == [.sessionID(expected: 1, got: 9), .sessionID(expected: 1, got: 9)])
+  }
+
+  @Test func anotherVersionIsReported() {
+    var app = TestApp.registered()
+    app.send(.heartbeat, .control, version: 4)
+    #expect(app.violations == [.headerVersion(expected: 5, got: 4)])
+  }
+}

@@ -1,0 +1,245 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+
+/// A phone app made by hand: composes frames, reads the answers, and keeps its own clock.
+struct TestApp {
+  /// What the head unit sent.
+  enum Answer: Equatable {
+    case control(ControlFrame, ServiceType, payload: [UInt8])
+    case rpc(RPCMessage)
+  }
+
+  var session: HeadUnitSession
+  var now = Duration.seconds(100)
+  /// Version of the frames that the app sends.
+  var version: UInt8 = 5
+  var answers: [Answer] = []
+  /// Headers of the frames in ``answers`` and of their parts.
+  var headers: [FrameHeader] = []
+  var events: [HeadUnitSession.Event] = []
+  var isClosed = false
+  /// Off where only the head unit's survival counts: most of the time goes into reading JSON.
+  var readsRPCs = true
+  private var decoder = FrameDecoder()
+  private var assembler = MessageAssembler()
+  private var nextMessageID: UInt32 = 1
+  private var nextCorrelationID: Int32 = 1
+
+  init(_ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration) {
+    session = HeadUnitSession(configuration: configuration)
+    run { $0.transportConnected(now: $1) }
+  }
+
+  /// Starts a session, registers, and is activated.
+  static func streaming(
+    _ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration, start: VideoServiceParameters? = nil
+  ) -> TestApp {
+    var app = TestApp.active(configuration)
+    app.startVideo(start ?? .standard)
+    app.forget()
+    return app
+  }
+
+  static func active(_ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration) -> TestApp {
+    var app = TestApp.registered(configuration)
+    app.wait(.milliseconds(100))
+    app.forget()
+    return app
+  }
+
+  static func registered(
+    _ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration
+  ) -> TestApp {
+    var app = TestApp(configuration)
+    app.startSession()
+    app.register()
+    app.forget()
+    return app
+  }
+
+  mutating func forget() {
+    answers = []
+    headers = []
+    events = []
+  }
+
+  mutating func run(_ body: (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]) {
+    for action in body(&session, now) {
+      switch action {
+      case .send(let bytes): read(bytes)
+      case .report(let event): events.append(event)
+      case .close: isClosed = true
+      }
+    }
+  }
+
+  private mutating func read(_ bytes: [UInt8]) {
+    decoder.append(bytes)
+    while let item = decoder.next() {
+      guard case .frame(let frame) = item else { fatalError("the head unit sent garbage: \(item)") }
+      headers.append(frame.header)
+      if let control = frame.header.controlFrame {
+        answers.append(.control(control, frame.header.service, payload: frame.payload))
+      } else if readsRPCs, let message = try? assembler.accept(frame, now: now),
+        let rpc = try? RPCMessage(payload: message.payload)
+      {
+        answers.append(.rpc(rpc))
+      }
+    }
+  }
+
+  /// Lets time pass, stopping at every deadline.
+  mutating func wait(_ time: Duration) {
+    let end = now + time
+    while let deadline = session.nextDeadline, deadline <= end {
+      now = max(now, deadline)
+      run { $0.advance(to: $1) }
+    }
+    now = end
+    run { $0.advance(to: $1) }
+  }
+
+  mutating func send(_ frame: Frame) {
+    run { $0.receive(.frame(frame), now: $1) }
+  }
+
+  mutating func send(
+    _ control: ControlFrame, _ service: ServiceType, payload: [UInt8] = [], version: UInt8? = nil,
+    sessionID: UInt8 = 1, messageID: UInt32 = 0
+  ) {
+    send(
+      .control(
+        control, service: service, version: version ?? self.version, sessionID: sessionID, messageID: messageID,
+        payload: payload))
+  }
+
+  /// Sends whole bytes through a decoder, as a transport would.
+  mutating func send(bytes: [UInt8]) {
+    var decoder = FrameDecoder(limits: session.configuration.frameLimits)
+    decoder.append(bytes)
+    while let item = decoder.next() { run { $0.receive(item, now: $1) } }
+  }
+
+  mutating func send(data: [UInt8], _ service: ServiceType, maximumPayload: Int = 131_060) {
+    let message = Fragmentation(
+      service: service, version: version, sessionID: 1, messageID: nextMessageID, payloadSize: data.count,
+      maximumPayload: version < 3 ? 1488 : maximumPayload)
+    nextMessageID += 1
+    send(bytes: message.frames(of: data))
+  }
+
+  mutating func video(_ data: [UInt8]) {
+    send(data: data, .video)
+  }
+
+  /// Returns the correlation id.
+  @discardableResult
+  mutating func request(_ function: FunctionID, _ parameters: JSONObject = [:]) -> Int32 {
+    defer { nextCorrelationID += 1 }
+    send(RPCMessage(type: .request, function: function, correlationID: nextCorrelationID, parameters: parameters))
+    return nextCorrelationID
+  }
+
+  mutating func notify(_ function: FunctionID, _ parameters: JSONObject) {
+    send(RPCMessage(type: .notification, function: function, correlationID: 0, parameters: parameters))
+  }
+
+  mutating func send(_ rpc: RPCMessage) {
+    send(data: rpc.payload, rpc.service)
+  }
+
+  mutating func startSession(_ protocolVersion: ProtocolVersion? = ProtocolVersion(5, 4, 1)) {
+    send(
+      .startService, .rpc, payload: RPCServiceRequest(protocolVersion: protocolVersion).bytes, version: 1,
+      sessionID: 0)
+  }
+
+  @discardableResult
+  mutating func register(_ change: (inout JSONObject) -> Void = { _ in }) -> Int32 {
+    var parameters = RegisterAppInterface.test.json
+    change(&parameters)
+    return request(.registerAppInterface, parameters)
+  }
+
+  mutating func startVideo(_ parameters: VideoServiceParameters) {
+    send(.startService, .video, payload: parameters.bytes(version: version))
+  }
+
+  mutating func set(_ level: HMILevel, _ state: VideoStreamingState) {
+    let status = HMIStatus(level: level, audioStreamingState: .notAudible, videoStreamingState: state)
+    run { $0.setHMIStatus(status, now: $1) }
+  }
+}
+
+extension TestApp {
+  /// The answers that are not RPCs, without payload.
+  var controls: [String] {
+    answers.compactMap { if case .control(let frame, let service, _) = $0 { "\(service) \(frame)" } else { nil } }
+  }
+
+  var rpcs: [RPCMessage] {
+    answers.compactMap { if case .rpc(let message) = $0 { message } else { nil } }
+  }
+
+  /// The HMI levels that were sent.
+  var levels: [HMILevel?] {
+    rpcs.filter { $0.function == .onHMIStatus }.map { HMIStatus(json: $0.parameters).level }
+  }
+
+  var violations: [Violation] {
+    events.compactMap { if case .violation(let violation) = $0 { violation } else { nil } }
+  }
+
+  /// The payload of the last control frame of this kind.
+  func payload(_ control: ControlFrame, _ service: ServiceType) -> [UInt8]? {
+    answers.reversed().lazy.compactMap {
+      if case .control(control, service, let payload) = $0 { payload } else { nil }
+    }.first
+  }
+
+  /// The result of the response to a request.
+  func result(_ correlationID: Int32) -> RPCResult? {
+    rpcs.last { $0.type == .response && $0.correlationID == correlationID }.map { RPCResult(json: $0.parameters) }
+  }
+
+  var rejection: ServiceRejection? {
+    payload(.startServiceNAK, .video).map(ServiceRejection.init(payload:))
+  }
+}
+
+extension VideoServiceParameters {
+  static let standard = VideoServiceParameters(width: 800, height: 480, videoProtocol: "RAW", videoCodec: "H264")
+}
+
+extension RegisterAppInterface {
+  static let test = RegisterAppInterface(
+    rpcVersion: RPCVersion(8), appName: "Map", appID: "1234", language: "EN-US", isMediaApplication: false,
+    appTypes: [.navigation])
+}
+
+/// Real output of x264 (baseline, `repeat-headers`), and slices that are long enough to look at.
+enum Stream {
+  static let startCode: [UInt8] = [0, 0, 0, 1]
+  static let sps800x480: [UInt8] = [
+    0x67, 0x42, 0xC0, 0x1F, 0xDA, 0x03, 0x20, 0xF6, 0xC0, 0x44, 0x00, 0x00, 0x03, 0x00, 0x04, 0x00, 0x00, 0x03, 0x00,
+    0xF2, 0x3C, 0x60, 0xCA, 0x80,
+  ]
+  static let sps480x320: [UInt8] = [
+    0x67, 0x42, 0xC0, 0x15, 0xDA, 0x07, 0x82, 0x9B, 0x01, 0x10, 0x00, 0x00, 0x03, 0x00, 0x10, 0x00, 0x00, 0x03, 0x03,
+    0xC8, 0xF1, 0x62, 0xEA,
+  ]
+  static let pps: [UInt8] = [0x68, 0xCE, 0x0F, 0xC8]
+  static let idr: [UInt8] = [0x65, 0x88, 0x84, 0x3A, 0x26, 0x28, 0x00, 0x09, 0x02, 0xC9, 0xC9]
+  /// The second slice of a picture: it starts at macroblock 299.
+  static let secondIDRSlice: [UInt8] = [0x65, 0x00, 0x96, 0x88, 0x84, 0x3A, 0x26]
+  static let p: [UInt8] = [0x41, 0x9A, 0x20, 0x26, 0x80, 0x25, 0xB0]
+  static let delimiter: [UInt8] = [0x09, 0xF0]
+
+  static func units(_ units: [UInt8]...) -> [UInt8] {
+    units.flatMap { startCode + $0 }
+  }
+
+  static let keyFrame = units(sps800x480, pps, idr, secondIDRSlice)
+  static let picture = units(p)
+}

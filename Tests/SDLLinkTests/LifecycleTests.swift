@@ -1,0 +1,180 @@
+import Glibc
+import SDLHeadUnit
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// Beginnings and ends.
+  @Suite struct LifecycleTests {
+    /// How far the connection has come when it is stopped.
+    enum Phase: CaseIterable {
+      case beforeStart, atOnce, connecting, unanswered, registered, streaming, hungHeadUnit, ended
+    }
+
+    @Test(arguments: Phase.allCases) func stopsInEveryPhase(phase: Phase) throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      try server.start()
+      let silent = try SilentPort()
+      let mute = try RawListener()
+      let port = phase == .connecting ? silent.port : phase == .unanswered ? mute.port : try #require(server.port)
+      let observer = ConnectionRecorder()
+      let connection = makeConnection(port: port, connectTimeout: .seconds(1000), observer: observer)
+      if phase == .beforeStart { connection.stop(grace: .milliseconds(200)) }
+      connection.setVideoWish(testWish)
+      try connection.start()
+      var expected: LinkError?
+      switch phase {
+      case .beforeStart, .atOnce: break
+      case .connecting: #expect(observer.waitFor { if case .connecting = $0 { true } else { nil } } == true)
+      case .unanswered: #expect(observer.waitFor { if case .connected = $0 { true } else { nil } } == true)
+      case .registered:
+        #expect(observer.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      case .streaming: #expect(observer.waitForGrant() != nil)
+      case .hungHeadUnit:
+        _ = try #require(observer.waitForGrant())
+        server.setReading(false, for: try #require(headUnit.waitForConnection()))
+      case .ended:
+        server.disconnect(try #require(headUnit.waitForConnection()))
+        let error = try #require(observer.waitForEnd())
+        #expect(error != nil)
+        expected = error
+      }
+      connection.stop(grace: .milliseconds(200))
+      connection.join()
+      #expect(observer.waitForEnd() == .some(expected))
+      #expect(observer.endedCount == 1)
+      server.stop()
+      server.join()
+    }
+
+    @Test func politeEndIsSeenByHeadUnit() throws {
+      let pair = try StreamingPair()
+      pair.connection.stop(grace: .seconds(10))
+      pair.connection.join()
+      let reason = pair.headUnit.waitFor { event in
+        if case .session(_, .appUnregistered(let reason)) = event { reason } else { nil }
+      }
+      #expect(reason == .requestedByApp)
+      let end = pair.headUnit.waitFor { if case .disconnected(_, let error, _) = $0 { error } else { nil } }
+      guard case .closedByPeer = end else {
+        Issue.record("\(String(describing: end))")
+        return
+      }
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+      pair.stop()
+    }
+
+    @Test func unansweredSessionFails() throws {
+      let mute = try RawListener()
+      let observer = ConnectionRecorder()
+      var session = testSession
+      session.sessionTimeout = .milliseconds(100)
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(
+          endpoint: .tcp(host: "127.0.0.1", port: mute.port), session: session),
+        observer: observer)
+      try connection.start()
+      connection.join()
+      let failure = observer.waitFor { if case .session(.failed(let failure)) = $0 { failure } else { nil } }
+      #expect(failure == .unanswered(request: "StartService"))
+      #expect(observer.waitForEnd() == .some(nil))
+    }
+
+    @Test func webServerIsRecognised() throws {
+      let listener = try RawListener()
+      let observer = ConnectionRecorder()
+      let connection = makeConnection(port: listener.port, observer: observer)
+      try connection.start()
+      let peer = try listener.accept()
+      peer.write(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+      connection.join()
+      let failure = observer.waitFor { if case .session(.failed(let failure)) = $0 { failure } else { nil } }
+      guard case .notSDL = failure else {
+        Issue.record("\(String(describing: failure))")
+        return
+      }
+    }
+
+    /// The peer goes away after any number of its messages: one end, with an error, every time.
+    @Test func survivesPeerThatLeavesBetweenMessages() throws {
+      let answers = try recordedAnswers()
+      #expect(answers.count >= 6)
+      for count in 0...answers.count {
+        let listener = try RawListener()
+        let observer = ConnectionRecorder()
+        let connection = makeConnection(port: listener.port, observer: observer)
+        connection.setVideoWish(testWish)
+        try connection.start()
+        do {
+          let peer = try listener.accept()
+          peer.write(Array(answers.prefix(count).joined()))
+          _ = shutdown(peer.descriptor, Int32(SHUT_WR))
+          _ = peer.readAll()
+        }
+        connection.join()
+        let end = try #require(observer.waitForEnd())
+        #expect(end != nil)
+        #expect(observer.endedCount == 1)
+      }
+    }
+
+    /// The frames of a head unit up to its video ACK.
+    private func recordedAnswers() throws -> [[UInt8]] {
+      let pair = try RelayedPair()
+      let bytes = pair.relay.received(from: .headUnit)
+      pair.stop()
+      var decoder = FrameDecoder()
+      decoder.append(bytes)
+      var frames: [[UInt8]] = []
+      while case .frame(let frame)? = decoder.next() { frames.append(frame.bytes) }
+      return frames
+    }
+
+    @Test func leavesNothingBehind() throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      try server.start()
+      let port = try #require(server.port)
+      func cycle(_ number: Int) throws {
+        let observer = ConnectionRecorder()
+        let host = number % 4 == 0 ? "localhost" : "127.0.0.1"
+        let connection =
+          number % 2 == 0
+          ? makeConnection(port: port, host: host, observer: observer)
+          : AppConnection(
+            configuration: AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: testSession),
+            observer: observer)
+        connection.setVideoWish(testWish)
+        try connection.start()
+        if number % 3 == 0 { #expect(observer.waitForGrant() != nil) }
+        connection.stop(grace: .seconds(1))
+        connection.join()
+        #expect(observer.endedCount == 1)
+      }
+      for number in 0..<4 { try cycle(number) }
+      #expect(eventually { Self.entries("/proc/self/task") <= 20 })
+      let (descriptors, threads) = (Self.entries("/proc/self/fd"), Self.entries("/proc/self/task"))
+      for number in 0..<200 { try cycle(number) }
+      // The server notices the last end, and a resolver's thread leaves, in their own time.
+      #expect(
+        eventually { Self.entries("/proc/self/fd") <= descriptors && Self.entries("/proc/self/task") <= threads },
+        "descriptors \(descriptors) → \(Self.entries("/proc/self/fd")), threads \(threads) → \(Self.entries("/proc/self/task"))"
+      )
+      server.stop()
+      server.join()
+    }
+
+    private static func entries(_ folder: String) -> Int {
+      guard let directory = opendir(folder) else { return -1 }
+      defer { closedir(directory) }
+      var count = 0
+      while readdir(directory) != nil { count += 1 }
+      return count
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import Glibc
+import SDLHeadUnit
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+/// Stands between an app and a head unit, keeps what they say, and can hold the app's words back.
+final class Relay: Sendable {
+  enum Side: Int {
+    case app, headUnit
+  }
+
+  private struct State: Sendable {
+    var received: [[UInt8]] = [[], []]
+    var isHoldingApp = false
+    var injection: [UInt8] = []
+    var isStopped = false
+  }
+
+  let port: UInt16
+  private let state = Monitor(State())
+  private let thread = WorkerThread(name: "relay")
+
+  init(to headUnitPort: UInt16) throws {
+    let listener = try RawListener()
+    port = listener.port
+    let target = try #require(
+      try Resolver.addresses(host: "127.0.0.1", port: headUnitPort, flags: AI_NUMERICHOST).get().first)
+    let toHeadUnit = try #require(Socket.tcp(family: AF_INET))
+    _ = target.withPointer { connect(toHeadUnit.descriptor, $0, $1) }
+    let listening = listener.socket
+    try thread.start { [state] in
+      var accepted: Int32 = -1
+      guard
+        eventually({
+          accepted = accept(listening.descriptor, nil, nil)
+          return accepted >= 0
+        })
+      else { return }
+      Self.run(app: Socket(adopting: accepted), headUnit: toHeadUnit, state: state)
+    }
+  }
+
+  /// Everything that a side has said so far.
+  func received(from side: Side) -> [UInt8] { state.withLock { $0.received[side.rawValue] } }
+
+  /// On: the app's bytes stay in the kernel.
+  func holdApp(_ isHolding: Bool) { state.withLock { $0.isHoldingApp = isHolding } }
+
+  /// Tells the app something that the head unit did not say.
+  func inject(_ frame: Frame) { state.withLock { $0.injection += frame.bytes } }
+
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    thread.join()
+  }
+
+  private static func run(app: Socket, headUnit: Socket, state: Monitor<State>) {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while !state.withLock(\.isStopped) {
+      var moved = false
+      let injection = state.withLock { state in
+        defer { state.injection = [] }
+        return state.injection
+      }
+      app.write(injection)
+      for (side, from, to) in [(Side.app, app, headUnit), (Side.headUnit, headUnit, app)] {
+        if side == .app, state.withLock(\.isHoldingApp) { continue }
+        switch buffer.withUnsafeMutableBytes({ from.receive(into: $0) }) {
+        case .bytes(let count):
+          moved = true
+          let bytes = Array(buffer[..<count])
+          state.withLock { $0.received[side.rawValue] += bytes }
+          guard send(bytes, to: to, state: state) else { return }
+        case .wouldBlock: continue
+        case .endOfStream, .failed: return
+        }
+      }
+      if !moved { poll(nil, 0, 1) }
+    }
+  }
+
+  private static func send(_ bytes: [UInt8], to socket: Socket, state: Monitor<State>) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      switch rest.withUnsafeBytes({ socket.send($0) }) {
+      case .bytes(let count): rest = rest.dropFirst(count)
+      case .wouldBlock: poll(nil, 0, 1)
+      case .endOfStream, .failed: return false
+      }
+      if state.withLock(\.isStopped) { return false }
+    }
+    return true
+  }
+}
+
+/// An app that streams to a head unit through a ``Relay``.
+struct RelayedPair {
+  let headUnit = HeadUnitRecorder()
+  let app = ConnectionRecorder()
+  let server: HeadUnitServer
+  let relay: Relay
+  let connection: AppConnection
+  let grant: VideoGrant
+
+  init() throws {
+    server = try HeadUnitServer(configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+    try server.start()
+    relay = try Relay(to: try #require(server.port))
+    connection = makeConnection(port: relay.port, observer: app)
+    connection.setVideoWish(testWish)
+    try connection.start()
+    grant = try #require(app.waitForGrant())
+  }
+
+  func stop() {
+    connection.stop(grace: .seconds(1))
+    connection.join()
+    relay.stop()
+    server.stop()
+    server.join()
+  }
+}
+
+extension LinkTests {
+  @Suite struct InterleavingTests {
+    @Test func controlFramesGoBetweenFramesOfAMessage() throws {
+      let pair = try RelayedPair()
+      pair.relay.holdApp(true)
+      let message = noise(8_000_000)
+      let payload = TestPayload(message, cuts: [3_000_000])
+      #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+      // The kernel's buffers are full in the middle of the message when nothing moves any more.
+      var lastCount: UInt64 = 0
+      #expect(
+        eventually {
+          poll(nil, 0, 20)
+          defer { lastCount = pair.connection.statistics.sentByteCount }
+          return lastCount > 100_000 && lastCount == pair.connection.statistics.sentByteCount
+        })
+      #expect(payload.outcomes.isEmpty)
+      let receivedBefore = pair.connection.statistics.receivedByteCount
+      pair.relay.inject(
+        .control(.heartbeat, service: .control, version: pair.grant.version, sessionID: pair.grant.sessionID))
+      #expect(eventually { pair.connection.statistics.receivedByteCount > receivedBefore })
+      pair.relay.holdApp(false)
+      #expect(pair.headUnit.waitForMessages(1))
+      #expect(pair.headUnit.videoMessages == [message])
+
+      var decoder = FrameDecoder()
+      decoder.append(pair.relay.received(from: .app))
+      var headers: [FrameHeader] = []
+      while let item = decoder.next() {
+        guard case .frame(let frame) = item else {
+          Issue.record("\(item)")
+          return
+        }
+        headers.append(frame.header)
+      }
+      let reply = try #require(headers.firstIndex { $0.controlFrame == .heartbeatACK })
+      let first = try #require(headers.firstIndex { $0.service == .video && $0.frameType == .first })
+      let last = try #require(
+        headers.lastIndex { $0.service == .video && $0.frameType == .consecutive && $0.frameInfo == 0 })
+      #expect(first < reply && reply < last)
+      pair.stop()
+      #expect(pair.headUnit.protocolViolations.filter(\.isAboutFrames).isEmpty)
+    }
+  }
+}

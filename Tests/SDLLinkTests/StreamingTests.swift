@@ -1,0 +1,218 @@
+import Glibc
+import SDLHeadUnit
+import Synchronization
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// Video through real sockets to a real head unit session.
+  @Suite struct StreamingTests {
+    @Test(arguments: [1024, 131_072]) func largeMessagesArriveUnchanged(maximumPayload: Int) throws {
+      var configuration = quickHeadUnit()
+      configuration.maximumPayload = maximumPayload
+      let pair = try StreamingPair(configuration)
+      let messages = [1, 5, 2, 3].enumerated().map { noise($0.element * 1_000_003, seed: UInt64($0.offset + 1)) }
+      let payloads = messages.map { TestPayload($0, cuts: [4, 1000, 500_000]) }
+      for payload in payloads {
+        #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+      }
+      #expect(pair.connection.waitUntilDrained(timeout: patience))
+      // The release follows the accounting.
+      #expect(eventually { payloads.map(\.outcomes) == Array(repeating: [true], count: 4) })
+      #expect(pair.headUnit.waitForMessages(4))
+      #expect(pair.headUnit.videoMessages == messages)
+      let statistics = pair.connection.statistics
+      #expect(statistics.sentVideoMessages == 4)
+      #expect(statistics.sentVideoByteCount == UInt64(messages.map(\.count).reduce(0, +)))
+      #expect(statistics.sentByteCount > statistics.sentVideoByteCount)
+      #expect(statistics.queuedFrames == 0 && statistics.queuedByteCount == 0)
+      pair.stop()
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+      #expect(pair.app.waitForEnd() == .some(nil))
+    }
+
+    @Test func builtInHeadUnitTakesVideo() throws {
+      let observer = ConnectionRecorder()
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: testSession),
+        observer: observer)
+      connection.setVideoWish(testWish)
+      try connection.start()
+      let grant = try #require(observer.waitForGrant())
+      let payload = TestPayload(noise(2_000_000))
+      #expect(connection.submit(payload, grantEpoch: grant.epoch, blocking: true) == .queued)
+      // Noise is no H.264: the built-in head unit has looked at what came.
+      #expect(observer.waitFor { if case .headUnit(.violation(.stream)) = $0 { true } else { nil } } == true)
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      #expect(payload.outcomes == [true])
+      #expect(observer.endedCount == 1)
+      guard case .ended(nil) = observer.events.last else {
+        Issue.record("the end is not the last event")
+        return
+      }
+      #expect(
+        observer.waitFor { if case .headUnit(.appUnregistered(.requestedByApp)) = $0 { true } else { nil } } == true)
+    }
+
+    @Test func queueIsBoundedWhenHeadUnitStopsReading() throws {
+      let pair = try StreamingPair()
+      let id = try #require(pair.headUnit.waitForConnection())
+      pair.server.setReading(false, for: id)
+      var payloads: [TestPayload] = []
+      var result = SubmitResult.queued
+      while result == .queued, payloads.count < 100 {
+        let payload = TestPayload(noise(1_000_000))
+        result = pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: false)
+        if result == .queued { payloads.append(payload) }
+        // The thread may still be filling the kernel's buffers.
+        if result == .full, payloads.filter({ $0.outcomes.isEmpty }).count < 3 { result = .queued }
+      }
+      #expect(result == .full)
+      #expect(pair.connection.statistics.queuedFrames == 3)
+      #expect(!pair.connection.waitUntilDrained(timeout: .milliseconds(1)))
+
+      let outcome = Monitor<SubmitResult?>(nil)
+      let submitter = WorkerThread(name: "submitter")
+      let (connection, epoch) = (pair.connection, pair.grant.epoch)
+      try submitter.start {
+        let result = connection.submit(TestPayload(noise(10)), grantEpoch: epoch, blocking: true)
+        outcome.withLock { $0 = result }
+      }
+      connection.setFlushing(true)
+      submitter.join()
+      #expect(outcome.withLock { $0 } == .flushing)
+
+      let start = MonotonicClock.now
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      #expect(MonotonicClock.now - start < .seconds(10), "the grace bounds it")
+      #expect(pair.app.waitForEnd() == .some(nil))
+      #expect(payloads.allSatisfy { $0.outcomes.count == 1 })
+      let statistics = connection.statistics
+      #expect(statistics.sentVideoMessages + statistics.discardedVideoMessages == UInt64(payloads.count))
+      pair.stop()
+    }
+
+    @Test func lostGrantMakesOldVideoStale() throws {
+      let pair = try StreamingPair()
+      let id = try #require(pair.headUnit.waitForConnection())
+      pair.server.setReading(false, for: id)
+      // Orders are obeyed in turn: with this one seen, the one before it is in force.
+      pair.server.setHMIStatus(
+        HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
+      let isObeyed = pair.headUnit.waitFor { event -> Bool? in
+        if case .session(_, .hmiStatusSent(let status)) = event, status.level == .limited { true } else { nil }
+      }
+      #expect(isObeyed == true)
+      let payloads = (0..<3).map { _ in TestPayload(noise(2_500_000)) }
+      for payload in payloads {
+        #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+      }
+      // The head unit still writes: the app loses its grant in the middle of the first message.
+      pair.server.setHMIStatus(
+        HMIStatus(level: .background, audioStreamingState: .notAudible, videoStreamingState: .notStreamable), for: id)
+      #expect(pair.app.waitFor { if case .session(.videoStopped) = $0 { true } else { nil } } == true)
+      #expect(pair.connection.submit(TestPayload(noise(1)), grantEpoch: pair.grant.epoch, blocking: true) == .closed)
+      #expect(eventually { payloads.dropFirst().allSatisfy { $0.outcomes == [false] } })
+      // The frame in progress, if there is one, has to be finished first.
+      pair.server.setReading(true, for: id)
+      #expect(eventually { payloads[0].outcomes == [false] })
+
+      pair.server.setHMIStatus(
+        HMIStatus(level: .full, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
+      let second = try #require(pair.app.waitForGrant(number: 2))
+      #expect(second.epoch != pair.grant.epoch)
+      #expect(pair.connection.submit(TestPayload(noise(1)), grantEpoch: pair.grant.epoch, blocking: true) == .stale)
+      let fresh = noise(100_000, seed: 99)
+      let payload = TestPayload(fresh)
+      #expect(pair.connection.submit(payload, grantEpoch: second.epoch, blocking: true) == .queued)
+      #expect(pair.headUnit.waitForMessages(1))
+      #expect(pair.headUnit.videoMessages == [fresh], "nothing of the old messages was passed on")
+      pair.stop()
+      #expect(payload.outcomes == [true])
+      #expect(pair.headUnit.protocolViolations.filter(\.isAboutFrames).isEmpty)
+    }
+
+    @Test func endOfWishLetsQueuedVideoLeave() throws {
+      let pair = try StreamingPair()
+      let messages = (1...3).map { noise(300_000, seed: $0) }
+      let payloads = messages.map { TestPayload($0) }
+      for payload in payloads {
+        #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+      }
+      pair.connection.setVideoWish(nil)
+      let reason = pair.app.waitFor { event -> SDLApp.VideoStopReason? in
+        if case .session(.videoStopped(let reason)) = event { reason } else { nil }
+      }
+      #expect(reason == .app)
+      #expect(pair.headUnit.waitForMessages(3))
+      #expect(pair.headUnit.videoMessages == messages)
+      #expect(payloads.allSatisfy { $0.outcomes == [true] })
+      pair.connection.setVideoWish(testWish)
+      #expect(pair.app.waitForGrant(number: 2) != nil)
+      pair.stop()
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+    }
+
+    @Test func observerMayCallEverything() throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      try server.start()
+      let results = Mutex<[SubmitResult]>([])
+      let app = ConnectionRecorder { connection, event in
+        _ = connection.statistics
+        connection.setFlushing(true)
+        connection.setFlushing(false)
+        connection.join()
+        _ = connection.waitUntilDrained(timeout: .seconds(1000))
+        switch event {
+        case .session(.registered): connection.setVideoWish(testWish)
+        case .session(.videoStarted(let grant)):
+          for _ in 0..<5 {
+            let result = connection.submit(TestPayload(noise(10)), grantEpoch: grant.epoch, blocking: true)
+            results.withLock { $0.append(result) }
+          }
+          connection.stop(grace: .seconds(1))
+        default: break
+        }
+      }
+      let connection = makeConnection(port: try #require(server.port), observer: app)
+      try connection.start()
+      connection.join()
+      #expect(results.withLock { $0 } == [.queued, .queued, .queued, .full, .full])
+      #expect(app.waitForEnd() == .some(nil))
+      #expect(headUnit.waitForMessages(3), "what was queued left before the end")
+      server.stop()
+      server.join()
+    }
+
+    @Test func manySmallMessagesAtFullSpeed() throws {
+      let pair = try StreamingPair()
+      let count = 3000
+      let message = noise(20_000)
+      let start = MonotonicClock.now
+      for _ in 0..<count {
+        #expect(
+          pair.connection.submit(TestPayload(message), grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+      }
+      #expect(pair.headUnit.waitForMessages(count))
+      print("\(count) messages of \(message.count) bytes in \(MonotonicClock.now - start)")
+      #expect(pair.headUnit.videoMessages.allSatisfy { $0 == message })
+      pair.stop()
+    }
+  }
+}
+
+extension Violation {
+  /// Whether the byte stream itself was damaged.
+  var isAboutFrames: Bool {
+    switch self {
+    case .malformedBytes, .messageIDZero, .tooManyMalformedFrames, .headerVersion, .sessionID: true
+    default: false
+    }
+  }
+}

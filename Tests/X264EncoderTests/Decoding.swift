@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// libavcodec through GStreamer: the judge of what x264 wrote.
+enum Decoder {
+  struct Failed: Error {
+    let status: Int32
+    let output: String
+  }
+
+  /// Decodes an Annex B stream.
+  static func decode(_ stream: [UInt8], width: Int, height: Int) throws -> [Picture] {
+    try withTemporaryFile(contents: stream) { input in
+      try withTemporaryFile(contents: []) { output in
+        try launch(
+          "filesrc location=\(input) ! h264parse ! avdec_h264 max-threads=1 ! videoconvert"
+            + " ! video/x-raw,format=I420 ! filesink location=\(output)")
+        return pictures(in: [UInt8](try Data(contentsOf: URL(fileURLWithPath: output))), width: width, height: height)
+      }
+    }
+  }
+
+  /// What h264parse finds in the headers, as text.
+  static func parsedCaps(_ stream: [UInt8]) throws -> String {
+    try withTemporaryFile(contents: stream) { input in
+      try launch("-v filesrc location=\(input) ! h264parse name=parse ! fakesink")
+    }
+  }
+
+  /// GStreamer's I420 has rows of a multiple of four bytes.
+  private static func pictures(in bytes: [UInt8], width: Int, height: Int) -> [Picture] {
+    let stride = (width + 3) & ~3
+    let chromaStride = (width / 2 + 3) & ~3
+    let size = stride * height + chromaStride * height
+    func plane(_ start: Int, _ stride: Int, _ width: Int, _ height: Int) -> [UInt8] {
+      (0..<height).flatMap { bytes[start + $0 * stride..<start + $0 * stride + width] }
+    }
+    return (0..<bytes.count / size).map { index in
+      let start = index * size
+      let chroma = start + stride * height
+      return Picture(
+        width: width, height: height,
+        luma: plane(start, stride, width, height),
+        blueChroma: plane(chroma, chromaStride, width / 2, height / 2),
+        redChroma: plane(chroma + chromaStride * height / 2, chromaStride, width / 2, height / 2))
+    }
+  }
+
+  @discardableResult
+  private static func launch(_ pipeline: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["gst-launch-1.0"] + pipeline.split(separator: " ").map(String.init)
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failed(status: process.terminationStatus, output: output) }
+    return output
+  }
+
+  private static func withTemporaryFile<Result>(
+    contents: [UInt8], _ body: (String) throws -> Result
+  ) throws -> Result {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try Data(contents).write(to: url)
+    defer { try? FileManager.default.removeItem(at: url) }
+    return try body(url.path)
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Synchronization
+import Testing
+import X264Encoder
+
+extension X264EncoderTests {
+  /// Messages, and what stays behind when an encoder goes.
+  @Suite struct Lifetime {
+    @Test func messagesReachTheHandler() throws {
+      let messages = Messages()
+      do {
+        let encoder = try X264Encoder(settings: .test(64, 64), log: messages.append)
+        _ = try encoder.encodePan(0..<2)
+      }
+      let lines = messages.all
+      #expect(lines.contains { $0.level == .info && $0.text.contains("Constrained Baseline") })
+      // Statistics come when the encoder closes.
+      #expect(lines.contains { $0.text.contains("kb/s") })
+      #expect(lines.allSatisfy { !$0.text.hasSuffix("\n") && $0.level <= .info })
+    }
+
+    @Test func levelLimitsTheMessages() throws {
+      let warnings = Messages()
+      _ = try X264Encoder(settings: .test(64, 64), logLevel: .warning, log: warnings.append).encodePan(0..<2)
+      #expect(warnings.all.isEmpty)
+      let everything = Messages()
+      _ = try X264Encoder(settings: .test(64, 64), logLevel: .debug, log: everything.append).encodePan(0..<2)
+      #expect(everything.all.contains { $0.level == .debug && $0.text.contains("frame=   1") })
+    }
+
+    @Test func refusalSaysWhatX264Says() throws {
+      let messages = Messages()
+      let error = try #require(throws: EncoderError.self) {
+        try X264Encoder(settings: .test(64, 64, options: "cll=100000,1"), log: messages.append)
+      }
+      guard case .openFailed(let text) = error else {
+        Issue.record("\(error)")
+        return
+      }
+      #expect(messages.all.contains { $0.level == .error && $0.text == text })
+    }
+
+    @Test func openAndCloseLeaveNothing() throws {
+      // With one thread: the allocator's arenas for several grow by themselves and would hide a small leak.
+      func cycle() throws {
+        let encoder = try EncoderSettings.test(
+          160, 96, threads: 1, options: "subme=1:stats=\(String(repeating: "x", count: 400))"
+        ).encoder()
+        _ = try encoder.encode(try Panorama.smooth.planes(at: (x: 0, y: 0)), timestamp: 0)
+        try encoder.setBitrate(500)
+        #expect(throws: EncoderError.self) { try EncoderSettings.test(options: "cqmfile=x").encoder() }
+      }
+      for _ in 0..<100 { try cycle() }
+      let before = try Self.residentBytes()
+      for _ in 0..<1000 { try cycle() }
+      // 400 bytes a cycle: less than one of x264's parameter structures, and than the strings of the option `stats`.
+      #expect(try Self.residentBytes() - before < 400_000)
+    }
+
+    private static func residentBytes() throws -> Int {
+      let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+      return try #require(Int(fields[1])) * Int(getpagesize())
+    }
+  }
+}
+
+/// Collects messages from any thread.
+private final class Messages: Sendable {
+  private let lines = Mutex<[(level: LogLevel, text: String)]>([])
+
+  var all: [(level: LogLevel, text: String)] { lines.withLock { $0 } }
+
+  @Sendable func append(_ level: LogLevel, _ text: String) {
+    lines.withLock { $0.append((level, text)) }
+  }
+}

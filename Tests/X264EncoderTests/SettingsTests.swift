@@ -1,0 +1,65 @@
+import Testing
+import X264Encoder
+
+extension X264EncoderTests {
+  /// What is refused before x264 sees it.
+  @Suite struct Settings {
+    @Test(arguments: [(15, 16), (16, 14), (0, 0), (-2, 16), (801, 480), (800, 479), (16386, 16), (16384, 16384)])
+    func sizes(width: Int, height: Int) throws {
+      let error = try #require(throws: EncoderError.self) { try EncoderSettings.test(width, height).encoder() }
+      guard case .invalidSize(width, height, let reason) = error else {
+        Issue.record("\(error)")
+        return
+      }
+      #expect(error.description.contains(reason))
+    }
+
+    @Test(arguments: [(0, 1), (15, 0), (-15, 1), (15, -1), (1001, 1), (1 << 31, 1 << 30), (Int.max, Int.max)])
+    func frameRates(numerator: Int, denominator: Int) {
+      var settings = EncoderSettings.test()
+      settings.frameRate = FrameRate(numerator: numerator, denominator: denominator)
+      #expect(throws: EncoderError.invalidFrameRate(settings.frameRate)) { try settings.encoder() }
+    }
+
+    @Test func numbers() {
+      #expect(throws: EncoderError.invalidBitrate(0)) { try EncoderSettings.test(bitrate: 0).encoder() }
+      #expect(throws: EncoderError.invalidBitrate(.max)) { try EncoderSettings.test(bitrate: .max).encoder() }
+      #expect(throws: EncoderError.invalidThreadCount(-1)) { try EncoderSettings.test(threads: -1).encoder() }
+      var settings = EncoderSettings.test()
+      settings.keyFrameInterval = -1
+      #expect(throws: EncoderError.invalidKeyFrameInterval(-1)) { try settings.encoder() }
+    }
+
+    /// One picture in a minute needs a buffer far above a second's worth; the largest numbers must not overflow.
+    @Test(arguments: [(1, 60, 600), (1000, 1, 1), (0x7FFF_FFFF, 0x7FFF_FFFF, 2_000_000)])
+    func extremesOpen(numerator: Int, denominator: Int, bitrate: Int) throws {
+      var settings = EncoderSettings.test(64, 64, bitrate: bitrate)
+      settings.frameRate = FrameRate(numerator: numerator, denominator: denominator)
+      #expect(try settings.encoder().encodePan(0..<3).count == 3)
+    }
+
+    @Test func planesMustFit() throws {
+      let encoder = try EncoderSettings.test(64, 64).encoder()
+      let planes = try Panorama.smooth.planes(at: (x: 0, y: 0))
+      var narrow = planes
+      narrow.second.stride = 31
+      var missing = planes
+      missing.third = nil
+      for wrong in [narrow, missing] {
+        let error = try #require(throws: EncoderError.self) { _ = try encoder.encode(wrong, timestamp: 0) }
+        guard case .invalidPlanes = error else {
+          Issue.record("\(error)")
+          return
+        }
+      }
+      #expect(try encoder.encode(planes, timestamp: 0).isKeyFrame)
+    }
+
+    @Test func presetsHaveTheNumbersOfX264enc() {
+      #expect(SpeedPreset.allCases.map(\.rawValue) == Array(0...10))
+      #expect(SpeedPreset(rawValue: 0)?.nick == "None")
+      #expect(SpeedPreset(rawValue: 1)?.nick == "ultrafast")
+      #expect(SpeedPreset(rawValue: 10)?.nick == "placebo")
+    }
+  }
+}
