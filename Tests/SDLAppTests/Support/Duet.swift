@@ -164,3 +164,28 @@ final class Duet {
     }
   }
 }
+
+// MARK: Starting points
+
+extension Duet {
+  /// The conversation must not depend on them.
+  static let seeds: [UInt64] = [1, 2, 3, 4]
+
+  static func configuration(
+    _ preset: HeadUnitPreset = .standard, _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
+  ) -> HeadUnitConfiguration {
+    var configuration = preset.configuration
+    change(&configuration)
+    return configuration
+  }
+
+  static func streaming(_ configuration: HeadUnitConfiguration, seed: UInt64) -> Duet {
+    let duet = Duet(configuration, seed: seed)
+    duet.connect()
+    duet.setWish(AppDriver.wish)
+    duet.wait(.milliseconds(200))
+    #expect(duet.app.videoGrant != nil)
+    _ = duet.take()
+    return duet
+  }
+}
