@@ -1,6 +1,7 @@
 import Testing
 
 @testable import SDLApp
+import TestSupport
 
 /// Random orders of everything that can happen. ``AppInvariants`` looks at every step; here is what must come of it.
 @Suite struct LifecyclePropertyTests {

@@ -1,6 +1,7 @@
 import SDLApp
 import SDLHeadUnit
 import Testing
+import TestSupport
 
 /// Both machines joined in memory: the bytes of one reach the decoder of the other, cut at arbitrary places.
 ///
