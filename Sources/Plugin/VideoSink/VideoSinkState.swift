@@ -5,6 +5,7 @@ import SDLLink
 /// application.
 struct VideoSinkState: Sendable {
   var connection: AppConnection?
+  var connectBegan: Duration = .zero
   var connectionState = ConnectionState.idle
   var hasFailed = false
   /// Address of the head unit.
