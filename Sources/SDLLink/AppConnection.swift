@@ -104,7 +104,8 @@ public final class AppConnection: Sendable {
   public var statistics: LinkStatistics {
     let counters = queue.counters
     return LinkStatistics(
-      sentByteCount: outlet.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed), sentVideoMessages: counters.sentMessages,
+      sentByteCount: outlet.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed),
+      sentVideoMessages: counters.sentMessages,
       sentVideoByteCount: counters.sentByteCount, discardedVideoMessages: counters.discardedMessages,
       lastVideoDwellTime: counters.lastDwellTime, queuedFrames: counters.queuedFrames,
       queuedByteCount: counters.queuedByteCount)
