@@ -56,7 +56,7 @@ public final class AppConnection: Sendable {
   let wakeUp = WakeUp()
   let queue: VideoQueue
   let outlet: Outlet
-  private let orders = Mutex(Orders())
+  private let orders = Monitor(Orders())
   private let receivedByteCount = Atomic<UInt64>(0)
   private let thread = WorkerThread(name: "sdl-connection")
   private let builtInHeadUnit = Mutex<BuiltInHeadUnit?>(nil)

@@ -25,7 +25,7 @@ final class Outlet: Sendable {
   /// Bytes written before it is the turn of something else.
   private static let writeTurn = 1 << 20
 
-  private let state = Mutex(State())
+  private let state = Monitor(State())
   private let queue: VideoQueue
   private let byteCount = Atomic<UInt64>(0)
 
@@ -108,7 +108,8 @@ extension Outlet {
     var finished: VideoQueue.Finished?
   }
 
-  fileprivate struct State {
+  /// `@unchecked Sendable`: no more than this refers to the writer, and only the thread that holds the lock touches it.
+  fileprivate struct State: @unchecked Sendable {
     var socket: Socket?
     var lane = ControlLane()
     let writer = VideoWriter()
