@@ -26,7 +26,7 @@ extension ElementError {
       case .cannotResolve, .resolvingTimedOut: GST_RESOURCE_ERROR_NOT_FOUND
       case .refused, .unreachable, .connectingTimedOut, .cannotConnect, .cannotListen:
         GST_RESOURCE_ERROR_OPEN_READ_WRITE
-      case .closedByPeer, .connectionLost, .peerNotReading:
+      case .closedByPeer, .connectionLost, .peerNotReading, .stalled:
         wasStreaming ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_OPEN_READ_WRITE
       case .system: GST_RESOURCE_ERROR_FAILED
       }

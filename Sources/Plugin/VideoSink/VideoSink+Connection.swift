@@ -19,6 +19,12 @@ extension VideoSink: AppConnectionObserver {
       enter(.registering)
       postProgress(GST_PROGRESS_TYPE_CONTINUE, "Connected to \(peer), starting a session")
     case .session(let event): receive(event)
+    case .stalled(let time):
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_WRITE,
+          "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
+        ))
     case .headUnit(let event): receive(event)
     case .ended(let error): connectionEnded(error)
     }
