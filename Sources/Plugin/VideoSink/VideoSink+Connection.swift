@@ -99,6 +99,7 @@ extension VideoSink: AppConnectionObserver {
         state.insistedSize = grant.size
         state.shouldRenegotiate = true
       }
+      state.isStreamAnnounced = true
       defer { state.hasStreamed = true }
       return !state.hasStreamed
     }
@@ -113,6 +114,9 @@ extension VideoSink: AppConnectionObserver {
     state.broadcast()
     enter(.ready)
     postStreamStopped(reason)
+    // The end of the input waits for this, so that the messages come in their order.
+    state.withLock { $0.isStreamAnnounced = false }
+    state.broadcast()
   }
 
   private func videoStartFailed(_ failure: VideoStartFailure, _ request: VideoWish, _ retryAfter: Duration?) {
