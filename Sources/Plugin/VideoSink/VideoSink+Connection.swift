@@ -50,7 +50,7 @@ extension VideoSink: AppConnectionObserver {
     case .driverDistraction(let distraction):
       log(GST_LEVEL_INFO, "driver distraction limited: \(distraction.isDistractionLimited)")
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
-    case .failed(let failure): failed(ElementError(failure))
+    case .failed(let failure): failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }))
     }
   }
 
