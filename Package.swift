@@ -53,11 +53,12 @@ let package = Package(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
       exclude: ["exports.map"], linkerSettings: pluginLink),
 
-    .testTarget(name: "SDLWireTests", dependencies: ["SDLWire"], swiftSettings: strict),
-    .testTarget(name: "SDLMessagesTests", dependencies: ["SDLMessages"], swiftSettings: strict),
-    .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: strict),
-    .testTarget(name: "SDLAppTests", dependencies: ["SDLApp", "SDLHeadUnit"], swiftSettings: strict),
-    .testTarget(name: "SDLHeadUnitTests", dependencies: ["SDLHeadUnit"], swiftSettings: strict),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: strict),
+    .testTarget(name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLMessages"], swiftSettings: strict),
+    .testTarget(name: "H264Tests", dependencies: ["TestSupport", "H264"], swiftSettings: strict),
+    .testTarget(name: "SDLAppTests", dependencies: ["TestSupport", "SDLApp", "SDLHeadUnit"], swiftSettings: strict),
+    .testTarget(name: "SDLHeadUnitTests", dependencies: ["TestSupport", "SDLHeadUnit"], swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),

@@ -120,7 +120,7 @@ public struct AppSession: Sendable {
   var wish: VideoWish?
   var stream = VideoStream()
   var epoch: UInt32 = 0
-  private var lastMessageID: UInt32 = 0
+  var lastMessageID: UInt32 = 0
 
   /// The right to send video; nil while no byte may go out.
   public internal(set) var videoGrant: VideoGrant?

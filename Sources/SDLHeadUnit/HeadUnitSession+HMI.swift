@@ -59,7 +59,7 @@ extension HeadUnitSession {
 
   mutating func sendCapabilityUpdate(_ update: VideoStreamingCapability, now: Duration) {
     guard let app, app.isSubscribedToVideoCapability else { return }
-    capability = capability?.merging(update) ?? update
+    capability = capability?.updated(by: update) ?? update
     notify(
       .onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
     checker.setLimits(streamLimits, now: now)
@@ -95,22 +95,5 @@ extension HeadUnitSession {
     timers.cancel(.activation, .policyUpdate)
     capability = configuration.videoCapability
     report(.appUnregistered(reason: reason))
-  }
-}
-
-extension VideoStreamingCapability {
-  /// In an update, absent means unchanged.
-  func merging(_ update: Self) -> Self {
-    var merged = self
-    merged.preferredResolution = update.preferredResolution ?? preferredResolution
-    merged.maxBitrate = update.maxBitrate ?? maxBitrate
-    merged.supportedFormats = update.supportedFormats ?? supportedFormats
-    merged.hapticSpatialDataSupported = update.hapticSpatialDataSupported ?? hapticSpatialDataSupported
-    merged.diagonalScreenSize = update.diagonalScreenSize ?? diagonalScreenSize
-    merged.pixelPerInch = update.pixelPerInch ?? pixelPerInch
-    merged.scale = update.scale ?? scale
-    merged.preferredFPS = update.preferredFPS ?? preferredFPS
-    merged.additionalCapabilities = update.additionalCapabilities ?? additionalCapabilities
-    return merged
   }
 }

@@ -1,5 +1,6 @@
 import H264
 import Testing
+import TestSupport
 
 private func summary(_ hex: String) -> AccessUnitSummary {
   summary([UInt8](hex: hex))

@@ -1,5 +1,6 @@
 import H264
 import Testing
+import TestSupport
 
 /// Start codes found the plain way, to check the fast search against.
 private func unitsByteByByte(_ bytes: [UInt8]) -> [Range<Int>] {

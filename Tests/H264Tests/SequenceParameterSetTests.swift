@@ -1,5 +1,6 @@
 import H264
 import Testing
+import TestSupport
 
 /// A sequence parameter set of a real encoder and what FFmpeg's `trace_headers` reads in it.
 struct EncoderSample: Sendable, CustomTestStringConvertible {

@@ -44,6 +44,7 @@ import Testing
     driver.connect()
     _ = driver.take()
     driver.acknowledgeSession { $0.mtu = 1 }
+    #expect(driver.frames.map(\.header.frameType).contains(.consecutive))
     #expect(driver.frames.allSatisfy { $0.payload.count <= 244 })
     #expect(driver.take() == ["• session 5.4.0", "→ RegisterAppInterface request"])
   }

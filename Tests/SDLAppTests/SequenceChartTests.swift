@@ -4,34 +4,13 @@ import Testing
 
 /// Both machines, joined; whole conversations.
 @Suite struct SequenceChartTests {
-  private static let seeds: [UInt64] = [1, 2, 3, 4]
-  private static let wish = VideoWish(size: VideoSize(800, 480))
-
-  private static func configuration(
-    _ preset: HeadUnitPreset = .standard, _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
-  ) -> HeadUnitConfiguration {
-    var configuration = preset.configuration
-    change(&configuration)
-    return configuration
-  }
-
-  private static func streaming(_ configuration: HeadUnitConfiguration, seed: UInt64) -> Duet {
-    let duet = Duet(configuration, seed: seed)
-    duet.connect()
-    duet.setWish(wish)
-    duet.wait(.milliseconds(200))
-    #expect(duet.app.videoGrant != nil)
-    _ = duet.take()
-    return duet
-  }
-
   private static func status(_ level: HMILevel, _ state: VideoStreamingState) -> HMIStatus {
     HMIStatus(level: level, videoStreamingState: state)
   }
 
-  @Test(arguments: seeds) func coldStart(seed: UInt64) {
-    let duet = Duet(Self.configuration { $0.behaviour.sendsCoreNotifications = true }, seed: seed)
-    duet.setWish(Self.wish)
+  @Test(arguments: Duet.seeds) func coldStart(seed: UInt64) {
+    let duet = Duet(Duet.configuration { $0.behaviour.sendsCoreNotifications = true }, seed: seed)
+    duet.setWish(AppDriver.wish)
     duet.connect()
     #expect(
       duet.take() == [
@@ -63,8 +42,8 @@ import Testing
     #expect(duet.violations.isEmpty)
   }
 
-  @Test(arguments: seeds) func leaveAndReturn(seed: UInt64) {
-    let duet = Self.streaming(Self.configuration(), seed: seed)
+  @Test(arguments: Duet.seeds) func leaveAndReturn(seed: UInt64) {
+    let duet = Duet.streaming(Duet.configuration(), seed: seed)
     duet.headUnitDoes { $0.setHMIStatus(Self.status(.limited, .streamable), now: $1) }
     #expect(duet.take() == ["← OnHMIStatus LIMITED STREAMABLE", "• status LIMITED STREAMABLE"])
     duet.headUnitDoes { $0.setHMIStatus(Self.status(.limited, .notStreamable), now: $1) }
@@ -85,9 +64,9 @@ import Testing
   }
 
   /// The status and the head unit's EndService come together, and the app's EndService crosses the latter.
-  @Test(arguments: seeds, [false, true]) func levelNone(seed: UInt64, twice: Bool) {
-    let configuration = Self.configuration { $0.behaviour.endsVideoServiceTwice = twice }
-    let duet = Self.streaming(configuration, seed: seed)
+  @Test(arguments: Duet.seeds, [false, true]) func levelNone(seed: UInt64, twice: Bool) {
+    let configuration = Duet.configuration { $0.behaviour.endsVideoServiceTwice = twice }
+    let duet = Duet.streaming(configuration, seed: seed)
     duet.headUnitDoes { $0.setHMIStatus(Self.status(.none, .notStreamable), now: $1) }
     let ends = twice ? 2 : 1
     #expect(
@@ -102,9 +81,9 @@ import Testing
     #expect(duet.violations.isEmpty)
   }
 
-  @Test(arguments: seeds, [false, true]) func serviceEndedByHeadUnit(seed: UInt64, twice: Bool) {
-    let configuration = Self.configuration { $0.behaviour.endsVideoServiceTwice = twice }
-    let duet = Self.streaming(configuration, seed: seed)
+  @Test(arguments: Duet.seeds, [false, true]) func serviceEndedByHeadUnit(seed: UInt64, twice: Bool) {
+    let configuration = Duet.configuration { $0.behaviour.endsVideoServiceTwice = twice }
+    let duet = Duet.streaming(configuration, seed: seed)
     duet.headUnitDoes { $0.endVideoService(now: $1) }
     #expect(
       duet.take()
@@ -125,8 +104,8 @@ import Testing
   }
 
   /// Seen on SDL Core: EndService may also come before the status that explains it.
-  @Test(arguments: seeds) func serviceEndedBeforeTheStatus(seed: UInt64) {
-    let duet = Self.streaming(Self.configuration(), seed: seed)
+  @Test(arguments: Duet.seeds) func serviceEndedBeforeTheStatus(seed: UInt64) {
+    let duet = Duet.streaming(Duet.configuration(), seed: seed)
     duet.headUnitDoes { $0.endVideoService(now: $1) }
     duet.headUnitDoes { $0.setHMIStatus(Self.status(.none, .notStreamable), now: $1) }
     #expect(
@@ -141,8 +120,8 @@ import Testing
     #expect(duet.violations.isEmpty)
   }
 
-  @Test(arguments: seeds) func resize(seed: UInt64) {
-    let duet = Self.streaming(Self.configuration { $0.refusesUnknownSizes = false }, seed: seed)
+  @Test(arguments: Duet.seeds) func resize(seed: UInt64) {
+    let duet = Duet.streaming(Duet.configuration { $0.refusesUnknownSizes = false }, seed: seed)
     var update = VideoStreamingCapability()
     update.preferredResolution = ImageResolution(400, 380)
     duet.headUnitDoes { $0.updateCapability(update, now: $1) }
@@ -158,8 +137,8 @@ import Testing
     #expect(duet.violations.isEmpty)
   }
 
-  @Test(arguments: seeds) func cleanEnd(seed: UInt64) {
-    let duet = Self.streaming(Self.configuration(), seed: seed)
+  @Test(arguments: Duet.seeds) func cleanEnd(seed: UInt64) {
+    let duet = Duet.streaming(Duet.configuration(), seed: seed)
     duet.finish()
     #expect(
       duet.take() == [
@@ -170,8 +149,8 @@ import Testing
     #expect(duet.violations.isEmpty)
   }
 
-  @Test(arguments: seeds) func ignitionOff(seed: UInt64) {
-    let duet = Self.streaming(Self.configuration(), seed: seed)
+  @Test(arguments: Duet.seeds) func ignitionOff(seed: UInt64) {
+    let duet = Duet.streaming(Duet.configuration(), seed: seed)
     duet.headUnitDoes { $0.unregisterApp(.ignitionOff, now: $1) }
     #expect(
       duet.take() == [
@@ -181,27 +160,19 @@ import Testing
     #expect(duet.failure == .unregistered(reason: "IGNITION_OFF"))
   }
 
-  @Test(arguments: seeds, UnregisteredReason.allCases) func unregistered(seed: UInt64, reason: UnregisteredReason) {
-    let duet = Self.streaming(Self.configuration(), seed: seed)
-    duet.headUnitDoes { $0.unregisterApp(reason, now: $1) }
-    #expect(duet.failure == .unregistered(reason: reason.rawValue))
-    #expect(duet.isClosedByApp)
-    #expect(duet.app.videoGrant == nil)
-  }
-
-  @Test(arguments: seeds) func cableCut(seed: UInt64) {
-    let duet = Self.streaming(Self.configuration(), seed: seed)
+  @Test(arguments: Duet.seeds) func cableCut(seed: UInt64) {
+    let duet = Duet.streaming(Duet.configuration(), seed: seed)
     duet.disconnect()
     #expect(duet.take() == ["• stopped session-ended", "• failed", "■"])
     #expect(duet.failure == .connectionLost)
   }
 
   /// SDL Core takes the level away after a refusal; the driver opens the app again.
-  @Test(arguments: seeds) func refusedWithoutParameters(seed: UInt64) {
-    let configuration = Self.configuration { $0.behaviour.videoStarts = [.reject([]), .regular] }
+  @Test(arguments: Duet.seeds) func refusedWithoutParameters(seed: UInt64) {
+    let configuration = Duet.configuration { $0.behaviour.videoStarts = [.reject([]), .regular] }
     let duet = Duet(configuration, seed: seed)
     duet.connect()
-    duet.setWish(Self.wish)
+    duet.setWish(AppDriver.wish)
     _ = duet.take()
     duet.wait(.milliseconds(100))
     #expect(
@@ -217,8 +188,8 @@ import Testing
     #expect(duet.violations.isEmpty)
   }
 
-  @Test(arguments: seeds) func refusedWithParameters(seed: UInt64) {
-    let configuration = Self.configuration { $0.behaviour.dropsToNoneAfterRefusal = false }
+  @Test(arguments: Duet.seeds) func refusedWithParameters(seed: UInt64) {
+    let configuration = Duet.configuration { $0.behaviour.dropsToNoneAfterRefusal = false }
     let duet = Duet(configuration, seed: seed)
     duet.connect()
     duet.setWish(VideoWish(size: VideoSize(1024, 600)))
@@ -231,117 +202,11 @@ import Testing
       ])
     duet.wait(.seconds(60))
     #expect(duet.take().isEmpty)
-    duet.setWish(Self.wish)
+    duet.setWish(AppDriver.wish)
     #expect(
       duet.take() == [
         "→ StartService video 800×480 RAW H264", "← StartServiceACK video 800×480 RAW H264",
         "• started 800×480 epoch 1",
       ])
-  }
-
-  @Test(arguments: seeds) func legacyHeadUnit(seed: UInt64) {
-    let duet = Duet(Self.configuration(.legacy), seed: seed)
-    duet.connect()
-    duet.setWish(Self.wish)
-    duet.wait(.milliseconds(200))
-    #expect(
-      duet.take() == [
-        "→ StartService rpc 5.4.1", "← StartServiceACK rpc v4", "• session 4.0.0", "→ RegisterAppInterface request",
-        "← RegisterAppInterface response SUCCESS", "← OnHMIStatus NONE NOT_STREAMABLE", "← OnPermissionsChange",
-        "• registered", "• no capability, display 800×480", "• status NONE NOT_STREAMABLE",
-        "← OnHMIStatus FULL STREAMABLE", "• status FULL STREAMABLE", "→ StartService video",
-        "← StartServiceACK video", "• started 800×480 epoch 1",
-      ])
-    #expect(duet.sendVideo([0, 0, 0, 1, 0x67, 0x42]))
-    #expect(duet.take() == ["← ServiceDataACK video"])
-    duet.finish()
-    #expect(duet.isClosedByApp)
-    #expect(duet.failure == nil)
-    #expect(duet.take().contains("→ EndService rpc hash 65537"))
-  }
-
-  @Test(arguments: seeds) func everyPresetStreams(seed: UInt64) {
-    for preset in HeadUnitPreset.allCases {
-      let duet = Duet(Self.configuration(preset), seed: seed)
-      duet.connect()
-      let capability = preset.configuration.videoCapability
-      let offer = capability.flatMap { VideoOffer.offers(of: $0).first }
-      duet.setWish(VideoWish(size: offer?.size ?? VideoSize(800, 480)))
-      duet.wait(.seconds(1))
-      #expect(duet.app.videoGrant?.size == offer?.size ?? VideoSize(800, 480))
-      #expect(duet.violations.isEmpty)
-      duet.finish()
-      #expect(duet.isClosedByApp)
-    }
-  }
-
-  /// FULL may overtake OnPermissionsChange; the policy update comes in many frames on the hybrid service.
-  @Test(arguments: seeds) func unusualOrderAndPolicyUpdate(seed: UInt64) {
-    let configuration = Self.configuration {
-      $0.behaviour.activatesBeforePermissions = true
-      $0.behaviour.policyUpdateSize = 300_000
-    }
-    let duet = Duet(configuration, seed: seed)
-    duet.setWish(Self.wish)
-    duet.connect()
-    #expect(duet.app.videoGrant != nil)
-    _ = duet.take()
-    duet.wait(.seconds(3))
-    #expect(duet.take() == ["← OnSystemRequest"])
-    #expect(duet.app.videoGrant != nil)
-  }
-
-  @Test(arguments: seeds) func silentHeadUnits(seed: UInt64) {
-    let noSession = Duet(Self.configuration { $0.behaviour.rpcStart = .silence }, seed: seed)
-    noSession.connect()
-    noSession.wait(.seconds(10))
-    #expect(noSession.failure == .unanswered(request: "StartService"))
-
-    let noRegistration = Duet(Self.configuration { $0.behaviour.registration = .silence }, seed: seed)
-    noRegistration.connect()
-    noRegistration.wait(.seconds(12))
-    #expect(noRegistration.failure == .unanswered(request: "RegisterAppInterface"))
-
-    let noEnd = Self.streaming(Self.configuration { $0.behaviour.serviceEnd = .silence }, seed: seed)
-    noEnd.finish()
-    #expect(!noEnd.isClosedByApp)
-    noEnd.wait(.seconds(1))
-    #expect(noEnd.isClosedByApp)
-    #expect(noEnd.failure == nil)
-  }
-
-  @Test(arguments: seeds) func refusedRegistration(seed: UInt64) {
-    let configuration = Self.configuration { $0.behaviour.registration = .result(.disallowed, success: false) }
-    let duet = Duet(configuration, seed: seed)
-    duet.connect()
-    #expect(duet.failure == .registrationRefused(resultCode: "DISALLOWED", info: nil))
-    #expect(duet.isClosedByApp)
-  }
-
-  /// Heartbeats of both sides for a minute, with and without video.
-  @Test(arguments: seeds) func heartbeats(seed: UInt64) {
-    var app = AppDriver.configuration
-    app.heartbeatInterval = .seconds(3)
-    let duet = Duet(Self.configuration(), app: app, seed: seed)
-    duet.connect()
-    duet.setWish(Self.wish)
-    duet.wait(.seconds(60))
-    #expect(duet.failure == nil)
-    #expect(duet.app.videoGrant != nil)
-    let lines = duet.take()
-    #expect(lines.filter { $0 == "→ Heartbeat" }.count == 20 - 1)
-    #expect(lines.filter { $0 == "← HeartbeatACK control" }.count == 20 - 1)
-
-    let pinging = Duet(Self.configuration { $0.behaviour.heartbeat = .pings(every: .seconds(2)) }, seed: seed)
-    pinging.connect()
-    pinging.wait(.seconds(21))
-    let answers = pinging.take().filter { $0 == "→ HeartbeatACK control" }
-    #expect(answers.count == 10)
-    #expect(pinging.violations.isEmpty)
-
-    let silent = Duet(Self.configuration { $0.behaviour.heartbeat = .silence }, app: app, seed: seed)
-    silent.connect()
-    silent.wait(.seconds(60))
-    #expect(silent.failure == .heartbeatLost)
   }
 }

@@ -113,26 +113,6 @@ import Testing
     #expect(driver.take() == ["• started 400×380 epoch 1"])
   }
 
-  /// L-d, L15: 5 s for the start, then an end, then pauses of 2 s, 4 s, … up to 30 s.
-  @Test func startUnanswered() {
-    let driver = AppDriver.starting()
-    driver.wait(.milliseconds(4999))
-    #expect(driver.take().isEmpty)
-    for pause in [2.0, 4, 8, 16, 30, 30] {
-      driver.wait(.milliseconds(1))
-      #expect(
-        driver.take() == ["• start of 800×480 failed [], again after \(pause) seconds", "→ EndService video"])
-      driver.control(.endServiceNAK, .video)
-      driver.wait(.seconds(pause) - .milliseconds(1))
-      #expect(driver.take().isEmpty)
-      driver.wait(.milliseconds(1))
-      #expect(driver.take() == [Self.start])
-      driver.wait(.milliseconds(4999))
-    }
-    driver.acknowledgeVideo()
-    #expect(driver.isStreaming)
-  }
-
   /// L16: 1 s for the end.
   @Test func endUnanswered() {
     let driver = AppDriver.streaming()
@@ -148,19 +128,6 @@ import Testing
     #expect(driver.take() == ["• started 400×380 epoch 2"])
   }
 
-  @Test func lateAcknowledgement() {
-    let driver = AppDriver.starting()
-    driver.wait(.seconds(5))
-    driver.control(.endServiceNAK, .video)
-    _ = driver.take()
-    driver.acknowledgeVideo()
-    #expect(driver.take() == ["→ EndService video"])
-    #expect(!driver.isStreaming)
-    driver.control(.endServiceACK, .video)
-    driver.wait(.seconds(2))
-    #expect(driver.take() == [Self.start])
-  }
-
   @Test func acknowledgementsOfNothing() {
     let driver = AppDriver.streaming()
     let grant = driver.session.videoGrant
@@ -169,60 +136,6 @@ import Testing
     driver.control(.endServiceACK, .video)
     #expect(driver.take().isEmpty)
     #expect(driver.session.videoGrant == grant)
-  }
-
-  /// L-e, L18: a NAK that names nothing is tried again, with growing pauses; leaving cancels.
-  @Test func refusedWithoutParameters() {
-    let driver = AppDriver.starting()
-    for pause in [2.0, 4, 8] {
-      driver.refuseVideo(reason: "busy")
-      #expect(driver.take() == ["• start of 800×480 failed [], again after \(pause) seconds"])
-      driver.wait(.seconds(pause) - .milliseconds(1))
-      #expect(driver.take().isEmpty)
-      driver.wait(.milliseconds(1))
-      #expect(driver.take() == [Self.start])
-    }
-    driver.refuseVideo()
-    driver.status(.background, .notStreamable)
-    _ = driver.take()
-    driver.wait(.seconds(100))
-    #expect(driver.take().isEmpty)
-    #expect(driver.session.nextDeadline == nil)
-    driver.status(.full, .streamable)
-    #expect(driver.take().last == Self.start)
-    driver.refuseVideo()
-    #expect(driver.take() == ["• start of 800×480 failed [], again after 2.0 seconds"])
-  }
-
-  @Test func refusedWithParameters() {
-    let driver = AppDriver.starting()
-    driver.refuseVideo(["width", "height"])
-    #expect(driver.take() == ["• start of 800×480 failed [width,height], never again"])
-    driver.wait(.seconds(100))
-    #expect(driver.take().isEmpty)
-    driver.setWish(VideoWish(size: VideoSize(400, 380)))
-    #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
-    // Wished once more, it is asked for once more: conditions may have changed.
-    driver.refuseVideo()
-    driver.setWish(AppDriver.wish)
-    _ = driver.take()
-    driver.wait(.seconds(2))
-    #expect(driver.take() == [Self.start])
-    driver.refuseVideo(["height"])
-    driver.status(.none, .notStreamable)
-    driver.status(.full, .streamable)
-    #expect(driver.take().last == Self.start)
-  }
-
-  /// The failure names what was refused, not what is wished by now.
-  @Test func refusedAfterTheWishChanged() {
-    let driver = AppDriver.starting()
-    driver.setWish(VideoWish(size: VideoSize(400, 380)))
-    driver.refuseVideo(["width"])
-    #expect(
-      driver.take() == [
-        "• start of 800×480 failed [width], never again", "→ StartService video 400×380 RAW H264",
-      ])
   }
 
   /// L-f: acknowledged, stopped at once, tried again.
@@ -274,60 +187,6 @@ import Testing
     #expect(driver.isStreaming)
   }
 
-  struct Answer: Sendable {
-    var width: Int32?
-    var height: Int32?
-    var accepted: VideoSize
-    var diagnostics = 0
-  }
-
-  /// S9, S10 and other odd answers.
-  @Test(arguments: [
-    Answer(width: 800, height: 480, accepted: VideoSize(800, 480)),
-    Answer(width: nil, height: nil, accepted: VideoSize(800, 480)),
-    Answer(width: 0, height: 0, accepted: VideoSize(800, 480)),
-    Answer(width: 640, height: nil, accepted: VideoSize(800, 480), diagnostics: 1),
-    Answer(width: -1, height: 480, accepted: VideoSize(800, 480)),
-    Answer(width: .max, height: .max, accepted: VideoSize(800, 480)),
-    Answer(width: 640, height: 360, accepted: VideoSize(640, 360)),
-  ])
-  func acceptedSize(_ answer: Answer) {
-    let driver = AppDriver.starting()
-    driver.acknowledgeVideo(VideoServiceParameters(width: answer.width, height: answer.height))
-    #expect(driver.session.videoGrant?.size == answer.accepted)
-    #expect(driver.diagnostics.count == answer.diagnostics)
-    _ = driver.take()
-    // The app follows the head unit: that is no new size.
-    driver.setWish(VideoWish(size: answer.accepted))
-    #expect(driver.take().isEmpty)
-  }
-
-  @Test func flapping() {
-    let driver = AppDriver.ready()
-    for step in 0..<500 {
-      let isOn = step % 2 == 0
-      driver.status(isOn ? .full : .background, isOn ? .streamable : .notStreamable)
-      // The head unit takes its time, so that answers meet other states than they were asked in.
-      for frame in driver.frames where step % 3 == 0 && frame.header.service == .video {
-        if frame.header.controlFrame == .startService { driver.acknowledgeVideo() }
-        if frame.header.controlFrame == .endService { driver.control(.endServiceACK, .video) }
-      }
-      _ = driver.take()
-      driver.wait(milliseconds: 10)
-    }
-    driver.status(.full, .streamable)
-    for _ in 0..<10 {
-      for frame in driver.frames where frame.header.service == .video {
-        if frame.header.controlFrame == .startService { driver.acknowledgeVideo() }
-        if frame.header.controlFrame == .endService { driver.control(.endServiceACK, .video) }
-      }
-      _ = driver.take()
-      driver.wait(.seconds(2))
-    }
-    #expect(driver.isStreaming)
-  }
-
-  /// L23, L27 are whole ends: see SessionEndTests. Here: the app stops and goes on within a session.
   @Test func appStopsAndGoesOn() {
     let driver = AppDriver.streaming()
     driver.setWish(nil)

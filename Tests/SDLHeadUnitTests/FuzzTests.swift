@@ -1,22 +1,12 @@
 import SDLHeadUnit
 import SDLMessages
 import SDLWire
+import TestSupport
 import Testing
 
-/// SplitMix64: the same numbers on every machine.
-private struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
-
+extension SeededGenerator {
   /// `choices` must not be empty.
-  mutating func pick<T>(_ choices: [T]) -> T {
+  fileprivate mutating func pick<T>(_ choices: [T]) -> T {
     choices[Int.random(in: 0..<choices.count, using: &self)]
   }
 }
@@ -96,7 +86,7 @@ private struct SeededGenerator: RandomNumberGenerator {
 
   @Test(arguments: 1...5 as ClosedRange<UInt64>)
   func mutatedConversations(seed: UInt64) {
-    var generator = SeededGenerator(state: seed)
+    var generator = SeededGenerator(seed: seed)
     var app = TestApp(configuration(&generator))
     app.readsRPCs = false
     var started = 0
@@ -119,7 +109,7 @@ private struct SeededGenerator: RandomNumberGenerator {
 
   @Test(arguments: 11...15 as ClosedRange<UInt64>)
   func randomFrames(seed: UInt64) {
-    var generator = SeededGenerator(state: seed)
+    var generator = SeededGenerator(seed: seed)
     var app = TestApp(configuration(&generator))
     app.readsRPCs = false
     var answered = 0

@@ -1,5 +1,6 @@
 import SDLMessages
 import Testing
+import TestSupport
 
 @Suite struct JSONParsingTests {
   private func failure(_ bytes: [UInt8]) -> JSONObject.Malformed? {

@@ -1,6 +1,7 @@
 import SDLMessages
 import SDLWire
 import Testing
+import TestSupport
 
 @Suite struct RPCMessageTests {
   /// Payloads of the protocol's byte vectors V29 to V34.

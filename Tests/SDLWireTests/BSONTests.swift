@@ -1,5 +1,6 @@
 import SDLWire
 import Testing
+import TestSupport
 
 @Suite struct BSONTests {
   /// Bytes of the `bson` package of PyMongo for

@@ -1,5 +1,6 @@
 import SDLWire
 import Testing
+import TestSupport
 
 @Suite struct DataVectorTests {
   /// V14.

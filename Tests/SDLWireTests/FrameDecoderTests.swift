@@ -1,5 +1,6 @@
 import SDLWire
 import Testing
+import TestSupport
 
 @Suite struct FrameDecoderTests {
   /// Frames of several sizes and versions, one after the other.

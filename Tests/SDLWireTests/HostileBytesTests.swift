@@ -1,5 +1,6 @@
 import SDLWire
 import Testing
+import TestSupport
 
 /// Whatever the bytes are: an answer or an error, never a trap, and no more memory than promised. The generator is
 /// seeded, so that a failure can be repeated.

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Whole frames as they go over the wire, by what they are. Session 1 and hash 0x00010001 throughout.
 enum Vector {
   /// StartService RPC, legacy (v1–v4 app).

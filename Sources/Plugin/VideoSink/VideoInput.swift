@@ -3,6 +3,13 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
+/// A key frame that upstream was asked for.
+struct KeyFrameRequest {
+  var time: Duration
+  /// It has been too long, and the user was told.
+  var isOverdue = false
+}
+
 /// What the streaming thread keeps between frames.
 final class VideoInput {
   enum Format {
@@ -27,7 +34,7 @@ final class VideoInput {
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
   /// Upstream has been asked for the key frame that is missing.
-  var hasRequestedKeyFrame = false
+  var keyFrameRequest: KeyFrameRequest?
   /// Those of the H.264 input, for key frames that come without.
   var parameterSets = ParameterSets()
 
@@ -50,7 +57,7 @@ final class VideoInput {
     limiter.reset()
     epoch = 0
     needsKeyFrame = true
-    hasRequestedKeyFrame = false
+    keyFrameRequest = nil
     parameterSets = ParameterSets()
     mismatch = nil
     isLive = nil

@@ -102,7 +102,7 @@ extension VideoSink {
     if input.epoch != grant.epoch || now - input.lastSent >= Self.decoderPatience {
       input.epoch = grant.epoch
       input.needsKeyFrame = true
-      input.hasRequestedKeyFrame = false
+      input.keyFrameRequest = nil
     }
     input.lastSent = now
     switch input.format {
@@ -132,7 +132,7 @@ extension VideoSink {
   ) -> GstFlowReturn {
     payloads.giveBack(payload)
     input.needsKeyFrame = true
-    input.hasRequestedKeyFrame = false
+    input.keyFrameRequest = nil
     return drop(reason, result)
   }
 

@@ -6,6 +6,9 @@ import SDLLink
 
 /// H.264 input: passed on from its own memory, beginning at a key frame.
 extension VideoSink {
+  /// How long upstream may take to send a key frame that it was asked for.
+  private static let keyFramePatience = Duration.seconds(5)
+
   func sendH264(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
@@ -20,7 +23,7 @@ extension VideoSink {
     if input.needsKeyFrame {
       guard unit.isKeyFrame else {
         payloads.giveBack(payload)
-        requestKeyFrame()
+        missKeyFrame()
         return drop(.waitingForKeyFrame)
       }
       begin(payload, unit)
@@ -37,12 +40,26 @@ extension VideoSink {
       input.parameterSets.bytes.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
     }
     input.needsKeyFrame = false
-    input.hasRequestedKeyFrame = false
+    input.keyFrameRequest = nil
+  }
+
+  /// Nothing can be shown before the next key frame: upstream is asked for one, and if it has none, the user is told.
+  private func missKeyFrame() {
+    let now = MonotonicClock.now
+    guard let request = input.keyFrameRequest else {
+      input.keyFrameRequest = KeyFrameRequest(time: now)
+      return requestKeyFrame()
+    }
+    guard !request.isOverdue, now - request.time >= Self.keyFramePatience else { return }
+    input.keyFrameRequest?.isOverdue = true
+    warn(
+      .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "No key frame for \(Self.keyFramePatience.components.seconds) s, and nothing can be shown before one: let the encoder make them more often (key-int-max of x264enc)."
+      ))
   }
 
   private func requestKeyFrame() {
-    guard !input.hasRequestedKeyFrame else { return }
-    input.hasRequestedKeyFrame = true
     counters.withLock { $0.keyFramesForced += 1 }
     log(GST_LEVEL_INFO, "asking upstream for a key frame")
     gst_pad_push_event(

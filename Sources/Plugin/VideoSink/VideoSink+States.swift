@@ -128,14 +128,15 @@ extension VideoSink {
     guard let connection else { return }
     connection.stop(grace: Self.farewell)
     connection.join()
-    let hadFailed = state.withLock { state in
+    let last = state.withLock { state in
       defer { state = VideoSinkState() }
-      return state.hasFailed
+      return state
     }
     counters.withLock { $0.endConnection(connection.statistics) }
-    if wasConnecting, !hadFailed { postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
-    VideoSinkProperty.connectionState.notify(element)
-    VideoSinkProperty.hmiLevel.notify(element)
+    if wasConnecting, !last.hasFailed { postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
+    if last.connectionState != .idle { VideoSinkProperty.connectionState.notify(element) }
+    if last.hmiStatus != nil { VideoSinkProperty.hmiLevel.notify(element) }
+    if last.headUnit != nil { VideoSinkProperty.headUnit.notify(element) }
   }
 
   func setFlushing(_ isFlushing: Bool) {
@@ -147,9 +148,9 @@ extension VideoSink {
     connection?.setFlushing(isFlushing)
   }
 
-  /// Tells the connection what to stream now.
+  /// Tells the connection what to stream now. The lock is kept, so that the last wish told is the newest; all that the
+  /// connection does is to note it.
   func updateWish() {
-    let (connection, wish) = state.withLock { ($0.connection, $0.wish) }
-    connection?.setVideoWish(wish)
+    state.withLock { $0.connection?.setVideoWish($0.wish) }
   }
 }

@@ -11,8 +11,8 @@ import X264Encoder
 /// It derives from GstBaseSink and not from GstVideoSink, because H.264 is an equal input: frames of it must never be
 /// dropped for lateness, which is what GstVideoSink is made for.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `state` → `settings`, `counters`. None of the
-/// last three is held while calling out or waiting for anything but `state` itself.
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `state` → the connection's own; `settings` and
+/// `counters` are taken alone. None of ours is held while calling GStreamer or waiting for anything but `state` itself.
 final class VideoSink: Sendable {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
   nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlVideoSink>

@@ -20,6 +20,7 @@ final class AppDriver {
   var version: UInt8 = 5
 
   private var lines: [String] = []
+  private var frameDecoder = FrameDecoder()
   private var reader = WireReader()
   private var headUnitReader = WireReader()
   private var invariants = AppInvariants()
@@ -47,9 +48,10 @@ final class AppDriver {
     for action in actions {
       switch action {
       case .send(let bytes):
+        frameDecoder.append(bytes)
+        while case .frame(let frame)? = frameDecoder.next() { frames.append(frame) }
         for item in reader.read(bytes) {
           invariants.sent(item)
-          frames.append(item.frame)
           if case .rpc(let message, _) = item { correlationIDs[message.function] = message.correlationID }
           lines.append("→ " + item.text)
         }

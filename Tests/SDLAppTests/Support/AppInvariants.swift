@@ -29,7 +29,7 @@ struct AppInvariants {
     let frame = item.frame
     switch item {
     case .data: break
-    case .rpc(let message, _): received(message)
+    case .rpc(let message, _): if header != nil { received(message) }
     case .control:
       switch (frame.header.controlFrame, frame.header.service) {
       case (.startServiceACK, .rpc) where header == nil: header = (frame.header.version, frame.header.sessionID)
@@ -37,7 +37,7 @@ struct AppInvariants {
       case (.startServiceNAK, .video):
         // Once acknowledged, only an EndService ends it: the NAK answers something older.
         if !isStartAcknowledged { isServiceEnded = true }
-      case (.endService, let service):
+      case (.endService, let service) where header != nil:
         unacknowledgedEnds.append(service)
         if service == .video { isServiceEnded = true }
         if service == .rpc { isRegistered = false }

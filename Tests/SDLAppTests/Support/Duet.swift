@@ -1,6 +1,7 @@
 import SDLApp
 import SDLHeadUnit
 import Testing
+import TestSupport
 
 /// Both machines joined in memory: the bytes of one reach the decoder of the other, cut at arbitrary places.
 ///
@@ -162,5 +163,30 @@ final class Duet {
       case .close: lines.append("← close")
       }
     }
+  }
+}
+
+// MARK: Starting points
+
+extension Duet {
+  /// The conversation must not depend on them.
+  static let seeds: [UInt64] = [1, 2, 3, 4]
+
+  static func configuration(
+    _ preset: HeadUnitPreset = .standard, _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
+  ) -> HeadUnitConfiguration {
+    var configuration = preset.configuration
+    change(&configuration)
+    return configuration
+  }
+
+  static func streaming(_ configuration: HeadUnitConfiguration, seed: UInt64) -> Duet {
+    let duet = Duet(configuration, seed: seed)
+    duet.connect()
+    duet.setWish(AppDriver.wish)
+    duet.wait(.milliseconds(200))
+    #expect(duet.app.videoGrant != nil)
+    _ = duet.take()
+    return duet
   }
 }

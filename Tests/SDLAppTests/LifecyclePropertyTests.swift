@@ -1,0 +1,131 @@
+import Testing
+
+@testable import SDLApp
+import TestSupport
+
+/// Random orders of everything that can happen. ``AppInvariants`` looks at every step; here is what must come of it.
+@Suite struct LifecyclePropertyTests {
+  private static let sizes = [VideoSize(800, 480), VideoSize(400, 380), VideoSize(532, 252)]
+
+  /// A head unit without manners: answers late, twice, to nothing, and ends what it likes.
+  private static func disturb(_ driver: AppDriver, _ random: inout SeededGenerator) {
+    switch Int.random(in: 0..<16, using: &random) {
+    case 0, 1, 2:
+      driver.status(
+        HMILevel.allCases.randomElement(using: &random) ?? .none,
+        Bool.random(using: &random) ? .streamable : .notStreamable,
+        window: Int.random(in: 0..<8, using: &random) == 0 ? 1 : nil)
+    case 3, 4: driver.acknowledgeVideo()
+    case 5: driver.acknowledgeVideo(VideoServiceParameters(width: 640, height: 360))
+    case 6: driver.refuseVideo()
+    case 7: driver.refuseVideo(["width"])
+    case 8: driver.control(.endService, .video)
+    case 9, 10: driver.control(Bool.random(using: &random) ? .endServiceACK : .endServiceNAK, .video)
+    case 11: driver.setWish(sizes.randomElement(using: &random).map { VideoWish(size: $0) })
+    case 12: driver.setWish(nil)
+    case 13:
+      var update = VideoStreamingCapability()
+      update.maxBitrate = Int.random(in: 1...3, using: &random)
+      driver.updateCapability(update)
+    case 14: driver.control(.heartbeat, .control)
+    default: driver.wait(.milliseconds(Int.random(in: 1...6000, using: &random)))
+    }
+    // Long enough for deadlines to meet answers, short enough for answers to meet each other.
+    if Int.random(in: 0..<4, using: &random) == 0 {
+      driver.wait(.milliseconds(Int.random(in: 0...1200, using: &random)))
+    }
+  }
+
+  /// Plays a polite head unit until the stream stands, or ten rounds have passed.
+  private static func settle(_ driver: AppDriver) {
+    _ = driver.take()
+    driver.setWish(AppDriver.wish)
+    driver.status(.none, .notStreamable)
+    driver.status(.full, .streamable)
+    for _ in 0..<10 where !driver.isStreaming {
+      for frame in driver.frames where frame.header.service == .video {
+        if frame.header.controlFrame == .startService { driver.acknowledgeVideo() }
+        if frame.header.controlFrame == .endService { driver.control(.endServiceACK, .video) }
+      }
+      _ = driver.take()
+      driver.wait(.seconds(6))
+    }
+  }
+
+  @Test(arguments: 1...40) func videoRecoversFromEverything(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let driver = AppDriver.ready()
+    for _ in 0..<400 { Self.disturb(driver, &random) }
+    #expect(!driver.isClosed)
+    Self.settle(driver)
+    #expect(driver.isStreaming)
+  }
+
+  /// The end comes at a random moment, in a random way; afterwards nothing moves.
+  @Test(arguments: 1...200) func sessionsEndOnce(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var configuration = AppDriver.configuration
+    configuration.heartbeatInterval = Bool.random(using: &random) ? .seconds(4) : nil
+    let driver = AppDriver(configuration)
+    let end = Int.random(in: 0..<60, using: &random)
+    for step in 0..<120 {
+      if step == 0 { driver.connect() }
+      if step == 3, driver.failure == nil { driver.acknowledgeSession() }
+      if step == 6, !driver.isClosed, driver.frames.count > 1 { driver.acceptRegistration() }
+      if step == 9, driver.headUnit != nil, !driver.isClosed { driver.answerCapability() }
+      if step == end {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: driver.finish()
+        case 1: driver.lose()
+        case 2: driver.control(.endService, .rpc)
+        default: driver.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: .masterReset).json)
+        }
+      }
+      Self.disturb(driver, &random)
+    }
+    driver.wait(.seconds(30))
+    driver.finish()
+    driver.wait(.seconds(1))
+    #expect(driver.isClosed)
+    #expect(driver.session.nextDeadline == nil)
+  }
+
+  /// Status every 10 ms for 5 s, under every pace of the head unit's answers.
+  @Test(arguments: 1...20) func flapping(pace: Int) {
+    let driver = AppDriver.ready()
+    var answers: [(due: Duration, control: ControlFrame)] = []
+    func listen() {
+      for frame in driver.frames where frame.header.service == .video {
+        let due = driver.now + .milliseconds(pace * 7)
+        if frame.header.controlFrame == .startService { answers.append((due, .startServiceACK)) }
+        if frame.header.controlFrame == .endService { answers.append((due, .endServiceACK)) }
+      }
+      _ = driver.take()
+      while let first = answers.first, first.due <= driver.now {
+        answers.removeFirst()
+        driver.control(first.control, .video)
+      }
+    }
+    for step in 0..<500 {
+      driver.status(step.isMultiple(of: 2) ? .full : .none, step.isMultiple(of: 2) ? .streamable : .notStreamable)
+      listen()
+      driver.wait(.milliseconds(10))
+    }
+    let endsInFull = pace.isMultiple(of: 2)
+    driver.status(endsInFull ? .full : .none, endsInFull ? .streamable : .notStreamable)
+    for _ in 0..<300 {
+      listen()
+      driver.wait(.milliseconds(10))
+    }
+    #expect(driver.isStreaming == endsInFull)
+    #expect(answers.isEmpty)
+    #expect(driver.session.nextDeadline == nil)
+  }
+
+  @Test func messageIDsSkipZero() {
+    var session = AppDriver.streaming().session
+    session.lastMessageID = .max - 1
+    #expect(session.nextMessageID() == .max)
+    #expect(session.nextMessageID() == 1)
+  }
+}

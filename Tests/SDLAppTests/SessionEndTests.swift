@@ -1,0 +1,257 @@
+import SDLApp
+import Testing
+
+/// How sessions end, from either side and in every phase.
+@Suite struct SessionEndTests {
+  enum Phase: CaseIterable, Sendable {
+    case idle, startingSession, registering, ready, starting, streaming, ending, endedByHeadUnit, finishing
+
+    func driver() -> AppDriver {
+      switch self {
+      case .idle: return AppDriver()
+      case .startingSession:
+        let driver = AppDriver()
+        driver.connect()
+        _ = driver.take()
+        return driver
+      case .registering: return AppDriver.registering()
+      case .ready: return AppDriver.ready()
+      case .starting: return AppDriver.starting()
+      case .streaming: return AppDriver.streaming()
+      case .ending:
+        let driver = AppDriver.streaming()
+        driver.status(.background, .notStreamable)
+        _ = driver.take()
+        return driver
+      case .endedByHeadUnit:
+        let driver = AppDriver.ready()
+        driver.control(.endService, .rpc)
+        _ = driver.take()
+        return driver
+      case .finishing:
+        let driver = AppDriver.ready()
+        driver.finish()
+        _ = driver.take()
+        return driver
+      }
+    }
+
+    var whenLost: [String] {
+      switch self {
+      case .finishing: ["■"]
+      case .streaming: ["• stopped session-ended", "• failed", "■"]
+      default: ["• failed", "■"]
+      }
+    }
+
+    var whenFinished: [String] {
+      switch self {
+      case .idle, .startingSession, .endedByHeadUnit: ["■"]
+      case .registering: ["→ EndService rpc hash 65537", "■"]
+      case .ready, .starting, .ending: ["→ UnregisterAppInterface request", "■"]
+      case .streaming: ["• stopped app", "→ EndService video", "→ UnregisterAppInterface request", "■"]
+      case .finishing: ["■"]
+      }
+    }
+  }
+
+  @Test(arguments: Phase.allCases) func connectionLost(phase: Phase) {
+    let driver = phase.driver()
+    driver.lose()
+    #expect(driver.take() == phase.whenLost)
+    switch phase {
+    case .finishing: #expect(driver.failure == nil)
+    // Head units close behind their EndService: that is not the network's fault.
+    case .endedByHeadUnit: #expect(driver.failure == .endedByHeadUnit)
+    default: #expect(driver.failure == .connectionLost)
+    }
+    Self.expectSilence(driver)
+  }
+
+  /// Nobody answers: one second at most.
+  @Test(arguments: Phase.allCases) func finishWithoutAnswers(phase: Phase) {
+    let driver = phase.driver()
+    driver.finish()
+    driver.wait(.seconds(1))
+    #expect(driver.take() == phase.whenFinished)
+    #expect(driver.failure == nil)
+    Self.expectSilence(driver)
+  }
+
+  /// After the end nothing moves, whatever comes.
+  private static func expectSilence(_ driver: AppDriver) {
+    driver.status(.full, .streamable)
+    driver.control(.heartbeat, .control)
+    driver.control(.endService, .rpc)
+    driver.acknowledgeVideo()
+    driver.receiveGarbage([1, 2, 3])
+    driver.setWish(AppDriver.wish)
+    driver.wait(.seconds(100))
+    driver.finish()
+    driver.lose()
+    driver.connect()
+    #expect(driver.take().isEmpty)
+    #expect(!driver.isStreaming)
+    #expect(driver.session.nextDeadline == nil)
+  }
+
+  @Test func finishWithAnswers() {
+    let driver = AppDriver.streaming()
+    driver.finish()
+    driver.control(.endServiceACK, .video)
+    driver.respond(.unregisterAppInterface, RPCResult(success: true, resultCode: .success).json)
+    #expect(
+      driver.take() == [
+        "• stopped app", "→ EndService video", "→ UnregisterAppInterface request", "→ EndService rpc hash 65537",
+      ])
+    driver.control(.endServiceACK, .rpc)
+    #expect(driver.take() == ["■"])
+    #expect(driver.failure == nil)
+  }
+
+  @Test func finishRefused() {
+    let driver = AppDriver.ready()
+    driver.finish()
+    driver.respond(
+      .unregisterAppInterface, RPCResult(success: false, resultCode: .genericError).json, as: .genericResponse)
+    #expect(driver.take().last == "→ EndService rpc hash 65537")
+    driver.control(.endServiceNAK, .rpc)
+    #expect(driver.take() == ["■"])
+  }
+
+  @Test func finishWhileVideoStarts() {
+    let acknowledged = AppDriver.starting()
+    acknowledged.finish()
+    acknowledged.acknowledgeVideo()
+    #expect(acknowledged.take() == ["→ UnregisterAppInterface request", "→ EndService video"])
+    let refused = AppDriver.starting()
+    refused.finish()
+    refused.refuseVideo()
+    #expect(refused.take() == ["→ UnregisterAppInterface request"])
+  }
+
+  /// A long time for finishing must not leave the retry of video behind as a deadline that nobody handles.
+  @Test func finishWithPatience() {
+    var configuration = AppDriver.configuration
+    configuration.finishTimeout = .seconds(20)
+    configuration.heartbeatInterval = .seconds(3)
+    let driver = AppDriver.ready(configuration)
+    driver.status(.full, .streamable)
+    driver.finish()
+    driver.refuseVideo()
+    _ = driver.take()
+    driver.wait(.seconds(12))
+    #expect(driver.take() == ["→ EndService rpc hash 65537"])
+    driver.wait(.seconds(8))
+    #expect(driver.take() == ["■"])
+  }
+
+  @Test func eventsWhileFinishing() {
+    let driver = AppDriver.registering()
+    driver.acceptRegistration()
+    driver.setWish(AppDriver.wish)
+    driver.finish()
+    _ = driver.take()
+    driver.respond(.getSystemCapability, RPCResult(success: false, resultCode: .disallowed).json)
+    driver.status(.full, .streamable)
+    #expect(driver.take() == ["• status FULL STREAMABLE"])
+    driver.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: .ignitionOff).json)
+    #expect(driver.take() == ["→ EndService rpc hash 65537"])
+    driver.control(.endService, .rpc)
+    #expect(driver.take() == ["→ EndServiceACK rpc", "■"])
+    #expect(driver.failure == nil)
+  }
+
+  @Test func headUnitEndsWithoutAReason() {
+    let driver = AppDriver.streaming()
+    driver.control(.endService, .rpc)
+    #expect(driver.take() == ["→ EndServiceACK rpc", "• stopped session-ended"])
+    driver.wait(.milliseconds(300))
+    driver.control(.endService, .rpc)
+    #expect(driver.take() == ["→ EndServiceACK rpc"])
+    driver.wait(.milliseconds(199))
+    #expect(!driver.isClosed)
+    driver.wait(.milliseconds(1))
+    #expect(driver.take() == ["• failed", "■"])
+    #expect(driver.failure == .endedByHeadUnit)
+  }
+
+  @Test func headUnitEndsWithAReason() {
+    let driver = AppDriver.streaming()
+    driver.control(.endService, .video)
+    driver.control(.endService, .rpc)
+    driver.wait(.milliseconds(499))
+    driver.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: .ignitionOff).json)
+    #expect(
+      driver.take() == [
+        "→ EndServiceACK video", "• stopped head-unit", "→ EndServiceACK rpc", "• failed", "■",
+      ])
+    #expect(driver.failure == .unregistered(reason: "IGNITION_OFF"))
+  }
+
+  /// Requests and heartbeats of a session that the head unit has ended are nobody's business any more.
+  @Test func headUnitEndsWhileRegistering() {
+    var configuration = AppDriver.configuration
+    configuration.requestTimeout = .milliseconds(100)
+    configuration.heartbeatInterval = .milliseconds(50)
+    let driver = AppDriver.registering(configuration)
+    driver.control(.endService, .rpc)
+    driver.wait(.seconds(1))
+    #expect(driver.take() == ["→ EndServiceACK rpc", "• failed", "■"])
+    #expect(driver.failure == .endedByHeadUnit)
+  }
+
+  @Test(arguments: UnregisteredReason.allCases) func unregistered(reason: UnregisteredReason) {
+    let driver = AppDriver.streaming()
+    driver.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: reason).json)
+    #expect(driver.take() == ["• stopped session-ended", "• failed", "■"])
+    #expect(driver.failure == .unregistered(reason: reason.rawValue))
+  }
+
+  @Test func unregisteredForUnknownReasons() {
+    let unknown = AppDriver.ready()
+    unknown.notify(.onAppInterfaceUnregistered, ["reason": .string("MOON_PHASE")])
+    #expect(unknown.failure == .unregistered(reason: "MOON_PHASE"))
+    let none = AppDriver.ready()
+    none.notify(.onAppInterfaceUnregistered, [:])
+    #expect(none.failure?.description == "the head unit unregistered the app: it gave no reason")
+  }
+
+  @Test func registrationRefused() {
+    let driver = AppDriver.registering()
+    driver.respond(
+      .registerAppInterface, RPCResult(success: false, resultCode: .duplicateName, info: "taken").json)
+    #expect(driver.failure == .registrationRefused(resultCode: "DUPLICATE_NAME", info: "taken"))
+    #expect(driver.take() == ["• failed", "■"])
+  }
+
+  /// Several result codes besides SUCCESS come with `success`.
+  @Test(arguments: [ResultCode.warnings, .wrongLanguage, .resumeFailed]) func registeredWith(code: ResultCode) {
+    let driver = AppDriver.registering()
+    driver.acceptRegistration { $0.result = RPCResult(success: true, resultCode: code) }
+    #expect(driver.take() == ["• registered", "→ GetSystemCapability request"])
+  }
+
+  @Test func registrationUnreadable() {
+    let driver = AppDriver.registering()
+    driver.respond(
+      .registerAppInterface, RPCResult(success: false, resultCode: .invalidData).json, as: .genericResponse)
+    #expect(driver.failure == .registrationRefused(resultCode: "INVALID_DATA", info: nil))
+  }
+
+  @Test func textsSayWhatToDo() {
+    for (failure, advice) in [
+      (AppSessionFailure.notSDL(firstBytes: [0x48, 0x69, 0x00]), "check host and port"),
+      (.notSDL(firstBytes: [0x48, 0x69, 0x00]), "\"Hi.\""),
+      (.sessionRefused(reason: "busy"), "(busy)"),
+      (.unsupportedProtocol(version: "2.0.0"), "3 or newer"),
+      (.unanswered(request: "StartService"), "connect-timeout"),
+      (.registrationRefused(resultCode: "DISALLOWED", info: nil), "app-id"),
+      (.unregistered(reason: "APP_UNAUTHORIZED"), "app-id"),
+      (.unregistered(reason: "IGNITION_OFF"), "connect again"),
+      (.heartbeatLost, "check the network"),
+    ] {
+      #expect("\(failure)".contains(advice), "\(failure)")
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import SDLApp
+import Testing
+
+/// Every answer to StartService(video), and none.
+@Suite struct VideoStartTests {
+  private static let start = "→ StartService video 800×480 RAW H264"
+
+  /// L-d, L15: 5 s for the start, then an end, then pauses of 2 s, 4 s, … up to 30 s.
+  @Test func startUnanswered() {
+    let driver = AppDriver.starting()
+    driver.wait(.milliseconds(4999))
+    #expect(driver.take().isEmpty)
+    for pause in [2.0, 4, 8, 16, 30, 30] {
+      driver.wait(.milliseconds(1))
+      #expect(
+        driver.take() == ["• start of 800×480 failed [], again after \(pause) seconds", "→ EndService video"])
+      driver.control(.endServiceNAK, .video)
+      driver.wait(.seconds(pause) - .milliseconds(1))
+      #expect(driver.take().isEmpty)
+      driver.wait(.milliseconds(1))
+      #expect(driver.take() == [Self.start])
+      driver.wait(.milliseconds(4999))
+    }
+    driver.acknowledgeVideo()
+    #expect(driver.isStreaming)
+  }
+
+  @Test func lateAcknowledgement() {
+    let driver = AppDriver.starting()
+    driver.wait(.seconds(5))
+    driver.control(.endServiceNAK, .video)
+    _ = driver.take()
+    driver.acknowledgeVideo()
+    #expect(driver.take() == ["→ EndService video"])
+    #expect(!driver.isStreaming)
+    driver.control(.endServiceACK, .video)
+    driver.wait(.seconds(2))
+    #expect(driver.take() == [Self.start])
+  }
+
+  /// L-e, L18: a NAK that names nothing is tried again, with growing pauses; leaving cancels.
+  @Test func refusedWithoutParameters() {
+    let driver = AppDriver.starting()
+    for pause in [2.0, 4, 8] {
+      driver.refuseVideo(reason: "busy")
+      #expect(driver.take() == ["• start of 800×480 failed [], again after \(pause) seconds"])
+      driver.wait(.seconds(pause) - .milliseconds(1))
+      #expect(driver.take().isEmpty)
+      driver.wait(.milliseconds(1))
+      #expect(driver.take() == [Self.start])
+    }
+    driver.refuseVideo()
+    driver.status(.background, .notStreamable)
+    _ = driver.take()
+    driver.wait(.seconds(100))
+    #expect(driver.take().isEmpty)
+    #expect(driver.session.nextDeadline == nil)
+    driver.status(.full, .streamable)
+    #expect(driver.take().last == Self.start)
+    driver.refuseVideo()
+    #expect(driver.take() == ["• start of 800×480 failed [], again after 2.0 seconds"])
+  }
+
+  @Test func refusedWithParameters() {
+    let driver = AppDriver.starting()
+    driver.refuseVideo(["width", "height"])
+    #expect(driver.take() == ["• start of 800×480 failed [width,height], never again"])
+    driver.wait(.seconds(100))
+    #expect(driver.take().isEmpty)
+    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
+    // Wished once more, it is asked for once more: conditions may have changed.
+    driver.refuseVideo()
+    driver.setWish(AppDriver.wish)
+    _ = driver.take()
+    driver.wait(.seconds(2))
+    #expect(driver.take() == [Self.start])
+    driver.refuseVideo(["height"])
+    driver.status(.none, .notStreamable)
+    driver.status(.full, .streamable)
+    #expect(driver.take().last == Self.start)
+  }
+
+  /// The failure names what was refused, not what is wished by now.
+  @Test func refusedAfterTheWishChanged() {
+    let driver = AppDriver.starting()
+    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    driver.refuseVideo(["width"])
+    #expect(
+      driver.take() == [
+        "• start of 800×480 failed [width], never again", "→ StartService video 400×380 RAW H264",
+      ])
+  }
+
+  struct Answer: Sendable {
+    var width: Int32?
+    var height: Int32?
+    var accepted: VideoSize
+    var diagnostics = 0
+  }
+
+  /// S9, S10 and other odd answers.
+  @Test(arguments: [
+    Answer(width: 800, height: 480, accepted: VideoSize(800, 480)),
+    Answer(width: nil, height: nil, accepted: VideoSize(800, 480)),
+    Answer(width: 0, height: 0, accepted: VideoSize(800, 480)),
+    Answer(width: 640, height: nil, accepted: VideoSize(800, 480), diagnostics: 1),
+    Answer(width: -1, height: 480, accepted: VideoSize(800, 480)),
+    Answer(width: .max, height: .max, accepted: VideoSize(800, 480)),
+    Answer(width: 640, height: 360, accepted: VideoSize(640, 360)),
+  ])
+  func acceptedSize(_ answer: Answer) {
+    let driver = AppDriver.starting()
+    driver.acknowledgeVideo(VideoServiceParameters(width: answer.width, height: answer.height))
+    #expect(driver.session.videoGrant?.size == answer.accepted)
+    #expect(driver.diagnostics.count == answer.diagnostics)
+    _ = driver.take()
+    // The app follows the head unit: that is no new size.
+    driver.setWish(VideoWish(size: answer.accepted))
+    #expect(driver.take().isEmpty)
+  }
+}

@@ -1,0 +1,8 @@
+extension [UInt8] {
+  /// Bytes written as pairs of hexadecimal digits; everything else in the text only separates them.
+  public init(hex: String) {
+    let digits = hex.compactMap(\.hexDigitValue).map(UInt8.init)
+    precondition(digits.count % 2 == 0, "half a byte in \(hex)")
+    self = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+}
