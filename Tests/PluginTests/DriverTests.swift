@@ -70,7 +70,7 @@ import Testing
     pipeline.drain()
     #expect(pipeline.messages.contains { $0.kind == .asyncDone })
     #expect(pipeline.messages.allSatisfy { $0.error == nil })
-    #expect(try pipeline.sink["connection-state"] == "registering")
+    #expect(eventually { (try? pipeline.sink["connection-state"]) == "registering" })
   }
 
   @Test(arguments: [true, false])
