@@ -142,9 +142,9 @@ public struct AppSession: Sendable {
     return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
   }
 
-  /// The id for the next data message, unique over all services; head units refuse 0.
-  public mutating func nextMessageID() -> UInt32 {
-    lastMessageID = lastMessageID == .max ? 1 : lastMessageID + 1
+  /// The id for the next message that is no video (see ``VideoMessageIDs``); head units refuse 0.
+  mutating func nextMessageID() -> UInt32 {
+    lastMessageID = lastMessageID == VideoMessageIDs.first - 1 ? 1 : lastMessageID + 1
     return lastMessageID
   }
 }

@@ -3,7 +3,8 @@ import SDLApp
 import SDLHeadUnit
 import Synchronization
 
-/// The app's connection to a head unit: one thread that owns the socket in both directions.
+/// The app's connection to a head unit: one thread that reads, keeps time and decides. Video is written by the thread
+/// that brings it, as long as the kernel takes it.
 ///
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
@@ -54,8 +55,9 @@ public final class AppConnection: Sendable {
   let configuration: Configuration
   let wakeUp = WakeUp()
   let queue: VideoQueue
-  private let orders = Mutex(Orders())
-  private let traffic = Mutex((sent: UInt64(0), received: UInt64(0)))
+  let outlet: Outlet
+  private let orders = Monitor(Orders())
+  private let receivedByteCount = Atomic<UInt64>(0)
   private let thread = WorkerThread(name: "sdl-connection")
   private let builtInHeadUnit = Mutex<BuiltInHeadUnit?>(nil)
   private weak let observer: (any AppConnectionObserver)?
@@ -64,7 +66,8 @@ public final class AppConnection: Sendable {
   public init(configuration: Configuration, observer: any AppConnectionObserver) {
     self.configuration = configuration
     self.observer = observer
-    queue = VideoQueue(capacity: configuration.videoQueueCapacity, wakeUp: wakeUp)
+    queue = VideoQueue(capacity: configuration.videoQueueCapacity)
+    outlet = Outlet(queue: queue)
   }
 
   /// Begins to connect; failures of that come as the `ended` event. Throws only when no thread or descriptor can be
@@ -100,9 +103,9 @@ public final class AppConnection: Sendable {
   /// A snapshot.
   public var statistics: LinkStatistics {
     let counters = queue.counters
-    let traffic = traffic.withLock { $0 }
     return LinkStatistics(
-      sentByteCount: traffic.sent, receivedByteCount: traffic.received, sentVideoMessages: counters.sentMessages,
+      sentByteCount: outlet.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed),
+      sentVideoMessages: counters.sentMessages,
       sentVideoByteCount: counters.sentByteCount, discardedVideoMessages: counters.discardedMessages,
       lastVideoDwellTime: counters.lastDwellTime, queuedFrames: counters.queuedFrames,
       queuedByteCount: counters.queuedByteCount)
@@ -119,10 +122,15 @@ extension AppConnection {
 
   /// Offers a payload made for the grant of `grantEpoch`. With anything but `queued` it still belongs to the caller.
   ///
+  /// Writes it at once if that needs no waiting, and then payloads are released here.
+  ///
   /// If `blocking`, waits while the queue is full; ``setFlushing(_:)`` ends that, as does the loss of the grant. It
   /// does not wait in an observer's callback.
   public func submit(_ payload: any VideoPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
-    queue.submit(payload, grantEpoch: grantEpoch, blocking: blocking && !isOnOwnThread)
+    let result = queue.submit(payload, grantEpoch: grantEpoch, blocking: blocking && !isOnOwnThread)
+    // In an observer's callback the connection thread has more urgent things to write first.
+    if result == .queued, !thread.isCurrent, queue.claim(), outlet.writeIfFree() != .idle { wakeUp.signal() }
+    return result
   }
 
   /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
@@ -153,20 +161,23 @@ extension AppConnection {
 
   var stopOrder: Stop? { orders.withLock { $0.stop } }
 
-  func noteTraffic(sent: UInt64, received: UInt64) {
-    traffic.withLock { $0 = (sent, received) }
+  func count(received: Int) {
+    receivedByteCount.wrappingAdd(UInt64(received), ordering: .relaxed)
   }
 
   private func run() {
     var failure: LinkError?
     do {
-      if let channel = try openChannel() {
-        report(.connected(peer: channel.peer))
-        failure = ConnectionLoop(connection: self, channel: channel).run()
+      if let reader = try openTransport() {
+        outlet.open(reader.socket)
+        report(.connected(peer: reader.peer))
+        failure = ConnectionLoop(connection: self, reader: reader).run()
       }
     } catch {
       failure = error
     }
+    // First, because until then the memory of queued payloads may be read.
+    outlet.close()
     queue.close()
     if let server = builtInHeadUnit.withLock({ $0 })?.server {
       server.stop()
@@ -176,14 +187,14 @@ extension AppConnection {
   }
 
   /// Nil when the connection is not wanted any more.
-  private func openChannel() throws(LinkError) -> FrameChannel? {
+  private func openTransport() throws(LinkError) -> FrameReader? {
     switch configuration.endpoint {
     case .tcp(let host, let port): try connect(host: host, port: port)
     case .builtIn(let headUnit): try startBuiltIn(headUnit)
     }
   }
 
-  private func connect(host: String, port: UInt16) throws(LinkError) -> FrameChannel? {
+  private func connect(host: String, port: UInt16) throws(LinkError) -> FrameReader? {
     let timeout = configuration.connectTimeout
     let deadline = MonotonicClock.now + timeout
     report(.resolving(host: host))
@@ -200,19 +211,19 @@ extension AppConnection {
       wakeUp: wakeUp, isWanted: { self.stopOrder == nil },
       willTry: { self.report(.connecting(address: $0.description)) })
     switch outcome {
-    case .connected(let socket, let address): return FrameChannel(socket: socket, peer: address.description)
+    case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
     case .failed(let error): throw error
     case .interrupted: return nil
     }
   }
 
-  private func startBuiltIn(_ headUnit: HeadUnitConfiguration) throws(LinkError) -> FrameChannel {
+  private func startBuiltIn(_ headUnit: HeadUnitConfiguration) throws(LinkError) -> FrameReader {
     let (ours, theirs) = try Socket.pair()
     let observer = BuiltInObserver(connection: self)
     let server = try HeadUnitServer(configuration: headUnit, serving: theirs, observer: observer)
     builtInHeadUnit.withLock { $0 = BuiltInHeadUnit(server: server, observer: observer) }
     try server.start()
-    return FrameChannel(socket: ours, peer: "the built-in head unit")
+    return FrameReader(socket: ours, peer: "the built-in head unit")
   }
 }
 

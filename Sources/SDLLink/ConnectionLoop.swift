@@ -1,24 +1,23 @@
 import Glibc
 import SDLApp
 
-/// What the connection thread does while the transport stands: moves bytes, and executes the session's actions.
+/// What the connection thread does while the transport stands: reads, executes the session's actions, and writes what
+/// the streaming thread cannot.
 final class ConnectionLoop {
   /// How long queued video may take to leave before the service is ended: head units drop what comes right before an
   /// EndService.
   static let drainTime = Duration.milliseconds(500)
   /// For the last control frames of a session that ends by itself.
   private static let closeTime = Duration.seconds(1)
-  /// Bytes written before it is the peer's turn to be read.
-  private static let writeTurn = 1 << 20
   /// There is no event for "the peer has acknowledged everything".
   private static let deliveryPollInterval = Duration.milliseconds(5)
 
   private let connection: AppConnection
   private let queue: VideoQueue
+  private let outlet: Outlet
   private var session: AppSession
-  private var channel: FrameChannel
-  private let writer = VideoWriter()
-  private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameChannel.readSize, alignment: 8)
+  private var reader: FrameReader
+  private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   private var grantEpoch: UInt32?
   private var pendingWish: VideoWish??
@@ -30,10 +29,11 @@ final class ConnectionLoop {
   private var failure: LinkError?
   private var wantsToWrite = false
 
-  init(connection: AppConnection, channel: FrameChannel) {
+  init(connection: AppConnection, reader: FrameReader) {
     self.connection = connection
-    self.channel = channel
+    self.reader = reader
     queue = connection.queue
+    outlet = connection.outlet
     session = AppSession(configuration: connection.configuration.session)
   }
 
@@ -49,13 +49,10 @@ final class ConnectionLoop {
       if let deadline = session.nextDeadline, deadline <= now { perform(session.advance(to: now)) }
       obeyOrders(now: now)
       write()
-      connection.noteTraffic(sent: channel.sentByteCount, received: channel.receivedByteCount)
-      if closeDeadline != nil, channel.laneByteCount == 0, !writer.isInsideFrame { break }
+      if closeDeadline != nil, outlet.isFlushed { break }
       if let limit, limit <= now { break }
       if !isOver { waitAndRead() }
     }
-    // Before the queue releases the memory that the writer reads from.
-    writer.abandon()
     return failure
   }
 
@@ -65,21 +62,25 @@ final class ConnectionLoop {
   }
 
   private func perform(_ actions: [AppSession.Action]) {
-    // First, so that whoever hears of a new grant can use it at once.
+    let frames = actions.compactMap { if case .send(let frames) = $0 { frames } else { nil } }
+    var failure: LinkError?
+    if session.videoGrant?.epoch != grantEpoch || !frames.isEmpty {
+      // In one: the streaming thread writes no video between the loss of the grant and the end of the service, and
+      // whoever hears of a new grant can use it at once, but not before these frames.
+      do { try outlet.change(grant: session.videoGrant, sending: frames, peer: reader.peer) } catch { failure = error }
+    }
     if session.videoGrant?.epoch != grantEpoch {
       grantEpoch = session.videoGrant?.epoch
       queue.setGrant(epoch: grantEpoch)
     }
     for action in actions {
       switch action {
-      case .send(let frames):
-        do { try channel.enqueue(frames) } catch { lose(error) }
-      case .report(let event):
-        connection.report(.session(event))
-      case .close:
-        closeDeadline = MonotonicClock.now + Self.closeTime
+      case .send: break
+      case .report(let event): connection.report(.session(event))
+      case .close: closeDeadline = MonotonicClock.now + Self.closeTime
       }
     }
+    if let failure { lose(failure) }
   }
 
   private func lose(_ error: LinkError) {
@@ -119,71 +120,24 @@ extension ConnectionLoop {
       queue.setDraining(true)
       return isDrained(now: now, within: time)
     }
-    return now >= deadline || (queue.isEmpty && channel.socket.undeliveredByteCount == 0)
+    return now >= deadline || (queue.isEmpty && reader.socket.undeliveredByteCount == 0)
   }
 }
 
 // MARK: Writing
 
 extension ConnectionLoop {
-  /// Control frames first, video behind them, never one inside the other.
   private func write() {
-    var budget = Self.writeTurn
-    wantsToWrite = false
-    while budget > 0, !isOver {
-      let transfer: Socket.Transfer
-      if channel.laneByteCount > 0, !writer.isInsideFrame {
-        transfer = channel.writeLane()
-      } else if prepareVideo() {
-        transfer = writeVideo()
-      } else {
-        return
-      }
-      switch transfer {
-      case .bytes(let count): budget -= count
-      case .wouldBlock:
-        wantsToWrite = true
-        return
-      case .endOfStream, .failed:
-        return writeFailed(transfer)
-      }
-    }
-    wantsToWrite = true
-  }
-
-  /// The last guard before the socket: whether there is video that may be written now.
-  private func prepareVideo() -> Bool {
-    let grant = session.videoGrant
-    if let epoch = writer.epoch {
-      if writer.isInsideFrame || epoch == grant?.epoch { return true }
-      writer.abandon()
-      queue.complete(wasSent: false)
-    }
-    guard let grant else { return false }
-    while let next = queue.takeFirst() {
-      if next.epoch == grant.epoch,
-        writer.begin(next.payload, epoch: next.epoch, grant: grant, messageID: session.nextMessageID())
-      {
-        return true
-      }
-      queue.complete(wasSent: false)
-    }
-    return false
-  }
-
-  private func writeVideo() -> Socket.Transfer {
-    let mustGiveWay = channel.laneByteCount > 0 || writer.epoch != session.videoGrant?.epoch
-    let transfer = writer.write(to: channel.socket, finishesFrameOnly: mustGiveWay)
-    channel.count(sent: transfer)
-    if writer.epoch == nil { queue.complete(wasSent: true) }
-    return transfer
+    let pause = outlet.write()
+    wantsToWrite = pause == .full || pause == .turnOver
+    if case .failed(let transfer) = pause { writeFailed(transfer) }
   }
 
   /// The peer may have said why before it closed.
   private func writeFailed(_ transfer: Socket.Transfer) {
     read()
-    if case .failed(let code) = transfer { lose(.connectionLost(address: channel.peer, errno: code)) }
-    lose(.closedByPeer(address: channel.peer))
+    if case .failed(let code) = transfer { lose(.connectionLost(address: reader.peer, errno: code)) }
+    lose(.closedByPeer(address: reader.peer))
   }
 }
 
@@ -193,10 +147,11 @@ extension ConnectionLoop {
   private func waitAndRead() {
     let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
     let isReadable = withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { descriptors in
-      descriptors[0] = pollfd(fd: channel.socket.descriptor, events: Int16(events), revents: 0)
+      descriptors[0] = pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0)
       descriptors[1] = pollfd(fd: connection.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
       pollDescriptors(descriptors, until: nextDeadline)
       if descriptors[1].revents != 0 { connection.wakeUp.clear() }
+      if descriptors[0].revents & Int16(POLLOUT | POLLHUP | POLLERR) != 0 { outlet.becameWritable() }
       return descriptors[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
     }
     if isReadable { read() }
@@ -208,19 +163,20 @@ extension ConnectionLoop {
   }
 
   private func read() {
-    for _ in 0..<FrameChannel.readsPerTurn where !isOver {
-      switch channel.read(into: readBuffer) {
+    for _ in 0..<FrameReader.readsPerTurn where !isOver {
+      switch reader.read(into: readBuffer) {
       case .bytes(let count):
-        while !isOver, let item = channel.decoder.next() {
+        connection.count(received: count)
+        while !isOver, let item = reader.decoder.next() {
           perform(session.receive(item, now: MonotonicClock.now))
         }
         if count < readBuffer.count { return }
       case .wouldBlock:
         return
       case .endOfStream:
-        lose(.closedByPeer(address: channel.peer))
+        lose(.closedByPeer(address: reader.peer))
       case .failed(let code):
-        lose(.connectionLost(address: channel.peer, errno: code))
+        lose(.connectionLost(address: reader.peer, errno: code))
       }
     }
   }

@@ -12,7 +12,7 @@ final class HeadUnitLoop {
   private var lastID: UInt8 = 0
   private var acceptPausedUntil: Duration?
   private var descriptors: [pollfd] = []
-  private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameChannel.readSize, alignment: 8)
+  private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   init(server: HeadUnitServer) {
     self.server = server

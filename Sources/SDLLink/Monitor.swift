@@ -3,7 +3,7 @@ import Glibc
 /// State under a lock that threads can wait on.
 ///
 /// A pthread mutex rather than `Mutex`, because waiting needs a condition variable, and one that follows
-/// CLOCK_MONOTONIC.
+/// CLOCK_MONOTONIC; and because the thread sanitizer does not see into `Mutex` when threads contend for it.
 ///
 /// `@unchecked Sendable`: the state is touched only by the thread that holds the mutex, and being `Sendable` it may be
 /// touched by a different thread each time.
@@ -36,6 +36,13 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&state)
+  }
+
+  /// Runs `body` with the lock held, unless another thread holds it: then the result is nil. Never waits.
+  func withLockIfAvailable<Result>(_ body: (inout State) -> Result) -> Result? {
+    guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&state)
   }
 
   /// Lets every waiting thread look at the state again.

@@ -13,14 +13,15 @@ final class ServedApp {
   private(set) var failure: LinkError?
   private let server: HeadUnitServer
   private var session: HeadUnitSession
-  private var channel: FrameChannel
+  private var reader: FrameReader
+  private var lane = ControlLane()
   private var closeDeadline: Duration?
 
   init(id: UInt8, socket: Socket, peer: String, server: HeadUnitServer) {
     self.id = id
     self.server = server
     session = HeadUnitSession(configuration: server.configuration, sessionID: id, connectionID: UInt16(id))
-    channel = FrameChannel(socket: socket, peer: peer, limits: server.configuration.frameLimits)
+    reader = FrameReader(socket: socket, peer: peer, limits: server.configuration.frameLimits)
   }
 
   var statistics: VideoStreamStatistics { session.statistics }
@@ -32,8 +33,8 @@ final class ServedApp {
   /// What to poll for. A connection that waits for nothing is left out, because poll(2) would report its hang-up again
   /// and again.
   var pollDescriptor: pollfd {
-    let events = (isReading ? POLLIN : 0) | (channel.laneByteCount > 0 ? POLLOUT : 0)
-    return pollfd(fd: events == 0 ? -1 : channel.socket.descriptor, events: Int16(events), revents: 0)
+    let events = (isReading ? POLLIN : 0) | (lane.byteCount > 0 ? POLLOUT : 0)
+    return pollfd(fd: events == 0 ? -1 : reader.socket.descriptor, events: Int16(events), revents: 0)
   }
 
   /// Gives the session an input and executes what comes of it.
@@ -46,7 +47,7 @@ final class ServedApp {
     for action in actions {
       switch action {
       case .send(let frames):
-        do { try channel.enqueue(frames) } catch { end(error) }
+        do { try lane.append(frames, peer: reader.peer) } catch { end(error) }
       case .report(let event):
         server.report(.session(id: id, event))
       case .close:
@@ -63,12 +64,12 @@ final class ServedApp {
 
   /// Writes what the kernel takes.
   func write() {
-    while channel.laneByteCount > 0, !isOver {
-      switch channel.writeLane() {
+    while lane.byteCount > 0, !isOver {
+      switch lane.write(to: reader.socket) {
       case .bytes: continue
       case .wouldBlock: return
-      case .endOfStream: end(.closedByPeer(address: channel.peer))
-      case .failed(let code): end(.connectionLost(address: channel.peer, errno: code))
+      case .endOfStream: end(.closedByPeer(address: reader.peer))
+      case .failed(let code): end(.connectionLost(address: reader.peer, errno: code))
       }
     }
     if closeDeadline != nil { end(nil) }
@@ -77,19 +78,19 @@ final class ServedApp {
   /// Reads some, so that each app gets its turn.
   func read(into buffer: UnsafeMutableRawBufferPointer) {
     guard isReading else { return }
-    for _ in 0..<FrameChannel.readsPerTurn where !isOver {
-      switch channel.read(into: buffer) {
+    for _ in 0..<FrameReader.readsPerTurn where !isOver {
+      switch reader.read(into: buffer) {
       case .bytes(let count):
-        while !isOver, let item = channel.decoder.next() {
+        while !isOver, let item = reader.decoder.next() {
           perform { $0.receive(item, now: MonotonicClock.now) }
         }
         if count < buffer.count { return }
       case .wouldBlock:
         return
       case .endOfStream:
-        end(.closedByPeer(address: channel.peer))
+        end(.closedByPeer(address: reader.peer))
       case .failed(let code):
-        end(.connectionLost(address: channel.peer, errno: code))
+        end(.connectionLost(address: reader.peer, errno: code))
       }
     }
   }

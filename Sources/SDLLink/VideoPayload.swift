@@ -1,7 +1,8 @@
 /// One access unit (or RTP packet) of video on its way to the socket, in memory blocks that somebody else owns.
 ///
-/// A class, so that queueing allocates nothing; `Sendable`, because it goes from the streaming thread to the connection
-/// thread. Blocks and sizes must not change until ``release(wasSent:)``.
+/// A class, so that queueing allocates nothing; `Sendable`, because the connection thread may write what the streaming
+/// thread has brought. Blocks and sizes must not change until ``release(wasSent:)``; they are asked for with a lock held
+/// that nobody else may have to wait for.
 public protocol VideoPayload: AnyObject, Sendable {
   /// Number of memory blocks.
   var segmentCount: Int { get }

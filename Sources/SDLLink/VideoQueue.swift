@@ -1,4 +1,4 @@
-/// The bounded queue between a streaming thread and the connection thread.
+/// The bounded queue between those who bring video and whoever writes it.
 ///
 /// Bounded in frames, because each is latency, and in bytes. It accepts payloads only for the present grant and
 /// discards what is left of an older one. Nothing is allocated per frame.
@@ -24,8 +24,8 @@ final class VideoQueue: Sendable {
     var isClosed = false
     /// The first entry is being written; only the writer may remove it.
     var isFirstTaken = false
-    /// The connection thread found nothing to write and has to be woken for the next payload.
-    var isWriterWaiting = true
+    /// Some thread is bound to look at the queue again before it turns to anything else.
+    var isClaimed = false
 
     var counters = Counters()
   }
@@ -41,14 +41,23 @@ final class VideoQueue: Sendable {
     var queuedByteCount = 0
   }
 
-  private let monitor: Monitor<State>
-  private let wakeUp: WakeUp
+  /// A payload that has left the queue.
+  struct Finished: Sendable {
+    fileprivate let payload: any VideoPayload
+    fileprivate let wasSent: Bool
 
-  /// `capacity` is in frames, at least 1; `wakeUp` is signalled when a payload comes to an idle writer.
-  init(capacity: Int, maximumByteCount: Int = 8 << 20, wakeUp: WakeUp) {
+    /// Exactly once, and with no lock held.
+    func release() {
+      payload.release(wasSent: wasSent)
+    }
+  }
+
+  private let monitor: Monitor<State>
+
+  /// `capacity` is in frames, at least 1.
+  init(capacity: Int, maximumByteCount: Int = 8 << 20) {
     monitor = Monitor(
       State(entries: Array(repeating: nil, count: max(capacity, 1)), maximumByteCount: maximumByteCount))
-    self.wakeUp = wakeUp
   }
 
   /// A snapshot.
@@ -68,19 +77,24 @@ extension VideoQueue {
   /// Offers a payload for the grant of `grantEpoch`; see ``SubmitResult``. Waits for room if `blocking`.
   func submit(_ payload: any VideoPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
     let size = payload.byteCount
-    let outcome = monitor.wait(until: nil) { state -> (result: SubmitResult, wakes: Bool)? in
-      if state.isClosed || state.isDraining { return (.closed, false) }
-      guard let epoch = state.epoch else { return (.closed, false) }
-      if epoch != grantEpoch { return (.stale, false) }
-      if state.isFlushing { return (.flushing, false) }
-      guard state.hasRoom(for: size) else { return blocking ? nil : (.full, false) }
+    return monitor.wait(until: nil) { state -> SubmitResult? in
+      guard !state.isClosed, !state.isDraining, let epoch = state.epoch else { return .closed }
+      if epoch != grantEpoch { return .stale }
+      if state.isFlushing { return .flushing }
+      guard state.hasRoom(for: size) else { return blocking ? nil : .full }
       state.append(Entry(payload: payload, epoch: grantEpoch, byteCount: size, queuedAt: MonotonicClock.now))
-      defer { state.isWriterWaiting = false }
-      return (.queued, state.isWriterWaiting)
+      return .queued
+    } ?? .closed
+  }
+
+  /// Whether the caller has to see to it that what is queued gets written. Says so to one thread, until ``takeFirst()``
+  /// finds nothing.
+  func claim() -> Bool {
+    monitor.withLock { state in
+      guard !state.isClaimed, state.count > 0 else { return false }
+      state.isClaimed = true
+      return true
     }
-    guard let outcome else { return .closed }
-    if outcome.wakes { wakeUp.signal() }
-    return outcome.result
   }
 
   /// Whether another frame would have to wait.
@@ -103,7 +117,7 @@ extension VideoQueue {
   }
 }
 
-// MARK: The connection thread's side
+// MARK: The side of the connection thread, and of whoever writes
 
 extension VideoQueue {
   /// From now on payloads for `epoch` are accepted; nil for none. Others that are queued are discarded, except the one
@@ -134,7 +148,7 @@ extension VideoQueue {
   func takeFirst() -> (payload: any VideoPayload, epoch: UInt32)? {
     monitor.withLock { state in
       guard let entry = state.entries[state.first] else {
-        state.isWriterWaiting = true
+        state.isClaimed = false
         return nil
       }
       state.isFirstTaken = true
@@ -142,8 +156,9 @@ extension VideoQueue {
     }
   }
 
-  /// The payload of ``takeFirst()`` is written, or given up.
-  func complete(wasSent: Bool) {
+  /// The payload of ``takeFirst()`` is written, or given up. The caller has to release it when it holds no lock; nil if
+  /// that has been done by ``close()``.
+  func complete(wasSent: Bool) -> Finished? {
     let payload = monitor.withLock { state -> (any VideoPayload)? in
       guard state.isFirstTaken, let entry = state.removeFirst() else { return nil }
       state.isFirstTaken = false
@@ -157,7 +172,7 @@ extension VideoQueue {
       return entry.payload
     }
     monitor.broadcast()
-    payload?.release(wasSent: wasSent)
+    return payload.map { Finished(payload: $0, wasSent: wasSent) }
   }
 
   /// Whether there is nothing to write.

@@ -41,8 +41,9 @@ final class EventPrinter: HeadUnitServerObserver {
     case .session(let id, .violation(let violation)):
       guard options.isChecking else { return }
       totals.withLock { $0.violations += 1 }
-      printLine("\(id) violation \(violation)")
-    case .session(let id, let event): say("\(id) \(event)")
+      printLine("\(id) violation: \(violation)")
+    case .session(let id, let event):
+      if let text = event.text { say("\(id) \(text)") }
     case .disconnected(let id, let error, let statistics):
       totals.withLock { $0.video.add(statistics) }
       say("\(id) disconnected\(error.map { ": \($0)" } ?? "")")

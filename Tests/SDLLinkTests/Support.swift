@@ -68,6 +68,7 @@ final class ConnectionRecorder: AppConnectionObserver {
     var endedCount = 0
     var error: LinkError?
     var grants: [VideoGrant] = []
+    var stopCount = 0
   }
   private let state = Monitor(State())
   private let callback: @Sendable (AppConnection, ConnectionEvent) -> Void
@@ -84,6 +85,7 @@ final class ConnectionRecorder: AppConnectionObserver {
         state.error = error
       }
       if case .session(.videoStarted(let grant)) = event { state.grants.append(grant) }
+      if case .session(.videoStopped) = event { state.stopCount += 1 }
     }
     state.broadcast()
     callback(connection, event)
@@ -99,6 +101,12 @@ final class ConnectionRecorder: AppConnectionObserver {
   /// The error of the `ended` event; nil, after patience, if there is no such event.
   func waitForEnd() -> LinkError?? {
     waitFor { if case .ended(let error) = $0 { .some(error) } else { nil } }
+  }
+
+  var latestGrant: VideoGrant? { state.withLock { $0.grants.last } }
+
+  func waitForStop(number: Int) -> Bool {
+    state.wait(until: MonotonicClock.now + patience) { $0.stopCount >= number ? true : nil } ?? false
   }
 
   func waitForGrant(number: Int = 1) -> VideoGrant? {

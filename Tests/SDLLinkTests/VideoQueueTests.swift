@@ -1,14 +1,11 @@
-import Glibc
 import Testing
 
 @testable import SDLLink
 
 extension LinkTests {
   @Suite struct VideoQueueTests {
-    private let wakeUp = WakeUp()
-
     private func makeQueue(capacity: Int = 3, maximumByteCount: Int = 1000, epoch: UInt32? = 7) -> VideoQueue {
-      let queue = VideoQueue(capacity: capacity, maximumByteCount: maximumByteCount, wakeUp: wakeUp)
+      let queue = VideoQueue(capacity: capacity, maximumByteCount: maximumByteCount)
       queue.setGrant(epoch: epoch)
       return queue
     }
@@ -39,7 +36,7 @@ extension LinkTests {
       #expect(queue.submit(payload(5000), grantEpoch: 7, blocking: false) == .queued)
       #expect(queue.submit(payload(1), grantEpoch: 7, blocking: false) == .full)
       _ = queue.takeFirst()
-      queue.complete(wasSent: true)
+      queue.complete(wasSent: true)?.release()
       #expect(queue.submit(payload(600), grantEpoch: 7, blocking: false) == .queued)
       #expect(queue.submit(payload(600), grantEpoch: 7, blocking: false) == .full)
       #expect(queue.submit(payload(400), grantEpoch: 7, blocking: false) == .queued)
@@ -57,7 +54,7 @@ extension LinkTests {
         for _ in 0..<(round % 2 + 1) {
           guard let first = queue.takeFirst()?.payload as? TestPayload else { continue }
           taken.append(first)
-          queue.complete(wasSent: true)
+          queue.complete(wasSent: true)?.release()
         }
       }
       #expect(taken.count > 10)
@@ -98,7 +95,7 @@ extension LinkTests {
       thread.join()
       #expect(outcome.withLock { $0 } == (next == nil ? .closed : .stale))
       #expect(payloads.map(\.outcomes) == [[], [false]], "the first is being written")
-      queue.complete(wasSent: false)
+      queue.complete(wasSent: false)?.release()
       #expect(payloads.map(\.outcomes) == [[false], [false]])
       #expect(queue.isEmpty)
       #expect(queue.counters.discardedMessages == 2)
@@ -110,7 +107,7 @@ extension LinkTests {
       for payload in payloads { _ = queue.submit(payload, grantEpoch: 7, blocking: false) }
       _ = queue.takeFirst()
       queue.close()
-      queue.complete(wasSent: true)
+      queue.complete(wasSent: true)?.release()
       queue.close()
       #expect(payloads.map(\.outcomes) == [[false], [false], [false]])
       #expect(queue.submit(payload(), grantEpoch: 7, blocking: true) == .closed)
@@ -123,7 +120,7 @@ extension LinkTests {
       let thread = WorkerThread(name: "writer")
       try thread.start {
         _ = queue.takeFirst()
-        queue.complete(wasSent: true)
+        queue.complete(wasSent: true)?.release()
       }
       #expect(queue.waitUntilDrained(until: MonotonicClock.now + patience))
       thread.join()
@@ -147,20 +144,24 @@ extension LinkTests {
       #expect(queue.submit(payload(), grantEpoch: 7, blocking: false) == .queued)
     }
 
-    @Test func wakesOnlyAnIdleWriter() throws {
-      try wakeUp.open()
+    @Test func oneThreadIsAnswerableUntilTheQueueIsFoundEmpty() {
       let queue = makeQueue()
+      #expect(!queue.claim(), "there is nothing to write")
+      #expect(queue.submit(payload(), grantEpoch: 7, blocking: false) == .queued)
+      #expect(queue.claim())
+      #expect(queue.submit(payload(), grantEpoch: 7, blocking: false) == .queued)
+      #expect(!queue.claim())
+      for _ in 0..<2 {
+        #expect(queue.takeFirst() != nil)
+        queue.complete(wasSent: true)?.release()
+      }
+      #expect(queue.submit(payload(), grantEpoch: 7, blocking: false) == .queued)
+      #expect(!queue.claim(), "the first has not looked again yet")
+      #expect(queue.takeFirst() != nil)
+      queue.complete(wasSent: true)?.release()
       #expect(queue.takeFirst() == nil)
-      _ = queue.submit(payload(), grantEpoch: 7, blocking: false)
-      #expect(isSignalled)
-      wakeUp.clear()
-      _ = queue.submit(payload(), grantEpoch: 7, blocking: false)
-      #expect(!isSignalled)
-    }
-
-    private var isSignalled: Bool {
-      var descriptor = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      return poll(&descriptor, 1, 0) == 1
+      #expect(queue.submit(payload(), grantEpoch: 7, blocking: false) == .queued)
+      #expect(queue.claim())
     }
   }
 }

@@ -91,7 +91,8 @@ extension VideoSink {
     updateWish()
   }
 
-  static let rawMaximumLateness = 20_000_000
+  /// In nanoseconds.
+  static let rawMaximumLateness = 100_000_000
 
   /// A late raw picture is better dropped; H.264 would be damaged by that.
   private func setLatenessLimit(isRaw: Bool) {

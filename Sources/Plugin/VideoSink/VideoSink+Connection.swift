@@ -152,11 +152,24 @@ extension VideoSink: AppConnectionObserver {
 
   /// Errors end a progress that is under way, after the error message itself.
   private func failed(_ error: ElementError) {
+    holdBack()
     let wasConnecting = state.withLock { state in
       !state.hasFailed && [.resolving, .connecting, .registering].contains(state.connectionState)
     }
     fail(error)
     if wasConnecting { postProgress(GST_PROGRESS_TYPE_ERROR, error.text) }
+  }
+}
+
+extension VideoSink {
+  /// No connection fails earlier than this.
+  private static let earliestFailure = Duration.milliseconds(250)
+
+  /// An application looks at the bus when its state change has returned. An error that comes at once, as from a closed
+  /// port on this machine, would be too early for gst-launch: it quits a main loop that does not run yet, and hangs.
+  private func holdBack() {
+    let began = state.withLock { $0.connectBegan }
+    _ = state.wait(until: began + Self.earliestFailure) { $0.connection == nil ? true : nil }
   }
 }
 

@@ -8,8 +8,10 @@ extension VideoSink {
   /// How long a polite goodbye may take when the element leaves PAUSED.
   private static let farewell = Duration.seconds(1)
 
-  /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding.
+  /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding, and
+  /// no time is set aside for processing, because a frame is encoded behind the wait for its time.
   func configureBaseSink() {
+    gst_base_sink_set_processing_deadline(baseSink, 0)
     gst_base_sink_set_qos_enabled(baseSink, 1)
     gst_base_sink_set_max_lateness(baseSink, Self.rawMaximumLateness)
   }
@@ -81,6 +83,7 @@ extension VideoSink {
       state = VideoSinkState()
       state.connection = connection
       state.connectionState = .connecting
+      state.connectBegan = MonotonicClock.now
     }
     counters.withLock { $0.beginConnection() }
     if settings.uri == nil {
@@ -126,6 +129,7 @@ extension VideoSink {
       return (state.connection, [.resolving, .connecting, .registering].contains(state.connectionState))
     }
     guard let connection else { return }
+    state.broadcast()
     connection.stop(grace: Self.farewell)
     connection.join()
     let last = state.withLock { state in

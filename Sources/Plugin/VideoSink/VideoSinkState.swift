@@ -5,6 +5,7 @@ import SDLLink
 /// application.
 struct VideoSinkState: Sendable {
   var connection: AppConnection?
+  var connectBegan: Duration = .zero
   var connectionState = ConnectionState.idle
   /// The error is on its way to the bus.
   var isFailing = false

@@ -25,6 +25,7 @@ final class Duet {
   private var headUnitReader = WireReader()
   private var arrivalReader = WireReader()
   private var invariants = AppInvariants()
+  private var videoMessageIDs = VideoMessageIDs()
 
   init(
     _ headUnit: HeadUnitConfiguration, app: AppSession.Configuration = AppDriver.configuration, seed: UInt64
@@ -72,11 +73,11 @@ final class Duet {
     perform(app.transportLost(now: now))
   }
 
-  /// Sends a video message as the connection thread would; false when there is no grant.
+  /// Sends a video message as the link would; false when there is no grant.
   func sendVideo(_ payload: [UInt8]) -> Bool {
     guard let grant = app.videoGrant else { return false }
     let message = Fragmentation(
-      service: .video, version: grant.version, sessionID: grant.sessionID, messageID: app.nextMessageID(),
+      service: .video, version: grant.version, sessionID: grant.sessionID, messageID: videoMessageIDs.next(),
       payloadSize: payload.count, maximumPayload: grant.maximumPayload)
     toHeadUnit += message.frames(of: payload)
     deliver()

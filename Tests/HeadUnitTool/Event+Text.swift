@@ -1,0 +1,39 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+
+extension HeadUnitSession.Event {
+  /// One line for people; nil for what is not worth one.
+  var text: String? {
+    switch self {
+    case .appRegistered(let name, let id, let types, let version):
+      "registered \"\(name)\" (\(id), \(types.map(\.rawValue).joined(separator: ", "))) over protocol \(version)"
+    case .hmiStatusSent(let status): "HMI status \(status.text)"
+    case .appHMIStatus(let status): "the app's own status \(status.text)"
+    case .videoStarted(let parameters): "video started, \(parameters.text)"
+    case .videoRefused(let rejection):
+      "video refused"
+        + (rejection.rejectedParameters.isEmpty ? "" : ", rejecting \(rejection.rejectedParameters)")
+        + (rejection.reason.map { ": \($0)" } ?? "")
+    case .videoData: nil
+    case .videoDataStopped(let time): "no video for \(time)"
+    case .videoStopped(let reason): "video stopped: \(reason)"
+    case .appUnregistered(let reason): "unregistered: \(reason)"
+    case .violation(let violation): "violation: \(violation)"
+    case .appCapability(let capability):
+      "the app can stream \(capability.additionalCapabilities?.count ?? 0) of the offered formats"
+    case .hapticRectangles(let count): "\(count) haptic rectangles"
+    }
+  }
+}
+
+extension HMIStatus {
+  fileprivate var text: String { "\(level?.rawValue ?? "unknown"), \(videoStreamingState.rawValue)" }
+}
+
+extension VideoServiceParameters {
+  fileprivate var text: String {
+    let size = width.flatMap { width in height.map { "\(width)×\($0)" } } ?? "of any size"
+    return "\(videoCodec ?? "H264") over \(videoProtocol ?? "RAW"), \(size)"
+  }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import SDLHeadUnit
+import Synchronization
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// The streaming thread and the connection thread at the same socket, as often as possible.
+  @Suite struct SharedWritingTests {
+    /// Nothing else would wake the connection thread: a frame that both leave to the other is never written.
+    @Test func noFrameIsForgotten() throws {
+      let pair = try StreamingPair()
+      let round = Monitor(0)
+      let count = 3000
+      let disturber = WorkerThread(name: "disturber")
+      let connection = pair.connection
+      try disturber.start {
+        for next in 1...count {
+          guard round.wait(until: MonotonicClock.now + patience, for: { $0 >= next ? true : nil }) == true else {
+            return
+          }
+          // Makes the connection thread look whether there is something to write.
+          connection.setVideoWish(testWish)
+        }
+      }
+      for number in 1...count {
+        round.withLock { $0 = number }
+        round.broadcast()
+        let payload = TestPayload(noise(number % 50 + 1))
+        #expect(connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+        guard eventually({ payload.outcomes == [true] }) else {
+          Issue.record("frame \(number) was forgotten")
+          round.withLock { $0 = count }
+          round.broadcast()
+          break
+        }
+      }
+      disturber.join()
+      #expect(pair.headUnit.waitForMessages(count))
+      pair.stop()
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+    }
+
+    /// Two threads bring video while the head unit opens and closes the service and stops reading now and then.
+    @Test func changesOfMindHarmNoFrame() throws {
+      let pair = try StreamingPair()
+      let id = try #require(pair.headUnit.waitForConnection())
+      let (connection, app) = (pair.connection, pair.app)
+      let isOver = Atomic(false)
+      let submitted = Mutex<[[TestPayload]]>([[], []])
+      let submitters = try (0..<2).map { lane in
+        let thread = WorkerThread(name: "submitter")
+        try thread.start {
+          var number: UInt32 = 0
+          while !isOver.load(ordering: .relaxed) {
+            let payload = TestPayload(Self.message(lane: UInt8(lane), number: number))
+            guard let epoch = app.latestGrant?.epoch,
+              connection.submit(payload, grantEpoch: epoch, blocking: true) == .queued
+            else {
+              sched_yield()
+              continue
+            }
+            number += 1
+            submitted.withLock { $0[lane].append(payload) }
+          }
+        }
+        return thread
+      }
+      for round in 2...25 {
+        let before = pair.headUnit.videoMessages.count
+        #expect(pair.headUnit.waitForMessages(before + 10))
+        pair.server.setReading(round % 3 != 0, for: id)
+        pair.server.setHMIStatus(
+          HMIStatus(level: .background, audioStreamingState: .notAudible, videoStreamingState: .notStreamable), for: id)
+        #expect(app.waitForStop(number: round - 1))
+        pair.server.setReading(true, for: id)
+        pair.server.setHMIStatus(
+          HMIStatus(level: .full, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
+        _ = try #require(app.waitForGrant(number: round))
+      }
+      isOver.store(true, ordering: .relaxed)
+      for thread in submitters { thread.join() }
+      pair.stop()
+      #expect(pair.headUnit.protocolViolations.filter(\.isAboutFrames).isEmpty)
+      let received = pair.headUnit.videoMessages
+      for (lane, payloads) in submitted.withLock({ $0 }).enumerated() {
+        #expect(payloads.allSatisfy { $0.outcomes.count == 1 })
+        let numbers = received.filter { $0.first == UInt8(lane) }.map(Self.number)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "in order, and none twice")
+        #expect(numbers.allSatisfy { Int($0) < payloads.count && payloads[Int($0)].outcomes == [true] })
+      }
+      #expect(received.allSatisfy { $0 == Self.message(lane: $0[0], number: Self.number($0)) })
+    }
+
+    private static let content = noise(60_000)
+
+    /// A message that says who brought it; of sizes below and above one frame.
+    private static func message(lane: UInt8, number: UInt32) -> [UInt8] {
+      let number4 = (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+      return [lane] + number4 + content.prefix(Int(number) * 977 % content.count)
+    }
+
+    private static func number(_ message: [UInt8]) -> UInt32 {
+      message.dropFirst().prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+  }
+}
