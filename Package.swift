@@ -65,5 +65,8 @@ let package = Package(
     .testTarget(name: "X264EncoderTests", dependencies: ["X264Encoder", "H264"], swiftSettings: strict),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     .testTarget(name: "PluginTests", dependencies: ["Plugin", "CGStreamerApp", "H264"], swiftSettings: strict),
+    .testTarget(
+      name: "PipelineTests", dependencies: ["sdl-head-unit"], path: "Tests/Pipelines", exclude: ["Golden", "Programs"],
+      swiftSettings: strict),
   ]
 )

@@ -5,7 +5,8 @@ import SDLLink
 
 /// The one place that turns what went wrong below into GStreamer's domains and codes.
 extension ElementError {
-  init(_ failure: AppSessionFailure) {
+  /// `wasStreaming`: a connection that breaks before is one that could not be opened.
+  init(_ failure: AppSessionFailure, wasStreaming: Bool) {
     let text = failure.description
     let code: GstResourceError =
       switch failure {
@@ -13,12 +14,13 @@ extension ElementError {
       case .registrationRefused(let result, _) where result == ResultCode.tooManyApplications.rawValue:
         GST_RESOURCE_ERROR_BUSY
       case .registrationRefused, .unregistered, .videoNotSupported: GST_RESOURCE_ERROR_NOT_AUTHORIZED
-      case .endedByHeadUnit, .heartbeatLost, .connectionLost: GST_RESOURCE_ERROR_WRITE
+      case .endedByHeadUnit, .heartbeatLost, .connectionLost:
+        wasStreaming ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_OPEN_READ_WRITE
       }
     self = .resource(code, text.prefix(1).uppercased() + text.dropFirst() + ".")
   }
 
-  /// `wasStreaming`: a connection that breaks before is one that could not be opened.
+  /// `wasStreaming` as above.
   init(_ error: LinkError, wasStreaming: Bool) {
     let text = error.description
     let code: GstResourceError =

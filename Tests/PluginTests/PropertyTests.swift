@@ -15,7 +15,7 @@ import Testing
     ("connect-timeout", "10000", "250", "250"),
     ("heartbeat-interval", "0", "5000", "5000"),
     ("bitrate", "600", "1500", "1500"),
-    ("speed-preset", "veryfast", "ultrafast", "ultrafast"),
+    ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),
     ("threads", "0", "1", "1"),
     ("option-string", "", "ref=1", "ref=1"),

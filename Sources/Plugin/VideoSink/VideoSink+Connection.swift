@@ -56,7 +56,7 @@ extension VideoSink: AppConnectionObserver {
     case .driverDistraction(let distraction):
       log(GST_LEVEL_INFO, "driver distraction limited: \(distraction.isDistractionLimited)")
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
-    case .failed(let failure): failed(ElementError(failure))
+    case .failed(let failure): failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }))
     }
   }
 
@@ -105,6 +105,7 @@ extension VideoSink: AppConnectionObserver {
         state.insistedSize = grant.size
         state.shouldRenegotiate = true
       }
+      state.isStreamAnnounced = true
       defer { state.hasStreamed = true }
       return !state.hasStreamed
     }
@@ -119,6 +120,9 @@ extension VideoSink: AppConnectionObserver {
     state.broadcast()
     enter(.ready)
     postStreamStopped(reason)
+    // The end of the input waits for this, so that the messages come in their order.
+    state.withLock { $0.isStreamAnnounced = false }
+    state.broadcast()
   }
 
   private func videoStartFailed(_ failure: VideoStartFailure, _ request: VideoWish, _ retryAfter: Duration?) {

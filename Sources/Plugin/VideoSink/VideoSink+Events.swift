@@ -60,7 +60,7 @@ extension VideoSink {
     state.withLock { $0.isEnded = true }
     updateWish()
     _ = state.wait(until: MonotonicClock.now + Self.drainTime) { state in
-      state.grant == nil || state.isFlushing || state.hasFailed ? true : nil
+      !state.isStreamAnnounced || state.isFlushing || state.hasFailed ? true : nil
     }
     return result
   }

@@ -49,16 +49,18 @@ final class VideoSink: Sendable {
     _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
   ) {
     let isFirst = state.withLock { state in
-      defer {
-        state.hasFailed = true
-        state.connectionState = .failed
-      }
-      return !state.hasFailed
+      defer { state.isFailing = true }
+      return !state.isFailing
     }
-    state.broadcast()
     guard isFirst else { return }
     log(GST_LEVEL_ERROR, "\(error.text) \(error.details ?? "")")
+    // Before any frame fails: upstream answers that with an error of its own, which tells nothing.
     error.post(as: GST_MESSAGE_ERROR, from: gstElement, file: file, function: function, line: line)
+    state.withLock { state in
+      state.hasFailed = true
+      state.connectionState = .failed
+    }
+    state.broadcast()
     VideoSinkProperty.connectionState.notify(element)
   }
 

@@ -7,6 +7,9 @@ struct VideoSinkState: Sendable {
   var connection: AppConnection?
   var connectBegan: Duration = .zero
   var connectionState = ConnectionState.idle
+  /// The error is on its way to the bus.
+  var isFailing = false
+  /// The error is on the bus; frames fail from now on.
   var hasFailed = false
   /// Address of the head unit.
   var peer = ""
@@ -22,6 +25,8 @@ struct VideoSinkState: Sendable {
   /// The right to send; nil while no frame may go out.
   var grant: VideoGrant?
   var hasStreamed = false
+  /// The application has been told of a start of the stream, and not yet of its end.
+  var isStreamAnnounced = false
 
   /// Size of the pictures that upstream sends; nil before caps.
   var inputSize: VideoSize?

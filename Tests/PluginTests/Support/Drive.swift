@@ -1,3 +1,4 @@
+import CGStreamerApp
 import CPluginTypes
 import GStreamerKit
 import SDLHeadUnit
@@ -42,10 +43,10 @@ final class Drive {
     for _ in 0..<count { pushPicture() }
   }
 
-  /// Plays until frames may be sent. A live source loses its first frame meanwhile.
+  /// Plays until frames may be sent. A frame without a picture, which is never sent, takes the caps to the sink.
   func start() throws {
     try pipeline.play()
-    pushPicture()
+    push([], flags: GST_BUFFER_FLAG_GAP)
     try pipeline.waitForElementMessage("sdl-stream-started")
   }
 

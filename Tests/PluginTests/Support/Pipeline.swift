@@ -103,14 +103,14 @@ final class Pipeline {
     return messages
   }
 
-  /// Waits for what `match` makes of a message; others are kept in ``messages``. An error that it does not want
+  /// Waits for what `match` makes of a message; others are kept in ``messages``. A first error that it does not want
   /// ends the wait.
   @discardableResult
   func wait<R>(for what: String, _ match: (BusMessage) -> R?) throws -> R {
     let deadline = MonotonicClock.now + patience
     while let message = next(within: deadline - MonotonicClock.now) {
       if let result = match(message) { return result }
-      if message.error != nil { break }
+      if message.error != nil, messages.count(where: { $0.error != nil }) == 1 { break }
     }
     throw TestFailure("no \(what) among: \(messages.map { "\n  \($0)" }.joined())")
   }

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// Programs in other languages that embed the sink.
+@Suite struct EmbeddingTests {
+  private let folder: TemporaryFolder
+  private let programs = Installation.package.appending(path: "Tests/Pipelines/Programs")
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Compiles a C program of this folder and returns its path.
+  private func compile(_ name: String) throws -> String {
+    let program = folder.path(name)
+    let source = programs.appending(path: "\(name).c").path
+    let result = try Program.run(
+      "sh", "-c", "cc -Wall -Wextra -Werror -o \"$1\" \"$2\" $(pkg-config --cflags --libs gstreamer-1.0)", "sh",
+      program,
+      source, in: folder)
+    try #require(result.status == 0, "\(result)")
+    return program
+  }
+
+  @Test func cProgram() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
+    let result = try Program.run(try compile("embed"), headUnit.uri, in: folder)
+    expectDrive(result)
+    #expect(headUnit.waitForEnd().status == 0)
+  }
+
+  @Test func pythonProgram() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
+    let result = try Program.run(
+      "/usr/bin/python3", programs.appending(path: "embed.py").path, headUnit.uri, in: folder)
+    expectDrive(result)
+    #expect(headUnit.waitForEnd().status == 0)
+  }
+
+  /// Both programs print the same.
+  private func expectDrive(_ result: Program.Result) {
+    #expect(result.status == 0, "\(result)")
+    let lines = result.output.split(separator: "\n")
+    for line in ["sdl-connected", "sdl-stream-started 800 480", "sdl-stream-stopped app", "sdl-disconnected"] {
+      #expect(lines.contains { $0 == line }, "\(line) in \(result)")
+    }
+    #expect(lines.contains("in 30 sent 30 dropped 0 queued 0"), "\(result)")
+  }
+
+  @Test(arguments: ["sdl+builtin:default", nil])
+  func cyclesLeakNothing(_ uri: String?) throws {
+    let headUnit = try uri == nil ? HeadUnitProgram(in: folder) : nil
+    let result = try Program.run(
+      try compile("cycle"), try #require(uri ?? headUnit?.uri), "100", in: folder,
+      environment: ["GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1"])
+    #expect(result.status == 0, "\(result)")
+    #expect(!result.errors.contains("object-alive"), "\(result.errors)")
+    #expect(result.errors.contains("GST_TRACER"), "the tracer was not there")
+  }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+/// What a person sees who asks GStreamer about the plugin, as golden text.
+///
+/// With SDL_UPDATE_GOLDEN set the texts are written instead of compared.
+@Suite struct InspectTests {
+  @Test(arguments: ["smartdevicelink", "sdlvideosink"])
+  func golden(_ name: String) throws {
+    let folder = try TemporaryFolder()
+    let result = try Program.run("gst-inspect-1.0", "--no-colors", name, in: folder)
+    #expect(result.status == 0 && result.errors == "")
+    let text = Self.withoutPlaces(result.output)
+    let golden = Installation.package.appending(path: "Tests/Pipelines/Golden/\(name).txt")
+    if ProcessInfo.processInfo.environment["SDL_UPDATE_GOLDEN"] != nil {
+      try Data(text.utf8).write(to: golden)
+    }
+    let expected = String(decoding: try Data(contentsOf: golden), as: UTF8.self)
+    let difference = text.split(separator: "\n").difference(from: expected.split(separator: "\n"))
+    #expect(difference.isEmpty, "\(difference.map { "\($0)" }.joined(separator: "\n"))")
+  }
+
+  /// Without what differs from machine to machine.
+  private static func withoutPlaces(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { line in
+        line.replacing(/Filename +.*/, with: "Filename …").replacing(/0x[0-9a-f]+/, with: "0x…")
+          .replacing(/\ +$/, with: "")
+      }
+      .joined(separator: "\n")
+  }
+
+  @Test func exportsTwoSymbols() throws {
+    let folder = try TemporaryFolder()
+    let library = try Installation.pluginFolder.appending(path: Installation.library).path
+    let symbols = try Program.run("nm", "--dynamic", "--defined-only", "--format=just-symbols", library, in: folder)
+    #expect(
+      Set(symbols.output.split(separator: "\n"))
+        == ["gst_plugin_smartdevicelink_get_desc", "gst_plugin_smartdevicelink_register"])
+  }
+
+  @Test func needsNoSwiftAtRunTime() throws {
+    let folder = try TemporaryFolder()
+    let library = try Installation.pluginFolder.appending(path: Installation.library).path
+    let libraries = try Program.run("ldd", library, in: folder).output
+    #expect(libraries.contains("libx264") && libraries.contains("libgstreamer-1.0"))
+    #expect(!libraries.contains("wift") && !libraries.contains("Foundation") && !libraries.contains("not found"))
+  }
+}

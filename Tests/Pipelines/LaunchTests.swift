@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// The lines of the README, and what they say when something is wrong.
+@Suite struct LaunchTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Makes a file of 20 pictures of 800×480.
+  private func makeFile(_ name: String, muxer: String) throws -> String {
+    let path = folder.path(name)
+    let result = try folder.launch(
+      """
+      --quiet videotestsrc pattern=ball num-buffers=20 ! video/x-raw,width=800,height=480,framerate=15/1 \
+      ! x264enc tune=zerolatency bitrate=600 ! video/x-h264,profile=constrained-baseline \(muxer) ! filesink location=\(path)
+      """)
+    try #require(result.status == 0, "\(result)")
+    return path
+  }
+
+  @Test func builtInHeadUnit() throws {
+    let result = try folder.launch("videotestsrc num-buffers=20 ! sdlvideosink")
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output.contains("uri=sdl://HOST:12345") && result.output.contains("Registered with"), "\(result)")
+    #expect(!result.output.contains("WARNING") && !result.errors.contains("WARNING"), "\(result)")
+  }
+
+  @Test(arguments: ["default", "core", "generic-hmi", "legacy"])
+  func presets(_ preset: String) throws {
+    let result = try folder.launch(
+      "-m videotestsrc num-buffers=20 ! videoconvertscale ! sdlvideosink uri=sdl+builtin:\(preset)")
+    #expect(result.status == 0 && result.output.contains("sdl-stream-started"), "\(result)")
+    #expect(!result.output.contains("WARNING") && !result.errors.contains("WARNING"), "\(result)")
+  }
+
+  @Test func headUnitInTheNetwork() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", folder.path("record.h264"))
+    let result = try folder.launch("videotestsrc num-buffers=30 ! sdlvideosink uri=\(headUnit.uri)")
+    #expect(result.status == 0, "\(result)")
+    let summary = headUnit.waitForEnd()
+    #expect(summary.status == 0, "\(summary)")
+    #expect(try pictures(in: folder.path("record.h264")) == 30, "\(summary)")
+  }
+
+  @Test func file() throws {
+    let path = try makeFile("drive.h264", muxer: "! h264parse")
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", folder.path("record.h264"))
+    let result = try folder.launch("filesrc location=\(path) ! h264parse ! sdlvideosink uri=\(headUnit.uri)")
+    #expect(result.status == 0, "\(result)")
+    #expect(headUnit.waitForEnd().status == 0)
+    #expect(try pictures(in: folder.path("record.h264")) == 20)
+  }
+
+  @Test func movie() throws {
+    let path = try makeFile("drive.mp4", muxer: "! mp4mux")
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", folder.path("record.h264"))
+    let result = try folder.launch("filesrc location=\(path) ! qtdemux ! h264parse ! sdlvideosink uri=\(headUnit.uri)")
+    #expect(result.status == 0, "\(result)")
+    #expect(headUnit.waitForEnd().status == 0)
+    #expect(try pictures(in: folder.path("record.h264")) == 20)
+  }
+
+  /// How many pictures a decoder finds in a file.
+  private func pictures(in path: String) throws -> Int {
+    let result = try folder.launch(
+      "-v filesrc location=\(path) ! h264parse ! avdec_h264 ! identity silent=false name=counter ! fakesink")
+    return result.output.matches(of: /last-message = chain/).count
+  }
+
+  @Test(arguments: [
+    ("sdl://127.0.0.1:1", "Connection refused by 127.0.0.1:1"),
+    ("sdl://does-not-exist.invalid", "does-not-exist.invalid"),
+    ("sdl://car:0", "port outside 1…65535"),
+    ("nonsense", "write sdl://HOST:PORT"),
+    ("sdl+builtin:unknown", "default, core, generic-hmi, legacy"),
+  ])
+  func badURI(_ uri: String, _ complaint: String) throws {
+    let result = try folder.launch("videotestsrc ! sdlvideosink uri=\(uri)")
+    #expect(result.status == 1, "\(result)")
+    #expect(result.errors.contains("ERROR") && result.errors.contains(complaint), "\(result)")
+  }
+
+  @Test func optionThatBreaksTheStream() throws {
+    let result = try folder.launch("videotestsrc ! sdlvideosink option-string=bframes=2")
+    #expect(result.status == 1 && result.errors.contains("bframes"), "\(result)")
+  }
+
+  @Test func interruptEndsPolitely() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
+    let launch = try Program(
+      ["gst-launch-1.0", "-e", "-m", "videotestsrc", "is-live=true", "!", "sdlvideosink", "uri=\(headUnit.uri)"],
+      in: folder)
+    try launch.waitForOutput { $0.contains("sdl-stream-started") ? true : nil }
+    launch.interrupt()
+    let result = launch.wait()
+    #expect(result.status == 0 && result.output.contains("sdl-stream-stopped"), "\(result)")
+    #expect(headUnit.waitForEnd().status == 0)
+  }
+}

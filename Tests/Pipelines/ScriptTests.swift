@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+/// The examples in `pipelines/`, for a few pictures each.
+@Suite struct ScriptTests {
+  private let folder: TemporaryFolder
+  private let pipelines = Installation.package.appending(path: "pipelines")
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Every script but those with a test of their own.
+  private static let scripts: [String] = {
+    let folder = Installation.package.appending(path: "pipelines").path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasSuffix(".sh") && $0 != "environment.sh" && $0 != "real-head-unit.sh" }.sorted()
+  }()
+
+  @Test func thereAreScripts() {
+    #expect(Self.scripts.contains("test-pattern.sh") && Self.scripts.count >= 4, "\(Self.scripts)")
+  }
+
+  @Test(arguments: scripts)
+  func script(_ name: String) throws {
+    let result = try Program.run(
+      pipelines.appending(path: name).path, in: folder, environment: ["NUM_BUFFERS": "20"])
+    if result.status == 77 {
+      #expect(!result.output.isEmpty, "a skipped script says why")
+    } else {
+      #expect(result.status == 0 && result.output.contains("Registered with"), "\(result)")
+    }
+  }
+
+  @Test func realHeadUnit() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
+    let result = try Program.run(
+      pipelines.appending(path: "real-head-unit.sh").path, "127.0.0.1:\(headUnit.port)", in: folder,
+      environment: ["NUM_BUFFERS": "20"])
+    #expect(result.status == 0, "\(result)")
+    #expect(headUnit.waitForEnd().status == 0)
+  }
+
+  @Test func drive() throws {
+    let result = try Program.run(
+      "/usr/bin/python3", pipelines.appending(path: "drive.py").path, "--duration", "2", "--source",
+      "videotestsrc is-live=true", in: folder)
+    #expect(result.status == 0 && result.output.contains("full"), "\(result)")
+  }
+
+  @Test(arguments: scripts + ["real-head-unit.sh", "drive.py"])
+  func headOfThreeComments(_ name: String) throws {
+    let text = String(decoding: try Data(contentsOf: pipelines.appending(path: name)), as: UTF8.self)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.first?.hasPrefix("#!") == true)
+    #expect(lines.dropFirst().prefix { $0.hasPrefix("# ") }.count == 3)
+  }
+}

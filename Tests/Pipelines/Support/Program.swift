@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+/// A folder that goes away with the test.
+final class TemporaryFolder {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "sdl-pipelines-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  func path(_ name: String) -> String { url.appending(path: name).path }
+
+  func text(_ name: String) -> String {
+    (try? Data(contentsOf: url.appending(path: name))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+}
+
+/// A program that uses the plugin: it finds no other one in GST_PLUGIN_PATH, and warnings of GLib end it.
+final class Program {
+  /// What it said, and how it ended.
+  struct Result: CustomStringConvertible {
+    var status: Int32
+    var output: String
+    var errors: String
+
+    var description: String { "status \(status)\n\(output)\n\(errors)" }
+  }
+
+  /// A test that takes longer than this hangs.
+  private static let patience: TimeInterval = 60
+
+  private let process = Process()
+  private let folder: TemporaryFolder
+  private let name = UUID().uuidString
+
+  /// - Parameters:
+  ///   - arguments: the program, found in PATH, and what it gets.
+  ///   - folder: for its output and its registry.
+  init(_ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]) throws {
+    self.folder = folder
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = arguments
+    var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GST_") }
+    variables["GST_PLUGIN_PATH"] = try Installation.pluginFolder.path
+    variables["GST_REGISTRY"] = folder.path("registry.bin")
+    variables["G_DEBUG"] = "fatal-warnings"
+    variables["LC_ALL"] = "C.UTF-8"
+    process.environment = variables.merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try file("out")
+    process.standardError = try file("err")
+    try process.run()
+  }
+
+  deinit {
+    if process.isRunning { process.terminate() }
+  }
+
+  /// Files rather than pipes, which could fill up while nobody reads.
+  private func file(_ stream: String) throws -> FileHandle {
+    let url = folder.url.appending(path: "\(name).\(stream)")
+    guard FileManager.default.createFile(atPath: url.path, contents: nil) else {
+      throw Installation.Missing(description: "\(url.path) can't be written")
+    }
+    return try FileHandle(forWritingTo: url)
+  }
+
+  /// What it has written to the standard output so far.
+  var output: String { folder.text("\(name).out") }
+  private var errors: String { folder.text("\(name).err") }
+
+  /// Asks it to end, as Ctrl-C does.
+  func interrupt() {
+    process.interrupt()
+  }
+
+  /// Waits for its end.
+  func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Result {
+    let isOver = waitUntil { !process.isRunning }
+    if !isOver {
+      process.terminate()
+      Issue.record("\(process.arguments ?? []) hangs:\n\(output)\n\(errors)", sourceLocation: sourceLocation)
+    }
+    process.waitUntilExit()
+    return Result(status: process.terminationStatus, output: output, errors: errors)
+  }
+
+  /// Waits until the program has written what `match` looks for.
+  @discardableResult
+  func waitForOutput<R>(_ match: (String) -> R?) throws -> R {
+    var result: R?
+    guard
+      waitUntil({
+        result = match(output)
+        return result != nil || !process.isRunning
+      }), let result = result ?? match(output)
+    else { throw Installation.Missing(description: "not said:\n\(output)\n\(errors)") }
+    return result
+  }
+
+  private func waitUntil(_ condition: () -> Bool) -> Bool {
+    let deadline = Date(timeIntervalSinceNow: Self.patience)
+    while !condition() {
+      guard Date() < deadline else { return false }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    return true
+  }
+
+  /// Runs a program to its end.
+  static func run(
+    _ arguments: String..., in folder: TemporaryFolder, environment: [String: String] = [:],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Result {
+    try Program(arguments, in: folder, environment: environment).wait(sourceLocation: sourceLocation)
+  }
+}
+
+extension TemporaryFolder {
+  /// Runs gst-launch-1.0 with a pipeline, split at spaces.
+  func launch(_ pipeline: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Program.Result {
+    try Program(["gst-launch-1.0"] + pipeline.split(separator: " ").map(String.init), in: self)
+      .wait(sourceLocation: sourceLocation)
+  }
+}
+
+/// `sdl-head-unit`, which listens on a free port.
+final class HeadUnitProgram {
+  private let program: Program
+  let port: Int
+
+  init(in folder: TemporaryFolder, _ arguments: String...) throws {
+    program = try Program([Installation.headUnitTool.path, "--port", "0"] + arguments, in: folder)
+    port = try program.waitForOutput { output in
+      output.firstMatch(of: /127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) }
+    }
+  }
+
+  var uri: String { "sdl://127.0.0.1:\(port)" }
+
+  func waitForEnd() -> Program.Result { program.wait() }
+}

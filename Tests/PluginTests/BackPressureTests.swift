@@ -1,0 +1,74 @@
+import CPluginTypes
+import GStreamerKit
+import Testing
+
+@testable import Plugin
+
+/// Head units that don't read.
+@Suite struct BackPressureTests {
+  /// A stream of pictures that are hard to encode, so that the kernel's buffers are soon full.
+  private func pipeline(_ headUnit: TestHeadUnit, isLive: Bool) throws -> Pipeline {
+    try Pipeline(
+      """
+      videotestsrc is-live=\(isLive) pattern=snow ! video/x-raw,format=I420,width=640,height=480,framerate=30/1 \
+      ! sdlvideosink name=sink sync=\(isLive) bitrate=50000 speed-preset=ultrafast uri=\(headUnit.uri)
+      """)
+  }
+
+  @Test func liveSourceDropsAndRecovers() throws {
+    let headUnit = try TestHeadUnit(.small(640, 480, maximumBitrate: nil))
+    let pipeline = try pipeline(headUnit, isLive: true)
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    let app = try headUnit.waitForApp()
+    headUnit.server.setReading(false, for: app)
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["frames-dropped-queue-full"] > 3 })
+    #expect(sink.statistics["frames-queued"] <= 4)
+    #expect(sink.statistics.areFramesConserved)
+    let before = headUnit.record.video.count
+    headUnit.server.setReading(true, for: app)
+    let sent = sink.statistics["frames-sent"]
+    #expect(eventually { sink.statistics["frames-sent"] > sent + 10 })
+    let frames = try headUnit.waitForFrames(before + 10)
+    // What was dropped was never encoded, so that the decoder misses nothing.
+    #expect(try decode(frames, width: 640, height: 480).count == frames.count)
+    #expect(headUnit.record.violations.allSatisfy { "\($0)".contains("frameRate") }, "\(headUnit.record.violations)")
+    #expect(pipeline.drain().allSatisfy { $0.error == nil })
+  }
+
+  @Test func fileWaits() throws {
+    let headUnit = try TestHeadUnit(.small(640, 480, frameRate: 120, maximumBitrate: nil))
+    let pipeline = try pipeline(headUnit, isLive: false)
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    headUnit.server.setReading(false, for: try headUnit.waitForApp())
+    let sink = try pipeline.sink
+    // Nothing moves any more when two looks with time between them see the same.
+    var last = -1
+    #expect(
+      eventually {
+        g_usleep(100_000)
+        defer { last = sink.statistics["frames-in"] }
+        return last == sink.statistics["frames-in"]
+      })
+    #expect(sink.statistics["frames-dropped-queue-full"] == 0)
+    #expect(sink.statistics["frames-queued"] == 4)
+    #expect(sink.statistics.areFramesConserved)
+    // In time, although nobody reads.
+    pipeline.stop()
+    #expect(sink.statistics.areFramesConserved && sink.statistics["frames-queued"] == 0)
+  }
+
+  @Test func liveSourceStops() throws {
+    let headUnit = try TestHeadUnit(.small(640, 480, maximumBitrate: nil))
+    let pipeline = try pipeline(headUnit, isLive: true)
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    headUnit.server.setReading(false, for: try headUnit.waitForApp())
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["frames-dropped-queue-full"] > 3 })
+    pipeline.stop()
+    #expect(sink.statistics.areFramesConserved)
+  }
+}

@@ -1,0 +1,197 @@
+import CPluginTypes
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import Testing
+
+@testable import Plugin
+
+@Suite struct MessageTests {
+  @Test func lifecycleInOrder() throws {
+    let drive = try Drive(isLive: false)
+    try drive.pipeline.play()
+    drive.pushPictures(3)
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    try drive.pipeline.reach(GST_STATE_READY)
+    let messages = drive.pipeline.drain().filter { $0.source == "sink" }
+    let progress = messages.compactMap(\.progress)
+    #expect(progress.first == GST_PROGRESS_TYPE_START)
+    #expect(progress.last == GST_PROGRESS_TYPE_COMPLETE)
+    #expect(progress.dropFirst().dropLast().allSatisfy { $0 == GST_PROGRESS_TYPE_CONTINUE })
+    #expect(progress.count > 3)
+    let elements = messages.compactMap { message in
+      if case .element(let name) = message.kind { name } else { nil }
+    }
+    #expect(elements == ["sdl-connected", "sdl-stream-started", "sdl-stream-stopped", "sdl-disconnected"])
+  }
+
+  @Test func fieldsOfTheMessages() throws {
+    let drive = try Drive(isLive: false)
+    try drive.pipeline.play()
+    let connected = try drive.pipeline.waitForElementMessage("sdl-connected")
+    #expect(connected["uri"] == drive.headUnit.uri)
+    #expect(connected["peer"] == "127.0.0.1:\(drive.headUnit.port)")
+    #expect(connected["make"] == "SDL" && connected["model"] == "Generic" && connected["model-year"] == "2019")
+    #expect(connected["protocol-version"] == "5.4.0" && connected["rpc-version"] == "8.0.0")
+    drive.pushPictures(2)
+    let started = try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(started["reason"] == "first-start" && started["width"] == "320" && started["height"] == "240")
+    #expect(started["protocol"] == "RAW" && started["codec"] == "H264")
+    #expect(started["max-frame-payload"].flatMap { Int($0) } ?? 0 > 100_000)
+    drive.source.end()
+    let stopped = try drive.pipeline.waitForElementMessage("sdl-stream-stopped")
+    #expect(stopped == ["reason": "app", "frames-sent": "2"])
+    try drive.pipeline.waitForEnd()
+    try drive.pipeline.reach(GST_STATE_READY)
+    #expect(try drive.pipeline.waitForElementMessage("sdl-disconnected")["reason"] == "closed")
+  }
+
+  @Test func builtInHeadUnitIsAnnounced() throws {
+    let pipeline = try Pipeline("videotestsrc num-buffers=3 ! sdlvideosink name=sink")
+    try pipeline.play()
+    let hint = try pipeline.wait(for: "hint") { $0.info }
+    #expect(hint.text.contains("uri=sdl://HOST:12345"))
+    #expect(try pipeline.waitForElementMessage("sdl-connected")["uri"] == "sdl+builtin:default")
+    try pipeline.waitForEnd()
+    #expect(pipeline.messages.allSatisfy { $0.warning == nil })
+  }
+
+  @Test func stoppingCancelsTheProgress() throws {
+    let silent = try RawPeer { $0.readToEnd() }
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink uri=\(silent.uri)")
+    try pipeline.reach(GST_STATE_PAUSED)
+    try pipeline.reach(GST_STATE_READY)
+    let progress = pipeline.drain().compactMap(\.progress)
+    #expect(progress.first == GST_PROGRESS_TYPE_START && progress.last == GST_PROGRESS_TYPE_CANCELED)
+    #expect(pipeline.messages.allSatisfy { $0.error == nil && $0.warning == nil })
+  }
+
+  @Test func errorComesBeforeTheProgressError() throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(try RawPeer.unusedPort())")
+    try pipeline.play()
+    _ = try pipeline.waitForError()
+    try pipeline.wait(for: "progress error") { $0.progress == GST_PROGRESS_TYPE_ERROR ? true : nil }
+    try pipeline.reach(GST_STATE_READY)
+    #expect(pipeline.drain().compactMap(\.progress).last == GST_PROGRESS_TYPE_ERROR)
+  }
+
+  @Test func propertiesInEveryState() throws {
+    let drive = try Drive(isLive: false)
+    let sink = try drive.pipeline.sink
+    for state in [GST_STATE_NULL, GST_STATE_READY] {
+      drive.pipeline.setState(state)
+      #expect(sink["connection-state"] == "idle" && sink["hmi-level"] == "none")
+      #expect(sink.structure("head-unit") == nil && sink.statistics.areFramesConserved)
+    }
+    try drive.start()
+    try drive.deliver(2)
+    #expect(sink["connection-state"] == "streaming" && sink["hmi-level"] == "full")
+    let headUnit = try #require(sink.structure("head-unit"))
+    #expect(headUnit["make"] == "SDL" && headUnit["protocol-version"] == "5.4.0")
+    let capability = try #require(headUnit["video-capability"]).replacing("\\", with: "")
+    #expect(capability.contains("width=(int)320") && capability.contains("max-bitrate=(int)10000"), "\(capability)")
+    let statistics = sink.statistics
+    #expect(statistics["connections"] == 1 && statistics["stream-starts"] == 1 && statistics["bytes-sent"] > 0)
+    #expect(statistics["encode-time-maximum-ns"] > 0)
+    try drive.pipeline.reach(GST_STATE_READY)
+    #expect(sink["connection-state"] == "idle" && sink["hmi-level"] == "none")
+    // Counters outlive the connection.
+    #expect(sink.statistics["frames-sent"] == statistics["frames-sent"])
+    #expect(sink.statistics["bytes-sent"] >= statistics["bytes-sent"])
+    #expect(sink.statistics.areFramesConserved && sink.statistics["frames-queued"] == 0)
+    drive.pipeline.stop()
+    #expect(sink["connection-state"] == "idle" && sink.statistics.areFramesConserved)
+  }
+
+  @Test(arguments: [true, false])
+  func framesAreConservedAtAnyMoment(isLive: Bool) throws {
+    let drive = try Drive(.small(frameRate: 60), isLive: isLive, frameRate: 60)
+    let sink = try drive.pipeline.sink
+    try drive.start()
+    var polls = 0
+    for step in 0..<120 {
+      drive.pushPicture()
+      if step == 40 { try drive.headUnit.show(.background) }
+      if step == 60 { try drive.headUnit.show(.full) }
+      for _ in 0..<5 {
+        let statistics = sink.statistics
+        #expect(statistics.areFramesConserved, "\(statistics.fields)")
+        polls += 1
+      }
+    }
+    #expect(polls == 600)
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    let statistics = sink.statistics
+    #expect(statistics.areFramesConserved && statistics["frames-queued"] == 0)
+    #expect(statistics["frames-in"] == 121)
+  }
+
+  @Test func handlersMayCallEveryGetter() throws {
+    let drive = try Drive(isLive: false)
+    let sink = try drive.pipeline.sink
+    let reader = GetterCaller(sink.pointer)
+    for property in ["connection-state", "hmi-level", "head-unit"] { reader.watch(property) }
+    let bus = try #require(gst_element_get_bus(drive.pipeline.element.pointer))
+    reader.watch(bus)
+    try drive.start()
+    try drive.headUnit.show(.background)
+    try drive.pipeline.waitForElementMessage("sdl-stream-stopped")
+    try drive.headUnit.show(.full)
+    try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    try drive.deliver(2)
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    drive.pipeline.stop()
+    gst_bus_set_sync_handler(bus, nil, nil, nil)
+    gst_object_unref(bus)
+    #expect(reader.calls.withLock { $0 } > 10)
+  }
+}
+
+/// Reads every property, the caps and the URI of a sink whenever something is told.
+private final class GetterCaller: Sendable {
+  nonisolated(unsafe) private let sink: UnsafeMutablePointer<GstElement>
+  let calls = Monitor(0)
+
+  init(_ sink: UnsafeMutablePointer<GstElement>) {
+    self.sink = sink
+  }
+
+  func watch(_ property: String) {
+    let handler: @convention(c) (gpointer?, gpointer?, gpointer?) -> Void = { _, _, data in
+      GetterCaller.from(data)?.readEverything()
+    }
+    g_signal_connect_data(
+      sink, "notify::\(property)", unsafeBitCast(handler, to: GCallback.self),
+      Unmanaged.passUnretained(self).toOpaque(), nil, GConnectFlags(rawValue: 0))
+  }
+
+  func watch(_ bus: UnsafeMutablePointer<GstBus>) {
+    gst_bus_set_sync_handler(
+      bus,
+      { _, _, data in
+        GetterCaller.from(data)?.readEverything()
+        return GST_BUS_PASS
+      }, Unmanaged.passUnretained(self).toOpaque(), nil)
+  }
+
+  private static func from(_ data: gpointer?) -> GetterCaller? {
+    data.map { Unmanaged<GetterCaller>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func readEverything() {
+    for property in VideoSinkProperty.allCases {
+      var value = GValue()
+      g_object_get_property(sink.cast(), property.specification.nameText, &value)
+      g_value_unset(&value)
+    }
+    g_free(gst_uri_handler_get_uri(OpaquePointer(sink)))
+    if let pad = gst_element_get_static_pad(sink, "sink") {
+      gst_caps_unref(gst_pad_query_caps(pad, nil))
+      gst_object_unref(pad)
+    }
+    calls.withLock { $0 += 1 }
+  }
+}

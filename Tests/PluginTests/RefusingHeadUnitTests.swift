@@ -1,0 +1,145 @@
+import CPluginTypes
+import GStreamerKit
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+@testable import Plugin
+
+/// Head units that say no.
+@Suite struct RefusingHeadUnitTests {
+  private func failure(_ change: (inout HeadUnitBehaviour) -> Void, isLive: Bool = true) throws -> BusMessage.Fault {
+    let drive = try Drive(HeadUnitConfiguration.small().with { change(&$0.behaviour) }, isLive: isLive)
+    try drive.pipeline.play()
+    drive.pushPicture()
+    let error = try drive.pipeline.waitForError()
+    drive.pipeline.stop()
+    return error
+  }
+
+  @Test func session() throws {
+    let error = try failure { $0.rpcStart = .reject }
+    #expect(
+      error.isResource(GST_RESOURCE_ERROR_OPEN_READ_WRITE) && error.text.contains("refused the session"), "\(error)")
+  }
+
+  @Test(arguments: [
+    (ResultCode.disallowed, GST_RESOURCE_ERROR_NOT_AUTHORIZED),
+    (.tooManyApplications, GST_RESOURCE_ERROR_BUSY),
+    (.invalidData, GST_RESOURCE_ERROR_NOT_AUTHORIZED),
+  ])
+  func registration(_ result: ResultCode, _ code: GstResourceError) throws {
+    let error = try failure { $0.registration = .result(result, success: false) }
+    #expect(error.isResource(code))
+    #expect(error.text.contains(result.rawValue) && error.text.contains("app-id"), "\(error)")
+  }
+
+  @Test(arguments: [true, false])
+  func unregistration(isLive: Bool) throws {
+    let drive = try Drive(isLive: isLive)
+    try drive.start()
+    try drive.deliver(2)
+    drive.headUnit.server.unregisterApp(.appUnauthorized, for: try drive.headUnit.waitForApp())
+    let error = try drive.pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
+    #expect(error.text.contains(UnregisteredReason.appUnauthorized.rawValue), "\(error)")
+    drive.pipeline.stop()
+  }
+
+  @Test func videoWithoutAReason() throws {
+    let configuration = HeadUnitConfiguration.small().with {
+      $0.behaviour.videoStarts = [.reject([]), .regular]
+      $0.behaviour.dropsToNoneAfterRefusal = false
+    }
+    let drive = try Drive(configuration)
+    try drive.pipeline.play()
+    drive.pushPicture()
+    let warning = try drive.pipeline.waitForWarning()
+    #expect(warning.isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
+    #expect(warning.text.contains("Trying again in 2 s"), "\(warning)")
+    #expect(try drive.statistics["stream-start-failures"] == 1)
+    // It does.
+    try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    try drive.deliver(2)
+    #expect(drive.headUnit.record.refusals == 1)
+  }
+
+  @Test func videoAsTheDriverLeaves() throws {
+    let configuration = HeadUnitConfiguration.small().with { $0.behaviour.videoStarts = [.reject([]), .regular] }
+    let drive = try Drive(configuration)
+    try drive.pipeline.play()
+    drive.pushPicture()
+    _ = try drive.pipeline.waitForWarning()
+    // SDL Core takes the level away with the refusal; when the driver opens the app again it works at once.
+    try drive.headUnit.wait(for: "NONE") { record in
+      record.events.contains {
+        if case .hmiStatusSent(let status) = $0 { status.level == HMILevel.none } else { false }
+      }
+        && record.refusals == 1 ? true : nil
+    }
+    try drive.headUnit.show(.full)
+    try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    try drive.deliver(2)
+  }
+
+  @Test func videoBecauseOfItsFormat() throws {
+    let error = try failure { $0.videoStarts = [.reject(["videoProtocol"], reason: "no RAW today")] }
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT))
+    #expect(error.text.contains("videoProtocol") && error.text.contains("no RAW today"), "\(error)")
+  }
+
+  @Test func headUnitWithoutByteStreams() throws {
+    let configuration = HeadUnitConfiguration.small().with { $0.videoCapability?.supportedFormats = [.rtpH264] }
+    let drive = try Drive(configuration)
+    try drive.pipeline.play()
+    drive.pushPicture()
+    let error = try drive.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("H264 over RTP"), "\(error)")
+  }
+
+  @Test func headUnitThatInsistsOnAnotherSize() throws {
+    let configuration = HeadUnitConfiguration.small().with {
+      $0.behaviour.videoStarts = [.acknowledge(VideoServiceParameters(width: 160, height: 120))]
+    }
+    let headUnit = try TestHeadUnit(configuration)
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=true ! videoscale ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    let unit = try #require(headUnit.record.video.first)
+    #expect(try parameterSet(unit).width == 160 && parameterSet(unit).height == 120)
+    #expect(headUnit.record.violations == [])
+  }
+
+  @Test(arguments: [true, false])
+  func lostConnection(isLive: Bool) throws {
+    let drive = try Drive(isLive: isLive)
+    try drive.start()
+    try drive.deliver(2)
+    drive.headUnit.server.disconnect(try drive.headUnit.waitForApp())
+    let error = try drive.pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_WRITE), "\(error)")
+    #expect(try drive.pipeline.waitForElementMessage("sdl-disconnected")["reason"]?.isEmpty == false)
+    #expect(eventually { (try? drive.pipeline.sink["connection-state"]) != "streaming" })
+    drive.pipeline.stop()
+    #expect(try drive.statistics.areFramesConserved)
+  }
+
+  @Test func lostHeartbeat() throws {
+    let configuration = HeadUnitConfiguration.small().with { $0.behaviour.heartbeat = .silence }
+    let drive = try Drive(configuration, properties: "sync=false heartbeat-interval=1000")
+    try drive.start()
+    let error = try drive.pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_WRITE) && error.text.contains("heartbeat"), "\(error)")
+  }
+
+  @Test func unwillingGoodbye() throws {
+    let drive = try Drive(HeadUnitConfiguration.small().with { $0.behaviour.serviceEnd = .silence }, isLive: false)
+    try drive.start()
+    try drive.deliver(1)
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    drive.pipeline.stop()
+  }
+}
