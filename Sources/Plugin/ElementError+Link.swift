@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -41,6 +40,7 @@ extension ElementError {
     case .refused: " Is the head unit running, and is the port right (SDL Core listens on 12345)?"
     case .unreachable, .connectingTimedOut, .cannotConnect:
       " Check host, port and network; connect-timeout sets the wait."
+    case .closedByPeer, .connectionLost, .peerNotReading, .stalled: " The head unit's log may say why."
     default: ""
     }
   }

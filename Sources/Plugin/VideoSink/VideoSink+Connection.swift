@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLHeadUnit
@@ -56,6 +55,7 @@ extension VideoSink: AppConnectionObserver {
     case .driverDistraction(let distraction):
       log(GST_LEVEL_INFO, "driver distraction limited: \(distraction.isDistractionLimited)")
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
+    case .failed(.connectionLost): break  // How it was lost follows with the connection's end.
     case .failed(let failure): failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }))
     }
   }
