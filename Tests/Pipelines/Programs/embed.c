@@ -51,7 +51,8 @@ main (int argc, char *argv[])
   gst_init (&argc, &argv);
   if (argc != 2)
     return 2;
-  pipeline = gst_parse_launch ("videotestsrc num-buffers=30 ! sdlvideosink name=sink sync=false", NULL);
+  pipeline = gst_parse_launch ("videotestsrc num-buffers=30 ! video/x-raw,width=800,height=480 ! "
+      "sdlvideosink name=sink sync=false", NULL);
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_object_set (sink, "uri", argv[1], "app-name", "Embedded", "bitrate", 800, NULL);
   bus = gst_element_get_bus (pipeline);

@@ -22,7 +22,9 @@ def print_message(message):
 
 def main():
     Gst.init(None)
-    pipeline = Gst.parse_launch("videotestsrc num-buffers=30 ! sdlvideosink name=sink sync=false")
+    pipeline = Gst.parse_launch(
+        "videotestsrc num-buffers=30 ! video/x-raw,width=800,height=480 ! sdlvideosink name=sink sync=false"
+    )
     sink = pipeline.get_by_name("sink")
     sink.set_property("uri", sys.argv[1])
     sink.set_property("app-name", "Embedded")

@@ -55,11 +55,21 @@ final class Program {
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try file("out")
     process.standardError = try file("err")
-    try process.run()
+    try Self.withoutBlockedSignals { try process.run() }
+  }
+
+  /// Threads of a pool block signals, and a child would inherit that.
+  private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+    var none = sigset_t()
+    var former = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &former)
+    defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+    try body()
   }
 
   deinit {
-    if process.isRunning { process.terminate() }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
   /// Files rather than pipes, which could fill up while nobody reads.
@@ -84,7 +94,7 @@ final class Program {
   func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Result {
     let isOver = waitUntil { !process.isRunning }
     if !isOver {
-      process.terminate()
+      kill(process.processIdentifier, SIGKILL)
       Issue.record("\(process.arguments ?? []) hangs:\n\(output)\n\(errors)", sourceLocation: sourceLocation)
     }
     process.waitUntilExit()
@@ -138,7 +148,7 @@ final class HeadUnitProgram {
   init(in folder: TemporaryFolder, _ arguments: String...) throws {
     program = try Program([Installation.headUnitTool.path, "--port", "0"] + arguments, in: folder)
     port = try program.waitForOutput { output in
-      output.firstMatch(of: /127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) }
+      output.firstMatch(of: /(?m)^listening.*?(\d+)$/).flatMap { Int($0.1) }
     }
   }
 
