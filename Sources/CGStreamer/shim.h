@@ -7,7 +7,7 @@
 
 /* What Swift can't import: macros that cast or compute, C globals, and varargs. Each line names what it stands for. */
 
-/* G_PARAM_STATIC_STRINGS, GST_PARAM_MUTABLE_*, GST_PARAM_DOC_SHOW_DEFAULT */
+/* G_PARAM_STATIC_STRINGS, GST_PARAM_MUTABLE_* */
 enum {
   CGST_PARAM_STATIC_STRINGS = G_PARAM_STATIC_STRINGS,
   CGST_PARAM_MUTABLE_READY = GST_PARAM_MUTABLE_READY,
@@ -22,7 +22,6 @@ static inline GType cgst_type_uint64 (void) { return G_TYPE_UINT64; }
 static inline GType cgst_type_double (void) { return G_TYPE_DOUBLE; }
 static inline GType cgst_type_string (void) { return G_TYPE_STRING; }
 static inline GType cgst_type_structure (void) { return GST_TYPE_STRUCTURE; }
-static inline GType cgst_type_fraction (void) { return GST_TYPE_FRACTION; }
 
 /* The threshold test of GST_CAT_LEVEL_LOG, before any message is built */
 static inline gboolean

@@ -1,4 +1,4 @@
-/// A GstStructure under construction. Exactly one of ``take()`` and ``free()`` must end it.
+/// A GstStructure under construction; ``take()`` must end it.
 public struct Structure {
   private let pointer: UnsafeMutablePointer<GstStructure>
 
@@ -9,9 +9,6 @@ public struct Structure {
 
   /// The structure itself, now owned by the caller.
   public consuming func take() -> UnsafeMutablePointer<GstStructure> { pointer }
-
-  /// Throws the structure away.
-  public consuming func free() { gst_structure_free(pointer) }
 
   /// Sets a field; nil leaves it out.
   public func set(_ field: String, _ value: String?) {

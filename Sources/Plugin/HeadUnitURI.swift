@@ -38,12 +38,17 @@ enum HeadUnitURI: Equatable {
         throw Malformed(description: "'\(text)' has a path, which a head unit does not know; write sdl://HOST:PORT")
       }
     }
-    let port = gst_uri_get_port(uri)
-    // 0 is what GStreamer calls "no port"; it also takes any digits for a port.
-    guard !text.hasSuffix(":0"), port <= UInt32(UInt16.max) else {
+    guard let port = port(in: text) else {
       throw Malformed(description: "'\(text)' has a port outside 1…65535")
     }
-    return .tcp(host: host, port: port == 0 ? defaultPort : UInt16(port))
+    return .tcp(host: host, port: port)
+  }
+
+  /// The port as written, because GStreamer takes any digits and has no difference between none and 0.
+  private static func port(in text: String) -> UInt16? {
+    let authority = text.dropFirst("sdl://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return defaultPort }
+    return UInt16(authority[authority.index(after: colon)...]).flatMap { $0 > 0 ? $0 : nil }
   }
 
   private static func builtIn(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {

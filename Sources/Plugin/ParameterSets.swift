@@ -2,38 +2,59 @@ import H264
 
 /// The parameter sets of an H.264 stream, as they came last.
 struct ParameterSets {
-  static let startCode: [UInt8] = [0, 0, 0, 1]
+  private static let startCode: [UInt8] = [0, 0, 0, 1]
 
-  /// SPS and PPS, each behind a start code; empty before the first.
-  private(set) var bytes: [UInt8] = []
+  /// Each with a start code; all units of a kind in one access unit.
+  private var sequence: [UInt8] = []
+  private var picture: [UInt8] = []
 
-  /// Whether an access unit brings exactly what is kept. Allocates nothing: key frames repeat their parameter sets.
-  func match(_ accessUnit: UnsafeRawBufferPointer) -> Bool {
+  /// Everything that a decoder needs in front of a key frame; nil before both kinds have come.
+  var bytes: [UInt8]? { sequence.isEmpty || picture.isEmpty ? nil : sequence + picture }
+
+  /// Takes the parameter sets in front of the picture of an access unit; whether any of them is new. Allocates nothing
+  /// for those that are not: key frames repeat their parameter sets.
+  mutating func update(from accessUnit: UnsafeRawBufferPointer) -> Bool {
+    let isSequenceNew = Self.update(&sequence, .sequenceParameterSet, from: accessUnit)
+    let isPictureNew = Self.update(&picture, .pictureParameterSet, from: accessUnit)
+    return isSequenceNew || isPictureNew
+  }
+
+  private static func update(
+    _ kept: inout [UInt8], _ type: NALUnitType, from accessUnit: UnsafeRawBufferPointer
+  ) -> Bool {
     var offset = 0
+    var isNew = false
     for unit in AnnexB(accessUnit) {
       if unit.type.startsSlice { break }
-      guard unit.type.isParameterSet else { continue }
-      let start = offset + Self.startCode.count
-      let end = start + unit.range.count
-      guard end <= bytes.count else { return false }
-      for (kept, new) in zip(start..<end, unit.range) where bytes[kept] != accessUnit[new] { return false }
+      guard unit.type == type else { continue }
+      let end = offset + startCode.count + unit.range.count
+      if !isNew, !isKept(kept, offset + startCode.count, accessUnit[unit.range]) {
+        isNew = true
+        kept.removeSubrange(min(offset, kept.count)...)
+      }
+      if isNew {
+        kept += startCode
+        kept.append(contentsOf: accessUnit[unit.range])
+      }
       offset = end
     }
-    return offset == bytes.count
-  }
-
-  /// Keeps those in front of the picture of an access unit.
-  mutating func keep(from accessUnit: UnsafeRawBufferPointer) {
-    bytes.removeAll(keepingCapacity: true)
-    for unit in AnnexB(accessUnit) {
-      if unit.type.startsSlice { return }
-      guard unit.type.isParameterSet else { continue }
-      bytes += Self.startCode
-      bytes.append(contentsOf: accessUnit[unit.range])
+    // Units that are not there any more; none at all means that the access unit has nothing to say of this kind.
+    if offset > 0, offset < kept.count {
+      kept.removeSubrange(offset...)
+      isNew = true
     }
+    return isNew
   }
-}
 
-extension NALUnitType {
-  fileprivate var isParameterSet: Bool { self == .sequenceParameterSet || self == .pictureParameterSet }
+  private static func isKept(_ kept: [UInt8], _ start: Int, _ unit: Slice<UnsafeRawBufferPointer>) -> Bool {
+    guard start + unit.count <= kept.count else { return false }
+    for (index, byte) in unit.enumerated() where kept[start + index] != byte { return false }
+    return true
+  }
+
+  /// Where the start code of the unit at `offset` begins: it has three or four bytes.
+  static func startCodeOffset(before offset: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+    let hasFourBytes = offset >= 4 && bytes[offset - 4] == 0
+    return max(offset - (hasFourBytes ? 4 : 3), 0)
+  }
 }

@@ -33,9 +33,10 @@ extension AppSession {
         sendVideoControl(.endService)
       case .started(let accepted, let mtu):
         epoch &+= 1
-        let grant = VideoGrant(
+        var grant = VideoGrant(
           epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: mtu),
           size: accepted)
+        if case .open(let request, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
         videoGrant = grant
         actions.append(.report(.videoStarted(grant)))
       case .stopped(let reason):

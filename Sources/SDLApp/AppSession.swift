@@ -144,7 +144,7 @@ public struct AppSession: Sendable {
 
   /// The id for the next message that is no video (see ``VideoMessageIDs``); head units refuse 0.
   mutating func nextMessageID() -> UInt32 {
-    lastMessageID = lastMessageID == VideoMessageIDs.first - 1 ? 1 : lastMessageID + 1
+    lastMessageID = lastMessageID >= VideoMessageIDs.first - 1 ? 1 : lastMessageID + 1
     return lastMessageID
   }
 }

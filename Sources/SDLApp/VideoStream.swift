@@ -103,12 +103,13 @@ struct VideoStream: Equatable, Sendable {
   /// The RPC specification's range for a side of a picture.
   private static let possibleSides: ClosedRange<Int32> = 1...10_000
 
-  /// Some head units acknowledge 0×0 or leave a side out: then the requested size holds.
+  /// Some head units acknowledge 0×0 or leave a side out: then the requested size holds. Odd sides are made even, because
+  /// the encoder has no others.
   private static func acceptedSize(_ parameters: VideoServiceParameters, requested: VideoSize) -> VideoSize {
     guard let width = parameters.width, let height = parameters.height,
       possibleSides.contains(width), possibleSides.contains(height)
     else { return requested }
-    return VideoSize(Int(width), Int(height))
+    return VideoSize(Int(width) & ~1, Int(height) & ~1)
   }
 
   /// StartServiceNAK.

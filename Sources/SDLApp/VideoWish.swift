@@ -44,6 +44,8 @@ public struct VideoGrant: Equatable, Sendable {
   public var maximumPayload: Int
   /// Size of the pictures that the head unit expects.
   public var size: VideoSize
+  /// The head unit acknowledged another size than it was asked for.
+  public var isSizeInsisted = false
 }
 
 /// Why a video stream ended.

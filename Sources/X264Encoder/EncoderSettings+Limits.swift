@@ -2,7 +2,7 @@ import CX264
 
 extension EncoderSettings {
   /// x264 cuts larger rates without a word.
-  static let bitrateRange = 1...2_000_000
+  public static let bitrateRange = 1...2_000_000
 
   /// Refuses what x264 would refuse with a vague message, correct in silence, or take with a huge allocation.
   func validate() throws(EncoderError) {
@@ -13,7 +13,7 @@ extension EncoderSettings {
       throw .invalidSize(width: width, height: height, reason: "4:2:0 pictures need an even width and height")
     }
     // The largest side is x264's, the largest area that of H.264 level 6.2.
-    guard width <= 16_384, height <= 16_384, macroblocks <= 139_264 else {
+    guard width <= 16_384, height <= 16_384, Self.canEncode(width: width, height: height) else {
       throw .invalidSize(width: width, height: height, reason: "it is larger than any H.264 level allows")
     }
     // Twice the numerator is written as a 32-bit number.
@@ -53,5 +53,8 @@ extension EncoderSettings {
   /// Its price is that the worst second of hard moving pictures rises from 1.4 to 1.8 times the target.
   static let vbvMilliseconds = 1500
 
-  private var macroblocks: Int { ((width + 15) / 16) * ((height + 15) / 16) }
+  /// Whether a picture of this size has no more macroblocks than H.264 level 6.2 allows.
+  public static func canEncode(width: Int, height: Int) -> Bool {
+    ((width + 15) / 16) * ((height + 15) / 16) <= 139_264
+  }
 }

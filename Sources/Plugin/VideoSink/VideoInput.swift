@@ -28,7 +28,7 @@ final class VideoInput {
 
   /// Start of the service that the last frame was for.
   var epoch: UInt32 = 0
-  /// When the last frame was sent, or tried to be.
+  /// When the last frame was queued.
   var lastSent: Duration = .zero
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
@@ -36,18 +36,17 @@ final class VideoInput {
   var keyFrameRequest: KeyFrameRequest?
   /// Those of the H.264 input, for key frames that come without.
   var parameterSets = ParameterSets()
+  /// The size that they tell.
+  var encodedSize: VideoSize?
 
-  /// Since when frames come in a size that the head unit does not take, and how many.
-  var mismatch: (since: Duration, frames: Int)?
+  var mismatch: SizeMismatch?
 
   /// Whether upstream is live; nil when not asked yet.
   var isLive: Bool?
-  /// How much the sink has held the stream up while it waited for the driver, in nanoseconds.
-  var heldTime = 0
+  var timeShift: TimeShift?
 
-  var isLatenessUnlimited = false
-  var savedMaximumLateness = -1
-  var savedQoS: gboolean = 0
+  /// What the application wishes for raw video, while H.264 does without.
+  var savedLateness: (maximum: Int, isQoSEnabled: gboolean)?
 
   /// Forgets the stream, for a new one.
   func reset() {
@@ -58,6 +57,7 @@ final class VideoInput {
     needsKeyFrame = true
     keyFrameRequest = nil
     parameterSets = ParameterSets()
+    encodedSize = nil
     mismatch = nil
     isLive = nil
   }

@@ -2,6 +2,7 @@ import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
+import X264Encoder
 
 /// Caps are the negotiation with upstream: what the head unit takes, preferred first.
 extension VideoSink {
@@ -10,11 +11,7 @@ extension VideoSink {
 
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
   func getCaps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
-    let (offers, insistedSize) = state.withLock { ($0.offers, $0.insistedSize) }
-    guard var offers, !offers.isEmpty else { return nil }
-    if let insistedSize, let offer = VideoOffer(displaySize: insistedSize, scale: nil, frameRate: offers[0].frameRate) {
-      offers = [offer]
-    }
+    guard let offers = state.withLock({ $0.acceptedOffers }), !offers.isEmpty else { return nil }
     guard let caps = gst_caps_from_string(Self.capsText(offers)) else { return nil }
     guard let filter else { return caps }
     defer { gst_caps_unref(caps) }
@@ -56,37 +53,46 @@ extension VideoSink {
 
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let structure = gst_caps_get_structure(caps, 0) else { return false }
+    let wasRaw = input.isRaw
     if gst_structure_has_name(structure, "video/x-h264") != 0 {
       input.format = .h264
-      setLatenessLimit(isRaw: false)
     } else {
       var info = GstVideoInfo()
       guard gst_video_info_from_caps(&info, caps) != 0 else { return false }
-      if info.par_n != info.par_d {
-        warn(
-          .stream(
-            GST_STREAM_ERROR_FORMAT,
-            "The pixels of the input are not square (\(info.par_n)/\(info.par_d)), but the head unit's are: the picture is stretched. Put videoconvertscale before sdlvideosink."
-          ))
-      }
+      warnAboutPixels(info)
       input.format = .raw(info)
-      setLatenessLimit(isRaw: true)
     }
+    if input.isRaw != wasRaw {
+      input.needsKeyFrame = true
+      input.closeEncoder()
+    }
+    limitLateness()
     var width: gint = 0
     var height: gint = 0
     let hasSize =
       gst_structure_get_int(structure, "width", &width) != 0
       && gst_structure_get_int(structure, "height", &height) != 0
-    setInputSize(hasSize ? VideoSize(Int(width), Int(height)) : nil)
+    setInputSize(hasSize ? VideoSize(Int(width), Int(height)) : input.encodedSize)
     log(GST_LEVEL_INFO, "input \(hasSize ? "\(width)×\(height)" : "of unknown size"), raw: \(input.isRaw)")
     return true
   }
 
+  private func warnAboutPixels(_ info: GstVideoInfo) {
+    guard info.par_n != info.par_d else { return }
+    warn(
+      .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "The pixels of the input are not square (\(info.par_n)/\(info.par_d)), but the head unit's are: the picture is stretched. Put videoconvertscale before sdlvideosink."
+      ))
+  }
+
   /// `size` is nil for H.264 whose caps do not tell; its parameter sets will.
   func setInputSize(_ size: VideoSize?) {
+    input.mismatch = nil
     state.withLock { state in
       state.inputSize = size
       state.isInputRaw = input.isRaw
+      state.framesBeforeWish = 0
     }
     updateWish()
   }
@@ -94,19 +100,21 @@ extension VideoSink {
   /// In nanoseconds.
   static let rawMaximumLateness = 100_000_000
 
-  /// A late raw picture is better dropped; H.264 would be damaged by that.
-  private func setLatenessLimit(isRaw: Bool) {
-    guard isRaw == input.isLatenessUnlimited else { return }
-    input.isLatenessUnlimited = !isRaw
-    if isRaw {
-      gst_base_sink_set_max_lateness(baseSink, input.savedMaximumLateness)
-      gst_base_sink_set_qos_enabled(baseSink, input.savedQoS)
-    } else {
-      input.savedMaximumLateness = gst_base_sink_get_max_lateness(baseSink)
-      input.savedQoS = gst_base_sink_is_qos_enabled(baseSink)
-      gst_base_sink_set_max_lateness(baseSink, -1)
-      gst_base_sink_set_qos_enabled(baseSink, 0)
+  /// A late raw picture is better dropped; H.264 would be damaged by that, whatever the application wishes for raw.
+  private func limitLateness() {
+    guard !input.isRaw else { return restoreLateness() }
+    if input.savedLateness == nil {
+      input.savedLateness = (gst_base_sink_get_max_lateness(baseSink), gst_base_sink_is_qos_enabled(baseSink))
     }
+    gst_base_sink_set_max_lateness(baseSink, -1)
+    gst_base_sink_set_qos_enabled(baseSink, 0)
+  }
+
+  func restoreLateness() {
+    guard let saved = input.savedLateness else { return }
+    gst_base_sink_set_max_lateness(baseSink, saved.maximum)
+    gst_base_sink_set_qos_enabled(baseSink, saved.isQoSEnabled)
+    input.savedLateness = nil
   }
 
   /// Why caps that the core is about to refuse can't be used; nil when they can.
@@ -152,11 +160,12 @@ extension VideoSink {
         GST_STREAM_ERROR_FORMAT, "Interlaced video can't be shown by a head unit: put deinterlace before sdlvideosink.")
     }
     guard info.width.isMultiple(of: 2), info.height.isMultiple(of: 2), min(info.width, info.height) >= 16,
-      max(info.width, info.height) <= 8192
+      max(info.width, info.height) <= 8192,
+      EncoderSettings.canEncode(width: Int(info.width), height: Int(info.height))
     else {
       return .stream(
         GST_STREAM_ERROR_FORMAT,
-        "\(info.width)×\(info.height) can't be encoded, sides must be even and between 16 and 8192: put videoconvertscale before sdlvideosink."
+        "\(info.width)×\(info.height) can't be encoded, sides must be even and between 16 and 8192, and the area at most that of H.264 level 6.2: put videoconvertscale before sdlvideosink."
       )
     }
     return nil

@@ -6,6 +6,10 @@ import SDLLink
 /// News from the connection's thread. It comes without any lock held.
 extension VideoSink: AppConnectionObserver {
   func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
+    // An application may stop and let go of the pipeline in a callback of this very thread, which is not waited for.
+    gst_object_ref(element)
+    defer { gst_object_unref(element) }
+    guard state.withLock({ $0.connection === connection }) else { return }
     switch event {
     case .resolving(let host):
       enter(.resolving)
@@ -14,7 +18,10 @@ extension VideoSink: AppConnectionObserver {
       enter(.connecting)
       postProgress(GST_PROGRESS_TYPE_CONTINUE, "Connecting to \(address)")
     case .connected(let peer):
-      state.withLock { $0.peer = peer }
+      state.withLock { state in
+        state.peer = peer
+        state.isConnected = true
+      }
       enter(.registering)
       postProgress(GST_PROGRESS_TYPE_CONTINUE, "Connected to \(peer), starting a session")
     case .session(let event): receive(event)
@@ -56,7 +63,9 @@ extension VideoSink: AppConnectionObserver {
       log(GST_LEVEL_INFO, "driver distraction limited: \(distraction.isDistractionLimited)")
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .failed(.connectionLost): break  // How it was lost follows with the connection's end.
-    case .failed(let failure): failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }))
+    case .failed(let failure):
+      state.withLock { $0.endReason = "\(failure)" }
+      failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }))
     }
   }
 
@@ -66,7 +75,7 @@ extension VideoSink: AppConnectionObserver {
       return state.peer
     }
     enter(.ready)
-    postProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
+    endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
     postConnected(headUnit, peer: peer)
     VideoSinkProperty.headUnit.notify(element)
   }
@@ -87,9 +96,9 @@ extension VideoSink: AppConnectionObserver {
     state.withLock { state in
       state.headUnit?.videoCapability = capability
       state.maximumBitrate = capability?.maxBitrate
-      state.insistedSize = nil
       guard state.offers != offers else { return }
       state.offers = offers
+      state.insistedSize = nil
       state.shouldRenegotiate = true
     }
     state.broadcast()
@@ -101,7 +110,7 @@ extension VideoSink: AppConnectionObserver {
   private func videoStarted(_ grant: VideoGrant) {
     let isFirst = state.withLock { state in
       state.grant = grant
-      if let inputSize = state.inputSize, inputSize != grant.size {
+      if grant.isSizeInsisted {
         state.insistedSize = grant.size
         state.shouldRenegotiate = true
       }
@@ -150,20 +159,21 @@ extension VideoSink: AppConnectionObserver {
 
   private func connectionEnded(_ error: LinkError?) {
     if let error { failed(ElementError(error, wasStreaming: state.withLock { $0.hasStreamed })) }
-    state.withLock { $0.grant = nil }
+    let last = state.withLock { state in
+      defer { state.grant = nil }
+      return state
+    }
     state.broadcast()
     enter(.idle)
-    postDisconnected(reason: error.map { "\($0)" } ?? "closed")
+    guard last.isConnected else { return }
+    postDisconnected(reason: last.endReason ?? error.map { "\($0)" } ?? "closed by the app")
   }
 
   /// Errors end a progress that is under way, after the error message itself.
   private func failed(_ error: ElementError) {
     holdBack()
-    let wasConnecting = state.withLock { state in
-      !state.hasFailed && [.resolving, .connecting, .registering].contains(state.connectionState)
-    }
     fail(error)
-    if wasConnecting { postProgress(GST_PROGRESS_TYPE_ERROR, error.text) }
+    endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
   }
 }
 
@@ -175,7 +185,7 @@ extension VideoSink {
   /// port on this machine, would be too early for gst-launch: it quits a main loop that does not run yet, and hangs.
   private func holdBack() {
     let began = state.withLock { $0.connectBegan }
-    _ = state.wait(until: began + Self.earliestFailure) { $0.connection == nil ? true : nil }
+    _ = state.wait(until: began + Self.earliestFailure) { $0.isStopping ? true : nil }
   }
 }
 

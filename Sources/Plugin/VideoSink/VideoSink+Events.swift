@@ -10,11 +10,17 @@ extension VideoSink {
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     switch event.pointee.type {
     case GST_EVENT_FLUSH_STOP:
-      resetTime()
+      var resetsTime: gboolean = 0
+      gst_event_parse_flush_stop(event, &resetsTime)
+      if resetsTime != 0 { resetTime() }
       input.limiter.reset()
+      input.mismatch = nil
       if !input.isRaw { input.needsKeyFrame = true }
       beginStream()
-    case GST_EVENT_STREAM_START, GST_EVENT_SEGMENT:
+    case GST_EVENT_STREAM_START:
+      if !input.isRaw { input.needsKeyFrame = true }
+      beginStream()
+    case GST_EVENT_SEGMENT:
       beginStream()
     case GST_EVENT_CUSTOM_DOWNSTREAM where gst_video_event_is_force_key_unit(event) != 0:
       isKeyFrameRequested.store(true, ordering: .relaxed)
@@ -49,19 +55,34 @@ extension VideoSink {
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     let result = gst_sdl_video_sink_parent_wait_event(baseSink, event)
     guard result == GST_FLOW_OK, event.pointee.type == GST_EVENT_EOS else { return result }
-    if input.mismatch != nil {
-      failBecauseOfSize()
+    if let mismatch = input.mismatch, state.withLock({ $0.inputSize.map($0.accepts) }) == false {
+      fail(mismatch)
       return GST_FLOW_ERROR
     }
     guard let connection = state.withLock({ $0.connection }) else { return result }
-    if !connection.waitUntilDrained(timeout: Self.drainTime) {
-      log(GST_LEVEL_WARNING, "the head unit did not take the last frames in time")
+    while !connection.waitUntilDrained(timeout: Self.drainTime) {
+      guard state.withLock({ $0.isFlushing }) else {
+        log(GST_LEVEL_WARNING, "the head unit did not take the last frames in time")
+        break
+      }
+      let interrupted = gst_base_sink_wait_preroll(baseSink)
+      guard interrupted == GST_FLOW_OK else { return interrupted }
     }
     state.withLock { $0.isEnded = true }
     updateWish()
-    _ = state.wait(until: MonotonicClock.now + Self.drainTime) { state in
-      !state.isStreamAnnounced || state.isFlushing || state.hasFailed ? true : nil
+    return waitForStreamEnd()
+  }
+
+  private func waitForStreamEnd() -> GstFlowReturn {
+    let deadline = MonotonicClock.now + Self.drainTime
+    while true {
+      let isFlushing = state.wait(until: deadline) { state -> Bool? in
+        if state.isFlushing { return true }
+        return !state.isStreamAnnounced || state.hasFailed ? false : nil
+      }
+      guard isFlushing == true else { return GST_FLOW_OK }
+      let interrupted = gst_base_sink_wait_preroll(baseSink)
+      guard interrupted == GST_FLOW_OK else { return interrupted }
     }
-    return result
   }
 }

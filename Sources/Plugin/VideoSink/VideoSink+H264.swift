@@ -20,26 +20,28 @@ extension VideoSink {
     let unit = AccessUnitSummary(scanning: payload.firstBlock)
     if unit.isKeyFrame { payload.markKeyFrame() }
     if input.needsKeyFrame {
-      guard unit.isKeyFrame else {
+      guard unit.isKeyFrame, begin(payload, unit) else {
         payloads.giveBack(payload)
         missKeyFrame()
         return drop(.waitingForKeyFrame)
       }
-      begin(payload, unit)
     }
     return submit(payload, grant, connection)
   }
 
   /// The first frame of a stream starts with its parameter sets: what stands before them is left out, and what is
-  /// missing is put in front.
-  private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) {
+  /// missing is put in front. False when they are not known.
+  private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
     if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
-      payload.skip(max(parameterSet.lowerBound - ParameterSets.startCode.count, 0))
-    } else if !input.parameterSets.bytes.isEmpty {
-      input.parameterSets.bytes.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
+      payload.skip(ParameterSets.startCodeOffset(before: parameterSet.lowerBound, in: payload.firstBlock))
+    } else if let missing = input.parameterSets.bytes {
+      missing.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
+    } else {
+      return false
     }
     input.needsKeyFrame = false
     input.keyFrameRequest = nil
+    return true
   }
 
   /// Nothing can be shown before the next key frame: upstream is asked for one, and if it has none, the user is told.
@@ -79,14 +81,14 @@ extension VideoSink {
     defer { gst_buffer_unmap(buffer, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
     let unit = AccessUnitSummary(scanning: bytes)
-    guard let range = unit.sequenceParameterSet, !input.parameterSets.match(bytes) else { return true }
-    input.parameterSets.keep(from: bytes)
-    guard let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
-      log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
-      return true
+    if input.parameterSets.update(from: bytes), let range = unit.sequenceParameterSet {
+      guard let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
+        log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
+        return true
+      }
+      input.encodedSize = VideoSize(parameterSet.width, parameterSet.height)
     }
-    let size = VideoSize(parameterSet.width, parameterSet.height)
-    if state.withLock({ $0.inputSize }) != size {
+    if let size = input.encodedSize, state.withLock({ $0.inputSize }) != size {
       log(GST_LEVEL_INFO, "the H.264 stream is \(size)")
       setInputSize(size)
     }

@@ -6,6 +6,15 @@ import SDLLink
 extension VideoSink {
   private static let progressCode = "connect"
 
+  /// Posts the end of a progress that is under way; at most one end for each START.
+  func endProgress(_ type: GstProgressType, _ text: String) {
+    let isOpen = state.withLock { state in
+      defer { state.isInProgress = false }
+      return state.isInProgress
+    }
+    if isOpen { postProgress(type, text) }
+  }
+
   func postProgress(_ type: GstProgressType, _ text: String) {
     log(GST_LEVEL_INFO, text)
     post(gst_message_new_progress(gstElement.cast(), type, Self.progressCode, text))
@@ -106,8 +115,10 @@ extension VideoSink {
 
   /// The property `sdl-stats`; valid in every state.
   func statistics() -> Structure {
-    let link = state.withLock { $0.connection }?.statistics
-    let counters = self.counters.withLock { $0 }
+    // Together, lest the bytes of a connection that ends be missed or counted twice.
+    let (link, counters) = state.withLock { state in
+      (state.connection?.statistics, self.counters.withLock { $0 })
+    }
     let structure = Structure("application/x-sdl-stats")
     structure.set("frames-in", counters.framesIn)
     structure.set("frames-sent", counters.framesSent)

@@ -9,11 +9,10 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
     let targets = encoderTargets()
-    if buffer.pointee.pts != .max,
-      !input.limiter.admits(timestamp: UInt64(buffer.pointee.pts), frameRate: targets.frameRate)
-    {
-      return drop(.frameRate)
-    }
+    // Without a time stamp a picture is shown when it comes.
+    let time =
+      buffer.pointee.pts == .max ? UInt64(clamping: MonotonicClock.now.nanoseconds) : UInt64(buffer.pointee.pts)
+    guard input.limiter.admits(timestamp: time, frameRate: targets.frameRate) else { return drop(.frameRate) }
     // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
     if isLiveQueueFull(connection) { return drop(.queueFull) }
     do {

@@ -39,6 +39,8 @@ extension VideoSink {
       pause()
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       disconnect()
+      resetTime()
+      restoreLateness()
       input.reset()
     default: break
     }
@@ -67,6 +69,11 @@ extension VideoSink {
   }
 
   private func connect() -> Bool {
+    // Again, because in READY the settings may have changed.
+    if let error = settingsError() {
+      error.post(as: GST_MESSAGE_ERROR, from: gstElement)
+      return false
+    }
     let settings = self.settings.withLock { $0 }
     guard let headUnit = try? settings.headUnit() else { return false }
     let endpoint: AppConnection.Endpoint =
@@ -84,8 +91,23 @@ extension VideoSink {
       state.connection = connection
       state.connectionState = .connecting
       state.connectBegan = MonotonicClock.now
+      state.isInProgress = true
     }
     counters.withLock { $0.beginConnection() }
+    VideoSinkProperty.connectionState.notify(element)
+    announceHeadUnit(settings)
+    do {
+      try connection.start()
+      return true
+    } catch {
+      fail(.resource(GST_RESOURCE_ERROR_FAILED, "The connection's thread could not be started: \(error)"))
+      endProgress(GST_PROGRESS_TYPE_ERROR, "The connection could not be started")
+      state.withLock { $0 = VideoSinkState() }
+      return false
+    }
+  }
+
+  private func announceHeadUnit(_ settings: VideoSinkSettings) {
     if settings.uri == nil {
       // Twice, because gst-launch shows the details only.
       let hint = "No uri is set, so the built-in head unit is used. For a real one: uri=sdl://HOST:12345"
@@ -93,15 +115,6 @@ extension VideoSink {
         .post(as: GST_MESSAGE_INFO, from: gstElement)
     }
     postProgress(GST_PROGRESS_TYPE_START, "Connecting to \(settings.uri ?? "the built-in head unit")")
-    do {
-      try connection.start()
-    } catch {
-      state.withLock { $0.connection = nil }
-      ElementError.resource(GST_RESOURCE_ERROR_FAILED, "The connection's thread could not be started: \(error)")
-        .post(as: GST_MESSAGE_ERROR, from: gstElement)
-      return false
-    }
-    return true
   }
 
   private func play() {
@@ -124,20 +137,20 @@ extension VideoSink {
 
   /// Ends the connection and waits for its threads. Does nothing when there is none.
   func disconnect() {
-    let (connection, wasConnecting) = state.withLock { state in
-      defer { state.connection = nil }
-      return (state.connection, [.resolving, .connecting, .registering].contains(state.connectionState))
+    let connection = state.withLock { state in
+      state.isStopping = true
+      return state.connection
     }
     guard let connection else { return }
     state.broadcast()
     connection.stop(grace: Self.farewell)
     connection.join()
+    endProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up")
     let last = state.withLock { state in
       defer { state = VideoSinkState() }
+      counters.withLock { $0.endConnection(connection.statistics) }
       return state
     }
-    counters.withLock { $0.endConnection(connection.statistics) }
-    if wasConnecting, !last.hasFailed { postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
     if last.connectionState != .idle { VideoSinkProperty.connectionState.notify(element) }
     if last.hmiStatus != nil { VideoSinkProperty.hmiLevel.notify(element) }
     if last.headUnit != nil { VideoSinkProperty.headUnit.notify(element) }

@@ -14,6 +14,8 @@ private func sink(_ instance: UnsafeMutableRawPointer) -> Unmanaged<VideoSink> {
 
 @c @implementation
 public func gst_sdl_video_sink_install_properties(_ objectClass: UnsafeMutablePointer<GObjectClass>) {
+  // Registers the debug category, which GST_DEBUG help then lists.
+  _ = VideoSink.log
   VideoSinkProperty.install(on: objectClass)
 }
 

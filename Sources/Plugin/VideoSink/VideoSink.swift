@@ -11,8 +11,8 @@ import X264Encoder
 /// It derives from GstBaseSink and not from GstVideoSink, because H.264 is an equal input: frames of it must never be
 /// dropped for lateness, which is what GstVideoSink is made for.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `state` → the connection's own; `settings` and
-/// `counters` are taken alone. None of ours is held while calling GStreamer or waiting for anything but `state` itself.
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `state` → `counters`, the connection's own;
+/// `settings` is taken alone. None of ours is held while calling GStreamer or waiting for anything but `state` itself.
 final class VideoSink: Sendable {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
   nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlVideoSink>
@@ -21,7 +21,7 @@ final class VideoSink: Sendable {
   let state = Monitor(VideoSinkState())
   let counters = Mutex(VideoSinkCounters())
 
-  /// A key frame was asked for by an upstream force-key-unit event, which comes on any thread.
+  /// A force-key-unit event came, from upstream or from the application, which may be on any thread. Raw video obeys.
   let isKeyFrameRequested = Atomic(false)
 
   // Touched only under the pad's stream lock, by render, set_caps and serialized events, or when the pad is inactive.
@@ -48,15 +48,17 @@ final class VideoSink: Sendable {
   func fail(
     _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
   ) {
-    let isFirst = state.withLock { state in
+    let (isFirst, connection) = state.withLock { state in
       defer { state.isFailing = true }
-      return !state.isFailing
+      return (!state.isFailing, state.connection)
     }
     guard isFirst else { return }
     log(GST_LEVEL_ERROR, "\(error.text) \(error.details ?? "")")
     // Before any frame fails: upstream answers that with an error of its own, which tells nothing.
     error.post(as: GST_MESSAGE_ERROR, from: gstElement, file: file, function: function, line: line)
     state.withLock { state in
+      // Unless the application has stopped, and even started, the element in answer to the message.
+      guard state.connection === connection else { return }
       state.hasFailed = true
       state.connectionState = .failed
     }

@@ -59,7 +59,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
       .init(
         "bitrate", "Bitrate",
         "Bitrate of raw video once encoded, in kbit/s; never above what the head unit takes. Changes apply to the next frame",
-        .unsigned(minimum: 1, maximum: 2_048_000, default: 600), .mutablePlaying)
+        .unsigned(minimum: 1, maximum: UInt32(EncoderSettings.bitrateRange.upperBound), default: 600), .mutablePlaying)
     case .speedPreset:
       .init(
         "speed-preset", "Speed/quality preset", "x264 preset for speed against quality",

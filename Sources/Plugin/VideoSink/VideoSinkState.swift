@@ -5,6 +5,14 @@ import SDLLink
 /// application.
 struct VideoSinkState: Sendable {
   var connection: AppConnection?
+  /// The connection is being ended by the application.
+  var isStopping = false
+  /// A PROGRESS message was posted whose end has not been.
+  var isInProgress = false
+  /// The head unit was reached, so that its loss is worth a message.
+  var isConnected = false
+  /// Why the session ended, for the message about it.
+  var endReason: String?
   var connectBegan: Duration = .zero
   var connectionState = ConnectionState.idle
   /// The error is on its way to the bus.
@@ -33,6 +41,8 @@ struct VideoSinkState: Sendable {
   var isInputRaw = false
   /// The offers have changed, and upstream has not been asked yet what it makes of them.
   var shouldRenegotiate = false
+  /// Upstream was asked for another size: so many frames of the old one may come before it is taken for the answer.
+  var framesBeforeWish = 0
   /// The pipeline has been in PLAYING since it started.
   var wantsVideo = false
   /// The stream has come to its end, and no new one has begun.
@@ -44,15 +54,21 @@ struct VideoSinkState: Sendable {
 
   /// Whether pictures of `size` can be sent to this head unit; nil while it has not said.
   func accepts(_ size: VideoSize) -> Bool? {
-    if let insistedSize { return size == insistedSize }
-    guard let offers else { return nil }
-    return offers.isEmpty || offers.contains { $0.size == size }
+    guard let acceptedOffers else { return nil }
+    return acceptedOffers.isEmpty || acceptedOffers.contains { $0.size == size }
+  }
+
+  /// The offers, or the one that the head unit has insisted on.
+  var acceptedOffers: [VideoOffer]? {
+    guard let insistedSize else { return offers }
+    let frameRate = offers?.first?.frameRate
+    return VideoOffer(displaySize: insistedSize, scale: nil, frameRate: frameRate).map { [$0] } ?? offers
   }
 
   /// Whether upstream should be asked again for caps: it sends raw video in a size that is accepted, but not the head
   /// unit's first choice. H.264 in an accepted size stays as it is, lest its first key frame be lost.
   var needsRenegotiation: Bool {
-    guard shouldRenegotiate, isInputRaw, let inputSize, let preferred = insistedSize ?? offers?.first?.size else {
+    guard shouldRenegotiate, isInputRaw, let inputSize, let preferred = acceptedOffers?.first?.size else {
       return false
     }
     return inputSize != preferred && accepts(inputSize) == true
@@ -60,19 +76,19 @@ struct VideoSinkState: Sendable {
 
   /// The stream to ask the head unit for.
   var wish: VideoWish? {
-    guard wantsVideo, !isEnded, !needsRenegotiation, let inputSize, accepts(inputSize) == true else { return nil }
+    guard wantsVideo, !isEnded, !needsRenegotiation, framesBeforeWish == 0, let inputSize, accepts(inputSize) == true
+    else { return nil }
     return VideoWish(size: inputSize)
   }
 
   /// Frames per second that the head unit would like for pictures of the input's size.
   var preferredFrameRate: Int? {
     guard let inputSize else { return nil }
-    return offers?.first { $0.size == inputSize }?.frameRate
+    return acceptedOffers?.first { $0.size == inputSize }?.frameRate
   }
 
   /// The sizes that would be accepted, for messages to people.
   var acceptedSizes: String {
-    if let insistedSize { return "\(insistedSize)" }
-    return (offers ?? []).map { "\($0.size)" }.joined(separator: ", ")
+    (acceptedOffers ?? []).map { "\($0.size)" }.joined(separator: ", ")
   }
 }
