@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -28,7 +27,7 @@ extension ElementError {
       case .cannotResolve, .resolvingTimedOut: GST_RESOURCE_ERROR_NOT_FOUND
       case .refused, .unreachable, .connectingTimedOut, .cannotConnect, .cannotListen:
         GST_RESOURCE_ERROR_OPEN_READ_WRITE
-      case .closedByPeer, .connectionLost, .peerNotReading:
+      case .closedByPeer, .connectionLost, .peerNotReading, .stalled:
         wasStreaming ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_OPEN_READ_WRITE
       case .system: GST_RESOURCE_ERROR_FAILED
       }
@@ -41,6 +40,7 @@ extension ElementError {
     case .refused: " Is the head unit running, and is the port right (SDL Core listens on 12345)?"
     case .unreachable, .connectingTimedOut, .cannotConnect:
       " Check host, port and network; connect-timeout sets the wait."
+    case .closedByPeer, .connectionLost, .peerNotReading, .stalled: " The head unit's log may say why."
     default: ""
     }
   }

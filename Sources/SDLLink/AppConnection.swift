@@ -52,6 +52,10 @@ public final class AppConnection: Sendable {
     var drainTime: Duration
   }
 
+  /// How long a head unit that is just starting may refuse connections before that is an error.
+  private static let refusalPatience = Duration.seconds(2)
+  private static let refusalPause = Duration.milliseconds(250)
+
   let configuration: Configuration
   let wakeUp = WakeUp()
   let queue: VideoQueue
@@ -205,16 +209,29 @@ extension AppConnection {
       guard stopOrder == nil else { return nil }
       throw .resolvingTimedOut(host: host, after: timeout)
     }
-    var connector = Connector(
-      addresses: try resolved.get(), timeout: timeout, deadline: deadline, now: MonotonicClock.now)
-    let outcome = connector.run(
-      wakeUp: wakeUp, isWanted: { self.stopOrder == nil },
-      willTry: { self.report(.connecting(address: $0.description)) })
-    switch outcome {
-    case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
-    case .failed(let error): throw error
-    case .interrupted: return nil
+    let addresses = try resolved.get()
+    let patience = min(MonotonicClock.now + Self.refusalPatience, deadline)
+    while true {
+      let began = MonotonicClock.now
+      var connector = Connector(addresses: addresses, timeout: timeout, deadline: deadline, now: began)
+      let outcome = connector.run(
+        wakeUp: wakeUp, isWanted: { self.stopOrder == nil },
+        willTry: { self.report(.connecting(address: $0.description)) })
+      switch outcome {
+      case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
+      case .interrupted: return nil
+      case .failed(.refused) where began < patience: waitForOrders(until: began + Self.refusalPause)
+      case .failed(let error): throw error
+      }
     }
+  }
+
+  private func waitForOrders(until deadline: Duration) {
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
+      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+      pollDescriptors(descriptors, until: deadline)
+    }
+    wakeUp.clear()
   }
 
   private func startBuiltIn(_ headUnit: HeadUnitConfiguration) throws(LinkError) -> FrameReader {

@@ -9,6 +9,8 @@ public enum ConnectionEvent: Sendable {
   case connecting(address: String)
   case connected(peer: String)
   case session(AppSession.Event)
+  /// The head unit has not read for this long; video waits. It may go on, or end the connection later.
+  case stalled(for: Duration)
   /// From the built-in head unit only, and on its thread: what it noticed, without the video data.
   case headUnit(HeadUnitSession.Event)
   /// Exactly once. Nil after ``AppConnection/stop(grace:)``, and when the session itself ended the connection, which

@@ -28,6 +28,7 @@ final class ConnectionLoop {
   private var isOver = false
   private var failure: LinkError?
   private var wantsToWrite = false
+  private var stall = StallWatch()
 
   init(connection: AppConnection, reader: FrameReader) {
     self.connection = connection
@@ -49,6 +50,7 @@ final class ConnectionLoop {
       if let deadline = session.nextDeadline, deadline <= now { perform(session.advance(to: now)) }
       obeyOrders(now: now)
       write()
+      watchStall(now: now)
       if closeDeadline != nil, outlet.isFlushed { break }
       if let limit, limit <= now { break }
       if !isOver { waitAndRead() }
@@ -141,6 +143,18 @@ extension ConnectionLoop {
   }
 }
 
+// MARK: A peer that does not read
+
+extension ConnectionLoop {
+  private func watchStall(now: Duration) {
+    switch stall.observe(isWaiting: wantsToWrite, sentByteCount: outlet.sentByteCount, now: now) {
+    case .none: break
+    case .notice(let time): connection.report(.stalled(for: time))
+    case .giveUp(let time): lose(.stalled(address: reader.peer, after: time))
+    }
+  }
+}
+
 // MARK: Reading
 
 extension ConnectionLoop {
@@ -159,7 +173,7 @@ extension ConnectionLoop {
 
   private var nextDeadline: Duration? {
     let delivery = drainDeadline.map { min($0, MonotonicClock.now + Self.deliveryPollInterval) }
-    return session.nextDeadline.earlier(limit).earlier(delivery)
+    return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline)
   }
 
   private func read() {

@@ -20,6 +20,8 @@ public enum LinkError: Error, Equatable, Sendable {
   case connectionLost(address: String, errno: Int32)
   /// The peer does not read what it is sent; so many bytes of control frames were waiting.
   case peerNotReading(address: String, queuedByteCount: Int)
+  /// The peer has not read for so long, although video waits.
+  case stalled(address: String, after: Duration)
   /// The port cannot be listened on.
   case cannotListen(address: String, errno: Int32)
   /// A system call failed that has nothing to do with the peer, as when descriptors or threads run out.
@@ -48,6 +50,8 @@ extension LinkError: CustomStringConvertible {
       "lost the connection to \(address): \(Self.text(code))"
     case .peerNotReading(let address, let count):
       "\(address) does not read: \(count) bytes of control frames are waiting"
+    case .stalled(let address, let time):
+      "\(address) has not read anything for \(time.components.seconds) s"
     case .cannotListen(let address, let code):
       "cannot listen on \(address): \(Self.text(code))"
     case .system(let operation, let code):

@@ -19,23 +19,26 @@ SIZE = "width=800,height=480"
 class Run:
     """What a finished child process has cost."""
 
-    def __init__(self, wall, usage):
+    def __init__(self, wall, usage, memory):
         self.wall = wall
         self.cpu = usage.ru_utime + usage.ru_stime
-        self.memory = usage.ru_maxrss / 1024
+        self.memory = memory / 1024
 
 
 def run(command, **environment):
     """Runs a command to its end; CPU time and memory are its own, not those of its peers."""
-    start = time.monotonic()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                             env={**os.environ, **environment})
-    errors = child.stderr.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        sys.exit(f"{' '.join(command)}\nfailed: {errors.decode()}")
-    return Run(time.monotonic() - start, usage)
+    with tempfile.NamedTemporaryFile("r") as memory:
+        # time(1) stands between, because the peak that the kernel tells of a child includes its parent's at the fork.
+        timed = ["time", "--format=%M", f"--output={memory.name}", *command]
+        start = time.monotonic()
+        child = subprocess.Popen(timed, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 env={**os.environ, **environment})
+        errors = child.stderr.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            sys.exit(f"{' '.join(command)}\nfailed: {errors.decode()}")
+        return Run(time.monotonic() - start, usage, int(memory.read()))
 
 
 def launch(description):

@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLHeadUnit
 import SDLLink

@@ -9,6 +9,42 @@ import Testing
 extension LinkTests {
   /// The streaming thread and the connection thread at the same socket, as often as possible.
   @Suite struct SharedWritingTests {
+    /// One thread finds the queue empty at the moment in which another brings a frame: whoever is bound to write it does.
+    @Test func noFrameIsLeftToTheOther() throws {
+      let (ours, theirs) = try Socket.pair()
+      let queue = VideoQueue(capacity: 3)
+      let outlet = Outlet(queue: queue)
+      outlet.open(ours)
+      let grant = VideoGrant(epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000, size: VideoSize(800, 480))
+      try outlet.change(grant: grant, sending: [], peer: "test")
+      queue.setGrant(epoch: 1)
+      let begun = Atomic(0)
+      let ended = Atomic(0)
+      let count = 10000
+      let finder = WorkerThread(name: "finder")
+      try finder.start {
+        for round in 1...count {
+          while begun.load(ordering: .acquiring) < round { sched_yield() }
+          for _ in 0..<(round % 3 + 1) { _ = outlet.write() }
+          ended.store(round, ordering: .releasing)
+        }
+      }
+      var buffer = [UInt8](repeating: 0, count: 1000)
+      for round in 1...count {
+        let payload = TestPayload([1])
+        begun.store(round, ordering: .releasing)
+        for _ in 0..<(round % 50) { _ = queue.isEmpty }
+        #expect(queue.submit(payload, grantEpoch: 1, blocking: false) == .queued)
+        let isHandedOver = queue.claim() && outlet.writeIfFree() != .idle
+        while ended.load(ordering: .acquiring) < round { sched_yield() }
+        // What the connection thread does when it is woken.
+        if isHandedOver { _ = outlet.write() }
+        #expect(payload.outcomes == [true])
+        _ = buffer.withUnsafeMutableBytes { theirs.receive(into: $0) }
+      }
+      finder.join()
+    }
+
     /// Nothing else would wake the connection thread: a frame that both leave to the other is never written.
     @Test func noFrameIsForgotten() throws {
       let pair = try StreamingPair()

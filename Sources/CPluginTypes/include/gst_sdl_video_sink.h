@@ -1,8 +1,13 @@
 #ifndef GST_SDL_VIDEO_SINK_H
 #define GST_SDL_VIDEO_SINK_H
 
+/* For Swift, GStreamer's declarations must come from one module only, lest it lose sight of some of them. */
+#ifdef __swift__
+#pragma clang module import CGStreamer
+#else
 #include <gst/gst.h>
 #include <gst/base/gstbasesink.h>
+#endif
 
 G_BEGIN_DECLS
 

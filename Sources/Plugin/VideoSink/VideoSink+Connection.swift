@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLHeadUnit
@@ -19,6 +18,12 @@ extension VideoSink: AppConnectionObserver {
       enter(.registering)
       postProgress(GST_PROGRESS_TYPE_CONTINUE, "Connected to \(peer), starting a session")
     case .session(let event): receive(event)
+    case .stalled(let time):
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_WRITE,
+          "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
+        ))
     case .headUnit(let event): receive(event)
     case .ended(let error): connectionEnded(error)
     }
@@ -50,6 +55,7 @@ extension VideoSink: AppConnectionObserver {
     case .driverDistraction(let distraction):
       log(GST_LEVEL_INFO, "driver distraction limited: \(distraction.isDistractionLimited)")
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
+    case .failed(.connectionLost): break  // How it was lost follows with the connection's end.
     case .failed(let failure): failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }))
     }
   }

@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 
 /// A message of the bus, as a value.

@@ -1,5 +1,4 @@
 import CGStreamerApp
-import CPluginTypes
 import GStreamerKit
 
 /// An appsrc of a pipeline, with the name "src".

@@ -1,6 +1,5 @@
 import Glibc
 import CGStreamerApp
-import CPluginTypes
 import GStreamerKit
 
 @testable import Plugin

@@ -1,5 +1,4 @@
 import CGStreamerApp
-import CPluginTypes
 import GStreamerKit
 @testable import Plugin
 @testable import SDLLink

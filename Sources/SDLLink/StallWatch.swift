@@ -1,0 +1,39 @@
+/// Notices a peer that does not read: bytes wait, and the kernel takes none.
+struct StallWatch: Equatable, Sendable {
+  enum Verdict: Equatable {
+    case none
+    /// The app should know; at most once for each stall.
+    case notice(after: Duration)
+    case giveUp(after: Duration)
+  }
+
+  /// Long enough for a head unit that is busy with something else.
+  static let noticeTime = Duration.seconds(5)
+  /// After this the connection is of no use any more.
+  static let limit = Duration.seconds(20)
+
+  private var began: Duration?
+  private var sentByteCount: UInt64 = 0
+  private var isNoticed = false
+
+  /// When to ``observe(isWaiting:sentByteCount:now:)`` again at the latest.
+  var nextDeadline: Duration? { began.map { $0 + (isNoticed ? Self.limit : Self.noticeTime) } }
+
+  /// Looks whether bytes wait, and whether any were taken since the last look.
+  mutating func observe(isWaiting: Bool, sentByteCount: UInt64, now: Duration) -> Verdict {
+    guard isWaiting else {
+      began = nil
+      return .none
+    }
+    guard let began, sentByteCount == self.sentByteCount else {
+      began = now
+      self.sentByteCount = sentByteCount
+      isNoticed = false
+      return .none
+    }
+    guard let deadline = nextDeadline, deadline <= now else { return .none }
+    if isNoticed { return .giveUp(after: now - began) }
+    isNoticed = true
+    return .notice(after: now - began)
+  }
+}
