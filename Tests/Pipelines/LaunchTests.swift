@@ -10,12 +10,12 @@ import Testing
   }
 
   /// Makes a file of 20 pictures of 800×480.
-  private func makeFile(_ name: String, muxer: String) throws -> String {
+  private func makeFile(_ name: String, caps: String = "", muxer: String = "") throws -> String {
     let path = folder.path(name)
     let result = try folder.launch(
       """
       --quiet videotestsrc pattern=ball num-buffers=20 ! video/x-raw,width=800,height=480,framerate=15/1 \
-      ! x264enc tune=zerolatency bitrate=600 ! video/x-h264,profile=constrained-baseline \(muxer) ! filesink location=\(path)
+      ! x264enc tune=zerolatency bitrate=600 ! video/x-h264,profile=constrained-baseline\(caps) \(muxer) ! filesink location=\(path)
       """)
     try #require(result.status == 0, "\(result)")
     return path
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func file() throws {
-    let path = try makeFile("drive.h264", muxer: "! video/x-h264,stream-format=byte-stream")
+    let path = try makeFile("drive.h264", caps: ",stream-format=byte-stream")
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", folder.path("record.h264"))
     let result = try folder.launch("filesrc location=\(path) ! h264parse ! sdlvideosink uri=\(headUnit.uri)")
     #expect(result.status == 0, "\(result)")

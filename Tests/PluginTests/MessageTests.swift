@@ -85,6 +85,7 @@ import Testing
     }
     try drive.start()
     try drive.deliver(2)
+    #expect(eventually { sink.statistics["frames-sent"] == 2 })
     #expect(sink["connection-state"] == "streaming" && sink["hmi-level"] == "full")
     let headUnit = try #require(sink.structure("head-unit"))
     #expect(headUnit["make"] == "SDL" && headUnit["protocol-version"] == "5.4.0")

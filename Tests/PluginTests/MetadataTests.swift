@@ -26,6 +26,7 @@ import Testing
   }
 
   @Test func typesHaveTheProjectsPrefix() throws {
+    #expect(GStreamer.isReady)
     #expect(String(cString: g_type_name(gst_sdl_video_sink_get_type())) == "GstSdlVideoSink")
     for (type, name) in [
       (VideoSinkEnums.appType, "GstSdlVideoSinkAppType"),
