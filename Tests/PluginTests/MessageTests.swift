@@ -43,7 +43,7 @@ import Testing
     #expect(stopped == ["reason": "app", "frames-sent": "2"])
     try drive.pipeline.waitForEnd()
     try drive.pipeline.reach(GST_STATE_READY)
-    #expect(try drive.pipeline.waitForElementMessage("sdl-disconnected")["reason"] == "closed")
+    #expect(try drive.pipeline.waitForElementMessage("sdl-disconnected")["reason"] == "closed by the app")
   }
 
   @Test func builtInHeadUnitIsAnnounced() throws {

@@ -68,7 +68,7 @@ extension LinkTests {
       let sent = writeOn()
       #expect(outlet.sentByteCount == UInt64(sent.count))
       let ids = frames(sent).frames.map(\.header.messageID)
-      #expect(ids == [0, 1, 2].flatMap { Array(repeating: 0x8000_0000 + $0, count: 4) })
+      #expect(ids == [0, 1, 2].flatMap { Array(repeating: VideoMessageIDs.first + $0, count: 4) })
     }
 
     @Test func controlFramesGoFirst() throws {
