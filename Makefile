@@ -23,7 +23,8 @@ demo: plugin head-unit
 check: plugin readme-check meson-check test
 
 test: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) swift test
+	swift test --no-parallel --filter WholeProcess
+	GST_PLUGIN_PATH=$(plugin_folder) swift test --skip-build --skip WholeProcess
 
 # The release build is shared with `make plugin`, so that it happens once.
 meson-check: plugin

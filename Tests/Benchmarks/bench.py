@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-ROUNDS = 5
+ROUNDS = 11
 SIZE = "width=800,height=480"
 
 

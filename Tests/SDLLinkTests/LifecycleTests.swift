@@ -133,48 +133,5 @@ extension LinkTests {
       while case .frame(let frame)? = decoder.next() { frames.append(frame.bytes) }
       return frames
     }
-
-    @Test func leavesNothingBehind() throws {
-      let headUnit = HeadUnitRecorder()
-      let server = try HeadUnitServer(
-        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
-      try server.start()
-      let port = try #require(server.port)
-      func cycle(_ number: Int) throws {
-        let observer = ConnectionRecorder()
-        let host = number % 4 == 0 ? "localhost" : "127.0.0.1"
-        let connection =
-          number % 2 == 0
-          ? makeConnection(port: port, host: host, observer: observer)
-          : AppConnection(
-            configuration: AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: testSession),
-            observer: observer)
-        connection.setVideoWish(testWish)
-        try connection.start()
-        if number % 3 == 0 { #expect(observer.waitForGrant() != nil) }
-        connection.stop(grace: .seconds(1))
-        connection.join()
-        #expect(observer.endedCount == 1)
-      }
-      for number in 0..<4 { try cycle(number) }
-      #expect(eventually { Self.entries("/proc/self/task") <= 20 })
-      let (descriptors, threads) = (Self.entries("/proc/self/fd"), Self.entries("/proc/self/task"))
-      for number in 0..<200 { try cycle(number) }
-      // The server notices the last end, and a resolver's thread leaves, in their own time.
-      #expect(
-        eventually { Self.entries("/proc/self/fd") <= descriptors && Self.entries("/proc/self/task") <= threads },
-        "descriptors \(descriptors) → \(Self.entries("/proc/self/fd")), threads \(threads) → \(Self.entries("/proc/self/task"))"
-      )
-      server.stop()
-      server.join()
-    }
-
-    private static func entries(_ folder: String) -> Int {
-      guard let directory = opendir(folder) else { return -1 }
-      defer { closedir(directory) }
-      var count = 0
-      while readdir(directory) != nil { count += 1 }
-      return count
-    }
   }
 }

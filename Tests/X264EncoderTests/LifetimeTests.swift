@@ -1,10 +1,9 @@
-import Foundation
 import Synchronization
 import Testing
 import X264Encoder
 
 extension X264EncoderTests {
-  /// Messages, and what stays behind when an encoder goes.
+  /// What an encoder says while it lives.
   @Suite struct Lifetime {
     @Test func messagesReachTheHandler() throws {
       let messages = Messages()
@@ -38,28 +37,6 @@ extension X264EncoderTests {
         return
       }
       #expect(messages.all.contains { $0.level == .error && $0.text == text })
-    }
-
-    @Test func openAndCloseLeaveNothing() throws {
-      // With one thread: the allocator's arenas for several grow by themselves and would hide a small leak.
-      func cycle() throws {
-        let encoder = try EncoderSettings.test(
-          160, 96, threads: 1, options: "subme=1:stats=\(String(repeating: "x", count: 400))"
-        ).encoder()
-        _ = try encoder.encode(try Panorama.smooth.planes(at: (x: 0, y: 0)), timestamp: 0)
-        try encoder.setBitrate(500)
-        #expect(throws: EncoderError.self) { try EncoderSettings.test(options: "cqmfile=x").encoder() }
-      }
-      for _ in 0..<100 { try cycle() }
-      let before = try Self.residentBytes()
-      for _ in 0..<1000 { try cycle() }
-      // 400 bytes a cycle: less than one of x264's parameter structures, and than the strings of the option `stats`.
-      #expect(try Self.residentBytes() - before < 400_000)
-    }
-
-    private static func residentBytes() throws -> Int {
-      let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-      return try #require(Int(fields[1])) * Int(getpagesize())
     }
   }
 }

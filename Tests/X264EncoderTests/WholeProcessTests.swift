@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+import X264Encoder
+
+extension X264EncoderTests {
+  /// What is measured on the whole process, so that nothing else may run beside it: `make test` runs these alone.
+  @Suite struct WholeProcess {
+    @Test func openAndCloseLeaveNothing() throws {
+      // With one thread: the allocator's arenas for several grow by themselves and would hide a small leak.
+      func cycle() throws {
+        let encoder = try EncoderSettings.test(
+          160, 96, threads: 1, options: "subme=1:stats=\(String(repeating: "x", count: 400))"
+        ).encoder()
+        _ = try encoder.encode(try Panorama.smooth.planes(at: (x: 0, y: 0)), timestamp: 0)
+        try encoder.setBitrate(500)
+        #expect(throws: EncoderError.self) { try EncoderSettings.test(options: "cqmfile=x").encoder() }
+      }
+      for _ in 0..<100 { try cycle() }
+      let before = try Self.residentBytes()
+      for _ in 0..<1000 { try cycle() }
+      // 400 bytes a cycle: less than one of x264's parameter structures, and than the strings of the option `stats`.
+      #expect(try Self.residentBytes() - before < 400_000)
+    }
+
+    private static func residentBytes() throws -> Int {
+      let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+      return try #require(Int(fields[1])) * Int(getpagesize())
+    }
+  }
+}
