@@ -53,6 +53,8 @@ class Drive:
 
     def end(self):
         self.pipeline.send_event(Gst.Event.new_eos())
+        # A file that waits for the driver lets no end pass.
+        GLib.timeout_add_seconds(3, self.loop.quit)
         return GLib.SOURCE_REMOVE
 
     def say(self, text):

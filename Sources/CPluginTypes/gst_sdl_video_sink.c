@@ -12,9 +12,12 @@ G_DEFINE_TYPE_WITH_CODE (GstSdlVideoSink, gst_sdl_video_sink, GST_TYPE_BASE_SINK
 /* Sizes are even and at least 16×16, because that is what the encoder and the macroblocks of the head unit take. */
 #define SIZE "width = (int) [ 16, 8192, 2 ], height = (int) [ 16, 8192, 2 ], framerate = (fraction) [ 0, MAX ]"
 
+/* 8 bits, 4:2:0: head units decode nothing else. */
+#define PROFILE "profile = (string) { constrained-baseline, baseline, main, constrained-high, progressive-high, high }"
+
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
     GST_STATIC_CAPS ("video/x-raw, format = (string) { I420, YV12, NV12, NV21 }, " SIZE "; "
-        "video/x-h264, stream-format = (string) byte-stream, alignment = (string) au"));
+        "video/x-h264, stream-format = (string) byte-stream, alignment = (string) au, " PROFILE));
 
 GstStateChangeReturn
 gst_sdl_video_sink_parent_change_state (GstElement * element, GstStateChange transition)

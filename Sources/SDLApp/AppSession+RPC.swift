@@ -90,7 +90,6 @@ extension AppSession {
     headUnit?.merge(response, rpcVersion: rpcVersion)
     phase = .registered
     if let headUnit { actions.append(.report(.registered(headUnit))) }
-    guard response.videoStreaming != false else { return fail(.videoNotSupported) }
     if rpcVersion >= Self.capabilityVersion {
       requestCapability()
     } else {

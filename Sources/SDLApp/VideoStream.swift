@@ -7,8 +7,11 @@ import SDLWire
 struct VideoStream: Equatable, Sendable {
   /// Times that the lifecycle keeps.
   struct Timing: Equatable, Sendable {
-    /// For the answer to StartService.
-    var start: Duration = .seconds(5)
+    /// For the answer to StartService: SDL Core gives its HMI 11 s, and giving up earlier would never let a slow one
+    /// through.
+    var start: Duration = .seconds(12)
+    /// A stream that lasts as long is no failed attempt.
+    var steady: Duration = .seconds(5)
     /// For the answer to EndService; after it the service counts as ended.
     var end: Duration = .seconds(1)
     /// Before the first new attempt; doubles with each failure.
@@ -38,6 +41,8 @@ struct VideoStream: Equatable, Sendable {
   /// Before this no new attempt is made.
   private var retryAt: Duration?
   private var failureCount = 0
+  /// When the stream that is open, or was last, began.
+  private var openedAt: Duration = .zero
   /// What the head unit has just refused by its parameters; not asked for again before something changes.
   private var refusedWish: VideoWish?
 
@@ -74,6 +79,7 @@ struct VideoStream: Equatable, Sendable {
   }
 
   private mutating func end(_ reason: VideoStopReason, now: Duration) -> [Output] {
+    settle(now: now)
     state = .ending(deadline: now + timing.end)
     return [.stopped(reason), .sendEndService]
   }
@@ -89,7 +95,7 @@ struct VideoStream: Equatable, Sendable {
       }
       let accepted = Self.acceptedSize(parameters, requested: request.size)
       state = .open(request: request, accepted: accepted)
-      failureCount = 0
+      openedAt = now
       return [.started(accepted: accepted, mtu: parameters.mtu)]
     case .closed:
       // An answer after our time-out: the head unit now believes in a service that nobody uses.
@@ -141,10 +147,15 @@ struct VideoStream: Equatable, Sendable {
       state = .closed
       let failure = VideoStartFailure.refused(rejectedParameters: [], reason: "the head unit ended the service")
       return [.startFailed(failure, request: request, retryAfter: scheduleRetry(now: now))]
-    case .open:
+    case .open(let request, _):
       state = .closed
-      _ = scheduleRetry(now: now)
-      return [.stopped(.headUnit)]
+      let isShort = now - openedAt < timing.steady
+      let isRepeated = failureCount > 0
+      settle(now: now)
+      let pause = scheduleRetry(now: now)
+      // Once may be the driver, who leaves just then; again and again is a head unit whose screen refuses the stream.
+      guard isShort, isRepeated else { return [.stopped(.headUnit)] }
+      return [.stopped(.headUnit), .startFailed(.endedAtOnce, request: request, retryAfter: pause)]
     }
   }
 
@@ -161,6 +172,11 @@ struct VideoStream: Equatable, Sendable {
     default:
       return []
     }
+  }
+
+  /// A stream that has lasted makes former failures count no more.
+  private mutating func settle(now: Duration) {
+    if now - openedAt >= timing.steady { failureCount = 0 }
   }
 
   private mutating func scheduleRetry(now: Duration) -> Duration {

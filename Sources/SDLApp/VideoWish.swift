@@ -68,6 +68,8 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   case refused(rejectedParameters: [String], reason: String?)
   /// Neither ACK nor NAK came in time.
   case unanswered
+  /// The head unit ended the service just after it had begun, and not for the first time.
+  case endedAtOnce
 
   /// What the head unit refused, by the names of the request's keys.
   public var rejectedParameters: [String] {
@@ -78,6 +80,7 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unanswered: "the head unit did not answer the request to start video"
+    case .endedAtOnce: "the head unit accepts video, but ends it again at once"
     case .refused(let parameters, let reason):
       "the head unit refused to start video"
         + (parameters.isEmpty ? "" : ", rejecting \(parameters.joined(separator: ", "))")

@@ -5,10 +5,10 @@ import Testing
 @Suite struct VideoStartTests {
   private static let start = "→ StartService video 800×480 RAW H264"
 
-  /// L-d, L15: 5 s for the start, then an end, then pauses of 2 s, 4 s, … up to 30 s.
+  /// L-d, L15: 12 s for the start, then an end, then pauses of 2 s, 4 s, … up to 30 s.
   @Test func startUnanswered() {
     let driver = AppDriver.starting()
-    driver.wait(.milliseconds(4999))
+    driver.wait(.milliseconds(11_999))
     #expect(driver.take().isEmpty)
     for pause in [2.0, 4, 8, 16, 30, 30] {
       driver.wait(.milliseconds(1))
@@ -19,7 +19,7 @@ import Testing
       #expect(driver.take().isEmpty)
       driver.wait(.milliseconds(1))
       #expect(driver.take() == [Self.start])
-      driver.wait(.milliseconds(4999))
+      driver.wait(.milliseconds(11_999))
     }
     driver.acknowledgeVideo()
     #expect(driver.isStreaming)
@@ -27,7 +27,7 @@ import Testing
 
   @Test func lateAcknowledgement() {
     let driver = AppDriver.starting()
-    driver.wait(.seconds(5))
+    driver.wait(.seconds(12))
     driver.control(.endServiceNAK, .video)
     _ = driver.take()
     driver.acknowledgeVideo()
@@ -118,5 +118,30 @@ import Testing
     // The app follows the head unit: that is no new size.
     driver.setWish(VideoWish(size: answer.accepted))
     #expect(driver.take().isEmpty)
+  }
+
+  /// A head unit whose screen refuses the stream accepts the service and ends it again, for ever.
+  @Test func endedAtOnceAgainAndAgain() {
+    let driver = AppDriver.starting()
+    for pause in [2.0, 4, 8] {
+      driver.acknowledgeVideo()
+      driver.wait(.milliseconds(50))
+      _ = driver.take()
+      driver.control(.endService, .video)
+      let isFirst = pause == 2
+      #expect(
+        driver.take()
+          == ["→ EndServiceACK video", "• stopped head-unit"]
+          + (isFirst ? [] : ["• start of 800×480 failed [], again after \(pause) seconds"]))
+      driver.wait(.seconds(pause))
+      #expect(driver.take() == [Self.start])
+    }
+    // One that lasts makes the pauses short again.
+    driver.acknowledgeVideo()
+    driver.wait(.seconds(6))
+    driver.control(.endService, .video)
+    _ = driver.take()
+    driver.wait(.seconds(2))
+    #expect(driver.take() == [Self.start])
   }
 }

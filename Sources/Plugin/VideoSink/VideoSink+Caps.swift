@@ -8,6 +8,9 @@ import X264Encoder
 extension VideoSink {
   private static let rawFormats = "format=(string){I420,YV12,NV12,NV21}"
   private static let h264 = "video/x-h264,stream-format=(string)byte-stream,alignment=(string)au"
+  /// The profiles of 8-bit 4:2:0; head units decode no others.
+  private static let profiles =
+    "profile=(string){constrained-baseline,baseline,main,constrained-high,progressive-high,high}"
 
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
   func getCaps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
@@ -29,7 +32,7 @@ extension VideoSink {
       return "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,\(rate)/1],"
         + "pixel-aspect-ratio=(fraction)1/1"
     }
-    let encoded = offers.map { "\(h264),\(size($0))" }
+    let encoded = offers.map { "\(h264),\(profiles),\(size($0))" }
     let tolerated = offers.flatMap { offer in
       let text = "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,2147483647/1]"
       return ["\(text),pixel-aspect-ratio=(fraction)1/1", text]
@@ -47,8 +50,17 @@ extension VideoSink {
     gst_query_parse_accept_caps(query, &caps)
     guard let caps, let template = gst_pad_get_pad_template_caps(cgst_base_sink_pad(element)) else { return false }
     defer { gst_caps_unref(template) }
-    gst_query_set_accept_caps_result(query, gst_caps_is_subset(caps, template))
+    gst_query_set_accept_caps_result(query, gst_caps_is_subset(caps, template) != 0 || Self.lacksProfile(caps) ? 1 : 0)
     return true
+  }
+
+  /// H.264 whose caps do not tell the profile is believed.
+  private static func lacksProfile(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    guard let structure = gst_caps_get_structure(caps, 0), gst_structure_has_field(structure, "profile") == 0,
+      let h264 = gst_caps_from_string(h264)
+    else { return false }
+    defer { gst_caps_unref(h264) }
+    return gst_caps_is_subset(caps, h264) != 0
   }
 
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
@@ -133,12 +145,22 @@ extension VideoSink {
           "H.264 must come as a byte stream of whole access units, not as \(format ?? "unknown")/\(alignment ?? "unknown"): put h264parse before sdlvideosink."
         )
       }
-      return nil
+      return profileObjection(structure)
     case let other:
       return .stream(
         GST_STREAM_ERROR_WRONG_TYPE,
         "\(other) can't be shown: sdlvideosink takes raw video (put videoconvert before it) and H.264 (h264parse).")
     }
+  }
+
+  private static func profileObjection(_ structure: UnsafeMutablePointer<GstStructure>) -> ElementError? {
+    guard let profile = gst_structure_get_string(structure, "profile").map({ String(cString: $0) }),
+      !profiles.dropFirst("profile=(string){".count).dropLast().split(separator: ",").contains(Substring(profile))
+    else { return nil }
+    return .stream(
+      GST_STREAM_ERROR_FORMAT,
+      "H.264 of the profile \(profile) can't be decoded by head units: put video/x-raw,format=I420 before the encoder, or ask it for constrained-baseline."
+    )
   }
 
   private static func rawObjection(_ caps: UnsafeMutablePointer<GstCaps>) -> ElementError? {

@@ -125,10 +125,14 @@ extension VideoSink: AppConnectionObserver {
   }
 
   private func videoStopped(_ reason: VideoStopReason) {
-    state.withLock { $0.grant = nil }
+    let isResizing = state.withLock { state in
+      state.grant = nil
+      return state.wantsVideo && !state.isEnded && !state.isStopping
+    }
     state.broadcast()
     enter(.ready)
-    postStreamStopped(reason)
+    // The wish was taken back only until upstream has changed.
+    postStreamStopped(reason == .app && isResizing ? .resized : reason)
     // The end of the input waits for this, so that the messages come in their order.
     state.withLock { $0.isStreamAnnounced = false }
     state.broadcast()
