@@ -29,6 +29,7 @@ import Testing
     ("http://192.0.2.7", "scheme http"), ("rtmp://192.0.2.7", "scheme rtmp"),
     ("sdl://", "no host"), ("sdl:192.0.2.7", "no host"), ("sdl://:12345", "no host"),
     ("sdl://car/path", "path"), ("sdl://car:0", "port"), ("sdl://car:65536", "port"), ("sdl://car:99999", "port"),
+    ("sdl://car:0/", "port"), ("sdl://car:00", "port"), ("sdl://car:", "port"), ("sdl://[::1]:99999", "port"),
     ("sdl+builtin:unknown", "default, core, generic-hmi, legacy"),
   ])
   func bad(_ text: String, _ complaint: String) {

@@ -9,7 +9,9 @@ final class FramePayloadPool: Sendable {
 
   /// An empty payload that reports to `sink` what becomes of it.
   func take(for sink: VideoSink) -> FramePayload {
-    free.withLock { $0.popLast() } ?? FramePayload(sink: sink)
+    let payload = free.withLock { $0.popLast() } ?? FramePayload()
+    payload.sink = sink
+    return payload
   }
 
   func giveBack(_ payload: FramePayload) {
@@ -25,8 +27,9 @@ final class FramePayloadPool: Sendable {
 final class FramePayload: VideoPayload, @unchecked Sendable {
   private static let maximumBlocks = 8
 
-  // The sink outlives its payloads: it joins the connection before it goes.
-  private unowned let sink: VideoSink
+  /// Where to count what became of it. Held while in use, because a sink that is stopped in a callback of the
+  /// connection's own thread does not wait for what is queued.
+  fileprivate var sink: VideoSink?
   private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
   private var storedCount = 0
   private var buffer: UnsafeMutablePointer<GstBuffer>?
@@ -36,10 +39,6 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   private var skipped = 0
 
   private(set) var isKeyFrame = false
-
-  fileprivate init(sink: VideoSink) {
-    self.sink = sink
-  }
 
   deinit {
     clear()
@@ -119,6 +118,7 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   }
 
   func release(wasSent: Bool) {
+    guard let sink else { return }
     let isKeyFrame = self.isKeyFrame
     sink.counters.withLock { counters in
       if wasSent {
@@ -136,6 +136,7 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
       gst_buffer_unref(buffer)
     }
     buffer = nil
+    sink = nil
     storedCount = 0
     skipped = 0
     isKeyFrame = false

@@ -1,0 +1,39 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLLink
+import Testing
+
+@testable import Plugin
+
+/// A head unit that stops reading holds a file up, and that is all that happens.
+@Suite struct HeldFileTests {
+  private static let snow = "videotestsrc num-buffers=40 pattern=snow"
+  private static let caps = "video/x-raw,format=I420,width=640,height=480,framerate=20/1"
+
+  /// In sync with the clock; what is late by less than half of the hold must not be lost even on a busy machine.
+  @Test(arguments: [
+    "\(snow) ! \(caps) ! sdlvideosink name=sink speed-preset=ultrafast bitrate=50000 max-lateness=800000000",
+    """
+    \(snow) ! \(caps) ! x264enc speed-preset=ultrafast tune=zerolatency bitrate=50000 vbv-buf-capacity=100 \
+    ! h264parse config-interval=-1 ! sdlvideosink name=sink
+    """,
+  ])
+  func losesNothing(_ description: String) throws {
+    let headUnit = try TestHeadUnit(.small(640, 480, maximumBitrate: nil))
+    let pipeline = try Pipeline("\(description) uri=\(headUnit.uri)")
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    let app = try headUnit.waitForApp()
+    headUnit.server.setReading(false, for: app)
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["frames-queued"] == 4 })
+    let held = MonotonicClock.now + .milliseconds(1500)
+    #expect(eventually { MonotonicClock.now > held })
+    headUnit.server.setReading(true, for: app)
+    try pipeline.waitForEnd()
+    try headUnit.waitForFrames(40)
+    #expect(eventually { sink.statistics["frames-sent"] == 40 } && sink.statistics.dropped == 0, "\(sink.statistics)")
+    #expect(sink.structure("stats")?["dropped"] == "0")
+    #expect(sink.statistics.areFramesConserved)
+  }
+}

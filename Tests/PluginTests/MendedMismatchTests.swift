@@ -1,0 +1,81 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLHeadUnit
+import Testing
+
+@testable import Plugin
+
+/// A size that the head unit does not take is over as soon as upstream has changed it.
+@Suite struct MendedMismatchTests {
+  @Test func liveRawVideoEndsWithoutAnError() throws {
+    let drive = try Drive(.small(800, 480, activation: nil))
+    // A source that does not tell what it could send may always be able to change.
+    gst_pad_add_probe(
+      try drive.pipeline["src"].pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, answerNoCaps, nil, nil)
+    try drive.pipeline.play()
+    try drive.pipeline.waitForElementMessage("sdl-connected")
+    // What the head unit takes may still be on its way.
+    #expect(
+      eventually {
+        drive.pushPicture()
+        return (try? drive.statistics["frames-dropped-wrong-size"]) ?? 0 > 0
+      })
+    try expectEnd(of: drive, after: Picture.caps(800, 480)) { drive.pushPicture(800, 480) }
+  }
+
+  @Test func liveEncodedVideoEndsWithoutAnError() throws {
+    let former = try encodedUnits(1)
+    let mended = try encodedUnits(3, width: 800, height: 480)
+    let drive = try Drive(.small(800, 480, activation: nil), caps: EncodedUnit.caps())
+    try drive.pipeline.play()
+    try drive.pipeline.waitForElementMessage("sdl-connected")
+    #expect(
+      eventually {
+        drive.push(former[0].bytes)
+        return (try? drive.statistics["frames-dropped-wrong-size"]) ?? 0 > 0
+      })
+    var index = 0
+    try expectEnd(of: drive, after: EncodedUnit.caps(800, 480)) {
+      drive.push(mended[index].bytes, flags: mended[index].flags)
+      index += 1
+    }
+  }
+
+  private func expectEnd(of drive: Drive, after caps: String, push: () -> Void) throws {
+    drive.source.setCaps(caps)
+    for _ in 0..<3 { push() }
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    #expect(drive.pipeline.drain().allSatisfy { $0.error == nil })
+    #expect(try drive.statistics["frames-dropped-not-streaming"] >= 3)
+    #expect(try drive.statistics.areFramesConserved)
+  }
+
+  @Test func slowLiveSourceStartsOnceInThePreferredSize() throws {
+    // The test source takes the smallest size of these until it knows better.
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! video/x-raw,format=I420,width=[480,800],height=[320,380],framerate=5/1 \
+      ! sdlvideosink name=sink uri=sdl+builtin:core
+      """)
+    try pipeline.play()
+    let fields = try pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(fields["width"] == "800" && fields["height"] == "380")
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["frames-sent"] >= 3 })
+    let messages = pipeline.drain()
+    #expect(messages.count { $0.isElement("sdl-stream-started") } == 1)
+    #expect(!messages.contains { $0.isElement("sdl-stream-stopped") })
+    #expect(messages.allSatisfy { $0.error == nil && $0.warning == nil }, "\(messages)")
+  }
+}
+
+/// Leaves CAPS queries unanswered.
+private func answerNoCaps(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
+) -> GstPadProbeReturn {
+  guard let query = gst_pad_probe_info_get_query(info), query.pointee.type == GST_QUERY_CAPS else {
+    return GST_PAD_PROBE_OK
+  }
+  return GST_PAD_PROBE_DROP
+}
