@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import X264Encoder
 
@@ -17,7 +18,7 @@ extension X264EncoderTests {
         stream += AccessUnit(try encoder.encode(memory.planes, timestamp: Int64(index))).bytes
         originals.append(original)
       }
-      try expectSame(try Decoder.decode(stream, width: width, height: height), originals)
+      try expectSame(try StreamDecoder.decode(stream, width: width, height: height), originals)
     }
 
     @Test(arguments: [0, 1, 2, 4])
@@ -28,7 +29,7 @@ extension X264EncoderTests {
         #expect(units.allSatisfy { $0.types.count { $0.startsSlice } == threads })
       }
       let originals = (0..<8).map { Panorama.smooth.picture(at: Panorama.pan($0), width: 800, height: 480) }
-      try expectSame(try Decoder.decode(units.flatMap(\.bytes), width: 800, height: 480), originals)
+      try expectSame(try StreamDecoder.decode(units.flatMap(\.bytes), width: 800, height: 480), originals)
     }
 
     @Test(arguments: SpeedPreset.allCases)
@@ -37,7 +38,7 @@ extension X264EncoderTests {
       settings.speedPreset = preset
       let units = try settings.encoder().encodePan(0..<4)
       let originals = (0..<4).map { Panorama.smooth.picture(at: Panorama.pan($0), width: 320, height: 176) }
-      try expectSame(try Decoder.decode(units.flatMap(\.bytes), width: 320, height: 176), originals)
+      try expectSame(try StreamDecoder.decode(units.flatMap(\.bytes), width: 320, height: 176), originals)
     }
 
     private func expectSame(_ decoded: [Picture], _ originals: [Picture]) throws {

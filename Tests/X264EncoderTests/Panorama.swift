@@ -1,3 +1,4 @@
+import TestSupport
 import X264Encoder
 
 /// A picture that is larger than what is encoded: moving over it gives moving pictures without copying a pixel, with

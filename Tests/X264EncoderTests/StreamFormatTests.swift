@@ -1,4 +1,5 @@
 import H264
+import TestSupport
 import Testing
 import X264Encoder
 
@@ -83,7 +84,7 @@ extension X264EncoderTests {
     func frameRateIsInTheStream(numerator: Int, denominator: Int) throws {
       var settings = EncoderSettings.test(64, 64)
       settings.frameRate = FrameRate(numerator: numerator, denominator: denominator)
-      let caps = try Decoder.parsedCaps(settings.encoder().encodePan(0..<2).flatMap(\.bytes))
+      let caps = try StreamDecoder.parsedCaps(settings.encoder().encodePan(0..<2).flatMap(\.bytes))
       #expect(caps.contains("framerate=(fraction)\(numerator)/\(denominator)"))
       #expect(caps.contains("profile=(string)constrained-baseline"))
     }

@@ -1,4 +1,4 @@
-import Foundation
+import TestSupport
 import Testing
 import X264Encoder
 
@@ -16,15 +16,10 @@ extension X264EncoderTests {
         #expect(throws: EncoderError.self) { try EncoderSettings.test(options: "cqmfile=x").encoder() }
       }
       for _ in 0..<100 { try cycle() }
-      let before = try Self.residentBytes()
+      let before = try residentBytes()
       for _ in 0..<1000 { try cycle() }
       // 400 bytes a cycle: less than one of x264's parameter structures, and than the strings of the option `stats`.
-      #expect(try Self.residentBytes() - before < 400_000)
-    }
-
-    private static func residentBytes() throws -> Int {
-      let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-      return try #require(Int(fields[1])) * Int(getpagesize())
+      #expect(try residentBytes() - before < 400_000)
     }
   }
 }

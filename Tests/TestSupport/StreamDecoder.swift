@@ -1,15 +1,14 @@
 import Foundation
-import Testing
 
 /// libavcodec through GStreamer: the judge of what x264 wrote.
-enum Decoder {
-  struct Failed: Error {
-    let status: Int32
-    let output: String
+public enum StreamDecoder {
+  public struct Failed: Error {
+    public let status: Int32
+    public let output: String
   }
 
   /// Decodes an Annex B stream.
-  static func decode(_ stream: [UInt8], width: Int, height: Int) throws -> [Picture] {
+  public static func decode(_ stream: [UInt8], width: Int, height: Int) throws -> [Picture] {
     try withTemporaryFile(contents: stream) { input in
       try withTemporaryFile(contents: []) { output in
         try launch(
@@ -21,7 +20,7 @@ enum Decoder {
   }
 
   /// What h264parse finds in the headers, as text.
-  static func parsedCaps(_ stream: [UInt8]) throws -> String {
+  public static func parsedCaps(_ stream: [UInt8]) throws -> String {
     try withTemporaryFile(contents: stream) { input in
       try launch("-v filesrc location=\(input) ! h264parse name=parse ! fakesink")
     }

@@ -1,14 +1,8 @@
 import Foundation
+import TestSupport
 import X264Encoder
 
-/// A 4:2:0 picture as values, to compare with.
-struct Picture {
-  var width: Int
-  var height: Int
-  var luma: [UInt8]
-  var blueChroma: [UInt8]
-  var redChroma: [UInt8]
-
+extension Picture {
   /// The planes in the order and interleaving of `format`, without padding.
   func planes(in format: PixelFormat) -> [(bytes: [UInt8], rowLength: Int)] {
     func interleaved(_ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
@@ -20,14 +14,6 @@ struct Picture {
     case .nv12: [(luma, width), (interleaved(blueChroma, redChroma), width)]
     case .nv21: [(luma, width), (interleaved(redChroma, blueChroma), width)]
     }
-  }
-
-  /// Peak signal-to-noise ratio in dB between two planes of the same size.
-  static func psnr(_ left: [UInt8], _ right: [UInt8]) -> Double {
-    guard left.count == right.count, !left.isEmpty else { return 0 }
-    let sum = zip(left, right).reduce(0) { $0 + (Int($1.0) - Int($1.1)) * (Int($1.0) - Int($1.1)) }
-    guard sum > 0 else { return .infinity }
-    return 10 * log10(255 * 255 * Double(left.count) / Double(sum))
   }
 }
 

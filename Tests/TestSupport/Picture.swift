@@ -1,0 +1,26 @@
+import Foundation
+
+/// A 4:2:0 picture as values, to compare with.
+public struct Picture: Equatable {
+  public var width: Int
+  public var height: Int
+  public var luma: [UInt8]
+  public var blueChroma: [UInt8]
+  public var redChroma: [UInt8]
+
+  public init(width: Int, height: Int, luma: [UInt8], blueChroma: [UInt8], redChroma: [UInt8]) {
+    self.width = width
+    self.height = height
+    self.luma = luma
+    self.blueChroma = blueChroma
+    self.redChroma = redChroma
+  }
+
+  /// Peak signal-to-noise ratio in dB between two planes of the same size.
+  public static func psnr(_ left: [UInt8], _ right: [UInt8]) -> Double {
+    guard left.count == right.count, !left.isEmpty else { return 0 }
+    let sum = zip(left, right).reduce(0) { $0 + (Int($1.0) - Int($1.1)) * (Int($1.0) - Int($1.1)) }
+    guard sum > 0 else { return .infinity }
+    return 10 * log10(255 * 255 * Double(left.count) / Double(sum))
+  }
+}
