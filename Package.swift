@@ -34,11 +34,13 @@ let package = Package(
     .target(name: "SDLApp", dependencies: ["SDLMessages", "H264"], swiftSettings: strict),
     .target(name: "SDLHeadUnit", dependencies: ["SDLMessages", "H264"], swiftSettings: strict),
 
-    // Effects: one thread and one socket; libx264.
+    // Effects: one thread and one socket; libx264; Pango and Cairo.
     .target(name: "CLinux"),
     .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit", "CLinux"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
+    .systemLibrary(name: "CPangoCairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
+    .target(name: "BackgroundNotice", dependencies: ["CPangoCairo", "X264Encoder"], swiftSettings: strict),
 
     // GStreamer.
     .systemLibrary(
@@ -62,7 +64,9 @@ let package = Package(
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
-    .testTarget(name: "X264EncoderTests", dependencies: ["X264Encoder", "H264"], swiftSettings: strict),
+    .testTarget(name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264"], swiftSettings: strict),
+    .testTarget(
+      name: "BackgroundNoticeTests", dependencies: ["TestSupport", "BackgroundNotice", "H264"], swiftSettings: strict),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     .testTarget(name: "PluginTests", dependencies: ["Plugin", "CGStreamerApp", "H264"], swiftSettings: strict),
     .testTarget(

@@ -1,0 +1,93 @@
+import CPangoCairo
+
+/// A text in white on black, for a head unit to show while the app has no picture for it.
+///
+/// The text is wrapped, left aligned (right aligned where its script runs from the right) and centred vertically, in
+/// the largest system font up to 300 pixels that leaves the margins free. sdl_ios draws its picture with these rules,
+/// but fails where this one stays black: when the text does not fit, and when there is no font.
+///
+/// Can be drawn by several threads at once.
+public struct NoticePicture: Equatable, Sendable {
+  /// Free on the left and on the right, as a part of the width. sdl_ios also keeps twice this *width* free in height.
+  static let inset = 0.05
+  /// No encoder takes pictures with longer sides; Cairo's limit is twice this.
+  static let longestSide = 16_384
+
+  /// Pixels in a row.
+  public let width: Int
+  /// Rows.
+  public let height: Int
+  /// Bytes from one row of `luma` to the next: the width, and up to three more.
+  public let lumaStride: Int
+  /// 8-bit luma. Black is 16 and white 235, or 0 and 255 in full range (H.273, 8.3). Chroma is 128 everywhere.
+  public let luma: [UInt8]
+  /// In pixels; nil when the picture is black.
+  public let fontSize: Int?
+
+  /// Draws `text`, whose markup is drawn as it is written, up to ``NoticeText/lengthLimit``.
+  ///
+  /// - Parameters:
+  ///   - width: in pixels, from 1 to 16384; other numbers are moved there. The same goes for `height`.
+  ///   - isFullRange: whether luma uses 0…255 instead of 16…235.
+  public init(text: String, width: Int, height: Int, isFullRange: Bool = false) {
+    let width = min(max(width, 1), Self.longestSide)
+    let height = min(max(height, 1), Self.longestSide)
+    let stride = Int(cairo_format_stride_for_width(CAIRO_FORMAT_A8, Int32(width)))
+    let levels: ClosedRange<UInt8> = isFullRange ? 0...255 : 16...235
+    self.width = width
+    self.height = height
+    self.lumaStride = stride
+
+    var pixels = [UInt8](repeating: 0, count: stride * height)
+    let fontSize = Self.draw(text, in: &pixels, width: width, height: height, stride: stride)
+    if fontSize != nil {
+      Self.map(&pixels, to: levels)
+    } else {
+      // What a failed attempt left is covered.
+      pixels = [UInt8](repeating: levels.lowerBound, count: stride * height)
+    }
+    self.luma = pixels
+    self.fontSize = fontSize
+  }
+
+  /// Adds the share of each pixel that the text covers, from 0 to 255, and returns the size of its font.
+  private static func draw(
+    _ text: String, in pixels: inout [UInt8], width: Int, height: Int, stride: Int
+  ) -> Int? {
+    let text = NoticeText.drawable(text)
+    let margin = inset * Double(width)
+    let heightLimit = Double(height) - 2 * margin
+    guard
+      !text.isEmpty, heightLimit > 0,
+      let wrapped = WrappedText(text, lineWidth: Double(width) - 2 * margin),
+      let fontSize = FontSize(for: wrapped, heightLimit: heightLimit)
+    else { return nil }
+    wrapped.set(fontSize: fontSize.pixels, wrap: fontSize.wrap)
+    let top = (Double(height) - wrapped.height) / 2
+    let isDrawn = pixels.withUnsafeMutableBufferPointer { buffer in
+      let surface = cairo_image_surface_create_for_data(
+        buffer.baseAddress, CAIRO_FORMAT_A8, Int32(width), Int32(height), Int32(stride))
+      defer { cairo_surface_destroy(surface) }
+      guard let cairo = cairo_create(surface) else { return false }
+      defer { cairo_destroy(cairo) }
+      // Only its opacity counts in a surface of this format.
+      cairo_set_source_rgba(cairo, 1, 1, 1, 1)
+      wrapped.draw(in: cairo, left: margin, top: top)
+      let status = cairo_status(cairo)
+      cairo_surface_finish(surface)
+      return status == CAIRO_STATUS_SUCCESS && cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS
+    }
+    return isDrawn ? fontSize.pixels : nil
+  }
+
+  private static func map(_ pixels: inout [UInt8], to levels: ClosedRange<UInt8>) {
+    let black = Int(levels.lowerBound)
+    let contrast = Int(levels.upperBound) - black
+    let table = (0...255).map { UInt8(clamping: black + ($0 * contrast + 127) / 255) }
+    table.withUnsafeBufferPointer { table in
+      pixels.withUnsafeMutableBufferPointer { pixels in
+        for index in pixels.indices { pixels[index] = table[Int(pixels[index])] }
+      }
+    }
+  }
+}

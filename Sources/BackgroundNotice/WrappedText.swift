@@ -1,0 +1,86 @@
+import CPangoCairo
+
+/// A text in the system font, wrapped into lines of a given width. Lengths are in pixels.
+///
+/// It has a font map of its own: Pango can be used by several threads at once as long as they share no font map. What
+/// Fontconfig and Cairo share below has locks.
+struct WrappedText: ~Copyable {
+  /// Where a line may end.
+  enum Wrap {
+    /// Between words. A word that is wider than the line sticks out.
+    case words
+    /// Between words, and inside a word that is wider than the line.
+    case wordsAndCharacters
+  }
+
+  private let layout: OpaquePointer
+  private let font: OpaquePointer
+  private let lineWidth: Int32
+
+  /// Returns nil when there is no font.
+  init?(_ text: String, lineWidth: Double) {
+    guard let map = pango_cairo_font_map_new() else { return nil }
+    defer { g_object_unref(map) }
+    guard let context = pango_font_map_create_context(map) else { return nil }
+    defer { g_object_unref(UnsafeMutableRawPointer(context)) }
+    Self.setScalable(context)
+    let font: OpaquePointer = pango_font_description_from_string("Sans")
+    pango_font_description_set_absolute_size(font, Double(PANGO_SCALE))
+    // Without this question Pango would complain on the terminal when there is no font.
+    guard let loaded = pango_context_load_font(context, font), let layout = pango_layout_new(context) else {
+      pango_font_description_free(font)
+      return nil
+    }
+    g_object_unref(loaded)
+    pango_layout_set_text(layout, text, -1)
+    self.layout = layout
+    self.font = font
+    self.lineWidth = Int32(clamping: Int(lineWidth * Double(PANGO_SCALE)))
+    pango_layout_set_width(layout, self.lineWidth)
+  }
+
+  deinit {
+    pango_font_description_free(font)
+    g_object_unref(UnsafeMutableRawPointer(layout))
+  }
+
+  /// Every length grows with the font size then, without steps from the pixel grid, and the user's settings for
+  /// sharper text on a screen do not change the picture.
+  private static func setScalable(_ context: OpaquePointer) {
+    let options = cairo_font_options_create()
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY)
+    pango_cairo_context_set_font_options(context, options)
+    cairo_font_options_destroy(options)
+    pango_context_set_round_glyph_positions(context, 0)
+  }
+
+  /// Lays the text out anew.
+  func set(fontSize: Int, wrap: Wrap) {
+    pango_font_description_set_absolute_size(font, Double(fontSize) * Double(PANGO_SCALE))
+    pango_layout_set_font_description(layout, font)
+    pango_layout_set_wrap(layout, wrap == .words ? PANGO_WRAP_WORD : PANGO_WRAP_WORD_CHAR)
+  }
+
+  var height: Double {
+    Double(extents.height) / Double(PANGO_SCALE)
+  }
+
+  /// Whether no line is wider than it should be.
+  var keepsLineWidth: Bool {
+    extents.width <= lineWidth
+  }
+
+  private var extents: PangoRectangle {
+    var logical = PangoRectangle()
+    pango_layout_get_extents(layout, nil, &logical)
+    return logical
+  }
+
+  /// Draws the text with its upper left corner at (`left`, `top`).
+  func draw(in cairo: OpaquePointer, left: Double, top: Double) {
+    cairo_move_to(cairo, left, top)
+    pango_cairo_show_layout(cairo, layout)
+  }
+}
