@@ -50,7 +50,7 @@ let package = Package(
     .target(name: "CPluginTypes", dependencies: ["CGStreamer"]),
     .target(
       name: "Plugin",
-      dependencies: ["GStreamerKit", "CPluginTypes", "SDLLink", "X264Encoder"], swiftSettings: strict),
+      dependencies: ["GStreamerKit", "CPluginTypes", "SDLLink", "X264Encoder", "BackgroundNotice"], swiftSettings: strict),
     .target(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
       exclude: ["exports.map"], linkerSettings: pluginLink),
