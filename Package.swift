@@ -62,7 +62,7 @@ let package = Package(
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
-    .testTarget(name: "X264EncoderTests", dependencies: ["X264Encoder", "H264"], swiftSettings: strict),
+    .testTarget(name: "X264EncoderTests", dependencies: ["X264Encoder", "H264", "CX264"], swiftSettings: strict),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     .testTarget(name: "PluginTests", dependencies: ["Plugin", "CGStreamerApp", "H264"], swiftSettings: strict),
     .testTarget(
