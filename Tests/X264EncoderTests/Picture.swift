@@ -2,7 +2,7 @@ import Foundation
 import X264Encoder
 
 /// A 4:2:0 picture as values, to compare with.
-struct Picture {
+struct Picture: Equatable {
   var width: Int
   var height: Int
   var luma: [UInt8]
