@@ -64,7 +64,7 @@ let package = Package(
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
-    .testTarget(name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264"], swiftSettings: strict),
+    .testTarget(name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: strict),
     .testTarget(
       name: "BackgroundNoticeTests", dependencies: ["TestSupport", "BackgroundNotice", "H264"], swiftSettings: strict),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),

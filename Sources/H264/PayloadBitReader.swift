@@ -1,12 +1,21 @@
 /// Reads the syntax elements of a NAL unit's payload, from the most significant bit (H.264, 7.2 and 9.1).
 struct PayloadBitReader {
-  private let bytes: [UInt8]
+  private var bytes: [UInt8] = []
   private var position = 0
+
+  /// Has nothing to read before ``restart(payload:maximumByteCount:)``.
+  init() {}
 
   /// Takes the bytes behind the NAL unit's header and removes the emulation prevention bytes (00 00 **03**); reads no
   /// more than `maximumByteCount`.
   init(payload: some Sequence<UInt8>, maximumByteCount: Int) {
-    var bytes: [UInt8] = []
+    restart(payload: payload, maximumByteCount: maximumByteCount)
+  }
+
+  /// Begins to read something else; allocates only when that is longer than anything before.
+  mutating func restart(payload: some Sequence<UInt8>, maximumByteCount: Int) {
+    bytes.removeAll(keepingCapacity: true)
+    position = 0
     var zeros = 0
     for byte in payload.prefix(maximumByteCount) {
       if zeros >= 2, byte == 3 {
@@ -16,7 +25,6 @@ struct PayloadBitReader {
       zeros = byte == 0 ? zeros + 1 : 0
       bytes.append(byte)
     }
-    self.bytes = bytes
   }
 
   /// u(1).

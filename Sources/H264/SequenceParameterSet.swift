@@ -29,6 +29,11 @@ public struct SequenceParameterSet: Equatable, Sendable {
   public let width: Int
   /// Displayed height in pixels, after cropping.
   public let height: Int
+  /// Macroblocks of a whole frame.
+  let macroblockCount: Int
+  /// Each colour component is coded like a picture of its own.
+  let hasSeparatePlanes: Bool
+  let numbering: PictureNumbering
   let usability: VideoUsability?
 
   /// The most pictures that precede another in decoding and follow it in output (0 when there are no B frames); nil
@@ -66,7 +71,8 @@ public struct SequenceParameterSet: Equatable, Sendable {
     chromaFormatIDC = format.idc
     bitDepthLuma = format.bitDepthLuma
     bitDepthChroma = format.bitDepthChroma
-    try Self.skipFrameNumbering(&reader)
+    hasSeparatePlanes = format.hasSeparatePlanes
+    numbering = try PictureNumbering(from: &reader)
     maximumReferenceFrames = try reader.unsigned("max_num_ref_frames", in: 0...16)
     _ = try reader.flag()  // gaps_in_frame_num_value_allowed_flag
     let widthInMBs = try reader.unsigned("pic_width_in_mbs_minus1", in: 0...Self.maximumMacroblocks - 1) + 1
@@ -78,6 +84,7 @@ public struct SequenceParameterSet: Equatable, Sendable {
 
     // A map unit is a macroblock of a frame, or a pair of them when there are fields.
     let fieldFactor = frameMBSOnly ? 1 : 2
+    macroblockCount = widthInMBs * heightInMapUnits * fieldFactor
     let codedWidth = widthInMBs * 16
     let codedHeight = heightInMapUnits * 16 * fieldFactor
     var (croppedWidth, croppedHeight) = (0, 0)
@@ -96,21 +103,5 @@ public struct SequenceParameterSet: Equatable, Sendable {
     width = codedWidth - croppedWidth
     height = codedHeight - croppedHeight
     usability = try reader.flag() ? try VideoUsability(from: &reader) : nil
-  }
-
-  private static func skipFrameNumbering(_ reader: inout PayloadBitReader) throws(Malformed) {
-    _ = try reader.unsigned("log2_max_frame_num_minus4", in: 0...12)
-    switch try reader.unsigned("pic_order_cnt_type", in: 0...2) {
-    case 0:
-      _ = try reader.unsigned("log2_max_pic_order_cnt_lsb_minus4", in: 0...12)
-    case 1:
-      _ = try reader.flag()  // delta_pic_order_always_zero_flag
-      _ = try reader.signed("offset_for_non_ref_pic")
-      _ = try reader.signed("offset_for_top_to_bottom_field")
-      for _ in 0..<(try reader.unsigned("num_ref_frames_in_pic_order_cnt_cycle", in: 0...255)) {
-        _ = try reader.signed("offset_for_ref_frame")
-      }
-    default: break
-    }
   }
 }

@@ -8,11 +8,15 @@ public enum StreamDecoder {
   }
 
   /// Decodes an Annex B stream.
-  public static func decode(_ stream: [UInt8], width: Int, height: Int) throws -> [Picture] {
+  ///
+  /// - Parameter element: GStreamer's decoder with its properties.
+  public static func decode(
+    _ stream: [UInt8], width: Int, height: Int, element: String = "avdec_h264 max-threads=1"
+  ) throws -> [Picture] {
     try withTemporaryFile(contents: stream) { input in
       try withTemporaryFile(contents: []) { output in
         try launch(
-          "filesrc location=\(input) ! h264parse ! avdec_h264 max-threads=1 ! videoconvert"
+          "filesrc location=\(input) ! h264parse ! \(element) ! videoconvert"
             + " ! video/x-raw,format=I420 ! filesink location=\(output)")
         return pictures(in: [UInt8](try Data(contentsOf: URL(fileURLWithPath: output))), width: width, height: height)
       }
@@ -50,13 +54,18 @@ public enum StreamDecoder {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["gst-launch-1.0"] + pipeline.split(separator: " ").map(String.init)
+    // Decoders tell of what they conceal in the log alone.
+    process.environment = ProcessInfo.processInfo.environment
+      .merging(["GST_DEBUG": "2,basesrc:0", "GST_DEBUG_NO_COLOR": "1"]) { $1 }
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardError = pipe
     try process.run()
     let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failed(status: process.terminationStatus, output: output) }
+    guard process.terminationStatus == 0, !output.contains(" WARN "), !output.contains(" ERROR ") else {
+      throw Failed(status: process.terminationStatus, output: output)
+    }
     return output
   }
 

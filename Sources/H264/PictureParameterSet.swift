@@ -1,0 +1,38 @@
+/// The part of a picture parameter set that shapes slice headers (H.264, 7.3.2.2).
+struct PictureParameterSet: Equatable, Sendable {
+  let id: Int
+  let sequenceParameterSetID: Int
+  /// CABAC; else CAVLC.
+  let hasArithmeticCoding: Bool
+  /// `bottom_field_pic_order_in_frame_present_flag`.
+  let hasBottomFieldOrder: Bool
+  /// `num_ref_idx_l0_default_active_minus1` + 1.
+  let defaultReferenceCount: Int
+  /// P slices have a table of prediction weights.
+  let hasWeightedPrediction: Bool
+  /// The luma quantiser that slice headers give a difference to.
+  let initialQuantiser: Int
+  let hasDeblockingControl: Bool
+  let hasRedundantPictures: Bool
+
+  /// Reads a NAL unit, from its header byte, as far as slice headers depend on it. Slice groups are out of range.
+  init(nalUnit: some Collection<UInt8>) throws(SequenceParameterSet.Malformed) {
+    // What is read takes less than this.
+    var reader = PayloadBitReader(payload: nalUnit.dropFirst(), maximumByteCount: 64)
+    id = try reader.unsigned("pic_parameter_set_id", in: 0...255)
+    sequenceParameterSetID = try reader.unsigned("seq_parameter_set_id", in: 0...31)
+    hasArithmeticCoding = try reader.flag()
+    hasBottomFieldOrder = try reader.flag()
+    _ = try reader.unsigned("num_slice_groups_minus1", in: 0...0)
+    defaultReferenceCount = try reader.unsigned("num_ref_idx_l0_default_active_minus1", in: 0...31) + 1
+    _ = try reader.unsigned("num_ref_idx_l1_default_active_minus1", in: 0...31)
+    hasWeightedPrediction = try reader.flag()
+    _ = try reader.bits(2)  // weighted_bipred_idc
+    initialQuantiser = try reader.signed("pic_init_qp_minus26", in: -26...25) + 26
+    _ = try reader.signed("pic_init_qs_minus26", in: -26...25)
+    _ = try reader.signed("chroma_qp_index_offset", in: -12...12)
+    hasDeblockingControl = try reader.flag()
+    _ = try reader.flag()  // constrained_intra_pred_flag
+    hasRedundantPictures = try reader.flag()
+  }
+}

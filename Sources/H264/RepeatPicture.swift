@@ -1,0 +1,132 @@
+/// Makes a few bytes that show the last picture of a stream once more, without an encoder for the stream.
+///
+/// Tell it every access unit that is sent, in order. When the stream falls silent, ``accessUnit()`` is a P picture with
+/// nothing but skipped macroblocks. It is no reference, so `frame_num` and picture order count of the pictures behind it
+/// remain right, and it may be sent any number of times. It has to be left out of what is observed.
+///
+/// Sent more than once in a row it departs from the letter of the standard: all repeats have the same picture order
+/// count (against 8.2.1), since only one fits between two pictures, and with order count type 2 no two pictures in a row
+/// may be without reference (7.4.2.1.1). Nor does it bring the timing messages that the stream may have promised.
+public struct RepeatPicture: Sendable {
+  /// Enough for a slice header with weights for 32 references.
+  private static let maximumHeaderByteCount = 256
+  /// Baseline, Main and High: frames of 8-bit 4:2:0 or monochrome.
+  private static let profiles: Set<UInt8> = [66, 77, 100]
+
+  private var sequences = ParameterSetStore<SequenceParameterSet>()
+  private var pictures = ParameterSetStore<PictureParameterSet>()
+  private var reader = PayloadBitReader()
+  /// Nil until a key frame comes and after anything that is not understood.
+  private var position: StreamPosition?
+  /// Nil when the last picture can't be repeated.
+  private var skipped: SkippedPicture?
+
+  public init() {}
+
+  /// Takes an access unit in Annex B form. Reads up to the first slice's header, and allocates nothing unless a parameter
+  /// set is new.
+  public mutating func observe(_ accessUnit: UnsafeRawBufferPointer) {
+    var unitStart = StartCode.end(ofNextIn: accessUnit, from: 0)
+    while let start = unitStart, start < accessUnit.count {
+      let type = NALUnitType(header: accessUnit[start])
+      if type.startsSlice {
+        observeSlice(UnsafeRawBufferPointer(rebasing: accessUnit[start...]))
+        return
+      }
+      unitStart = StartCode.end(ofNextIn: accessUnit, from: start)
+      let range = StartCode.unitRange(in: accessUnit, from: start, nextStart: unitStart)
+      if !range.isEmpty { observe(type, UnsafeRawBufferPointer(rebasing: accessUnit[range])) }
+    }
+  }
+
+  /// An access unit that shows the last picture again; nil when none is known to do so in this stream.
+  ///
+  /// Nil for interlaced streams, for those whose decoding order is not their output order or might not be, while the last
+  /// picture is not a reference, and after anything that is not understood up to the next key frame.
+  public func accessUnit() -> [UInt8]? {
+    skipped?.accessUnit
+  }
+
+  private mutating func observe(_ type: NALUnitType, _ nalUnit: UnsafeRawBufferPointer) {
+    switch type {
+    case .sequenceParameterSet:
+      let isNew = sequences.update(nalUnit, id: \.id) { bytes throws(SequenceParameterSet.Malformed) in
+        try SequenceParameterSet(nalUnit: bytes)
+      }
+      if isNew { forget() }
+    case .pictureParameterSet:
+      _ = pictures.update(nalUnit, id: \.id) { bytes throws(SequenceParameterSet.Malformed) in
+        try PictureParameterSet(nalUnit: bytes)
+      }
+    case .accessUnitDelimiter, .supplementalEnhancementInformation, .fillerData: break
+    // The ends of sequences; layers and views, whose pictures refer to each other in other ways.
+    default: forget()
+    }
+  }
+
+  private mutating func forget() {
+    position = nil
+    skipped = nil
+  }
+
+  /// `rest` is the slice and what follows it in the access unit.
+  private mutating func observeSlice(_ rest: UnsafeRawBufferPointer) {
+    skipped = nil
+    do throws(SequenceParameterSet.Malformed) {
+      try place(rest)
+    } catch {
+      forget()
+    }
+    if Self.endsSequence(rest) { forget() }
+  }
+
+  private mutating func place(_ rest: UnsafeRawBufferPointer) throws(SequenceParameterSet.Malformed) {
+    let header = rest[0]
+    let type = NALUnitType(header: header)
+    guard header & 0x80 == 0, type != .dataPartitionA else { throw .outOfRange("nal_unit_type") }
+    reader.restart(payload: rest.dropFirst(), maximumByteCount: Self.maximumHeaderByteCount)
+    _ = try reader.unsigned("first_mb_in_slice", in: 0...0)
+    let sliceType = try SliceType(from: &reader)
+    let pictureID = try reader.unsigned("pic_parameter_set_id", in: 0...255)
+    guard let picture = pictures[pictureID], let sequence = sequences[picture.sequenceParameterSetID] else {
+      throw .outOfRange("pic_parameter_set_id")
+    }
+    guard Self.isSupported(sequence, picture) else { throw .outOfRange("profile_idc") }
+    let slice = try SliceHeader(
+      from: &reader, sequence: sequence, picture: picture, type: sliceType, header: header)
+    if type == .idrSlice {
+      position = StreamPosition(keyFrame: slice, of: sequence, after: position)
+    } else {
+      guard position?.sequenceID == sequence.id else { throw .outOfRange("seq_parameter_set_id") }
+      try position?.advance(to: slice, isReference: header & 0x60 != 0)
+    }
+    guard let position, position.hasRoomForRepeat, slice.isShortTermReference else { return }
+    skipped = SkippedPicture(
+      sequence: sequence, picture: picture, frameNumber: position.nextFrameNumber,
+      orderCountLSB: position.nextOrderCountLSB)
+  }
+
+  private static func isSupported(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) -> Bool {
+    guard
+      profiles.contains(sequence.profileIDC), sequence.frameMBSOnly, !sequence.hasSeparatePlanes,
+      sequence.bitDepthLuma == 8, sequence.bitDepthChroma == 8, sequence.maximumReferenceFrames > 0
+    else { return false }
+    switch sequence.numbering.orderCount {
+    case .implicit: return true
+    case .cyclic: return false
+    case .explicit: break
+    }
+    // A stream that does not say may reorder as it likes, but in Baseline there are no B slices to do it for.
+    let baseline: UInt8 = 66
+    return sequence.numReorderFrames.map { $0 == 0 } ?? (sequence.profileIDC == baseline)
+  }
+
+  /// Whether an end of sequence or stream is the last NAL unit: only a key frame may follow.
+  private static func endsSequence(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var end = bytes.count
+    while end > 0, bytes[end - 1] == 0 { end -= 1 }
+    guard end >= 4, bytes[end - 4] == 0, bytes[end - 3] == 0, bytes[end - 2] == 1 else { return false }
+    let type = NALUnitType(header: bytes[end - 1])
+    return type == .endOfSequence || type == .endOfStream
+  }
+}

@@ -1,0 +1,53 @@
+/// How far a stream has counted, in decoding order and in output order (H.264, 7.4.3 and 8.2.1).
+struct StreamPosition: Sendable {
+  let sequenceID: Int
+  private let numbering: PictureNumbering
+  /// `PrevRefFrameNum`.
+  private var frameNumber = 0
+  /// The picture order count of the last picture and of the last reference picture.
+  private var orderCount: Int
+  private var referenceOrderCount: Int
+  /// Between a picture and the next there is an unused order count, and none came that is shown before an earlier one.
+  private(set) var hasRoomForRepeat: Bool
+
+  /// Begins with an IDR picture. What was learnt of the same sequence counts on.
+  init(keyFrame slice: SliceHeader, of sequence: SequenceParameterSet, after previous: StreamPosition?) {
+    sequenceID = sequence.id
+    numbering = sequence.numbering
+    orderCount = slice.orderCountLSB
+    if case .explicit(let bitCount) = numbering.orderCount, orderCount > 1 << (bitCount - 1) {
+      orderCount -= 1 << bitCount
+    }
+    referenceOrderCount = orderCount
+    hasRoomForRepeat = previous?.sequenceID == sequenceID ? previous?.hasRoomForRepeat ?? true : true
+  }
+
+  /// `frame_num` of the picture behind the last reference picture.
+  var nextFrameNumber: Int {
+    (frameNumber + 1) % (1 << numbering.frameNumberBitCount)
+  }
+
+  /// `pic_order_cnt_lsb` right behind the last picture. Pictures usually have an even distance, since they count fields.
+  var nextOrderCountLSB: Int {
+    guard case .explicit(let bitCount) = numbering.orderCount else { return 0 }
+    return (orderCount + 1) & ((1 << bitCount) - 1)
+  }
+
+  /// Takes a picture that is no IDR picture; throws when pictures before it are missing.
+  mutating func advance(to slice: SliceHeader, isReference: Bool) throws(SequenceParameterSet.Malformed) {
+    guard slice.frameNumber == nextFrameNumber else { throw .outOfRange("frame_num") }
+    if isReference { frameNumber = slice.frameNumber }
+    guard case .explicit(let bitCount) = numbering.orderCount else { return }
+    let modulus = 1 << bitCount
+    // The value with these low bits that is nearest to the last reference picture's; of two, the upper (8-3).
+    var next = referenceOrderCount - (referenceOrderCount & (modulus - 1)) + slice.orderCountLSB
+    if next <= referenceOrderCount - modulus / 2 {
+      next += modulus
+    } else if next > referenceOrderCount + modulus / 2 {
+      next -= modulus
+    }
+    if next - orderCount < 2 || slice.isBidirectional { hasRoomForRepeat = false }
+    orderCount = next
+    if isReference { referenceOrderCount = next }
+  }
+}

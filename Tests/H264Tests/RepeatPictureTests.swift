@@ -1,0 +1,104 @@
+import H264
+import Testing
+import TestSupport
+
+@Suite struct RepeatPictureTests {
+  /// x264, constrained baseline, 800×380, four bits of `frame_num`, order count type 2.
+  private static let sequence =
+    "00 00 00 01 67 42 C0 16 DA 03 20 C7 EF 01 6A 0C 0C 0D 4A 00 00 03 00 02 00 00 03 00 3D 1E 2C 5D 40"
+  private static let picture = "00 00 00 01 68 CE 3C 80"
+  private static let keyFrame = [UInt8](hex: sequence + picture + "00 00 01 65 88 84 21 A0")
+
+  private static func slice(_ frameNumber: UInt32, header: UInt8 = 0x41, type: UInt32 = 5, marking: [UInt32] = [])
+    -> [UInt8]
+  {
+    var writer = BitWriter()
+    writer.unsigned(0)
+    writer.unsigned(type)
+    writer.unsigned(0)
+    writer.bits(frameNumber, 4)
+    writer.flag(false)
+    writer.flag(false)
+    writer.flag(!marking.isEmpty)
+    for value in marking { writer.unsigned(value) }
+    writer.bits(0x5A5A, 16)
+    return [0, 0, 1] + writer.nalUnit(header: header)
+  }
+
+  private static func expected(_ frameNumber: UInt32) -> [UInt8] {
+    var writer = BitWriter()
+    for value: UInt32 in [0, 5, 0] { writer.unsigned(value) }
+    writer.bits(frameNumber, 4)
+    writer.flag(true)
+    writer.unsigned(0)
+    writer.flag(false)
+    writer.signed(0)
+    writer.unsigned(1)
+    writer.unsigned(50 * 24)
+    return [0, 0, 0, 1, 0x09, 0x30, 0, 0, 0, 1] + writer.nalUnit(header: 0x01)
+  }
+
+  private func result(_ units: [[UInt8]]) -> [UInt8]? {
+    var repeatPicture = RepeatPicture()
+    for unit in units { unit.withUnsafeBytes { repeatPicture.observe($0) } }
+    return repeatPicture.accessUnit()
+  }
+
+  @Test func countsOnBehindEveryReference() {
+    for count in 0..<40 {
+      let units = [Self.keyFrame] + (0..<count).map { Self.slice(UInt32($0 + 1) % 16) }
+      #expect(result(units) == Self.expected(UInt32(count + 1) % 16))
+    }
+  }
+
+  @Test func nothingBeforeAKeyFrame() {
+    #expect(result([]) == nil)
+    #expect(result([[UInt8](hex: Self.sequence + Self.picture), Self.slice(1)]) == nil)
+    #expect(result([[UInt8](hex: "00 00 01 65 88 84 21 A0")]) == nil)
+  }
+
+  @Test(arguments: [
+    slice(2), slice(0), slice(1, header: 0x01), slice(1, header: 0xC1), slice(1, type: 6), slice(1, type: 3),
+    slice(1, header: 0x42), slice(1, marking: [5, 0]), slice(1, marking: [6, 0, 0]),
+    slice(1) + [0, 0, 1, 0x0A], slice(1) + [0, 0, 1, 0x0B, 0], [0, 0, 1, 0x6E, 0x80] + slice(1), [0, 0, 1, 0x41],
+    [0, 0, 1, 0x68, 0xCE, 0x00] + slice(1), [0, 0, 1, 0x67, 0x42] + slice(1),
+  ])
+  func nothingBehind(unit: [UInt8]) {
+    #expect(result([Self.keyFrame, unit]) == nil)
+    #expect(result([Self.keyFrame, unit, Self.keyFrame]) == Self.expected(1))
+  }
+
+  @Test func otherPicturesMayLeaveTheReferences() {
+    #expect(result([Self.keyFrame, Self.slice(1, marking: [1, 0, 0])]) == Self.expected(2))
+  }
+
+  @Test func aPictureWithoutReferenceIsPassing() {
+    #expect(result([Self.keyFrame, Self.slice(1, header: 0x01), Self.slice(1)]) == Self.expected(2))
+  }
+
+  /// Real units with bytes changed, cut and exchanged: an answer or none, never a trap.
+  @Test func hostileBytes() {
+    var generator = SeededGenerator(seed: 5)
+    let sets = EncoderSample.all.map {
+      [0, 0, 1] + $0.bytes + [UInt8](hex: Self.picture) + [0, 0, 1, 0x65, 0x88, 0x84, 0x21]
+    }
+    var answers = 0
+    var repeatPicture = RepeatPicture()
+    for _ in 0..<30_000 {
+      var unit =
+        switch Int.random(in: 0...2, using: &generator) {
+        case 0: Self.keyFrame
+        case 1: sets[Int.random(in: 0..<sets.count, using: &generator)]
+        default:
+          Self.slice(.random(in: 0...15, using: &generator), marking: [.random(in: 0...6, using: &generator), 0, 0])
+        }
+      for _ in 0..<Int.random(in: 0...3, using: &generator) {
+        unit[Int.random(in: 0..<unit.count, using: &generator)] = .random(in: 0...255, using: &generator)
+      }
+      unit.removeLast(Int.random(in: 0...3, using: &generator))
+      unit.withUnsafeBytes { repeatPicture.observe($0) }
+      if repeatPicture.accessUnit() != nil { answers += 1 }
+    }
+    #expect(answers > 100)
+  }
+}
