@@ -39,18 +39,20 @@ let package = Package(
     .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit", "CLinux"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
+    .systemLibrary(name: "CGLib", pkgConfig: "gobject-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CPangoCairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
-    .target(name: "BackgroundNotice", dependencies: ["CPangoCairo", "X264Encoder"], swiftSettings: strict),
+    .target(name: "BackgroundNotice", dependencies: ["CGLib", "CPangoCairo", "X264Encoder"], swiftSettings: strict),
 
     // GStreamer.
     .systemLibrary(
       name: "CGStreamer", pkgConfig: "gstreamer-video-1.0",
       providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
-    .target(name: "GStreamerKit", dependencies: ["CGStreamer"], swiftSettings: strict),
-    .target(name: "CPluginTypes", dependencies: ["CGStreamer"]),
+    .target(name: "GStreamerKit", dependencies: ["CGLib", "CGStreamer"], swiftSettings: strict),
+    .target(name: "CPluginTypes", dependencies: ["CGLib", "CGStreamer"]),
     .target(
       name: "Plugin",
-      dependencies: ["GStreamerKit", "CPluginTypes", "SDLLink", "X264Encoder", "BackgroundNotice"], swiftSettings: strict),
+      dependencies: ["GStreamerKit", "CPluginTypes", "SDLLink", "X264Encoder", "BackgroundNotice"],
+      swiftSettings: strict),
     .target(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
       exclude: ["exports.map"], linkerSettings: pluginLink),
@@ -64,7 +66,8 @@ let package = Package(
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
-    .testTarget(name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: strict),
+    .testTarget(
+      name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: strict),
     .testTarget(
       name: "BackgroundNoticeTests", dependencies: ["TestSupport", "BackgroundNotice", "H264"], swiftSettings: strict),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),

@@ -25,18 +25,22 @@ public struct RepeatPicture: Sendable {
 
   /// Takes an access unit in Annex B form. Reads up to the first slice's header, and allocates nothing unless a parameter
   /// set is new.
-  public mutating func observe(_ accessUnit: UnsafeRawBufferPointer) {
+  ///
+  /// An access unit in several blocks is observed block by block, until the result is true: the first slice was found.
+  @discardableResult
+  public mutating func observe(_ accessUnit: UnsafeRawBufferPointer) -> Bool {
     var unitStart = StartCode.end(ofNextIn: accessUnit, from: 0)
     while let start = unitStart, start < accessUnit.count {
       let type = NALUnitType(header: accessUnit[start])
       if type.startsSlice {
         observeSlice(UnsafeRawBufferPointer(rebasing: accessUnit[start...]))
-        return
+        return true
       }
       unitStart = StartCode.end(ofNextIn: accessUnit, from: start)
       let range = StartCode.unitRange(in: accessUnit, from: start, nextStart: unitStart)
       if !range.isEmpty { observe(type, UnsafeRawBufferPointer(rebasing: accessUnit[range])) }
     }
+    return false
   }
 
   /// An access unit that shows the last picture again; nil when none is known to do so in this stream.

@@ -5,4 +5,10 @@ extension Duration {
     let (product, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
     return overflow ? (seconds < 0 ? .min : .max) : product + Int(attoseconds / 1_000_000_000)
   }
+
+  /// For people, such as "0.5".
+  var inSeconds: String {
+    let tenths = (nanoseconds + 50_000_000) / 100_000_000
+    return "\(tenths / 10).\(tenths % 10)"
+  }
 }

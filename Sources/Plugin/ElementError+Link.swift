@@ -4,6 +4,14 @@ import SDLLink
 
 /// The one place that turns what went wrong below into GStreamer's domains and codes.
 extension ElementError {
+  /// `wasStreaming`: see below.
+  init(_ failure: ConnectionFailure, wasStreaming: Bool) {
+    switch failure {
+    case .link(let error): self.init(error, wasStreaming: wasStreaming)
+    case .session(let failure): self.init(failure, wasStreaming: wasStreaming)
+    }
+  }
+
   /// `wasStreaming`: a connection that breaks before is one that could not be opened.
   init(_ failure: AppSessionFailure, wasStreaming: Bool) {
     let text = failure.description

@@ -80,7 +80,8 @@ extension AppSession {
         .control(
           .heartbeatACK, service: .control, version: version, sessionID: sessionID,
           messageID: frame.header.messageID))
-    case (.heartbeatACK, _), (.transportEventUpdate, _), (.serviceDataACK, _): break
+    case (.heartbeatACK, _): heartbeat.answered(now: now)
+    case (.transportEventUpdate, _), (.serviceDataACK, _): break
     case (.startServiceACK, .video):
       receiveVideoAcknowledgement(VideoServiceParameters(payload: frame.payload))
     case (.startServiceNAK, .video):

@@ -1,11 +1,13 @@
 /// The video service: from wishes to frames.
 extension AppSession {
-  /// The wish, as far as the head unit allows video now.
-  var desiredVideo: VideoWish? {
-    guard case .registered = phase, hmiStatus?.allowsVideo == true else { return nil }
-    switch capability {
-    case .known, .unavailable: return wish
-    case .unknown, .requested, .deferred: return nil
+  /// What the video service has to be, as far as head unit and app allow it now.
+  var videoDemand: VideoDemand {
+    guard case .registered = phase, let wish else { return .closed(.app) }
+    switch (LifecycleAction(hmiStatus, appState), capability) {
+    case (.close, _): return .closed(.hmiStatus)
+    case (.hold, _), (.notice, _): return .hold
+    case (.open, .known), (.open, .unavailable), (.resume, .known), (.resume, .unavailable): return .stream(wish)
+    case (.open, _), (.resume, _): return .closed(.app)
     }
   }
 
@@ -13,12 +15,12 @@ extension AppSession {
     if (parameters.width == nil) != (parameters.height == nil) {
       actions.append(.report(.diagnostic("the head unit acknowledged only one side of the video size")))
     }
-    perform(stream.acknowledged(parameters, desired: desiredVideo, now: now))
+    perform(stream.acknowledged(parameters, videoDemand, now: now))
   }
 
   /// Acts on the difference between what is wished and what is.
   mutating func reconcile() {
-    perform(stream.reconcile(desired: desiredVideo, reason: wish == nil ? .app : .hmiStatus, now: now))
+    perform(stream.reconcile(videoDemand, now: now))
   }
 
   mutating func perform(_ outputs: [VideoStream.Output]) {
@@ -36,9 +38,11 @@ extension AppSession {
         var grant = VideoGrant(
           epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: mtu),
           size: accepted)
-        if case .open(let request, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
+        if case .open(let request, _, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
         videoGrant = grant
         actions.append(.report(.videoStarted(grant)))
+      case .suspended: actions.append(.report(.videoSuspended))
+      case .resumed: actions.append(.report(.videoResumed))
       case .stopped(let reason):
         videoGrant = nil
         actions.append(.report(.videoStopped(reason)))
@@ -52,8 +56,8 @@ extension AppSession {
 
   /// Ends the stream because the session ends; on a session that stands the head unit is told.
   mutating func stopVideo(_ reason: VideoStopReason) {
-    let outputs = stream.reconcile(desired: nil, reason: reason, now: now)
-    perform(reason == .sessionEnded ? outputs.filter { $0 != .sendEndService } : outputs)
+    let outputs = stream.reconcile(.closed(reason), now: now)
+    perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService })
   }
 
   private mutating func sendVideoControl(_ control: ControlFrame, payload: [UInt8] = []) {

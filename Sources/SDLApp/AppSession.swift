@@ -27,6 +27,10 @@ public struct AppSession: Sendable {
     /// head units that have no video capability.
     case videoCapability(VideoStreamingCapability?, fallbackSize: VideoSize?)
     case videoStarted(VideoGrant)
+    /// The app has left the foreground: the service and the grant are kept, but only a notice may still be sent.
+    case videoSuspended
+    /// The app may send on, with the same grant.
+    case videoResumed
     case videoStopped(VideoStopReason)
     /// `retryAfter` is nil when nothing is tried again by itself.
     case videoStartFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
@@ -54,6 +58,12 @@ public struct AppSession: Sendable {
     public var finishTimeout: Duration = .seconds(1)
     /// Between heartbeats of our own; nil sends none. Head units begin theirs only after the first one.
     public var heartbeatInterval: Duration?
+    /// For the answer to the first StartService of video; one that follows an unanswered one gets 12 s.
+    public var videoStartTimeout: Duration = .seconds(5)
+    /// The longest pause before video is tried again.
+    public var longestVideoRetry: Duration = .seconds(30)
+    /// When the app comes back to the foreground, the video service is ended and started anew instead of being used on.
+    public var restartsOnForeground = false
     /// Highest protocol version to ask for.
     public var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
     /// Highest RPC version to ask for.
@@ -118,16 +128,30 @@ public struct AppSession: Sendable {
   var earlyCapabilityUpdate: VideoStreamingCapability?
 
   var wish: VideoWish?
+  var appState = AppState.foreground
   var stream = VideoStream()
-  var epoch: UInt32 = 0
+  /// That of the last ``VideoGrant``.
+  public internal(set) var epoch: UInt32
   var lastMessageID: UInt32 = 0
 
   /// The right to send video; nil while no byte may go out.
   public internal(set) var videoGrant: VideoGrant?
 
-  /// A session before its connection.
-  public init(configuration: Configuration) {
+  /// How far the video service has come.
+  public var videoState: VideoStreamState { stream.summary }
+
+  /// Between the last heartbeat that was answered and its answer.
+  public var roundTrip: Duration? { heartbeat.roundTrip }
+
+  /// A session before its connection. Its grants count on from `lastEpoch`, so that frames made for an earlier session
+  /// are never taken for its own.
+  public init(configuration: Configuration, lastEpoch: UInt32 = 0) {
     self.configuration = configuration
+    epoch = lastEpoch
+    stream.timing.start = configuration.videoStartTimeout
+    stream.timing.patientStart = max(configuration.videoStartTimeout, stream.timing.patientStart)
+    stream.timing.longestRetry = configuration.longestVideoRetry
+    stream.restartsAfterPause = configuration.restartsOnForeground
   }
 
   /// When ``advance(to:)`` has to be called next; nil when only the head unit or the app can go on.
@@ -184,6 +208,11 @@ extension AppSession {
     perform(at: now) { $0.wish = wish }
   }
 
+  /// How the app stands to its user from now on.
+  public mutating func setAppState(_ appState: AppState, now: Duration) -> [Action] {
+    perform(at: now) { $0.appState = appState }
+  }
+
   /// Ends the session politely: video, registration, RPC service, as far as they exist, within `finishTimeout`.
   /// Whatever fails meanwhile is not reported.
   public mutating func finish(now: Duration) -> [Action] {
@@ -219,7 +248,7 @@ extension AppSession {
   mutating func fail(_ failure: AppSessionFailure) {
     guard phase != .over else { return }
     if case .finishing = phase { return end() }
-    stopVideo(.sessionEnded)
+    stopVideo(failure == .connectionLost || failure == .heartbeatLost ? .connectionLost : .sessionEnded)
     actions.append(.report(.failed(failure)))
     end()
   }

@@ -2,14 +2,16 @@ import SDLWire
 
 /// The lifecycle of the video service: compares what is wished with what is and acts on the difference.
 ///
-/// It is driven by levels, not edges: whatever came in between, the next ``reconcile(desired:reason:now:)`` finds the
-/// way to the wished state. Every wait has a time-out.
+/// It is driven by levels, not edges: whatever came in between, the next ``reconcile(_:now:)`` finds the way to the
+/// demanded state. Every wait has a time-out.
 struct VideoStream: Equatable, Sendable {
   /// Times that the lifecycle keeps.
   struct Timing: Equatable, Sendable {
-    /// For the answer to StartService: SDL Core gives its HMI 11 s, and giving up earlier would never let a slow one
-    /// through.
-    var start: Duration = .seconds(12)
+    /// For the answer to StartService.
+    var start: Duration = .seconds(5)
+    /// The same after a start that stayed unanswered: SDL Core gives its HMI 11 s, and giving up earlier again and again
+    /// would never let a slow one through.
+    var patientStart: Duration = .seconds(12)
     /// A stream that lasts as long is no failed attempt.
     var steady: Duration = .seconds(5)
     /// For the answer to EndService; after it the service counts as ended.
@@ -23,7 +25,7 @@ struct VideoStream: Equatable, Sendable {
   enum State: Equatable, Sendable {
     case closed
     case starting(VideoWish, deadline: Duration)
-    case open(request: VideoWish, accepted: VideoSize)
+    case open(request: VideoWish, accepted: VideoSize, isHeld: Bool)
     case ending(deadline: Duration)
   }
 
@@ -31,12 +33,17 @@ struct VideoStream: Equatable, Sendable {
     case sendStartService(VideoWish)
     case sendEndService
     case started(accepted: VideoSize, mtu: Int64?)
+    /// The service is kept, but nothing more may be sent.
+    case suspended
+    case resumed
     case stopped(VideoStopReason)
     /// `retryAfter` is nil when the same request would only be refused again.
     case startFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
   }
 
   var timing = Timing()
+  /// After a pause the service is ended and started again, as the guides for apps have it, instead of being used on.
+  var restartsAfterPause = false
   private(set) var state = State.closed
   /// Before this no new attempt is made.
   private var retryAt: Duration?
@@ -45,6 +52,17 @@ struct VideoStream: Equatable, Sendable {
   private var openedAt: Duration = .zero
   /// What the head unit has just refused by its parameters; not asked for again before something changes.
   private var refusedWish: VideoWish?
+  private var wasUnanswered = false
+
+  /// For the app.
+  var summary: VideoStreamState {
+    switch state {
+    case .closed: .stopped
+    case .starting: .starting
+    case .open(_, _, let isHeld): isHeld ? .suspended : .streaming
+    case .ending: .stopping
+    }
+  }
 
   /// When ``advance(now:)`` has work to do.
   var nextDeadline: Duration? {
@@ -55,27 +73,46 @@ struct VideoStream: Equatable, Sendable {
     }
   }
 
-  /// Brings the service closer to `desired`; nil means closed, for the given reason.
-  mutating func reconcile(desired: VideoWish?, reason: VideoStopReason, now: Duration) -> [Output] {
-    if desired == nil {
+  /// Brings the service closer to what is demanded.
+  mutating func reconcile(_ demand: VideoDemand, now: Duration) -> [Output] {
+    if case .closed = demand {
       retryAt = nil
       failureCount = 0
       refusedWish = nil
+      wasUnanswered = false
     }
     switch state {
-    case .closed:
-      guard let desired, desired != refusedWish, retryAt.map({ $0 <= now }) ?? true else { return [] }
-      retryAt = nil
-      refusedWish = nil
-      state = .starting(desired, deadline: now + timing.start)
-      return [.sendStartService(desired)]
-    case .open(let request, let accepted):
-      guard let desired else { return end(reason, now: now) }
-      guard desired != request, desired != VideoWish(size: accepted, transport: request.transport) else { return [] }
-      return end(.resized, now: now)
+    case .closed: return open(demand, now: now)
+    case .open(let request, let accepted, let isHeld):
+      switch demand {
+      case .closed(let reason): return end(reason, now: now)
+      case .hold:
+        state = .open(request: request, accepted: accepted, isHeld: true)
+        return isHeld ? [] : [.suspended]
+      case .stream(let wish):
+        guard wish == request || wish == VideoWish(size: accepted, transport: request.transport) else {
+          return end(.resized, now: now)
+        }
+        guard isHeld else { return [] }
+        if restartsAfterPause { return end(.restarted, now: now) }
+        state = .open(request: request, accepted: accepted, isHeld: false)
+        return [.resumed]
+      }
     case .starting, .ending:
       return []
     }
+  }
+
+  private mutating func open(_ demand: VideoDemand, now: Duration) -> [Output] {
+    guard case .stream(let wish) = demand else {
+      retryAt = nil
+      return []
+    }
+    guard wish != refusedWish, retryAt.map({ $0 <= now }) ?? true else { return [] }
+    retryAt = nil
+    refusedWish = nil
+    state = .starting(wish, deadline: now + (wasUnanswered ? timing.patientStart : timing.start))
+    return [.sendStartService(wish)]
   }
 
   private mutating func end(_ reason: VideoStopReason, now: Duration) -> [Output] {
@@ -84,17 +121,18 @@ struct VideoStream: Equatable, Sendable {
     return [.stopped(reason), .sendEndService]
   }
 
-  /// StartServiceACK. `desired` is what is wished now, which may have changed since the request.
-  mutating func acknowledged(_ parameters: VideoServiceParameters, desired: VideoWish?, now: Duration) -> [Output] {
+  /// StartServiceACK. `demand` is that of now, which may have changed since the request.
+  mutating func acknowledged(_ parameters: VideoServiceParameters, _ demand: VideoDemand, now: Duration) -> [Output] {
     switch state {
     case .starting(let request, _):
-      guard desired == request else {
+      wasUnanswered = false
+      guard demand == .stream(request) || demand == .hold else {
         // The wish went away while the answer was on its way: no byte may be sent on this service.
         state = .ending(deadline: now + timing.end)
         return [.sendEndService]
       }
       let accepted = Self.acceptedSize(parameters, requested: request.size)
-      state = .open(request: request, accepted: accepted)
+      state = .open(request: request, accepted: accepted, isHeld: false)
       openedAt = now
       return [.started(accepted: accepted, mtu: parameters.mtu)]
     case .closed:
@@ -122,6 +160,7 @@ struct VideoStream: Equatable, Sendable {
   mutating func refused(_ rejection: ServiceRejection, now: Duration) -> [Output] {
     guard case .starting(let request, _) = state else { return [] }
     state = .closed
+    wasUnanswered = false
     let failure = VideoStartFailure.refused(
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
     guard rejection.rejectedParameters.isEmpty else {
@@ -147,7 +186,7 @@ struct VideoStream: Equatable, Sendable {
       state = .closed
       let failure = VideoStartFailure.refused(rejectedParameters: [], reason: "the head unit ended the service")
       return [.startFailed(failure, request: request, retryAfter: scheduleRetry(now: now))]
-    case .open(let request, _):
+    case .open(let request, _, _):
       state = .closed
       let isShort = now - openedAt < timing.steady
       let isRepeated = failureCount > 0
@@ -165,6 +204,7 @@ struct VideoStream: Equatable, Sendable {
     case .starting(let request, let deadline) where deadline <= now:
       // The head unit may yet act on the request, so it is told to end the service before anything else.
       state = .ending(deadline: now + timing.end)
+      wasUnanswered = true
       return [.startFailed(.unanswered, request: request, retryAfter: scheduleRetry(now: now)), .sendEndService]
     case .ending(let deadline) where deadline <= now:
       state = .closed

@@ -58,6 +58,10 @@ public enum VideoStopReason: String, Sendable {
   case resized = "resized"
   /// The head unit ended the service.
   case headUnit = "head-unit"
+  /// The app is back in the foreground and wants a service that begins anew.
+  case restarted = "restarted"
+  /// The connection broke.
+  case connectionLost = "connection-lost"
   /// The session is over.
   case sessionEnded = "session-ended"
 }

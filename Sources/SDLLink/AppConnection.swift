@@ -3,8 +3,8 @@ import SDLApp
 import SDLHeadUnit
 import Synchronization
 
-/// The app's connection to a head unit: one thread that reads, keeps time and decides. Video is written by the thread
-/// that brings it, as long as the kernel takes it.
+/// The app's connection to a head unit, made again when it breaks: one thread that reads, keeps time and decides. Video is
+/// written by the thread that brings it, as long as the kernel takes it.
 ///
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
@@ -25,24 +25,36 @@ public final class AppConnection: Sendable {
     public var connectTimeout: Duration
     /// In frames; each is latency.
     public var videoQueueCapacity: Int
+    /// Nil ends with the first failure.
+    public var reconnection: Reconnection.Timing?
 
     /// With the usual limits.
     public init(
       endpoint: Endpoint, session: AppSession.Configuration, connectTimeout: Duration = .seconds(10),
-      videoQueueCapacity: Int = 3
+      videoQueueCapacity: Int = 3, reconnection: Reconnection.Timing? = nil
     ) {
       self.endpoint = endpoint
       self.session = session
       self.connectTimeout = connectTimeout
       self.videoQueueCapacity = videoQueueCapacity
+      self.reconnection = reconnection
     }
   }
 
   /// What other threads want from the connection thread.
   struct Orders: Sendable {
-    /// Not nil when the wish has changed.
-    var newWish: VideoWish??
+    var intent = VideoIntent()
+    /// The session does not know of it yet.
+    var isIntentNew = false
+    /// When to report ``ConnectionEvent/alarm``.
+    var alarm: Duration?
     var stop: Stop?
+  }
+
+  /// What the app would do about video.
+  struct VideoIntent: Equatable, Sendable {
+    var wish: VideoWish?
+    var appState = AppState.foreground
   }
 
   /// The end as asked for.
@@ -53,8 +65,8 @@ public final class AppConnection: Sendable {
   }
 
   /// How long a head unit that is just starting may refuse connections before that is an error.
-  private static let refusalPatience = Duration.seconds(2)
-  private static let refusalPause = Duration.milliseconds(250)
+  static let refusalPatience = Duration.seconds(2)
+  static let refusalPause = Duration.milliseconds(250)
 
   let configuration: Configuration
   let wakeUp = WakeUp()
@@ -63,7 +75,7 @@ public final class AppConnection: Sendable {
   private let orders = Monitor(Orders())
   private let receivedByteCount = Atomic<UInt64>(0)
   private let thread = WorkerThread(name: "sdl-connection")
-  private let builtInHeadUnit = Mutex<BuiltInHeadUnit?>(nil)
+  let builtInHeadUnit = Mutex<BuiltInHeadUnit?>(nil)
   private weak let observer: (any AppConnectionObserver)?
 
   /// A connection that does nothing before ``start()``.
@@ -111,7 +123,8 @@ public final class AppConnection: Sendable {
       sentByteCount: outlet.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed),
       sentVideoMessages: counters.sentMessages,
       sentVideoByteCount: counters.sentByteCount, discardedVideoMessages: counters.discardedMessages,
-      lastVideoDwellTime: counters.lastDwellTime, queuedFrames: counters.queuedFrames,
+      lastVideoDwellTime: counters.lastDwellTime, longestVideoDwellTime: counters.longestDwellTime,
+      queuedFrames: counters.queuedFrames,
       queuedByteCount: counters.queuedByteCount)
   }
 }
@@ -120,8 +133,28 @@ public final class AppConnection: Sendable {
 extension AppConnection {
   /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave.
   public func setVideoWish(_ wish: VideoWish?) {
-    orders.withLock { $0.newWish = .some(wish) }
+    change { $0.wish = wish }
+  }
+
+  /// How the app stands to its user from now on. Outside the foreground the session keeps its grant; it is for the
+  /// caller to send no more than a notice.
+  public func setAppState(_ appState: AppState) {
+    change { $0.appState = appState }
+  }
+
+  private func change(_ body: (inout VideoIntent) -> Void) {
+    orders.withLock { orders in
+      body(&orders.intent)
+      orders.isIntentNew = true
+    }
     wakeUp.signal()
+  }
+
+  /// When to report ``ConnectionEvent/alarm``, on the clock of ``MonotonicClock``; it replaces an alarm that has not
+  /// come yet. While there is no connection, none comes.
+  public func setAlarm(at time: Duration?) {
+    orders.withLock { $0.alarm = time }
+    if !thread.isCurrent { wakeUp.signal() }
   }
 
   /// Offers a payload made for the grant of `grantEpoch`. With anything but `queued` it still belongs to the caller.
@@ -159,108 +192,33 @@ extension AppConnection {
     observer?.connection(self, didReport: event)
   }
 
-  func takeNewWish() -> VideoWish?? {
-    orders.withLock { $0.newWish.take() }
+  /// The intent, if it is news.
+  func takeNewIntent() -> VideoIntent? {
+    orders.withLock { orders in
+      defer { orders.isIntentNew = false }
+      return orders.isIntentNew ? orders.intent : nil
+    }
+  }
+
+  /// A session begins that has been told nothing.
+  func renewIntent() {
+    orders.withLock { $0.isIntentNew = true }
+  }
+
+  var alarm: Duration? { orders.withLock { $0.alarm } }
+
+  /// Whether the alarm's time has come; if so, it is over.
+  func takeAlarm(now: Duration) -> Bool {
+    orders.withLock { orders in
+      guard let alarm = orders.alarm, alarm <= now else { return false }
+      orders.alarm = nil
+      return true
+    }
   }
 
   var stopOrder: Stop? { orders.withLock { $0.stop } }
 
   func count(received: Int) {
     receivedByteCount.wrappingAdd(UInt64(received), ordering: .relaxed)
-  }
-
-  private func run() {
-    var failure: LinkError?
-    do {
-      if let reader = try openTransport() {
-        outlet.open(reader.socket)
-        report(.connected(peer: reader.peer))
-        failure = ConnectionLoop(connection: self, reader: reader).run()
-      }
-    } catch {
-      failure = error
-    }
-    // First, because until then the memory of queued payloads may be read.
-    outlet.close()
-    queue.close()
-    if let server = builtInHeadUnit.withLock({ $0 })?.server {
-      server.stop()
-      server.join()
-    }
-    report(.ended(stopOrder == nil ? failure : nil))
-  }
-
-  /// Nil when the connection is not wanted any more.
-  private func openTransport() throws(LinkError) -> FrameReader? {
-    switch configuration.endpoint {
-    case .tcp(let host, let port): try connect(host: host, port: port)
-    case .builtIn(let headUnit): try startBuiltIn(headUnit)
-    }
-  }
-
-  private func connect(host: String, port: UInt16) throws(LinkError) -> FrameReader? {
-    let timeout = configuration.connectTimeout
-    let deadline = MonotonicClock.now + timeout
-    report(.resolving(host: host))
-    let resolver = try Resolver.start(host: host, port: port, wakeUp: wakeUp)
-    guard
-      let resolved = resolver.wait(until: deadline, wakeUp: wakeUp, isWanted: { self.stopOrder == nil })
-    else {
-      guard stopOrder == nil else { return nil }
-      throw .resolvingTimedOut(host: host, after: timeout)
-    }
-    let addresses = try resolved.get()
-    let patience = min(MonotonicClock.now + Self.refusalPatience, deadline)
-    while true {
-      let began = MonotonicClock.now
-      var connector = Connector(addresses: addresses, timeout: timeout, deadline: deadline, now: began)
-      let outcome = connector.run(
-        wakeUp: wakeUp, isWanted: { self.stopOrder == nil },
-        willTry: { self.report(.connecting(address: $0.description)) })
-      switch outcome {
-      case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
-      case .interrupted: return nil
-      case .failed(.refused) where began < patience: waitForOrders(until: began + Self.refusalPause)
-      case .failed(let error): throw error
-      }
-    }
-  }
-
-  private func waitForOrders(until deadline: Duration) {
-    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
-      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      pollDescriptors(descriptors, until: deadline)
-    }
-    wakeUp.clear()
-  }
-
-  private func startBuiltIn(_ headUnit: HeadUnitConfiguration) throws(LinkError) -> FrameReader {
-    let (ours, theirs) = try Socket.pair()
-    let observer = BuiltInObserver(connection: self)
-    let server = try HeadUnitServer(configuration: headUnit, serving: theirs, observer: observer)
-    builtInHeadUnit.withLock { $0 = BuiltInHeadUnit(server: server, observer: observer) }
-    try server.start()
-    return FrameReader(socket: ours, peer: "the built-in head unit")
-  }
-}
-
-/// The other end of the built-in connection. The server refers to its observer only weakly.
-private struct BuiltInHeadUnit: Sendable {
-  var server: HeadUnitServer
-  var observer: BuiltInObserver
-}
-
-/// Hands the built-in head unit's news on.
-private final class BuiltInObserver: HeadUnitServerObserver {
-  private weak let connection: AppConnection?
-
-  init(connection: AppConnection) {
-    self.connection = connection
-  }
-
-  func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
-    guard case .session(_, let event) = event else { return }
-    if case .videoData = event { return }
-    connection?.report(.headUnit(event))
   }
 }

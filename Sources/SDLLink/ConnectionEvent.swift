@@ -1,7 +1,8 @@
 import SDLApp
 import SDLHeadUnit
 
-/// What an ``AppConnection`` reports, in this order; `ended` is always the last.
+/// What an ``AppConnection`` reports: in this order for each attempt to connect, `lost` between two of them, and `ended`
+/// as the very last.
 public enum ConnectionEvent: Sendable {
   /// The name service is asked.
   case resolving(host: String)
@@ -9,13 +10,20 @@ public enum ConnectionEvent: Sendable {
   case connecting(address: String)
   case connected(peer: String)
   case session(AppSession.Event)
+  /// The video service has come so far; after the session's event about the same.
+  case videoState(VideoStreamState)
+  /// A heartbeat was answered after so long.
+  case roundTrip(Duration)
+  /// The time of ``AppConnection/setAlarm(at:)`` has come.
+  case alarm
   /// The head unit has not read for this long; video waits. It may go on, or end the connection later.
   case stalled(for: Duration)
   /// From the built-in head unit only, and on its thread: what it noticed, without the video data.
   case headUnit(HeadUnitSession.Event)
-  /// Exactly once. Nil after ``AppConnection/stop(grace:)``, and when the session itself ended the connection, which
-  /// has then been reported as its `failed` event.
-  case ended(LinkError?)
+  /// The connection is gone, and is made again after a pause.
+  case lost(ConnectionFailure, retryAfter: Duration)
+  /// Exactly once. Nil after ``AppConnection/stop(grace:)``.
+  case ended(ConnectionFailure?)
 }
 
 /// Gets the events of an ``AppConnection``.
@@ -25,7 +33,7 @@ public protocol AppConnectionObserver: AnyObject, Sendable {
   func connection(_ connection: AppConnection, didReport event: ConnectionEvent)
 }
 
-/// Counters of one connection. Video: submitted = sent + discarded + queued.
+/// Counters of a connection, over all attempts. Video: submitted = sent + discarded + queued.
 public struct LinkStatistics: Equatable, Sendable {
   /// All bytes handed to the kernel.
   public var sentByteCount: UInt64 = 0
@@ -37,6 +45,7 @@ public struct LinkStatistics: Equatable, Sendable {
   public var discardedVideoMessages: UInt64 = 0
   /// From the queue's door to the kernel, of the last message: it grows when the network is too slow for the bitrate.
   public var lastVideoDwellTime: Duration = .zero
+  public var longestVideoDwellTime: Duration = .zero
   public var queuedFrames = 0
   public var queuedByteCount = 0
 }

@@ -20,47 +20,53 @@ final class ConnectionLoop {
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   private var grantEpoch: UInt32?
-  private var pendingWish: VideoWish??
+  private var videoState = VideoStreamState.stopped
+  private var roundTrip: Duration?
+  private var registeredAt: Duration?
+  private var pendingIntent: AppConnection.VideoIntent?
   private var drainDeadline: Duration?
   private var hasFinished = false
   /// Not nil when the session is over and only its last frames remain.
   private var closeDeadline: Duration?
   private var isOver = false
-  private var failure: LinkError?
+  private var failure: ConnectionFailure?
   private var wantsToWrite = false
   private var stall = StallWatch()
 
-  init(connection: AppConnection, reader: FrameReader) {
+  init(connection: AppConnection, reader: FrameReader, lastEpoch: UInt32) {
     self.connection = connection
     self.reader = reader
     queue = connection.queue
     outlet = connection.outlet
-    session = AppSession(configuration: connection.configuration.session)
+    session = AppSession(configuration: connection.configuration.session, lastEpoch: lastEpoch)
   }
 
   deinit {
     readBuffer.deallocate()
   }
 
-  /// Returns when the socket is to be closed, with the reason if it lies in the transport.
-  func run() -> LinkError? {
+  /// Returns when the socket is to be closed.
+  func run() -> AppConnection.Ending {
     perform(session.transportConnected(now: MonotonicClock.now))
     while !isOver {
       let now = MonotonicClock.now
       if let deadline = session.nextDeadline, deadline <= now { perform(session.advance(to: now)) }
       obeyOrders(now: now)
+      if connection.takeAlarm(now: now) { connection.report(.alarm) }
       write()
       watchStall(now: now)
       if closeDeadline != nil, outlet.isFlushed { break }
       if let limit, limit <= now { break }
       if !isOver { waitAndRead() }
     }
-    return failure
+    let now = MonotonicClock.now
+    return AppConnection.Ending(
+      failure: failure, registeredTime: registeredAt.map { now - $0 }, lastEpoch: session.epoch)
   }
 
   /// When the connection ends, come what may.
   private var limit: Duration? {
-    [connection.stopOrder?.deadline, closeDeadline].compactMap(\.self).min()
+    (connection.stopOrder?.deadline).earlier(closeDeadline)
   }
 
   private func perform(_ actions: [AppSession.Action]) {
@@ -78,18 +84,36 @@ final class ConnectionLoop {
     for action in actions {
       switch action {
       case .send: break
-      case .report(let event): connection.report(.session(event))
+      case .report(let event):
+        note(event)
+        connection.report(.session(event))
       case .close: closeDeadline = MonotonicClock.now + Self.closeTime
       }
     }
+    if session.videoState != videoState {
+      videoState = session.videoState
+      connection.report(.videoState(videoState))
+    }
+    if let time = session.roundTrip, time != roundTrip {
+      roundTrip = time
+      connection.report(.roundTrip(time))
+    }
     if let failure { lose(failure) }
+  }
+
+  private func note(_ event: AppSession.Event) {
+    switch event {
+    case .registered: registeredAt = MonotonicClock.now
+    case .failed(let error) where failure == nil: failure = .session(error)
+    default: break
+    }
   }
 
   private func lose(_ error: LinkError) {
     guard !isOver else { return }
     isOver = true
-    // After the session's own end it does not matter who closes first.
-    if closeDeadline == nil { failure = error }
+    // After the session's own end it does not matter who closes first. Otherwise this tells more than the session can.
+    if closeDeadline == nil { failure = .link(error) }
     perform(session.transportLost(now: MonotonicClock.now))
   }
 }
@@ -104,10 +128,12 @@ extension ConnectionLoop {
       drainDeadline = nil
       return perform(session.finish(now: now))
     }
-    if let wish = connection.takeNewWish() { pendingWish = wish }
-    guard let wish = pendingWish, wish != nil || isDrained(now: now, within: Self.drainTime) else { return }
-    pendingWish = nil
-    perform(session.setVideoWish(wish, now: now))
+    if let intent = connection.takeNewIntent() { pendingIntent = intent }
+    guard let intent = pendingIntent, intent.wish != nil || isDrained(now: now, within: Self.drainTime) else { return }
+    pendingIntent = nil
+    // The wish first: a service of a size that is not wished any more is not worth resuming.
+    perform(session.setVideoWish(intent.wish, now: now))
+    perform(session.setAppState(intent.appState, now: now))
     if drainDeadline != nil {
       drainDeadline = nil
       queue.setDraining(false)
@@ -173,7 +199,7 @@ extension ConnectionLoop {
 
   private var nextDeadline: Duration? {
     let delivery = drainDeadline.map { min($0, MonotonicClock.now + Self.deliveryPollInterval) }
-    return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline)
+    return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.alarm)
   }
 
   private func read() {

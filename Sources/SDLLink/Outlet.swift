@@ -45,9 +45,14 @@ final class Outlet: Sendable {
 
 /// The connection thread.
 extension Outlet {
-  /// Writes to `socket` from now on.
+  /// Writes to `socket` from now on, as if nothing had been written before.
   func open(_ socket: Socket) {
-    state.withLock { $0.socket = socket }
+    state.withLock { state in
+      state.socket = socket
+      state.lane = ControlLane()
+      state.isFull = false
+      state.failure = nil
+    }
   }
 
   /// Nothing is written any more, and no payload's memory read.

@@ -37,6 +37,7 @@ final class VideoQueue: Sendable {
     var discardedMessages: UInt64 = 0
     /// From ``VideoQueue/submit(_:grantEpoch:blocking:)`` to the kernel's acceptance, of the last message.
     var lastDwellTime: Duration = .zero
+    var longestDwellTime: Duration = .zero
     var queuedFrames = 0
     var queuedByteCount = 0
   }
@@ -136,6 +137,15 @@ extension VideoQueue {
     monitor.broadcast()
   }
 
+  /// A connection begins; payloads are accepted once there is a grant.
+  func open() {
+    monitor.withLock { state in
+      state.isClosed = false
+      state.epoch = nil
+      state.isDraining = false
+    }
+  }
+
   /// The connection is over: discards everything, also what was being written.
   func close() {
     discard { state in
@@ -165,7 +175,9 @@ extension VideoQueue {
       if wasSent {
         state.counters.sentMessages += 1
         state.counters.sentByteCount += UInt64(entry.byteCount)
-        state.counters.lastDwellTime = MonotonicClock.now - entry.queuedAt
+        let dwellTime = MonotonicClock.now - entry.queuedAt
+        state.counters.lastDwellTime = dwellTime
+        state.counters.longestDwellTime = max(state.counters.longestDwellTime, dwellTime)
       } else {
         state.counters.discardedMessages += 1
       }

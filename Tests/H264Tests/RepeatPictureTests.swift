@@ -40,7 +40,7 @@ import TestSupport
 
   private func result(_ units: [[UInt8]]) -> [UInt8]? {
     var repeatPicture = RepeatPicture()
-    for unit in units { unit.withUnsafeBytes { repeatPicture.observe($0) } }
+    for unit in units { unit.withUnsafeBytes { _ = repeatPicture.observe($0) } }
     return repeatPicture.accessUnit()
   }
 
@@ -96,7 +96,7 @@ import TestSupport
         unit[Int.random(in: 0..<unit.count, using: &generator)] = .random(in: 0...255, using: &generator)
       }
       unit.removeLast(Int.random(in: 0...3, using: &generator))
-      unit.withUnsafeBytes { repeatPicture.observe($0) }
+      unit.withUnsafeBytes { _ = repeatPicture.observe($0) }
       if repeatPicture.accessUnit() != nil { answers += 1 }
     }
     #expect(answers > 100)

@@ -13,7 +13,7 @@ import Testing
     try drive.headUnit.waitForRegistration()
     try drive.pipeline.waitForElementMessage("sdl-connected")
     drive.pushPictures(10)
-    #expect(eventually { (try? drive.statistics["frames-dropped-not-streaming"]) == 10 })
+    #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) == 10 })
     #expect(try drive.statistics.areFramesConserved)
     #expect(try drive.pipeline.sink["connection-state"] == "ready")
     try drive.headUnit.show(.full)
@@ -84,7 +84,7 @@ import Testing
     #expect(try drive.pipeline.sink["connection-state"] == "ready")
     drive.pushPictures(4)
     if isLive {
-      #expect(eventually { (try? drive.statistics["frames-dropped-not-streaming"]) ?? 0 >= 4 })
+      #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) ?? 0 >= 4 })
     } else {
       #expect(eventually { (try? drive.statistics["frames-queued"]) == 1 })
     }

@@ -48,7 +48,7 @@ import Testing
     drive.pushPictures(3)
     drive.source.end()
     try drive.pipeline.waitForEnd()
-    #expect(try drive.statistics["frames-dropped-not-streaming"] == 3)
+    #expect(try drive.statistics["frames-dropped-suspended"] == 3)
     #expect(drive.headUnit.record.starts.isEmpty)
   }
 

@@ -47,7 +47,7 @@ import Testing
     drive.source.end()
     try drive.pipeline.waitForEnd()
     #expect(drive.pipeline.drain().allSatisfy { $0.error == nil })
-    #expect(try drive.statistics["frames-dropped-not-streaming"] >= 3)
+    #expect(try drive.statistics["frames-dropped-suspended"] >= 3)
     #expect(try drive.statistics.areFramesConserved)
   }
 

@@ -22,7 +22,11 @@ import Testing
     let elements = messages.compactMap { message in
       if case .element(let name) = message.kind { name } else { nil }
     }
-    #expect(elements == ["sdl-connected", "sdl-stream-started", "sdl-stream-stopped", "sdl-disconnected"])
+    #expect(
+      elements == [
+        "sdl-connected", "sdl-hmi-status", "sdl-hmi-status", "sdl-lock-screen", "sdl-stream-started",
+        "sdl-stream-stopped", "sdl-disconnected",
+      ])
   }
 
   @Test func fieldsOfTheMessages() throws {

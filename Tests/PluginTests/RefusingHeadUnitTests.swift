@@ -113,7 +113,7 @@ import Testing
 
   @Test(arguments: [true, false])
   func lostConnection(isLive: Bool) throws {
-    let drive = try Drive(isLive: isLive)
+    let drive = try Drive(isLive: isLive, properties: "sync=false auto-reconnect=false")
     try drive.start()
     try drive.deliver(2)
     drive.headUnit.server.disconnect(try drive.headUnit.waitForApp())
@@ -127,7 +127,7 @@ import Testing
 
   @Test func lostHeartbeat() throws {
     let configuration = HeadUnitConfiguration.small().with { $0.behaviour.heartbeat = .silence }
-    let drive = try Drive(configuration, properties: "sync=false heartbeat-interval=1000")
+    let drive = try Drive(configuration, properties: "sync=false heartbeat-interval=1000 auto-reconnect=false")
     try drive.start()
     let error = try drive.pipeline.waitForError()
     #expect(error.isResource(GST_RESOURCE_ERROR_WRITE) && error.text.contains("heartbeat"), "\(error)")

@@ -80,7 +80,7 @@ import Testing
 
   @Test func peerThatClosesAtOnce() throws {
     let peer = try RawPeer { _ in }
-    let error = try failure(peer.uri)
+    let error = try failure(peer.uri, "auto-reconnect=false")
     #expect(error.domain == gst_resource_error_quark(), "\(error)")
   }
 

@@ -14,7 +14,8 @@ import Testing
       counters.frameArrived()
       #expect(isConserved(counters) && counters.framesQueued == 1)
       if step % 3 == 0 {
-        counters.frameSent(isKeyFrame: step % 2 == 0)
+        counters.sent(byteCount: 100, isKeyFrame: step % 2 == 0, at: .milliseconds(step))
+        counters.frameSent()
       } else {
         counters.frameDropped(VideoSinkCounters.Drop.allCases[step % VideoSinkCounters.Drop.allCases.count])
       }

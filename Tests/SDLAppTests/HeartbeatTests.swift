@@ -44,7 +44,7 @@ import Testing
     driver.wait(.milliseconds(9999))
     #expect(driver.take() == ["→ Heartbeat"])
     driver.wait(.milliseconds(1))
-    #expect(driver.take() == ["• stopped session-ended", "• failed", "■"])
+    #expect(driver.take() == ["• stopped connection-lost", "• failed", "■"])
     #expect(driver.failure == .heartbeatLost)
   }
 

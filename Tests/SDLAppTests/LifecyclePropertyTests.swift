@@ -9,7 +9,7 @@ import TestSupport
 
   /// A head unit without manners: answers late, twice, to nothing, and ends what it likes.
   private static func disturb(_ driver: AppDriver, _ random: inout SeededGenerator) {
-    switch Int.random(in: 0..<16, using: &random) {
+    switch Int.random(in: 0..<18, using: &random) {
     case 0, 1, 2:
       driver.status(
         HMILevel.allCases.randomElement(using: &random) ?? .none,
@@ -28,6 +28,7 @@ import TestSupport
       update.maxBitrate = Int.random(in: 1...3, using: &random)
       driver.updateCapability(update)
     case 14: driver.control(.heartbeat, .control)
+    case 15, 16: driver.setAppState(AppState.allCases.randomElement(using: &random) ?? .foreground)
     default: driver.wait(.milliseconds(Int.random(in: 1...6000, using: &random)))
     }
     // Long enough for deadlines to meet answers, short enough for answers to meet each other.
@@ -40,6 +41,7 @@ import TestSupport
   private static func settle(_ driver: AppDriver) {
     _ = driver.take()
     driver.setWish(AppDriver.wish)
+    driver.setAppState(.foreground)
     driver.status(.none, .notStreamable)
     driver.status(.full, .streamable)
     for _ in 0..<10 where !driver.isStreaming {

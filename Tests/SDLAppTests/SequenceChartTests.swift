@@ -163,7 +163,7 @@ import Testing
   @Test(arguments: Duet.seeds) func cableCut(seed: UInt64) {
     let duet = Duet.streaming(Duet.configuration(), seed: seed)
     duet.disconnect()
-    #expect(duet.take() == ["• stopped session-ended", "• failed", "■"])
+    #expect(duet.take() == ["• stopped connection-lost", "• failed", "■"])
     #expect(duet.failure == .connectionLost)
   }
 

@@ -39,7 +39,7 @@ import Testing
     var whenLost: [String] {
       switch self {
       case .finishing: ["■"]
-      case .streaming: ["• stopped session-ended", "• failed", "■"]
+      case .streaming: ["• stopped connection-lost", "• failed", "■"]
       default: ["• failed", "■"]
       }
     }

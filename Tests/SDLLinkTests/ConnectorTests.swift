@@ -33,7 +33,8 @@ extension LinkTests {
       try connection.start()
       connection.join()
       #expect(observer.endedCount == 1)
-      return observer.waitForEnd() ?? nil
+      guard case .link(let error) = observer.waitForEnd() ?? nil else { return nil }
+      return error
     }
 
     @Test func saysThatNameIsUnknown() throws {

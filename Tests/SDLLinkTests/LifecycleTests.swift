@@ -26,7 +26,7 @@ extension LinkTests {
       if phase == .beforeStart { connection.stop(grace: .milliseconds(200)) }
       connection.setVideoWish(testWish)
       try connection.start()
-      var expected: LinkError?
+      var expected: ConnectionFailure?
       switch phase {
       case .beforeStart, .atOnce: break
       case .connecting: #expect(observer.waitFor { if case .connecting = $0 { true } else { nil } } == true)
@@ -81,7 +81,7 @@ extension LinkTests {
       connection.join()
       let failure = observer.waitFor { if case .session(.failed(let failure)) = $0 { failure } else { nil } }
       #expect(failure == .unanswered(request: "StartService"))
-      #expect(observer.waitForEnd() == .some(nil))
+      #expect(observer.waitForEnd() == .some(.session(.unanswered(request: "StartService"))))
     }
 
     @Test func webServerIsRecognised() throws {

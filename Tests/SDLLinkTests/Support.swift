@@ -66,7 +66,6 @@ final class ConnectionRecorder: AppConnectionObserver {
   private struct State: Sendable {
     var events: [ConnectionEvent] = []
     var endedCount = 0
-    var error: LinkError?
     var grants: [VideoGrant] = []
     var stopCount = 0
   }
@@ -80,10 +79,7 @@ final class ConnectionRecorder: AppConnectionObserver {
   func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
     state.withLock { state in
       state.events.append(event)
-      if case .ended(let error) = event {
-        state.endedCount += 1
-        state.error = error
-      }
+      if case .ended = event { state.endedCount += 1 }
       if case .session(.videoStarted(let grant)) = event { state.grants.append(grant) }
       if case .session(.videoStopped) = event { state.stopCount += 1 }
     }
@@ -98,8 +94,8 @@ final class ConnectionRecorder: AppConnectionObserver {
     state.wait(until: MonotonicClock.now + patience) { $0.events.lazy.compactMap(match).first }
   }
 
-  /// The error of the `ended` event; nil, after patience, if there is no such event.
-  func waitForEnd() -> LinkError?? {
+  /// The failure of the `ended` event; nil, after patience, if there is no such event.
+  func waitForEnd() -> ConnectionFailure?? {
     waitFor { if case .ended(let error) = $0 { .some(error) } else { nil } }
   }
 

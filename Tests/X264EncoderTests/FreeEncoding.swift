@@ -1,3 +1,4 @@
+import TestSupport
 import CX264
 import Foundation
 import H264

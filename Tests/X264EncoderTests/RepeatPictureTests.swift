@@ -1,3 +1,4 @@
+import TestSupport
 import H264
 import Testing
 
@@ -63,7 +64,7 @@ extension X264EncoderTests {
       var bytes: [UInt8] = []
       var sources: [Int] = []
       for (index, unit) in units.enumerated() {
-        unit.withUnsafeBytes { repeatPicture.observe($0) }
+        unit.withUnsafeBytes { _ = repeatPicture.observe($0) }
         bytes += unit
         sources.append(index)
         if let count = Self.counts[index] {
@@ -76,10 +77,10 @@ extension X264EncoderTests {
         }
       }
       for decoder in Self.decoders {
-        let plain = try Decoder.decode(
+        let plain = try StreamDecoder.decode(
           units.flatMap { $0 }, width: stream.width, height: stream.height, element: decoder)
         try #require(plain.count == units.count, "\(decoder)")
-        let repeated = try Decoder.decode(bytes, width: stream.width, height: stream.height, element: decoder)
+        let repeated = try StreamDecoder.decode(bytes, width: stream.width, height: stream.height, element: decoder)
         #expect(repeated.count == sources.count, "\(decoder)")
         #expect(zip(repeated, sources).allSatisfy { $0 == plain[$1] }, "\(decoder)")
       }

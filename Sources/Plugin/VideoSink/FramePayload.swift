@@ -8,9 +8,10 @@ final class FramePayloadPool: Sendable {
   private let free = Mutex<[FramePayload]>([])
 
   /// An empty payload that reports to `sink` what becomes of it.
-  func take(for sink: VideoSink) -> FramePayload {
+  func take(for sink: VideoSink, kind: FramePayload.Kind = .frame) -> FramePayload {
     let payload = free.withLock { $0.popLast() } ?? FramePayload()
     payload.sink = sink
+    payload.kind = kind
     return payload
   }
 
@@ -26,6 +27,18 @@ final class FramePayloadPool: Sendable {
 /// by nobody else until it comes back through the pool's.
 final class FramePayload: VideoPayload, @unchecked Sendable {
   private static let maximumBlocks = 8
+
+  /// What is in it.
+  enum Kind {
+    /// A frame that came from upstream.
+    case frame
+    /// The last picture once more.
+    case repeated
+    /// A picture of the background notice.
+    case notice
+  }
+
+  fileprivate var kind = Kind.frame
 
   /// Where to count what became of it. Held while in use, because a sink that is stopped in a callback of the
   /// connection's own thread does not wait for what is queued.
@@ -120,11 +133,16 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   func release(wasSent: Bool) {
     guard let sink else { return }
     let isKeyFrame = self.isKeyFrame
+    let byteCount = self.byteCount
+    let now = MonotonicClock.now
     sink.counters.withLock { counters in
-      if wasSent {
-        counters.frameSent(isKeyFrame: isKeyFrame)
-      } else {
-        counters.frameDropped(.discarded)
+      if wasSent { counters.sent(byteCount: byteCount, isKeyFrame: isKeyFrame, at: now) }
+      switch (kind, wasSent) {
+      case (.frame, true): counters.frameSent()
+      case (.frame, false): counters.frameDropped(.discarded)
+      case (.repeated, true): counters.framesRepeated += 1
+      case (.notice, true): counters.noticeFramesSent += 1
+      case (.repeated, false), (.notice, false): break
       }
     }
     sink.payloads.giveBack(self)

@@ -1,4 +1,5 @@
 import GStreamerKit
+import H264
 import SDLApp
 import X264Encoder
 
@@ -9,7 +10,20 @@ struct KeyFrameRequest {
   var isOverdue = false
 }
 
-/// What the streaming thread keeps between frames.
+/// When a frame is to be shown, as its buffer says; `GST_CLOCK_TIME_NONE` where it does not.
+struct FrameTime {
+  var presentation = UInt64.max
+  var duration = UInt64.max
+
+  init() {}
+
+  init(of buffer: UnsafeMutablePointer<GstBuffer>) {
+    presentation = UInt64(buffer.pointee.pts)
+    duration = UInt64(buffer.pointee.duration)
+  }
+}
+
+/// What is kept between frames. Only who has the ``FrameTurn`` touches it.
 final class VideoInput {
   enum Format {
     case none
@@ -19,6 +33,14 @@ final class VideoInput {
 
   var format = Format.none
   var isRaw: Bool { if case .raw = format { true } else { false } }
+
+  /// Of the frame at hand.
+  var frameTime = FrameTime()
+
+  /// The last raw picture, sent or not, to be sent again when no other comes.
+  private(set) var lastPicture: UnsafeMutablePointer<GstBuffer>?
+  /// Makes the same of an H.264 stream.
+  var repeatPicture = RepeatPicture()
 
   var encoder: X264Encoder?
   var encoderSettings: EncoderSettings?
@@ -48,8 +70,26 @@ final class VideoInput {
   /// What the application wishes for raw video, while H.264 does without.
   var savedLateness: (maximum: Int, isQoSEnabled: gboolean)?
 
+  deinit {
+    forgetPicture()
+  }
+
+  func keep(_ picture: UnsafeMutablePointer<GstBuffer>) {
+    gst_buffer_ref(picture)
+    forgetPicture()
+    lastPicture = picture
+  }
+
+  /// Because it is of another format than what follows, or belongs to a stream that is over.
+  func forgetPicture() {
+    if let lastPicture { gst_buffer_unref(lastPicture) }
+    lastPicture = nil
+  }
+
   /// Forgets the stream, for a new one.
   func reset() {
+    forgetPicture()
+    repeatPicture = RepeatPicture()
     format = .none
     closeEncoder()
     limiter.reset()

@@ -64,8 +64,13 @@ extension VideoSink {
   }
 
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    turn.withTurn { changeInput(to: caps) }
+  }
+
+  private func changeInput(to caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let structure = gst_caps_get_structure(caps, 0) else { return false }
     let wasRaw = input.isRaw
+    input.forgetPicture()
     if gst_structure_has_name(structure, "video/x-h264") != 0 {
       input.format = .h264
     } else {

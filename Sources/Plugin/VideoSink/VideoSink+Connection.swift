@@ -6,12 +6,15 @@ import SDLLink
 /// News from the connection's thread. It comes without any lock held.
 extension VideoSink: AppConnectionObserver {
   func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
-    // An application may stop and let go of the pipeline in a callback of this very thread, which is not waited for.
+    // An application may stop and let go of the pipeline in a callback of this very thread, which is not waited for:
+    // during this one the element is kept, and after the end it is not touched.
+    guard state.withLock({ $0.connection === connection }) else { return }
     gst_object_ref(element)
     defer { gst_object_unref(element) }
-    guard state.withLock({ $0.connection === connection }) else { return }
     switch event {
     case .resolving(let host):
+      state.withLock { $0.attemptBegan = MonotonicClock.now }
+      counters.withLock { $0.attempts += 1 }
       enter(.resolving)
       postProgress(GST_PROGRESS_TYPE_CONTINUE, "Resolving \(host)")
     case .connecting(let address):
@@ -25,6 +28,9 @@ extension VideoSink: AppConnectionObserver {
       enter(.registering)
       postProgress(GST_PROGRESS_TYPE_CONTINUE, "Connected to \(peer), starting a session")
     case .session(let event): receive(event)
+    case .videoState(let newState): videoStateChanged(newState)
+    case .roundTrip(let time): counters.withLock { $0.roundTrip = time }
+    case .alarm: alarmRang()
     case .stalled(let time):
       warn(
         .resource(
@@ -32,11 +38,12 @@ extension VideoSink: AppConnectionObserver {
           "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
         ))
     case .headUnit(let event): receive(event)
-    case .ended(let error): connectionEnded(error)
+    case .lost(let failure, let pause): connectionLost(failure, retryAfter: pause)
+    case .ended(let failure): connectionEnded(failure)
     }
   }
 
-  private func enter(_ newState: ConnectionState) {
+  func enter(_ newState: ConnectionState) {
     let changed = state.withLock { state in
       guard !state.hasFailed, state.connectionState != newState else { return false }
       state.connectionState = newState
@@ -50,30 +57,47 @@ extension VideoSink: AppConnectionObserver {
     case .sessionStarted(let version):
       postProgress(GST_PROGRESS_TYPE_CONTINUE, "Registering the app over SDL protocol \(version)")
     case .registered(let headUnit): registered(headUnit)
-    case .hmiStatus(let status):
-      state.withLock { $0.hmiStatus = status }
-      log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(status.videoStreamingState.rawValue)")
-      VideoSinkProperty.hmiLevel.notify(element)
+    case .hmiStatus(let status): statusChanged(status)
     case .videoCapability(let capability, let fallbackSize): capabilityChanged(capability, fallbackSize)
     case .videoStarted(let grant): videoStarted(grant)
+    case .videoSuspended: videoSuspended()
+    case .videoResumed: videoResumed()
     case .videoStopped(let reason): videoStopped(reason)
     case .videoStartFailed(let failure, let request, let retryAfter):
       videoStartFailed(failure, request, retryAfter)
     case .driverDistraction(let distraction):
-      log(GST_LEVEL_INFO, "driver distraction limited: \(distraction.isDistractionLimited)")
+      postDriverDistraction(distraction)
+      changeLockScreen(distraction.lockScreenDismissalWarning) { $0.receive(distraction) }
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
-    case .failed(.connectionLost): break  // How it was lost follows with the connection's end.
-    case .failed(let failure):
-      state.withLock { $0.endReason = "\(failure)" }
-      failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }))
+    case .failed: break  // What comes of it follows with the connection's end.
     }
   }
 
-  private func registered(_ headUnit: HeadUnitInfo) {
-    let peer = state.withLock { state in
-      state.headUnit = headUnit
-      return state.peer
+  private func statusChanged(_ status: HMIStatus) {
+    state.withLock { $0.hmiStatus = status }
+    // A driver who leaves the app changes what becomes of frames that wait.
+    state.broadcast()
+    log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(status.videoStreamingState.rawValue)")
+    VideoSinkProperty.hmiLevel.notify(element)
+    postHMIStatus(status)
+    changeLockScreen(nil) { $0.receive(status) }
+  }
+
+  private func changeLockScreen(_ text: String?, _ change: (inout LockScreen) -> Void) {
+    let changed = state.withLock { state -> LockScreen.Status? in
+      let before = state.lockScreen.status
+      change(&state.lockScreen)
+      return state.lockScreen.status == before ? nil : state.lockScreen.status
     }
+    if let changed { postLockScreen(changed, text: text) }
+  }
+
+  private func registered(_ headUnit: HeadUnitInfo) {
+    let (peer, connectTime) = state.withLock { state in
+      state.headUnit = headUnit
+      return (state.peer, MonotonicClock.now - state.attemptBegan)
+    }
+    counters.withLock { $0.registered(after: connectTime) }
     enter(.ready)
     endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
     postConnected(headUnit, peer: peer)
@@ -107,51 +131,6 @@ extension VideoSink: AppConnectionObserver {
     VideoSinkProperty.headUnit.notify(element)
   }
 
-  private func videoStarted(_ grant: VideoGrant) {
-    let isFirst = state.withLock { state in
-      state.grant = grant
-      if grant.isSizeInsisted {
-        state.insistedSize = grant.size
-        state.shouldRenegotiate = true
-      }
-      state.isStreamAnnounced = true
-      defer { state.hasStreamed = true }
-      return !state.hasStreamed
-    }
-    counters.withLock { $0.streamStarts += 1 }
-    state.broadcast()
-    enter(.streaming)
-    postStreamStarted(grant, reason: isFirst ? "first-start" : "restarted")
-  }
-
-  private func videoStopped(_ reason: VideoStopReason) {
-    let isResizing = state.withLock { state in
-      state.grant = nil
-      return state.wantsVideo && !state.isEnded && !state.isStopping
-    }
-    state.broadcast()
-    enter(.ready)
-    // The wish was taken back only until upstream has changed.
-    postStreamStopped(reason == .app && isResizing ? .resized : reason)
-    // The end of the input waits for this, so that the messages come in their order.
-    state.withLock { $0.isStreamAnnounced = false }
-    state.broadcast()
-  }
-
-  private func videoStartFailed(_ failure: VideoStartFailure, _ request: VideoWish, _ retryAfter: Duration?) {
-    counters.withLock { $0.startFailures += 1 }
-    let details = "requested H264 over \(request.transport.rawValue), \(request.size)"
-    guard let retryAfter else {
-      return failed(
-        .stream(GST_STREAM_ERROR_FORMAT, "\(failure.sentence) The head unit takes another format.", details: details))
-    }
-    warn(
-      .resource(
-        GST_RESOURCE_ERROR_NOT_AUTHORIZED,
-        "\(failure.sentence) Trying again in \(retryAfter.components.seconds) s, or when the driver opens the app.",
-        details: details))
-  }
-
   /// The built-in head unit speaks up when the stream breaks a rule: that is what it is for.
   private func receive(_ event: HeadUnitSession.Event) {
     switch event {
@@ -161,20 +140,58 @@ extension VideoSink: AppConnectionObserver {
     }
   }
 
-  private func connectionEnded(_ error: LinkError?) {
-    if let error { failed(ElementError(error, wasStreaming: state.withLock { $0.hasStreamed })) }
+  /// The connection will be made again; the pipeline stays as it is.
+  private func connectionLost(_ failure: ConnectionFailure, retryAfter pause: Duration) {
+    let last = forgetConnection(.reconnecting, failure)
+    let text = ElementError(failure, wasStreaming: last.hasStreamed).text
+    let retry = "Connecting again in \(pause.inSeconds) s."
+    endProgress(GST_PROGRESS_TYPE_ERROR, text)
+    // Once for each loss, not for each attempt.
+    if last.isConnected {
+      warn(.resource(GST_RESOURCE_ERROR_WRITE, "\(text) \(retry)"))
+      postDisconnected(reason: "\(failure)", retryAfter: pause)
+    }
+    state.withLock { $0.isInProgress = true }
+    postProgress(GST_PROGRESS_TYPE_START, retry)
+  }
+
+  private func connectionEnded(_ failure: ConnectionFailure?) {
+    if let failure { failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed })) }
+    let last = forgetConnection(.idle, failure)
+    guard last.isConnected else { return }
+    postDisconnected(reason: failure.map { "\($0)" } ?? "closed by the app", retryAfter: nil)
+  }
+
+  /// What was, before it is forgotten.
+  private func forgetConnection(_ newState: ConnectionState, _ failure: ConnectionFailure?) -> VideoSinkState {
     let last = state.withLock { state in
-      defer { state.grant = nil }
+      defer {
+        state.grant = nil
+        state.isHeld = false
+        state.isConnected = false
+        state.hmiStatus = nil
+        state.insistedSize = nil
+        state.framesBeforeWish = 0
+        state.videoState = .stopped
+        state.wasLost = state.hasStreamed
+        state.lockScreen = LockScreen()
+      }
       return state
     }
+    counters.withLock { counters in
+      if let failure { counters.lastError = "\(failure)" }
+      if last.hasStreamed { counters.suspended(at: MonotonicClock.now) }
+    }
     state.broadcast()
-    enter(.idle)
-    guard last.isConnected else { return }
-    postDisconnected(reason: last.endReason ?? error.map { "\($0)" } ?? "closed by the app")
+    updateWish()
+    enter(newState)
+    notifyStreamState()
+    if last.hmiStatus != nil { VideoSinkProperty.hmiLevel.notify(element) }
+    return last
   }
 
   /// Errors end a progress that is under way, after the error message itself.
-  private func failed(_ error: ElementError) {
+  func failed(_ error: ElementError) {
     holdBack()
     fail(error)
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
@@ -190,14 +207,6 @@ extension VideoSink {
   private func holdBack() {
     let began = state.withLock { $0.connectBegan }
     _ = state.wait(until: began + Self.earliestFailure) { $0.isStopping ? true : nil }
-  }
-}
-
-extension VideoStartFailure {
-  /// As a sentence.
-  fileprivate var sentence: String {
-    let text = description
-    return text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 }
 

@@ -4,21 +4,25 @@ import SDLLink
 
 /// Events on the sink pad, and those that the application sends.
 extension VideoSink {
-  /// How long the last frames may take to reach the kernel, and then the service to end.
+  /// How long the last frames may take to reach the kernel.
   private static let drainTime = Duration.seconds(1)
+  /// How long, after that, they may take to reach the head unit, and then the service to end.
+  private static let endTime = Duration.seconds(2)
 
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     switch event.pointee.type {
     case GST_EVENT_FLUSH_STOP:
       var resetsTime: gboolean = 0
       gst_event_parse_flush_stop(event, &resetsTime)
-      if resetsTime != 0 { resetTime() }
-      input.limiter.reset()
-      input.mismatch = nil
-      if !input.isRaw { input.needsKeyFrame = true }
+      turn.withTurn {
+        if resetsTime != 0 { resetTime() }
+        input.limiter.reset()
+        input.mismatch = nil
+        if !input.isRaw { input.needsKeyFrame = true }
+      }
       beginStream()
     case GST_EVENT_STREAM_START:
-      if !input.isRaw { input.needsKeyFrame = true }
+      turn.withTurn { if !input.isRaw { input.needsKeyFrame = true } }
       beginStream()
     case GST_EVENT_SEGMENT:
       beginStream()
@@ -55,8 +59,8 @@ extension VideoSink {
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     let result = gst_sdl_video_sink_parent_wait_event(baseSink, event)
     guard result == GST_FLOW_OK, event.pointee.type == GST_EVENT_EOS else { return result }
-    if let mismatch = input.mismatch, state.withLock({ $0.inputSize.map($0.accepts) }) == false {
-      fail(mismatch)
+    if let mismatch = turn.withTurn({ input.mismatch }), state.withLock({ $0.inputSize.map($0.accepts) }) == false {
+      turn.withTurn { fail(mismatch) }
       return GST_FLOW_ERROR
     }
     guard let connection = state.withLock({ $0.connection }) else { return result }
@@ -74,12 +78,13 @@ extension VideoSink {
   }
 
   private func waitForStreamEnd() -> GstFlowReturn {
-    let deadline = MonotonicClock.now + Self.drainTime
+    let deadline = MonotonicClock.now + Self.endTime
     while true {
       let isFlushing = state.wait(until: deadline) { state -> Bool? in
         if state.isFlushing { return true }
-        return !state.isStreamAnnounced || state.hasFailed ? false : nil
+        return state.videoState == .stopped || state.hasFailed ? false : nil
       }
+      if isFlushing == nil { log(GST_LEVEL_WARNING, "the head unit did not confirm the end of the stream in time") }
       guard isFlushing == true else { return GST_FLOW_OK }
       let interrupted = gst_base_sink_wait_preroll(baseSink)
       guard interrupted == GST_FLOW_OK else { return interrupted }

@@ -10,7 +10,10 @@ extension VideoSink {
   private enum Step {
     case send(VideoGrant, AppConnection)
     case drop(VideoSinkCounters.Drop)
+    /// A frame from before the change that upstream was asked for.
+    case dropOutdated(AppConnection)
     case renegotiate
+    case requestPause
     case interrupted
     case fail
   }
@@ -21,15 +24,25 @@ extension VideoSink {
   private static let noticeableWait = Duration.milliseconds(10)
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    counters.withLock { $0.frameArrived() }
-    if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {
-      counters.withLock { $0.frameDropped(.noPicture) }
-      return GST_FLOW_OK
+    turn.withTurn {
+      counters.withLock { $0.frameArrived() }
+      input.frameTime = FrameTime(of: buffer)
+      if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {
+        counters.withLock { $0.frameDropped(.noPicture) }
+        return GST_FLOW_OK
+      }
+      switch input.format {
+      case .h264:
+        if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { input.needsKeyFrame = true }
+        if !learnSize(from: buffer) { return drop(.noPicture) }
+      case .raw: input.keep(buffer)
+      case .none: break
+      }
+      return renderPicture(buffer)
     }
-    if case .h264 = input.format {
-      if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { input.needsKeyFrame = true }
-      if !learnSize(from: buffer) { return drop(.noPicture) }
-    }
+  }
+
+  private func renderPicture(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     while true {
       let step = nextStep()
       if case .drop(.wrongSize) = step { return mismatched() }
@@ -37,14 +50,22 @@ extension VideoSink {
       switch step {
       case .send(let grant, let connection): return send(buffer, grant, connection)
       case .drop(let reason): return drop(reason)
+      case .dropOutdated(let connection):
+        passOutdatedFrame(connection)
+        return drop(.notStreaming)
       case .renegotiate:
         if requestRenegotiation() { return drop(.wrongSize) }
+      case .requestPause: requestPause()
       case .interrupted:
-        let result = gst_base_sink_wait_preroll(baseSink)
+        let result = waitForPreroll()
         guard result == GST_FLOW_OK else { return drop(.discarded, result) }
       case .fail: return drop(.discarded, GST_FLOW_ERROR)
       }
     }
+  }
+
+  private func waitForPreroll() -> GstFlowReturn {
+    turn.pausing { gst_base_sink_wait_preroll(baseSink) }
   }
 
   /// Counts a frame that is not sent. H.264 frames depend on each other, so the next one must stand alone; of raw ones
@@ -54,34 +75,47 @@ extension VideoSink {
     counters.withLock { $0.frameDropped(reason) }
     if case .h264 = input.format { input.needsKeyFrame = true }
     log(GST_LEVEL_LOG, "dropped a frame: \(reason)")
+    if reason.isLossOfQuality { postQoS() }
     return result
   }
 
-  /// What to do with the frame at hand. Live sources never wait; files wait for the driver.
+  /// What to do with the frame at hand, once that is known. What the driver or the app suspend is subject to the policy;
+  /// for a head unit that is not ready live sources never wait, and files always do.
   private func nextStep() -> Step {
     let isLive = isUpstreamLive
-    if let step = state.withLock({ Self.step(&$0, isLive: isLive) }) { return step }
-    let began = MonotonicClock.now
-    defer { shiftTime(by: MonotonicClock.now - began) }
-    log(GST_LEVEL_INFO, "waiting until the head unit shows the app")
-    return state.wait(until: nil) { Self.step(&$0, isLive: false) } ?? .fail
+    let policy = settings.withLock { $0.suspendPolicy }.resolved(isLive: isLive)
+    let step = { (state: VideoSinkState) in Self.step(state, isLive: isLive, policy: policy) }
+    while true {
+      if let step = state.withLock({ step($0) }) { return step }
+      let began = MonotonicClock.now
+      log(GST_LEVEL_INFO, "waiting until the head unit shows the app")
+      turn.pausing { state.wait(until: nil) { step($0) == nil ? nil : () } }
+      shiftTime(by: MonotonicClock.now - began)
+    }
   }
 
-  private static func step(_ state: inout VideoSinkState, isLive: Bool) -> Step? {
+  /// Nil: wait for a change.
+  private static func step(_ state: VideoSinkState, isLive: Bool, policy: SuspendPolicy) -> Step? {
     guard !state.hasFailed, !state.isStopping, let connection = state.connection else { return .fail }
     if state.isFlushing { return .interrupted }
     if state.needsRenegotiation { return .renegotiate }
     guard let size = state.inputSize else { return .drop(.noPicture) }
     if state.accepts(size) == false { return .drop(.wrongSize) }
-    if state.framesBeforeWish > 0 {
-      // Frames from before the change that upstream was asked for.
+    if state.framesBeforeWish > 0 { return .dropOutdated(connection) }
+    if let grant = state.usableGrant { return .send(grant, connection) }
+    guard state.isSuspended else { return isLive ? .drop(.notStreaming) : nil }
+    switch policy {
+    case .auto, .block: return nil
+    case .drop: return .drop(.suspended)
+    case .requestPause: return state.hasStreamed && !state.hasRequestedPause ? .requestPause : nil
+    }
+  }
+
+  private func passOutdatedFrame(_ connection: AppConnection) {
+    state.withLock { state in
       state.framesBeforeWish -= 1
       if state.framesBeforeWish == 0 { connection.setVideoWish(state.wish) }
-      return .drop(.notStreaming)
     }
-    // A grant for another size is about to be replaced: the input has just changed.
-    guard let grant = state.grant, grant.size == size else { return isLive ? .drop(.notStreaming) : nil }
-    return .send(grant, connection)
   }
 
   var isUpstreamLive: Bool {
@@ -96,11 +130,8 @@ extension VideoSink {
   private func send(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
-    if input.epoch != grant.epoch {
-      input.epoch = grant.epoch
-      input.needsKeyFrame = true
-      input.keyFrameRequest = nil
-    } else if MonotonicClock.now - input.lastSent >= Self.decoderPatience {
+    begin(grant)
+    if MonotonicClock.now - input.lastSent >= Self.decoderPatience {
       input.needsKeyFrame = true
     }
     switch input.format {
@@ -108,6 +139,15 @@ extension VideoSink {
     case .raw(let info): return sendRaw(buffer, info, grant, connection)
     case .h264: return sendH264(buffer, grant, connection)
     }
+  }
+
+  /// The first frame of a service must stand alone.
+  func begin(_ grant: VideoGrant) {
+    guard input.epoch != grant.epoch else { return }
+    input.epoch = grant.epoch
+    input.needsKeyFrame = true
+    input.keyFrameRequest = nil
+    input.lastSent = MonotonicClock.now
   }
 
   /// Queues a finished access unit; its payload is the connection's from now on.
@@ -124,7 +164,7 @@ extension VideoSink {
       case .full: return abandon(payload, .queueFull)
       case .closed, .stale: return abandon(payload, .notStreaming)
       case .flushing:
-        let result = gst_base_sink_wait_preroll(baseSink)
+        let result = waitForPreroll()
         guard result == GST_FLOW_OK else { return abandon(payload, .discarded, result) }
       }
     }

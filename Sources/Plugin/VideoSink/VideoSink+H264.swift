@@ -26,6 +26,7 @@ extension VideoSink {
         return drop(.waitingForKeyFrame)
       }
     }
+    for index in 0..<payload.segmentCount where input.repeatPicture.observe(payload.segment(at: index)) { break }
     return submit(payload, grant, connection)
   }
 

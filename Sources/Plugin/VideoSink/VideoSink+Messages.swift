@@ -24,7 +24,7 @@ extension VideoSink {
     post(gst_message_new_element(gstElement.cast(), structure.take()))
   }
 
-  private func post(_ message: UnsafeMutablePointer<GstMessage>?) {
+  func post(_ message: UnsafeMutablePointer<GstMessage>?) {
     gst_element_post_message(gstElement, message)
   }
 
@@ -64,10 +64,40 @@ extension VideoSink {
     post(message)
   }
 
-  /// `sdl-disconnected`: the connection is gone.
-  func postDisconnected(reason: String) {
+  /// `sdl-disconnected`: the connection is gone, and made again after `retryAfter` unless that is nil.
+  func postDisconnected(reason: String, retryAfter: Duration?) {
     let message = Structure("sdl-disconnected")
     message.set("reason", reason)
+    message.set("will-reconnect", retryAfter != nil)
+    if let retryAfter { message.set("retry-after-ms", UInt64(clamping: retryAfter.nanoseconds / 1_000_000)) }
+    post(message)
+  }
+
+  /// `sdl-hmi-status`: how the app stands on the head unit.
+  func postHMIStatus(_ status: HMIStatus) {
+    let message = Structure("sdl-hmi-status")
+    message.set(
+      "level", enumeration: VideoSinkEnums.hmiLevel, (status.level ?? HMILevel.none).enumValue)
+    message.set("video-streaming-state", status.videoStreamingState.rawValue)
+    message.set("audio-streaming-state", status.audioStreamingState.rawValue)
+    message.set("system-context", status.systemContext.rawValue)
+    post(message)
+  }
+
+  /// `sdl-driver-distraction`: whether the driver's attention is needed elsewhere.
+  func postDriverDistraction(_ distraction: OnDriverDistraction) {
+    let message = Structure("sdl-driver-distraction")
+    message.set("limited", distraction.isDistractionLimited)
+    message.set("dismissal-enabled", distraction.lockScreenDismissalEnabled)
+    message.set("text", distraction.lockScreenDismissalWarning)
+    post(message)
+  }
+
+  /// `sdl-lock-screen`: what the app's own screen has to show.
+  func postLockScreen(_ status: LockScreen.Status, text: String?) {
+    let message = Structure("sdl-lock-screen")
+    message.set("status", status.rawValue)
+    message.set("text", text)
     post(message)
   }
 
@@ -110,34 +140,6 @@ extension VideoSink {
     }
     let additional = capability.additionalCapabilities ?? []
     structure.set("additional-capabilities", UInt64(additional.count))
-    return structure
-  }
-
-  /// The property `sdl-stats`; valid in every state.
-  func statistics() -> Structure {
-    // Together, lest the bytes of a connection that ends be missed or counted twice.
-    let (link, counters) = state.withLock { state in
-      (state.connection?.statistics, self.counters.withLock { $0 })
-    }
-    let structure = Structure("application/x-sdl-stats")
-    structure.set("frames-in", counters.framesIn)
-    structure.set("frames-sent", counters.framesSent)
-    structure.set("frames-queued", counters.framesQueued)
-    for reason in VideoSinkCounters.Drop.allCases {
-      structure.set(reason.field, counters.dropped(reason))
-    }
-    structure.set("frames-encoded", counters.framesEncoded)
-    structure.set("key-frames-sent", counters.keyFramesSent)
-    structure.set("key-frames-forced", counters.keyFramesForced)
-    structure.set(
-      "encode-time-average-ns",
-      counters.framesEncoded == 0 ? 0 : counters.encodeTimeTotal / counters.framesEncoded)
-    structure.set("encode-time-maximum-ns", counters.encodeTimeMaximum)
-    structure.set("bitrate-target-kbps", counters.bitrateTarget)
-    structure.set("bytes-sent", counters.formerBytesSent + (link?.sentByteCount ?? 0))
-    structure.set("connections", counters.connections)
-    structure.set("stream-starts", counters.streamStarts)
-    structure.set("stream-start-failures", counters.startFailures)
     return structure
   }
 }

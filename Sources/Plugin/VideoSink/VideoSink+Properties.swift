@@ -1,4 +1,5 @@
 import GStreamerKit
+import SDLApp
 import X264Encoder
 
 extension VideoSink {
@@ -13,6 +14,15 @@ extension VideoSink {
     }
     settings.withLock { settings in
       switch property {
+      case .autoReconnect: settings.autoReconnect = g_value_get_boolean(value) != 0
+      case .startTimeout: settings.startTimeout = g_value_get_uint(value)
+      case .maxRetryInterval: settings.maxRetryInterval = g_value_get_uint(value)
+      case .appState: settings.appState = AppState(enumValue: g_value_get_enum(value)) ?? .foreground
+      case .restartOnForeground: settings.restartOnForeground = g_value_get_boolean(value) != 0
+      case .suspendPolicy: settings.suspendPolicy = SuspendPolicy(rawValue: g_value_get_enum(value)) ?? .auto
+      case .keepAliveInterval: settings.keepAliveInterval = g_value_get_uint(value)
+      case .backgroundNotice: settings.hasBackgroundNotice = g_value_get_boolean(value) != 0
+      case .backgroundText: settings.backgroundText = value.string
       case .uri: settings.uri = value.string.flatMap { $0.isEmpty ? nil : $0 }
       case .appName: settings.appName = value.string ?? ""
       case .appID: settings.appID = value.string ?? ""
@@ -27,8 +37,13 @@ extension VideoSink {
       case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
       case .threads: settings.threads = g_value_get_uint(value)
       case .optionString: settings.optionString = value.string ?? ""
-      case .connectionState, .hmiLevel, .headUnit, .stats: break
+      case .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
       }
+    }
+    switch property {
+    case .appState: updateAppState()
+    case .keepAliveInterval: updateKeepAlive()
+    default: break
     }
   }
 
@@ -45,12 +60,22 @@ extension VideoSink {
     case .language: g_value_set_string(value, settings.language)
     case .connectTimeout: g_value_set_uint(value, settings.connectTimeout)
     case .heartbeatInterval: g_value_set_uint(value, settings.heartbeatInterval)
+    case .autoReconnect: g_value_set_boolean(value, settings.autoReconnect ? 1 : 0)
+    case .startTimeout: g_value_set_uint(value, settings.startTimeout)
+    case .maxRetryInterval: g_value_set_uint(value, settings.maxRetryInterval)
+    case .appState: g_value_set_enum(value, settings.appState.enumValue)
+    case .restartOnForeground: g_value_set_boolean(value, settings.restartOnForeground ? 1 : 0)
+    case .suspendPolicy: g_value_set_enum(value, settings.suspendPolicy.rawValue)
+    case .keepAliveInterval: g_value_set_uint(value, settings.keepAliveInterval)
+    case .backgroundNotice: g_value_set_boolean(value, settings.hasBackgroundNotice ? 1 : 0)
+    case .backgroundText: g_value_set_string(value, settings.backgroundText)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
     case .speedPreset: g_value_set_enum(value, settings.speedPreset.rawValue)
     case .keyIntMax: g_value_set_uint(value, settings.keyIntMax)
     case .threads: g_value_set_uint(value, settings.threads)
     case .optionString: g_value_set_string(value, settings.optionString)
     case .connectionState: g_value_set_enum(value, state.withLock { $0.connectionState }.rawValue)
+    case .streamState: g_value_set_enum(value, state.withLock { $0.streamState }.enumValue)
     case .hmiLevel: g_value_set_enum(value, (state.withLock { $0.hmiStatus?.level } ?? .none).enumValue)
     case .headUnit: g_value_take_boxed(value, headUnitStructure()?.take())
     case .stats: g_value_take_boxed(value, statistics().take())

@@ -85,28 +85,60 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ encoder: X264Encoder, _ grant: VideoGrant,
     _ connection: AppConnection
   ) throws(EncoderError) -> GstFlowReturn {
-    var info = info
-    var frame = GstVideoFrame()
-    guard gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ) != 0 else {
-      log(GST_LEVEL_WARNING, "a picture could not be mapped")
-      return drop(.noPicture)
-    }
-    defer { gst_video_frame_unmap(&frame) }
     let isRequested = isKeyFrameRequested.exchange(false, ordering: .relaxed)
     let began = MonotonicClock.now
-    guard let planes = Planes(frame) else { return drop(.noPicture) }
-    let unit = try encoder.encode(
-      planes, timestamp: input.pictureNumber, forceKeyFrame: input.needsKeyFrame || isRequested)
-    input.pictureNumber += 1
+    guard let payload = try encode(buffer, info, encoder, kind: .frame, isKeyFrameRequested: isRequested) else {
+      return drop(.noPicture)
+    }
     let encodeTime = MonotonicClock.now - began
     counters.withLock { counters in
       counters.frameEncoded(in: encodeTime)
       if isRequested { counters.keyFramesForced += 1 }
     }
-    let payload = payloads.take(for: self)
-    payload.store(unit.bytes, isKeyFrame: unit.isKeyFrame)
-    input.needsKeyFrame = false
     return submit(payload, grant, connection)
+  }
+
+  /// Nil when the picture can't be read.
+  private func encode(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ encoder: X264Encoder, kind: FramePayload.Kind,
+    isKeyFrameRequested: Bool
+  ) throws(EncoderError) -> FramePayload? {
+    var info = info
+    var frame = GstVideoFrame()
+    guard gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ) != 0 else {
+      log(GST_LEVEL_WARNING, "a picture could not be mapped")
+      return nil
+    }
+    defer { gst_video_frame_unmap(&frame) }
+    guard let planes = Planes(frame) else { return nil }
+    let unit = try encoder.encode(
+      planes, timestamp: input.pictureNumber, forceKeyFrame: input.needsKeyFrame || isKeyFrameRequested)
+    input.pictureNumber += 1
+    input.needsKeyFrame = false
+    let payload = payloads.take(for: self, kind: kind)
+    payload.store(unit.bytes, isKeyFrame: unit.isKeyFrame)
+    return payload
+  }
+
+  /// Queues the last picture once more; false when there is no room or it can't be encoded.
+  func repeatRaw(
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ grant: VideoGrant, _ connection: AppConnection
+  ) -> Bool {
+    do {
+      let encoder = try encoder(for: info, encoderTargets())
+      guard let payload = try encode(picture, info, encoder, kind: .repeated, isKeyFrameRequested: false) else {
+        return false
+      }
+      guard submitNow(payload, grant, connection) else {
+        input.needsKeyFrame = true
+        return false
+      }
+      return true
+    } catch {
+      log(GST_LEVEL_WARNING, "the last picture could not be encoded again: \(error)")
+      input.closeEncoder()
+      return false
+    }
   }
 }
 

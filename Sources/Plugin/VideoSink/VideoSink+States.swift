@@ -39,9 +39,12 @@ extension VideoSink {
       pause()
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       disconnect()
-      resetTime()
-      restoreLateness()
-      input.reset()
+      countLateFrames()
+      turn.withTurn {
+        resetTime()
+        restoreLateness()
+        input.reset()
+      }
     default: break
     }
     return result
@@ -84,16 +87,19 @@ extension VideoSink {
     let connection = AppConnection(
       configuration: .init(
         endpoint: endpoint, session: settings.session,
-        connectTimeout: .milliseconds(Int64(settings.connectTimeout))),
+        connectTimeout: .milliseconds(Int64(settings.connectTimeout)),
+        reconnection: settings.autoReconnect ? .init() : nil),
       observer: self)
+    notice = NoticeSender()
     state.withLock { state in
       state = VideoSinkState()
       state.connection = connection
       state.connectionState = .connecting
       state.connectBegan = MonotonicClock.now
+      state.attemptBegan = state.connectBegan
       state.isInProgress = true
     }
-    counters.withLock { $0.beginConnection() }
+    updateAppState()
     VideoSinkProperty.connectionState.notify(element)
     announceHeadUnit(settings)
     do {
@@ -118,21 +124,17 @@ extension VideoSink {
   }
 
   private func play() {
-    let resumed = state.withLock { state in
-      defer { state.isPaused = false }
+    state.withLock { state in
+      state.isPaused = false
       state.wantsVideo = true
-      return state.isPaused ? state.grant : nil
     }
     updateWish()
-    if let resumed { postStreamStarted(resumed, reason: "resumed") }
+    announceResumption()
   }
 
   private func pause() {
-    let wasStreaming = state.withLock { state in
-      state.isPaused = true
-      return state.grant != nil
-    }
-    if wasStreaming { postStreamSuspended(reason: "paused") }
+    state.withLock { $0.isPaused = true }
+    announceSuspension(.paused)
   }
 
   /// Ends the connection and waits for its threads. Does nothing when there is none.
@@ -151,6 +153,8 @@ extension VideoSink {
       counters.withLock { $0.endConnection(connection.statistics) }
       return state
     }
+    counters.withLock { $0.resumed(at: MonotonicClock.now) }
+    if last.notifiedStreamState != .stopped { VideoSinkProperty.streamState.notify(element) }
     if last.connectionState != .idle { VideoSinkProperty.connectionState.notify(element) }
     if last.hmiStatus != nil { VideoSinkProperty.hmiLevel.notify(element) }
     if last.headUnit != nil { VideoSinkProperty.headUnit.notify(element) }
@@ -169,5 +173,14 @@ extension VideoSink {
   /// connection does is to note it.
   func updateWish() {
     state.withLock { $0.connection?.setVideoWish($0.wish) }
+  }
+
+  /// Tells the connection, and whoever brings frames, how the app stands to its user now.
+  func updateAppState() {
+    state.withLock { state in
+      state.appState = settings.withLock { $0.appState }
+      state.connection?.setAppState(state.appState)
+    }
+    state.broadcast()
   }
 }

@@ -11,8 +11,9 @@ import X264Encoder
 /// It derives from GstBaseSink and not from GstVideoSink, because H.264 is an equal input: frames of it must never be
 /// dropped for lateness, which is what GstVideoSink is made for.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `state` → `counters`, the connection's own;
-/// `settings` is taken alone. None of ours is held while calling GStreamer or waiting for anything but `state` itself.
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the turn → `state` → `settings`, `counters`, the
+/// connection's own. None of ours is held while calling GStreamer or waiting for anything but `state` itself; the turn,
+/// which is no lock, may be.
 final class VideoSink: Sendable {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
   nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlVideoSink>
@@ -24,8 +25,12 @@ final class VideoSink: Sendable {
   /// A force-key-unit event came, from upstream or from the application, which may be on any thread. Raw video obeys.
   let isKeyFrameRequested = Atomic(false)
 
-  // Touched only under the pad's stream lock, by render, set_caps and serialized events, or when the pad is inactive.
+  let turn = FrameTurn()
+  // Touched only by the thread whose turn it is.
   nonisolated(unsafe) let input = VideoInput()
+  // Touched only on the connection thread.
+  nonisolated(unsafe) var notice = NoticeSender()
+  let preparedNotice = Mutex(PreparedNotice())
   let payloads = FramePayloadPool()
 
   static let log = LogCategory("sdlvideosink", "SmartDeviceLink video sink")
@@ -54,6 +59,7 @@ final class VideoSink: Sendable {
     }
     guard isFirst else { return }
     log(GST_LEVEL_ERROR, "\(error.text) \(error.details ?? "")")
+    counters.withLock { $0.lastError = error.text }
     // Before any frame fails: upstream answers that with an error of its own, which tells nothing.
     error.post(as: GST_MESSAGE_ERROR, from: gstElement, file: file, function: function, line: line)
     state.withLock { state in

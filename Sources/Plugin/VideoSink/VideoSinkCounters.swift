@@ -5,8 +5,10 @@ import SDLLink
 struct VideoSinkCounters {
   /// Why a frame was not sent.
   enum Drop: Int, CaseIterable {
-    /// The head unit does not show the app now.
+    /// There is no connection, or no stream yet.
     case notStreaming
+    /// Driver or app do not want video now.
+    case suspended
     /// The head unit does not take frames as fast as they come.
     case queueFull
     /// The frame has a size that the head unit does not take.
@@ -24,12 +26,22 @@ struct VideoSinkCounters {
     var field: String {
       switch self {
       case .notStreaming: "frames-dropped-not-streaming"
+      case .suspended: "frames-dropped-suspended"
       case .queueFull: "frames-dropped-queue-full"
       case .wrongSize: "frames-dropped-wrong-size"
       case .waitingForKeyFrame: "frames-dropped-waiting-for-key-frame"
       case .frameRate: "frames-dropped-frame-rate"
       case .discarded: "frames-dropped-discarded"
       case .noPicture: "frames-dropped-no-picture"
+      }
+    }
+
+    /// Whether the viewer misses something, of which upstream and the application are told. A lower frame rate is what the
+    /// head unit wishes.
+    var isLossOfQuality: Bool {
+      switch self {
+      case .notStreaming, .suspended, .queueFull, .wrongSize, .waitingForKeyFrame: true
+      case .frameRate, .discarded, .noPicture: false
       }
     }
   }
@@ -40,6 +52,8 @@ struct VideoSinkCounters {
   private(set) var framesQueued: UInt64 = 0
   private var dropped = [UInt64](repeating: 0, count: Drop.allCases.count)
   private(set) var keyFramesSent: UInt64 = 0
+  /// Without SDL headers.
+  private(set) var videoBytesSent: UInt64 = 0
   var keyFramesForced: UInt64 = 0
   var framesEncoded: UInt64 = 0
   /// Nanoseconds.
@@ -48,13 +62,33 @@ struct VideoSinkCounters {
   var encodeTimeMaximum: UInt64 = 0
   /// kbit/s.
   var bitrateTarget: UInt64 = 0
-  var connections: UInt64 = 0
+  /// Pictures that were sent again while upstream was silent.
+  var framesRepeated: UInt64 = 0
+  var noticeFramesSent: UInt64 = 0
+  var attempts: UInt64 = 0
+  private(set) var connections: UInt64 = 0
+  /// From the beginning of the last attempt to the registration.
+  private(set) var connectTime: Duration = .zero
+  var roundTrip: Duration = .zero
   var streamStarts: UInt64 = 0
   var startFailures: UInt64 = 0
+  var resizes: UInt64 = 0
+  private(set) var suspensions: UInt64 = 0
+  private var suspendedTime: Duration = .zero
+  private var suspendedAt: Duration?
+  /// Nil while nothing has gone wrong.
+  var lastError: String?
+  /// Frames that the base class dropped for lateness in former runs of the element.
+  var formerLateFrames: UInt64 = 0
+  private(set) var bitrate = BitrateMeter()
   /// Bytes that connections before the present one have sent.
   private(set) var formerBytesSent: UInt64 = 0
+  private var atRegistration = SessionCounters()
 
   func dropped(_ reason: Drop) -> UInt64 { dropped[reason.rawValue] }
+
+  /// For any reason.
+  var framesDropped: UInt64 { dropped.reduce(0, +) }
 
   mutating func frameArrived() {
     framesIn += 1
@@ -66,10 +100,16 @@ struct VideoSinkCounters {
     dropped[reason.rawValue] += 1
   }
 
-  mutating func frameSent(isKeyFrame: Bool) {
+  mutating func frameSent() {
     framesQueued -= 1
     framesSent += 1
+  }
+
+  /// Anything that was written to the last byte.
+  mutating func sent(byteCount: Int, isKeyFrame: Bool, at now: Duration) {
     if isKeyFrame { keyFramesSent += 1 }
+    videoBytesSent += UInt64(clamping: byteCount)
+    bitrate.add(byteCount: byteCount, at: now)
   }
 
   mutating func frameEncoded(in time: Duration) {
@@ -79,11 +119,79 @@ struct VideoSinkCounters {
     encodeTimeMaximum = max(encodeTimeMaximum, nanoseconds)
   }
 
-  mutating func beginConnection() {
+  mutating func registered(after time: Duration) {
     connections += 1
+    connectTime = time
+    atRegistration = present
   }
 
   mutating func endConnection(_ statistics: LinkStatistics) {
     formerBytesSent += statistics.sentByteCount
+  }
+
+  mutating func suspended(at now: Duration) {
+    guard suspendedAt == nil else { return }
+    suspensions += 1
+    suspendedAt = now
+  }
+
+  mutating func resumed(at now: Duration) {
+    guard let began = suspendedAt.take() else { return }
+    suspendedTime += now - began
+  }
+
+  /// In all, up to `now`.
+  func suspendedTime(at now: Duration) -> Duration {
+    suspendedTime + (suspendedAt.map { now - $0 } ?? .zero)
+  }
+
+  private var present: SessionCounters {
+    SessionCounters(
+      framesIn: framesIn, framesSent: framesSent, framesDropped: framesDropped,
+      videoBytesSent: videoBytesSent)
+  }
+
+  /// Since the last registration.
+  var session: SessionCounters {
+    let now = present
+    return SessionCounters(
+      framesIn: now.framesIn - atRegistration.framesIn, framesSent: now.framesSent - atRegistration.framesSent,
+      framesDropped: now.framesDropped - atRegistration.framesDropped,
+      videoBytesSent: now.videoBytesSent - atRegistration.videoBytesSent)
+  }
+}
+
+/// What has happened since the app was registered last.
+struct SessionCounters: Equatable {
+  var framesIn: UInt64 = 0
+  var framesSent: UInt64 = 0
+  var framesDropped: UInt64 = 0
+  var videoBytesSent: UInt64 = 0
+}
+
+/// Measures what is sent, over a second at a time.
+struct BitrateMeter {
+  private static let window = Duration.seconds(1)
+
+  private var began: Duration = .zero
+  private var byteCount = 0
+  private var measured: UInt64 = 0
+
+  mutating func add(byteCount: Int, at now: Duration) {
+    let elapsed = now - began
+    if elapsed >= Self.window {
+      measured = elapsed < Self.window * 2 ? Self.rate(self.byteCount, over: elapsed) : 0
+      began = now
+      self.byteCount = 0
+    }
+    self.byteCount += byteCount
+  }
+
+  /// kbit/s of the last full second; 0 when nothing has been sent for two.
+  func value(at now: Duration) -> UInt64 { now - began < Self.window * 2 ? measured : 0 }
+
+  private static func rate(_ byteCount: Int, over time: Duration) -> UInt64 {
+    let microseconds = max(time.nanoseconds / 1000, 1)
+    return UInt64(clamping: byteCount) * 8000 / UInt64(clamping: microseconds)
   }
 }

@@ -1,6 +1,6 @@
 import CPluginTypes
 import GStreamerKit
-import SDLMessages
+import SDLApp
 import X264Encoder
 
 /// The properties of `sdlvideosink`; raw values are GObject's ids.
@@ -12,12 +12,22 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case language
   case connectTimeout
   case heartbeatInterval
+  case autoReconnect
+  case startTimeout
+  case maxRetryInterval
+  case appState
+  case restartOnForeground
+  case suspendPolicy
+  case keepAliveInterval
+  case backgroundNotice
+  case backgroundText
   case bitrate
   case speedPreset
   case keyIntMax
   case threads
   case optionString
   case connectionState
+  case streamState
   case hmiLevel
   case headUnit
   case stats
@@ -55,6 +65,49 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         "heartbeat-interval", "Heartbeat interval",
         "Silence after which the head unit is asked for a sign of life, in milliseconds; 0 never asks",
         .unsigned(minimum: 0, maximum: 3_600_000, default: 0), .mutableReady)
+    case .autoReconnect:
+      .init(
+        "auto-reconnect", "Reconnect automatically",
+        "Connect again when the connection breaks, after 0.5 s to 10 s, while the pipeline stays in PLAYING; otherwise that is an error",
+        .boolean(default: true), .mutableReady)
+    case .startTimeout:
+      .init(
+        "start-timeout", "Start time-out",
+        "Longest wait for the answer to a start of video, in milliseconds; a second attempt waits at least 12 s, since some head units take 11",
+        .unsigned(minimum: 1, maximum: 3_600_000, default: 5000), .mutableReady)
+    case .maxRetryInterval:
+      .init(
+        "max-retry-interval", "Maximum retry interval",
+        "A start of video that the head unit refuses is tried again after 2 s, 4 s, …, and never later than this, in milliseconds",
+        .unsigned(minimum: 1, maximum: 3_600_000, default: 30_000), .mutableReady)
+    case .appState:
+      .init(
+        "app-state", "App state",
+        "How the app stands to its user: video is sent in foreground and regaining; in resigning the background notice, then nothing, as in background",
+        .enumeration(VideoSinkEnums.appState, default: AppState.foreground.enumValue), .mutablePlaying)
+    case .restartOnForeground:
+      .init(
+        "restart-on-foreground", "Restart on foreground",
+        "When the app comes back to the foreground, end the video service and start it anew instead of using it on",
+        .boolean(default: false), .mutableReady)
+    case .suspendPolicy:
+      .init(
+        "suspend-policy", "Suspend policy", "What happens to frames while driver or app do not want video",
+        .enumeration(VideoSinkEnums.suspendPolicy, default: SuspendPolicy.auto.rawValue), .mutableReady)
+    case .keepAliveInterval:
+      .init(
+        "keep-alive-interval", "Keep-alive interval",
+        "The last picture is sent again after so long without another, in milliseconds, lest the head unit blank its screen; 0 never",
+        .unsigned(minimum: 0, maximum: 3_600_000, default: 500), .mutablePlaying)
+    case .backgroundNotice:
+      .init(
+        "background-notice", "Background notice",
+        "Show a text on the head unit when app-state becomes resigning, before nothing more is sent",
+        .boolean(default: true), .mutablePlaying)
+    case .backgroundText:
+      .init(
+        "background-text", "Background text", "Text of the background notice; unset: a sentence with the app's name",
+        .string(default: nil), .mutablePlaying)
     case .bitrate:
       .init(
         "bitrate", "Bitrate",
@@ -83,6 +136,10 @@ enum VideoSinkProperty: UInt32, PropertyTable {
       .init(
         "connection-state", "Connection state", "How far the connection to the head unit has come",
         .enumeration(VideoSinkEnums.connectionState, default: ConnectionState.idle.rawValue), .readOnly)
+    case .streamState:
+      .init(
+        "stream-state", "Stream state", "How far the video stream has come",
+        .enumeration(VideoSinkEnums.streamState, default: VideoStreamState.stopped.enumValue), .readOnly)
     case .hmiLevel:
       .init(
         "hmi-level", "HMI level", "How prominent the app is on the head unit; video is shown in full and limited",
@@ -124,6 +181,38 @@ enum ConnectionState: Int32, CaseIterable {
   case ready
   case streaming
   case failed
+  /// The connection is lost, and will be made again.
+  case reconnecting
+}
+
+extension AppState {
+  /// The value in the GObject enumeration.
+  var enumValue: Int32 {
+    switch self {
+    case .foreground: 0
+    case .resigning: 1
+    case .background: 2
+    case .regaining: 3
+    }
+  }
+
+  init?(enumValue: Int32) {
+    guard let state = Self.allCases.first(where: { $0.enumValue == enumValue }) else { return nil }
+    self = state
+  }
+}
+
+extension VideoStreamState {
+  /// The value in the GObject enumeration.
+  var enumValue: Int32 {
+    switch self {
+    case .stopped: 0
+    case .starting: 1
+    case .streaming: 2
+    case .suspended: 3
+    case .stopping: 4
+    }
+  }
 }
 
 extension HMILevel {
@@ -157,6 +246,38 @@ enum VideoSinkEnums {
       (ConnectionState.ready.rawValue, "Registered, without a video stream", "ready"),
       (ConnectionState.streaming.rawValue, "Video may be sent", "streaming"),
       (ConnectionState.failed.rawValue, "Failed; an error message says why", "failed"),
+      (ConnectionState.reconnecting.rawValue, "Lost, and about to be made again", "reconnecting"),
+    ])
+
+  static let streamState = EnumType.register(
+    "GstSdlVideoSinkStreamState",
+    [
+      (VideoStreamState.stopped.enumValue, "There is no video service", "stopped"),
+      (VideoStreamState.starting.enumValue, "The head unit was asked for a video service", "starting"),
+      (VideoStreamState.streaming.enumValue, "Frames are sent", "streaming"),
+      (VideoStreamState.suspended.enumValue, "The service is kept, but no frames are sent", "suspended"),
+      (VideoStreamState.stopping.enumValue, "The head unit was asked to end the service", "stopping"),
+    ])
+
+  static let appState = EnumType.register(
+    "GstSdlVideoSinkAppState",
+    [
+      (AppState.foreground.enumValue, "The app is in front", "foreground"),
+      (AppState.resigning.enumValue, "The app is about to leave the foreground", "resigning"),
+      (AppState.background.enumValue, "The app is in the background", "background"),
+      (AppState.regaining.enumValue, "The app is about to come back", "regaining"),
+    ])
+
+  static let suspendPolicy = EnumType.register(
+    "GstSdlVideoSinkSuspendPolicy",
+    [
+      (SuspendPolicy.auto.rawValue, "Drop for live sources, ask for a pause for others", "auto"),
+      (SuspendPolicy.drop.rawValue, "Drop the frames", "drop"),
+      (SuspendPolicy.block.rawValue, "Hold the frames up", "block"),
+      (
+        SuspendPolicy.requestPause.rawValue, "Ask the application to pause the pipeline, and to go on later",
+        "request-pause"
+      ),
     ])
 
   static let hmiLevel = EnumType.register(

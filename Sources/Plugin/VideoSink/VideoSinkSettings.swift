@@ -14,6 +14,19 @@ struct VideoSinkSettings {
   var connectTimeout: UInt32 = 10_000
   /// Milliseconds; 0 is off.
   var heartbeatInterval: UInt32 = 0
+  var autoReconnect = true
+  /// Milliseconds.
+  var startTimeout: UInt32 = 5000
+  /// Milliseconds.
+  var maxRetryInterval: UInt32 = 30_000
+  var appState = AppState.foreground
+  var restartOnForeground = false
+  var suspendPolicy = SuspendPolicy.auto
+  /// Milliseconds; 0 is off.
+  var keepAliveInterval: UInt32 = 500
+  var hasBackgroundNotice = true
+  /// Nil is the usual wording.
+  var backgroundText: String?
   /// kbit/s.
   var bitrate: UInt32 = 600
   var speedPreset = Self.defaultSpeedPreset
@@ -27,6 +40,9 @@ struct VideoSinkSettings {
     var session = AppSession.Configuration(
       appName: appName, appID: appID, appType: appType.hmiType, language: language)
     session.sessionTimeout = .milliseconds(Int64(connectTimeout))
+    session.videoStartTimeout = .milliseconds(Int64(startTimeout))
+    session.longestVideoRetry = .milliseconds(Int64(maxRetryInterval))
+    session.restartsOnForeground = restartOnForeground
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
     return session
   }
@@ -35,5 +51,19 @@ struct VideoSinkSettings {
   func headUnit() throws(HeadUnitURI.Malformed) -> HeadUnitURI {
     guard let uri else { return .builtIn(.standard) }
     return try HeadUnitURI(uri)
+  }
+}
+
+/// What happens to frames while driver or app do not want video. Values of the property `suspend-policy`.
+enum SuspendPolicy: Int32, CaseIterable {
+  /// ``drop`` for live sources, ``requestPause`` for others.
+  case auto
+  case drop
+  case block
+  case requestPause
+
+  /// What `auto` stands for.
+  func resolved(isLive: Bool) -> SuspendPolicy {
+    self == .auto ? (isLive ? .drop : .requestPause) : self
   }
 }

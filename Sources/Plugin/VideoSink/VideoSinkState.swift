@@ -11,9 +11,9 @@ struct VideoSinkState: Sendable {
   var isInProgress = false
   /// The head unit was reached, so that its loss is worth a message.
   var isConnected = false
-  /// Why the session ended, for the message about it.
-  var endReason: String?
+  /// When the element began to connect, and when the present attempt began.
   var connectBegan: Duration = .zero
+  var attemptBegan: Duration = .zero
   var connectionState = ConnectionState.idle
   /// The error is on its way to the bus.
   var isFailing = false
@@ -23,6 +23,7 @@ struct VideoSinkState: Sendable {
   var peer = ""
   var hmiStatus: HMIStatus?
   var headUnit: HeadUnitInfo?
+  var lockScreen = LockScreen()
 
   /// What the head unit takes; nil while it has not said, empty when it takes any size.
   var offers: [VideoOffer]?
@@ -32,9 +33,23 @@ struct VideoSinkState: Sendable {
   var insistedSize: VideoSize?
   /// The right to send; nil while no frame may go out.
   var grant: VideoGrant?
+  var grantedAt: Duration = .zero
   var hasStreamed = false
-  /// The application has been told of a start of the stream, and not yet of its end.
-  var isStreamAnnounced = false
+  /// The stream was lost with its connection.
+  var wasLost = false
+  var lastStop: VideoStopReason?
+  /// How far the session has come with the service.
+  var videoState = VideoStreamState.stopped
+  var announcement = StreamAnnouncement.none
+  /// The last value of `stream-state` that listeners were told of.
+  var notifiedStreamState = VideoStreamState.stopped
+
+  /// The application's own state, as it has told.
+  var appState = AppState.foreground
+  /// The session has suspended the stream on account of that, and not resumed it yet.
+  var isHeld = false
+  /// The application was asked to pause, and not yet to go on.
+  var hasRequestedPause = false
 
   /// Size of the pictures that upstream sends; nil before caps.
   var inputSize: VideoSize?
@@ -51,6 +66,25 @@ struct VideoSinkState: Sendable {
   var isFlushing = false
   /// The application has paused a running stream.
   var isPaused = false
+
+  /// The right to send pictures of the input now.
+  var usableGrant: VideoGrant? {
+    // A grant for another size is about to be replaced: the input has just changed.
+    guard let grant, !isHeld, appState.isInForeground, grant.size == inputSize else { return nil }
+    return grant
+  }
+
+  /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
+  var isSuspended: Bool { !appState.isInForeground || (hmiStatus.map { !$0.allowsVideo } ?? false) }
+
+  /// The property `stream-state`: the session's, except for a notice that is still being sent, and a pipeline that is
+  /// paused.
+  var streamState: VideoStreamState {
+    switch videoState {
+    case .streaming, .suspended: announcement == .started ? .streaming : .suspended
+    case .stopped, .starting, .stopping: videoState
+    }
+  }
 
   /// Whether pictures of `size` can be sent to this head unit; nil while it has not said.
   func accepts(_ size: VideoSize) -> Bool? {
@@ -91,4 +125,12 @@ struct VideoSinkState: Sendable {
   var acceptedSizes: String {
     (acceptedOffers ?? []).map { "\($0.size)" }.joined(separator: ", ")
   }
+}
+
+/// What the application was last told of the stream.
+enum StreamAnnouncement: Sendable {
+  /// Nothing, or its end.
+  case none
+  case started
+  case suspended
 }

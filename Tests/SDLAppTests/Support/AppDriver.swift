@@ -91,6 +91,11 @@ extension AppDriver {
     perform(session.setVideoWish(wish, now: now))
   }
 
+  func setAppState(_ appState: AppState) {
+    invariants.entered(appState)
+    perform(session.setAppState(appState, now: now))
+  }
+
   func finish() {
     invariants.finishing()
     perform(session.finish(now: now))
@@ -259,7 +264,7 @@ extension AppDriver {
 
   /// Streaming in FULL.
   static func streaming(_ configuration: AppSession.Configuration = AppDriver.configuration) -> AppDriver {
-    let driver = ready(configuration)
+    let driver = ready(wish: AppDriver.wish, configuration)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
     _ = driver.take()

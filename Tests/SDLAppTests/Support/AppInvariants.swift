@@ -6,6 +6,8 @@ struct AppInvariants {
   private var isRegistered = false
   private var statusAllows = false
   private var wish: VideoWish?
+  private var isInForeground = true
+  private var isSuspended = false
   /// The head unit can't have a video service that the app still counts on.
   private var isServiceEnded = true
   private var isStartAcknowledged = false
@@ -17,6 +19,10 @@ struct AppInvariants {
 
   mutating func wished(_ wish: VideoWish?) {
     self.wish = wish
+  }
+
+  mutating func entered(_ appState: AppState) {
+    isInForeground = appState == .foreground || appState == .regaining
   }
 
   mutating func finishing() {
@@ -77,6 +83,7 @@ struct AppInvariants {
     switch (frame.header.controlFrame, frame.header.service) {
     case (.startService, .video):
       #expect(isServiceEnded, "a second StartService without an end between them")
+      #expect(isInForeground, "StartService for an app that is not in the foreground")
       #expect(isRegistered && statusAllows && wish != nil, "StartService that nobody wanted or allowed")
       isServiceEnded = false
       isStartAcknowledged = false
@@ -93,9 +100,18 @@ struct AppInvariants {
 
   mutating func reported(_ event: AppSession.Event) {
     #expect(!isClosed, "an event after the end: \(WireText.text(event))")
-    if case .failed = event {
+    switch event {
+    case .failed:
       failureCount += 1
       #expect(failureCount == 1)
+    case .videoSuspended:
+      #expect(!isSuspended && !isInForeground)
+      isSuspended = true
+    case .videoResumed:
+      #expect(isSuspended && isInForeground)
+      isSuspended = false
+    case .videoStopped: isSuspended = false
+    default: break
     }
   }
 
@@ -111,6 +127,7 @@ struct AppInvariants {
       #expect(isRegistered && statusAllows && wish != nil)
       #expect(isStartAcknowledged && !isServiceEnded)
       #expect(!isClosed)
+      #expect(isSuspended == !isInForeground)
     }
     if isClosed { #expect(session.nextDeadline == nil) }
   }

@@ -63,6 +63,8 @@ enum WireText {
       "capability \(capability.preferredResolution.map { "\($0)" } ?? "without size")"
     case .videoCapability(nil, let size): "no capability, display \(size.map { "\($0)" } ?? "unknown")"
     case .videoStarted(let grant): "started \(grant.size) epoch \(grant.epoch)"
+    case .videoSuspended: "suspended"
+    case .videoResumed: "resumed"
     case .videoStopped(let reason): "stopped \(reason.rawValue)"
     case .videoStartFailed(let failure, let request, let retryAfter):
       "start of \(request.size) failed [\(failure.rejectedParameters.joined(separator: ","))], "

@@ -1,0 +1,196 @@
+import BackgroundNotice
+import GStreamerKit
+import SDLApp
+import SDLLink
+import X264Encoder
+
+/// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace, and only then
+/// is the stream suspended. On the connection thread.
+extension VideoSink {
+  static let preparationDelay = Duration.milliseconds(250)
+  /// How long the streaming thread's last frame may keep the notice waiting, and how often to look.
+  private static let patience = Duration.seconds(1)
+  private static let pollInterval = Duration.milliseconds(5)
+
+  /// The app has left the foreground. Without a notice the stream is suspended at once.
+  func beginNotice() {
+    let isWanted = state.withLock { $0.appState == .resigning } && settings.withLock { $0.hasBackgroundNotice }
+    guard isWanted else { return announceSuspension(.appState) }
+    let frameRate = state.withLock { $0.preferredFrameRate } ?? EncoderTargets.defaultFrameRate
+    notice.begin(now: MonotonicClock.now, frameRate: frameRate)
+    setAlarm(at: continueNotice())
+  }
+
+  /// Sends what is due of the notice; the time of what comes next.
+  func continueNotice() -> Duration? {
+    let now = MonotonicClock.now
+    let (grant, connection) = state.withLock { ($0.grant, $0.connection) }
+    guard let grant, let connection else { return endNotice() }
+    if !notice.hasTurned {
+      // Behind the app's last frame; the first one after the notice must stand alone.
+      guard turn.takeIfFree() else {
+        return now >= notice.dueTime + Self.patience ? endNotice() : now + Self.pollInterval
+      }
+      input.needsKeyFrame = true
+      prepareNotice(grant, input.encoderSettings)
+      turn.give()
+      notice.hasTurned = true
+    }
+    if notice.sequence == nil {
+      // The app may leave before the notice is ready.
+      let prepared = preparedNotice.withLock { $0 }
+      guard prepared.isReady || now >= notice.dueTime + Self.patience else { return now + Self.pollInterval }
+      guard let sequence = prepared.sequence else { return endNotice() }
+      notice.load(sequence, now: now)
+    }
+    guard let unit = notice.next else { return waitUntilWritten(connection, now) }
+    guard now >= notice.dueTime else { return notice.dueTime }
+    let payload = payloads.take(for: self, kind: .notice)
+    unit.bytes.withUnsafeBytes { payload.store($0, isKeyFrame: unit.isKeyFrame) }
+    // A head unit that does not keep up gets the rest later, and not for ever.
+    guard submitNow(payload, grant, connection) else {
+      return now >= notice.dueTime + Self.patience ? endNotice() : now + Self.pollInterval
+    }
+    notice.advance()
+    return notice.next == nil ? now + Self.pollInterval : notice.dueTime
+  }
+
+  private func waitUntilWritten(_ connection: AppConnection, _ now: Duration) -> Duration? {
+    let isWritten = connection.statistics.queuedFrames == 0
+    return isWritten || now >= notice.dueTime + Self.patience ? endNotice() : now + Self.pollInterval
+  }
+
+  private func endNotice() -> Duration? {
+    notice.end()
+    announceSuspension(.appState)
+    return nil
+  }
+
+  /// Has the notice drawn and encoded unless that has been done; with the settings of the stream if it is encoded here.
+  func prepareNotice(_ grant: VideoGrant, _ streamSettings: EncoderSettings?) {
+    let user = settings.withLock { $0 }
+    guard user.hasBackgroundNotice else { return }
+    let request = NoticeRequest(
+      text: user.backgroundText ?? NoticeText.standard(appName: user.appName),
+      settings: streamSettings ?? noticeSettings(grant, user))
+    let isNew = preparedNotice.withLock { prepared in
+      guard prepared.request?.isSame(as: request) != true else { return false }
+      prepared = PreparedNotice(request: request)
+      return true
+    }
+    guard isNew else { return }
+    // It takes as long as several frames, which no other thread here has to spare.
+    gst_element_call_async(
+      gstElement, { _, order in NoticeOrder.carryOut(order) },
+      Unmanaged.passRetained(NoticeOrder(sink: self, request: request)).toOpaque(), { NoticeOrder.release($0) })
+  }
+
+  fileprivate func makeNotice(_ request: NoticeRequest) {
+    var sequence: NoticeSequence?
+    do {
+      sequence = try NoticeSequence(text: request.text, settings: request.settings) { _, text in
+        Self.log.log(GST_LEVEL_WARNING, nil, "x264: \(text)")
+      }
+    } catch {
+      log(GST_LEVEL_WARNING, "no background notice: \(error)")
+    }
+    preparedNotice.withLock { prepared in
+      guard prepared.request?.isSame(as: request) == true else { return }
+      prepared.sequence = sequence
+      prepared.isReady = true
+    }
+  }
+
+  /// For H.264 input, which has no encoder here.
+  private func noticeSettings(_ grant: VideoGrant, _ user: VideoSinkSettings) -> EncoderSettings {
+    let targets = state.withLock { state in
+      EncoderTargets(
+        bitrate: Int(user.bitrate), maximumBitrate: state.maximumBitrate, preferredFrameRate: state.preferredFrameRate)
+    }
+    return EncoderSettings(
+      width: grant.size.width, height: grant.size.height,
+      frameRate: FrameRate(numerator: targets.frameRate, denominator: 1), pixelFormat: .i420,
+      bitrate: targets.bitrate)
+  }
+}
+
+/// What a notice is made of.
+struct NoticeRequest: Sendable {
+  var text: String
+  var settings: EncoderSettings
+
+  /// Whether the same notice serves both: it may have another bitrate than the stream.
+  func isSame(as other: NoticeRequest) -> Bool {
+    var settings = settings
+    settings.bitrate = other.settings.bitrate
+    return text == other.text && settings == other.settings
+  }
+}
+
+/// The notice for the present stream, ready or being made.
+struct PreparedNotice: Sendable {
+  var request: NoticeRequest?
+  var isReady = false
+  /// Nil when it could not be made.
+  var sequence: NoticeSequence?
+}
+
+/// Carries what has to be made to a thread of GStreamer's, which keeps the element meanwhile.
+private final class NoticeOrder: Sendable {
+  let sink: VideoSink
+  let request: NoticeRequest
+
+  init(sink: VideoSink, request: NoticeRequest) {
+    self.sink = sink
+    self.request = request
+  }
+
+  static func carryOut(_ order: gpointer?) {
+    guard let order else { return }
+    Unmanaged<NoticeOrder>.fromOpaque(order)._withUnsafeGuaranteedRef { $0.sink.makeNotice($0.request) }
+  }
+
+  static func release(_ order: gpointer?) {
+    guard let order else { return }
+    Unmanaged<NoticeOrder>.fromOpaque(order).release()
+  }
+}
+
+/// How much of a notice has been sent.
+struct NoticeSender {
+  private(set) var sequence: NoticeSequence?
+  private var index = 0
+  private(set) var isRunning = false
+  private var interval: Duration = .zero
+  /// When ``next`` is to be sent.
+  private(set) var dueTime: Duration = .zero
+  /// The app's last frame is behind us.
+  var hasTurned = false
+
+  /// The next picture; nil when all have been sent.
+  var next: NoticeSequence.AccessUnit? {
+    guard let units = sequence?.accessUnits, index < units.count else { return nil }
+    return units[index]
+  }
+
+  mutating func begin(now: Duration, frameRate: Int) {
+    self = NoticeSender()
+    isRunning = true
+    dueTime = now
+    interval = .seconds(1) / max(frameRate, 1)
+  }
+
+  mutating func load(_ sequence: NoticeSequence, now: Duration) {
+    self.sequence = sequence
+    dueTime = now
+  }
+
+  mutating func advance() {
+    index += 1
+    dueTime += interval
+  }
+
+  mutating func end() {
+    self = NoticeSender()
+  }
+}

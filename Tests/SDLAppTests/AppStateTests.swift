@@ -1,0 +1,163 @@
+import SDLApp
+import Testing
+
+/// HMI level × app state: the sixteen rows that every SDL library for phones has to know.
+@Suite struct AppStateTests {
+  struct Row: CustomTestStringConvertible, Sendable {
+    var number: Int
+    var level: HMILevel
+    var appState: AppState
+    var opens: Bool
+    /// What a service that is there becomes; nil: it is ended.
+    var keeps: VideoStreamState? = nil
+
+    var testDescription: String { "row \(number): \(level.rawValue), \(appState)" }
+  }
+
+  private static let rows: [Row] = [
+    Row(number: 1, level: .none, appState: .background, opens: false),
+    Row(number: 2, level: .none, appState: .regaining, opens: false),
+    Row(number: 3, level: .none, appState: .foreground, opens: false),
+    Row(number: 4, level: .none, appState: .resigning, opens: false),
+    Row(number: 5, level: .background, appState: .background, opens: false),
+    Row(number: 6, level: .background, appState: .regaining, opens: false),
+    Row(number: 7, level: .background, appState: .foreground, opens: false),
+    Row(number: 8, level: .background, appState: .resigning, opens: false),
+    Row(number: 9, level: .limited, appState: .background, opens: false, keeps: .suspended),
+    Row(number: 10, level: .limited, appState: .regaining, opens: true, keeps: .streaming),
+    Row(number: 11, level: .limited, appState: .foreground, opens: true, keeps: .streaming),
+    Row(number: 12, level: .limited, appState: .resigning, opens: false, keeps: .suspended),
+    Row(number: 13, level: .full, appState: .background, opens: false, keeps: .suspended),
+    Row(number: 14, level: .full, appState: .regaining, opens: true, keeps: .streaming),
+    Row(number: 15, level: .full, appState: .foreground, opens: true, keeps: .streaming),
+    Row(number: 16, level: .full, appState: .resigning, opens: false, keeps: .suspended),
+  ]
+
+  @Test(arguments: rows) func opens(row: Row) {
+    let driver = AppDriver.ready()
+    driver.setAppState(row.appState)
+    driver.status(row.level, .streamable)
+    #expect(driver.take().contains("→ StartService video 800×480 RAW H264") == row.opens)
+    #expect(driver.session.videoState == (row.opens ? .starting : .stopped))
+  }
+
+  /// With NOT_STREAMABLE every row is a BACKGROUND row.
+  @Test(arguments: rows) func notStreamable(row: Row) {
+    let driver = AppDriver.streaming()
+    driver.setAppState(row.appState)
+    driver.status(row.level, .notStreamable)
+    #expect(driver.session.videoState == .stopping)
+    driver.control(.endServiceACK, .video)
+    driver.wait(.seconds(60))
+    #expect(driver.session.videoState == .stopped)
+  }
+
+  /// From a stream, and from one that is suspended; whichever changes first.
+  @Test(arguments: rows, [AppState.foreground, .background]) func keeps(row: Row, before: AppState) {
+    for appStateComesFirst in [true, false] {
+      let driver = AppDriver.streaming()
+      driver.setAppState(before)
+      _ = driver.take()
+      if appStateComesFirst { driver.setAppState(row.appState) }
+      driver.status(row.level, .streamable)
+      if !appStateComesFirst { driver.setAppState(row.appState) }
+      #expect(driver.session.videoState == row.keeps ?? .stopping)
+      #expect(driver.isStreaming == (row.keeps != nil))
+      #expect(driver.take().contains("→ EndService video") == (row.keeps == nil))
+      driver.wait(.seconds(60))
+      #expect(!driver.take().contains { $0.hasPrefix("→") })
+    }
+  }
+
+  /// L8, L9: suspended and resumed on the same service.
+  @Test func leavesAndReturns() {
+    let driver = AppDriver.streaming()
+    let grant = driver.session.videoGrant
+    driver.setAppState(.resigning)
+    #expect(driver.take() == ["• suspended"])
+    driver.setAppState(.background)
+    driver.setAppState(.background)
+    #expect(driver.take().isEmpty)
+    #expect(driver.session.videoGrant == grant)
+    driver.setAppState(.regaining)
+    #expect(driver.take() == ["• resumed"])
+    driver.setAppState(.foreground)
+    #expect(driver.take().isEmpty)
+    #expect(driver.session.videoGrant == grant)
+  }
+
+  /// L10: the guide's "Yes/Yes".
+  @Test func restartsOnForeground() {
+    var configuration = AppDriver.configuration
+    configuration.restartsOnForeground = true
+    let driver = AppDriver.streaming(configuration)
+    driver.setAppState(.resigning)
+    driver.setAppState(.background)
+    _ = driver.take()
+    driver.setAppState(.regaining)
+    #expect(driver.take() == ["• stopped restarted", "→ EndService video"])
+    driver.setAppState(.foreground)
+    driver.control(.endServiceACK, .video)
+    driver.acknowledgeVideo()
+    #expect(driver.take() == ["→ StartService video 800×480 RAW H264", "• started 800×480 epoch 2"])
+    driver.setAppState(.foreground)
+    #expect(driver.take().isEmpty)
+  }
+
+  /// L11.
+  @Test func headUnitLeavesWhileSuspended() {
+    let driver = AppDriver.streaming()
+    driver.setAppState(.background)
+    driver.status(.none, .notStreamable)
+    #expect(
+      driver.take() == [
+        "• suspended", "• status NONE NOT_STREAMABLE", "• stopped hmi-status", "→ EndService video",
+      ])
+    driver.control(.endServiceACK, .video)
+    driver.status(.full, .streamable)
+    // L12: nothing is opened before the app is back.
+    #expect(driver.take() == ["• status FULL STREAMABLE"])
+    driver.setAppState(.regaining)
+    #expect(driver.take() == ["→ StartService video 800×480 RAW H264"])
+  }
+
+  @Test func leavesWhileStarting() {
+    let driver = AppDriver.starting()
+    driver.setAppState(.resigning)
+    driver.acknowledgeVideo()
+    #expect(driver.take() == ["• started 800×480 epoch 1", "• suspended"])
+    #expect(driver.session.videoState == .suspended)
+    driver.setAppState(.foreground)
+    #expect(driver.take() == ["• resumed"])
+  }
+
+  /// Z8: a new size waits for the app, and then needs a new service.
+  @Test func resizesWhileSuspended() {
+    let driver = AppDriver.streaming()
+    driver.setAppState(.background)
+    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    #expect(driver.take() == ["• suspended"])
+    driver.setAppState(.foreground)
+    #expect(driver.take() == ["• stopped resized", "→ EndService video"])
+    driver.control(.endServiceACK, .video)
+    #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
+  }
+
+  @Test func retryIsForgottenInTheBackground() {
+    let driver = AppDriver.starting()
+    driver.refuseVideo()
+    driver.setAppState(.background)
+    _ = driver.take()
+    driver.wait(.seconds(60))
+    #expect(driver.take().isEmpty)
+    driver.setAppState(.foreground)
+    #expect(driver.take() == ["→ StartService video 800×480 RAW H264"])
+  }
+
+  @Test func appEndsWhileSuspended() {
+    let driver = AppDriver.streaming()
+    driver.setAppState(.background)
+    driver.setWish(nil)
+    #expect(driver.take() == ["• suspended", "• stopped app", "→ EndService video"])
+  }
+}
