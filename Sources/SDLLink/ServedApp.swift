@@ -26,6 +26,9 @@ final class ServedApp {
 
   var statistics: VideoStreamStatistics { session.statistics }
 
+  /// Nil before the registration.
+  var standing: AppStanding? { session.standing }
+
   var nextDeadline: Duration? {
     [session.nextDeadline, closeDeadline].compactMap(\.self).min()
   }
