@@ -5,7 +5,7 @@ import SDLWire
 extension HeadUnitSession {
   mutating func fire(_ purpose: TimerTable.Purpose, now: Duration) {
     switch purpose {
-    case .activation: openApp(now: now)
+    case .activation: activateByItself(now: now)
     case .policyUpdate: sendPolicyUpdate()
     case .stopGrace:
       if case .open(.grace(let since)) = video { video = .open(.forbidden(since: since)) }
@@ -42,6 +42,7 @@ extension HeadUnitSession {
     // Other windows are widgets and do not concern the stream.
     guard status.windowID == 0 else { return }
     timers.cancel(.activation)
+    isActivationWithheld = false
     app?.status = status
     guard case .open(let permission) = video else { return }
     if status.allowsVideo {
@@ -108,6 +109,7 @@ extension HeadUnitSession {
     guard app != nil else { return }
     app = nil
     timers.cancel(.activation, .policyUpdate)
+    isActivationWithheld = false
     forgetUpdates()
     report(.appUnregistered(reason: reason))
   }

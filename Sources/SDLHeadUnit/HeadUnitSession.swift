@@ -31,6 +31,9 @@ public struct HeadUnitSession: Sendable {
   /// The keys to reject in the answer to the next StartService(video); comes before the script.
   var nextVideoRefusal: [String]?
   var isSilentOnVideo = false
+  var isScreenTaken = false
+  /// Whether the app would have been opened by itself, had the screen been free.
+  var isActivationWithheld = false
   var assembler = Self.makeAssembler()
   var malformedFrames = CoreLimits.malformedFrames
   var frames = CoreLimits.frames

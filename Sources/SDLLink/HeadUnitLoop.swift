@@ -11,6 +11,7 @@ final class HeadUnitLoop {
   private var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
   private var situation = HeadUnitSituation()
+  private var screen = HeadUnitScreen()
   /// While it lasts, only orders are taken: no app is read or written, and no session's time goes on.
   private var stalledUntil: Duration?
   private var isRefusing = false
@@ -82,8 +83,27 @@ extension HeadUnitLoop {
     let connected = apps.filter { !$0.isOver }
     switch recipient {
     case .app(let id): return connected.filter { $0.id == id }
-    case .appOnScreen: return Array(connected.filter { $0.standing != nil }.prefix(1))
+    case .appOnScreen:
+      let registered = connected.filter { $0.standing != nil }
+      return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
     case .everyApp: return connected
+    }
+  }
+
+  /// Runs again for every change that it causes, until there is none.
+  private func settleScreen() {
+    let connected = apps.filter { !$0.isOver }
+    let now = MonotonicClock.now
+    for app in connected {
+      // Looked at anew for each, because the one before may just have been opened.
+      let isTaken = HeadUnitScreen.isTaken(for: app.id, among: connected.compactMap(\.standing))
+      app.perform { $0.setScreenTaken(isTaken, now: now) }
+    }
+    for order in screen.settle(connected.compactMap(\.standing)) {
+      switch order {
+      case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
+      case .abortVideo(let id): recipients(.app(id)).first?.perform { $0.abortVideo(now: now) }
+      }
     }
   }
 
@@ -142,8 +162,9 @@ extension HeadUnitLoop {
 
   private func serve(_ socket: Socket, peer: String) {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
-    let app = ServedApp(id: lastID, socket: socket, peer: peer, server: server)
+    let app = ServedApp(id: lastID, socket: socket, peer: peer, server: server) { [unowned self] in settleScreen() }
     apps.append(app)
+    settleScreen()
     server.report(.connected(id: app.id, peer: peer))
     let now = MonotonicClock.now
     app.perform { $0.transportConnected(now: now) }

@@ -157,6 +157,11 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
     state.withLock { $0.events.contains(where: match) }
   }
 
+  /// In the order of their coming.
+  var connectionIDs: [UInt8] {
+    state.withLock { $0.events.compactMap { if case .connected(let id, _) = $0 { id } else { nil } } }
+  }
+
   /// What one app was told, in order.
   func statuses(of id: UInt8) -> [HMIStatus] {
     state.withLock { state in
