@@ -45,6 +45,8 @@ extension HeadUnitSession {
     case hmiLevelNone
     /// The app kept sending while its HMI status forbade it.
     case streamingForbidden
+    /// Another app started its video service.
+    case otherAppStarted
     /// The registration or the session ended.
     case unregistered
     case transportLost

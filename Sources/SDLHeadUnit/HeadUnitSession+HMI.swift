@@ -5,7 +5,7 @@ import SDLWire
 extension HeadUnitSession {
   mutating func fire(_ purpose: TimerTable.Purpose, now: Duration) {
     switch purpose {
-    case .activation: activate(now: now)
+    case .activation: activateByItself(now: now)
     case .policyUpdate: sendPolicyUpdate()
     case .stopGrace:
       if case .open(.grace(let since)) = video { video = .open(.forbidden(since: since)) }
@@ -21,7 +21,7 @@ extension HeadUnitSession {
 
   /// The user opens the app. Only navigation and projection apps get a streamable state; projection apps are heard
   /// only when they are media apps as well.
-  mutating func activate(now: Duration) {
+  mutating func openApp(now: Duration) {
     guard let app else { return }
     let isAudible = app.isMedia || app.types.contains(.navigation)
     apply(
@@ -31,13 +31,18 @@ extension HeadUnitSession {
       now: now)
   }
 
-  mutating func apply(_ status: HMIStatus, now: Duration) {
-    guard app != nil else { return }
+  /// Tells the app what the driver chose for it, or what the present events make of that.
+  mutating func apply(_ chosen: HMIStatus, now: Duration) {
+    guard var changed = app else { return }
+    if chosen.windowID == 0 { changed.chosenStatus = chosen }
+    let status = chosen.windowID == 0 ? effectiveStatus(of: changed) : chosen
+    app = changed
     notify(.onHMIStatus, status.json)
     report(.hmiStatusSent(status))
     // Other windows are widgets and do not concern the stream.
     guard status.windowID == 0 else { return }
     timers.cancel(.activation)
+    isActivationWithheld = false
     app?.status = status
     guard case .open(let permission) = video else { return }
     if status.allowsVideo {
@@ -48,6 +53,12 @@ extension HeadUnitSession {
     } else if case .allowed = permission {
       video = .open(.grace(since: now))
       timers.arm(.stopGrace, at: now + CoreLimits.stopStreaming)
+    }
+  }
+
+  func effectiveStatus(of app: RegisteredApp) -> HMIStatus {
+    HMIEvent.allCases.filter(hmiEvents.contains).reduce(app.chosenStatus) { status, event in
+      event.status(from: status, of: app.role, isMedia: app.isMedia)
     }
   }
 
@@ -63,6 +74,11 @@ extension HeadUnitSession {
     notify(
       .onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
     checker.setLimits(streamLimits, now: now)
+  }
+
+  mutating func forgetUpdates() {
+    capability = configuration.videoCapability
+    window = nil
   }
 
   mutating func unregister(_ reason: UnregisteredReason, now: Duration) {
@@ -93,7 +109,8 @@ extension HeadUnitSession {
     guard app != nil else { return }
     app = nil
     timers.cancel(.activation, .policyUpdate)
-    capability = configuration.videoCapability
+    isActivationWithheld = false
+    forgetUpdates()
     report(.appUnregistered(reason: reason))
   }
 }

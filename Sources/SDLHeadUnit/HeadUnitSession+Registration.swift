@@ -73,7 +73,7 @@ extension HeadUnitSession {
   private mutating func sendRegistrationNotifications(now: Duration) {
     let behaviour = configuration.behaviour
     apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
-    if behaviour.activatesBeforePermissions { activate(now: now) }
+    if behaviour.activatesBeforePermissions { activateByItself(now: now) }
     notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: Self.permissions).json)
     if behaviour.sendsCoreNotifications {
       notify(

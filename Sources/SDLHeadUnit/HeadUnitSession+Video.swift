@@ -4,7 +4,7 @@ import SDLWire
 /// The video service.
 extension HeadUnitSession {
   mutating func startVideo(_ frame: Frame, now: Duration) {
-    guard let rpcService else { return }
+    guard let rpcService, !isSilentOnVideo else { return }
     guard let app else {
       // SDL Core does not answer at all, and yet lists the service from now on.
       if case .closed = video { video = .unanswered }
@@ -44,6 +44,10 @@ extension HeadUnitSession {
   }
 
   private mutating func nextVideoStartAnswer() -> HeadUnitBehaviour.VideoStartAnswer {
+    if let parameters = nextVideoRefusal {
+      nextVideoRefusal = nil
+      return .reject(parameters)
+    }
     let script = configuration.behaviour.videoStarts
     guard let last = script.last else { return .regular }
     guard usedVideoStarts < script.count else { return last }
@@ -74,9 +78,11 @@ extension HeadUnitSession {
     report(.videoStarted(answer))
   }
 
-  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns.
+  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; after a
+  /// resize only that of the window.
   private var videoSizes: VideoSizeRules {
-    VideoSizeRules(screen: configuration.screen, capabilities: [capability, configuration.videoCapability])
+    VideoSizeRules(
+      screen: configuration.screen, capabilities: window.map { [$0] } ?? [capability, configuration.videoCapability])
   }
 
   /// What the app was told about rates.
@@ -142,7 +148,7 @@ extension HeadUnitSession {
       report(.endOfServiceNotRunning(.video))
       return sendEndServiceNAK(.video)
     }
-    switch configuration.behaviour.serviceEnd {
+    switch isSilentOnVideo ? .silence : configuration.behaviour.serviceEnd {
     case .acknowledge: send(.endServiceACK, service: .video)
     case .reject: sendEndServiceNAK(.video)
     case .silence: break

@@ -23,8 +23,17 @@ public struct HeadUnitSession: Sendable {
   var heartbeat: Heartbeat?
   /// Messages forwarded, as ServiceDataACK counts them.
   var acknowledgedVideoMessages: UInt32 = 0
+  /// The only size that is accepted since the last resize, with its scale.
+  var window: VideoStreamingCapability?
+  var hmiEvents: Set<HMIEvent> = []
   /// How many scripted answers to StartService(video) are used up.
   var usedVideoStarts = 0
+  /// The keys to reject in the answer to the next StartService(video); comes before the script.
+  var nextVideoRefusal: [String]?
+  var isSilentOnVideo = false
+  var isScreenTaken = false
+  /// Whether the app would have been opened by itself, had the screen been free.
+  var isActivationWithheld = false
   var assembler = Self.makeAssembler()
   var malformedFrames = CoreLimits.malformedFrames
   var frames = CoreLimits.frames
@@ -50,11 +59,12 @@ public struct HeadUnitSession: Sendable {
   /// When ``advance(to:)`` is due; nil when nothing is pending.
   public var nextDeadline: Duration? { timers.next }
 
-  /// The transport is up. What was before is forgotten, except the statistics and the place in the script.
+  /// The transport is up. What was before is forgotten, except the statistics, the place in the script and what the head
+  /// unit is occupied with.
   public mutating func transportConnected(now: Duration) -> [Action] {
     if link != .disconnected { loseTransport(now: now) }
     link = .connected
-    capability = configuration.videoCapability
+    forgetUpdates()
     assembler = Self.makeAssembler()
     malformedFrames = CoreLimits.malformedFrames
     frames = CoreLimits.frames
@@ -118,7 +128,7 @@ public struct HeadUnitSession: Sendable {
     MessageAssembler(maximumPartialMessages: 4)
   }
 
-  private mutating func takeActions() -> [Action] {
+  mutating func takeActions() -> [Action] {
     defer { actions = [] }
     return actions
   }

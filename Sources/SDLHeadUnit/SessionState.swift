@@ -28,10 +28,25 @@ extension HeadUnitSession {
     let types: [AppHMIType]
     let isMedia: Bool
     let rpcVersion: RPCVersion
+    /// As told to the app.
     var status: HMIStatus
+    /// What the driver chose for it; events may have taken some of that away.
+    var chosenStatus: HMIStatus
     var isSubscribedToVideoCapability = false
 
-    var mayStreamVideo: Bool { types.contains(.navigation) || types.contains(.projection) }
+    init(types: [AppHMIType], isMedia: Bool, rpcVersion: RPCVersion, status: HMIStatus) {
+      self.types = types
+      self.isMedia = isMedia
+      self.rpcVersion = rpcVersion
+      self.status = status
+      chosenStatus = status
+    }
+
+    var role: AppStanding.Role {
+      types.contains(.navigation) ? .navigation : types.contains(.projection) ? .projection : .other
+    }
+
+    var mayStreamVideo: Bool { role != .other }
   }
 
   /// The video service as SDL Core lists it.

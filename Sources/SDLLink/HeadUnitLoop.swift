@@ -4,12 +4,17 @@ import SDLHeadUnit
 
 /// The server's thread: accepts apps, moves bytes, and executes the sessions' actions.
 final class HeadUnitLoop {
-  /// How long accepting rests when descriptors have run out.
+  /// How long accepting rests when descriptors have run out, and opening a port that somebody else has.
   private static let acceptPause = Duration.milliseconds(100)
 
   private let server: HeadUnitServer
   private var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
+  private var situation = HeadUnitSituation()
+  private var screen = HeadUnitScreen()
+  /// While it lasts, only orders are taken: no app is read or written, and no session's time goes on.
+  private var stalledUntil: Duration?
+  private var isRefusing = false
   private var acceptPausedUntil: Duration?
   private var descriptors: [pollfd] = []
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
@@ -30,9 +35,12 @@ final class HeadUnitLoop {
       let isStopping = server.isStopRequested
       let now = MonotonicClock.now
       for order in server.takeOrders() { obey(order, now: now) }
-      for app in apps {
-        app.advance(now: now)
-        app.write()
+      endStall(now: now)
+      if stalledUntil == nil || isStopping {
+        for app in apps {
+          app.advance(now: now)
+          app.write()
+        }
       }
       removeEnded()
       if isStopping { break }
@@ -44,23 +52,66 @@ final class HeadUnitLoop {
     server.report(.ended)
   }
 
-  private func obey(_ order: HeadUnitServer.Order, now: Duration) {
-    switch order {
-    case .steer(let id, let input): app(id)?.perform { input(&$0, now) }
-    case .read(let id, let isReading): app(id)?.isReading = isReading
-    case .disconnect(let id): app(id)?.end(nil)
-    }
-  }
-
-  private func app(_ id: UInt8) -> ServedApp? {
-    apps.first { $0.id == id && !$0.isOver }
-  }
-
   private func removeEnded() {
     for app in apps where app.isOver {
       server.report(.disconnected(id: app.id, app.failure, app.statistics))
     }
     apps.removeAll(where: \.isOver)
+  }
+}
+
+// MARK: Orders
+
+extension HeadUnitLoop {
+  private func obey(_ order: HeadUnitServer.Order, now: Duration) {
+    switch order {
+    case .steer(let recipient, let input):
+      for app in recipients(recipient) { app.perform { input(&$0, now) } }
+    case .read(let id, let isReading): recipients(.app(id)).first?.isReading = isReading
+    case .disconnect(let recipient): for app in recipients(recipient) { app.end(nil) }
+    case .situate(let change):
+      situation.note(change)
+      for app in apps { app.perform { $0.adapt(to: change, now: now) } }
+    case .stall(let time): stalledUntil = now + time
+    case .refuseConnections(let isRefusing):
+      self.isRefusing = isRefusing
+      if isRefusing, case .listener(let port) = server.source { port.close() }
+    }
+  }
+
+  private func recipients(_ recipient: HeadUnitServer.Recipient) -> [ServedApp] {
+    let connected = apps.filter { !$0.isOver }
+    switch recipient {
+    case .app(let id): return connected.filter { $0.id == id }
+    case .appOnScreen:
+      let registered = connected.filter { $0.standing != nil }
+      return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
+    case .everyApp: return connected
+    }
+  }
+
+  /// Runs again for every change that it causes, until there is none.
+  private func settleScreen() {
+    let connected = apps.filter { !$0.isOver }
+    let now = MonotonicClock.now
+    for app in connected {
+      // Looked at anew for each, because the one before may just have been opened.
+      let isTaken = HeadUnitScreen.isTaken(for: app.id, among: connected.compactMap(\.standing))
+      app.perform { $0.setScreenTaken(isTaken, now: now) }
+    }
+    for order in screen.settle(connected.compactMap(\.standing)) {
+      switch order {
+      case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
+      case .abortVideo(let id): recipients(.app(id)).first?.perform { $0.abortVideo(now: now) }
+      }
+    }
+  }
+
+  /// What came during a stall is read before the time goes on, or silence would be held against the apps.
+  private func endStall(now: Duration) {
+    guard let end = stalledUntil, end <= now else { return }
+    stalledUntil = nil
+    for app in apps { app.read(into: readBuffer) }
   }
 }
 
@@ -71,8 +122,12 @@ extension HeadUnitLoop {
     descriptors.removeAll(keepingCapacity: true)
     descriptors.append(pollfd(fd: server.wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
     descriptors.append(pollfd(fd: listenerDescriptor(now: now), events: Int16(POLLIN), revents: 0))
-    for app in apps { descriptors.append(app.pollDescriptor) }
-    let deadline = (apps.compactMap(\.nextDeadline) + [acceptPausedUntil].compactMap(\.self)).min()
+    var deadlines = [stalledUntil, acceptPausedUntil]
+    if stalledUntil == nil {
+      for app in apps { descriptors.append(app.pollDescriptor) }
+      deadlines += apps.map(\.nextDeadline)
+    }
+    let deadline = deadlines.compactMap(\.self).min()
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline) }
     if descriptors[0].revents != 0 { server.wakeUp.clear() }
     for (app, descriptor) in zip(apps, descriptors.dropFirst(2))
@@ -85,15 +140,16 @@ extension HeadUnitLoop {
   /// -1, which poll(2) ignores, while nobody can be accepted.
   private func listenerDescriptor(now: Duration) -> Int32 {
     if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
-    guard case .listener(let socket, _) = server.source, acceptPausedUntil == nil,
+    guard case .listener(let port) = server.source, acceptPausedUntil == nil, stalledUntil == nil, !isRefusing,
       apps.count < server.maximumConnectionCount
     else { return -1 }
-    return socket.descriptor
+    if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
+    return port.descriptor
   }
 
   private func accept(now: Duration) {
-    guard case .listener(let listener, _) = server.source else { return }
-    let descriptor = linux_accept(listener.descriptor)
+    guard case .listener(let port) = server.source else { return }
+    let descriptor = linux_accept(port.descriptor)
     guard descriptor >= 0 else {
       // Otherwise the listener would stay readable and the thread would spin.
       if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptPausedUntil = now + Self.acceptPause }
@@ -106,9 +162,12 @@ extension HeadUnitLoop {
 
   private func serve(_ socket: Socket, peer: String) {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
-    let app = ServedApp(id: lastID, socket: socket, peer: peer, server: server)
+    let app = ServedApp(id: lastID, socket: socket, peer: peer, server: server) { [unowned self] in settleScreen() }
     apps.append(app)
+    settleScreen()
     server.report(.connected(id: app.id, peer: peer))
-    app.perform { $0.transportConnected(now: MonotonicClock.now) }
+    let now = MonotonicClock.now
+    app.perform { $0.transportConnected(now: now) }
+    for change in situation.changes { app.perform { $0.adapt(to: change, now: now) } }
   }
 }

@@ -27,14 +27,26 @@ public protocol HeadUnitServerObserver: AnyObject, Sendable {
 public final class HeadUnitServer: Sendable {
   /// What other threads want from the server's thread.
   enum Order: Sendable {
-    case steer(id: UInt8, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
+    case steer(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
     case read(id: UInt8, Bool)
-    case disconnect(id: UInt8)
+    case disconnect(Recipient)
+    case situate(HeadUnitSituation.Change)
+    case stall(Duration)
+    case refuseConnections(Bool)
+  }
+
+  /// Whom an input is for.
+  public enum Recipient: Sendable {
+    /// Ignored when it is not connected.
+    case app(UInt8)
+    /// The one that was brought there last, if it is still registered; otherwise the first that is.
+    case appOnScreen
+    case everyApp
   }
 
   /// Where connections come from.
   enum Source: Sendable {
-    case listener(Socket, SocketAddress)
+    case listener(ListeningPort)
     /// One connection that stands already; the server ends with it.
     case connection(Socket)
   }
@@ -54,10 +66,9 @@ public final class HeadUnitServer: Sendable {
     configuration: HeadUnitConfiguration, address: String?, port: UInt16, maximumConnectionCount: Int = 8,
     observer: any HeadUnitServerObserver
   ) throws(LinkError) {
-    let (socket, bound) = try Socket.listening(address: address, port: port)
     try self.init(
-      configuration: configuration, source: .listener(socket, bound), maximumConnectionCount: maximumConnectionCount,
-      observer: observer)
+      configuration: configuration, source: .listener(ListeningPort(address: address, port: port)),
+      maximumConnectionCount: maximumConnectionCount, observer: observer)
   }
 
   /// Serves one connected stream socket, whose descriptor it takes over.
@@ -87,7 +98,7 @@ public final class HeadUnitServer: Sendable {
 
   /// The port that apps connect to; nil for an adopted connection.
   public var port: UInt16? {
-    if case .listener(_, let address) = source { address.port } else { nil }
+    if case .listener(let port) = source { port.address.port } else { nil }
   }
 
   /// Begins to serve.
@@ -120,7 +131,7 @@ public final class HeadUnitServer: Sendable {
     }
   }
 
-  private func give(_ order: Order) {
+  func give(_ order: Order) {
     orders.withLock { $0.append(order) }
     wakeUp.signal()
   }
@@ -128,24 +139,31 @@ public final class HeadUnitServer: Sendable {
 
 /// Steering a session, from any thread. An id that is not connected is ignored.
 extension HeadUnitServer {
+  /// Gives sessions an input, on the server's thread, with the present time.
+  public func steer(
+    _ recipient: Recipient, _ input: @escaping @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]
+  ) {
+    give(.steer(recipient, input))
+  }
+
   /// See `HeadUnitSession.setHMIStatus`.
   public func setHMIStatus(_ status: HMIStatus, for id: UInt8) {
-    give(.steer(id: id) { $0.setHMIStatus(status, now: $1) })
+    steer(.app(id)) { $0.setHMIStatus(status, now: $1) }
   }
 
   /// See `HeadUnitSession.endVideoService`.
   public func endVideoService(for id: UInt8) {
-    give(.steer(id: id) { $0.endVideoService(now: $1) })
+    steer(.app(id)) { $0.endVideoService(now: $1) }
   }
 
   /// See `HeadUnitSession.updateCapability`.
   public func updateCapability(_ update: VideoStreamingCapability, for id: UInt8) {
-    give(.steer(id: id) { $0.updateCapability(update, now: $1) })
+    steer(.app(id)) { $0.updateCapability(update, now: $1) }
   }
 
   /// See `HeadUnitSession.unregisterApp`.
   public func unregisterApp(_ reason: UnregisteredReason, for id: UInt8) {
-    give(.steer(id: id) { $0.unregisterApp(reason, now: $1) })
+    steer(.app(id)) { $0.unregisterApp(reason, now: $1) }
   }
 
   /// Off lets the connection fill up, as a head unit does that hangs.
@@ -155,31 +173,6 @@ extension HeadUnitServer {
 
   /// Closes the connection without a word.
   public func disconnect(_ id: UInt8) {
-    give(.disconnect(id: id))
-  }
-}
-
-extension Socket {
-  /// A listening socket and the address that it got.
-  static func listening(address: String?, port: UInt16) throws(LinkError) -> (Socket, SocketAddress) {
-    // IPv6 first: without an address given it takes IPv4 connections as well.
-    let candidates = try Resolver.addresses(host: address, port: port, flags: AI_PASSIVE).get()
-      .sorted { $0.family == AF_INET6 && $1.family != AF_INET6 }
-    var failure = LinkError.cannotResolve(host: address ?? "*", reason: "no address")
-    for candidate in candidates {
-      guard let socket = Socket.tcp(family: candidate.family) else {
-        failure = .system(operation: "socket", errno: errno)
-        continue
-      }
-      socket.set(SOL_SOCKET, SO_REUSEADDR, 1)
-      if candidate.family == AF_INET6 { socket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, address == nil ? 0 : 1) }
-      if candidate.withPointer({ bind(socket.descriptor, $0, $1) }) == 0, listen(socket.descriptor, SOMAXCONN) == 0,
-        let bound = SocketAddress(boundTo: socket.descriptor)
-      {
-        return (socket, bound)
-      }
-      failure = .cannotListen(address: candidate.description, errno: errno)
-    }
-    throw failure
+    give(.disconnect(.app(id)))
   }
 }

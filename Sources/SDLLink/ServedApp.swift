@@ -12,19 +12,25 @@ final class ServedApp {
   private(set) var isOver = false
   private(set) var failure: LinkError?
   private let server: HeadUnitServer
+  /// Called after every change of the session that may concern other apps.
+  private let didChangeStanding: () -> Void
   private var session: HeadUnitSession
   private var reader: FrameReader
   private var lane = ControlLane()
   private var closeDeadline: Duration?
 
-  init(id: UInt8, socket: Socket, peer: String, server: HeadUnitServer) {
+  init(id: UInt8, socket: Socket, peer: String, server: HeadUnitServer, didChangeStanding: @escaping () -> Void) {
     self.id = id
     self.server = server
+    self.didChangeStanding = didChangeStanding
     session = HeadUnitSession(configuration: server.configuration, sessionID: id, connectionID: UInt16(id))
     reader = FrameReader(socket: socket, peer: peer, limits: server.configuration.frameLimits)
   }
 
   var statistics: VideoStreamStatistics { session.statistics }
+
+  /// Nil before the registration.
+  var standing: AppStanding? { session.standing }
 
   var nextDeadline: Duration? {
     [session.nextDeadline, closeDeadline].compactMap(\.self).min()
@@ -40,7 +46,9 @@ final class ServedApp {
   /// Gives the session an input and executes what comes of it.
   func perform(_ input: (inout HeadUnitSession) -> [HeadUnitSession.Action]) {
     guard !isOver else { return }
+    let former = session.standing
     execute(input(&session))
+    if session.standing != former { didChangeStanding() }
   }
 
   private func execute(_ actions: [HeadUnitSession.Action]) {
@@ -101,5 +109,6 @@ final class ServedApp {
     isOver = true
     failure = error
     execute(session.transportLost(now: MonotonicClock.now))
+    didChangeStanding()
   }
 }

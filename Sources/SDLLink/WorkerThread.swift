@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// A thread that can be joined by several others, by itself (which does nothing), or not at all.
-final class WorkerThread: Sendable {
+public final class WorkerThread: Sendable {
   private enum State: Sendable {
     case notStarted
     case running(pthread_t)
@@ -68,7 +68,7 @@ final class WorkerThread: Sendable {
   }
 
   /// Runs `body` on a thread that nobody waits for.
-  static func detach(name: String, _ body: @escaping @Sendable () -> Void) throws(LinkError) {
+  public static func detach(name: String, _ body: @escaping @Sendable () -> Void) throws(LinkError) {
     try WorkerThread(name: name).start(body)
   }
 }

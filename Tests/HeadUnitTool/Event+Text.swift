@@ -28,7 +28,9 @@ extension HeadUnitSession.Event {
 }
 
 extension HMIStatus {
-  fileprivate var text: String { "\(level?.rawValue ?? "unknown"), \(videoStreamingState.rawValue)" }
+  fileprivate var text: String {
+    "\(level?.rawValue ?? "unknown"), \(videoStreamingState.rawValue), \(audioStreamingState.rawValue)"
+  }
 }
 
 extension VideoServiceParameters {

@@ -8,6 +8,8 @@ final class EventPrinter: HeadUnitServerObserver {
   private struct Totals: Sendable {
     var video = VideoStreamStatistics()
     var violations = 0
+    /// Sessions with an app.
+    var registered: Set<UInt8> = []
   }
 
   private let options: Options
@@ -27,6 +29,8 @@ final class EventPrinter: HeadUnitServerObserver {
 
   var hasViolations: Bool { totals.withLock { $0.violations > 0 } }
 
+  var isAppRegistered: Bool { totals.withLock { !$0.registered.isEmpty } }
+
   /// The counters of all connections that have ended.
   var summary: String {
     let totals = totals.withLock { $0 }
@@ -43,12 +47,21 @@ final class EventPrinter: HeadUnitServerObserver {
       totals.withLock { $0.violations += 1 }
       printLine("\(id) violation: \(violation)")
     case .session(let id, let event):
+      noteRegistration(event, of: id)
       if let text = event.text { say("\(id) \(text)") }
     case .disconnected(let id, let error, let statistics):
       totals.withLock { $0.video.add(statistics) }
       say("\(id) disconnected\(error.map { ": \($0)" } ?? "")")
       if options.leavesWithApp { kill(getpid(), SIGTERM) }
     case .ended: break
+    }
+  }
+
+  private func noteRegistration(_ event: HeadUnitSession.Event, of id: UInt8) {
+    switch event {
+    case .appRegistered: totals.withLock { _ = $0.registered.insert(id) }
+    case .appUnregistered: totals.withLock { _ = $0.registered.remove(id) }
+    default: break
     }
   }
 

@@ -26,6 +26,7 @@ enum HeadUnitTool {
         configuration: options.headUnit, address: options.address, port: options.port, observer: monitor)
       printLine("listening \(server.port ?? 0)")
       try server.start()
+      if options.takesCommands { try RemoteControl.start(steering: server, apps: monitor) }
       var signal: Int32 = 0
       sigwait(&signals, &signal)
       server.stop()

@@ -11,6 +11,8 @@ struct Options {
       --screen WxH     size of the screen, and the only one that video may have
       --record FILE    write the video to FILE as it comes
       --app-exits      leave when the app has gone
+      --commands       take commands on the standard input, one per line ("help" lists them)
+      --no-activation  leave apps at HMI level NONE until a command says otherwise
       --no-checks      take any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
     """
@@ -20,6 +22,7 @@ struct Options {
   var headUnit = HeadUnitPreset.standard.configuration
   var recording: String?
   var leavesWithApp = false
+  var takesCommands = false
   var isChecking = true
   var isQuiet = false
 
@@ -31,9 +34,12 @@ struct Options {
   init(arguments: [String]) throws(Invalid) {
     var rest = arguments[...]
     var screen: ImageResolution?
+    var activates = true
     while let option = rest.popFirst() {
       switch option {
       case "--app-exits": leavesWithApp = true
+      case "--commands": takesCommands = true
+      case "--no-activation": activates = false
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--address", "--port", "--preset", "--record", "--screen":
@@ -43,7 +49,7 @@ struct Options {
         case "--record": recording = value
         case "--port": port = try Self.parse(option, value) { UInt16($0) }
         case "--preset": headUnit = try Self.parse(option, value) { HeadUnitPreset(rawValue: $0)?.configuration }
-        default: screen = try Self.parse(option, value, Self.size)
+        default: screen = try Self.parse(option, value, ImageResolution.init(text:))
         }
       default: throw Invalid(text: "unknown option \(option)")
       }
@@ -53,6 +59,7 @@ struct Options {
       headUnit.videoCapability?.preferredResolution = screen
       headUnit.videoCapability?.additionalCapabilities = nil
     }
+    if !activates { headUnit.activation = nil }
     if !isChecking {
       headUnit.isStrict = false
       headUnit.refusesUnknownSizes = false
@@ -66,13 +73,5 @@ struct Options {
   ) throws(Invalid) -> Value {
     guard let value = read(text) else { throw Invalid(text: "\(option) does not take \"\(text)\"") }
     return value
-  }
-
-  private static func size(_ text: String) -> ImageResolution? {
-    let sides = text.split(separator: "x").map { Int($0) }
-    guard sides.count == 2, let width = sides[0], let height = sides[1], (1...10_000).contains(width),
-      (1...10_000).contains(height)
-    else { return nil }
-    return ImageResolution(width, height)
   }
 }

@@ -48,7 +48,7 @@ import Testing
     #expect(result.status == 0 && result.output.contains("HMI level FULL"), "\(result)")
   }
 
-  @Test(arguments: scripts + ["real-head-unit.sh", "drive.py"])
+  @Test(arguments: scripts + ["real-head-unit.sh", "drive.py", "timeline/__main__.py"])
   func headOfThreeComments(_ name: String) throws {
     let text = String(decoding: try Data(contentsOf: pipelines.appending(path: name)), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

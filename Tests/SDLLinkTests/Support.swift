@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import SDLMessages
 import Synchronization
 import Testing
 
@@ -146,6 +147,22 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
 
   func waitFor<Result>(_ match: @escaping (HeadUnitServerEvent) -> Result?) -> Result? {
     state.wait(until: MonotonicClock.now + patience) { $0.events.lazy.compactMap(match).first }
+  }
+
+  func hasReported(_ match: (HeadUnitServerEvent) -> Bool) -> Bool {
+    state.withLock { $0.events.contains(where: match) }
+  }
+
+  /// In the order of their coming.
+  var connectionIDs: [UInt8] {
+    state.withLock { $0.events.compactMap { if case .connected(let id, _) = $0 { id } else { nil } } }
+  }
+
+  /// What one app was told, in order.
+  func statuses(of id: UInt8) -> [HMIStatus] {
+    state.withLock { state in
+      state.events.compactMap { if case .session(id, .hmiStatusSent(let status)) = $0 { status } else { nil } }
+    }
   }
 
   func waitForConnection() -> UInt8? { waitFor { if case .connected(let id, _) = $0 { id } else { nil } } }

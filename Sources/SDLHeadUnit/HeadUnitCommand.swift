@@ -1,0 +1,146 @@
+import SDLMessages
+
+/// What can be asked of a head unit while it runs, one per line of text.
+public enum HeadUnitCommand: Equatable, Sendable {
+  /// A status for the app on the screen.
+  case level(HMILevel, VideoStreamingState)
+  case event(HMIEvent, isActive: Bool)
+  /// Another size for the app on the screen; the scale is 1…10.
+  case resize(ImageResolution, scale: Double?)
+  case driverDistraction(OnDriverDistraction)
+  /// Brings the app of this session to the screen; nil for the one that was there last.
+  case activate(UInt8?)
+  /// The head unit's own EndService(video).
+  case endVideo
+  /// Closes the connection of the app on the screen without a word.
+  case cut
+  /// Ends all registrations.
+  case ignitionOff
+  /// A NAK for the next video start of the app on the screen, with the keys it rejects.
+  case refuse([String])
+  /// No answers to StartService(video) and EndService(video) of any app.
+  case silent(Bool)
+  /// Does nothing at all for so long, as a head unit that hangs.
+  case stall(Duration)
+  /// Nobody listens on the port.
+  case refuseConnections(Bool)
+  case help
+
+  /// What is wrong with a line.
+  public struct Malformed: Error, Equatable, CustomStringConvertible {
+    /// One line for people.
+    public var description: String
+  }
+
+  /// What can be written, one command per line.
+  public static let usage = """
+    level full|limited|background|none [streamable|not-streamable]
+    phone-call on|off
+    emergency on|off
+    embedded-navi on|off
+    resize WxH [scale S]
+    distraction on|off [TEXT]
+    activate [APP]
+    end-video
+    cut
+    ignition-off
+    refuse [videoCodec|videoProtocol|width|height ...]
+    silent on|off
+    stall SECONDS
+    refuse-connections on|off
+    help
+    """
+}
+
+extension HeadUnitCommand {
+  /// Reads a line; nil where there is nothing but space.
+  public static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? {
+    let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard let name = words.first else { return nil }
+    guard let command = make(name, Array(words.dropFirst())) else {
+      guard let form = usage.split(separator: "\n").first(where: { $0 == name || $0.hasPrefix(name + " ") }) else {
+        throw Malformed(description: "unknown command \"\(name)\"; help lists them")
+      }
+      throw Malformed(description: "\"\(words.joined(separator: " "))\" is not of the form \(form)")
+    }
+    return command
+  }
+
+  private static func make(_ name: String, _ arguments: [String]) -> HeadUnitCommand? {
+    switch (name, arguments.count) {
+    case ("level", 1...2): level(arguments)
+    case ("phone-call", 1), ("emergency", 1), ("embedded-navi", 1):
+      HMIEvent(rawValue: name).flatMap { event in
+        isOn(arguments[0]).map { .event(event, isActive: $0) }
+      }
+    case ("resize", 1), ("resize", 3): resize(arguments)
+    case ("distraction", 1...): distraction(arguments)
+    case ("activate", 0): .activate(nil)
+    case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
+    case ("end-video", 0): .endVideo
+    case ("cut", 0): .cut
+    case ("ignition-off", 0): .ignitionOff
+    case ("refuse", _): arguments.allSatisfy(rejectable.contains) ? .refuse(arguments) : nil
+    case ("silent", 1): isOn(arguments[0]).map { .silent($0) }
+    case ("stall", 1): stall(arguments[0])
+    case ("refuse-connections", 1): isOn(arguments[0]).map { .refuseConnections($0) }
+    case ("help", 0): .help
+    default: nil
+    }
+  }
+
+  /// The keys of a StartService(video) that an answer can name.
+  private static let rejectable: Set = ["videoCodec", "videoProtocol", "width", "height"]
+
+  /// The longest stall, in seconds.
+  private static let maximumStall = 3600.0
+
+  private static func isOn(_ text: String) -> Bool? {
+    switch text {
+    case "on": true
+    case "off": false
+    default: nil
+    }
+  }
+
+  private static func level(_ arguments: [String]) -> HeadUnitCommand? {
+    guard let level = HMILevel.allCases.first(where: { $0.rawValue.lowercased() == arguments[0] }) else { return nil }
+    let states: [String: VideoStreamingState] = ["streamable": .streamable, "not-streamable": .notStreamable]
+    guard arguments.count > 1 else {
+      return .level(level, level == .full || level == .limited ? .streamable : .notStreamable)
+    }
+    return states[arguments[1]].map { .level(level, $0) }
+  }
+
+  private static func resize(_ arguments: [String]) -> HeadUnitCommand? {
+    guard let size = ImageResolution(text: arguments[0]) else { return nil }
+    guard arguments.count > 1 else { return .resize(size, scale: nil) }
+    guard arguments[1] == "scale", let scale = Double(arguments[2]), (1...10).contains(scale) else { return nil }
+    return .resize(size, scale: scale)
+  }
+
+  private static func distraction(_ arguments: [String]) -> HeadUnitCommand? {
+    guard let isLimited = isOn(arguments[0]) else { return nil }
+    let text = arguments.dropFirst().joined(separator: " ")
+    return .driverDistraction(
+      OnDriverDistraction(
+        isDistractionLimited: isLimited, lockScreenDismissalEnabled: text.isEmpty ? nil : true,
+        lockScreenDismissalWarning: text.isEmpty ? nil : text))
+  }
+
+  private static func stall(_ text: String) -> HeadUnitCommand? {
+    guard let seconds = Double(text), seconds > 0, seconds <= maximumStall else { return nil }
+    return .stall(.seconds(seconds))
+  }
+}
+
+extension ImageResolution {
+  /// "800x480", with sides of 1…10000.
+  public init?(text: String) {
+    let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+    guard sides.count == 2, let width = sides[0], let height = sides[1], (1...10_000).contains(width),
+      (1...10_000).contains(height)
+    else { return nil }
+    self.init(width, height)
+  }
+}

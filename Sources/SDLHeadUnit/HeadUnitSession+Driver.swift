@@ -1,0 +1,50 @@
+import SDLMessages
+
+/// What the driver does, and what happens around the app. Without a registered app only what concerns the future counts.
+extension HeadUnitSession {
+  /// The user opens the app: FULL, or what the present events leave of it.
+  public mutating func activateApp(now: Duration) -> [Action] {
+    openApp(now: now)
+    return takeActions()
+  }
+
+  /// An event begins or ends; the app gets a status if its own changes by that. An app that registers later is told
+  /// accordingly, so that a new session can be brought up to date with this.
+  public mutating func setEvent(_ event: HMIEvent, isActive: Bool, now: Duration) -> [Action] {
+    if isActive { hmiEvents.insert(event) } else { hmiEvents.remove(event) }
+    if let app, effectiveStatus(of: app) != app.status { apply(app.chosenStatus, now: now) }
+    return takeActions()
+  }
+
+  /// OnDriverDistraction.
+  public mutating func setDriverDistraction(_ distraction: OnDriverDistraction, now: Duration) -> [Action] {
+    if app != nil { notify(.onDriverDistraction, distraction.json) }
+    return takeActions()
+  }
+
+  /// The window of the app gets another size, and from now on no other is accepted. As with ``updateCapability(_:now:)``
+  /// only an app that has subscribed is told; nothing but size and scale is in the update, so the rest is unchanged.
+  /// - Parameter scale: 1…10, or nil for the present one.
+  public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
+    guard app != nil else { return [] }
+    var update = VideoStreamingCapability()
+    update.preferredResolution = size
+    update.scale = scale
+    var resized = update
+    resized.scale = scale ?? window?.scale ?? capability?.scale
+    window = resized
+    sendCapabilityUpdate(update, now: now)
+    return takeActions()
+  }
+
+  /// Answers the next StartService(video) that is allowed at all with a NAK.
+  /// - Parameter parameters: the keys to reject; none says nothing about the cause.
+  public mutating func refuseNextVideoStart(_ parameters: [String]) {
+    nextVideoRefusal = parameters
+  }
+
+  /// Whether StartService and EndService of the video service get no answer. A start is lost, an end is carried out.
+  public mutating func setVideoSilence(_ isSilent: Bool) {
+    isSilentOnVideo = isSilent
+  }
+}

@@ -1,0 +1,41 @@
+/// What concerns all apps of a head unit, also those that connect later.
+public struct HeadUnitSituation: Sendable {
+  /// One thing that becomes different.
+  public enum Change: Equatable, Sendable {
+    case event(HMIEvent, isActive: Bool)
+    /// See ``HeadUnitSession/setVideoSilence(_:)``.
+    case videoSilence(Bool)
+  }
+
+  private var events: Set<HMIEvent> = []
+  private var isSilentOnVideo = false
+
+  /// Nothing is the matter.
+  public init() {}
+
+  /// Remembers a change for sessions to come.
+  public mutating func note(_ change: Change) {
+    switch change {
+    case .event(let event, let isActive): if isActive { events.insert(event) } else { events.remove(event) }
+    case .videoSilence(let isSilent): isSilentOnVideo = isSilent
+    }
+  }
+
+  /// What a new session has to be told.
+  public var changes: [Change] {
+    HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
+      + (isSilentOnVideo ? [.videoSilence(true)] : [])
+  }
+}
+
+extension HeadUnitSession {
+  /// Something becomes different for all apps.
+  public mutating func adapt(to change: HeadUnitSituation.Change, now: Duration) -> [Action] {
+    switch change {
+    case .event(let event, let isActive): return setEvent(event, isActive: isActive, now: now)
+    case .videoSilence(let isSilent):
+      setVideoSilence(isSilent)
+      return []
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import Synchronization
+
+/// A TCP port that can be closed and opened again; closes when it goes away.
+final class ListeningPort: Sendable {
+  let address: SocketAddress
+  private let acceptsIPv4: Bool
+  private let socket: Mutex<Socket?>
+
+  /// `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
+  init(address: String?, port: UInt16) throws(LinkError) {
+    let socket: Socket
+    (socket, self.address) = try Socket.listening(address: address, port: port)
+    acceptsIPv4 = address == nil
+    self.socket = Mutex(socket)
+  }
+
+  /// -1, which poll(2) ignores, while the port is closed.
+  var descriptor: Int32 { socket.withLock { $0?.descriptor ?? -1 } }
+
+  /// The kernel refuses connections from now on, and resets those that nobody has accepted.
+  func close() {
+    socket.withLock { $0 = nil }
+  }
+
+  /// Listens again on the same port; false when somebody else has taken it meanwhile.
+  func reopen() -> Bool {
+    socket.withLock { socket in
+      if socket == nil { socket = Socket.listening(on: address, acceptsIPv4: acceptsIPv4) }
+      return socket != nil
+    }
+  }
+}
+
+extension Socket {
+  /// A listening socket and the address that it got.
+  static func listening(address: String?, port: UInt16) throws(LinkError) -> (Socket, SocketAddress) {
+    // IPv6 first: without an address given it takes IPv4 connections as well.
+    let candidates = try Resolver.addresses(host: address, port: port, flags: AI_PASSIVE).get()
+      .sorted { $0.family == AF_INET6 && $1.family != AF_INET6 }
+    var failure = LinkError.cannotResolve(host: address ?? "*", reason: "no address")
+    for candidate in candidates {
+      if let socket = listening(on: candidate, acceptsIPv4: address == nil),
+        let bound = SocketAddress(boundTo: socket.descriptor)
+      {
+        return (socket, bound)
+      }
+      failure = .cannotListen(address: candidate.description, errno: errno)
+    }
+    throw failure
+  }
+
+  /// Nil with errno.
+  fileprivate static func listening(on address: SocketAddress, acceptsIPv4: Bool) -> Socket? {
+    guard let socket = Socket.tcp(family: address.family) else { return nil }
+    socket.set(SOL_SOCKET, SO_REUSEADDR, 1)
+    if address.family == AF_INET6 { socket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, acceptsIPv4 ? 0 : 1) }
+    guard address.withPointer({ bind(socket.descriptor, $0, $1) }) == 0, listen(socket.descriptor, SOMAXCONN) == 0
+    else {
+      // Closing the socket may change errno.
+      let code = errno
+      defer { errno = code }
+      return nil
+    }
+    return socket
+  }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import SDLHeadUnit
+import SDLLink
+
+/// Commands from the standard input, for as long as there are any.
+struct RemoteControl {
+  /// A line that is longer is no command.
+  private static let maximumLineLength = 4096
+
+  private let server: HeadUnitServer
+  private let apps: EventPrinter
+  private var line: [UInt8] = []
+
+  /// Reads on a thread of its own, which nobody waits for. The end of the input ends only that.
+  static func start(steering server: HeadUnitServer, apps: EventPrinter) throws(LinkError) {
+    try WorkerThread.detach(name: "commands") {
+      var control = RemoteControl(server: server, apps: apps)
+      control.run()
+    }
+  }
+
+  private init(server: HeadUnitServer, apps: EventPrinter) {
+    self.server = server
+    self.apps = apps
+  }
+
+  /// With read(2), because the standard input's own buffer is locked while one waits for it, and every `fflush(nil)`
+  /// would wait as well.
+  private mutating func run() {
+    var buffer = [UInt8](repeating: 0, count: Self.maximumLineLength)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      for byte in buffer[..<count] { accept(byte) }
+    }
+    if !line.isEmpty { accept(UInt8(ascii: "\n")) }
+  }
+
+  private mutating func accept(_ byte: UInt8) {
+    guard byte == UInt8(ascii: "\n") else {
+      // One byte more is kept, to tell.
+      if line.count <= Self.maximumLineLength { line.append(byte) }
+      return
+    }
+    defer { line.removeAll(keepingCapacity: true) }
+    guard line.count <= Self.maximumLineLength else { return printLine("command too long") }
+    do {
+      guard let command = try HeadUnitCommand.parse(String(decoding: line, as: UTF8.self)) else { return }
+      perform(command)
+    } catch {
+      printLine("command not understood: \(error)")
+    }
+  }
+
+  private func perform(_ command: HeadUnitCommand) {
+    if command == .help { return printLine(HeadUnitCommand.usage) }
+    if command.needsApp, !apps.isAppRegistered { return printLine("command without effect: no app is registered") }
+    server.perform(command)
+  }
+}
+
+extension HeadUnitCommand {
+  /// Whether it does nothing when no app is registered.
+  fileprivate var needsApp: Bool {
+    switch self {
+    case .level, .resize, .driverDistraction, .activate, .endVideo, .cut, .ignitionOff, .refuse: true
+    case .event, .silent, .stall, .refuseConnections, .help: false
+    }
+  }
+}

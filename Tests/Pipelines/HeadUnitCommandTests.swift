@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// The standard input of `sdl-head-unit`.
+@Suite struct HeadUnitCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Runs the program with these lines until it has written `last`; then asks it to end.
+  private func headUnit(_ lines: String, until last: String, options: String...) throws -> Program.Result {
+    try Data(lines.utf8).write(to: folder.url.appending(path: "commands"))
+    let script = "exec \"$0\" --port 0 \"$@\" < commands"
+    let program = try Program(
+      ["sh", "-c", "cd \"$1\" && shift && \(script)", Installation.headUnitTool.path, folder.url.path] + options,
+      in: folder)
+    try program.waitForOutput { $0.contains(last) ? true : nil }
+    program.interrupt()
+    return program.wait()
+  }
+
+  /// The end of the input, here in the middle of a line, is not the end of the head unit.
+  @Test func answers() throws {
+    let result = try headUnit(
+      "lvel full\n\nhelp\nphone-call on\n\(String(repeating: "x", count: 5000))\nactivate 1\ncut",
+      until: "registered\ncommand without effect", options: "--commands")
+    #expect(result.status == 0)
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.dropFirst().first == "command not understood: unknown command \"lvel\"; help lists them")
+    #expect(lines.contains("resize WxH [scale S]"))
+    #expect(
+      lines.suffix(4) == [
+        "command too long", "command without effect: no app is registered",
+        "command without effect: no app is registered",
+        "summary messages=0 bytes=0 pictures=0 key-frames=0 violations=0",
+      ])
+  }
+
+  @Test func inputIsLeftAloneWithoutTheOption() throws {
+    let result = try headUnit("help\n", until: "listening")
+    #expect(result.status == 0 && result.output.split(separator: "\n").count == 2, "\(result)")
+  }
+}

@@ -1,0 +1,78 @@
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@Suite struct CommandTests {
+  @Test(
+    arguments: [
+      ("level full", .level(.full, .streamable)),
+      ("level limited not-streamable", .level(.limited, .notStreamable)),
+      ("level background", .level(.background, .notStreamable)),
+      ("level none streamable", .level(.none, .streamable)),
+      ("phone-call on", .event(.phoneCall, isActive: true)),
+      ("emergency off", .event(.emergency, isActive: false)),
+      ("embedded-navi on", .event(.embeddedNavigation, isActive: true)),
+      ("resize 400x380", .resize(ImageResolution(400, 380), scale: nil)),
+      ("  resize\t640x480   scale 1.5 \r", .resize(ImageResolution(640, 480), scale: 1.5)),
+      ("distraction off", .driverDistraction(OnDriverDistraction(isDistractionLimited: false))),
+      (
+        "distraction on  Swipe  up",
+        .driverDistraction(
+          OnDriverDistraction(
+            isDistractionLimited: true, lockScreenDismissalEnabled: true, lockScreenDismissalWarning: "Swipe up"))
+      ),
+      ("activate", .activate(nil)),
+      ("activate 2", .activate(2)),
+      ("end-video", .endVideo),
+      ("cut", .cut),
+      ("ignition-off", .ignitionOff),
+      ("refuse", .refuse([])),
+      ("refuse width height", .refuse(["width", "height"])),
+      ("silent on", .silent(true)),
+      ("stall 2.5", .stall(.milliseconds(2500))),
+      ("refuse-connections off", .refuseConnections(false)),
+      ("help", .help),
+    ] as [(String, HeadUnitCommand)])
+  func reads(line: String, command: HeadUnitCommand) throws {
+    #expect(try HeadUnitCommand.parse(line) == command)
+  }
+
+  @Test(arguments: ["", "  \t\r"]) func nothing(line: String) throws {
+    #expect(try HeadUnitCommand.parse(line) == nil)
+  }
+
+  @Test(arguments: [
+    ("lvel full", "unknown command \"lvel\"; help lists them"),
+    ("Cut", "unknown command \"Cut\"; help lists them"),
+    ("cut now", "\"cut now\" is not of the form cut"),
+    ("phone-call maybe", "\"phone-call maybe\" is not of the form phone-call on|off"),
+    ("stall  nan", "\"stall nan\" is not of the form stall SECONDS"),
+    ("resize 800", "\"resize 800\" is not of the form resize WxH [scale S]"),
+  ])
+  func complains(line: String, complaint: String) {
+    let error = #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(line) }
+    #expect(error?.description == complaint)
+  }
+
+  @Test(arguments: [
+    "level", "level high", "level full maybe", "level full streamable now", "emergency", "resize", "resize 0x480",
+    "resize 800x480x1", "resize 10001x480", "resize 800x", "resize 800x480 scale", "resize 800x480 scale 0.5",
+    "resize 800x480 scale 11", "resize 800x480 by 2", "distraction", "distraction maybe", "activate 256", "activate -1",
+    "refuse depth", "silent", "stall", "stall 0", "stall -1", "stall inf", "stall 1e9", "refuse-connections", "help me",
+  ])
+  func refuses(line: String) {
+    #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(line) }
+  }
+
+  /// A name alone shows the form of everything that needs more.
+  @Test func usageNamesEveryCommand() throws {
+    for line in HeadUnitCommand.usage.split(separator: "\n") {
+      let name = String(line.prefix { $0 != " " })
+      do {
+        #expect(try HeadUnitCommand.parse(name) != nil)
+      } catch {
+        #expect(error.description == "\"\(name)\" is not of the form \(line)")
+      }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// Two navigation apps at one head unit.
+  @Suite struct TwoAppsTests {
+    private func wait(_ headUnit: HeadUnitRecorder, for id: UInt8, _ level: HMILevel) -> Bool {
+      eventually { headUnit.statuses(of: id).last?.level == level }
+    }
+
+    @Test func oneAppOnTheScreen() throws {
+      let pair = try StreamingPair()
+      let secondApp = ConnectionRecorder()
+      let second = makeConnection(port: try #require(pair.server.port), observer: secondApp)
+      second.setVideoWish(testWish)
+      try second.start()
+      #expect(secondApp.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+
+      // Only the driver brings it to the screen, and then the first app has to stop.
+      #expect(pair.headUnit.statuses(of: 2).map(\.level) == [HMILevel.none])
+      pair.server.perform(.activate(2))
+      #expect(secondApp.waitForGrant() != nil)
+      #expect(pair.app.waitForStop(number: 1))
+      #expect(wait(pair.headUnit, for: 1, .background))
+      #expect(pair.headUnit.statuses(of: 1).last?.videoStreamingState == .notStreamable)
+
+      pair.server.perform(.activate(1))
+      #expect(pair.app.waitForGrant(number: 2) != nil)
+      #expect(wait(pair.headUnit, for: 2, .background))
+
+      // The present app is the one that commands without a number are for.
+      pair.server.perform(.level(.limited, .streamable))
+      #expect(wait(pair.headUnit, for: 1, .limited))
+      #expect(pair.headUnit.protocolViolations == [])
+      second.stop(grace: .seconds(1))
+      second.join()
+      pair.stop()
+    }
+
+    /// The head unit may notice that an app has gone after it has come again.
+    @Test func nextAppIsOpenedWhenTheFirstIsGone() throws {
+      let pair = try StreamingPair()
+      let secondApp = ConnectionRecorder()
+      let second = makeConnection(port: try #require(pair.server.port), observer: secondApp)
+      second.setVideoWish(testWish)
+      try second.start()
+      #expect(secondApp.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      pair.connection.stop(grace: .seconds(1))
+      pair.connection.join()
+      #expect(secondApp.waitForGrant() != nil)
+      second.stop(grace: .seconds(1))
+      second.join()
+      pair.stop()
+    }
+
+    /// More apps than are served wait until one leaves.
+    @Test func boundedNumberOfSessions() throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, maximumConnectionCount: 2, observer: headUnit)
+      try server.start()
+      let apps = (0..<3).map { _ in ConnectionRecorder() }
+      let connections = try apps.map { makeConnection(port: try #require(server.port), observer: $0) }
+      for (app, connection) in zip(apps, connections).prefix(2) {
+        try connection.start()
+        #expect(app.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      }
+      try connections[2].start()
+      #expect(apps[2].waitFor { if case .connected = $0 { true } else { nil } } == true)
+      connections[0].stop(grace: .seconds(1))
+      connections[0].join()
+      #expect(apps[2].waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      let ids = headUnit.connectionIDs
+      #expect(ids == [1, 2, 3])
+      for connection in connections {
+        connection.stop(grace: .zero)
+        connection.join()
+      }
+      server.stop()
+      server.join()
+    }
+  }
+}

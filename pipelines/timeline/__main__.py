@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+# Shows a drive with everything that can happen on it, as a picture: states of the element, frames sent, frames dropped.
+# Expect a line for each event, demo/timeline.svg, and exit status 0 if everything has happened as it must.
+# Needs python3-gi, python3-matplotlib, the program sdl-head-unit and the plugin in GST_PLUGIN_PATH (`make timeline`).
+
+import argparse
+import os
+import sys
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst  # noqa: E402
+
+from driving import Drive  # noqa: E402
+from head_unit import HeadUnit  # noqa: E402
+from painting import paint  # noqa: E402
+from recording import Recording  # noqa: E402
+from script import script  # noqa: E402
+
+# Noise fills any bitrate, so that a head unit that hangs shows: the kernel holds half a megabyte on the way to it.
+SOURCE = ("videotestsrc is-live=true pattern=snow ! video/x-raw,width=800,height=480,framerate=30/1"
+          " ! videoconvertscale")
+BITRATE_KILOBITS = 8000
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Drives for half a minute and draws what happened.")
+    parser.add_argument("--head-unit", required=True, help="the program sdl-head-unit")
+    parser.add_argument("--output", default="demo/timeline.svg", help="picture to write (default: %(default)s)")
+    parser.add_argument("--source", default=SOURCE, help="pipeline in front of the sink (default: %(default)s)")
+    arguments = parser.parse_args()
+    folder = os.path.dirname(arguments.output) or "."
+    os.makedirs(folder, exist_ok=True)
+
+    Gst.init(None)
+    head_unit = HeadUnit(arguments.head_unit, log=os.path.join(folder, "timeline-head-unit.log"))
+    try:
+        pipeline = Gst.parse_launch(
+            f"{arguments.source} ! sdlvideosink name=sink uri=sdl://127.0.0.1:{head_unit.port}"
+            f" bitrate={BITRATE_KILOBITS}")
+        recording = Recording(pipeline.get_by_name("sink"))
+        drive = Drive(pipeline, recording, head_unit)
+        drive.run(script(drive))
+        if not head_unit.ends_content():
+            drive.complain(f"the head unit complains; see {head_unit.log}")
+    except GLib.Error as error:
+        sys.exit(f"{error.message}. Is GST_PLUGIN_PATH set?")
+    finally:
+        head_unit.kill()
+
+    paint(recording, arguments.output)
+    print(f"{arguments.output} shows the drive.")
+    for complaint in drive.complaints:
+        print(f"Wrong: {complaint}")
+    sys.exit(1 if drive.complaints else 0)
+
+
+if __name__ == "__main__":
+    main()

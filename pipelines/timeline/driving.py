@@ -1,0 +1,132 @@
+"""Runs a script beside the pipeline: a generator that does something, then yields what it waits for."""
+
+import time
+
+from gi.repository import GLib, Gst
+
+TICK_MILLISECONDS = 20
+# A few times a second.
+SAMPLE_MILLISECONDS = 200
+PATIENCE_SECONDS = 6
+
+
+class Drive:
+    def __init__(self, pipeline, recording, head_unit):
+        self.pipeline = pipeline
+        self.recording = recording
+        self.head_unit = head_unit
+        self.sink = recording.sink
+        self.complaints = []
+        self.loop = GLib.MainLoop()
+
+    def run(self, script):
+        """Plays until the script is over, then leaves politely."""
+        bus = self.pipeline.get_bus()
+        bus.add_signal_watch()
+        bus.connect("message", self._on_message)
+        GLib.timeout_add(SAMPLE_MILLISECONDS, self._sample)
+        self.script = script
+        self.awaited = None
+        self.pipeline.set_state(Gst.State.PLAYING)
+        GLib.timeout_add(TICK_MILLISECONDS, self._tick)
+        self.loop.run()
+        bus.remove_signal_watch()
+        # The loop has ended, so the goodbye waits on the bus; going to NULL would empty it unread.
+        self.pipeline.set_state(Gst.State.READY)
+        while message := bus.pop():
+            self._on_message(bus, message)
+        self.recording.finish()
+        names = [message.name for message in self.recording.messages]
+        self.check(names[-1:] == ["sdl-disconnected"], "the last message is no sdl-disconnected")
+        self.pipeline.set_state(Gst.State.NULL)
+
+    # What a script does.
+
+    def act(self, label, *commands, app_state=None):
+        """Does something that is marked in the picture. What comes from now on is what it caused."""
+        self.recording.note_act(label)
+        self.mark = len(self.recording.messages)
+        self.counters = self.recording.statistics()
+        for command in commands:
+            self.head_unit.command(command)
+        if app_state:
+            self.sink.set_property("app-state", app_state)
+
+    def counted(self, *names):
+        """By how much counters have grown since the last act."""
+        now = self.recording.statistics()
+        return sum(now[name] - self.counters[name] for name in names)
+
+    def messages(self, name, **fields):
+        """Messages since the last act whose fields have these values; "_" stands for "-"."""
+        wanted = {key.replace("_", "-"): value for key, value in fields.items()}
+        return [message for message in self.recording.messages[self.mark:]
+                if message.name == name and all(message.fields.get(key) == value for key, value in wanted.items())]
+
+    def check(self, is_right, complaint):
+        if not is_right:
+            self.complain(complaint)
+
+    def complain(self, complaint):
+        self.recording.say(f"wrong: {complaint}")
+        self.complaints.append(complaint)
+
+    # What a script yields.
+
+    def seconds(self, duration):
+        deadline = time.monotonic() + duration
+        return lambda: time.monotonic() >= deadline
+
+    def until(self, what, condition):
+        """Waits for a condition; without it, complains after a while and goes on."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+
+        def is_over():
+            if condition():
+                return True
+            if time.monotonic() < deadline:
+                return False
+            self.complain(f"no {what}")
+            return True
+
+        return is_over
+
+    def message(self, name, **fields):
+        what = " ".join([name, *(f"{key}={value}" for key, value in fields.items())])
+        return self.until(what, lambda: self.messages(name, **fields))
+
+    def state(self, name, value):
+        return self.until(f"{name} {value}", lambda: self.recording.state(name) == value)
+
+    # The main loop.
+
+    def _tick(self):
+        try:
+            while self.awaited is None or self.awaited():
+                self.awaited = next(self.script)
+        except StopIteration:
+            self.loop.quit()
+            return GLib.SOURCE_REMOVE
+        except Exception as error:
+            # GLib would print it and wait for ever.
+            self.complain(f"the script fails: {error!r}")
+            self.loop.quit()
+            return GLib.SOURCE_REMOVE
+        return GLib.SOURCE_CONTINUE
+
+    def _sample(self):
+        self.recording.sample()
+        return GLib.SOURCE_CONTINUE
+
+    def _on_message(self, _bus, message):
+        if message.type == Gst.MessageType.ERROR:
+            error, details = message.parse_error()
+            self.complain(f"{error.message} ({details})")
+            self.loop.quit()
+        elif message.type == Gst.MessageType.WARNING:
+            self.recording.say(f"warning: {message.parse_warning()[0].message}")
+        elif message.type == Gst.MessageType.PROPERTY_NOTIFY:
+            _, name, value = message.parse_property_notify()
+            self.recording.note_state(name, value)
+        elif message.type == Gst.MessageType.ELEMENT and message.src == self.sink:
+            self.recording.note_message(message.get_structure())

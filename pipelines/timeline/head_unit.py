@@ -1,0 +1,43 @@
+"""The head unit: a process that takes commands."""
+
+import subprocess
+import sys
+import time
+
+START_SECONDS = 10
+GOODBYE_SECONDS = 5
+
+
+class HeadUnit:
+    def __init__(self, program, log):
+        self.log = log
+        with open(log, "w") as file:
+            self.process = subprocess.Popen(
+                # The app is opened by the script.
+                [program, "--port", "0", "--commands", "--no-activation"],
+                stdin=subprocess.PIPE, stdout=file, text=True)
+        self.port = self._listening_port()
+
+    def _listening_port(self):
+        """The port that the head unit writes as the first line of its log."""
+        deadline = time.monotonic() + START_SECONDS
+        while self.process.poll() is None and time.monotonic() < deadline:
+            with open(self.log) as log:
+                first = log.readline()
+            if first.endswith("\n"):
+                return int(first.removeprefix("listening "))
+            time.sleep(0.02)
+        self.kill()
+        sys.exit(f"The head unit does not listen; see {self.log}")
+
+    def command(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def ends_content(self):
+        """Ends it; whether no app has broken a rule."""
+        self.process.terminate()
+        return self.process.wait(GOODBYE_SECONDS) == 0
+
+    def kill(self):
+        self.process.kill()

@@ -1,0 +1,104 @@
+"""The picture: a band for each state, and below what became of the frames."""
+
+import matplotlib
+
+matplotlib.use("SVG")
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.legend import Legend  # noqa: E402
+from matplotlib.patches import Patch  # noqa: E402
+from matplotlib.ticker import MultipleLocator  # noqa: E402
+
+from recording import STATES  # noqa: E402
+
+# Green is what a stream needs, yellow to red what keeps it from flowing, grey that there is nothing.
+GOOD, FAIR, WAITING, BAD, NOTHING = "#4c9f70", "#a9cfa0", "#f2c14e", "#d1603d", "#d5d8dc"
+COLOURS = {
+    "connection-state": {"idle": NOTHING, "resolving": "#fae6ae", "connecting": "#f6d27c", "registering": WAITING,
+                         "ready": FAIR, "streaming": GOOD, "reconnecting": BAD, "failed": BAD},
+    "hmi-level": {"none": NOTHING, "background": BAD, "limited": FAIR, "full": GOOD},
+    "app-state": {"foreground": GOOD, "resigning": WAITING, "background": BAD, "regaining": FAIR},
+    "stream-state": {"stopped": NOTHING, "starting": WAITING, "streaming": GOOD, "suspended": BAD, "stopping": FAIR},
+}
+SENT = "#3b6ea5"
+DROPS = ["#e4a03b", "#c8553d", "#8e5572", "#b9b06a", "#6b4e3d", "#e58fa2", "#777777"]
+RATE_WINDOW_SECONDS = 0.6
+# Below this a name would not fit into its band; the legend has it.
+POINTS_PER_CHARACTER = 4.9
+INK = "#22303c"
+
+
+def paint(recording, path):
+    pyplot.rcParams.update({"font.family": "DejaVu Sans", "font.size": 9, "text.color": INK, "axes.labelcolor": INK,
+                            "xtick.color": INK, "ytick.color": INK, "axes.edgecolor": "#9aa5ae"})
+    figure, (bands, frames) = pyplot.subplots(
+        2, 1, sharex=True, figsize=(13, 7.4), gridspec_kw={"height_ratios": [3, 2.2], "hspace": 0.08})
+    figure.subplots_adjust(left=0.1, right=0.83, top=0.79, bottom=0.08)
+    frames.set_xlim(0, recording.end)
+    paint_bands(bands, recording)
+    paint_frames(frames, recording)
+    paint_acts(bands, frames, recording.acts)
+    figure.suptitle("A drive with sdlvideosink, as the element tells it", x=0.1, y=0.97, ha="left", fontsize=14,
+                    fontweight="bold")
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def paint_bands(axes, recording):
+    points_per_second = axes.get_position().width * axes.figure.get_figwidth() * 72 / recording.end
+    for row, name in enumerate(STATES):
+        for begin, end, value in recording.bands(name):
+            colour = COLOURS[name][value]
+            axes.broken_barh([(begin, end - begin)], (row - 0.36, 0.72), facecolor=colour, edgecolor="white",
+                             linewidth=0.6)
+            if (end - begin) * points_per_second > len(value) * POINTS_PER_CHARACTER + 4:
+                axes.text((begin + end) / 2, row, value, ha="center", va="center", fontsize=8.5,
+                          color="white" if colour in (GOOD, BAD) else INK, clip_on=True)
+        add_band_legend(axes, recording, row, name)
+    axes.set_ylim(len(STATES) - 0.5, -0.5)
+    axes.set_yticks(range(len(STATES)), STATES)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", length=0, labelbottom=False)
+    for side in ("top", "right", "bottom", "left"):
+        axes.spines[side].set_visible(False)
+
+
+def add_band_legend(axes, recording, row, name):
+    """Beside the row, the values that occur in it, in the order of their first occurrence."""
+    values = dict.fromkeys(value for _, _, value in recording.bands(name))
+    # Not Axes.legend, which replaces the one before.
+    axes.add_artist(Legend(
+        axes, [Patch(facecolor=COLOURS[name][value]) for value in values], values, loc="center left",
+        bbox_to_anchor=(1.005, 1 - (row + 0.5) / len(STATES)), bbox_transform=axes.transAxes, fontsize=7.5, frameon=False,
+        handlelength=1, handleheight=0.8, labelspacing=0.2, ncols=2 if len(values) > 4 else 1,
+        columnspacing=0.8))
+
+
+def paint_frames(axes, recording):
+    """Everything that came in, stacked by what became of it."""
+    reasons = [name for name in recording.drop_reasons if recording.samples[-1][1][name]]
+    times, sent = recording.rates("frames-sent", RATE_WINDOW_SECONDS)
+    drops = [recording.rates(name, RATE_WINDOW_SECONDS)[1] for name in reasons]
+    labels = ["sent"] + ["dropped: " + name.removeprefix("frames-dropped-").replace("-", " ") for name in reasons]
+    axes.stackplot(times, sent, *drops, labels=labels, colors=[SENT, *DROPS], alpha=0.9, linewidth=0)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_locator(MultipleLocator(10))
+    axes.set_ylabel("frames per second")
+    axes.set_xlabel("seconds")
+    axes.grid(axis="y", color="#e3e7ea", linewidth=0.8)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    handles, labels = axes.get_legend_handles_labels()
+    # In the order of the stack, which grows upwards.
+    axes.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1.005, 0.5), fontsize=8, frameon=False,
+                handlelength=1)
+
+
+def paint_acts(bands, frames, acts):
+    for act in acts:
+        # Behind the bands, whose names they would cross out.
+        for axes, order in ((bands, 0), (frames, 3)):
+            axes.axvline(act.time, color=INK, linewidth=0.7, linestyle=(0, (2, 2)), alpha=0.55, zorder=order)
+        bands.annotate(act.label, (act.time, 1), xycoords=("data", "axes fraction"), xytext=(2, 3),
+                       textcoords="offset points", rotation=40, ha="left", va="bottom", rotation_mode="anchor",
+                       fontsize=8.5)

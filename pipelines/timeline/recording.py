@@ -1,0 +1,105 @@
+"""What the element told, with the seconds since the start: by messages, property notifications and statistics."""
+
+import time
+from dataclasses import dataclass, field
+
+STATES = ("connection-state", "hmi-level", "app-state", "stream-state")
+
+
+def plain(value):
+    """A field as text or number: enumerations by their nick."""
+    return getattr(value, "value_nick", value)
+
+
+def fields(structure):
+    names = [structure.nth_field_name(index) for index in range(structure.n_fields())]
+    return {name: plain(structure.get_value(name)) for name in names}
+
+
+@dataclass
+class Message:
+    time: float
+    name: str
+    fields: dict
+
+
+@dataclass
+class Act:
+    """Something that the script did, with a label for people."""
+    time: float
+    label: str
+
+
+@dataclass
+class Recording:
+    sink: object
+    states: dict = field(default_factory=lambda: {name: [] for name in STATES})
+    messages: list = field(default_factory=list)
+    acts: list = field(default_factory=list)
+    samples: list = field(default_factory=list)
+    end: float = 0
+
+    def __post_init__(self):
+        self.started_at = time.monotonic()
+        for name in STATES:
+            self.note_state(name, self.sink.get_property(name))
+            self.sink.add_property_notify_watch(name, True)
+        self.sample()
+
+    @property
+    def now(self):
+        return time.monotonic() - self.started_at
+
+    def say(self, text):
+        print(f"{self.now:6.2f} s  {text}", flush=True)
+
+    def note_act(self, label):
+        self.say(f"» {label}")
+        self.acts.append(Act(self.now, label))
+
+    def note_state(self, name, value):
+        changes = self.states[name]
+        if not changes or changes[-1][1] != plain(value):
+            changes.append((self.now, plain(value)))
+            self.say(f"{name} {plain(value)}")
+
+    def note_message(self, structure):
+        message = Message(self.now, structure.get_name(), fields(structure))
+        self.messages.append(message)
+        details = (f"{name} {value}" for name, value in message.fields.items() if isinstance(value, (str, int)))
+        self.say(f"{message.name}: {', '.join(details)}")
+
+    def statistics(self):
+        return fields(self.sink.get_property("sdl-stats"))
+
+    def sample(self):
+        self.samples.append((self.now, self.statistics()))
+
+    def finish(self):
+        self.sample()
+        self.end = self.now
+
+    def state(self, name):
+        return self.states[name][-1][1]
+
+    def bands(self, name):
+        """The values of a state with their beginnings and ends."""
+        changes = self.states[name]
+        ends = [begin for begin, _ in changes[1:]] + [self.end]
+        return [(begin, end, value) for (begin, value), end in zip(changes, ends)]
+
+    @property
+    def drop_reasons(self):
+        return [name for name in self.samples[-1][1] if name.startswith("frames-dropped-")]
+
+    def rates(self, name, window):
+        """Rates (1/s) of a counter over `window` seconds, each with the middle of its time."""
+        times, rates = [], []
+        first = 0
+        for time_, counters in self.samples[1:]:
+            while time_ - self.samples[first + 1][0] >= window:
+                first += 1
+            then, former = self.samples[first]
+            times.append((then + time_) / 2)
+            rates.append((counters[name] - former[name]) / (time_ - then))
+        return times, rates

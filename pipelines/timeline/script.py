@@ -1,0 +1,70 @@
+"""The drive: what happens, and what must come of it."""
+
+WARNING_TEXT = "Swipe up to dismiss"
+
+
+def script(drive):
+    yield drive.state("connection-state", "ready")
+    yield drive.seconds(1)
+
+    drive.act("driver opens the app", "activate")
+    yield drive.message("sdl-stream-started", reason="first-start", width=800, height=480)
+    yield drive.seconds(2.5)
+    drive.check(drive.counted("frames-sent") > 50, "the stream does not flow")
+
+    drive.act("phone call", "phone-call on")
+    yield drive.message("sdl-hmi-status", level="full", video_streaming_state="streamable",
+                        audio_streaming_state="not-audible")
+    yield drive.seconds(2)
+    drive.check(drive.counted("frames-sent") > 40, "a phone call interrupts the stream")
+    drive.act("call ends", "phone-call off")
+    yield drive.message("sdl-hmi-status", audio_streaming_state="audible")
+    yield drive.seconds(1)
+
+    drive.act("app is leaving", app_state="resigning")
+    yield drive.message("sdl-stream-suspended", reason="app-state")
+    drive.sink.set_property("app-state", "background")
+    yield drive.seconds(2.5)
+    drive.check(not drive.messages("sdl-stream-stopped"), "the service does not outlast the background")
+    drive.act("app returns", app_state="regaining")
+    yield drive.seconds(0.3)
+    drive.sink.set_property("app-state", "foreground")
+    yield drive.message("sdl-stream-started", reason="resumed")
+    yield drive.seconds(2)
+
+    drive.act("split screen", "resize 480x320")
+    yield drive.message("sdl-stream-stopped", reason="resized")
+    yield drive.message("sdl-stream-started", reason="resized", width=480, height=320)
+    yield drive.seconds(2)
+
+    drive.act("car moves", f"distraction on {WARNING_TEXT}")
+    yield drive.message("sdl-driver-distraction", limited=True, dismissal_enabled=True, text=WARNING_TEXT)
+    yield drive.seconds(1.5)
+    drive.act("car stands", "distraction off")
+    yield drive.message("sdl-driver-distraction", limited=False)
+    yield drive.seconds(1)
+
+    drive.act("head unit hangs", "stall 3")
+    yield drive.seconds(3)
+    drive.check(drive.counted(*drive.recording.drop_reasons) > 10, "a head unit that hangs makes no frames drop")
+    drive.act("it works again")
+    yield drive.until("30 frames after the stall", lambda: drive.counted("frames-sent") > 30)
+    drive.check(not drive.messages("sdl-disconnected"), "a head unit that hangs for a while loses the app")
+    yield drive.seconds(1)
+
+    drive.act("connection breaks", "refuse-connections on", "cut")
+    yield drive.message("sdl-disconnected", will_reconnect=True)
+    yield drive.message("sdl-stream-stopped", reason="connection-lost")
+    yield drive.state("connection-state", "reconnecting")
+    yield drive.seconds(2)
+    drive.check(not drive.messages("sdl-connected"), "connected to a closed port")
+    drive.act("head unit is back", "refuse-connections off")
+    yield drive.message("sdl-connected")
+    yield drive.state("connection-state", "ready")
+    yield drive.seconds(0.7)
+    drive.act("driver opens the app", "activate")
+    yield drive.message("sdl-stream-started", reason="reconnected", width=800, height=480)
+    yield drive.seconds(2.5)
+    drive.check(drive.counted("frames-sent") > 50, "the stream does not flow again")
+
+    drive.act("app exits")
