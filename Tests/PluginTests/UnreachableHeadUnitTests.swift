@@ -99,7 +99,7 @@ import Testing
     for limit in 0..<60 where !hasStreamed {
       let peer = try RawPeer { relay($0, to: port, cutAfter: limit) }
       let pipeline = try Pipeline(
-        "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(peer.uri)")
+        "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink auto-reconnect=false uri=\(peer.uri)")
       try pipeline.play()
       let error = try pipeline.waitForError()
       pipeline.drain()
