@@ -78,10 +78,15 @@ extension VideoSink {
     let message = Structure("sdl-hmi-status")
     message.set(
       "level", enumeration: VideoSinkEnums.hmiLevel, (status.level ?? HMILevel.none).enumValue)
-    message.set("video-streaming-state", status.videoStreamingState.rawValue)
-    message.set("audio-streaming-state", status.audioStreamingState.rawValue)
-    message.set("system-context", status.systemContext.rawValue)
+    message.set("video-streaming-state", Self.nick(status.videoStreamingState.rawValue))
+    message.set("audio-streaming-state", Self.nick(status.audioStreamingState.rawValue))
+    message.set("system-context", Self.nick(status.systemContext.rawValue))
     post(message)
+  }
+
+  /// As GStreamer writes the values of enumerations: "not-streamable" for NOT_STREAMABLE.
+  private static func nick(_ name: String) -> String {
+    String(name.lowercased().map { $0 == "_" ? "-" : $0 })
   }
 
   /// `sdl-driver-distraction`: whether the driver's attention is needed elsewhere.

@@ -43,7 +43,7 @@ extension VideoSink {
       return state.wantsVideo && !state.isEnded && !state.isStopping
     }
     state.broadcast()
-    enter(.ready)
+    if reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     // The wish was taken back only until upstream has changed.
     announceStop(reason == .app && isResizing ? .resized : reason)
   }
@@ -144,7 +144,6 @@ extension VideoSink {
     }
     if reason == .hmiStatus || reason == .headUnit { counters.withLock { $0.suspended(at: MonotonicClock.now) } }
     if wasAnnounced { postStreamStopped(reason) }
-    notifyStreamState()
   }
 
   func notifyStreamState() {

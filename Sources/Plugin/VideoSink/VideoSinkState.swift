@@ -81,7 +81,8 @@ struct VideoSinkState: Sendable {
   /// paused.
   var streamState: VideoStreamState {
     switch videoState {
-    case .streaming, .suspended: announcement == .started ? .streaming : .suspended
+    case .streaming, .suspended:
+      grant == nil ? .stopping : announcement == .started ? .streaming : .suspended
     case .stopped, .starting, .stopping: videoState
     }
   }
