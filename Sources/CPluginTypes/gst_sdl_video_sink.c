@@ -86,6 +86,7 @@ gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
   sink_class->wait_event = gst_sdl_video_sink_wait_event;
   sink_class->unlock = gst_sdl_video_sink_unlock;
   sink_class->unlock_stop = gst_sdl_video_sink_unlock_stop;
+  sink_class->prepare = gst_sdl_video_sink_prepare;
   sink_class->render = gst_sdl_video_sink_render;
 }
 

@@ -48,6 +48,16 @@ import Testing
     #expect(result.status == 0 && result.output.contains("HMI level FULL"), "\(result)")
   }
 
+  /// Half a minute through all that can happen; the script itself checks what must come of it.
+  @Test func timeline() throws {
+    let output = folder.path("timeline.svg")
+    let result = try Program.run(
+      "/usr/bin/python3", pipelines.appending(path: "timeline").path, "--head-unit", Installation.headUnitTool.path,
+      "--output", output, in: folder)
+    #expect(result.status == 0, "\(result)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: output)).count > 10_000)
+  }
+
   @Test(arguments: scripts + ["real-head-unit.sh", "drive.py", "timeline/__main__.py"])
   func headOfThreeComments(_ name: String) throws {
     let text = String(decoding: try Data(contentsOf: pipelines.appending(path: name)), as: UTF8.self)

@@ -37,8 +37,7 @@ final class VideoInput {
   /// Of the frame at hand.
   var frameTime = FrameTime()
 
-  /// The last raw picture, sent or not, to be sent again when no other comes.
-  private(set) var lastPicture: UnsafeMutablePointer<GstBuffer>?
+  let lastPicture = LastPicture()
   /// Makes the same of an H.264 stream.
   var repeatPicture = RepeatPicture()
 
@@ -70,25 +69,9 @@ final class VideoInput {
   /// What the application wishes for raw video, while H.264 does without.
   var savedLateness: (maximum: Int, isQoSEnabled: gboolean)?
 
-  deinit {
-    forgetPicture()
-  }
-
-  func keep(_ picture: UnsafeMutablePointer<GstBuffer>) {
-    gst_buffer_ref(picture)
-    forgetPicture()
-    lastPicture = picture
-  }
-
-  /// Because it is of another format than what follows, or belongs to a stream that is over.
-  func forgetPicture() {
-    if let lastPicture { gst_buffer_unref(lastPicture) }
-    lastPicture = nil
-  }
-
   /// Forgets the stream, for a new one.
   func reset() {
-    forgetPicture()
+    lastPicture.forget()
     repeatPicture = RepeatPicture()
     format = .none
     closeEncoder()

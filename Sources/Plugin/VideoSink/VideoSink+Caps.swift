@@ -70,7 +70,7 @@ extension VideoSink {
   private func changeInput(to caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let structure = gst_caps_get_structure(caps, 0) else { return false }
     let wasRaw = input.isRaw
-    input.forgetPicture()
+    input.lastPicture.forget()
     if gst_structure_has_name(structure, "video/x-h264") != 0 {
       input.format = .h264
     } else {

@@ -45,7 +45,7 @@ extension VideoSink: AppConnectionObserver {
 
   func enter(_ newState: ConnectionState) {
     let changed = state.withLock { state in
-      guard !state.hasFailed, state.connectionState != newState else { return false }
+      guard !state.isFailing, state.connectionState != newState else { return false }
       state.connectionState = newState
       return true
     }

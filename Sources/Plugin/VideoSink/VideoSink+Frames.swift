@@ -23,6 +23,22 @@ extension VideoSink {
   /// A wait in the queue that is shorter belongs to the ordinary pace of things.
   private static let noticeableWait = Duration.milliseconds(10)
 
+  /// Before the wait for the frame's time, behind which it may be dropped for being late.
+  func prepare(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+    guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
+    turn.withTurn {
+      guard input.isRaw else { return }
+      input.lastPicture.prepare(buffer, for: runningTime(UInt64(buffer.pointee.pts)))
+    }
+  }
+
+  /// Of a time stamp in the present segment.
+  func runningTime(_ time: UInt64) -> UInt64 {
+    withUnsafePointer(to: baseSink.pointee.segment) {
+      UInt64(gst_segment_to_running_time($0, GST_FORMAT_TIME, guint64(time)))
+    }
+  }
+
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     turn.withTurn {
       counters.withLock { $0.frameArrived() }
@@ -35,7 +51,7 @@ extension VideoSink {
       case .h264:
         if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { input.needsKeyFrame = true }
         if !learnSize(from: buffer) { return drop(.noPicture) }
-      case .raw: input.keep(buffer)
+      case .raw: input.lastPicture.show(buffer)
       case .none: break
       }
       return renderPicture(buffer)

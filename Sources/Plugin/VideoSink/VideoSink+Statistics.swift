@@ -75,17 +75,13 @@ extension VideoSink {
   /// Tells the application that the frame at hand is lost (GStreamer's design document on QoS).
   func postQoS() {
     let time = input.frameTime
-    let segment = baseSink.pointee.segment
-    let runningTime = withUnsafePointer(to: segment) {
-      gst_segment_to_running_time($0, GST_FORMAT_TIME, guint64(time.presentation))
-    }
-    let streamTime = withUnsafePointer(to: segment) {
+    let streamTime = withUnsafePointer(to: baseSink.pointee.segment) {
       gst_segment_to_stream_time($0, GST_FORMAT_TIME, guint64(time.presentation))
     }
     let (processed, dropped) = counters.withLock { ($0.framesSent, $0.framesDropped) }
     let message = gst_message_new_qos(
-      gstElement.cast(), input.isLive == true ? 1 : 0, runningTime, streamTime, guint64(time.presentation),
-      guint64(time.duration))
+      gstElement.cast(), input.isLive == true ? 1 : 0, guint64(runningTime(time.presentation)), streamTime,
+      guint64(time.presentation), guint64(time.duration))
     gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, guint64(processed), guint64(dropped))
     post(message)
   }

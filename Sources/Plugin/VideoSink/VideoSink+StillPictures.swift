@@ -60,7 +60,8 @@ extension VideoSink {
     switch input.format {
     case .none: return false
     case .raw(let info):
-      guard let picture = input.lastPicture else { return false }
+      let time = UInt64(gst_element_get_current_running_time(gstElement))
+      guard let picture = input.lastPicture.picture(at: time) else { return false }
       begin(grant)
       return repeatRaw(picture, info, grant, connection)
     case .h264:

@@ -127,6 +127,14 @@ public func gst_sdl_video_sink_unlock_stop(_ baseSink: UnsafeMutablePointer<GstB
 }
 
 @c @implementation
+public func gst_sdl_video_sink_prepare(
+  _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
+) -> GstFlowReturn {
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.prepare(buffer) }
+  return GST_FLOW_OK
+}
+
+@c @implementation
 public func gst_sdl_video_sink_render(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {

@@ -54,7 +54,10 @@ final class VideoSink: Sendable {
     _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
   ) {
     let (isFirst, connection) = state.withLock { state in
-      defer { state.isFailing = true }
+      defer {
+        state.isFailing = true
+        state.connectionState = .failed
+      }
       return (!state.isFailing, state.connection)
     }
     guard isFirst else { return }
@@ -66,7 +69,6 @@ final class VideoSink: Sendable {
       // Unless the application has stopped, and even started, the element in answer to the message.
       guard state.connection === connection else { return }
       state.hasFailed = true
-      state.connectionState = .failed
     }
     state.broadcast()
     VideoSinkProperty.connectionState.notify(element)
