@@ -21,6 +21,7 @@ import Testing
     ("suspend-policy", "auto", "request-pause", "request-pause"),
     ("keep-alive-interval", "500", "0", "0"),
     ("background-notice", "true", "false", "false"),
+    ("background-repeat", "false", "true", "true"),
     ("background-text", nil, "See you soon", "See you soon"),
     ("bitrate", "600", "1500", "1500"),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),

@@ -33,10 +33,12 @@ struct NoticeSender {
   /// The app's last frame is behind us.
   var hasTurned = false
 
+  private var isRepeating = false
+
   /// The next picture; nil when all have been sent.
   var next: NoticeSequence.AccessUnit? {
-    guard let units = sequence?.accessUnits, index < units.count else { return nil }
-    return units[index]
+    guard let units = sequence?.accessUnits, !units.isEmpty, isRepeating || index < units.count else { return nil }
+    return units[index % units.count]
   }
 
   mutating func begin(now: Duration, frameRate: Int) {
@@ -54,6 +56,13 @@ struct NoticeSender {
   mutating func advance() {
     index += 1
     dueTime += interval
+  }
+
+  /// From now on over and over, lest the head unit blank its screen.
+  mutating func repeatSlowly(every interval: Duration, now: Duration) {
+    isRepeating = true
+    self.interval = interval
+    dueTime = now + interval
   }
 
   mutating func end() {

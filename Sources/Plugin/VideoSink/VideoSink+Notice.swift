@@ -57,7 +57,12 @@ extension VideoSink {
 
   private func waitUntilWritten(_ connection: AppConnection, _ now: Duration) -> Duration? {
     let isWritten = connection.statistics.queuedFrames == 0
-    return isWritten || now >= notice.dueTime + Self.patience ? endNotice() : now + Self.pollInterval
+    guard isWritten || now >= notice.dueTime + Self.patience else { return now + Self.pollInterval }
+    let (isRepeated, interval) = settings.withLock { ($0.repeatsBackgroundNotice, $0.keepAliveInterval) }
+    guard isRepeated, interval > 0, isWritten else { return endNotice() }
+    announceSuspension(.appState)
+    notice.repeatSlowly(every: .milliseconds(Int64(interval)), now: now)
+    return notice.dueTime
   }
 
   private func endNotice() -> Duration? {

@@ -22,6 +22,7 @@ extension VideoSink {
       case .suspendPolicy: settings.suspendPolicy = SuspendPolicy(rawValue: g_value_get_enum(value)) ?? .auto
       case .keepAliveInterval: settings.keepAliveInterval = g_value_get_uint(value)
       case .backgroundNotice: settings.hasBackgroundNotice = g_value_get_boolean(value) != 0
+      case .backgroundRepeat: settings.repeatsBackgroundNotice = g_value_get_boolean(value) != 0
       case .backgroundText: settings.backgroundText = value.string
       case .uri: settings.uri = value.string.flatMap { $0.isEmpty ? nil : $0 }
       case .appName: settings.appName = value.string ?? ""
@@ -68,6 +69,7 @@ extension VideoSink {
     case .suspendPolicy: g_value_set_enum(value, settings.suspendPolicy.rawValue)
     case .keepAliveInterval: g_value_set_uint(value, settings.keepAliveInterval)
     case .backgroundNotice: g_value_set_boolean(value, settings.hasBackgroundNotice ? 1 : 0)
+    case .backgroundRepeat: g_value_set_boolean(value, settings.repeatsBackgroundNotice ? 1 : 0)
     case .backgroundText: g_value_set_string(value, settings.backgroundText)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
     case .speedPreset: g_value_set_enum(value, settings.speedPreset.rawValue)

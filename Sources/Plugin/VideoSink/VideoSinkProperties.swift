@@ -21,6 +21,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case keepAliveInterval
   case backgroundNotice
   case backgroundText
+  case backgroundRepeat
   case bitrate
   case speedPreset
   case keyIntMax
@@ -108,6 +109,11 @@ enum VideoSinkProperty: UInt32, PropertyTable {
       .init(
         "background-text", "Background text", "Text of the background notice; unset: a sentence with the app's name",
         .string(default: nil), .mutablePlaying)
+    case .backgroundRepeat:
+      .init(
+        "background-repeat", "Background repeat",
+        "Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen without data",
+        .boolean(default: false), .mutablePlaying)
     case .bitrate:
       .init(
         "bitrate", "Bitrate",

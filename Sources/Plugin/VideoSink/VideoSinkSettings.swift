@@ -25,6 +25,7 @@ struct VideoSinkSettings {
   /// Milliseconds; 0 is off.
   var keepAliveInterval: UInt32 = 500
   var hasBackgroundNotice = true
+  var repeatsBackgroundNotice = false
   /// Nil is the usual wording.
   var backgroundText: String?
   /// kbit/s.
