@@ -141,12 +141,15 @@ extension VideoSink {
     }
   }
 
-  /// The first frame of a service must stand alone.
+  /// The first frame of a service must stand alone, and the first after a suspension, in which the head unit may have
+  /// closed its decoder.
   func begin(_ grant: VideoGrant) {
-    guard input.epoch != grant.epoch else { return }
-    input.epoch = grant.epoch
+    let isResumed = isResumed.exchange(false, ordering: .acquiring)
+    guard isResumed || input.epoch != grant.epoch else { return }
     input.needsKeyFrame = true
     input.keyFrameRequest = nil
+    guard input.epoch != grant.epoch else { return }
+    input.epoch = grant.epoch
     input.lastSent = MonotonicClock.now
   }
 

@@ -57,15 +57,15 @@ extension VideoSink {
   /// Queues the last picture again, if there is one and room for it.
   private func sendStill(_ grant: VideoGrant, _ connection: AppConnection) -> Bool {
     guard !connection.isVideoQueueFull else { return false }
+    begin(grant)
     switch input.format {
     case .none: return false
     case .raw(let info):
       guard let picture = input.lastPicture else { return false }
-      begin(grant)
       return repeatRaw(picture, info, grant, connection)
     case .h264:
       // Without its key frame the stream can't be taken up, and after a break of any kind that is what has to come.
-      guard input.epoch == grant.epoch, !input.needsKeyFrame, let bytes = input.repeatPicture.accessUnit() else {
+      guard !input.needsKeyFrame, let bytes = input.repeatPicture.accessUnit() else {
         return false
       }
       let payload = payloads.take(for: self, kind: .repeated)

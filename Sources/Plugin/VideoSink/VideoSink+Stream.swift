@@ -29,6 +29,7 @@ extension VideoSink {
 
   func videoResumed() {
     notice.end()
+    isResumed.store(true, ordering: .releasing)
     state.withLock { $0.isHeld = false }
     state.broadcast()
     announceResumption()
