@@ -104,8 +104,8 @@ extension VideoSink {
   /// After a pause of the application, or of the pipeline.
   func announceResumption() {
     let resumed = state.withLock { state -> (VideoGrant, Bool)? in
-      guard let grant = state.grant, !state.isHeld, !state.isPaused, state.appState.isInForeground,
-        state.announcement != .started
+      guard let grant = state.grant, !state.isHeld, !state.isPaused || state.hasRequestedPause,
+        state.appState.isInForeground, state.announcement != .started
       else { return nil }
       defer { state.hasStreamed = true }
       state.announcement = .started
