@@ -163,24 +163,37 @@ extension VideoSink {
   func requestPause() {
     let isWanted = state.withLock { state in
       guard state.isSuspended, !state.hasRequestedPause else { return false }
-      state.hasRequestedPause = true
+      state.pauseRequest = .beingPosted
       return true
     }
     guard isWanted else { return }
     log(GST_LEVEL_INFO, "asking the application to pause")
     post(gst_message_new_request_state(gstElement.cast(), GST_STATE_PAUSED))
-    // The stream may have been resumed in between, and then its request came before this one.
-    if !state.withLock({ $0.hasRequestedPause }) {
-      post(gst_message_new_request_state(gstElement.cast(), GST_STATE_PLAYING))
+    let isOutdated = state.withLock { state in
+      let isOutdated = state.pauseRequest == .outdated
+      state.pauseRequest = isOutdated ? .none : .posted
+      return isOutdated
     }
+    if isOutdated { postPlayingRequest() }
   }
 
   private func requestPlaying() {
     let isDue = state.withLock { state in
-      defer { state.hasRequestedPause = false }
-      return state.hasRequestedPause
+      switch state.pauseRequest {
+      case .none, .outdated: return false
+      case .beingPosted:
+        // Whoever posts it goes on with this one, so that they come in their order.
+        state.pauseRequest = .outdated
+        return false
+      case .posted:
+        state.pauseRequest = .none
+        return true
+      }
     }
-    guard isDue else { return }
+    if isDue { postPlayingRequest() }
+  }
+
+  private func postPlayingRequest() {
     log(GST_LEVEL_INFO, "asking the application to go on")
     post(gst_message_new_request_state(gstElement.cast(), GST_STATE_PLAYING))
   }

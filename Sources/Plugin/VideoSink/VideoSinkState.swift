@@ -48,8 +48,7 @@ struct VideoSinkState: Sendable {
   var appState = AppState.foreground
   /// The session has suspended the stream on account of that, and not resumed it yet.
   var isHeld = false
-  /// The application was asked to pause, and not yet to go on.
-  var hasRequestedPause = false
+  var pauseRequest = PauseRequest.none
 
   /// Size of the pictures that upstream sends; nil before caps.
   var inputSize: VideoSize?
@@ -73,6 +72,9 @@ struct VideoSinkState: Sendable {
     guard let grant, !isHeld, appState.isInForeground, grant.size == inputSize else { return nil }
     return grant
   }
+
+  /// The application was asked to pause, and not yet to go on.
+  var hasRequestedPause: Bool { pauseRequest != .none }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
   var isSuspended: Bool { !appState.isInForeground || (hmiStatus.map { !$0.allowsVideo } ?? false) }
@@ -125,6 +127,16 @@ struct VideoSinkState: Sendable {
   var acceptedSizes: String {
     (acceptedOffers ?? []).map { "\($0.size)" }.joined(separator: ", ")
   }
+}
+
+/// Whether the application is to pause the pipeline until it is asked to go on.
+enum PauseRequest: Sendable {
+  case none
+  /// A thread is about to ask, or just does.
+  case beingPosted
+  case posted
+  /// The stream was resumed while the request was being posted: it is to be followed by its opposite.
+  case outdated
 }
 
 /// What the application was last told of the stream.
