@@ -35,6 +35,8 @@ extension VideoSink {
     switch transition {
     case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE:
       disconnect()
+    case GST_STATE_CHANGE_READY_TO_PAUSED:
+      beginLateFrames()
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
       pause()
     case GST_STATE_CHANGE_PAUSED_TO_READY:

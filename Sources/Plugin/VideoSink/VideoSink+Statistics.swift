@@ -10,7 +10,7 @@ extension VideoSink {
       (state.connection?.statistics, self.counters.withLock { $0 })
     }
     let now = MonotonicClock.now
-    let late = counters.formerLateFrames + lateFrames
+    let late = counters.formerLateFrames + (counters.areLateFramesCounted ? 0 : lateFrames)
     let structure = Structure("application/x-sdl-stats")
     structure.set("frames-in", counters.framesIn + late)
     structure.set("frames-sent", counters.framesSent)
@@ -57,7 +57,7 @@ extension VideoSink {
     UInt64(clamping: (time ?? .zero).nanoseconds)
   }
 
-  /// Frames of this run that the base class has dropped, because they came too late.
+  /// Frames that the base class has dropped in this run, or the last one, because they came too late.
   private var lateFrames: UInt64 {
     guard let statistics = gst_base_sink_get_stats(baseSink) else { return 0 }
     defer { gst_structure_free(statistics) }
@@ -66,10 +66,18 @@ extension VideoSink {
     return UInt64(count)
   }
 
-  /// The base class forgets them when it begins anew.
+  /// At the end of a run: the base class forgets them only when the next one begins.
   func countLateFrames() {
     let late = lateFrames
-    counters.withLock { $0.formerLateFrames += late }
+    counters.withLock { counters in
+      counters.formerLateFrames += late
+      counters.areLateFramesCounted = true
+    }
+  }
+
+  /// A run has begun, and the base class has forgotten the last one.
+  func beginLateFrames() {
+    counters.withLock { $0.areLateFramesCounted = false }
   }
 
   /// Tells the application that the frame at hand is lost (GStreamer's design document on QoS).

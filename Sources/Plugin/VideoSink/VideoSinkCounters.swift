@@ -80,6 +80,8 @@ struct VideoSinkCounters {
   var lastError: String?
   /// Frames that the base class dropped for lateness in former runs of the element.
   var formerLateFrames: UInt64 = 0
+  /// Those of the last run, which the base class still knows, are among them.
+  var areLateFramesCounted = false
   private(set) var bitrate = BitrateMeter()
   /// Bytes that connections before the present one have sent.
   private(set) var formerBytesSent: UInt64 = 0
