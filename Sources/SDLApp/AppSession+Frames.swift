@@ -85,7 +85,7 @@ extension AppSession {
     case (.startServiceACK, .video):
       receiveVideoAcknowledgement(VideoServiceParameters(payload: frame.payload))
     case (.startServiceNAK, .video):
-      perform(stream.refused(ServiceRejection(payload: frame.payload), now: now))
+      perform(stream.refused(ServiceRejection(payload: frame.payload), videoDemand, now: now))
     case (.endServiceACK, .video), (.endServiceNAK, .video):
       stream.endConfirmed()
     case (.endService, .rpc):

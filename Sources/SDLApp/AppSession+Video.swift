@@ -1,13 +1,13 @@
 /// The video service: from wishes to frames.
 extension AppSession {
-  /// What the video service has to be, as far as head unit and app allow it now.
+  /// What the video service has to be: HMI status × app state, the table that SDL-0033 began.
   var videoDemand: VideoDemand {
     guard case .registered = phase, let wish else { return .closed(.app) }
-    switch (LifecycleAction(hmiStatus, appState), capability) {
-    case (.close, _): return .closed(.hmiStatus)
-    case (.hold, _), (.notice, _): return .hold
-    case (.open, .known), (.open, .unavailable), (.resume, .known), (.resume, .unavailable): return .stream(wish)
-    case (.open, _), (.resume, _): return .closed(.app)
+    guard hmiStatus?.allowsVideo == true else { return .closed(.hmiStatus) }
+    guard appState.isInForeground else { return .hold }
+    switch capability {
+    case .known, .unavailable: return .stream(wish)
+    case .unknown, .requested, .deferred: return .closed(.app)
     }
   }
 

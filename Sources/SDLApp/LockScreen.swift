@@ -16,6 +16,9 @@ public struct LockScreen: Equatable, Sendable {
   /// The driver has opened the app since it was in NONE.
   private var isInUse = false
 
+  /// The head unit's words for dismissing the lock screen, if it has any.
+  public private(set) var text: String?
+
   /// Before the head unit has said anything.
   public init() {}
 
@@ -41,5 +44,6 @@ public struct LockScreen: Equatable, Sendable {
   /// Takes the driver's situation in.
   public mutating func receive(_ distraction: OnDriverDistraction) {
     isDistractionLimited = distraction.isDistractionLimited
+    text = distraction.lockScreenDismissalWarning
   }
 }

@@ -156,11 +156,12 @@ struct VideoStream: Equatable, Sendable {
     return VideoSize(Int(width) & ~1, Int(height) & ~1)
   }
 
-  /// StartServiceNAK.
-  mutating func refused(_ rejection: ServiceRejection, now: Duration) -> [Output] {
+  /// StartServiceNAK. `demand` is that of now: the refusal of what is not wished any more is no failure.
+  mutating func refused(_ rejection: ServiceRejection, _ demand: VideoDemand, now: Duration) -> [Output] {
     guard case .starting(let request, _) = state else { return [] }
     state = .closed
     wasUnanswered = false
+    if case .stream(let wish) = demand, wish != request { return [] }
     let failure = VideoStartFailure.refused(
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
     guard rejection.rejectedParameters.isEmpty else {

@@ -40,6 +40,7 @@ extension AppConnection {
   /// One connection, from its beginning to its end.
   private func attempt(after lastEpoch: UInt32, isFirst: Bool) -> Ending {
     var ending = Ending(lastEpoch: lastEpoch)
+    report(.attempting)
     do {
       if let reader = try openTransport(isFirst: isFirst) {
         outlet.open(reader.socket)

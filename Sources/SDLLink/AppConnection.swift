@@ -150,10 +150,10 @@ extension AppConnection {
     wakeUp.signal()
   }
 
-  /// When to report ``ConnectionEvent/alarm``, on the clock of ``MonotonicClock``; it replaces an alarm that has not
-  /// come yet. While there is no connection, none comes.
-  public func setAlarm(at time: Duration?) {
-    orders.withLock { $0.alarm = time }
+  /// Asks for ``ConnectionEvent/alarm`` at `time`, on the clock of ``MonotonicClock``, or when an earlier alarm comes that
+  /// has been asked for. While there is no connection, none comes.
+  public func setAlarm(at time: Duration) {
+    orders.withLock { $0.alarm = $0.alarm.earlier(time) }
     if !thread.isCurrent { wakeUp.signal() }
   }
 

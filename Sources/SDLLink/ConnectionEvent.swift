@@ -4,6 +4,8 @@ import SDLHeadUnit
 /// What an ``AppConnection`` reports: in this order for each attempt to connect, `lost` between two of them, and `ended`
 /// as the very last.
 public enum ConnectionEvent: Sendable {
+  /// An attempt to connect begins.
+  case attempting
   /// The name service is asked.
   case resolving(host: String)
   /// May come several times, for the addresses of a host.

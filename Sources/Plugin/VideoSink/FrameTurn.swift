@@ -3,8 +3,8 @@ import SDLLink
 /// The turn to make and queue frames. The streaming thread has it for each frame; when that thread brings none, the
 /// connection thread takes a turn for the last picture or a notice.
 ///
-/// Unlike a lock it may be kept over a blocking call: only the streaming thread ever waits for it, and the connection
-/// thread has it for no longer than it takes to encode one picture.
+/// Unlike a lock it may be kept over a blocking call: the connection thread never waits for it, and has it for no longer
+/// than it takes to encode one picture.
 final class FrameTurn: Sendable {
   private let isTaken = Monitor(false)
 

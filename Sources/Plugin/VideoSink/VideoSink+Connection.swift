@@ -12,9 +12,10 @@ extension VideoSink: AppConnectionObserver {
     gst_object_ref(element)
     defer { gst_object_unref(element) }
     switch event {
-    case .resolving(let host):
+    case .attempting:
       state.withLock { $0.attemptBegan = MonotonicClock.now }
       counters.withLock { $0.attempts += 1 }
+    case .resolving(let host):
       enter(.resolving)
       postProgress(GST_PROGRESS_TYPE_CONTINUE, "Resolving \(host)")
     case .connecting(let address):
@@ -67,7 +68,7 @@ extension VideoSink: AppConnectionObserver {
       videoStartFailed(failure, request, retryAfter)
     case .driverDistraction(let distraction):
       postDriverDistraction(distraction)
-      changeLockScreen(distraction.lockScreenDismissalWarning) { $0.receive(distraction) }
+      changeLockScreen { $0.receive(distraction) }
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .failed: break  // What comes of it follows with the connection's end.
     }
@@ -80,16 +81,16 @@ extension VideoSink: AppConnectionObserver {
     log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(status.videoStreamingState.rawValue)")
     VideoSinkProperty.hmiLevel.notify(element)
     postHMIStatus(status)
-    changeLockScreen(nil) { $0.receive(status) }
+    changeLockScreen { $0.receive(status) }
   }
 
-  private func changeLockScreen(_ text: String?, _ change: (inout LockScreen) -> Void) {
-    let changed = state.withLock { state -> LockScreen.Status? in
+  private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
+    let changed = state.withLock { state -> LockScreen? in
       let before = state.lockScreen.status
       change(&state.lockScreen)
-      return state.lockScreen.status == before ? nil : state.lockScreen.status
+      return state.lockScreen.status == before ? nil : state.lockScreen
     }
-    if let changed { postLockScreen(changed, text: text) }
+    if let changed { postLockScreen(changed) }
   }
 
   private func registered(_ headUnit: HeadUnitInfo) {
@@ -120,6 +121,7 @@ extension VideoSink: AppConnectionObserver {
     state.withLock { state in
       state.headUnit?.videoCapability = capability
       state.maximumBitrate = capability?.maxBitrate
+      state.areOffersCurrent = true
       guard state.offers != offers else { return }
       state.offers = offers
       state.insistedSize = nil
@@ -159,7 +161,9 @@ extension VideoSink: AppConnectionObserver {
     if let failure { failed(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed })) }
     let last = forgetConnection(.idle, failure)
     guard last.isConnected else { return }
-    postDisconnected(reason: failure.map { "\($0)" } ?? "closed by the app", retryAfter: nil)
+    // After an error the sink itself has ended the connection.
+    let reason = failure.map { "\($0)" } ?? (last.isFailing ? counters.withLock { $0.lastError } : nil)
+    postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil)
   }
 
   /// What was, before it is forgotten.
@@ -174,18 +178,26 @@ extension VideoSink: AppConnectionObserver {
         state.framesBeforeWish = 0
         state.videoState = .stopped
         state.wasLost = state.hasStreamed
-        state.lockScreen = LockScreen()
+        // Lest the size that the last head unit took be asked for before the next one has spoken.
+        state.areOffersCurrent = false
       }
       return state
     }
     counters.withLock { counters in
-      if let failure { counters.lastError = "\(failure)" }
+      guard let failure else { return }
+      counters.lastError = "\(failure)"
       if last.hasStreamed { counters.suspended(at: MonotonicClock.now) }
+    }
+    // Nothing will be encoded for a while.
+    if turn.takeIfFree() {
+      input.closeEncoder()
+      turn.give()
     }
     state.broadcast()
     updateWish()
     enter(newState)
     notifyStreamState()
+    changeLockScreen { $0 = LockScreen() }
     if last.hmiStatus != nil { VideoSinkProperty.hmiLevel.notify(element) }
     return last
   }

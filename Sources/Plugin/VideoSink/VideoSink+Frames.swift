@@ -106,7 +106,8 @@ extension VideoSink {
       let began = MonotonicClock.now
       log(GST_LEVEL_INFO, "waiting until the head unit shows the app")
       turn.pausing { state.wait(until: nil) { step($0) == nil ? nil : () } }
-      shiftTime(by: MonotonicClock.now - began)
+      // The time stamps of a live source go on by themselves.
+      if !isLive { shiftTime(by: MonotonicClock.now - began) }
     }
   }
 
@@ -123,7 +124,7 @@ extension VideoSink {
     switch policy {
     case .auto, .block: return nil
     case .drop: return .drop(.suspended)
-    case .requestPause: return state.hasStreamed && !state.hasRequestedPause ? .requestPause : nil
+    case .requestPause: return state.mayRequestPause ? .requestPause : nil
     }
   }
 
@@ -147,9 +148,6 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
     begin(grant)
-    if MonotonicClock.now - input.lastSent >= Self.decoderPatience {
-      input.needsKeyFrame = true
-    }
     switch input.format {
     case .none: return drop(.noPicture, GST_FLOW_NOT_NEGOTIATED)
     case .raw(let info): return sendRaw(buffer, info, grant, connection)
@@ -157,12 +155,18 @@ extension VideoSink {
     }
   }
 
-  /// The first frame of a service must stand alone.
+  /// The first frame of a service must stand alone, and the first after a pause, in which the head unit may have closed
+  /// its decoder.
   func begin(_ grant: VideoGrant) {
+    let isResumed = isResumed.exchange(false, ordering: .acquiring)
+    if isResumed || input.epoch != grant.epoch {
+      input.needsKeyFrame = true
+      input.keyFrameRequest = nil
+    } else if MonotonicClock.now - input.lastSent >= Self.decoderPatience {
+      input.needsKeyFrame = true
+    }
     guard input.epoch != grant.epoch else { return }
     input.epoch = grant.epoch
-    input.needsKeyFrame = true
-    input.keyFrameRequest = nil
     input.lastSent = MonotonicClock.now
   }
 
@@ -180,7 +184,8 @@ extension VideoSink {
       case .full: return abandon(payload, .queueFull)
       case .closed, .stale: return abandon(payload, .notStreaming)
       case .flushing:
-        let result = waitForPreroll()
+        // The turn is kept: nothing may overtake what has been encoded.
+        let result = gst_base_sink_wait_preroll(baseSink)
         guard result == GST_FLOW_OK else { return abandon(payload, .discarded, result) }
       }
     }

@@ -99,10 +99,10 @@ extension VideoSink {
   }
 
   /// `sdl-lock-screen`: what the app's own screen has to show.
-  func postLockScreen(_ status: LockScreen.Status, text: String?) {
+  func postLockScreen(_ lockScreen: LockScreen) {
     let message = Structure("sdl-lock-screen")
-    message.set("status", status.rawValue)
-    message.set("text", text)
+    message.set("status", lockScreen.status.rawValue)
+    message.set("text", lockScreen.text)
     post(message)
   }
 

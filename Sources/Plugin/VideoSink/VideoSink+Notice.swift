@@ -14,7 +14,7 @@ extension VideoSink {
 
   /// The app has left the foreground. Without a notice the stream is suspended at once.
   func beginNotice() {
-    let isWanted = state.withLock { $0.appState == .resigning } && settings.withLock { $0.hasBackgroundNotice }
+    let isWanted = state.withLock { $0.wantsNotice } && settings.withLock { $0.hasBackgroundNotice }
     guard isWanted else { return announceSuspension(.appState) }
     let frameRate = state.withLock { $0.preferredFrameRate } ?? EncoderTargets.defaultFrameRate
     notice.begin(now: MonotonicClock.now, frameRate: frameRate)
@@ -77,7 +77,7 @@ extension VideoSink {
     guard user.hasBackgroundNotice else { return }
     let request = NoticeRequest(
       text: user.backgroundText ?? NoticeText.standard(appName: user.appName),
-      settings: streamSettings ?? noticeSettings(grant, user))
+      settings: streamSettings.flatMap { $0.isFor(grant.size) ? $0 : nil } ?? noticeSettings(grant, user))
     let isNew = preparedNotice.withLock { prepared in
       guard prepared.request?.isSame(as: request) != true else { return false }
       prepared = PreparedNotice(request: request)
@@ -117,6 +117,11 @@ extension VideoSink {
       frameRate: FrameRate(numerator: targets.frameRate, denominator: 1), pixelFormat: .i420,
       bitrate: targets.bitrate)
   }
+}
+
+extension EncoderSettings {
+  /// Whether this encoder was opened for the present size, or still for a former one.
+  fileprivate func isFor(_ size: VideoSize) -> Bool { width == size.width && height == size.height }
 }
 
 /// Carries what has to be made to a thread of GStreamer's, which keeps the element meanwhile.

@@ -6,7 +6,7 @@ import X264Encoder
 
 extension VideoSink {
   /// How long a polite goodbye may take when the element leaves PAUSED.
-  private static let farewell = Duration.seconds(1)
+  static let farewell = Duration.seconds(1)
 
   /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding, and
   /// no time is set aside for processing, because a frame is encoded behind the wait for its time.
@@ -30,6 +30,7 @@ extension VideoSink {
     default: break
     }
 
+    countLateFrames()
     let result = gst_sdl_video_sink_parent_change_state(gstElement, transition)
 
     switch transition {
@@ -39,7 +40,6 @@ extension VideoSink {
       pause()
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       disconnect()
-      countLateFrames()
       turn.withTurn {
         resetTime()
         restoreLateness()
@@ -129,7 +129,7 @@ extension VideoSink {
       state.wantsVideo = true
     }
     updateWish()
-    announceResumption()
+    announceStart()
   }
 
   private func pause() {
@@ -179,6 +179,8 @@ extension VideoSink {
   func updateAppState() {
     state.withLock { state in
       state.appState = settings.withLock { $0.appState }
+      if state.appState == .resigning { state.wantsNotice = true }
+      if state.appState.isInForeground { state.wantsNotice = false }
       state.connection?.setAppState(state.appState)
     }
     state.broadcast()

@@ -6,11 +6,11 @@ extension VideoSink {
   /// The property `sdl-stats`; valid in every state.
   func statistics() -> Structure {
     // Together, lest the bytes of a connection that ends be missed or counted twice.
+    let late = countLateFrames()
     let (link, counters) = state.withLock { state in
       (state.connection?.statistics, self.counters.withLock { $0 })
     }
     let now = MonotonicClock.now
-    let late = counters.formerLateFrames + lateFrames
     let structure = Structure("application/x-sdl-stats")
     structure.set("frames-in", counters.framesIn + late)
     structure.set("frames-sent", counters.framesSent)
@@ -57,19 +57,18 @@ extension VideoSink {
     UInt64(clamping: (time ?? .zero).nanoseconds)
   }
 
-  /// Frames of this run that the base class has dropped, because they came too late.
-  private var lateFrames: UInt64 {
+  /// Frames that the base class has dropped, because they came too late. It forgets them when a state changes, so this is
+  /// called before.
+  @discardableResult
+  func countLateFrames() -> UInt64 {
     guard let statistics = gst_base_sink_get_stats(baseSink) else { return 0 }
     defer { gst_structure_free(statistics) }
     var count: guint64 = 0
     gst_structure_get_uint64(statistics, "dropped", &count)
-    return UInt64(count)
-  }
-
-  /// The base class forgets them when it begins anew.
-  func countLateFrames() {
-    let late = lateFrames
-    counters.withLock { $0.formerLateFrames += late }
+    return counters.withLock { counters in
+      counters.lateFrames.observe(UInt64(count))
+      return counters.lateFrames.total
+    }
   }
 
   /// Tells the application that the frame at hand is lost (GStreamer's design document on QoS).

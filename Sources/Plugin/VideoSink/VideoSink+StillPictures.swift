@@ -6,7 +6,9 @@ import SDLLink
 /// Upstream is silent, because its picture stands still or because the pipeline is paused: the last picture is sent again
 /// now and then, lest the head unit blank its screen. On the connection thread.
 extension VideoSink {
+  /// Asks for ``alarmRang()`` at `time` at the latest.
   func setAlarm(at time: Duration?) {
+    guard let time else { return }
     state.withLock { $0.connection?.setAlarm(at: time) }
   }
 
@@ -17,30 +19,36 @@ extension VideoSink {
 
   /// Does what is due, and sets the alarm for what comes next.
   func alarmRang() {
-    let next = notice.isRunning ? continueNotice() : watchSilence()
-    setAlarm(at: next)
+    setAlarm(at: notice.isRunning ? continueNotice() : watchSilence())
+  }
+
+  private var keepAliveInterval: Duration {
+    .milliseconds(Int64(settings.withLock { $0.keepAliveInterval }))
   }
 
   /// When to look again.
   private func watchSilence() -> Duration? {
-    guard let (grant, grantedAt, connection) = usableGrant() else { return nil }
+    let interval = keepAliveInterval
     let now = MonotonicClock.now
+    guard let (grant, grantedAt) = state.withLock({ state in state.usableGrant.map { ($0, state.grantedAt) } }) else {
+      // An app that is about to come back before the session knows that it was away, or caps that are about to change.
+      return state.withLock { $0.grant != nil && !$0.isHeld } ? now + max(interval, Self.preparationDelay) : nil
+    }
     // The notice is made when the stream has come to its pace, so as not to hold up its first picture.
     if now - grantedAt < Self.preparationDelay { return grantedAt + Self.preparationDelay }
-    let interval = Duration.milliseconds(Int64(settings.withLock { $0.keepAliveInterval }))
     // Whoever has the turn is about to send something.
     guard turn.takeIfFree() else { return now + max(interval, Self.preparationDelay) }
     let streamSettings = input.encoderSettings
-    let next = interval > .zero ? breakSilence(grant, grantedAt, connection, now, interval) : nil
+    let next = interval > .zero ? breakSilence(now: now, interval: interval) : nil
     turn.give()
     prepareNotice(grant, streamSettings)
     return next
   }
 
   /// Whose turn it is sends the last picture if it is time. When to look again.
-  private func breakSilence(
-    _ grant: VideoGrant, _ grantedAt: Duration, _ connection: AppConnection, _ now: Duration, _ interval: Duration
-  ) -> Duration {
+  private func breakSilence(now: Duration, interval: Duration) -> Duration {
+    // Asked for again, because the caps may have changed while the turn was another's.
+    guard let (grant, grantedAt, connection) = usableGrant() else { return now + interval }
     let lastSent = input.epoch == grant.epoch ? input.lastSent : grantedAt
     guard now - lastSent >= interval else { return lastSent + interval }
     if sendStill(grant, connection) { input.lastSent = now }
@@ -57,16 +65,16 @@ extension VideoSink {
   /// Queues the last picture again, if there is one and room for it.
   private func sendStill(_ grant: VideoGrant, _ connection: AppConnection) -> Bool {
     guard !connection.isVideoQueueFull else { return false }
+    begin(grant)
     switch input.format {
     case .none: return false
     case .raw(let info):
       let time = UInt64(gst_element_get_current_running_time(gstElement))
       guard let picture = input.lastPicture.picture(at: time) else { return false }
-      begin(grant)
       return repeatRaw(picture, info, grant, connection)
     case .h264:
       // Without its key frame the stream can't be taken up, and after a break of any kind that is what has to come.
-      guard input.epoch == grant.epoch, !input.needsKeyFrame, let bytes = input.repeatPicture.accessUnit() else {
+      guard !input.needsKeyFrame, let bytes = input.repeatPicture.accessUnit() else {
         return false
       }
       let payload = payloads.take(for: self, kind: .repeated)

@@ -2,8 +2,7 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// What becomes of the video stream, from the session's events to what the application is told. On the connection thread,
-/// except for what pausing and playing bring about.
+/// What becomes of the video stream, as the session tells it. On the connection thread.
 extension VideoSink {
   func videoStarted(_ grant: VideoGrant) {
     state.withLock { state in
@@ -24,14 +23,17 @@ extension VideoSink {
 
   func videoSuspended() {
     state.withLock { $0.isHeld = true }
+    // A file that waits may now ask for a pause.
+    state.broadcast()
     beginNotice()
   }
 
   func videoResumed() {
     notice.end()
+    isResumed.store(true, ordering: .releasing)
     state.withLock { $0.isHeld = false }
     state.broadcast()
-    announceResumption()
+    announceStart()
     setAlarm(at: MonotonicClock.now)
   }
 
@@ -67,120 +69,6 @@ extension VideoSink {
         GST_RESOURCE_ERROR_NOT_AUTHORIZED,
         "\(failure.sentence) Trying again in \(retryAfter.components.seconds) s, or when the driver opens the app.",
         details: details))
-  }
-}
-
-/// What the application is told: each change once, in its order.
-extension VideoSink {
-  enum SuspensionReason: String {
-    case paused
-    case appState = "app-state"
-  }
-
-  private func announceStart() {
-    let start = state.withLock { state -> (VideoGrant, String)? in
-      // A service that opens while app or pipeline pause is announced once something may be sent.
-      guard let grant = state.grant, state.appState.isInForeground, !state.isPaused || state.hasRequestedPause else {
-        return nil
-      }
-      let reason =
-        if !state.hasStreamed {
-          "first-start"
-        } else if state.wasLost {
-          "reconnected"
-        } else {
-          state.lastStop == .resized ? "resized" : "restarted"
-        }
-      state.hasStreamed = true
-      state.wasLost = false
-      state.announcement = .started
-      return (grant, reason)
-    }
-    guard let (grant, reason) = start else { return }
-    announceRunning(grant, reason)
-  }
-
-  /// After a pause of the application, or of the pipeline.
-  func announceResumption() {
-    let resumed = state.withLock { state -> (VideoGrant, Bool)? in
-      guard let grant = state.grant, !state.isHeld, !state.isPaused, state.appState.isInForeground,
-        state.announcement != .started
-      else { return nil }
-      defer { state.hasStreamed = true }
-      state.announcement = .started
-      return (grant, state.hasStreamed)
-    }
-    guard let (grant, hasStreamed) = resumed else { return }
-    announceRunning(grant, hasStreamed ? "resumed" : "first-start")
-  }
-
-  private func announceRunning(_ grant: VideoGrant, _ reason: String) {
-    counters.withLock { counters in
-      counters.resumed(at: MonotonicClock.now)
-      if reason == "resized" { counters.resizes += 1 }
-    }
-    postStreamStarted(grant, reason: reason)
-    notifyStreamState()
-    requestPlaying()
-  }
-
-  func announceSuspension(_ reason: SuspensionReason) {
-    let isNews = state.withLock { state in
-      guard state.grant != nil, state.announcement != .suspended else { return false }
-      state.announcement = .suspended
-      return true
-    }
-    guard isNews else { return }
-    counters.withLock { $0.suspended(at: MonotonicClock.now) }
-    postStreamSuspended(reason: reason.rawValue)
-    notifyStreamState()
-  }
-
-  private func announceStop(_ reason: VideoStopReason) {
-    let wasAnnounced = state.withLock { state in
-      defer { state.announcement = .none }
-      state.lastStop = reason
-      return state.announcement != .none
-    }
-    if reason == .hmiStatus || reason == .headUnit { counters.withLock { $0.suspended(at: MonotonicClock.now) } }
-    if wasAnnounced { postStreamStopped(reason) }
-  }
-
-  func notifyStreamState() {
-    let hasChanged = state.withLock { state in
-      defer { state.notifiedStreamState = state.streamState }
-      return state.notifiedStreamState != state.streamState
-    }
-    if hasChanged { VideoSinkProperty.streamState.notify(element) }
-  }
-}
-
-/// Files wait for the driver best when the whole pipeline does, as with a sound server that corks its stream.
-extension VideoSink {
-  /// Asks the application to pause; at most once for each suspension.
-  func requestPause() {
-    let isWanted = state.withLock { state in
-      guard state.isSuspended, !state.hasRequestedPause else { return false }
-      state.hasRequestedPause = true
-      return true
-    }
-    guard isWanted else { return }
-    log(GST_LEVEL_INFO, "asking the application to pause")
-    post(gst_message_new_request_state(gstElement.cast(), GST_STATE_PAUSED))
-    // The stream may have been resumed in between, and then its request came before this one.
-    if !state.withLock({ $0.hasRequestedPause }) {
-      post(gst_message_new_request_state(gstElement.cast(), GST_STATE_PLAYING))
-    }
-  }
-
-  private func requestPlaying() {
-    let isDue = state.withLock { state in
-      defer { state.hasRequestedPause = false }
-      return state.hasRequestedPause
-    }
-    guard isDue else { return }
-    log(GST_LEVEL_INFO, "asking the application to go on")
-    post(gst_message_new_request_state(gstElement.cast(), GST_STATE_PLAYING))
   }
 }
 

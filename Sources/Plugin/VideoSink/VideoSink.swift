@@ -25,6 +25,9 @@ final class VideoSink: Sendable {
   /// A force-key-unit event came, from upstream or from the application, which may be on any thread. Raw video obeys.
   let isKeyFrameRequested = Atomic(false)
 
+  /// The stream has been resumed, and no frame been sent since: the next one must stand alone.
+  let isResumed = Atomic(false)
+
   let turn = FrameTurn()
   // Touched only by the thread whose turn it is.
   nonisolated(unsafe) let input = VideoInput()
@@ -72,6 +75,8 @@ final class VideoSink: Sendable {
     }
     state.broadcast()
     VideoSinkProperty.connectionState.notify(element)
+    // Nothing more will come of it.
+    connection?.stop(grace: Self.farewell)
   }
 
   /// Posts a warning; the stream goes on.

@@ -36,8 +36,8 @@ struct VideoSinkCounters {
       }
     }
 
-    /// Whether the viewer misses something, of which upstream and the application are told. A lower frame rate is what the
-    /// head unit wishes.
+    /// Whether the viewer misses something, of which the application is told. A lower frame rate is what the head unit
+    /// wishes.
     var isLossOfQuality: Bool {
       switch self {
       case .notStreaming, .suspended, .queueFull, .wrongSize, .waitingForKeyFrame: true
@@ -78,8 +78,8 @@ struct VideoSinkCounters {
   private var suspendedAt: Duration?
   /// Nil while nothing has gone wrong.
   var lastError: String?
-  /// Frames that the base class dropped for lateness in former runs of the element.
-  var formerLateFrames: UInt64 = 0
+  /// Frames that the base class dropped for lateness.
+  var lateFrames = ResettingCounter()
   private(set) var bitrate = BitrateMeter()
   /// Bytes that connections before the present one have sent.
   private(set) var formerBytesSent: UInt64 = 0
@@ -167,4 +167,18 @@ struct SessionCounters: Equatable {
   var framesSent: UInt64 = 0
   var framesDropped: UInt64 = 0
   var videoBytesSent: UInt64 = 0
+}
+
+/// Goes on where a counter of somebody else's begins anew.
+struct ResettingCounter: Equatable {
+  private var former: UInt64 = 0
+  private var last: UInt64 = 0
+
+  var total: UInt64 { former + last }
+
+  /// What the other counter says now. To be told before it begins anew, and as often as one likes.
+  mutating func observe(_ value: UInt64) {
+    if value < last { former += last }
+    last = value
+  }
 }

@@ -38,14 +38,21 @@ struct VideoSinkState: Sendable {
   /// The stream was lost with its connection.
   var wasLost = false
   var lastStop: VideoStopReason?
+  /// The head unit of the present connection has said what it takes.
+  var areOffersCurrent = false
   /// How far the session has come with the service.
   var videoState = VideoStreamState.stopped
   var announcement = StreamAnnouncement.none
+  /// What the application has not been told yet, and whether a thread is at it.
+  var news: [StreamNews] = []
+  var isTelling = false
   /// The last value of `stream-state` that listeners were told of.
   var notifiedStreamState = VideoStreamState.stopped
 
   /// The application's own state, as it has told.
   var appState = AppState.foreground
+  /// The app has been resigning since it was in the foreground last.
+  var wantsNotice = false
   /// The session has suspended the stream on account of that, and not resumed it yet.
   var isHeld = false
   /// The application was asked to pause, and not yet to go on.
@@ -75,7 +82,11 @@ struct VideoSinkState: Sendable {
   }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
-  var isSuspended: Bool { !appState.isInForeground || (hmiStatus.map { !$0.allowsVideo } ?? false) }
+  var isSuspended: Bool { !appState.isInForeground || isHeld || (hmiStatus.map { !$0.allowsVideo } ?? false) }
+
+  /// Whether to ask the application to pause: the suspension is certain, and the first for this stream. A flip of the
+  /// app's state that the session has not seen may be over before it does.
+  var mayRequestPause: Bool { isSuspended && hasStreamed && !hasRequestedPause && (grant == nil || isHeld) }
 
   /// The property `stream-state`: the session's, except for a notice that is still being sent, and a pipeline that is
   /// paused.
@@ -111,7 +122,8 @@ struct VideoSinkState: Sendable {
 
   /// The stream to ask the head unit for.
   var wish: VideoWish? {
-    guard wantsVideo, !isEnded, !needsRenegotiation, framesBeforeWish == 0, let inputSize, accepts(inputSize) == true
+    guard wantsVideo, !isEnded, areOffersCurrent, !needsRenegotiation, framesBeforeWish == 0, let inputSize,
+      accepts(inputSize) == true
     else { return nil }
     return VideoWish(size: inputSize)
   }
