@@ -129,7 +129,11 @@ extension HeadUnitLoop {
     }
     let deadline = deadlines.compactMap(\.self).min()
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline) }
-    if descriptors[0].revents != 0 { server.wakeUp.clear() }
+    if descriptors[0].revents != 0 {
+      // What was ordered before the apps sent more is carried out before that is read.
+      server.wakeUp.clear()
+      return
+    }
     for (app, descriptor) in zip(apps, descriptors.dropFirst(2))
     where descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
       app.read(into: readBuffer)

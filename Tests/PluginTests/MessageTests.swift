@@ -25,7 +25,7 @@ import Testing
     #expect(
       elements == [
         "sdl-connected", "sdl-hmi-status", "sdl-hmi-status", "sdl-lock-screen", "sdl-stream-started",
-        "sdl-stream-stopped", "sdl-disconnected",
+        "sdl-stream-stopped", "sdl-lock-screen", "sdl-disconnected",
       ])
   }
 

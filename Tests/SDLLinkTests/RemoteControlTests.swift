@@ -52,6 +52,12 @@ extension LinkTests {
       #expect(pair.headUnit.waitForMessages(1))
       let start = MonotonicClock.now
       pair.server.perform(.stall(.milliseconds(1500)))
+      let isObeyed = Monitor(false)
+      pair.server.steer(.everyApp) { _, _ in
+        isObeyed.withLock { $0 = true }
+        return []
+      }
+      #expect(eventually { isObeyed.withLock { $0 } })
       _ = pair.connection.submit(TestPayload(noise(1000)), grantEpoch: pair.grant.epoch, blocking: true)
       #expect(pair.headUnit.waitForMessages(2))
       #expect(MonotonicClock.now - start >= .milliseconds(1500))

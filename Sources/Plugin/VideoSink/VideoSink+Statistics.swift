@@ -7,10 +7,10 @@ extension VideoSink {
   func statistics() -> Structure {
     // Together, lest the bytes of a connection that ends be missed or counted twice.
     let late = countLateFrames()
-    let (link, counters) = state.withLock { state in
-      (state.connection?.statistics, self.counters.withLock { $0 })
+    let (link, counters, now) = state.withLock { state in
+      let counters = self.counters.withLock { ($0, MonotonicClock.now) }
+      return (state.connection?.statistics, counters.0, counters.1)
     }
-    let now = MonotonicClock.now
     let structure = Structure("application/x-sdl-stats")
     structure.set("frames-in", counters.framesIn + late)
     structure.set("frames-sent", counters.framesSent)
