@@ -50,9 +50,11 @@ extension VideoSink {
     // Asked for again, because the caps may have changed while the turn was another's.
     guard let (grant, grantedAt, connection) = usableGrant() else { return now + interval }
     let lastSent = input.epoch == grant.epoch ? input.lastSent : grantedAt
-    guard now - lastSent >= interval else { return lastSent + interval }
-    if sendStill(grant, connection) { input.lastSent = now }
-    return now + interval
+    let due = lastSent + interval
+    guard now >= due else { return due }
+    // From one due time to the next, so that the pace does not drift.
+    if sendStill(grant, connection) { input.lastSent = now - due < interval ? due : now }
+    return max(due, now - interval / 2) + interval
   }
 
   private func usableGrant() -> (VideoGrant, Duration, AppConnection)? {
