@@ -34,6 +34,7 @@ extension AppConnection {
       report(.lost(failure, retryAfter: pause))
       let next = MonotonicClock.now + pause
       while stopOrder == nil, MonotonicClock.now < next { waitForOrders(until: next) }
+      guard stopOrder == nil else { return report(.ended(nil)) }
     }
   }
 

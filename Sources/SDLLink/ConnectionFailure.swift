@@ -1,3 +1,4 @@
+import Glibc
 import SDLApp
 
 /// Why a connection has broken, or could not be made.
@@ -28,6 +29,8 @@ public enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConvertib
   /// when everything else is likely to be a mistake in the settings.
   var isLoss: Bool {
     switch self {
+    // A peer that accepts and resets at once may be quicker than the look at whether connect(2) has succeeded.
+    case .link(.cannotConnect(_, ECONNRESET)): true
     case .link(.closedByPeer), .link(.connectionLost), .session(.connectionLost), .session(.endedByHeadUnit): true
     case .link, .session: false
     }

@@ -144,3 +144,11 @@ func parameterSet(_ unit: [UInt8]) throws -> SequenceParameterSet {
   guard let range else { throw TestFailure("no SPS") }
   return try SequenceParameterSet(nalUnit: unit[range])
 }
+
+/// Whether a decoder that knows nothing yet can begin here: parameter sets, and then an IDR picture.
+func startsStream(_ unit: [UInt8]) throws -> Bool {
+  let types = try nalTypes(unit).filter { $0 != .accessUnitDelimiter }
+  guard let picture = types.firstIndex(of: .idrSlice), let pictureSet = types.firstIndex(of: .pictureParameterSet)
+  else { return false }
+  return types.first == .sequenceParameterSet && pictureSet < picture
+}

@@ -100,6 +100,28 @@ final class ConnectionRecorder: AppConnectionObserver {
     waitFor { if case .ended(let error) = $0 { .some(error) } else { nil } }
   }
 
+  /// Of all grants, in the order of their coming.
+  var epochs: [UInt32] { state.withLock { $0.grants.map(\.epoch) } }
+
+  /// The failures after which the connection was to be made again, and the pauses before that.
+  var losses: [(failure: ConnectionFailure, pause: Duration)] {
+    events.compactMap { if case .lost(let failure, let pause) = $0 { (failure, pause) } else { nil } }
+  }
+
+  var hasBeenLost: Bool { !losses.isEmpty }
+
+  /// Of the first grant after the first loss.
+  func waitForEpochAfterLoss() -> UInt32? {
+    state.wait(until: MonotonicClock.now + patience) { state in
+      let afterLoss = state.events.drop { if case .lost = $0 { false } else { true } }
+      return afterLoss.lazy.compactMap { event -> UInt32? in
+        if case .session(.videoStarted(let grant)) = event { grant.epoch } else { nil }
+      }.first
+    }
+  }
+
+  func waitForLoss(number: Int = 1) -> Bool { eventually { self.losses.count >= number } }
+
   var latestGrant: VideoGrant? { state.withLock { $0.grants.last } }
 
   func waitForStop(number: Int) -> Bool {
@@ -182,13 +204,23 @@ let testWish = VideoWish(size: VideoSize(800, 480))
 /// A connection to a TCP port of this machine.
 func makeConnection(
   port: UInt16, host: String = "127.0.0.1", connectTimeout: Duration = .seconds(10), capacity: Int = 3,
-  observer: ConnectionRecorder
+  reconnection: Reconnection.Timing? = nil, observer: ConnectionRecorder
 ) -> AppConnection {
   AppConnection(
     configuration: AppConnection.Configuration(
       endpoint: .tcp(host: host, port: port), session: testSession, connectTimeout: connectTimeout,
-      videoQueueCapacity: capacity),
+      videoQueueCapacity: capacity, reconnection: reconnection),
     observer: observer)
+}
+
+extension Reconnection.Timing {
+  /// Pauses that tests can afford.
+  init(first: Duration, longest: Duration = .milliseconds(20), steady: Duration = .seconds(10)) {
+    self.init()
+    self.first = first
+    self.longest = max(first, longest)
+    self.steady = steady
+  }
 }
 
 /// An app that streams to a head unit over TCP.

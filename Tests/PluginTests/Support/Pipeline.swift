@@ -64,8 +64,19 @@ final class Pipeline {
   /// The longest that going to NULL may take, wherever the element is.
   static let stopLimit = Duration.seconds(2)
 
-  /// Goes to NULL, in time. A deadlock fails the test instead of stopping all of them.
+  /// Goes to NULL, in time.
   func stop(sourceLocation: SourceLocation = #_sourceLocation) {
+    expectReturn("the pipeline does not stop", sourceLocation: sourceLocation) {
+      gst_element_set_state($0, GST_STATE_NULL)
+    }
+  }
+
+  /// Does something with the pipeline that must return in time. A deadlock fails the test instead of stopping all of
+  /// them.
+  func expectReturn(
+    _ failure: String, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: @escaping @Sendable (UnsafeMutablePointer<GstElement>) -> Void
+  ) {
     let isDone = Monitor(false)
     let began = MonotonicClock.now
     let pointer = element.pointer
@@ -73,14 +84,14 @@ final class Pipeline {
     nonisolated(unsafe) let pipeline = pointer
     guard
       (try? WorkerThread.detach(name: "stop") {
-        gst_element_set_state(pipeline, GST_STATE_NULL)
+        body(pipeline)
         isDone.withLock { $0 = true }
         isDone.broadcast()
         gst_object_unref(pipeline)
       }) != nil,
       isDone.wait(until: began + patience, for: { $0 ? true : nil }) != nil
     else {
-      Issue.record("the pipeline does not stop", sourceLocation: sourceLocation)
+      Issue.record("\(failure)", sourceLocation: sourceLocation)
       return
     }
     #expect(MonotonicClock.now - began < Self.stopLimit, sourceLocation: sourceLocation)

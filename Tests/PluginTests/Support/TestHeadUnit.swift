@@ -9,6 +9,8 @@ final class TestHeadUnit {
   struct Record: Sendable {
     /// Ids of the apps that have connected, in order.
     var connections: [UInt8] = []
+    /// The same in the order of their registrations.
+    var registrations: [UInt8] = []
     var disconnections = 0
     var events: [HeadUnitSession.Event] = []
     /// The access units of all video services.
@@ -38,8 +40,9 @@ final class TestHeadUnit {
         case .session(_, .videoData(let message)):
           record.video.append(message)
           record.arrivals.append(MonotonicClock.now)
-        case .session(_, let event):
+        case .session(let id, let event):
           record.events.append(event)
+          if case .appRegistered = event { record.registrations.append(id) }
           if case .videoStarted = event { record.starts.append(record.video.count) }
           if case .violation(let violation) = event { record.violations.append(violation) }
         }

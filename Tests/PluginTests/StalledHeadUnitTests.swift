@@ -1,0 +1,123 @@
+import GStreamerKit
+import SDLLink
+import Testing
+
+@testable import Plugin
+
+/// A head unit that does not read for three seconds, and encoded video whose frames are numbered by their bytes.
+@Suite struct StalledHeadUnitTests {
+  private static let stall = Duration.seconds(3)
+  private static let keyFrameInterval = 10
+  private static let frameRate = 30
+
+  /// Access units that are made large with filler data (NAL unit type 12), which decoders pass over.
+  private static func largeUnits(_ count: Int) throws -> [EncodedUnit] {
+    try encodedUnits(count, keyFrameInterval: keyFrameInterval).enumerated().map { index, unit in
+      let filler = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 0xFF, count: 300_000 + index) + [0x80]
+      return EncodedUnit(bytes: unit.bytes + filler, isDelta: unit.isDelta)
+    }
+  }
+
+  private func drive(isLive: Bool) throws -> Drive {
+    let drive = try Drive(
+      .small(frameRate: nil, maximumBitrate: nil), isLive: isLive, caps: EncodedUnit.caps(), frameRate: Self.frameRate,
+      properties: "sync=false")
+    if isLive { try drive.pipeline["src"].set("block", "false") }
+    return drive
+  }
+
+  /// By their sizes, which are all different; the first of a stream may have lost what stood before its parameter sets.
+  private func indices(_ frames: [[UInt8]], _ units: [EncodedUnit]) -> [Int] {
+    frames.map { frame in
+      units.firstIndex { abs($0.bytes.count - frame.count) <= 6 && $0.bytes.suffix(frame.count) == frame[...] } ?? -1
+    }
+  }
+
+  private func expectNormalLatency(_ sink: Element) {
+    #expect(eventually { sink.statistics["queue-frames"] == 0 && sink.statistics["queue-bytes"] == 0 })
+    #expect(sink.statistics["queue-dwell-last-ns"] < 200_000_000)
+    #expect(sink.statistics["queue-dwell-maximum-ns"] > 1_000_000_000)
+  }
+
+  @Test func liveSourceDropsWholeGroups() throws {
+    let units = try Self.largeUnits(180)
+    let drive = try drive(isLive: true)
+    let sink = try drive.pipeline.sink
+    try drive.pipeline.play()
+    var stalledAt: Duration?
+    var app: UInt8 = 0
+    var largestQueue = 0
+    let began = MonotonicClock.now
+    for (index, unit) in units.enumerated() {
+      drive.push(unit.bytes, flags: unit.flags)
+      let due = began + .milliseconds(1000 * (index + 1) / Self.frameRate)
+      while MonotonicClock.now < due { g_usleep(1000) }
+      let statistics = sink.statistics
+      largestQueue = max(largestQueue, statistics["queue-frames"])
+      #expect(statistics["queue-bytes"] <= 3 * 400_000 && statistics.areFramesConserved)
+      if index == 30 {
+        app = try drive.headUnit.waitForApp()
+        drive.headUnit.server.setReading(false, for: app)
+        stalledAt = MonotonicClock.now
+      }
+      if let began = stalledAt, MonotonicClock.now - began >= Self.stall {
+        drive.headUnit.server.setReading(true, for: app)
+        stalledAt = nil
+      }
+    }
+    #expect(largestQueue == 3)
+    expectNormalLatency(sink)
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    let statistics = sink.statistics
+    try drive.headUnit.waitForFrames(statistics["frames-sent"])
+    let frames = drive.headUnit.record.video
+    let indices = indices(frames, units)
+    #expect(!indices.contains(-1) && indices == indices.sorted())
+    for (former, next) in zip(indices, indices.dropFirst()) where next != former + 1 {
+      #expect(!units[next].isDelta, "\(next) after \(former)")
+    }
+    #expect(indices.last == units.count - 1)
+    #expect(statistics["frames-dropped-queue-full"] > 0)
+    #expect(
+      statistics["frames-dropped-queue-full"] + statistics["frames-dropped-waiting-for-key-frame"] > 30,
+      "\(statistics)")
+    #expect(try decode(frames, width: 320, height: 240).count == frames.count)
+    // What was under way when the head unit stopped comes to a decoder that has been opened anew since, as nobody can
+    // help; it starts at the next key frame.
+    let hasOnlyOldFrames = drive.headUnit.record.violations.allSatisfy {
+      switch $0 {
+      case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame): true
+      default: false
+      }
+    }
+    #expect(hasOnlyOldFrames, "\(drive.headUnit.record.violations)")
+  }
+
+  @Test func fileLosesNothing() throws {
+    let units = try Self.largeUnits(90)
+    let drive = try drive(isLive: false)
+    let sink = try drive.pipeline.sink
+    try drive.pipeline.play()
+    for unit in units[..<20] { drive.push(unit.bytes, flags: unit.flags) }
+    try drive.headUnit.waitForFrames(10)
+    let app = try drive.headUnit.waitForApp()
+    drive.headUnit.server.setReading(false, for: app)
+    for unit in units[20...] { drive.push(unit.bytes, flags: unit.flags) }
+    drive.source.end()
+    let end = MonotonicClock.now + Self.stall
+    while MonotonicClock.now < end {
+      let statistics = sink.statistics
+      #expect(statistics["queue-frames"] <= 3 && statistics["queue-bytes"] <= 3 * 400_000)
+      #expect(statistics.areFramesConserved && statistics.dropped == 0)
+      g_usleep(20_000)
+    }
+    #expect(sink.statistics["queue-frames"] == 3)
+    drive.headUnit.server.setReading(true, for: app)
+    try drive.pipeline.waitForEnd()
+    let frames = try drive.headUnit.waitForFrames(units.count)
+    #expect(indices(frames, units) == Array(units.indices))
+    expectNormalLatency(sink)
+    #expect(sink.statistics["frames-sent"] == units.count && sink.statistics.dropped == 0)
+  }
+}

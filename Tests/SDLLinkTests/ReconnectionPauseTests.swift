@@ -1,0 +1,212 @@
+import Glibc
+import SDLHeadUnit
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// Between two connections, and what the second is told of the first.
+  @Suite struct ReconnectionPauseTests {
+    @Test func pausesGrowAndAreKept() throws {
+      // When each attempt began, and when it was lost.
+      let times = Monitor<(begins: [Duration], losses: [Duration])>(([], []))
+      let app = ConnectionRecorder { _, event in
+        times.withLock { times in
+          switch event {
+          case .resolving: times.begins.append(MonotonicClock.now)
+          case .lost: times.losses.append(MonotonicClock.now)
+          default: break
+          }
+        }
+      }
+      let timing = Reconnection.Timing(first: .milliseconds(4), longest: .milliseconds(40))
+      let pair = try ReconnectingPair(timing, app: app)
+      #expect(app.waitForGrant() != nil)
+      try pair.breakForGood()
+      #expect(app.waitForLoss(number: 7))
+      pair.stop()
+      let pauses = app.losses.map(\.pause)
+      for (index, pause) in pauses.enumerated() {
+        let least = min(timing.first * (1 << min(index, 10)), timing.longest * 0.8)
+        #expect(pause >= least && pause <= min(least * 1.25, timing.longest), "\(index): \(pauses)")
+      }
+      let (begins, losses) = times.withLock { $0 }
+      for (index, begin) in begins.dropFirst().enumerated() {
+        #expect(begin - losses[index] >= pauses[index], "\(index)")
+      }
+    }
+
+    /// Where the second attempt is when it is stopped.
+    enum Place: CaseIterable {
+      case pause, resolving, connecting, connected, registered, started
+    }
+
+    @Test(arguments: Place.allCases) func stopsInEveryPlace(place: Place) throws {
+      let beginning = Monitor<Duration?>(nil)
+      let attempts = Monitor(0)
+      let app = ConnectionRecorder { connection, event in
+        if case .resolving = event { attempts.withLock { $0 += 1 } }
+        let isThere =
+          switch event {
+          case .lost: place == .pause
+          case .resolving: place == .resolving
+          case .connecting: place == .connecting
+          case .connected: place == .connected
+          case .session(.registered): place == .registered
+          case .session(.videoStarted): place == .started
+          default: false
+          }
+        guard isThere, place == .pause || attempts.withLock({ $0 }) == 2 else { return }
+        beginning.withLock { $0 = MonotonicClock.now }
+        connection.stop(grace: .milliseconds(500))
+      }
+      let pair = try ReconnectingPair(.init(first: place == .pause ? .seconds(1000) : .milliseconds(2)), app: app)
+      #expect(app.waitForGrant() != nil)
+      pair.relay.cutNow()
+      #expect(app.waitForEnd() == .some(nil))
+      pair.connection.join()
+      #expect(MonotonicClock.now - (try #require(beginning.withLock { $0 })) < .seconds(1))
+      pair.stop()
+    }
+
+    /// Another thread's order gets through to a pause and to a connection that hangs.
+    @Test(arguments: [true, false]) func stopsFromOutside(isPausing: Bool) throws {
+      let pair = try ReconnectingPair(.init(first: isPausing ? .seconds(1000) : .milliseconds(2)))
+      #expect(pair.app.waitForGrant() != nil)
+      let mute = try RawListener()
+      pair.relay.route(to: mute.port)
+      pair.relay.cutNow()
+      #expect(pair.app.waitForLoss())
+      if !isPausing {
+        #expect(eventually { pair.app.events.count { if case .connected = $0 { true } else { false } } == 2 })
+      }
+      pair.stop()
+    }
+
+    @Test func newSessionIsToldAll() throws {
+      let pair = try ReconnectingPair()
+      #expect(pair.app.waitForGrant() != nil)
+      pair.connection.setAppState(.background)
+      #expect(pair.app.waitFor { if case .session(.videoSuspended) = $0 { true } else { nil } } == true)
+      pair.relay.cutNow()
+      #expect(eventually { pair.app.registrationCount == 2 })
+      // In the background no service is opened; the wish is remembered for later.
+      let last = try #require(pair.headUnit.connectionIDs.last)
+      #expect(eventually { pair.headUnit.statuses(of: last).last?.level == .full })
+      #expect(pair.app.epochs.count == 1)
+      pair.connection.setAppState(.foreground)
+      #expect(pair.app.waitForGrant(number: 2)?.size == testWish.size)
+      pair.stop()
+    }
+
+    @Test func newSessionIsToldWhatChangedMeanwhile() throws {
+      let pair = try ReconnectingPair()
+      #expect(pair.app.waitForGrant() != nil)
+      try pair.breakForGood()
+      #expect(pair.app.waitForLoss(number: 2))
+      pair.connection.setVideoWish(VideoWish(size: VideoSize(640, 360)))
+      pair.relay.route(to: try #require(pair.server.port))
+      #expect(pair.app.waitForGrant(number: 2)?.size == VideoSize(640, 360))
+      pair.stop()
+    }
+
+    @Test func rightsAreNeverGivenTwice() throws {
+      let pair = try ReconnectingPair(.init(first: .milliseconds(1), longest: .milliseconds(2)))
+      for number in 1...30 {
+        #expect(pair.app.waitForGrant(number: number) != nil)
+        pair.relay.cutNow()
+      }
+      #expect(pair.app.waitForGrant(number: 31) != nil)
+      #expect(Set(pair.app.epochs).count == 31)
+      pair.stop()
+    }
+
+    @Test func queuedPayloadsAreReleasedOnce() throws {
+      let pair = try ReconnectingPair(capacity: 4)
+      let grant = try #require(pair.app.waitForGrant())
+      pair.server.setReading(false, for: try #require(pair.headUnit.waitForConnection()))
+      // More than the kernel takes.
+      let payloads = (0..<6).map { TestPayload([UInt8](repeating: $0, count: 8_000_000)) }
+      let results = payloads.map { pair.connection.submit($0, grantEpoch: grant.epoch, blocking: false) }
+      var queued: [TestPayload] = []
+      // The kernel has taken what it takes when nothing is sent any more.
+      var last: UInt64 = 0
+      #expect(
+        eventually {
+          poll(nil, 0, 20)
+          defer { last = pair.connection.statistics.sentByteCount }
+          return last == pair.connection.statistics.sentByteCount
+        })
+      for (payload, result) in zip(payloads, results) {
+        if result == .queued, payload.outcomes.isEmpty { queued.append(payload) }
+        if result != .queued { #expect(payload.outcomes == []) }
+      }
+      #expect(!queued.isEmpty)
+      #expect(pair.connection.statistics.queuedFrames == queued.count)
+      pair.server.disconnect(try #require(pair.headUnit.waitForConnection()))
+      let next = try #require(pair.app.waitForGrant(number: 2))
+      for payload in queued { #expect(payload.outcomes == [false]) }
+      let statistics = pair.connection.statistics
+      #expect(statistics.queuedFrames == 0 && statistics.discardedVideoMessages == UInt64(queued.count))
+      // What was made for the old grant does not get into the new stream.
+      let late = TestPayload(noise(100))
+      #expect(pair.connection.submit(late, grantEpoch: grant.epoch, blocking: true) == .stale)
+      #expect(pair.connection.submit(late, grantEpoch: next.epoch, blocking: true) == .queued)
+      #expect(eventually { late.outcomes == [true] })
+      pair.stop()
+      for payload in queued { #expect(payload.outcomes == [false]) }
+    }
+
+    @Test func nothingIsTakenInBetween() throws {
+      let pair = try ReconnectingPair(.init(first: .seconds(1000)))
+      let grant = try #require(pair.app.waitForGrant())
+      pair.relay.cutNow()
+      #expect(pair.app.waitForLoss())
+      let payload = TestPayload(noise(100))
+      #expect(pair.connection.submit(payload, grantEpoch: grant.epoch, blocking: true) == .closed)
+      #expect(payload.outcomes == [])
+      pair.stop()
+    }
+
+    @Test func alarmRingsWhileConnected() throws {
+      let pair = try ReconnectingPair()
+      #expect(pair.app.waitForGrant() != nil)
+      let time = MonotonicClock.now + .milliseconds(30)
+      pair.connection.setAlarm(at: time)
+      #expect(eventually { pair.app.alarmCount == 1 })
+      #expect(MonotonicClock.now >= time)
+      // Replaced, in either direction.
+      pair.connection.setAlarm(at: MonotonicClock.now + .seconds(1000))
+      pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(5))
+      #expect(eventually { pair.app.alarmCount == 2 })
+      pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(200))
+      pair.connection.setAlarm(at: nil)
+      let later = MonotonicClock.now + .milliseconds(250)
+      #expect(eventually { MonotonicClock.now > later })
+      #expect(pair.app.alarmCount == 2)
+      pair.stop()
+    }
+
+    @Test func alarmWaitsForAConnection() throws {
+      let pair = try ReconnectingPair(.init(first: .milliseconds(100)))
+      #expect(pair.app.waitForGrant() != nil)
+      pair.relay.cutNow()
+      #expect(pair.app.waitForLoss())
+      pair.connection.setAlarm(at: MonotonicClock.now)
+      #expect(eventually { pair.app.alarmCount == 1 })
+      let events = pair.app.events
+      let alarm = try #require(events.firstIndex { if case .alarm = $0 { true } else { false } })
+      let connected = try #require(events.lastIndex { if case .connected = $0 { true } else { false } })
+      #expect(connected < alarm && pair.app.losses.count == 1)
+      pair.stop()
+      #expect(pair.app.alarmCount == 1)
+    }
+  }
+}
+
+extension ConnectionRecorder {
+  var alarmCount: Int { events.count { if case .alarm = $0 { true } else { false } } }
+
+  var registrationCount: Int { events.count { if case .session(.registered) = $0 { true } else { false } } }
+}

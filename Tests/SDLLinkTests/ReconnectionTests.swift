@@ -1,0 +1,198 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+/// An app that reconnects to a head unit behind a ``CuttingRelay``.
+struct ReconnectingPair {
+  let headUnit = HeadUnitRecorder()
+  let app: ConnectionRecorder
+  let server: HeadUnitServer
+  let relay: CuttingRelay
+  let connection: AppConnection
+
+  init(
+    _ timing: Reconnection.Timing? = Reconnection.Timing(first: .milliseconds(2)),
+    _ configuration: HeadUnitConfiguration = quickHeadUnit(), capacity: Int = 3,
+    app: ConnectionRecorder = ConnectionRecorder()
+  ) throws {
+    self.app = app
+    server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: headUnit)
+    try server.start()
+    relay = try CuttingRelay(to: try #require(server.port))
+    connection = makeConnection(port: relay.port, capacity: capacity, reconnection: timing, observer: app)
+    connection.setVideoWish(testWish)
+    try connection.start()
+  }
+
+  /// The app cannot get through any more.
+  func breakForGood() throws {
+    relay.route(to: try RawListener().port)
+    relay.cutNow()
+  }
+
+  /// Stops the app in time, and takes the rest away.
+  func stop(sourceLocation: SourceLocation = #_sourceLocation) {
+    let began = MonotonicClock.now
+    connection.stop(grace: .seconds(1))
+    connection.join()
+    #expect(MonotonicClock.now - began < .seconds(2), sourceLocation: sourceLocation)
+    #expect(app.endedCount == 1, sourceLocation: sourceLocation)
+    let epochs = app.epochs
+    #expect(zip(epochs, epochs.dropFirst()).allSatisfy { $0 < $1 }, "\(epochs)", sourceLocation: sourceLocation)
+    relay.stop()
+    server.stop()
+    server.join()
+  }
+}
+
+extension LinkTests {
+  /// Which failures are survived.
+  @Suite struct ReconnectionTests {
+    @Test func notUnlessWanted() throws {
+      let pair = try ReconnectingPair(nil)
+      #expect(pair.app.waitForGrant() != nil)
+      pair.relay.cutNow()
+      guard case .some(.some(.link(.closedByPeer))) = pair.app.waitForEnd() else {
+        Issue.record("\(pair.app.events)")
+        return
+      }
+      #expect(!pair.app.hasBeenLost)
+      pair.stop()
+    }
+
+    /// What is wrong from the first is most likely a mistake in the settings.
+    @Test(arguments: [ResultCode.disallowed, .tooManyApplications]) func firstRegistration(_ result: ResultCode) throws
+    {
+      var configuration = quickHeadUnit()
+      configuration.behaviour.registration = .result(result, success: false)
+      let pair = try ReconnectingPair(.init(first: .milliseconds(2)), configuration)
+      guard
+        case .some(.some(.session(.registrationRefused(let code, _)))) = pair.app.waitForEnd(), code == result.rawValue
+      else {
+        Issue.record("\(pair.app.events)")
+        return
+      }
+      #expect(!pair.app.hasBeenLost)
+      #expect(pair.headUnit.connectionIDs.count == 1)
+      pair.stop()
+    }
+
+    /// Whoever accepts and closes may be a head unit that is about to start, but not for ever.
+    @Test func lossBeforeTheFirstRegistration() throws {
+      let timeout = Duration.milliseconds(250)
+      let relay = try CuttingRelay(to: try RawListener().port)
+      let app = ConnectionRecorder()
+      let began = MonotonicClock.now
+      let connection = makeConnection(
+        port: relay.port, connectTimeout: timeout, reconnection: .init(first: .milliseconds(2)), observer: app)
+      try connection.start()
+      let end = try #require(app.waitForEnd())
+      #expect(end?.isLoss == true)
+      #expect(MonotonicClock.now - began >= timeout)
+      #expect(app.losses.count > 2)
+      connection.join()
+      #expect(app.endedCount == 1)
+      relay.stop()
+    }
+
+    @Test func portThatIsClosedForAWhile() throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      try server.start()
+      let app = ConnectionRecorder()
+      let connection = makeConnection(
+        port: try #require(server.port), reconnection: .init(first: .milliseconds(2)), observer: app)
+      connection.setVideoWish(testWish)
+      try connection.start()
+      #expect(app.waitForGrant() != nil)
+      server.perform(.refuseConnections(true))
+      server.disconnect(try #require(headUnit.waitForConnection()))
+      #expect(eventually { app.losses.contains { if case .link(.refused) = $0.failure { true } else { false } } })
+      server.perform(.refuseConnections(false))
+      #expect(app.waitForGrant(number: 2) != nil)
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      #expect(app.waitForEnd() == .some(nil))
+      #expect(app.endedCount == 1)
+      #expect(headUnit.protocolViolations == [])
+      server.stop()
+      server.join()
+    }
+
+    /// A head unit that was replaced by another one, as far as the app can tell.
+    private func end(after configuration: HeadUnitConfiguration) throws -> ConnectionFailure? {
+      let pair = try ReconnectingPair()
+      #expect(pair.app.waitForGrant() != nil)
+      let other = HeadUnitRecorder()
+      let server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: other)
+      try server.start()
+      pair.relay.route(to: try #require(server.port))
+      pair.relay.cutNow()
+      let end = try #require(pair.app.waitForEnd())
+      #expect(other.connectionIDs.count == 1)
+      pair.stop()
+      server.stop()
+      server.join()
+      return end
+    }
+
+    @Test func laterRegistrationDisallowed() throws {
+      var configuration = quickHeadUnit()
+      configuration.behaviour.registration = .result(.disallowed, success: false)
+      guard case .session(.registrationRefused("DISALLOWED", _)) = try end(after: configuration) else {
+        Issue.record("another end")
+        return
+      }
+    }
+
+    @Test func laterVersionUnsupported() throws {
+      var configuration = quickHeadUnit()
+      configuration.maximumProtocolVersion = ProtocolVersion(2, 0, 0)
+      guard case .session(.unsupportedProtocol) = try end(after: configuration) else {
+        Issue.record("another end")
+        return
+      }
+    }
+
+    @Test(arguments: [
+      (UnregisteredReason.appUnauthorized, false), (.unsupportedHMIResource, false), (.ignitionOff, true),
+      (.languageChange, true),
+    ])
+    func unregistered(_ reason: UnregisteredReason, heals: Bool) throws {
+      let pair = try ReconnectingPair()
+      #expect(pair.app.waitForGrant() != nil)
+      pair.server.unregisterApp(reason, for: try #require(pair.headUnit.waitForConnection()))
+      if heals {
+        #expect(pair.app.waitForGrant(number: 2) != nil)
+        #expect(pair.app.losses.map(\.failure) == [.session(.unregistered(reason: reason.rawValue))])
+      } else {
+        #expect(pair.app.waitForEnd() == .some(.session(.unregistered(reason: reason.rawValue))))
+        #expect(!pair.app.hasBeenLost)
+      }
+      pair.stop()
+    }
+
+    /// As long as the head unit has not noticed that the app has gone.
+    @Test func laterRegistrationRefusedForAWhile() throws {
+      let pair = try ReconnectingPair()
+      #expect(pair.app.waitForGrant() != nil)
+      var configuration = quickHeadUnit()
+      configuration.behaviour.registration = .result(.tooManyApplications, success: false)
+      let server = try HeadUnitServer(
+        configuration: configuration, address: "127.0.0.1", port: 0, observer: pair.headUnit)
+      try server.start()
+      pair.relay.route(to: try #require(server.port))
+      pair.relay.cutNow()
+      #expect(pair.app.waitForLoss(number: 3))
+      pair.relay.route(to: try #require(pair.server.port))
+      #expect(pair.app.waitForGrant(number: 2) != nil)
+      pair.stop()
+      server.stop()
+      server.join()
+    }
+  }
+}
