@@ -77,7 +77,7 @@ struct VideoSinkState: Sendable {
   var hasRequestedPause: Bool { pauseRequest != .none }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
-  var isSuspended: Bool { !appState.isInForeground || (hmiStatus.map { !$0.allowsVideo } ?? false) }
+  var isSuspended: Bool { !appState.isInForeground || isHeld || (hmiStatus.map { !$0.allowsVideo } ?? false) }
 
   /// The property `stream-state`: the session's, except for a notice that is still being sent, and a pipeline that is
   /// paused.
