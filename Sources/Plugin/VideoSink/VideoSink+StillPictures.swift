@@ -17,8 +17,14 @@ extension VideoSink {
 
   /// Does what is due, and sets the alarm for what comes next.
   func alarmRang() {
-    let next = notice.isRunning ? continueNotice() : watchSilence()
-    setAlarm(at: next)
+    let interval = keepAliveInterval
+    setAlarm(at: notice.isRunning ? continueNotice() : watchSilence())
+    // The property may have changed meanwhile, and this alarm has replaced the one that it had set.
+    if keepAliveInterval != interval { updateKeepAlive() }
+  }
+
+  private var keepAliveInterval: Duration {
+    .milliseconds(Int64(settings.withLock { $0.keepAliveInterval }))
   }
 
   /// When to look again.
@@ -27,7 +33,7 @@ extension VideoSink {
     let now = MonotonicClock.now
     // The notice is made when the stream has come to its pace, so as not to hold up its first picture.
     if now - grantedAt < Self.preparationDelay { return grantedAt + Self.preparationDelay }
-    let interval = Duration.milliseconds(Int64(settings.withLock { $0.keepAliveInterval }))
+    let interval = keepAliveInterval
     // Whoever has the turn is about to send something.
     guard turn.takeIfFree() else { return now + max(interval, Self.preparationDelay) }
     let streamSettings = input.encoderSettings
