@@ -27,6 +27,8 @@ extension VideoSink {
       guard connect() else { return GST_STATE_CHANGE_FAILURE }
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
       play()
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
+      keepLateFrames()
     default: break
     }
 
@@ -36,10 +38,10 @@ extension VideoSink {
     case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE:
       disconnect()
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
+      countLateFramesAnew()
       pause()
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       disconnect()
-      countLateFrames()
       turn.withTurn {
         resetTime()
         restoreLateness()

@@ -5,12 +5,7 @@ import SDLLink
 extension VideoSink {
   /// The property `sdl-stats`; valid in every state.
   func statistics() -> Structure {
-    // Together, lest the bytes of a connection that ends be missed or counted twice.
-    let (link, counters) = state.withLock { state in
-      (state.connection?.statistics, self.counters.withLock { $0 })
-    }
-    let now = MonotonicClock.now
-    let late = counters.formerLateFrames + lateFrames
+    let (link, counters, now, late) = snapshot()
     let structure = Structure("application/x-sdl-stats")
     structure.set("frames-in", counters.framesIn + late)
     structure.set("frames-sent", counters.framesSent)
@@ -53,11 +48,27 @@ extension VideoSink {
     return structure
   }
 
+  private func snapshot() -> (LinkStatistics?, VideoSinkCounters, Duration, UInt64) {
+    while true {
+      let lateFramesEpoch = counters.withLock { $0.lateFramesEpoch }
+      let late = lateFrames
+      // Together, lest the bytes of a connection that ends be missed or counted twice, and a suspension that ends meanwhile
+      // be told longer than it was.
+      let (link, (counters, now)) = state.withLock { state in
+        (state.connection?.statistics, self.counters.withLock { ($0, MonotonicClock.now) })
+      }
+      // Otherwise the base class has begun to count anew in between.
+      if counters.lateFramesEpoch == lateFramesEpoch {
+        return (link, counters, now, counters.formerLateFrames + (counters.areLateFramesKept ? 0 : late))
+      }
+    }
+  }
+
   private func nanoseconds(_ time: Duration?) -> UInt64 {
     UInt64(clamping: (time ?? .zero).nanoseconds)
   }
 
-  /// Frames of this run that the base class has dropped, because they came too late.
+  /// Frames that the base class has dropped since PLAYING because they came too late.
   private var lateFrames: UInt64 {
     guard let statistics = gst_base_sink_get_stats(baseSink) else { return 0 }
     defer { gst_structure_free(statistics) }
@@ -66,10 +77,15 @@ extension VideoSink {
     return UInt64(count)
   }
 
-  /// The base class forgets them when it begins anew.
-  func countLateFrames() {
+  /// The base class is about to forget them, as it does in PLAYING→PAUSED.
+  func keepLateFrames() {
     let late = lateFrames
-    counters.withLock { $0.formerLateFrames += late }
+    counters.withLock { $0.keepLateFrames(late) }
+  }
+
+  /// It has forgotten them.
+  func countLateFramesAnew() {
+    counters.withLock { $0.countLateFramesAnew() }
   }
 
   /// Tells the application that the frame at hand is lost (GStreamer's design document on QoS).

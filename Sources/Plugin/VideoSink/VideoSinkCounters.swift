@@ -78,8 +78,12 @@ struct VideoSinkCounters {
   private var suspendedAt: Duration?
   /// Nil while nothing has gone wrong.
   var lastError: String?
-  /// Frames that the base class dropped for lateness in former runs of the element.
-  var formerLateFrames: UInt64 = 0
+  /// Frames that the base class dropped for lateness, as far as it has forgotten them.
+  private(set) var formerLateFrames: UInt64 = 0
+  /// Those that it has not forgotten yet, but is about to, are among them.
+  private(set) var areLateFramesKept = false
+  /// Changes with either of the two.
+  private(set) var lateFramesEpoch: UInt64 = 0
   private(set) var bitrate = BitrateMeter()
   /// Bytes that connections before the present one have sent.
   private(set) var formerBytesSent: UInt64 = 0
@@ -127,6 +131,17 @@ struct VideoSinkCounters {
 
   mutating func endConnection(_ statistics: LinkStatistics) {
     formerBytesSent += statistics.sentByteCount
+  }
+
+  mutating func keepLateFrames(_ count: UInt64) {
+    formerLateFrames += count
+    areLateFramesKept = true
+    lateFramesEpoch += 1
+  }
+
+  mutating func countLateFramesAnew() {
+    areLateFramesKept = false
+    lateFramesEpoch += 1
   }
 
   mutating func suspended(at now: Duration) {
