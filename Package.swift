@@ -71,7 +71,9 @@ let package = Package(
     .testTarget(
       name: "BackgroundNoticeTests", dependencies: ["TestSupport", "BackgroundNotice", "H264"], swiftSettings: strict),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
-    .testTarget(name: "PluginTests", dependencies: ["Plugin", "CGStreamerApp", "H264"], swiftSettings: strict),
+    .testTarget(
+      name: "PluginTests", dependencies: ["TestSupport", "Plugin", "BackgroundNotice", "CGStreamerApp", "H264"],
+      swiftSettings: strict),
     .testTarget(
       name: "PipelineTests", dependencies: ["sdl-head-unit"], path: "Tests/Pipelines", exclude: ["Golden", "Programs"],
       swiftSettings: strict),

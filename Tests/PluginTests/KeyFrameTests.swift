@@ -46,20 +46,10 @@ import Testing
     expectKeyFrames(drive, (0..<9).map { $0.isMultiple(of: 4) })
   }
 
-  /// Counts the key frames that upstream is asked for.
-  private func countRequests(_ drive: Drive) throws -> Monitor<Int> {
-    let counter = Monitor(0)
-    let pad = try drive.pipeline["src"].pad("src")
-    gst_pad_add_probe(
-      pad, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, countKeyFrameRequests, Unmanaged.passRetained(counter).toOpaque(),
-      releaseCounter)
-    return counter
-  }
-
   @Test func encodedVideoWaitsForAKeyFrame() throws {
     let units = try encodedUnits(20, keyFrameInterval: 10)
     let drive = try Drive(caps: EncodedUnit.caps())
-    let requests = try countRequests(drive)
+    let requests = try countKeyFrameRequests(at: drive.pipeline["src"].pad("src"))
     try drive.pipeline.play()
     // The size is in the caps, so that the stream can start before the first key frame.
     for unit in units[1..<3] { drive.push(unit.bytes, flags: unit.flags) }
@@ -85,7 +75,7 @@ import Testing
   @Test func requestForEncodedVideoGoesUpstream() throws {
     let units = try encodedUnits(4)
     let drive = try Drive(caps: EncodedUnit.caps())
-    let requests = try countRequests(drive)
+    let requests = try countKeyFrameRequests(at: drive.pipeline["src"].pad("src"))
     try drive.pipeline.play()
     drive.push(units[0].bytes, flags: units[0].flags)
     try drive.pipeline.waitForElementMessage("sdl-stream-started")
@@ -93,17 +83,4 @@ import Testing
     gst_element_send_event(try drive.pipeline.sink.pointer, Self.upstreamRequest())
     #expect(requests.withLock { $0 } == before + 1)
   }
-}
-
-private func countKeyFrameRequests(
-  _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
-) -> GstPadProbeReturn {
-  if let data, let event = gst_pad_probe_info_get_event(info), gst_video_event_is_force_key_unit(event) != 0 {
-    Unmanaged<Monitor<Int>>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.withLock { $0 += 1 } }
-  }
-  return GST_PAD_PROBE_OK
-}
-
-private func releaseCounter(_ data: gpointer?) {
-  if let data { Unmanaged<Monitor<Int>>.fromOpaque(data).release() }
 }

@@ -136,7 +136,7 @@ import Testing
     let drive = try Drive(isLive: false)
     let sink = try drive.pipeline.sink
     let reader = GetterCaller(sink.pointer)
-    for property in ["connection-state", "hmi-level", "head-unit"] { reader.watch(property) }
+    for property in ["connection-state", "stream-state", "hmi-level", "head-unit"] { reader.watch(property) }
     let bus = try #require(gst_element_get_bus(drive.pipeline.element.pointer))
     reader.watch(bus)
     try drive.start()
@@ -145,57 +145,17 @@ import Testing
     try drive.headUnit.show(.full)
     try drive.pipeline.waitForElementMessage("sdl-stream-started")
     try drive.deliver(2)
+    try drive.setAppState(.resigning)
+    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
+    drive.pushPicture()
+    try drive.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try drive.setAppState(.regaining)
+    try drive.pipeline.waitForElementMessage("sdl-stream-started")
     drive.source.end()
     try drive.pipeline.waitForEnd()
     drive.pipeline.stop()
     gst_bus_set_sync_handler(bus, nil, nil, nil)
     gst_object_unref(bus)
     #expect(reader.calls.withLock { $0 } > 10)
-  }
-}
-
-/// Reads every property, the caps and the URI of a sink whenever something is told.
-private final class GetterCaller: Sendable {
-  nonisolated(unsafe) private let sink: UnsafeMutablePointer<GstElement>
-  let calls = Monitor(0)
-
-  init(_ sink: UnsafeMutablePointer<GstElement>) {
-    self.sink = sink
-  }
-
-  func watch(_ property: String) {
-    let handler: @convention(c) (gpointer?, gpointer?, gpointer?) -> Void = { _, _, data in
-      GetterCaller.from(data)?.readEverything()
-    }
-    g_signal_connect_data(
-      sink, "notify::\(property)", unsafeBitCast(handler, to: GCallback.self),
-      Unmanaged.passUnretained(self).toOpaque(), nil, GConnectFlags(rawValue: 0))
-  }
-
-  func watch(_ bus: UnsafeMutablePointer<GstBus>) {
-    gst_bus_set_sync_handler(
-      bus,
-      { _, _, data in
-        GetterCaller.from(data)?.readEverything()
-        return GST_BUS_PASS
-      }, Unmanaged.passUnretained(self).toOpaque(), nil)
-  }
-
-  private static func from(_ data: gpointer?) -> GetterCaller? {
-    data.map { Unmanaged<GetterCaller>.fromOpaque($0).takeUnretainedValue() }
-  }
-
-  private func readEverything() {
-    for property in VideoSinkProperty.allCases {
-      var value = GValue()
-      g_object_get_property(sink.cast(), property.specification.nameText, &value)
-      g_value_unset(&value)
-    }
-    g_free(gst_uri_handler_get_uri(OpaquePointer(sink)))
-    if let pad = gst_element_get_static_pad(sink, "sink") {
-      gst_caps_unref(gst_pad_query_caps(pad, nil))
-      gst_object_unref(pad)
-    }
-    calls.withLock { $0 += 1 }
   }
 }

@@ -13,6 +13,10 @@ struct BusMessage: CustomStringConvertible {
     case state(from: GstState, to: GstState)
     case asyncDone
     case endOfStream
+    /// The application is asked to change the state of the pipeline.
+    case stateRequest(GstState)
+    /// Frames processed and dropped so far, and the unit in which that is counted.
+    case qualityOfService(GstFormat, processed: UInt64, dropped: UInt64)
     /// Anything else, by GStreamer's name for it.
     case other(String)
   }
@@ -48,6 +52,8 @@ struct BusMessage: CustomStringConvertible {
   var info: Fault? { if case .info(let fault) = kind { fault } else { nil } }
   var progress: GstProgressType? { if case .progress(let type, _, _) = kind { type } else { nil } }
 
+  var stateRequest: GstState? { if case .stateRequest(let state) = kind { state } else { nil } }
+
   func isElement(_ name: String) -> Bool { kind == .element(name) }
 
   init(_ message: UnsafeMutablePointer<GstMessage>) {
@@ -73,6 +79,16 @@ struct BusMessage: CustomStringConvertible {
       kind = .state(from: old, to: new)
     case GST_MESSAGE_ASYNC_DONE: kind = .asyncDone
     case GST_MESSAGE_EOS: kind = .endOfStream
+    case GST_MESSAGE_REQUEST_STATE:
+      var state = GST_STATE_NULL
+      gst_message_parse_request_state(message, &state)
+      kind = .stateRequest(state)
+    case GST_MESSAGE_QOS:
+      var format = GST_FORMAT_UNDEFINED
+      var processed: guint64 = 0
+      var dropped: guint64 = 0
+      gst_message_parse_qos_stats(message, &format, &processed, &dropped)
+      kind = .qualityOfService(format, processed: UInt64(processed), dropped: UInt64(dropped))
     case let type: kind = .other(gst_message_type_get_name(type).map { String(cString: $0) } ?? "?")
     }
   }

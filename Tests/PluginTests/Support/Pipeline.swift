@@ -113,6 +113,12 @@ final class Pipeline {
     return messages
   }
 
+  /// Takes everything from the bus and forgets it, for tests that watch the memory.
+  func forgetMessages() {
+    drain()
+    messages = []
+  }
+
   /// Waits for what `match` makes of a message; others are kept in ``messages``. A first error that it does not want
   /// ends the wait.
   @discardableResult

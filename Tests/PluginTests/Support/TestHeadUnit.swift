@@ -71,6 +71,15 @@ final class TestHeadUnit {
 
   var record: Record { recorder.record.withLock { $0 } }
 
+  /// Forgets everything but who has connected, for tests that watch the memory.
+  func forget() {
+    recorder.record.withLock { record in
+      let connections = record.connections
+      record = Record()
+      record.connections = connections
+    }
+  }
+
   /// Waits for what `match` finds in the record.
   @discardableResult
   func wait<R>(for what: String, _ match: (Record) -> R?) throws -> R {

@@ -1,0 +1,181 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+import SDLLink
+import Testing
+
+@testable import Plugin
+
+/// The last picture is sent again while upstream is silent.
+@Suite struct KeepAliveTests {
+  /// How upstream is silent.
+  enum Silence: CaseIterable {
+    case nothing, gapEvents, gapBuffers, paused
+  }
+
+  /// After this the head unit takes the stream for interrupted.
+  private static let headUnitPatience = Duration.seconds(1)
+  /// A repeat of a picture that the encoder can't make better any more; measured: 20 to 60 bytes.
+  private static let settledByteCount = 150
+
+  private func hasMissedData(_ record: TestHeadUnit.Record) -> Bool {
+    record.events.contains { if case .videoDataStopped = $0 { true } else { false } }
+  }
+
+  /// L21.
+  @Test func stillPicture() throws {
+    let drive = try Drive()
+    try drive.start()
+    try drive.deliver(1)
+    try drive.headUnit.waitForFrames(6)
+    let record = drive.headUnit.record
+    let gaps = zip(record.arrivals, record.arrivals.dropFirst()).map { $1 - $0 }
+    #expect(gaps.dropFirst().allSatisfy { $0 > .milliseconds(300) && $0 < Self.headUnitPatience }, "\(gaps)")
+    #expect(!hasMissedData(record) && record.violations == [])
+  }
+
+  @Test func repeatsBecomeSmallAndNoWorse() throws {
+    let drive = try Drive(properties: "sync=false keep-alive-interval=30")
+    try drive.start()
+    try drive.deliver(1)
+    let video = try drive.headUnit.waitForFrames(31)
+    let sizes = video.map(\.count)
+    #expect(sizes.suffix(10).allSatisfy { $0 <= Self.settledByteCount }, "\(sizes)")
+    #expect(video.map(isKeyFrame).count { $0 } == 1)
+    let pictures = try decode(video, width: 320, height: 240)
+    #expect(pictures.count == video.count)
+    let original = Picture(320, 240, drive.index - 1)
+    let quality = pictures.map { original.psnr(against: $0) }
+    let first = try #require(quality.first)
+    #expect(quality.allSatisfy { $0 > first - 0.1 }, "\(quality)")
+    #expect(eventually { (try? drive.statistics["frames-repeated"]) ?? 0 >= 30 })
+    let statistics = try drive.statistics
+    #expect(statistics["frames-in"] == 2 && statistics["frames-sent"] == 1 && statistics.areFramesConserved)
+  }
+
+  @Test(arguments: Silence.allCases)
+  func everySilence(silence: Silence) throws {
+    let drive = try Drive(isLive: silence != .paused, properties: "sync=false keep-alive-interval=60")
+    try drive.start()
+    try drive.deliver(2)
+    switch silence {
+    case .nothing: break
+    case .gapEvents:
+      for index in 2..<6 { drive.source.send(gst_event_new_gap(UInt(index) * 33_333_333, 33_333_333)) }
+    case .gapBuffers:
+      for _ in 0..<4 { drive.push([], flags: GST_BUFFER_FLAG_GAP) }
+    case .paused: drive.pipeline.setState(GST_STATE_PAUSED)
+    }
+    try drive.headUnit.waitForFrames(8)
+    #expect(drive.headUnit.record.video.map(isKeyFrame).count { $0 } == 1)
+    let pictures = try decode(drive.headUnit.record.video, width: 320, height: 240)
+    // The pictures of the frames 1 and 2 were delivered, behind the one that takes the caps there.
+    #expect(Picture(320, 240, 2).psnr(against: try #require(pictures.last)) > 28)
+    if silence == .paused { try drive.pipeline.play() }
+    let index = try drive.deliverFirst()
+    #expect(index >= 8)
+    #expect(try drive.statistics.areFramesConserved && drive.headUnit.record.violations == [])
+  }
+
+  @Test func switchedOff() throws {
+    let drive = try Drive(properties: "sync=false keep-alive-interval=0")
+    try drive.start()
+    try drive.deliver(3)
+    drive.watch(for: .milliseconds(1050))
+    #expect(drive.headUnit.record.video.count == 3)
+    try drive.deliver(2)
+    // The head unit may have begun anew with its decoder.
+    #expect(drive.headUnit.record.video.map(isKeyFrame) == [true, false, false, true, false])
+    #expect(drive.headUnit.record.video[3].startsStream)
+    #expect(try drive.statistics["frames-repeated"] == 0)
+  }
+
+  @Test func intervalChangesWhilePlaying() throws {
+    let drive = try Drive(properties: "sync=false keep-alive-interval=0")
+    try drive.start()
+    try drive.deliver(2)
+    // Past the start of the stream, which has its own time.
+    drive.watch(for: .milliseconds(400))
+    #expect(drive.headUnit.record.video.count == 2)
+    let sink = try drive.pipeline.sink
+    sink.set("keep-alive-interval", "20")
+    let began = MonotonicClock.now
+    try drive.headUnit.waitForFrames(8)
+    #expect(MonotonicClock.now - began < .seconds(1))
+    sink.set("keep-alive-interval", "0")
+    // One may be under way.
+    drive.watch(for: .milliseconds(50))
+    let count = drive.headUnit.record.video.count
+    drive.watch(for: .milliseconds(200))
+    #expect(drive.headUnit.record.video.count == count)
+    sink.set("keep-alive-interval", "3600000")
+    sink.set("keep-alive-interval", "20")
+    try drive.headUnit.waitForFrames(count + 3)
+  }
+
+  @Test func silentUpstreamAfterTheDriver() throws {
+    let drive = try Drive(properties: "sync=false keep-alive-interval=100")
+    try drive.start()
+    try drive.deliver(2)
+    try drive.show(.background)
+    try drive.wait(forStreamState: "stopped")
+    let count = drive.headUnit.record.video.count
+    drive.watch(for: .milliseconds(300))
+    #expect(drive.headUnit.record.video.count == count)
+    try drive.show(.full)
+    let video = try drive.headUnit.waitForFrames(count + 3)
+    #expect(video[count].startsStream && video.dropFirst(count + 1).allSatisfy { !isKeyFrame($0) })
+    let pictures = try decode(Array(video[count...]), width: 320, height: 240)
+    #expect(Picture(320, 240, drive.index - 1).psnr(against: try #require(pictures.first)) > 28)
+  }
+
+  @Test func silentUpstreamAfterTheApp() throws {
+    let drive = try Drive(properties: "sync=false keep-alive-interval=100")
+    try drive.start()
+    try drive.deliver(2)
+    try drive.setAppState(.background)
+    try drive.wait(forStreamState: "suspended")
+    let count = drive.headUnit.record.video.count
+    drive.watch(for: .milliseconds(300))
+    #expect(drive.headUnit.record.video.count == count)
+    try drive.setAppState(.foreground)
+    #expect(try drive.headUnit.waitForFrames(count + 2)[count].startsStream)
+  }
+
+  @Test func encodedInput() throws {
+    let units = try encodedUnits(16, keyFrameInterval: 20)
+    let drive = try Drive(isLive: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=60")
+    try drive.pipeline.play()
+    for unit in units[..<6] { drive.push(unit.bytes, flags: unit.flags) }
+    try drive.headUnit.waitForFrames(10)
+    for unit in units[6...] { drive.push(unit.bytes, flags: unit.flags) }
+    #expect(eventually { (try? drive.statistics["frames-sent"]) == units.count })
+    let repeats = try drive.statistics["frames-repeated"]
+    let video = try drive.headUnit.waitForFrames(units.count + repeats)
+    let originals = try decode(units.map(\.bytes), width: 320, height: 240)
+    let pictures = try decode(video, width: 320, height: 240)
+    try #require(pictures.count == video.count && originals.count == units.count)
+    var shown = 0
+    for (unit, picture) in zip(video, pictures) {
+      if shown < units.count, shown == 0 || unit == units[shown].bytes { shown += 1 }
+      #expect(picture == originals[shown - 1])
+    }
+    #expect(shown == units.count && repeats >= 4)
+    let sizes = video.filter { unit in !units.contains { $0.bytes == unit } }.map(\.count).dropFirst()
+    #expect(sizes.allSatisfy { $0 < 40 }, "\(sizes)")
+    #expect(try drive.statistics.areFramesConserved && drive.headUnit.record.violations == [])
+  }
+
+  @Test func nothingAfterTheEnd() throws {
+    let drive = try Drive(isLive: false, properties: "sync=false keep-alive-interval=20")
+    try drive.start()
+    try drive.deliver(2)
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    try drive.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    let count = drive.headUnit.record.video.count
+    drive.watch(for: .milliseconds(300))
+    #expect(drive.headUnit.record.video.count == count && drive.headUnit.record.violations == [])
+  }
+}

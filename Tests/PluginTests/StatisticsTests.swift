@@ -1,0 +1,221 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+import Testing
+
+@testable import Plugin
+@testable import SDLLink
+
+/// `sdl-stats`, in every state and during a wild drive.
+@Suite struct StatisticsTests {
+  private static let fields: Set<String> = [
+    "frames-in", "frames-sent", "frames-queued", "frames-dropped-not-streaming", "frames-dropped-suspended",
+    "frames-dropped-queue-full", "frames-dropped-wrong-size", "frames-dropped-waiting-for-key-frame",
+    "frames-dropped-frame-rate", "frames-dropped-discarded", "frames-dropped-no-picture", "frames-dropped-late",
+    "frames-repeated", "notice-frames-sent", "frames-encoded", "key-frames-sent", "key-frames-forced",
+    "encode-time-average-ns", "encode-time-maximum-ns", "queue-frames", "queue-bytes", "queue-dwell-last-ns",
+    "queue-dwell-maximum-ns", "bitrate-target-kbps", "bitrate-measured-kbps", "bytes-sent", "video-bytes-sent",
+    "connect-attempts", "connections", "connect-time-ns", "round-trip-ns", "stream-starts", "stream-start-failures",
+    "resizes", "suspensions", "suspended-time-ns", "last-error", "session-frames-in", "session-frames-sent",
+    "session-frames-dropped", "session-video-bytes-sent",
+  ]
+
+  /// Those that only grow.
+  private static let totals = [
+    "frames-in", "frames-sent", "frames-dropped-not-streaming", "frames-dropped-suspended", "frames-dropped-queue-full",
+    "frames-dropped-wrong-size", "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate",
+    "frames-dropped-discarded", "frames-dropped-no-picture", "frames-dropped-late", "frames-repeated",
+    "notice-frames-sent", "frames-encoded", "key-frames-sent", "key-frames-forced", "bytes-sent", "video-bytes-sent",
+    "connect-attempts", "connections", "stream-starts", "stream-start-failures", "resizes", "suspensions",
+    "suspended-time-ns",
+  ]
+
+  private func expectValid(_ statistics: Statistics, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(Set(statistics.fields.keys) == Self.fields, sourceLocation: sourceLocation)
+    for field in Self.fields where field != "last-error" {
+      #expect(statistics[field] >= 0, "\(field)", sourceLocation: sourceLocation)
+    }
+    #expect(statistics.areFramesConserved, "\(statistics.fields)", sourceLocation: sourceLocation)
+  }
+
+  /// The total that has become smaller, if there is one.
+  private static func shrunk(from old: Statistics, to new: Statistics) -> String? {
+    totals.first { new[$0] < old[$0] }.map { "\($0): \(old[$0]) → \(new[$0])" }
+  }
+
+  @Test func everyFieldInEveryState() throws {
+    let drive = try Drive(properties: "sync=false background-notice=false")
+    let sink = try drive.pipeline.sink
+    var last = sink.statistics
+    func look(sourceLocation: SourceLocation = #_sourceLocation) {
+      let statistics = sink.statistics
+      expectValid(statistics, sourceLocation: sourceLocation)
+      #expect(Self.shrunk(from: last, to: statistics) == nil, sourceLocation: sourceLocation)
+      last = statistics
+    }
+    look()
+    for _ in 1...2 {
+      for state in [GST_STATE_READY, GST_STATE_PAUSED] {
+        drive.pipeline.setState(state)
+        look()
+      }
+      try drive.start()
+      _ = try drive.deliverFirst()
+      look()
+      try drive.setAppState(.background)
+      try drive.wait(forStreamState: "suspended")
+      look()
+      try drive.setAppState(.foreground)
+      try drive.wait(forStreamState: "streaming")
+      look()
+      try drive.show(.none)
+      try drive.wait(forStreamState: "stopped")
+      look()
+      try drive.pipeline.reach(GST_STATE_READY)
+      look()
+      drive.pipeline.stop()
+      look()
+    }
+    #expect(last["frames-queued"] == 0 && last["suspensions"] == 4 && last["connections"] == 2)
+  }
+
+  private struct Poll: Sendable {
+    var isOver = false
+    var looks = 0
+    var faults: [String] = []
+  }
+
+  @Test(arguments: ["drop", "block", "auto"], [true, false])
+  func wildDrive(policy: String, isLive: Bool) throws {
+    let drive = try Drive(
+      .small(frameRate: 60), isLive: isLive, frameRate: 100,
+      properties: "sync=false keep-alive-interval=5 suspend-policy=\(policy)")
+    nonisolated(unsafe) let sink = try drive.pipeline.sink
+    let poll = Monitor(Poll())
+    let poller = WorkerThread(name: "poll")
+    try poller.start {
+      var last = sink.statistics
+      while !poll.withLock({ $0.isOver }) {
+        let statistics = sink.statistics
+        let fault = statistics.areFramesConserved ? Self.shrunk(from: last, to: statistics) : "\(statistics.fields)"
+        poll.withLock { poll in
+          poll.looks += 1
+          if let fault { poll.faults.append(fault) }
+        }
+        last = statistics
+      }
+    }
+    try drive.start()
+    let picture = Picture(320, 240, 0).bytes
+    for step in 0..<300 {
+      drive.push(picture)
+      switch step % 30 {
+      case 5: try drive.setAppState(.resigning)
+      case 10: try drive.setAppState(.foreground)
+      case 15: try drive.show(.background)
+      case 20: try drive.show(.full)
+      case 22: drive.pipeline.setState(GST_STATE_PAUSED)
+      case 24: drive.pipeline.setState(GST_STATE_PLAYING)
+      case 27 where step > 200: drive.headUnit.server.endVideoService(for: try drive.headUnit.waitForApp())
+      default: g_usleep(1000)
+      }
+    }
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    poll.withLock { $0.isOver = true }
+    poller.join()
+    let result = poll.withLock { $0 }
+    #expect(result.looks > 50 && result.faults.isEmpty, "\(result.faults.first ?? "")")
+    let statistics = sink.statistics
+    #expect(statistics.areFramesConserved && statistics["frames-in"] == 301)
+    drive.pipeline.stop()
+    #expect(sink.statistics["frames-queued"] == 0 && drive.headUnit.record.violations == [])
+  }
+
+  @Test func framesThatComeTooLate() throws {
+    let drive = try Drive(properties: "max-lateness=20000000")
+    let sink = try drive.pipeline.sink
+    var late = 0
+    for round in 1...2 {
+      try drive.start()
+      _ = try drive.headUnit.wait(for: "stream") { $0.starts.count == round ? true : nil }
+      // Their time has passed long ago, since the frames are numbered from the start of the pipeline.
+      drive.watch(for: .milliseconds(300))
+      let index = drive.headUnit.record.video.count
+      for _ in 0..<4 { drive.source.push(Picture(320, 240, 0).bytes, at: 0) }
+      #expect(eventually { sink.statistics["frames-in"] == round * 5 })
+      #expect(sink.statistics["frames-dropped-late"] >= late + 3)
+      late = sink.statistics["frames-dropped-late"]
+      #expect(sink.statistics.areFramesConserved && drive.headUnit.record.video.count <= index + 1)
+      // The base class forgets them, which nobody must see.
+      for state in [GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL] {
+        drive.pipeline.setState(state)
+        #expect(sink.statistics["frames-dropped-late"] == late && sink.statistics["frames-in"] == round * 5)
+        #expect(sink.statistics.areFramesConserved)
+      }
+    }
+  }
+
+  @Test func sessionFieldsBeginAnew() throws {
+    let drive = try Drive()
+    try drive.start()
+    try drive.deliver(5)
+    #expect(eventually { (try? drive.statistics["session-frames-sent"]) == 5 })
+    let first = try drive.statistics
+    // The one that has taken the caps there may have come before the registration.
+    #expect((5...6).contains(first["session-frames-in"]))
+    #expect(first["session-video-bytes-sent"] == first["video-bytes-sent"])
+    drive.headUnit.server.disconnect(try drive.headUnit.waitForApp())
+    try drive.pipeline.waitForElementMessage("sdl-disconnected")
+    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
+    let count = drive.headUnit.record.video.count
+    try drive.deliver(2)
+    #expect(eventually { (try? drive.statistics["session-frames-sent"]) == drive.headUnit.record.video.count - count })
+    let second = try drive.statistics
+    #expect(second["connections"] == 2 && second["session-frames-in"] == 2 && second["session-frames-dropped"] == 0)
+    #expect(second["frames-sent"] == 7 && second["session-video-bytes-sent"] < second["video-bytes-sent"])
+    #expect(second["suspensions"] == 1 && second["suspended-time-ns"] > 0)
+  }
+
+  @Test func suspendedTime() throws {
+    let drive = try Drive()
+    try drive.start()
+    #expect(try drive.statistics["suspensions"] == 0 && drive.statistics["suspended-time-ns"] == 0)
+    for round in 1...2 {
+      let before = try drive.statistics["suspended-time-ns"]
+      let began = MonotonicClock.now
+      try drive.setAppState(.background)
+      try drive.wait(forStreamState: "suspended")
+      drive.watch(for: .milliseconds(100))
+      // It grows while it lasts.
+      #expect(try drive.statistics["suspended-time-ns"] >= before + 100_000_000)
+      try drive.setAppState(.foreground)
+      try drive.wait(forStreamState: "streaming")
+      let most = (MonotonicClock.now - began).nanoseconds
+      let statistics = try drive.statistics
+      #expect(statistics["suspensions"] == round && statistics["suspended-time-ns"] <= before + most)
+      drive.watch(for: .milliseconds(20))
+      #expect(try drive.statistics["suspended-time-ns"] == statistics["suspended-time-ns"])
+    }
+  }
+
+  @Test func measuredBitrate() throws {
+    let headUnit = try TestHeadUnit(.small(frameRate: 30))
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true pattern=snow ! \(Picture.caps()) \
+      ! sdlvideosink name=sink bitrate=1000 speed-preset=ultrafast uri=\(headUnit.uri)
+      """)
+    try pipeline.play()
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["bitrate-measured-kbps"] > 0 })
+    let record = headUnit.record
+    let began = try #require(record.arrivals.first)
+    let end = try #require(record.arrivals.last)
+    let actual = record.video.map(\.count).reduce(0, +) * 8 / max((end - began).nanoseconds / 1_000_000, 1)
+    let measured = sink.statistics["bitrate-measured-kbps"]
+    #expect(measured > actual / 2 && measured < actual * 2, "\(measured) kbit/s, \(actual) at the head unit")
+    #expect(sink.statistics["bitrate-target-kbps"] == 1000)
+  }
+}

@@ -1,0 +1,95 @@
+import CGStreamerApp
+import GStreamerKit
+import H264
+import SDLApp
+import SDLLink
+
+@testable import Plugin
+
+/// Drives through the lifecycle of the stream: what the driver does, what the app does, and what comes of it.
+extension Drive {
+  func setAppState(_ state: AppState) throws {
+    try pipeline.sink.set("app-state", state.rawValue)
+  }
+
+  func show(_ level: HMILevel) throws {
+    try headUnit.show(level)
+  }
+
+  func show(_ status: HMIStatus) throws {
+    headUnit.server.setHMIStatus(status, for: try headUnit.waitForApp())
+  }
+
+  /// Plays until everything is there for a stream but the driver's will. The caps reach the sink as in ``start()``.
+  func prepare() throws {
+    try pipeline.play()
+    push([], flags: GST_BUFFER_FLAG_GAP)
+    try pipeline.waitForElementMessage("sdl-connected")
+    guard
+      eventually({
+        (try? pipeline.sink.structure("head-unit")?["video-capability"]) != nil && (try? statistics["frames-in"]) == 1
+      })
+    else { throw TestFailure("not ready to stream") }
+  }
+
+  /// Waits until the sink has dealt with everything that the application and the head unit have told it so far.
+  ///
+  /// The connection thread takes the application's orders each time before it reads from the head unit: the second
+  /// message is read after them.
+  func settle() throws {
+    let app = try headUnit.waitForApp()
+    let mark = OnDriverDistraction(isDistractionLimited: true, lockScreenDismissalWarning: "settled")
+    for _ in 0..<2 {
+      headUnit.server.steer(.app(app)) { $0.setDriverDistraction(mark, now: $1) }
+      try pipeline.wait(for: "mark") {
+        $0.isElement("sdl-driver-distraction") && $0.fields["text"] == "settled" ? true : nil
+      }
+    }
+  }
+
+  var streamState: String { get throws { try pipeline.sink["stream-state"] ?? "" } }
+
+  func wait(forStreamState state: String) throws {
+    guard eventually({ (try? streamState) == state }) else {
+      throw TestFailure("stream-state is \(try streamState), not \(state): \(pipeline.drain())")
+    }
+  }
+
+  /// What the application was told of the stream, in order: `started first-start`.
+  var streamMessages: [String] {
+    pipeline.drain().compactMap { message in
+      guard case .element(let name) = message.kind, name.hasPrefix("sdl-stream-") else { return nil }
+      return "\(name.dropFirst("sdl-stream-".count)) \(message.fields["reason"] ?? "")"
+    }
+  }
+
+  /// The states that the application was asked for, in order.
+  var stateRequests: [GstState] { pipeline.drain().compactMap(\.stateRequest) }
+
+  /// Pushes pictures of a live source until one arrives, which shows that the stream runs; its index at the head unit.
+  func deliverFirst() throws -> Int {
+    let count = headUnit.record.video.count
+    let picture = Picture(320, 240, index).bytes
+    guard
+      eventually({
+        push(picture)
+        g_usleep(5000)
+        return headUnit.record.video.count > count
+      })
+    else { throw TestFailure("nothing arrives: \(pipeline.drain())") }
+    return count
+  }
+
+  /// Lets time pass, to see that nothing happens in it.
+  func watch(for time: Duration) {
+    g_usleep(UInt(time.nanoseconds / 1000))
+  }
+}
+
+extension [UInt8] {
+  /// Whether the access unit begins as the first of a stream must.
+  var startsStream: Bool {
+    let types: [NALUnitType] = (try? nalTypes(self)) ?? []
+    return types.starts(with: [.sequenceParameterSet, .pictureParameterSet]) && isKeyFrame(self)
+  }
+}

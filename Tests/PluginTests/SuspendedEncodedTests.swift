@@ -1,0 +1,58 @@
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+import SDLLink
+import Testing
+
+@testable import Plugin
+
+/// H.264 input: after a suspension nothing can be decoded before a key frame, for which upstream is asked.
+@Suite struct SuspendedEncodedTests {
+  @Test(arguments: SuspendPolicyTests.Suspender.allCases, [true, false])
+  func resumesWithAKeyFrame(suspender: SuspendPolicyTests.Suspender, framesComeMeanwhile: Bool) throws {
+    let units = try encodedUnits(20, keyFrameInterval: 10)
+    let drive = try Drive(caps: EncodedUnit.caps())
+    let requests = try countKeyFrameRequests(at: drive.pipeline["src"].pad("src"))
+    try drive.pipeline.play()
+    drive.push(units[0].bytes, flags: units[0].flags)
+    try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    // The first one may have come before the service.
+    drive.push(units[0].bytes, flags: units[0].flags)
+    for unit in units[1..<3] { drive.push(unit.bytes, flags: unit.flags) }
+    #expect(eventually { (try? drive.statistics["frames-in"]) == 4 && (try? drive.statistics["frames-queued"]) == 0 })
+    try suspender.suspend(drive)
+    try drive.wait(forStreamState: suspender.streamState)
+    let before = try drive.statistics["frames-sent"]
+    let meanwhile = framesComeMeanwhile ? 3 : 0
+    for unit in units[3..<3 + meanwhile] { drive.push(unit.bytes, flags: unit.flags) }
+    #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) == meanwhile })
+    let asked = requests.withLock { $0 }
+    try suspender.resume(drive)
+    try drive.wait(forStreamState: "streaming")
+    for unit in units[6...] { drive.push(unit.bytes, flags: unit.flags) }
+    let video = try drive.headUnit.waitForFrames(before + 10)
+    #expect(video[before].startsStream)
+    #expect(video[(before + 1)...] == units[11...].map(\.bytes)[...])
+    #expect(requests.withLock { $0 } == asked + 1)
+    let statistics = try drive.statistics
+    #expect(statistics["frames-dropped-waiting-for-key-frame"] == 4 && statistics.areFramesConserved)
+    #expect(drive.headUnit.record.violations == [])
+  }
+
+  /// A file that is held has lost nothing, and yet the head unit's decoder may have been opened anew.
+  @Test func heldFileGoesOn() throws {
+    let units = try encodedUnits(12, keyFrameInterval: 4)
+    let drive = try Drive(isLive: false, caps: EncodedUnit.caps(), properties: "sync=false suspend-policy=block")
+    try drive.pipeline.play()
+    for unit in units[..<4] { drive.push(unit.bytes, flags: unit.flags) }
+    try drive.headUnit.waitForFrames(4)
+    try drive.show(.background)
+    try drive.wait(forStreamState: "stopped")
+    for unit in units[4...] { drive.push(unit.bytes, flags: unit.flags) }
+    #expect(eventually { (try? drive.statistics["frames-queued"]) == 1 })
+    try drive.show(.full)
+    let video = try drive.headUnit.waitForFrames(12)
+    #expect(video[4].startsStream && video[5...] == units[5...].map(\.bytes)[...])
+    #expect(try drive.statistics.dropped == 0)
+  }
+}
