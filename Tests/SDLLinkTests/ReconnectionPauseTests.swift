@@ -176,15 +176,16 @@ extension LinkTests {
       pair.connection.setAlarm(at: time)
       #expect(eventually { pair.app.alarmCount == 1 })
       #expect(MonotonicClock.now >= time)
-      // Replaced, in either direction.
+      // The earlier of two counts, and rings once for both.
       pair.connection.setAlarm(at: MonotonicClock.now + .seconds(1000))
       pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(5))
       #expect(eventually { pair.app.alarmCount == 2 })
-      pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(200))
-      pair.connection.setAlarm(at: nil)
-      let later = MonotonicClock.now + .milliseconds(250)
+      pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(20))
+      pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(80))
+      #expect(eventually { pair.app.alarmCount == 3 })
+      let later = MonotonicClock.now + .milliseconds(150)
       #expect(eventually { MonotonicClock.now > later })
-      #expect(pair.app.alarmCount == 2)
+      #expect(pair.app.alarmCount == 3)
       pair.stop()
     }
 
