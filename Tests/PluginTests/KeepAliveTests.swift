@@ -16,8 +16,8 @@ import Testing
 
   /// After this the head unit takes the stream for interrupted.
   private static let headUnitPatience = Duration.seconds(1)
-  /// A repeat of a picture that the encoder can't make better any more; measured: 20 to 60 bytes.
-  private static let settledByteCount = 150
+  /// A repeat of a picture that the encoder can't make better any more; measured: 22 bytes.
+  private static let settledByteCount = 60
 
   private func hasMissedData(_ record: TestHeadUnit.Record) -> Bool {
     record.events.contains { if case .videoDataStopped = $0 { true } else { false } }

@@ -154,6 +154,36 @@ import Testing
     #expect(try drive.statistics.areFramesConserved)
   }
 
+  /// The stream is resumed while PAUSED is being asked for.
+  @Test func requestsKeepTheirOrder() throws {
+    let drive = try Drive(isLive: false)
+    let bus = try #require(gst_element_get_bus(drive.pipeline.element.pointer))
+    defer {
+      gst_bus_set_sync_handler(bus, nil, nil, nil)
+      gst_object_unref(bus)
+    }
+    try drive.start()
+    try drive.deliver(2)
+    gst_bus_set_sync_handler(
+      bus,
+      { _, message, drive in
+        guard let message, let drive, BusMessage(message).stateRequest == GST_STATE_PAUSED else { return GST_BUS_PASS }
+        Unmanaged<Drive>.fromOpaque(drive)._withUnsafeGuaranteedRef { drive in
+          try? drive.setAppState(.foreground)
+          try? drive.wait(forStreamState: "streaming")
+          // The other request would come now.
+          drive.watch(for: .milliseconds(50))
+        }
+        return GST_BUS_PASS
+      }, Unmanaged.passUnretained(drive).toOpaque(), nil)
+    try drive.setAppState(.background)
+    try drive.wait(forStreamState: "suspended")
+    drive.pushPictures(2)
+    try drive.headUnit.waitForFrames(4)
+    #expect(eventually { drive.stateRequests.count >= 2 })
+    #expect(drive.stateRequests == [GST_STATE_PAUSED, GST_STATE_PLAYING])
+  }
+
   /// A file that has never been shown waits in silence: an application that pauses by itself would never see it begin.
   @Test func noRequestBeforeTheFirstStart() throws {
     let drive = try Drive(.small(activation: nil), isLive: false)
