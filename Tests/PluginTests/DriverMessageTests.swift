@@ -28,9 +28,9 @@ import Testing
     try drive.settle()
     let all = messages(drive, "sdl-hmi-status")
     #expect(all.map { $0["level"] } == ["none", "full", "limited"])
-    #expect(all.map { $0["video-streaming-state"] } == ["NOT_STREAMABLE", "STREAMABLE", "NOT_STREAMABLE"])
-    #expect(all.map { $0["audio-streaming-state"] } == ["NOT_AUDIBLE", "AUDIBLE", "ATTENUATED"])
-    #expect(all.allSatisfy { $0["system-context"] == "MAIN" })
+    #expect(all.map { $0["video-streaming-state"] } == ["not-streamable", "streamable", "not-streamable"])
+    #expect(all.map { $0["audio-streaming-state"] } == ["not-audible", "audible", "attenuated"])
+    #expect(all.allSatisfy { $0["system-context"] == "main" })
   }
 
   @Test func driverDistraction() throws {

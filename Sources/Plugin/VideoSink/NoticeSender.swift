@@ -27,6 +27,8 @@ struct NoticeSender {
   private(set) var sequence: NoticeSequence?
   private var index = 0
   private(set) var isRunning = false
+  /// Otherwise there is only the app's last frame to wait for.
+  private(set) var isWanted = false
   private var interval: Duration = .zero
   /// When ``next`` is to be sent.
   private(set) var dueTime: Duration = .zero
@@ -41,8 +43,9 @@ struct NoticeSender {
     return units[index % units.count]
   }
 
-  mutating func begin(now: Duration, frameRate: Int) {
+  mutating func begin(isWanted: Bool, frameRate: Int, now: Duration) {
     self = NoticeSender()
+    self.isWanted = isWanted
     isRunning = true
     dueTime = now
     interval = .seconds(1) / max(frameRate, 1)

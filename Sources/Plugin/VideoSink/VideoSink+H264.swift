@@ -61,7 +61,7 @@ extension VideoSink {
       ))
   }
 
-  private func requestKeyFrame() {
+  func requestKeyFrame() {
     counters.withLock { $0.keyFramesForced += 1 }
     log(GST_LEVEL_INFO, "asking upstream for a key frame")
     gst_pad_push_event(

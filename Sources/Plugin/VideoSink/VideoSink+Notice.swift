@@ -12,12 +12,11 @@ extension VideoSink {
   private static let patience = Duration.seconds(1)
   private static let pollInterval = Duration.milliseconds(5)
 
-  /// The app has left the foreground. Without a notice the stream is suspended at once.
+  /// The app has left the foreground. Without a notice the stream is suspended as soon as the app's last frame is out.
   func beginNotice() {
     let isWanted = state.withLock { $0.wantsNotice } && settings.withLock { $0.hasBackgroundNotice }
-    guard isWanted else { return announceSuspension(.appState) }
     let frameRate = state.withLock { $0.preferredFrameRate } ?? EncoderTargets.defaultFrameRate
-    notice.begin(now: MonotonicClock.now, frameRate: frameRate)
+    notice.begin(isWanted: isWanted, frameRate: frameRate, now: MonotonicClock.now)
     setAlarm(at: continueNotice())
   }
 
@@ -32,10 +31,12 @@ extension VideoSink {
         return now >= notice.dueTime + Self.patience ? endNotice() : now + Self.pollInterval
       }
       input.needsKeyFrame = true
-      prepareNotice(grant, input.encoderSettings)
+      let streamSettings = input.encoderSettings
       turn.give()
       notice.hasTurned = true
+      if notice.isWanted { prepareNotice(grant, streamSettings) }
     }
+    guard notice.isWanted else { return waitUntilWritten(connection, now) }
     if notice.sequence == nil {
       // The app may leave before the notice is ready.
       let prepared = preparedNotice.withLock { $0 }
@@ -59,7 +60,7 @@ extension VideoSink {
     let isWritten = connection.statistics.queuedFrames == 0
     guard isWritten || now >= notice.dueTime + Self.patience else { return now + Self.pollInterval }
     let (isRepeated, interval) = settings.withLock { ($0.repeatsBackgroundNotice, $0.keepAliveInterval) }
-    guard isRepeated, interval > 0, isWritten else { return endNotice() }
+    guard notice.isWanted, isRepeated, interval > 0, isWritten else { return endNotice() }
     announceSuspension(.appState)
     notice.repeatSlowly(every: .milliseconds(Int64(interval)), now: now)
     return notice.dueTime

@@ -40,7 +40,9 @@ extension VideoSink {
     guard turn.takeIfFree() else { return now + max(interval, Self.preparationDelay) }
     let streamSettings = input.encoderSettings
     let next = interval > .zero ? breakSilence(now: now, interval: interval) : nil
+    let mustAsk = isKeyFrameMissing(grant, now: now)
     turn.give()
+    if mustAsk { requestKeyFrame() }
     prepareNotice(grant, streamSettings)
     return next
   }
@@ -55,6 +57,15 @@ extension VideoSink {
     // From one due time to the next, so that the pace does not drift.
     if sendStill(grant, connection) { input.lastSent = now - due < interval ? due : now }
     return max(due, now - interval / 2) + interval
+  }
+
+  /// Whether H.264 can't be taken up without a key frame that upstream has not been asked for. Upstream may send nothing
+  /// else before that.
+  private func isKeyFrameMissing(_ grant: VideoGrant, now: Duration) -> Bool {
+    guard case .h264 = input.format, input.epoch == grant.epoch, input.needsKeyFrame, input.keyFrameRequest == nil
+    else { return false }
+    input.keyFrameRequest = KeyFrameRequest(time: now)
+    return true
   }
 
   private func usableGrant() -> (VideoGrant, Duration, AppConnection)? {
