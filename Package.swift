@@ -39,16 +39,15 @@ let package = Package(
     .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit", "CLinux"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
-    .systemLibrary(name: "CGLib", pkgConfig: "gobject-2.0", providers: [.apt(["libglib2.0-dev"])]),
-    .systemLibrary(name: "CPangoCairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
-    .target(name: "BackgroundNotice", dependencies: ["CGLib", "CPangoCairo", "X264Encoder"], swiftSettings: strict),
+    .systemLibrary(name: "CPangoCairo"),
+    .target(name: "BackgroundNotice", dependencies: ["CPangoCairo", "X264Encoder"], swiftSettings: strict),
 
     // GStreamer.
     .systemLibrary(
       name: "CGStreamer", pkgConfig: "gstreamer-video-1.0",
       providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
-    .target(name: "GStreamerKit", dependencies: ["CGLib", "CGStreamer"], swiftSettings: strict),
-    .target(name: "CPluginTypes", dependencies: ["CGLib", "CGStreamer"]),
+    .target(name: "GStreamerKit", dependencies: ["CGStreamer"], swiftSettings: strict),
+    .target(name: "CPluginTypes", dependencies: ["CGStreamer"]),
     .target(
       name: "Plugin",
       dependencies: ["GStreamerKit", "CPluginTypes", "SDLLink", "X264Encoder", "BackgroundNotice"],

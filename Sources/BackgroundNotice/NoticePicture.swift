@@ -4,7 +4,8 @@ import CPangoCairo
 ///
 /// The text is wrapped, left aligned (right aligned where its script runs from the right) and centred vertically, in
 /// the largest system font up to 300 pixels that leaves the margins free. sdl_ios draws its picture with these rules,
-/// but fails where this one stays black: when the text does not fit, and when there is no font.
+/// but fails where this one stays black: when the text does not fit, and when there is no font
+/// or no Pango.
 ///
 /// Can be drawn by several threads at once.
 public struct NoticePicture: Equatable, Sendable {
@@ -32,7 +33,8 @@ public struct NoticePicture: Equatable, Sendable {
   public init(text: String, width: Int, height: Int, isFullRange: Bool = false) {
     let width = min(max(width, 1), Self.longestSide)
     let height = min(max(height, 1), Self.longestSide)
-    let stride = Int(cairo_format_stride_for_width(CAIRO_FORMAT_A8, Int32(width)))
+    // As cairo_format_stride_for_width has it for CAIRO_FORMAT_A8.
+    let stride = (width + 3) & ~3
     let levels: ClosedRange<UInt8> = isFullRange ? 0...255 : 16...235
     self.width = width
     self.height = height
@@ -58,24 +60,24 @@ public struct NoticePicture: Equatable, Sendable {
     let margin = inset * Double(width)
     let heightLimit = Double(height) - 2 * margin
     guard
-      !text.isEmpty, heightLimit > 0,
-      let wrapped = WrappedText(text, lineWidth: Double(width) - 2 * margin),
+      !text.isEmpty, heightLimit > 0, let library = PangoCairo.functions,
+      let wrapped = WrappedText(text, lineWidth: Double(width) - 2 * margin, library: library),
       let fontSize = FontSize(for: wrapped, heightLimit: heightLimit)
     else { return nil }
     wrapped.set(fontSize: fontSize.pixels, wrap: fontSize.wrap)
     let top = (Double(height) - wrapped.height) / 2
     let isDrawn = pixels.withUnsafeMutableBufferPointer { buffer in
-      let surface = cairo_image_surface_create_for_data(
+      let surface = library.cairo_image_surface_create_for_data(
         buffer.baseAddress, CAIRO_FORMAT_A8, Int32(width), Int32(height), Int32(stride))
-      defer { cairo_surface_destroy(surface) }
-      guard let cairo = cairo_create(surface) else { return false }
-      defer { cairo_destroy(cairo) }
+      defer { library.cairo_surface_destroy(surface) }
+      guard let cairo = library.cairo_create(surface) else { return false }
+      defer { library.cairo_destroy(cairo) }
       // Only its opacity counts in a surface of this format.
-      cairo_set_source_rgba(cairo, 1, 1, 1, 1)
+      library.cairo_set_source_rgba(cairo, 1, 1, 1, 1)
       wrapped.draw(in: cairo, left: margin, top: top)
-      let status = cairo_status(cairo)
-      cairo_surface_finish(surface)
-      return status == CAIRO_STATUS_SUCCESS && cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS
+      let status = library.cairo_status(cairo)
+      library.cairo_surface_finish(surface)
+      return status == CAIRO_STATUS_SUCCESS && library.cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS
     }
     return isDrawn ? fontSize.pixels : nil
   }

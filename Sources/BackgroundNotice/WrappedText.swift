@@ -13,54 +13,57 @@ struct WrappedText: ~Copyable {
     case wordsAndCharacters
   }
 
+  private let library: CPangoCairoFunctions
   private let layout: OpaquePointer
   private let font: OpaquePointer
   private let lineWidth: Int32
 
   /// Returns nil when there is no font.
-  init?(_ text: String, lineWidth: Double) {
-    guard let map = pango_cairo_font_map_new() else { return nil }
-    defer { g_object_unref(map) }
-    guard let context = pango_font_map_create_context(map) else { return nil }
-    defer { g_object_unref(UnsafeMutableRawPointer(context)) }
-    Self.setScalable(context)
-    let font: OpaquePointer = pango_font_description_from_string("Sans")
-    pango_font_description_set_absolute_size(font, Double(PANGO_SCALE))
+  init?(_ text: String, lineWidth: Double, library: CPangoCairoFunctions) {
+    guard let map = library.pango_cairo_font_map_new() else { return nil }
+    defer { library.g_object_unref(UnsafeMutableRawPointer(map)) }
+    guard let context = library.pango_font_map_create_context(map) else { return nil }
+    defer { library.g_object_unref(UnsafeMutableRawPointer(context)) }
+    Self.setScalable(context, library)
+    guard let font = library.pango_font_description_from_string("Sans") else { return nil }
+    library.pango_font_description_set_absolute_size(font, Double(PANGO_SCALE))
     // Without this question Pango would complain on the terminal when there is no font.
-    guard let loaded = pango_context_load_font(context, font), let layout = pango_layout_new(context) else {
-      pango_font_description_free(font)
+    guard let loaded = library.pango_context_load_font(context, font), let layout = library.pango_layout_new(context)
+    else {
+      library.pango_font_description_free(font)
       return nil
     }
-    g_object_unref(loaded)
-    pango_layout_set_text(layout, text, -1)
+    library.g_object_unref(UnsafeMutableRawPointer(loaded))
+    library.pango_layout_set_text(layout, text, -1)
+    self.library = library
     self.layout = layout
     self.font = font
     self.lineWidth = Int32(clamping: Int(lineWidth * Double(PANGO_SCALE)))
-    pango_layout_set_width(layout, self.lineWidth)
+    library.pango_layout_set_width(layout, self.lineWidth)
   }
 
   deinit {
-    pango_font_description_free(font)
-    g_object_unref(UnsafeMutableRawPointer(layout))
+    library.pango_font_description_free(font)
+    library.g_object_unref(UnsafeMutableRawPointer(layout))
   }
 
   /// Every length grows with the font size then, without steps from the pixel grid, and the user's settings for
   /// sharper text on a screen do not change the picture.
-  private static func setScalable(_ context: OpaquePointer) {
-    let options = cairo_font_options_create()
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY)
-    pango_cairo_context_set_font_options(context, options)
-    cairo_font_options_destroy(options)
-    pango_context_set_round_glyph_positions(context, 0)
+  private static func setScalable(_ context: OpaquePointer, _ library: CPangoCairoFunctions) {
+    let options = library.cairo_font_options_create()
+    library.cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
+    library.cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
+    library.cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY)
+    library.pango_cairo_context_set_font_options(context, options)
+    library.cairo_font_options_destroy(options)
+    library.pango_context_set_round_glyph_positions(context, 0)
   }
 
   /// Lays the text out anew.
   func set(fontSize: Int, wrap: Wrap) {
-    pango_font_description_set_absolute_size(font, Double(fontSize) * Double(PANGO_SCALE))
-    pango_layout_set_font_description(layout, font)
-    pango_layout_set_wrap(layout, wrap == .words ? PANGO_WRAP_WORD : PANGO_WRAP_WORD_CHAR)
+    library.pango_font_description_set_absolute_size(font, Double(fontSize) * Double(PANGO_SCALE))
+    library.pango_layout_set_font_description(layout, font)
+    library.pango_layout_set_wrap(layout, wrap == .words ? PANGO_WRAP_WORD : PANGO_WRAP_WORD_CHAR)
   }
 
   var height: Double {
@@ -74,13 +77,13 @@ struct WrappedText: ~Copyable {
 
   private var extents: PangoRectangle {
     var logical = PangoRectangle()
-    pango_layout_get_extents(layout, nil, &logical)
+    library.pango_layout_get_extents(layout, nil, &logical)
     return logical
   }
 
   /// Draws the text with its upper left corner at (`left`, `top`).
   func draw(in cairo: OpaquePointer, left: Double, top: Double) {
-    cairo_move_to(cairo, left, top)
-    pango_cairo_show_layout(cairo, layout)
+    library.cairo_move_to(cairo, left, top)
+    library.pango_cairo_show_layout(cairo, layout)
   }
 }

@@ -1,10 +1,6 @@
 #ifndef CGSTREAMER_SHIM_H
 #define CGSTREAMER_SHIM_H
 
-/* For Swift, GLib's declarations must come from one module only, lest it lose sight of some of them. */
-#ifdef __swift__
-#pragma clang module import CGLib
-#endif
 #include <gst/gst.h>
 #include <gst/base/gstbasesink.h>
 #include <gst/video/video.h>

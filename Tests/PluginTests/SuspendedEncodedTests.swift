@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: SuspendPolicyTests.Suspender.allCases, [true, false])
   func resumesWithAKeyFrame(suspender: SuspendPolicyTests.Suspender, framesComeMeanwhile: Bool) throws {
     let units = try encodedUnits(20, keyFrameInterval: 10)
-    let drive = try Drive(caps: EncodedUnit.caps())
+    let drive = try Drive(caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0")
     let requests = try countKeyFrameRequests(at: drive.pipeline["src"].pad("src"))
     try drive.pipeline.play()
     drive.push(units[0].bytes, flags: units[0].flags)
@@ -42,7 +42,8 @@ import Testing
   /// A file that is held has lost nothing, and yet the head unit's decoder may have been opened anew.
   @Test func heldFileGoesOn() throws {
     let units = try encodedUnits(12, keyFrameInterval: 4)
-    let drive = try Drive(isLive: false, caps: EncodedUnit.caps(), properties: "sync=false suspend-policy=block")
+    let drive = try Drive(
+      isLive: false, caps: EncodedUnit.caps(), properties: "sync=false suspend-policy=block keep-alive-interval=0")
     try drive.pipeline.play()
     for unit in units[..<4] { drive.push(unit.bytes, flags: unit.flags) }
     try drive.headUnit.waitForFrames(4)

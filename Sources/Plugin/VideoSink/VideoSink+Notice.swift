@@ -7,7 +7,8 @@ import X264Encoder
 /// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace, and only then
 /// is the stream suspended. On the connection thread.
 extension VideoSink {
-  static let preparationDelay = Duration.milliseconds(250)
+  /// Making a notice costs as much as a hundred milliseconds of video, which the start of a stream has no use for.
+  static let preparationDelay = Duration.seconds(2)
   /// How long the streaming thread's last frame may keep the notice waiting, and how often to look.
   private static let patience = Duration.seconds(1)
   private static let pollInterval = Duration.milliseconds(5)

@@ -12,6 +12,8 @@ extension VideoSink {
     state.withLock { $0.connection?.setAlarm(at: time) }
   }
 
+  private static let retryPause = Duration.milliseconds(250)
+
   /// The property has changed.
   func updateKeepAlive() {
     setAlarm(at: MonotonicClock.now)
@@ -32,17 +34,17 @@ extension VideoSink {
     let now = MonotonicClock.now
     guard let (grant, grantedAt) = state.withLock({ state in state.usableGrant.map { ($0, state.grantedAt) } }) else {
       // An app that is about to come back before the session knows that it was away, or caps that are about to change.
-      return state.withLock { $0.grant != nil && !$0.isHeld } ? now + max(interval, Self.preparationDelay) : nil
+      return state.withLock { $0.grant != nil && !$0.isHeld } ? now + max(interval, Self.retryPause) : nil
     }
-    // The notice is made when the stream has come to its pace, so as not to hold up its first picture.
-    if now - grantedAt < Self.preparationDelay { return grantedAt + Self.preparationDelay }
     // Whoever has the turn is about to send something.
-    guard turn.takeIfFree() else { return now + max(interval, Self.preparationDelay) }
+    guard turn.takeIfFree() else { return now + max(interval, Self.retryPause) }
     let streamSettings = input.encoderSettings
     let next = interval > .zero ? breakSilence(now: now, interval: interval) : nil
-    let mustAsk = isKeyFrameMissing(grant, now: now)
+    let mustAsk = isKeyFrameMissing(grant, now: now, interval: interval)
     turn.give()
     if mustAsk { requestKeyFrame() }
+    let preparation = grantedAt + Self.preparationDelay
+    guard now >= preparation else { return next.earlier(preparation) }
     prepareNotice(grant, streamSettings)
     return next
   }
@@ -61,8 +63,9 @@ extension VideoSink {
 
   /// Whether H.264 can't be taken up without a key frame that upstream has not been asked for. Upstream may send nothing
   /// else before that.
-  private func isKeyFrameMissing(_ grant: VideoGrant, now: Duration) -> Bool {
-    guard case .h264 = input.format, input.epoch == grant.epoch, input.needsKeyFrame, input.keyFrameRequest == nil
+  private func isKeyFrameMissing(_ grant: VideoGrant, now: Duration, interval: Duration) -> Bool {
+    guard case .h264 = input.format, input.epoch == grant.epoch, input.needsKeyFrame, input.keyFrameRequest == nil,
+      interval > .zero, now - input.lastSent >= interval
     else { return false }
     input.keyFrameRequest = KeyFrameRequest(time: now)
     return true

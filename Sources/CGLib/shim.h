@@ -1,6 +1,0 @@
-#ifndef CGLIB_SHIM_H
-#define CGLIB_SHIM_H
-
-#include <glib-object.h>
-
-#endif
