@@ -52,8 +52,9 @@ public struct VideoDisplay: Hashable, Sendable {
 }
 
 extension VideoDisplay: CustomStringConvertible {
-  /// "800×380, scale 1.5, 5.0 in".
+  /// "800×380, scale 1.5, 5.0 in, 96.0 ppi".
   public var description: String {
     "\(size)" + (scale == 1 ? "" : ", scale \(scale)") + (diagonal.map { ", \($0) in" } ?? "")
+      + (pixelsPerInch.map { ", \($0) ppi" } ?? "")
   }
 }
