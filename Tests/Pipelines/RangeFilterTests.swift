@@ -45,7 +45,7 @@ import Testing
     let result = try folder.launch(
       "videotestsrc is-live=true ! sdlrangefilter landscape::enabled=false ! sdlvideosink uri=sdl+builtin:core")
     #expect(result.status == 1, "\(result)")
-    #expect(result.errors.matches(of: /landscape::enabled is false/).count == 8, "\(result)")
+    #expect(result.output.matches(of: /landscape::enabled is false/).count == 8, "\(result)")
   }
 
   @Test(arguments: [
@@ -55,22 +55,6 @@ import Testing
   func refusedBounds(_ ranges: String, _ one: String, _ other: String) throws {
     let result = try folder.launch("videotestsrc num-buffers=5 ! sdlrangefilter \(ranges) ! fakesink")
     // gst-launch sets the last property first, so either bound may be the one that is refused.
-    #expect(result.status == 0 && result.errors.contains(one) && result.errors.contains(other), "\(result)")
-  }
-
-  @Test(arguments: [
-    "num-buffers=20 ! sdlrangefilter landscape::max-width=480 ! sdlvideosink uri=sdl+builtin:core",
-    "num-buffers=20 ! sdlrangefilter landscape::min-diagonal=9 ! sdlvideosink uri=sdl+builtin:core",
-    "num-buffers=20 ! sdlrangefilter landscape::max-aspect-ratio=1.5 ! fakesink",
-    "num-buffers=20 ! sdlrangefilter landscape::max-width=400 landscape::min-width=500 ! fakesink",
-  ])
-  func leaksNothing(_ pipeline: String) throws {
-    let result = try Program(
-      ["gst-launch-1.0", "videotestsrc", "is-live=true"] + pipeline.split(separator: " ").map(String.init), in: folder,
-      environment: ["GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1"]
-    ).wait()
-    let leaks = result.errors.split(separator: "\n").filter { $0.contains(":: object-alive, ") }
-    #expect(leaks.isEmpty, "\(leaks.joined(separator: "\n"))")
-    #expect(result.errors.contains("GST_TRACER"), "the tracer was not there")
+    #expect(result.status == 0 && result.output.contains(one) && result.output.contains(other), "\(result)")
   }
 }
