@@ -93,7 +93,18 @@ gst_sdl_range_filter_class_init (GstSdlRangeFilterClass * klass)
   transform_class->query = gst_sdl_range_filter_query;
 }
 
-/* The base class would take lists apart. It still does when caps may have to change in between. */
+/* Nothing is done to buffers, so the base class, which would also take lists apart, need not see them, except when it has
+ * to negotiate with downstream. */
+static GstFlowReturn
+gst_sdl_range_filter_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GstPad *src = GST_BASE_TRANSFORM_SRC_PAD (parent);
+
+  if (G_UNLIKELY (GST_PAD_NEEDS_RECONFIGURE (src)))
+    return ((GstSdlRangeFilter *) parent)->parent_chain (pad, parent, buffer);
+  return gst_pad_push (src, buffer);
+}
+
 static GstFlowReturn
 gst_sdl_range_filter_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
 {
@@ -101,29 +112,14 @@ gst_sdl_range_filter_chain_list (GstPad * pad, GstObject * parent, GstBufferList
   GstFlowReturn result = GST_FLOW_OK;
   guint length, i;
 
-  if (!gst_pad_needs_reconfigure (src))
+  if (!GST_PAD_NEEDS_RECONFIGURE (src))
     return gst_pad_push_list (src, list);
 
   length = gst_buffer_list_length (list);
   for (i = 0; i < length && result == GST_FLOW_OK; i++)
-    result = GST_PAD_CHAINFUNC (pad) (pad, parent, gst_buffer_ref (gst_buffer_list_get (list, i)));
+    result = gst_sdl_range_filter_chain (pad, parent, gst_buffer_ref (gst_buffer_list_get (list, i)));
   gst_buffer_list_unref (list);
   return result;
-}
-
-/* The core refuses caps that do not pass before the element hears of them; here it can say why. */
-static GstPadProbeReturn
-gst_sdl_range_filter_see_event (GstPad * pad, GstPadProbeInfo * info, gpointer self)
-{
-  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
-
-  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
-    GstCaps *caps;
-
-    gst_event_parse_caps (event, &caps);
-    gst_sdl_range_filter_caps_arrive (self, caps);
-  }
-  return GST_PAD_PROBE_OK;
 }
 
 static GstSdlVideoRange *
@@ -149,8 +145,9 @@ gst_sdl_range_filter_init (GstSdlRangeFilter * self)
   gst_base_transform_set_gap_aware (transform, TRUE);
   /* As capsfilter: what downstream prefers counts, not what flows now. */
   gst_base_transform_set_prefer_passthrough (transform, FALSE);
+  self->parent_chain = GST_PAD_CHAINFUNC (sink);
+  gst_pad_set_chain_function (sink, gst_sdl_range_filter_chain);
   gst_pad_set_chain_list_function (sink, gst_sdl_range_filter_chain_list);
-  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, gst_sdl_range_filter_see_event, self, NULL);
 }
 
 static guint

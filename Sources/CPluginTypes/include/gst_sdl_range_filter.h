@@ -23,9 +23,10 @@ typedef struct _GstSdlVideoRangeClass {
   GstObjectClass parent_class;
 } GstSdlVideoRangeClass;
 
-/* The instance: the parent, the children, and the Swift object that does the work. */
+/* The instance: the parent and its way with buffers, the children, and the Swift object that does the work. */
 typedef struct _GstSdlRangeFilter {
   GstBaseTransform parent;
+  GstPadChainFunction _Nonnull parent_chain;
   GstSdlVideoRange *_Nullable landscape;
   GstSdlVideoRange *_Nullable portrait;
   gpointer _Nullable impl;
@@ -59,7 +60,6 @@ GstCaps * _Nullable gst_sdl_range_filter_transform_caps (GstBaseTransform * tran
 gboolean gst_sdl_range_filter_accept_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps);
 gboolean gst_sdl_range_filter_set_caps (GstBaseTransform * transform, GstCaps * input, GstCaps * output);
 gboolean gst_sdl_range_filter_query (GstBaseTransform * transform, GstPadDirection direction, GstQuery * query);
-void gst_sdl_range_filter_caps_arrive (GstSdlRangeFilter * self, GstCaps * caps);
 
 #pragma clang assume_nonnull end
 

@@ -40,7 +40,13 @@ extension RangeFilter {
       return false
     }
     defer { gst_caps_unref(left) }
-    return gst_caps_is_empty(left) == 0
+    guard gst_caps_is_empty(left) != 0 else { return true }
+    // The core asks this before it hands over caps, and then refuses them; so this is where to say why. (A probe for the
+    // event would cost every buffer.)
+    if direction == GST_PAD_SINK, let size = CapsSizes.fixedSize(caps), let judge = state.withLock({ $0.judge }) {
+      complain(judge.isHopeless ? judge.objections : judge.objections(to: size))
+    }
+    return false
   }
 
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) {
@@ -75,12 +81,5 @@ extension RangeFilter {
       gst_caps_unref(downstream)
     }
     complain(objections)
-  }
-
-  /// Caps that will be refused are explained first.
-  func capsArrive(_ caps: UnsafeMutablePointer<GstCaps>) {
-    let judge = currentJudge()
-    guard !judge.ranges.isUnlimited, let size = CapsSizes.fixedSize(caps), !passesByFormerJudge(size) else { return }
-    complain(judge.isHopeless ? judge.objections : judge.objections(to: size))
   }
 }

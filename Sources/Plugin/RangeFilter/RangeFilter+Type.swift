@@ -75,13 +75,6 @@ public func gst_sdl_range_filter_query(
   filter(transform)._withUnsafeGuaranteedRef { $0.answer(direction, query) } ? 1 : 0
 }
 
-@c @implementation
-public func gst_sdl_range_filter_caps_arrive(
-  _ instance: UnsafeMutablePointer<GstSdlRangeFilter>, _ caps: UnsafeMutablePointer<GstCaps>
-) {
-  filter(instance)._withUnsafeGuaranteedRef { $0.capsArrive(caps) }
-}
-
 extension RangeFilter {
   /// Tells the filter that the range `child` has changed, if the child still belongs to one.
   static func rangeChanged(of child: UnsafeMutablePointer<GstSdlVideoRange>) {
