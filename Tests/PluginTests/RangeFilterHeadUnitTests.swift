@@ -105,6 +105,27 @@ import Testing
     #expect(pipeline.drain().allSatisfy { $0.warning == nil && $0.error == nil })
   }
 
+  /// What flows while the head unit changes is not refused, although it is none of the new displays: 533 pixels became
+  /// 532, which by themselves are out of range.
+  @Test func headUnitResizes() throws {
+    let headUnit = try TestHeadUnit(Self.core)
+    let pipeline = try pipeline(headUnit, "landscape::min-width=533 landscape::max-width=700")
+    try pipeline.play()
+    let first = try pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(first["width"] == "532")
+    try headUnit.waitForFrames(2)
+    for (width, size) in [(600, ImageResolution(600, 300)), (640, ImageResolution(640, 320))] {
+      headUnit.server.perform(.resize(size, scale: 1))
+      // A size that only the former displays have may come in between.
+      let started = try pipeline.wait(for: "\(width)") { message -> [String: String]? in
+        guard message.isElement("sdl-stream-started"), message.fields["width"] == "\(width)" else { return nil }
+        return message.fields
+      }
+      #expect(started["height"] == "\(size.height)")
+    }
+    #expect(pipeline.drain().allSatisfy { $0.warning == nil && $0.error == nil }, "\(pipeline.drain())")
+  }
+
   /// A scaler takes every size, but the head unit's own come first.
   @Test func scalerInBetween() throws {
     let headUnit = try TestHeadUnit(Self.core)
