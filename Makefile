@@ -37,7 +37,7 @@ meson-check: plugin
 readme-check: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties
 
-# Puts the element's properties into the README.
+# Puts the elements' properties into the README.
 readme: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties --write
 

@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 #include <gst/base/gstbasesink.h>
+#include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
 /* What Swift can't import: macros that cast or compute, C globals, and varargs. Each line names what it stands for. */
@@ -14,7 +15,7 @@ enum {
   CGST_PARAM_MUTABLE_PLAYING = GST_PARAM_MUTABLE_PLAYING
 };
 
-/* G_TYPE_* and GST_TYPE_STRUCTURE */
+/* G_TYPE_* and GST_TYPE_* */
 static inline GType cgst_type_boolean (void) { return G_TYPE_BOOLEAN; }
 static inline GType cgst_type_int (void) { return G_TYPE_INT; }
 static inline GType cgst_type_uint (void) { return G_TYPE_UINT; }
@@ -22,6 +23,9 @@ static inline GType cgst_type_uint64 (void) { return G_TYPE_UINT64; }
 static inline GType cgst_type_double (void) { return G_TYPE_DOUBLE; }
 static inline GType cgst_type_string (void) { return G_TYPE_STRING; }
 static inline GType cgst_type_structure (void) { return GST_TYPE_STRUCTURE; }
+static inline GType cgst_type_array (void) { return GST_TYPE_ARRAY; }
+static inline GType cgst_type_list (void) { return GST_TYPE_LIST; }
+static inline GType cgst_type_int_range (void) { return GST_TYPE_INT_RANGE; }
 
 /* The threshold test of GST_CAT_LEVEL_LOG, before any message is built */
 static inline gboolean
@@ -35,6 +39,9 @@ static inline GstState cgst_element_state (GstElement * element) { return GST_ST
 
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
+
+/* GST_BASE_TRANSFORM_SRC_PAD */
+static inline GstPad *cgst_base_transform_src_pad (gpointer transform) { return GST_BASE_TRANSFORM_SRC_PAD (transform); }
 
 /* GST_BUFFER_FLAG_IS_SET */
 static inline gboolean

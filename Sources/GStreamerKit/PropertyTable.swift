@@ -1,9 +1,11 @@
 /// One GObject property as data. All texts are literals, so that GObject keeps pointers instead of copies.
 public struct PropertySpecification {
   /// Value type, range and default.
-  public enum Kind {
+  public enum Kind: Sendable {
     case string(default: StaticString?)
     case unsigned(minimum: UInt32, maximum: UInt32, default: UInt32)
+    case integer(minimum: Int32, maximum: Int32, default: Int32)
+    case double(minimum: Double, maximum: Double, default: Double)
     case boolean(default: Bool)
     case enumeration(GType, default: Int32)
     /// A boxed GstStructure, always read-only.
@@ -47,6 +49,10 @@ public struct PropertySpecification {
     case .string(let value): g_param_spec_string(name, nick, blurb, value?.cString, flags)
     case .unsigned(let minimum, let maximum, let value):
       g_param_spec_uint(name, nick, blurb, minimum, maximum, value, flags)
+    case .integer(let minimum, let maximum, let value):
+      g_param_spec_int(name, nick, blurb, minimum, maximum, value, flags)
+    case .double(let minimum, let maximum, let value):
+      g_param_spec_double(name, nick, blurb, minimum, maximum, value, flags)
     case .boolean(let value): g_param_spec_boolean(name, nick, blurb, value ? 1 : 0, flags)
     case .enumeration(let type, let value): g_param_spec_enum(name, nick, blurb, type, value, flags)
     case .structure: g_param_spec_boxed(name, nick, blurb, cgst_type_structure(), flags)

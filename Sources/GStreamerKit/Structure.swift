@@ -49,6 +49,19 @@ public struct Structure {
     set(field, cgst_type_structure()) { g_value_take_boxed(&$0, nested) }
   }
 
+  /// Sets an array of nested structures (GstValueArray).
+  public func set(_ field: String, _ structures: [Structure]) {
+    set(field, cgst_type_array()) { array in
+      for structure in structures {
+        let nested = structure.take()
+        var value = GValue()
+        g_value_init(&value, cgst_type_structure())
+        g_value_take_boxed(&value, nested)
+        gst_value_array_append_and_take_value(&array, &value)
+      }
+    }
+  }
+
   private func set(_ field: String, _ type: GType, _ fill: (inout GValue) -> Void) {
     var value = GValue()
     g_value_init(&value, type)

@@ -14,18 +14,27 @@ public struct VideoOffer: Hashable, Sendable {
 
   /// An offer for a display of `displaySize`; nil when nothing of at least 16×16 pixels would be left.
   public init?(displaySize: VideoSize, scale: Double?, frameRate: Int?) {
-    // Compared this way round because NaN is not at least 1 either.
-    let scale = scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
-    func side(_ pixels: Int) -> Int? {
-      Int(exactly: (Double(pixels) / scale).rounded(.toNearestOrAwayFromZero)).map { $0 & ~1 }
-    }
-    guard let width = side(displaySize.width), let height = side(displaySize.height) else { return nil }
-    let size = VideoSize(width, height)
+    let scale = Self.clampedScale(scale)
+    guard let scaled = Self.scaledSize(displaySize, scale: scale) else { return nil }
+    let size = VideoSize(scaled.width & ~1, scaled.height & ~1)
     guard size.width >= Self.minimumSide, size.height >= Self.minimumSide else { return nil }
     self.size = size
     self.displaySize = displaySize
     self.scale = scale
     self.frameRate = EncoderTargets.frameRate(announced: frameRate)
+  }
+
+  /// A head unit's scale, which is 1…10 and 1 if absent.
+  static func clampedScale(_ scale: Double?) -> Double {
+    // Compared this way round because NaN is not at least 1 either.
+    scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
+  }
+
+  /// Size ÷ scale, rounded half up; nil for numbers out of all reason.
+  static func scaledSize(_ size: VideoSize, scale: Double) -> VideoSize? {
+    func side(_ pixels: Int) -> Int? { Int(exactly: (Double(pixels) / scale).rounded(.toNearestOrAwayFromZero)) }
+    guard let width = side(size.width), let height = side(size.height) else { return nil }
+    return VideoSize(width, height)
   }
 
   /// The offers of a capability: its own size first, then the additional ones in their order, each once. An additional

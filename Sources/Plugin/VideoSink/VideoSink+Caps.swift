@@ -41,6 +41,7 @@ extension VideoSink {
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    if CapabilityQuery.answer(query, state.withLock { $0.displays }) { return true }
     guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
       return gst_sdl_video_sink_parent_query(baseSink, query) != 0
     }

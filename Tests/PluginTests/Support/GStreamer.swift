@@ -2,7 +2,7 @@ import CPluginTypes
 import GStreamerKit
 import SDLLink
 
-/// GStreamer with the element of this build, in this process.
+/// GStreamer with the elements of this build, in this process.
 enum GStreamer {
   /// Whether everything is there; the first use sets it up.
   static let isReady: Bool = {
@@ -11,8 +11,9 @@ enum GStreamer {
     g_log_set_always_fatal(
       GLogLevelFlags(
         rawValue: G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_WARNING.rawValue))
-    // Without a plugin it takes the place of a sdlvideosink that is installed.
+    // Without a plugin they take the place of those that are installed.
     return gst_element_register(nil, "sdlvideosink", 0, gst_sdl_video_sink_get_type()) != 0
+      && gst_element_register(nil, "sdlrangefilter", 0, gst_sdl_range_filter_get_type()) != 0
   }()
 }
 

@@ -1,0 +1,85 @@
+import CPluginTypes
+import GStreamerKit
+import SDLApp
+
+/// The negotiation: caps in, fewer caps out, in the same order.
+extension RangeFilter {
+  /// Who judges now. What the head unit can show is asked for only if that matters.
+  func currentJudge() -> VideoRangeJudge {
+    let ranges = state.withLock { $0.ranges }
+    let displays = ranges.isUnlimited ? [] : CapabilityQuery.ask(cgst_base_transform_src_pad(element))
+    let judge = VideoRangeJudge(ranges: ranges, displays: displays)
+    state.withLock { $0.answers(judge) }
+    return judge
+  }
+
+  func transformCaps(
+    _ direction: GstPadDirection, _ caps: UnsafeMutablePointer<GstCaps>, filter: UnsafeMutablePointer<GstCaps>?
+  ) -> UnsafeMutablePointer<GstCaps>? {
+    let judge = currentJudge()
+    let isUnderWay = direction == GST_PAD_SINK && CapsSizes.fixedSize(caps).map(passesByFormerJudge) == true
+    let restricted =
+      judge.ranges.isUnlimited || isUnderWay
+      ? gst_caps_ref(caps) : CapsSizes.restricted(caps, by: judge, isUpstream: direction == GST_PAD_SINK)
+    log(GST_LEVEL_DEBUG, "\(CapsSizes.text(caps)) becomes \(CapsSizes.text(restricted))")
+    guard let filter, let restricted else { return restricted }
+    defer { gst_caps_unref(restricted) }
+    return gst_caps_intersect_full(filter, restricted, GST_CAPS_INTERSECT_FIRST)
+  }
+
+  /// As capsfilter with `caps-change-mode=delayed`: caps that upstream chose by an earlier answer still pass, because
+  /// refusing what is under way would end the pipeline.
+  private func passesByFormerJudge(_ size: VideoSize) -> Bool {
+    state.withLock { $0.formerJudges }.contains { $0.accepts(size) }
+  }
+
+  func acceptCaps(_ direction: GstPadDirection, _ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    guard let template = gst_pad_get_pad_template_caps(cgst_base_transform_src_pad(element)) else { return false }
+    defer { gst_caps_unref(template) }
+    guard gst_caps_is_subset(caps, template) != 0, let left = transformCaps(direction, caps, filter: nil) else {
+      return false
+    }
+    defer { gst_caps_unref(left) }
+    guard gst_caps_is_empty(left) != 0 else { return true }
+    // The core asks this before it hands over caps, and then refuses them; so this is where to say why. (A probe for the
+    // event would cost every buffer.)
+    if direction == GST_PAD_SINK, let size = CapsSizes.fixedSize(caps), let judge = state.withLock({ $0.judge }) {
+      complain(judge.isHopeless ? judge.objections : judge.objections(to: size))
+    }
+    return false
+  }
+
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) {
+    guard let size = CapsSizes.fixedSize(caps), state.withLock({ $0.flows(size) }) else { return }
+    log(GST_LEVEL_INFO, "\(size) was chosen before the ranges changed: asking upstream again")
+    gst_base_transform_reconfigure_sink(transform)
+  }
+
+  func answer(_ direction: GstPadDirection, _ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    let isAnswered = gst_sdl_range_filter_parent_query(transform, direction, query) != 0
+    guard isAnswered, query.pointee.type == GST_QUERY_CAPS, let judge = state.withLock({ $0.judge }),
+      !judge.ranges.isUnlimited
+    else { return isAnswered }
+    var result: UnsafeMutablePointer<GstCaps>?
+    var filter: UnsafeMutablePointer<GstCaps>?
+    gst_query_parse_caps_result(query, &result)
+    gst_query_parse_caps(query, &filter)
+    if let result, gst_caps_is_empty(result) != 0 { complain(judge, filter, direction) }
+    return isAnswered
+  }
+
+  /// Nothing is left: because of the head unit's displays, because of who asks, or because of what answers.
+  private func complain(
+    _ judge: VideoRangeJudge, _ filter: UnsafeMutablePointer<GstCaps>?, _ direction: GstPadDirection
+  ) {
+    var objections = judge.objections
+    if objections.isEmpty, let filter { objections = CapsSizes.objections(of: judge, to: filter) }
+    if objections.isEmpty, direction == GST_PAD_SINK,
+      let downstream = gst_pad_peer_query_caps(cgst_base_transform_src_pad(element), nil)
+    {
+      objections = CapsSizes.objections(of: judge, to: downstream)
+      gst_caps_unref(downstream)
+    }
+    complain(objections)
+  }
+}
