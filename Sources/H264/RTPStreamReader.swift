@@ -1,0 +1,116 @@
+/// Cuts a byte stream of RTP packets at the lengths in front of them (RFC 4571), whatever the pieces it arrives in.
+///
+/// The framing has no mark to find it again by, so that everything that could be a packet is compared with the stream so
+/// far. A packet of an unknown source is taken when the next one confirms it, the very first packet at once. Between
+/// calls less than one packet and the beginning of another is held, if ``next()`` is called until it returns nil.
+struct RTPStreamReader: Sendable {
+  enum Item {
+    /// `bytes` is the packet in ``buffer``, until the next call of ``append(_:)``.
+    case packet(RTPHeader, bytes: Range<Int>)
+    /// The start of a run of bytes that belong to no packet.
+    case garbage(firstBytes: [UInt8])
+  }
+
+  private enum Judgement {
+    case accepted(Item, end: Int)
+    case rejected
+    case undecided
+  }
+
+  private static let lengthByteCount = 2
+  private static let prefixByteCount = lengthByteCount + RTPHeader.byteCount
+
+  private(set) var buffer: [UInt8] = []
+  private var position = 0
+  /// The last packet, which shows the stream's source.
+  private var lastHeader: RTPHeader?
+  /// While bytes are skipped: up to where packets of the known source have been looked for.
+  private var searchPosition: Int?
+  private var isAtStart = true
+
+  var bufferedByteCount: Int { buffer.count - position }
+
+  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    // Moves no more bytes than have been consumed since the last time.
+    if position * 2 >= buffer.count {
+      buffer.removeSubrange(0..<position)
+      searchPosition = searchPosition.map { max($0 - position, 0) }
+      position = 0
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// The next packet or run of garbage; nil when more bytes are needed.
+  mutating func next() -> Item? {
+    if searchPosition != nil { findKnownSource() }
+    while buffer.count - position >= Self.lengthByteCount {
+      if searchPosition == nil, !isAtStart, length(at: position) == 0 {
+        // A null packet (RFC 4571, 2).
+        position += Self.lengthByteCount
+        continue
+      }
+      switch judge(at: position) {
+      case .accepted(let item, let end):
+        isAtStart = false
+        searchPosition = nil
+        position = end
+        if case .packet(let header, _) = item { lastHeader = header }
+        return item
+      case .undecided: return nil
+      case .rejected:
+        position += 1
+        if searchPosition != nil { continue }
+        isAtStart = false
+        searchPosition = position
+        let start = position - 1
+        return .garbage(firstBytes: Array(buffer[start..<min(start + 16, buffer.count)]))
+      }
+    }
+    return nil
+  }
+
+  private func length(at offset: Int) -> Int {
+    Int(buffer[offset]) << 8 | Int(buffer[offset + 1])
+  }
+
+  /// What the bytes at `offset`, of which at least two are there, are.
+  private func judge(at offset: Int) -> Judgement {
+    let size = length(at: offset)
+    guard size >= RTPHeader.byteCount else { return .rejected }
+    guard let header = header(at: offset) else {
+      return offset + Self.prefixByteCount <= buffer.count ? .rejected : .undecided
+    }
+    let end = offset + Self.lengthByteCount + size
+    // A packet of another source has to be confirmed by the one behind it.
+    let isTrusted = isAtStart || lastHeader.map(header.isOfSameStream(as:)) ?? false
+    guard buffer.count >= (isTrusted ? end : end + Self.prefixByteCount) else { return .undecided }
+    if !isTrusted {
+      guard length(at: end) >= RTPHeader.byteCount, let following = self.header(at: end),
+        following.isOfSameStream(as: header), following.sequenceNumber == header.sequenceNumber &+ 1
+      else { return .rejected }
+    }
+    return .accepted(.packet(header, bytes: offset + Self.lengthByteCount..<end), end: end)
+  }
+
+  /// Nil when it is not there, or not of version 2.
+  private func header(at offset: Int) -> RTPHeader? {
+    guard offset + Self.prefixByteCount <= buffer.count else { return nil }
+    return RTPHeader(decoding: buffer.span, at: offset + Self.lengthByteCount)
+  }
+
+  /// Goes to the next packet of the source so far: bytes that look like a packet of another one may be long to confirm.
+  private mutating func findKnownSource() {
+    guard let lastHeader, var offset = searchPosition else { return }
+    offset = max(offset, position)
+    while offset + Self.prefixByteCount <= buffer.count {
+      if length(at: offset) >= RTPHeader.byteCount, let header = header(at: offset),
+        header.isOfSameStream(as: lastHeader)
+      {
+        position = offset
+        break
+      }
+      offset += 1
+    }
+    searchPosition = offset
+  }
+}
