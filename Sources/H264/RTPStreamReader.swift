@@ -1,8 +1,9 @@
 /// Cuts a byte stream of RTP packets at the lengths in front of them (RFC 4571), whatever the pieces it arrives in.
 ///
 /// The framing has no mark to find it again by, so that everything that could be a packet is compared with the stream so
-/// far. A packet of an unknown source is taken when the next one confirms it, the very first packet at once. Between
-/// calls less than one packet and the beginning of another is held, if ``next()`` is called until it returns nil.
+/// far. A packet of an unknown source is taken when the next one confirms it, the very first packet at once. A length is
+/// not believed when another packet of the source begins before its end. Between calls less than one packet and the
+/// beginning of another is held, if ``next()`` is called until it returns nil.
 struct RTPStreamReader: Sendable {
   enum Item {
     /// `bytes` is the packet in ``buffer``, until the next call of ``append(_:)``.
@@ -24,8 +25,9 @@ struct RTPStreamReader: Sendable {
   private var position = 0
   /// The last packet, which shows the stream's source.
   private var lastHeader: RTPHeader?
-  /// While bytes are skipped: up to where packets of the known source have been looked for.
-  private var searchPosition: Int?
+  /// Up to where the next packet of the source has been looked for.
+  private var searchPosition = 0
+  private var isSkipping = false
   private var isAtStart = true
 
   var bufferedByteCount: Int { buffer.count - position }
@@ -34,7 +36,7 @@ struct RTPStreamReader: Sendable {
     // Moves no more bytes than have been consumed since the last time.
     if position * 2 >= buffer.count {
       buffer.removeSubrange(0..<position)
-      searchPosition = searchPosition.map { max($0 - position, 0) }
+      searchPosition = max(searchPosition - position, 0)
       position = 0
     }
     buffer.append(contentsOf: bytes)
@@ -42,9 +44,10 @@ struct RTPStreamReader: Sendable {
 
   /// The next packet or run of garbage; nil when more bytes are needed.
   mutating func next() -> Item? {
-    if searchPosition != nil { findKnownSource() }
+    // Bytes that look like a packet of another source may be long to confirm.
+    if isSkipping, let lastHeader, let found = find(lastHeader, from: position) { position = found }
     while buffer.count - position >= Self.lengthByteCount {
-      if searchPosition == nil, !isAtStart, length(at: position) == 0 {
+      if !isSkipping, !isAtStart, length(at: position) == 0 {
         // A null packet (RFC 4571, 2).
         position += Self.lengthByteCount
         continue
@@ -52,21 +55,29 @@ struct RTPStreamReader: Sendable {
       switch judge(at: position) {
       case .accepted(let item, let end):
         isAtStart = false
-        searchPosition = nil
+        isSkipping = false
         position = end
         if case .packet(let header, _) = item { lastHeader = header }
         return item
-      case .undecided: return nil
+      case .undecided:
+        guard !isSkipping, let header = header(at: position),
+          let found = find(header, from: position + Self.prefixByteCount)
+        else { return nil }
+        return skip(to: found)
       case .rejected:
+        if !isSkipping { return skip(to: position + 1) }
         position += 1
-        if searchPosition != nil { continue }
-        isAtStart = false
-        searchPosition = position
-        let start = position - 1
-        return .garbage(firstBytes: Array(buffer[start..<min(start + 16, buffer.count)]))
       }
     }
     return nil
+  }
+
+  private mutating func skip(to next: Int) -> Item {
+    let start = position
+    position = next
+    isSkipping = true
+    isAtStart = false
+    return .garbage(firstBytes: Array(buffer[start..<min(start + 16, buffer.count)]))
   }
 
   private func length(at offset: Int) -> Int {
@@ -98,19 +109,16 @@ struct RTPStreamReader: Sendable {
     return RTPHeader(decoding: buffer.span, at: offset + Self.lengthByteCount)
   }
 
-  /// Goes to the next packet of the source so far: bytes that look like a packet of another one may be long to confirm.
-  private mutating func findKnownSource() {
-    guard let lastHeader, var offset = searchPosition else { return }
-    offset = max(offset, position)
+  /// Where a packet of the same stream begins. Looks at no byte twice.
+  private mutating func find(_ header: RTPHeader, from start: Int) -> Int? {
+    var offset = max(searchPosition, start)
+    defer { searchPosition = offset }
     while offset + Self.prefixByteCount <= buffer.count {
-      if length(at: offset) >= RTPHeader.byteCount, let header = header(at: offset),
-        header.isOfSameStream(as: lastHeader)
-      {
-        position = offset
-        break
+      if length(at: offset) >= RTPHeader.byteCount, self.header(at: offset)?.isOfSameStream(as: header) ?? false {
+        return offset
       }
       offset += 1
     }
-    searchPosition = offset
+    return nil
   }
 }
