@@ -61,7 +61,8 @@ let package = Package(
     .testTarget(name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLMessages"], swiftSettings: strict),
     .testTarget(name: "H264Tests", dependencies: ["TestSupport", "H264"], swiftSettings: strict),
     .testTarget(name: "SDLAppTests", dependencies: ["TestSupport", "SDLApp", "SDLHeadUnit"], swiftSettings: strict),
-    .testTarget(name: "SDLHeadUnitTests", dependencies: ["TestSupport", "SDLHeadUnit"], swiftSettings: strict),
+    .testTarget(
+      name: "SDLHeadUnitTests", dependencies: ["TestSupport", "SDLHeadUnit", "H264"], swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),

@@ -19,7 +19,8 @@ extension HeadUnitSession {
     case videoStarted(VideoServiceParameters)
     /// What was answered to a StartService(video).
     case videoRefused(ServiceRejection)
-    /// One message of the video service, as reassembled, while the app may stream.
+    /// One message of the video service, as reassembled, while the app may stream; of H.264 over RTP an access unit as a
+    /// byte stream (Annex B) instead.
     case videoData([UInt8])
     /// The service is open but nothing came for this long; legal while the app is suspended.
     case videoDataStopped(after: Duration)

@@ -3,7 +3,7 @@ import SDLWire
 
 /// Well-known head units.
 public enum HeadUnitPreset: String, CaseIterable, Sendable {
-  /// An 800×480 screen that takes what this project can check: H.264 byte stream.
+  /// An 800×480 screen that takes H.264 as a byte stream alone.
   case standard = "default"
   /// The capabilities that SDL Core ships (`hmi_capabilities.json`).
   case core

@@ -111,10 +111,11 @@ extension HeadUnitSession {
 
   private mutating func take(_ message: [UInt8], _ permission: StreamingPermission, now: Duration) {
     timers.arm(.videoData, at: now + CoreLimits.videoDataStopped)
-    for violation in checker.accept(message, now: now) { report(.stream(violation)) }
+    let (video, violations) = checker.accept(message, now: now)
+    for violation in violations { report(.stream(violation)) }
     switch permission {
     case .allowed:
-      report(.videoData(message))
+      for bytes in video { report(.videoData(bytes)) }
       acknowledgeData()
     case .grace: break
     case .forbidden(let since):

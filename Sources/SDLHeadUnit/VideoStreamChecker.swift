@@ -7,7 +7,7 @@ public struct VideoStreamStatistics: Equatable, Sendable {
   public var messages: UInt64 = 0
   /// Bytes of those messages.
   public var bytes: UInt64 = 0
-  /// Coded pictures; only counted in an H.264 byte stream.
+  /// Coded pictures; only counted in H.264, as a byte stream or over RTP.
   public var pictures: UInt64 = 0
   /// Pictures that decoding can start with (IDR).
   public var keyFrames: UInt64 = 0
@@ -20,7 +20,7 @@ public struct VideoStreamStatistics: Equatable, Sendable {
 
 /// Checks the stream of one app: order of the NAL units, size, frame rate, bit rate.
 ///
-/// Only H.264 as a byte stream can be looked into; of other formats the bit rate is checked alone.
+/// Only H.264 can be looked into, as a byte stream and over RTP; of other formats the bit rate is checked alone.
 struct VideoStreamChecker: Sendable {
   /// What has come since the start, or since a pause.
   private struct Progress: Sendable {
@@ -37,6 +37,7 @@ struct VideoStreamChecker: Sendable {
   private var isStrayByteReported = false
   private var reportedSize: ImageResolution?
   private var scanner = NALUnitScanner()
+  private var rtp = RTPStreamChecker()
   private var rates = VideoRateChecker(limits: VideoStreamLimits())
 
   /// A service starts, and with it the stream.
@@ -47,12 +48,14 @@ struct VideoStreamChecker: Sendable {
     isStrayByteReported = false
     reportedSize = nil
     scanner = NALUnitScanner()
+    rtp = RTPStreamChecker()
     rates = VideoRateChecker(limits: limits)
   }
 
   /// After a pause SDL Core opens the consumer of the stream anew: it needs parameter sets and a key frame first.
   mutating func expectRestart() {
     progress = Progress()
+    rtp.expectRestart()
   }
 
   /// The app was told other rates.
@@ -60,22 +63,33 @@ struct VideoStreamChecker: Sendable {
     rates.change(to: limits, now: now)
   }
 
-  /// Looks at the next message.
-  mutating func accept(_ message: [UInt8], now: Duration) -> [VideoStreamViolation] {
+  /// Looks at the next message; returns what of it is video to show: the message as it is, or the access units that
+  /// RTP packets end with it.
+  mutating func accept(
+    _ message: [UInt8], now: Duration
+  ) -> (video: [[UInt8]], violations: [VideoStreamViolation]) {
     statistics.messages &+= 1
     statistics.bytes &+= UInt64(message.count)
     var violations: [VideoStreamViolation] = []
+    let video = format == .rtpH264 ? rtp.accessUnits(in: message, &violations) : [message]
     var pictures = 0
-    if format == .rawH264 {
-      for unit in message.withUnsafeBytes({ scanner.units(in: $0) }) where check(unit, &violations) { pictures += 1 }
-      if let stray = scanner.firstStrayByte, !isStrayByteReported {
-        isStrayByteReported = true
-        violations.append(.notByteStream(firstByte: stray))
-      }
+    if format == .rawH264 || format == .rtpH264 {
+      for bytes in video { pictures += checkByteStream(bytes, &violations) }
     }
     violations += rates.accept(pictures: pictures, bits: message.count * 8, now: now)
     statistics.violations &+= UInt64(violations.count)
-    return violations
+    return (video, violations)
+  }
+
+  /// Returns how many pictures begin in the bytes.
+  private mutating func checkByteStream(_ bytes: [UInt8], _ violations: inout [VideoStreamViolation]) -> Int {
+    var pictures = 0
+    for unit in bytes.withUnsafeBytes({ scanner.units(in: $0) }) where check(unit, &violations) { pictures += 1 }
+    if let stray = scanner.firstStrayByte, !isStrayByteReported {
+      isStrayByteReported = true
+      violations.append(.notByteStream(firstByte: stray))
+    }
+    return pictures
   }
 
   /// Returns whether a picture begins with this unit.

@@ -49,6 +49,7 @@ extension VideoStreamViolation: CustomStringConvertible {
     case .frameRate(let pictures, let limit, let time):
       "\(pictures) pictures within \(time), where at most \(limit) are allowed"
     case .bitrate(let bits, let limit, let time): "\(bits) bits within \(time), where at most \(limit) are allowed"
+    case .rtp(let fault): fault.text
     }
   }
 }

@@ -1,3 +1,4 @@
+import H264
 import SDLMessages
 import SDLWire
 
@@ -42,7 +43,7 @@ public enum Violation: Equatable, Sendable {
   case stream(VideoStreamViolation)
 }
 
-/// A rule of the video stream (H.264 byte stream, and the limits of the capability) that the app broke.
+/// A rule of the video stream (H.264, RTP, and the limits of the capability) that the app broke.
 public enum VideoStreamViolation: Equatable, Sendable {
   /// Bytes before the first start code of a service.
   case notByteStream(firstByte: UInt8)
@@ -59,4 +60,6 @@ public enum VideoStreamViolation: Equatable, Sendable {
   case frameRate(pictures: Int, limit: Int, within: Duration)
   /// Bits within the window, where at most `limit` are allowed.
   case bitrate(bits: Int, limit: Int, within: Duration)
+  /// A rule of RTP; each is reported once per service.
+  case rtp(RTPFault)
 }

@@ -159,7 +159,7 @@ import Testing
   @Test func otherFormatsAreNotLookedInto() {
     var app = TestApp.streaming(
       HeadUnitPreset.core.configuration,
-      start: VideoServiceParameters(width: 800, height: 380, videoProtocol: "RTP", videoCodec: "H264"))
+      start: VideoServiceParameters(width: 800, height: 380, videoProtocol: "RTSP", videoCodec: "Theora"))
     app.video([0, 3, 0x80, 0x60, 1])
     #expect(app.events == [.videoData([0, 3, 0x80, 0x60, 1])])
     #expect(app.session.statistics.messages == 1 && app.session.statistics.pictures == 0)

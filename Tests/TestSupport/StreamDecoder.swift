@@ -30,6 +30,31 @@ public enum StreamDecoder {
     }
   }
 
+  /// The byte stream in RTP packets with lengths in front.
+  public static func depayload(_ stream: [UInt8]) throws -> [UInt8] {
+    try convert(
+      stream,
+      "application/x-rtp-stream,media=video,clock-rate=90000,encoding-name=H264 ! rtpstreamdepay ! rtph264depay"
+        + " ! video/x-h264,stream-format=byte-stream,alignment=au")
+  }
+
+  /// RTP packets with lengths in front, from a byte stream.
+  ///
+  /// - Parameter payloader: GStreamer's payloader with its properties.
+  public static func payload(_ stream: [UInt8], payloader: String) throws -> [UInt8] {
+    try convert(stream, "h264parse ! \(payloader) ! rtpstreampay")
+  }
+
+  private static func convert(_ bytes: [UInt8], _ elements: String) throws -> [UInt8] {
+    try withTemporaryFile(contents: bytes) { input in
+      try withTemporaryFile(contents: []) { output in
+        // The buffer of GStreamer 1.22's filesink loses one of 257 small packets.
+        try launch("filesrc location=\(input) ! \(elements) ! filesink buffer-mode=unbuffered location=\(output)")
+        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: output)))
+      }
+    }
+  }
+
   /// GStreamer's I420 has rows of a multiple of four bytes.
   private static func pictures(in bytes: [UInt8], width: Int, height: Int) -> [Picture] {
     let stride = (width + 3) & ~3

@@ -1,0 +1,124 @@
+/// Turns a byte stream of RTP packets (RFC 6184 in RFC 4571 framing) into access units, whatever the pieces it arrives
+/// in.
+///
+/// Takes single NAL units, STAP-A and FU-A; payload type and source are free and may change. An access unit ends with
+/// the marker bit on the last piece of a NAL unit, or where the timestamp changes. What breaks a rule is reported, and
+/// the rest is used as far as it goes. Memory is bounded, if ``next()`` is called until it returns nil.
+public struct RTPDepacketizer: Sendable {
+  /// A picture with what belongs to it.
+  public struct AccessUnit: Equatable, Sendable {
+    /// Annex B, with a start code of four bytes in front of each NAL unit. Never empty.
+    public var bytes: [UInt8]
+    /// Of all its packets.
+    public var timestamp: UInt32
+    /// The last packet had the marker bit.
+    public var hasMarker: Bool
+    /// Packets are missing in it or directly in front of it.
+    public var hasLoss: Bool
+
+    /// Memberwise.
+    public init(bytes: [UInt8], timestamp: UInt32, hasMarker: Bool, hasLoss: Bool) {
+      self.bytes = bytes
+      self.timestamp = timestamp
+      self.hasMarker = hasMarker
+      self.hasLoss = hasLoss
+    }
+  }
+
+  /// What a stream is made of.
+  public enum Item: Equatable, Sendable {
+    case accessUnit(AccessUnit)
+    case fault(RTPFault)
+  }
+
+  /// In bytes of Annex B.
+  public let maximumAccessUnitSize: Int
+  private var reader = RTPStreamReader()
+  /// Of the packet that was read last, the next one at the end.
+  private var items: [Item] = []
+  private var unit: RTPAccessUnitAssembly?
+  private var expectedSequenceNumber: UInt16?
+  private var lastTimestamp: UInt32?
+
+  /// A depacketiser at the start of a stream.
+  public init(maximumAccessUnitSize: Int = 16 << 20) {
+    self.maximumAccessUnitSize = maximumAccessUnitSize
+  }
+
+  /// Bytes that wait for the rest of their packet.
+  public var bufferedByteCount: Int { reader.bufferedByteCount }
+
+  /// Adds bytes from the stream. Call ``next()`` until it returns nil before adding more.
+  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    reader.append(bytes)
+  }
+
+  /// Adds bytes from an array.
+  public mutating func append(_ bytes: [UInt8]) {
+    bytes.withUnsafeBytes { append($0) }
+  }
+
+  /// The next access unit or fault; nil when more bytes are needed.
+  public mutating func next() -> Item? {
+    while items.isEmpty, let item = reader.next() {
+      switch item {
+      case .garbage(let firstBytes): items.append(.fault(.framing(firstBytes: firstBytes)))
+      case .packet(let header, let bytes): take(header, bytes)
+      }
+      // A packet yields at most a handful of items.
+      items.reverse()
+    }
+    return items.popLast()
+  }
+
+  /// What there is of the last access unit, when no more bytes will come.
+  public mutating func finish() -> AccessUnit? {
+    defer { unit = nil }
+    return unit?.finish(hasMarker: false)
+  }
+
+  /// Sequence numbers and timestamps may begin anew, as they do where a sender sets its encoder up again.
+  public mutating func expectRestart() {
+    expectedSequenceNumber = nil
+    lastTimestamp = nil
+  }
+
+  private mutating func take(_ header: RTPHeader, _ packet: Range<Int>) {
+    let hasLoss = expectedSequenceNumber.map { $0 != header.sequenceNumber } ?? false
+    if hasLoss, let expected = expectedSequenceNumber {
+      items.append(.fault(.lostPackets(expected: expected, got: header.sequenceNumber)))
+      unit?.noteLoss()
+      // The sender may have begun anew.
+      lastTimestamp = nil
+    }
+    expectedSequenceNumber = header.sequenceNumber &+ 1
+    if let timestamp = unit?.timestamp, timestamp != header.timestamp {
+      if !hasLoss { items.append(.fault(.missingMarker(timestamp: timestamp))) }
+      endUnit(hasMarker: false)
+    }
+    var unit = unit.take() ?? beginUnit(header.timestamp, hasLoss: hasLoss)
+    let isWhole = unit.take(reader.buffer.span.extracting(packet), header)
+    for fault in unit.takeFaults() { items.append(.fault(fault)) }
+    self.unit = unit
+    guard header.hasMarker else { return }
+    if isWhole {
+      endUnit(hasMarker: true)
+    } else {
+      items.append(.fault(.earlyMarker(sequenceNumber: header.sequenceNumber)))
+    }
+  }
+
+  private mutating func beginUnit(_ timestamp: UInt32, hasLoss: Bool) -> RTPAccessUnitAssembly {
+    if let lastTimestamp, Int32(bitPattern: timestamp &- lastTimestamp) <= 0 {
+      items.append(.fault(.timestampNotGrowing(previous: lastTimestamp, got: timestamp)))
+    }
+    lastTimestamp = timestamp
+    return RTPAccessUnitAssembly(timestamp: timestamp, hasLoss: hasLoss, maximumSize: maximumAccessUnitSize)
+  }
+
+  private mutating func endUnit(hasMarker: Bool) {
+    guard var unit = unit.take() else { return }
+    if let type = unit.dropFragment(), !unit.hasLoss { items.append(.fault(.unfinishedNALUnit(type: type.rawValue))) }
+    if let accessUnit = unit.finish(hasMarker: hasMarker) { items.append(.accessUnit(accessUnit)) }
+  }
+}

@@ -1,0 +1,62 @@
+/// The fixed header of an RTP packet (RFC 3550, 5.1).
+public struct RTPHeader: Equatable, Sendable {
+  /// Size of the fixed header; what an extension and contributing sources add is not counted.
+  public static let byteCount = 12
+
+  /// This packet ends an access unit (RFC 6184, 5.1).
+  public var hasMarker: Bool
+  /// 0…127; dynamic numbers begin at 96.
+  public var payloadType: UInt8
+  /// Counts packets, modulo 2¹⁶.
+  public var sequenceNumber: UInt16
+  /// When to show the picture, in units of 1/90 000 s from an arbitrary start, modulo 2³².
+  public var timestamp: UInt32
+  /// Names the sender.
+  public var synchronizationSource: UInt32
+
+  /// Memberwise.
+  public init(
+    hasMarker: Bool, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, synchronizationSource: UInt32
+  ) {
+    self.hasMarker = hasMarker
+    self.payloadType = payloadType & 0x7F
+    self.sequenceNumber = sequenceNumber
+    self.timestamp = timestamp
+    self.synchronizationSource = synchronizationSource
+  }
+
+  /// Reads the twelve bytes at `offset`, which the caller has checked to exist; nil for another version than 2.
+  init?(decoding bytes: Span<UInt8>, at offset: Int) {
+    guard bytes[offset] >> 6 == 2 else { return nil }
+    hasMarker = bytes[offset + 1] & 0x80 != 0
+    payloadType = bytes[offset + 1] & 0x7F
+    sequenceNumber = UInt16(bytes[offset + 2]) << 8 | UInt16(bytes[offset + 3])
+    timestamp = (4..<8).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }
+    synchronizationSource = (8..<12).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }
+  }
+
+  /// Writes ``byteCount`` bytes at `offset`: version 2, without padding, extension and contributing sources.
+  func write(to destination: UnsafeMutableRawBufferPointer, at offset: Int) {
+    destination[offset] = 0x80
+    destination[offset + 1] = (hasMarker ? 0x80 : 0) | payloadType
+    destination.storeBytes(of: sequenceNumber.bigEndian, toByteOffset: offset + 2, as: UInt16.self)
+    destination.storeBytes(of: timestamp.bigEndian, toByteOffset: offset + 4, as: UInt32.self)
+    destination.storeBytes(of: synchronizationSource.bigEndian, toByteOffset: offset + 8, as: UInt32.self)
+  }
+
+  /// Whether both packets belong to one stream.
+  func isOfSameStream(as other: RTPHeader) -> Bool {
+    payloadType == other.payloadType && synchronizationSource == other.synchronizationSource
+  }
+}
+
+/// The NAL unit types that RFC 6184 adds for packets that are not just one NAL unit (table 1).
+extension NALUnitType {
+  /// STAP-A: several NAL units of one access unit.
+  static let singleTimeAggregation = NALUnitType(rawValue: 24)
+  /// FU-A: a piece of a NAL unit.
+  static let fragmentationUnit = NALUnitType(rawValue: 28)
+
+  /// What a packet can hold as it is, and what the others are made of.
+  var isPlain: Bool { (1...23).contains(rawValue) }
+}
