@@ -207,7 +207,7 @@ extension ConnectionLoop {
       switch reader.read(into: readBuffer) {
       case .bytes(let count):
         connection.count(received: count)
-        while !isOver, let item = reader.decoder.next() {
+        while !isOver, let item = reader.next() {
           perform(session.receive(item, now: MonotonicClock.now))
         }
         if count < readBuffer.count { return }
