@@ -27,6 +27,7 @@ public final class AppConnection: Sendable {
     public var videoQueueCapacity: Int
     /// Nil ends with the first failure.
     public var reconnection: Reconnection.Timing?
+    public var listener: (any ConversationListener)?
 
     /// With the usual limits.
     public init(

@@ -17,6 +17,7 @@ final class ConnectionLoop {
   private let outlet: Outlet
   private var session: AppSession
   private var reader: FrameReader
+  private var conversation: ConversationLog?
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   private var grantEpoch: UInt32?
@@ -38,6 +39,7 @@ final class ConnectionLoop {
     self.reader = reader
     queue = connection.queue
     outlet = connection.outlet
+    conversation = ConversationLog(connection.configuration.listener)
     session = AppSession(configuration: connection.configuration.session, lastEpoch: lastEpoch)
   }
 
@@ -72,6 +74,7 @@ final class ConnectionLoop {
   private func perform(_ actions: [AppSession.Action]) {
     let frames = actions.compactMap { if case .send(let frames) = $0 { frames } else { nil } }
     var failure: LinkError?
+    for frames in frames { conversation?.noteSent(frames) }
     if session.videoGrant?.epoch != grantEpoch || !frames.isEmpty {
       // In one: the streaming thread writes no video between the loss of the grant and the end of the service, and
       // whoever hears of a new grant can use it at once, but not before these frames.
@@ -208,6 +211,7 @@ extension ConnectionLoop {
       case .bytes(let count):
         connection.count(received: count)
         while !isOver, let item = reader.next() {
+          conversation?.noteReceived(item)
           perform(session.receive(item, now: MonotonicClock.now))
         }
         if count < readBuffer.count { return }

@@ -57,6 +57,7 @@ public final class HeadUnitServer: Sendable {
   /// Of the first connections; ``configure(_:)`` gives later ones another.
   let configuration: HeadUnitConfiguration
   let admission: Admission
+  let listener: (any ConversationListener)?
   let source: Source
   let wakeUp = WakeUp()
   private let orders = Mutex<[Order]>([])
@@ -81,11 +82,11 @@ public final class HeadUnitServer: Sendable {
   /// that is free.
   public convenience init(
     configuration: HeadUnitConfiguration, address: String?, port: UInt16, admission: Admission = Admission(),
-    observer: any HeadUnitServerObserver
+    listener: (any ConversationListener)? = nil, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .listener(ListeningPort(address: address, port: port)),
-      admission: admission, observer: observer)
+      admission: admission, listener: listener, observer: observer)
   }
 
   /// Serves one connected stream socket, whose descriptor it takes over.
@@ -99,17 +100,20 @@ public final class HeadUnitServer: Sendable {
     configuration: HeadUnitConfiguration, serving socket: Socket, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
-      configuration: configuration, source: .connection(socket), admission: Admission(), observer: observer)
+      configuration: configuration, source: .connection(socket), admission: Admission(), listener: nil,
+      observer: observer)
   }
 
   private init(
-    configuration: HeadUnitConfiguration, source: Source, admission: Admission, observer: any HeadUnitServerObserver
+    configuration: HeadUnitConfiguration, source: Source, admission: Admission,
+    listener: (any ConversationListener)?, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     self.configuration = configuration
     self.source = source
     var admission = admission
     admission.maximumConnectionCount = min(max(admission.maximumConnectionCount, 1), Int(UInt8.max))
     self.admission = admission
+    self.listener = listener
     self.observer = observer
     try wakeUp.open()
   }

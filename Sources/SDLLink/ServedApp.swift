@@ -18,6 +18,7 @@ final class ServedApp {
   private var session: HeadUnitSession
   private var reader: FrameReader
   private var lane = ControlLane()
+  private var conversation: ConversationLog?
   private var closeDeadline: Duration?
   /// Until when an app has to be registered; nil while one is.
   private var registrationDeadline: Duration?
@@ -31,6 +32,7 @@ final class ServedApp {
     self.didChangeStanding = didChangeStanding
     session = HeadUnitSession(configuration: configuration, sessionID: id, connectionID: UInt16(id))
     reader = FrameReader(socket: socket, peer: peer, limits: configuration.frameLimits)
+    conversation = ConversationLog(server.listener, prefix: "app \(id) ")
     registrationDeadline = server.admission.registrationTime.map { connectTime + $0 }
   }
 
@@ -68,6 +70,7 @@ final class ServedApp {
     for action in actions {
       switch action {
       case .send(let frames):
+        conversation?.noteSent(frames)
         do { try lane.append(frames, peer: reader.peer) } catch { end(error) }
       case .report(let event):
         server.report(.session(id: id, event))
@@ -103,6 +106,7 @@ final class ServedApp {
       switch reader.read(into: buffer) {
       case .bytes(let count):
         while !isOver, let item = reader.next() {
+          conversation?.noteReceived(item)
           perform { $0.receive(item, now: MonotonicClock.now) }
         }
         if count < buffer.count { return }

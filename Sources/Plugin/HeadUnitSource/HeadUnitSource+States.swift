@@ -18,7 +18,7 @@ extension HeadUnitSource {
     do {
       let server = try HeadUnitServer(
         configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
-        admission: Self.admission, observer: self)
+        admission: Self.admission, listener: ProtocolLog(gstElement), observer: self)
       server.situate(.opening(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
       state.withLock { $0.server = server }
       try server.start()

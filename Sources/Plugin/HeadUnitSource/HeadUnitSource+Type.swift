@@ -16,6 +16,7 @@ private func source(_ instance: UnsafeMutableRawPointer) -> Unmanaged<HeadUnitSo
 public func gst_sdl_head_unit_src_install_properties(_ objectClass: UnsafeMutablePointer<GObjectClass>) {
   // Registers the debug category, which GST_DEBUG help then lists.
   _ = HeadUnitSource.log
+  _ = ProtocolLog.category
   HeadUnitSourceProperty.install(on: objectClass)
 }
 
