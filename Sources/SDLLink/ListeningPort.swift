@@ -35,7 +35,9 @@ final class ListeningPort: Sendable {
   /// Listens again on the same port; false when somebody else has taken it meanwhile.
   func reopen() -> Bool {
     socket.withLock { socket in
-      if socket == nil, !isShutDown.load(ordering: .relaxed) { socket = Socket.listening(on: address, acceptsIPv4: acceptsIPv4) }
+      if socket == nil, !isShutDown.load(ordering: .relaxed) {
+        socket = Socket.listening(on: address, acceptsIPv4: acceptsIPv4)
+      }
       return socket != nil
     }
   }
