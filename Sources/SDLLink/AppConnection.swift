@@ -65,8 +65,7 @@ public final class AppConnection: Sendable {
     var drainTime: Duration
   }
 
-  /// How long a head unit that is just starting may refuse connections before that is an error.
-  static let refusalPatience = Duration.seconds(2)
+  /// Between two attempts to reach a head unit that refuses connections because it is just starting.
   static let refusalPause = Duration.milliseconds(250)
 
   let configuration: Configuration
