@@ -111,7 +111,9 @@ public struct MessageAssembler: Sendable {
     partial.lastFrame = now
     if isLast { return Message(header: frame.header, payload: partial.payload) }
     partials[key] = partial
-    while partials.count > 1, partials.values.reduce(0, { $0 + $1.payload.count }) > maximumMessageSize { dropStalest() }
+    while partials.count > 1, partials.values.reduce(0, { $0 + $1.payload.count }) > maximumMessageSize {
+      dropStalest()
+    }
     return nil
   }
 
