@@ -13,7 +13,8 @@ import SDLApp
 /// - `scale`: by which the head unit enlarges the pictures, 1…10 (gdouble);
 /// - `diagonal`, in inches, and `pixels-per-inch` (gdouble), `preferred-fps` (gint): those that the head unit has told.
 ///
-/// The array is empty when the head unit takes any size.
+/// The array is empty when the head unit takes any size. A `sdlrangefilter` in between leaves out what it does not support,
+/// unless nothing would be left.
 enum CapabilityQuery {
   private static let name = "application/x-sdl-video-capabilities"
   private static let field = "capabilities"
@@ -32,6 +33,16 @@ enum CapabilityQuery {
     guard let displays = displays(), let structure = gst_query_writable_structure(query) else { return true }
     DisplayStructure.set(structure, field, displays.compactMap(DisplayStructure.structure))
     return true
+  }
+
+  /// Leaves out what `ranges` reject of an answer, if `query` has one.
+  static func prune(_ query: UnsafeMutablePointer<GstQuery>, by ranges: @autoclosure () -> VideoRanges) {
+    guard query.isCustom(name), let structure = gst_query_writable_structure(query),
+      let displays = DisplayStructure.displays(structure, field)
+    else { return }
+    let judge = VideoRangeJudge(ranges: ranges(), headUnit: .displays(displays))
+    guard !judge.survivors.isEmpty, judge.survivors.count < displays.count else { return }
+    DisplayStructure.set(structure, field, judge.survivors.compactMap(DisplayStructure.structure))
   }
 }
 

@@ -70,6 +70,7 @@ extension RangeFilter {
       return true
     }
     let isAnswered = gst_sdl_range_filter_parent_query(transform, direction, query) != 0
+    if isAnswered, direction == GST_PAD_SINK { CapabilityQuery.prune(query, by: state.withLock { $0.ranges }) }
     guard isAnswered, query.pointee.type == GST_QUERY_CAPS, let judge = state.withLock({ $0.judge }),
       !judge.ranges.isUnlimited
     else { return isAnswered }
