@@ -135,7 +135,7 @@ extension VideoSinkState {
   fileprivate var startReason: String {
     if !hasStreamed { return "first-start" }
     if wasLost { return "reconnected" }
-    if lastStop == .resized { return "resized" }
+    if lastStop == .resized || lastStop == .outOfRange { return "resized" }
     return announcement == .suspended ? "resumed" : "restarted"
   }
 }

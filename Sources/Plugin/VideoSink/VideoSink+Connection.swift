@@ -112,24 +112,8 @@ extension VideoSink: AppConnectionObserver {
         .stream(
           GST_STREAM_ERROR_FORMAT, "The head unit takes no H.264 byte stream (H264 over RAW), only: \(names)"))
     }
-    var offers = capability.map(VideoOffer.offers(of:)) ?? []
-    if offers.isEmpty, let fallbackSize,
-      let offer = VideoOffer(displaySize: fallbackSize, scale: nil, frameRate: capability?.preferredFPS)
-    {
-      offers = [offer]
-    }
-    state.withLock { state in
-      state.headUnit?.videoCapability = capability
-      state.maximumBitrate = capability?.maxBitrate
-      state.areOffersCurrent = true
-      guard state.offers != offers else { return }
-      state.offers = offers
-      state.insistedSize = nil
-      state.shouldRenegotiate = true
-    }
-    state.broadcast()
-    updateWish()
-    log(GST_LEVEL_INFO, "the head unit takes \(offers.map { "\($0.size)" })")
+    state.withLock { $0.headUnit?.videoCapability = capability }
+    choose(from: VideoDisplay.displays(of: capability, screen: fallbackSize))
     VideoSinkProperty.headUnit.notify(element)
   }
 
@@ -174,12 +158,12 @@ extension VideoSink: AppConnectionObserver {
         state.isHeld = false
         state.isConnected = false
         state.hmiStatus = nil
-        state.insistedSize = nil
+        state.insistedDisplay = nil
         state.framesBeforeWish = 0
         state.videoState = .stopped
         state.wasLost = state.hasStreamed
         // Lest the size that the last head unit took be asked for before the next one has spoken.
-        state.areOffersCurrent = false
+        state.areDisplaysCurrent = false
       }
       return state
     }
