@@ -15,21 +15,23 @@ extension VideoSink {
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
   func getCaps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
     guard let offers = state.withLock({ $0.acceptedOffers }), !offers.isEmpty else { return nil }
-    guard let caps = gst_caps_from_string(Self.capsText(offers)) else { return nil }
+    let frameRate = settings.withLock { $0.maxFrameRate }
+    guard let caps = gst_caps_from_string(Self.capsText(offers, wish: frameRate)) else { return nil }
     guard let filter else { return caps }
     defer { gst_caps_unref(caps) }
     return gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST)
   }
 
-  /// First what the head unit prefers, then H.264 in the same sizes, then raw video that is faster, which the sink
+  /// First what head unit and app prefer, then H.264 in the same sizes, then raw video that is faster, which the sink
   /// thins out, or does not tell the shape of its pixels.
-  private static func capsText(_ offers: [VideoOffer]) -> String {
+  private static func capsText(_ offers: [VideoOffer], wish: Fraction?) -> String {
     func size(_ offer: VideoOffer) -> String {
       "width=(int)\(offer.size.width),height=(int)\(offer.size.height)"
     }
     let preferred = offers.map { offer in
-      let rate = offer.frameRate ?? EncoderTargets.defaultFrameRate
-      return "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,\(rate)/1],"
+      let rate = EncoderTargets.frameRate(wish: wish, announced: offer.frameRate)
+      return "video/x-raw,\(rawFormats),\(size(offer)),"
+        + "framerate=(fraction)[0/1,\(rate.numerator)/\(rate.denominator)],"
         + "pixel-aspect-ratio=(fraction)1/1"
     }
     let encoded = offers.map { "\(h264),\(profiles),\(size($0))" }
@@ -72,6 +74,7 @@ extension VideoSink {
     guard let structure = gst_caps_get_structure(caps, 0) else { return false }
     let wasRaw = input.isRaw
     input.lastPicture.forget()
+    input.unseen = nil
     if gst_structure_has_name(structure, "video/x-h264") != 0 {
       input.format = .h264
     } else {
@@ -84,6 +87,8 @@ extension VideoSink {
       input.needsKeyFrame = true
       input.closeEncoder()
     }
+    input.frameRate = Self.frameRate(structure)
+    input.rateMeter = FrameRateMeter()
     limitLateness()
     var width: gint = 0
     var height: gint = 0
@@ -93,6 +98,20 @@ extension VideoSink {
     setInputSize(hasSize ? VideoSize(Int(width), Int(height)) : input.encodedSize)
     log(GST_LEVEL_INFO, "input \(hasSize ? "\(width)×\(height)" : "of unknown size"), raw: \(input.isRaw)")
     return true
+  }
+
+  /// Nil for a variable rate. A maximum that is given with that is as good as a rate.
+  private static func frameRate(_ structure: UnsafeMutablePointer<GstStructure>) -> Fraction? {
+    for field in ["framerate", "max-framerate"] {
+      var numerator: gint = 0
+      var denominator: gint = 0
+      if gst_structure_get_fraction(structure, field, &numerator, &denominator) != 0,
+        let rate = Fraction(Int(numerator), Int(denominator))
+      {
+        return rate
+      }
+    }
+    return nil
   }
 
   private func warnAboutPixels(_ info: GstVideoInfo) {

@@ -121,6 +121,8 @@ extension VideoSink: AppConnectionObserver {
     state.withLock { state in
       state.headUnit?.videoCapability = capability
       state.maximumBitrate = capability?.maxBitrate
+      state.generalFrameRate = capability?.preferredFPS.flatMap { $0 > 0 ? $0 : nil }
+      state.largestPicture = offers.map(\.displaySize).max { $0.width * $0.height < $1.width * $1.height }
       state.areOffersCurrent = true
       guard state.offers != offers else { return }
       state.offers = offers

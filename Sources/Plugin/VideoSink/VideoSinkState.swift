@@ -29,6 +29,10 @@ struct VideoSinkState: Sendable {
   var offers: [VideoOffer]?
   /// The head unit's limit in kbit/s.
   var maximumBitrate: Int?
+  /// What its capability says of the frame rate, for sizes that are not in it.
+  var generalFrameRate: Int?
+  /// The largest size that it can show.
+  var largestPicture: VideoSize?
   /// The size that the head unit insisted on in its acknowledgement.
   var insistedSize: VideoSize?
   /// The right to send; nil while no frame may go out.
@@ -131,7 +135,13 @@ struct VideoSinkState: Sendable {
   /// Frames per second that the head unit would like for pictures of the input's size.
   var preferredFrameRate: Int? {
     guard let inputSize else { return nil }
-    return acceptedOffers?.first { $0.size == inputSize }?.frameRate
+    return acceptedOffers?.first { $0.size == inputSize }?.frameRate ?? generalFrameRate
+  }
+
+  /// What the head unit says of rates, for pictures of the input's size.
+  var encoderLimits: EncoderLimits {
+    EncoderLimits(
+      maximumBitrate: maximumBitrate, preferredFrameRate: preferredFrameRate, largestPicture: largestPicture)
   }
 
   /// The sizes that would be accepted, for messages to people.
