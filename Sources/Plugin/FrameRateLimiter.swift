@@ -47,12 +47,6 @@ struct FrameRateLimiter {
     return .due
   }
 
-  /// The last picture, which was early, is shown after all, because so much later no other has come.
-  mutating func showsLast(after wait: UInt64, limit: Fraction) {
-    guard let last else { return }
-    due = Self.bounded(last.runningTime &+ min(wait, Self.latest)) + limit.interval
-  }
-
   /// Forgets the rhythm, for a new segment.
   mutating func reset() {
     self = FrameRateLimiter()

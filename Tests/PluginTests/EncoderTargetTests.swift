@@ -156,7 +156,7 @@ import Testing
       """
       videotestsrc pattern=snow num-buffers=600 ! video/x-raw,format=I420,width=160,height=120,framerate=30/1 \
       ! sdlvideosink name=sink uri=\(headUnit.uri) sync=false bitrate-policy=head-unit-maximum \
-      keep-alive-interval=0
+      keep-alive-interval=0 option-string=scenecut=0
       """)
     try pipeline.play()
     try headUnit.waitForFrames(150)
@@ -176,11 +176,11 @@ import Testing
 
   /// A source that was slowed down can be asked for more again.
   @Test func upstreamIsAskedForMore() throws {
-    let headUnit = try TestHeadUnit(.small(320, 240, frameRate: 10))
+    // In another size than the source would choose by itself, so that it asks again when the head unit has spoken.
+    let headUnit = try TestHeadUnit(.small(160, 120, frameRate: 10))
     let pipeline = try Pipeline(
-      "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240 ! sdlvideosink name=sink uri=\(headUnit.uri)"
+      "videotestsrc is-live=true ! video/x-raw,format=I420 ! sdlvideosink name=sink uri=\(headUnit.uri)"
     )
-    // So that the source negotiates with a sink that knows the head unit.
     try pipeline.play()
     try headUnit.waitForFrames(3)
     let pad = try pipeline.sink.pad("sink")
@@ -193,10 +193,10 @@ import Testing
     }
     try pipeline.sink.set("max-framerate", "5")
     #expect(eventually { (try? pipeline.sink.statistics["framerate-target"]) == 5 })
-    let before = inputRate()
-    headUnit.server.perform(.frameRate(60))
+    #expect(inputRate() == 10)
+    headUnit.server.perform(.frameRate(25))
     try pipeline.sink.set("max-framerate", "0")
-    #expect(eventually { inputRate() == 60 }, "\(before), then \(inputRate())")
+    #expect(eventually { inputRate() == 25 })
     let starts = headUnit.record.events.count { if case .videoStarted = $0 { true } else { false } }
     #expect(starts == 1)
   }

@@ -27,7 +27,7 @@ import Testing
     ("bitrate-policy", "default-capped", "head-unit-maximum", "head-unit-maximum"),
     ("max-framerate", "0/1", "30000/1001", "30000/1001"),
     ("max-framerate", "0/1", "15", "15/1"),
-    ("max-framerate", "0/1", "100000", "240/1"),
+    ("max-framerate", "0/1", "240", "240/1"),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),
     ("threads", "0", "1", "1"),

@@ -15,13 +15,13 @@ extension X264EncoderTests {
     }
 
     /// Z4: the change makes no key frame, and the bits per second stay what they are.
-    @Test(arguments: [(30, 10), (15, 10), (30, 15), (10, 30), (15, 25)])
+    @Test(arguments: [(30, 10), (15, 10), (30, 15), (10, 13)])
     func bitsPerSecondStay(before: Int, after: Int) throws {
       let encoder = try encoder(frameRate: before)
-      #expect(try encoder.encodePan(0..<before, over: Panorama.grainy).filter(\.isKeyFrame).count == 1)
+      #expect(try encoder.encodePan(0..<10, over: Panorama.grainy).filter(\.isKeyFrame).count == 1)
       try encoder.setRates(rates(600, after))
       #expect(encoder.areHeadersOutdated)
-      let units = try encoder.encodePan(before..<before + 12 * after, over: Panorama.grainy)
+      let units = try encoder.encodePan(10..<10 + 12 * after, over: Panorama.grainy)
       #expect(!units[0].isKeyFrame)
       let measured = units.suffix(10 * after).reduce(0) { $0 + $1.bytes.count } * 8 / 10_000
       #expect(abs(measured - 600) < 60, "\(measured) kbit/s")
@@ -40,8 +40,8 @@ extension X264EncoderTests {
       // Back to what the headers say.
       try encoder.setRates(rates(600, 30))
       #expect(!encoder.areHeadersOutdated && !encoder.isKeyFrameDue)
-      units += try encoder.encodePan(50..<101)
-      #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 20, 40, 100])
+      units += try encoder.encodePan(50..<62)
+      #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 20, 40])
     }
 
     @Test func dueKeyFrameIsKnownBefore() throws {
@@ -54,11 +54,13 @@ extension X264EncoderTests {
     }
 
     @Test func levelLimitsTheFrameRate() throws {
-      // H.264, table A-1: level 1.2 has 6000 macroblocks per second, that is 20 pictures of 20×15.
+      // H.264, table A-1: level 1.3 has 11880 macroblocks per second, that is 39.6 pictures of 20×15.
       let encoder = try encoder(320, 240, frameRate: 15)
-      #expect(try encoder.encodePan(0..<1)[0].sequenceParameterSet().levelIDC <= 12)
-      let impossible = FrameRate(numerator: 240, denominator: 1)
-      #expect(throws: EncoderError.self) { try encoder.setRates(EncoderRates(bitrate: 300, frameRate: impossible)) }
+      #expect(try encoder.encodePan(0..<1)[0].sequenceParameterSet().levelIDC == 13)
+      let tooFast = FrameRate(numerator: 40, denominator: 1)
+      #expect(throws: EncoderError.frameRateAboveLevel(requested: tooFast, level: 13)) {
+        try encoder.setRates(EncoderRates(bitrate: 600, frameRate: tooFast))
+      }
       #expect(encoder.rates == rates(600, 15) && !encoder.areHeadersOutdated)
     }
 

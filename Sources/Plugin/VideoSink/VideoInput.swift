@@ -10,16 +10,6 @@ struct KeyFrameRequest {
   var isOverdue = false
 }
 
-/// A picture that came too soon after another, and is to be seen if no other comes.
-struct UnseenPicture {
-  /// When to show it.
-  var deadline: Duration
-  /// How much later than it came, in ns.
-  var wait: UInt64
-  /// Pictures per second that can be shown.
-  var limit: Fraction
-}
-
 /// When a frame is to be shown, as its buffer says; `GST_CLOCK_TIME_NONE` where it does not.
 struct FrameTime {
   var presentation = UInt64.max
@@ -60,8 +50,8 @@ final class VideoInput {
   /// What the encoder was last told to aim at.
   var targets: EncoderTargets?
   var limiter = FrameRateLimiter()
-  /// Of the last picture, while it has been thinned out and nothing has come since.
-  var unseen: UnseenPicture?
+  /// When to show the last picture, while it has been thinned out and nothing has come since.
+  var unseen: Duration?
   /// When the alarm for one of those rings, or has rung.
   var unseenAlarm: Duration = .zero
   var rateMeter = FrameRateMeter()

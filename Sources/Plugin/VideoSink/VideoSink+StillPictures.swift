@@ -13,6 +13,7 @@ extension VideoSink {
   }
 
   private static let retryPause = Duration.milliseconds(250)
+  private static let unpacedPatience = Duration.milliseconds(500)
   private static let fullQueuePause = Duration.milliseconds(20)
 
   /// The property has changed.
@@ -38,9 +39,12 @@ extension VideoSink {
   /// A picture came too soon after another: if no other follows within an interval of when it can be shown, it stays the
   /// last one for long, and is what the viewer has to see.
   func showLater(after wait: UInt64, now: Duration, limit: Fraction) {
-    let wait = wait + limit.interval
-    let deadline = now + .nanoseconds(Int64(clamping: wait))
-    input.unseen = UnseenPicture(deadline: deadline, wait: wait, limit: limit)
+    // By then two intervals have passed with one picture, so that this one does not raise the rate. A file that is not
+    // played in time may come with any delays.
+    let isPaced = isUpstreamLive || gst_base_sink_get_sync(baseSink) != 0
+    let deadline =
+      now + .nanoseconds(Int64(clamping: wait + limit.interval)) + (isPaced ? .zero : Self.unpacedPatience)
+    input.unseen = deadline
     // An alarm that is yet to ring will be set again.
     guard input.unseenAlarm <= now else { return }
     input.unseenAlarm = deadline
@@ -50,14 +54,13 @@ extension VideoSink {
   /// Whose turn it is shows the last picture if that was thinned out and nothing has followed. When to look again.
   private func showUnseen(now: Duration) -> Duration? {
     guard let unseen = input.unseen, let (grant, _, connection) = usableGrant() else { return nil }
-    if now >= unseen.deadline, !connection.isVideoQueueFull {
+    if now >= unseen, !connection.isVideoQueueFull {
       input.unseen = nil
       guard sendStill(grant, connection) else { return nil }
       input.lastSent = now
-      input.limiter.showsLast(after: unseen.wait, limit: unseen.limit)
       return nil
     }
-    input.unseenAlarm = now >= unseen.deadline ? now + Self.fullQueuePause : unseen.deadline
+    input.unseenAlarm = now >= unseen ? now + Self.fullQueuePause : unseen
     return input.unseenAlarm
   }
 
