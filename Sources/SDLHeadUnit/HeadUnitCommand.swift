@@ -7,6 +7,9 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case event(HMIEvent, isActive: Bool)
   /// Another size for the app on the screen; the scale is 1…10.
   case resize(ImageResolution, scale: Double?)
+  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 takes it back.
+  case frameRate(Int)
+  case maximumBitrate(Int)
   case driverDistraction(OnDriverDistraction)
   /// Brings the app of this session to the screen; nil for the one that was there last.
   case activate(UInt8?)
@@ -39,6 +42,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
     emergency on|off
     embedded-navi on|off
     resize WxH [scale S]
+    framerate FPS
+    max-bitrate KBPS
     distraction on|off [TEXT]
     activate [APP]
     end-video
@@ -74,6 +79,8 @@ extension HeadUnitCommand {
         isOn(arguments[0]).map { .event(event, isActive: $0) }
       }
     case ("resize", 1), ("resize", 3): resize(arguments)
+    case ("framerate", 1): rate(arguments[0]).map { .frameRate($0) }
+    case ("max-bitrate", 1): rate(arguments[0]).map { .maximumBitrate($0) }
     case ("distraction", 1...): distraction(arguments)
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
@@ -117,6 +124,11 @@ extension HeadUnitCommand {
     guard arguments.count > 1 else { return .resize(size, scale: nil) }
     guard arguments[1] == "scale", let scale = Double(arguments[2]), (1...10).contains(scale) else { return nil }
     return .resize(size, scale: scale)
+  }
+
+  /// What the RPC specification allows.
+  private static func rate(_ text: String) -> Int? {
+    Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
   }
 
   private static func distraction(_ arguments: [String]) -> HeadUnitCommand? {

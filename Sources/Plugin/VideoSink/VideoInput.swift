@@ -45,7 +45,18 @@ final class VideoInput {
   var encoderSettings: EncoderSettings?
   /// Stands in for a time stamp, which x264 wants to grow, whatever the buffers' do.
   var pictureNumber: Int64 = 0
+  /// What the caps say; nil when they leave it open.
+  var frameRate: Fraction?
+  /// What the encoder was last told to aim at.
+  var targets: EncoderTargets?
   var limiter = FrameRateLimiter()
+  /// When to show the last picture, while it has been thinned out and nothing has come since.
+  var unseen: Duration?
+  /// When the alarm for one of those rings, or has rung.
+  var unseenAlarm: Duration = .zero
+  var rateMeter = FrameRateMeter()
+  var hasWarnedAboutBitrate = false
+  var hasWarnedAboutRate = false
 
   /// Start of the service that the last frame was for.
   var epoch: UInt32 = 0
@@ -75,7 +86,13 @@ final class VideoInput {
     repeatPicture = RepeatPicture()
     format = .none
     closeEncoder()
+    frameRate = nil
+    targets = nil
     limiter.reset()
+    unseen = nil
+    rateMeter = FrameRateMeter()
+    hasWarnedAboutBitrate = false
+    hasWarnedAboutRate = false
     epoch = 0
     needsKeyFrame = true
     keyFrameRequest = nil

@@ -20,7 +20,7 @@ extension VideoSink {
     }
     guard !accepted.isEmpty || isHopeless else { return nil }
     // What was rejected comes last: ranges that have changed may already ask for it.
-    guard let caps = isHopeless ? tolerantCaps() : gst_caps_from_string(Self.capsText(accepted + rejected)) else {
+    guard let caps = isHopeless ? tolerantCaps() : gst_caps_from_string(capsText(accepted + rejected)) else {
       return nil
     }
     guard let filter else { return caps }
@@ -28,22 +28,23 @@ extension VideoSink {
     return gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST)
   }
 
-  /// First what the head unit prefers, then H.264 in the same sizes, then raw video that is faster, which the sink
+  /// First what head unit and app prefer, then H.264 in the same sizes, then raw video that is faster, which the sink
   /// thins out, or does not tell the shape of its pixels.
-  static func capsText(_ displays: [VideoDisplay]) -> String {
-    var known: Set<[Int]> = []
-    let streams = displays.compactMap { display -> (size: String, rate: Int)? in
+  func capsText(_ displays: [VideoDisplay]) -> String {
+    let wish = settings.withLock { $0.maxFrameRate }
+    var known: Set<String> = []
+    let streams = displays.compactMap { display -> (size: String, rate: String)? in
       guard let size = display.streamSize else { return nil }
-      let rate = display.frameRate ?? EncoderTargets.defaultFrameRate
-      guard known.insert([size.width, size.height, rate]).inserted else { return nil }
-      return ("width=(int)\(size.width),height=(int)\(size.height)", rate)
+      let rate = EncoderTargets.frameRate(wish: wish, announced: display.frameRate)
+      let stream = (size: "width=(int)\(size.width),height=(int)\(size.height)", rate: "\(rate.numerator)/\(rate.denominator)")
+      return known.insert("\(stream)").inserted ? stream : nil
     }
     let preferred = streams.map { size, rate in
-      "video/x-raw,\(rawFormats),\(size),framerate=(fraction)[0/1,\(rate)/1],pixel-aspect-ratio=(fraction)1/1"
+      "video/x-raw,\(Self.rawFormats),\(size),framerate=(fraction)[0/1,\(rate)],pixel-aspect-ratio=(fraction)1/1"
     }
-    let encoded = streams.map { "\(h264),\(profiles),\($0.size)" }
+    let encoded = streams.map { "\(Self.h264),\(Self.profiles),\($0.size)" }
     let tolerated = streams.flatMap { size, _ in
-      let text = "video/x-raw,\(rawFormats),\(size),framerate=(fraction)[0/1,2147483647/1]"
+      let text = "video/x-raw,\(Self.rawFormats),\(size),framerate=(fraction)[0/1,2147483647/1]"
       return ["\(text),pixel-aspect-ratio=(fraction)1/1", text]
     }
     return (preferred + encoded + tolerated).joined(separator: ";")
@@ -81,6 +82,7 @@ extension VideoSink {
     guard let structure = gst_caps_get_structure(caps, 0) else { return false }
     let wasRaw = input.isRaw
     input.lastPicture.forget()
+    input.unseen = nil
     if gst_structure_has_name(structure, "video/x-h264") != 0 {
       input.format = .h264
     } else {
@@ -93,6 +95,8 @@ extension VideoSink {
       input.needsKeyFrame = true
       input.closeEncoder()
     }
+    input.frameRate = Self.frameRate(structure)
+    input.rateMeter = FrameRateMeter()
     limitLateness()
     // Whoever is upstream may be new, and the first caps may come when the head unit has spoken already.
     choose()
@@ -104,6 +108,20 @@ extension VideoSink {
     setInputSize(hasSize ? VideoSize(Int(width), Int(height)) : input.encodedSize)
     log(GST_LEVEL_INFO, "input \(hasSize ? "\(width)×\(height)" : "of unknown size"), raw: \(input.isRaw)")
     return true
+  }
+
+  /// Nil for a variable rate. A maximum that is given with that is as good as a rate.
+  private static func frameRate(_ structure: UnsafeMutablePointer<GstStructure>) -> Fraction? {
+    for field in ["framerate", "max-framerate"] {
+      var numerator: gint = 0
+      var denominator: gint = 0
+      if gst_structure_get_fraction(structure, field, &numerator, &denominator) != 0,
+        let rate = Fraction(Int(numerator), Int(denominator))
+      {
+        return rate
+      }
+    }
+    return nil
   }
 
   private func warnAboutPixels(_ info: GstVideoInfo) {

@@ -37,7 +37,7 @@ extension VideoSink {
 
   /// Those of `displays` that upstream's caps allow pictures for.
   private func possible(_ displays: [VideoDisplay]) -> [VideoDisplay] {
-    guard !displays.isEmpty, let caps = gst_caps_from_string(Self.capsText(displays)) else { return displays }
+    guard !displays.isEmpty, let caps = gst_caps_from_string(capsText(displays)) else { return displays }
     defer { gst_caps_unref(caps) }
     guard let possible = gst_pad_peer_query_caps(cgst_base_sink_pad(element), caps) else { return displays }
     defer { gst_caps_unref(possible) }

@@ -26,8 +26,15 @@ extension VideoSink {
         return drop(.waitingForKeyFrame)
       }
     }
+    watchRate(at: frameClock(buffer))
     for index in 0..<payload.segmentCount where input.repeatPicture.observe(payload.segment(at: index)) { break }
     return submit(payload, grant, connection)
+  }
+
+  /// When a frame is shown, in ns: as its time stamp says, or now.
+  private func frameClock(_ buffer: UnsafeMutablePointer<GstBuffer>) -> UInt64 {
+    let time = runningTime(UInt64(buffer.pointee.pts))
+    return time == .max ? UInt64(clamping: MonotonicClock.now.nanoseconds) : time
   }
 
   /// The first frame of a stream starts with its parameter sets: what stands before them is left out, and what is

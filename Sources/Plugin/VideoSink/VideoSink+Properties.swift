@@ -33,6 +33,9 @@ extension VideoSink {
       case .connectTimeout: settings.connectTimeout = g_value_get_uint(value)
       case .heartbeatInterval: settings.heartbeatInterval = g_value_get_uint(value)
       case .bitrate: settings.bitrate = g_value_get_uint(value)
+      case .bitratePolicy:
+        settings.bitratePolicy = BitratePolicy(enumValue: g_value_get_enum(value)) ?? .defaultCapped
+      case .maxFrameRate: settings.maxFrameRate = Fraction(value)
       case .speedPreset:
         settings.speedPreset =
           SpeedPreset(rawValue: g_value_get_enum(value)) ?? VideoSinkSettings.defaultSpeedPreset
@@ -74,6 +77,10 @@ extension VideoSink {
     case .backgroundRepeat: g_value_set_boolean(value, settings.repeatsBackgroundNotice ? 1 : 0)
     case .backgroundText: g_value_set_string(value, settings.backgroundText)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
+    case .bitratePolicy: g_value_set_enum(value, settings.bitratePolicy.enumValue)
+    case .maxFrameRate:
+      let rate = settings.maxFrameRate
+      gst_value_set_fraction(value, gint(rate?.numerator ?? 0), gint(rate?.denominator ?? 1))
     case .speedPreset: g_value_set_enum(value, settings.speedPreset.rawValue)
     case .keyIntMax: g_value_set_uint(value, settings.keyIntMax)
     case .threads: g_value_set_uint(value, settings.threads)
@@ -108,6 +115,13 @@ extension VideoSink {
     func setError(_ reason: String) {
       g_set_error_literal(error, gst_uri_error_quark(), gint(GST_URI_ERROR_BAD_URI.rawValue), reason)
     }
+  }
+}
+
+extension Fraction {
+  /// Of a value that holds a GstFraction; nil for 0.
+  fileprivate init?(_ value: UnsafePointer<GValue>) {
+    self.init(Int(gst_value_get_fraction_numerator(value)), Int(gst_value_get_fraction_denominator(value)))
   }
 }
 

@@ -33,6 +33,7 @@ extension VideoSink {
     structure.set("queue-dwell-last-ns", nanoseconds(link?.lastVideoDwellTime))
     structure.set("queue-dwell-maximum-ns", nanoseconds(link?.longestVideoDwellTime))
     structure.set("bitrate-target-kbps", counters.bitrateTarget)
+    structure.set("framerate-target", counters.frameRateTarget)
     structure.set("bitrate-measured-kbps", counters.bitrate.value(at: now))
     structure.set("bytes-sent", counters.formerBytesSent + (link?.sentByteCount ?? 0))
     structure.set("video-bytes-sent", counters.videoBytesSent)

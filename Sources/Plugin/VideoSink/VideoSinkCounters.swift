@@ -15,7 +15,7 @@ struct VideoSinkCounters {
     case wrongSize
     /// H.264 that can't be decoded before the next key frame.
     case waitingForKeyFrame
-    /// More frames per second than the head unit wishes.
+    /// More frames per second than the head unit or the app wishes.
     case frameRate
     /// Flushed, stopped, or cut off by the end of the connection or of the service.
     case discarded
@@ -36,8 +36,8 @@ struct VideoSinkCounters {
       }
     }
 
-    /// Whether the viewer misses something, of which the application is told. A lower frame rate is what the head unit
-    /// wishes.
+    /// Whether the viewer misses something, of which the application is told. A lower frame rate is what was wished
+    /// for.
     var isLossOfQuality: Bool {
       switch self {
       case .notStreaming, .suspended, .queueFull, .wrongSize, .waitingForKeyFrame: true
@@ -62,6 +62,8 @@ struct VideoSinkCounters {
   var encodeTimeMaximum: UInt64 = 0
   /// kbit/s.
   var bitrateTarget: UInt64 = 0
+  /// Frames per second.
+  var frameRateTarget = 0.0
   /// Pictures that were sent again while upstream was silent.
   var framesRepeated: UInt64 = 0
   var noticeFramesSent: UInt64 = 0

@@ -24,6 +24,8 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case backgroundText
   case backgroundRepeat
   case bitrate
+  case bitratePolicy
+  case maxFrameRate
   case speedPreset
   case keyIntMax
   case threads
@@ -123,8 +125,17 @@ enum VideoSinkProperty: UInt32, PropertyTable {
     case .bitrate:
       .init(
         "bitrate", "Bitrate",
-        "Bitrate of raw video once encoded, in kbit/s; never above what the head unit takes. Changes apply to the next frame",
-        .unsigned(minimum: 1, maximum: UInt32(EncoderSettings.bitrateRange.upperBound), default: 600), .mutablePlaying)
+        "Bitrate of raw video once encoded, in kbit/s; 0 is automatic. Never above what the head unit takes. Changes apply to the next frame",
+        .unsigned(minimum: 0, maximum: UInt32(EncoderSettings.bitrateRange.upperBound), default: 0), .mutablePlaying)
+    case .bitratePolicy:
+      .init(
+        "bitrate-policy", "Bitrate policy", "What bitrate=0 stands for. Changes apply to the next frame",
+        .enumeration(VideoSinkEnums.bitratePolicy, default: BitratePolicy.defaultCapped.enumValue), .mutablePlaying)
+    case .maxFrameRate:
+      .init(
+        "max-framerate", "Maximum frame rate",
+        "Most frames of raw video per second; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply to the next frame",
+        .fraction(maximum: Int32(EncoderTargets.maximumFrameRate)), .mutablePlaying)
     case .speedPreset:
       .init(
         "speed-preset", "Speed/quality preset", "x264 preset for speed against quality",

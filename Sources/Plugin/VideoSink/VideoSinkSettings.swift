@@ -30,13 +30,21 @@ struct VideoSinkSettings {
   var repeatsBackgroundNotice = false
   /// Nil is the usual wording.
   var backgroundText: String?
-  /// kbit/s.
-  var bitrate: UInt32 = 600
+  /// kbit/s; 0 is automatic.
+  var bitrate: UInt32 = 0
+  var bitratePolicy = BitratePolicy.defaultCapped
+  /// Frames per second; nil is automatic.
+  var maxFrameRate: Fraction?
   var speedPreset = Self.defaultSpeedPreset
   /// Frames; 0 is automatic.
   var keyIntMax: UInt32 = 0
   var threads: UInt32 = 0
   var optionString = ""
+
+  /// What the user would like of the encoder.
+  var encoderWish: EncoderWish {
+    EncoderWish(bitrate: Int(bitrate), frameRate: maxFrameRate, automaticBitrate: bitratePolicy)
+  }
 
   /// Who the app is, for the head unit.
   var session: AppSession.Configuration {

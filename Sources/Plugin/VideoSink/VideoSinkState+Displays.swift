@@ -27,12 +27,22 @@ extension VideoSinkState {
   }
 
   /// Frames per second that the head unit would like for pictures of the input's size.
-  var preferredFrameRate: Int? { streamedDisplay?.frameRate }
+  var preferredFrameRate: Int? {
+    if let streamedDisplay { return streamedDisplay.frameRate }
+    return choice?.displays.isEmpty == true ? headUnit?.videoCapability?.preferredFPS : nil
+  }
 
   /// The head unit's limit in kbit/s for pictures of the input's size.
   var maximumBitrate: Int? {
     if let streamedDisplay { return streamedDisplay.maximumBitrate }
     return choice?.displays.isEmpty == true ? headUnit?.videoCapability?.maxBitrate : nil
+  }
+
+  /// What the head unit says of rates, for pictures of the input's size.
+  var encoderLimits: EncoderLimits {
+    let largest = choice?.displays.map(\.size).max { $0.width * $0.height < $1.width * $1.height }
+    return EncoderLimits(
+      maximumBitrate: maximumBitrate, preferredFrameRate: preferredFrameRate, largestPicture: largest)
   }
 
   /// The sizes that would be accepted, for messages to people.
