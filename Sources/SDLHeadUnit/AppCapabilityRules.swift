@@ -52,7 +52,7 @@ enum AppCapabilityRules {
     if entries.isEmpty { faults.append(.empty) }
     var root = told
     root.additionalCapabilities = nil
-    if root != VideoStreamingCapability() { faults.append(.rootNotEmpty) }
+    if !root.json.isEmpty { faults.append(.rootNotEmpty) }
     let known = Set(offered.flatMap { [$0] + ($0.additionalCapabilities ?? []) }.map(Identity.init))
     var seen: Set<Identity> = []
     for (index, entry) in entries.enumerated() {

@@ -75,8 +75,8 @@ struct VideoSizeRules {
 
   /// The side divided by the scale, with the even numbers around it: apps round, cut off, or make even.
   private static func evenRange(_ side: Int, scale: Double?) -> ClosedRange<Int> {
-    // Resolutions are within 1…10000 and scales within 1…10, by the specification; a scale outside counts as 1.
-    let factor = scale.map { (1...10).contains($0) ? $0 : 1 } ?? 1
+    // Resolutions are within 1…10000 and scales within 1…10, by the specification; a scale outside counts as the nearest.
+    let factor = scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
     let exact = Double(min(max(side, 1), 10_000)) / factor
     return Int((exact / 2).rounded(.down)) * 2...Int((exact / 2).rounded(.up)) * 2
   }

@@ -243,13 +243,9 @@ import Testing
   @Test("S15: 853×379 at a sink for 852×378") func oddSize() throws {
     let configuration = Self.headUnit(1280, 569, scale: 1.5)
     let headUnit = try TestHeadUnit(configuration)
-    let fixed = try Pipeline(
-      """
-      videotestsrc is-live=true ! video/x-raw,width=853,height=379 ! sdlvideosink name=sink uri=\(headUnit.uri)
-      """)
-    try? fixed.play()
-    _ = try fixed.waitForError()
-    fixed.stop()
+    #expect(throws: TestFailure.self, "not even a link") {
+      try Pipeline("videotestsrc ! video/x-raw,width=853,height=379 ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    }
     let scaled = try Pipeline(
       """
       videotestsrc is-live=true ! video/x-raw,width=853,height=379 ! videoscale \
@@ -282,7 +278,9 @@ import Testing
     for unit in fitting { right.push(unit.bytes, flags: unit.flags) }
     right.source.end()
     try right.pipeline.waitForEnd()
-    #expect(right.headUnit.record.video == fitting.map(\.bytes))
+    // What stands before the first parameter sets is left out.
+    let video = right.headUnit.record.video
+    #expect(video.count == fitting.count && video.dropFirst().elementsEqual(fitting.dropFirst().map(\.bytes)))
     #expect(try right.statistics["frames-encoded"] == 0)
   }
 

@@ -7,10 +7,17 @@ extension RangeFilter {
   /// Who judges now. What the head unit can show is asked for only if that matters.
   func currentJudge() -> VideoRangeJudge {
     let ranges = state.withLock { $0.ranges }
-    let headUnit = ranges.isUnlimited ? .none : CapabilityQuery.ask(cgst_base_transform_src_pad(element))
+    let headUnit = ranges.isUnlimited ? .none : askForHeadUnit()
     let judge = VideoRangeJudge(ranges: ranges, headUnit: headUnit)
     state.withLock { $0.answers(judge) }
     return judge
+  }
+
+  private func askForHeadUnit() -> VideoRangeJudge.HeadUnit {
+    let headUnit = CapabilityQuery.ask(cgst_base_transform_src_pad(element))
+    // While the pipeline is being put together an SDL sink may still come.
+    let isRunning = gst_pad_is_active(cgst_base_transform_src_pad(element)) != 0
+    return headUnit == .none && !isRunning ? .silent : headUnit
   }
 
   func transformCaps(
