@@ -64,6 +64,7 @@ extension AppSession {
     switch function {
     case .registerAppInterface: registered(RegisterAppInterfaceResponse(json: parameters))
     case .getSystemCapability: receiveCapability(RPCResult(json: parameters), SystemCapability(json: parameters))
+    case .sendHapticData: receiveHapticAnswer(RPCResult(json: parameters))
     case .unregisterAppInterface: endSession()
     default: break
     }
@@ -75,6 +76,7 @@ extension AppSession {
     case .getSystemCapability:
       actions.append(.report(.diagnostic("GetSystemCapability was not answered")))
       capabilityUnavailable()
+    case .sendHapticData: receiveHapticAnswer(nil)
     case .unregisterAppInterface: endSession()
     default: break
     }
@@ -123,6 +125,10 @@ extension AppSession {
   private mutating func setCapability(_ video: VideoStreamingCapability) {
     capability = .known(video)
     headUnit?.videoCapability = video
+    // A service that goes on under another capability may be shown elsewhere; one that ends stays where it was.
+    if let size = videoGrant?.size, let geometry = VideoGeometry(stream: size, capability: video) {
+      videoGeometry = geometry
+    }
     actions.append(.report(.videoCapability(video, fallbackSize: displaySize)))
   }
 
@@ -151,6 +157,7 @@ extension AppSession {
       if case .finishing = phase { return endSession() }
       fail(.unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText))
     case .onPermissionsChange:
+      haptics.permissionsChanged()
       if OnPermissionsChange(json: parameters).requiresEncryption {
         actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is not supported")))
       }
@@ -165,6 +172,7 @@ extension AppSession {
     guard status.level != nil else {
       return actions.append(.report(.diagnostic("ignored an HMI status with an unknown level")))
     }
+    if hmiStatus?.level != status.level { haptics.permissionsChanged() }
     hmiStatus = status
     actions.append(.report(.hmiStatus(status)))
     if capability == .deferred, !isInNone { requestCapability() }

@@ -40,6 +40,8 @@ extension AppSession {
           size: accepted)
         if case .open(let request, _, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
         videoGrant = grant
+        videoGeometry = geometry(of: accepted)
+        haptics.serviceStarted()
         actions.append(.report(.videoStarted(grant)))
       case .suspended: actions.append(.report(.videoSuspended))
       case .resumed: actions.append(.report(.videoResumed))
@@ -52,6 +54,12 @@ extension AppSession {
         actions.append(.report(.videoStartFailed(failure, request: request, retryAfter: retryAfter)))
       }
     }
+  }
+
+  /// A size that the head unit insists on, or the display's if there are no capabilities, is shown as it is.
+  func geometry(of size: VideoSize) -> VideoGeometry {
+    guard case .known(let capability) = capability else { return VideoGeometry(stream: size) }
+    return VideoGeometry(stream: size, capability: capability) ?? VideoGeometry(stream: size)
   }
 
   /// Ends the stream because the session ends; on a session that stands the head unit is told.

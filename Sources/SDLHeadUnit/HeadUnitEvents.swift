@@ -32,8 +32,8 @@ extension HeadUnitSession {
     case appCapability(VideoStreamingCapability)
     /// How the app stands on the phone (OnHMIStatus in the direction app to head unit).
     case appHMIStatus(HMIStatus)
-    /// The app's list of touchable areas was replaced.
-    case hapticRectangles(count: Int)
+    /// The app's list of touchable rectangles was replaced; an empty one was cleared.
+    case hapticRectangles([HapticRectangle])
   }
 
   /// Why a video service is over.

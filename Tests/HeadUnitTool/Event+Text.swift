@@ -3,6 +3,9 @@ import SDLMessages
 import SDLWire
 
 extension HeadUnitSession.Event {
+  /// More would not fit on a line.
+  private static let mostRectangles = 4
+
   /// One line for people; nil for what is not worth one.
   var text: String? {
     switch self {
@@ -22,7 +25,10 @@ extension HeadUnitSession.Event {
     case .violation(let violation): "violation: \(violation)"
     case .appCapability(let capability):
       "the app can stream \(capability.additionalCapabilities?.count ?? 0) of the offered formats"
-    case .hapticRectangles(let count): "\(count) haptic rectangles"
+    case .hapticRectangles(let rectangles):
+      (["\(rectangles.count) haptic rectangles"] + rectangles.prefix(Self.mostRectangles).map(\.description)
+        + (rectangles.count > Self.mostRectangles ? ["…"] : []))
+        .joined(separator: ", ")
     }
   }
 }

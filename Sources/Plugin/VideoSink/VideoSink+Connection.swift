@@ -69,6 +69,7 @@ extension VideoSink: AppConnectionObserver {
     case .driverDistraction(let distraction):
       postDriverDistraction(distraction)
       changeLockScreen { $0.receive(distraction) }
+    case .hapticRectanglesRefused(let resultCode, let info): hapticRectanglesRefused(resultCode, info)
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .failed: break  // What comes of it follows with the connection's end.
     }

@@ -54,6 +54,7 @@ extension VideoSink {
       case .raw: input.lastPicture.show(buffer)
       case .none: break
       }
+      observeRegions(of: buffer)
       return renderPicture(buffer)
     }
   }

@@ -12,6 +12,7 @@ extension VideoSink {
           details: property.specification.nameText))
       return
     }
+    if property == .hapticRectangles { return setHapticRectangles(value) }
     settings.withLock { settings in
       switch property {
       case .autoReconnect: settings.autoReconnect = g_value_get_boolean(value) != 0
@@ -38,7 +39,7 @@ extension VideoSink {
       case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
       case .threads: settings.threads = g_value_get_uint(value)
       case .optionString: settings.optionString = value.string ?? ""
-      case .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
+      case .hapticRectangles, .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
       }
     }
     switch property {
@@ -71,6 +72,7 @@ extension VideoSink {
     case .backgroundNotice: g_value_set_boolean(value, settings.hasBackgroundNotice ? 1 : 0)
     case .backgroundRepeat: g_value_set_boolean(value, settings.repeatsBackgroundNotice ? 1 : 0)
     case .backgroundText: g_value_set_string(value, settings.backgroundText)
+    case .hapticRectangles: IntegerRows.append(settings.hapticRows, to: value)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
     case .speedPreset: g_value_set_enum(value, settings.speedPreset.rawValue)
     case .keyIntMax: g_value_set_uint(value, settings.keyIntMax)

@@ -100,6 +100,7 @@ extension VideoSink {
       state.isInProgress = true
     }
     updateAppState()
+    updateHapticRectangles()
     VideoSinkProperty.connectionState.notify(element)
     announceHeadUnit(settings)
     do {

@@ -22,6 +22,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case backgroundNotice
   case backgroundText
   case backgroundRepeat
+  case hapticRectangles
   case bitrate
   case speedPreset
   case keyIntMax
@@ -114,6 +115,11 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         "background-repeat", "Background repeat",
         "Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen without data",
         .boolean(default: false), .mutablePlaying)
+    case .hapticRectangles:
+      .init(
+        "haptic-rectangles", "Haptic rectangles",
+        "Touchable parts of the picture, for head units worked with a knob: <<x,y,width,height>,…> in pixels of the input. A frame's own (GstVideoRegionOfInterestMeta of the type sdl-haptic) replace them",
+        .integerRows, .mutablePlaying)
     case .bitrate:
       .init(
         "bitrate", "Bitrate",

@@ -28,6 +28,8 @@ struct VideoSinkSettings {
   var repeatsBackgroundNotice = false
   /// Nil is the usual wording.
   var backgroundText: String?
+  /// In pixels of the input; nil when never set.
+  var hapticRectangles: [HapticRectangle]?
   /// kbit/s.
   var bitrate: UInt32 = 600
   var speedPreset = Self.defaultSpeedPreset

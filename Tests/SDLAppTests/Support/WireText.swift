@@ -70,6 +70,7 @@ enum WireText {
       "start of \(request.size) failed [\(failure.rejectedParameters.joined(separator: ","))], "
         + (retryAfter.map { "again after \($0)" } ?? "never again")
     case .driverDistraction(let distraction): "distraction \(distraction.isDistractionLimited)"
+    case .hapticRectanglesRefused(let code, _): "haptic rectangles refused \(code)"
     case .diagnostic: "diagnostic"
     case .failed: "failed"
     }
