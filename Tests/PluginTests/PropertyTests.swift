@@ -23,6 +23,10 @@ import Testing
     ("background-notice", "true", "false", "false"),
     ("background-repeat", "false", "true", "true"),
     ("background-text", nil, "See you soon", "See you soon"),
+    (
+      "haptic-rectangles", "<  >", "<<10,10,100,50>,<10,80,100,50>>",
+      "< (array)< (int)10, (int)10, (int)100, (int)50 >, (array)< (int)10, (int)80, (int)100, (int)50 > >"
+    ),
     ("bitrate", "600", "1500", "1500"),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),
