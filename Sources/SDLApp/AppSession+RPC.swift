@@ -127,6 +127,7 @@ extension AppSession {
     headUnit?.videoCapability = video
     // A service that goes on under another capability may be shown elsewhere; one that ends stays where it was.
     if let size = videoGrant?.size, let geometry = VideoGeometry(stream: size, capability: video) {
+      if geometry.display != videoGeometry?.display { interruptTouches() }
       videoGeometry = geometry
     }
     actions.append(.report(.videoCapability(video, fallbackSize: displaySize)))
@@ -153,6 +154,7 @@ extension AppSession {
       if let update = SystemCapability(json: parameters).videoStreaming { mergeCapability(update) }
     case .onDriverDistraction:
       actions.append(.report(.driverDistraction(OnDriverDistraction(json: parameters))))
+    case .onTouchEvent: receive(OnTouchEvent(json: parameters))
     case .onAppInterfaceUnregistered:
       if case .finishing = phase { return endSession() }
       fail(.unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText))

@@ -43,10 +43,13 @@ extension AppSession {
         videoGeometry = geometry(of: accepted)
         haptics.serviceStarted()
         actions.append(.report(.videoStarted(grant)))
-      case .suspended: actions.append(.report(.videoSuspended))
+      case .suspended:
+        interruptTouches()
+        actions.append(.report(.videoSuspended))
       case .resumed: actions.append(.report(.videoResumed))
       case .stopped(let reason):
         videoGrant = nil
+        interruptTouches()
         actions.append(.report(.videoStopped(reason)))
       case .startFailed(let failure, let request, let retryAfter):
         // An app that wishes nothing any more has nothing to decide.

@@ -35,6 +35,10 @@ public struct AppSession: Sendable {
     /// `retryAfter` is nil when nothing is tried again by itself.
     case videoStartFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
     case driverDistraction(OnDriverDistraction)
+    /// What happened at once, in pixels of the stream; one for each message of the head unit that makes sense.
+    case touch([TouchAction])
+    /// The fingers that are down do not count any more, because the stream is suspended, stops, or is shown elsewhere.
+    case touchInterrupted
     /// The head unit refuses touchable rectangles although it asked for them; once for each code.
     case hapticRectanglesRefused(resultCode: String, info: String?)
     /// Something odd that did no harm, for the log.
@@ -138,6 +142,7 @@ public struct AppSession: Sendable {
 
   /// Where the pictures of the present service, or of the last one, are on the display.
   var videoGeometry: VideoGeometry?
+  var touches = TouchTracker()
   var haptics = HapticDelivery()
   /// Result codes that the app knows of.
   var hapticRefusals: Set<String> = []

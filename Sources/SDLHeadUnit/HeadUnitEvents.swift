@@ -15,6 +15,8 @@ extension HeadUnitSession {
   public enum Event: Equatable, Sendable {
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion)
     case hmiStatusSent(HMIStatus)
+    /// The app was told of fingers on the screen.
+    case touchSent(OnTouchEvent)
     /// What was acknowledged.
     case videoStarted(VideoServiceParameters)
     /// What was answered to a StartService(video).

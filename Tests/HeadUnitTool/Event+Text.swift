@@ -12,6 +12,11 @@ extension HeadUnitSession.Event {
     case .appRegistered(let name, let id, let types, let version):
       "registered \"\(name)\" (\(id), \(types.map(\.rawValue).joined(separator: ", "))) over protocol \(version)"
     case .hmiStatusSent(let status): "HMI status \(status.text)"
+    case .touchSent(let event):
+      "touch \(event.kind?.rawValue ?? "")"
+        + event.fingers.map { finger in
+          " #\(finger.id)" + finger.samples.map { " (\($0.x), \($0.y))" }.joined()
+        }.joined()
     case .appHMIStatus(let status): "the app's own status \(status.text)"
     case .videoStarted(let parameters): "video started, \(parameters.text)"
     case .videoRefused(let rejection):

@@ -40,7 +40,8 @@ extension VideoSink {
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    turn.withTurn {
+    defer { deliverMotion() }
+    return turn.withTurn {
       counters.withLock { $0.frameArrived() }
       input.frameTime = FrameTime(of: buffer)
       if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {

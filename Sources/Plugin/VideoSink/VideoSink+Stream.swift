@@ -22,6 +22,7 @@ extension VideoSink {
   }
 
   func videoSuspended() {
+    interruptGestures()
     state.withLock { $0.isHeld = true }
     // A file that waits may now ask for a pause.
     state.broadcast()
@@ -39,6 +40,7 @@ extension VideoSink {
 
   func videoStopped(_ reason: VideoStopReason) {
     notice.end()
+    interruptGestures()
     let isResizing = state.withLock { state in
       state.grant = nil
       state.isHeld = false

@@ -23,6 +23,9 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case backgroundText
   case backgroundRepeat
   case hapticRectangles
+  case syncedPanning
+  case emulateMouse
+  case gestures
   case bitrate
   case speedPreset
   case keyIntMax
@@ -120,6 +123,21 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         "haptic-rectangles", "Haptic rectangles",
         "Touchable parts of the picture, for head units worked with a knob: <<x,y,width,height>,…> in pixels of the input. A frame's own (GstVideoRegionOfInterestMeta of the type sdl-haptic) replace them",
         .integerRows, .mutablePlaying)
+    case .syncedPanning:
+      .init(
+        "synced-panning", "Synchronized panning",
+        "Motion of fingers goes upstream once for each frame, with its last place, instead of as often as the head unit tells",
+        .boolean(default: true), .mutablePlaying)
+    case .emulateMouse:
+      .init(
+        "emulate-mouse", "Emulate mouse",
+        "The first finger also is the first button of a mouse, for sources that know no fingers",
+        .boolean(default: false), .mutablePlaying)
+    case .gestures:
+      .init(
+        "gestures", "Gestures",
+        "Post element messages sdl-gesture for taps, double taps, pans and pinches on the head unit's screen",
+        .boolean(default: false), .mutablePlaying)
     case .bitrate:
       .init(
         "bitrate", "Bitrate",

@@ -30,6 +30,9 @@ struct VideoSinkSettings {
   var backgroundText: String?
   /// In pixels of the input; nil when never set.
   var hapticRectangles: [HapticRectangle]?
+  var syncedPanning = true
+  var emulatesMouse = false
+  var recognizesGestures = false
   /// kbit/s.
   var bitrate: UInt32 = 600
   var speedPreset = Self.defaultSpeedPreset
