@@ -12,6 +12,8 @@ public struct PropertySpecification {
     case enumeration(GType, default: Int32)
     /// A boxed GstStructure, always read-only.
     case structure
+    /// A GstValueArray of GstValueArrays of integers, empty by default; see ``IntegerRows``.
+    case integerRows
   }
 
   /// When the property may be written.
@@ -59,6 +61,9 @@ public struct PropertySpecification {
     case .fraction(let maximum): gst_param_spec_fraction(name, nick, blurb, 0, 1, maximum, 1, 0, 1, flags)
     case .enumeration(let type, let value): g_param_spec_enum(name, nick, blurb, type, value, flags)
     case .structure: g_param_spec_boxed(name, nick, blurb, cgst_type_structure(), flags)
+    case .integerRows:
+      gst_param_spec_array(
+        name, nick, blurb, IntegerRows.makeRowSpec(name: name, nick: nick, blurb: blurb, flags), flags)
     }
   }
 

@@ -66,6 +66,7 @@ extension AppSession {
     switch function {
     case .registerAppInterface: registered(RegisterAppInterfaceResponse(json: parameters))
     case .getSystemCapability: receiveCapability(RPCResult(json: parameters), SystemCapability(json: parameters))
+    case .sendHapticData: receiveHapticAnswer(RPCResult(json: parameters))
     case .unregisterAppInterface: endSession()
     default: break
     }
@@ -77,6 +78,7 @@ extension AppSession {
     case .getSystemCapability:
       actions.append(.report(.diagnostic("GetSystemCapability was not answered")))
       capabilityUnavailable()
+    case .sendHapticData: receiveHapticAnswer(nil)
     case .unregisterAppInterface: endSession()
     default: break
     }
@@ -131,6 +133,11 @@ extension AppSession {
       actions.append(
         .report(.diagnostic("the head unit's list of video capabilities is too long: \(count) were cut off")))
     }
+    // A service that goes on under another capability may be shown elsewhere; one that ends stays where it was.
+    if let size = videoGrant?.size, let geometry = announcedGeometry(of: size) {
+      if geometry.display != videoGeometry?.display { interruptTouches() }
+      videoGeometry = geometry
+    }
     actions.append(.report(.videoCapability(video, fallbackSize: displaySize)))
   }
 
@@ -171,10 +178,12 @@ extension AppSession {
       if let update = SystemCapability(json: parameters).videoStreaming { mergeCapability(update) }
     case .onDriverDistraction:
       actions.append(.report(.driverDistraction(OnDriverDistraction(json: parameters))))
+    case .onTouchEvent: receive(OnTouchEvent(json: parameters))
     case .onAppInterfaceUnregistered:
       if case .finishing = phase { return endSession() }
       fail(.unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText))
     case .onPermissionsChange:
+      haptics.permissionsChanged()
       if OnPermissionsChange(json: parameters).requiresEncryption {
         actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is not supported")))
       }
@@ -189,6 +198,7 @@ extension AppSession {
     guard status.level != nil else {
       return actions.append(.report(.diagnostic("ignored an HMI status with an unknown level")))
     }
+    if hmiStatus?.level != status.level { haptics.permissionsChanged() }
     hmiStatus = status
     actions.append(.report(.hmiStatus(status)))
     if capability == .deferred, !isInNone { requestCapability() }

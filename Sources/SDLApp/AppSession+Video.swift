@@ -41,11 +41,16 @@ extension AppSession {
           size: accepted)
         if case .open(let request, _, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
         videoGrant = grant
+        videoGeometry = geometry(of: accepted)
+        haptics.serviceStarted()
         actions.append(.report(.videoStarted(grant)))
-      case .suspended: actions.append(.report(.videoSuspended))
+      case .suspended:
+        interruptTouches()
+        actions.append(.report(.videoSuspended))
       case .resumed: actions.append(.report(.videoResumed))
       case .stopped(let reason):
         videoGrant = nil
+        interruptTouches()
         actions.append(.report(.videoStopped(reason)))
       case .startFailed(let failure, let request, let retryAfter):
         // An app that wishes nothing any more has nothing to decide.
@@ -53,6 +58,18 @@ extension AppSession {
         actions.append(.report(.videoStartFailed(failure, request: request, retryAfter: retryAfter)))
       }
     }
+  }
+
+  /// A size that the head unit insists on, or the display's if there are no capabilities, is shown as it is.
+  func geometry(of size: VideoSize) -> VideoGeometry { announcedGeometry(of: size) ?? VideoGeometry(stream: size) }
+
+  /// Nil when the head unit has not said that it shows this size. Of two displays the one that the app supports counts.
+  func announcedGeometry(of size: VideoSize) -> VideoGeometry? {
+    guard case .known(let capability) = capability else { return nil }
+    let displays = VideoDisplay.displays(of: capability)
+    let supported = Set(supportedDisplays.map(\.identity))
+    return VideoGeometry(stream: size, displays: displays.filter { supported.contains($0.identity) })
+      ?? VideoGeometry(stream: size, displays: displays)
   }
 
   /// Ends the stream because the session ends; on a session that stands the head unit is told.

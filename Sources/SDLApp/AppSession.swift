@@ -35,6 +35,12 @@ public struct AppSession: Sendable {
     /// `retryAfter` is nil when nothing is tried again by itself.
     case videoStartFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
     case driverDistraction(OnDriverDistraction)
+    /// What happened at once, in pixels of the stream; one for each message of the head unit that makes sense.
+    case touch([TouchAction])
+    /// The fingers that are down do not count any more, because the stream is suspended, stops, or is shown elsewhere.
+    case touchInterrupted
+    /// The head unit refuses touchable rectangles although it asked for them; once for each code.
+    case hapticRectanglesRefused(resultCode: String, info: String?)
     /// Something odd that did no harm, for the log.
     case diagnostic(String)
     /// The session is over against the app's will. At most once.
@@ -140,6 +146,13 @@ public struct AppSession: Sendable {
   public internal(set) var epoch: UInt32
   var lastMessageID: UInt32 = 0
 
+  /// Where the pictures of the present service, or of the last one, are on the display.
+  var videoGeometry: VideoGeometry?
+  var touches = TouchTracker()
+  var haptics = HapticDelivery()
+  /// Result codes that the app knows of.
+  var hapticRefusals: Set<String> = []
+
   /// The right to send video; nil while no byte may go out.
   public internal(set) var videoGrant: VideoGrant?
 
@@ -169,7 +182,7 @@ public struct AppSession: Sendable {
       phaseDeadline = deadline
     case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
     }
-    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
+    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline).earlier(haptics.nextDeadline)
   }
 
   /// The id for the next message that is no video (see ``VideoMessageIDs``); head units refuse 0.
@@ -231,11 +244,12 @@ extension AppSession {
     perform(at: now) { $0.beginFinish() }
   }
 
-  private mutating func perform(at now: Duration, _ body: (inout AppSession) -> Void) -> [Action] {
+  mutating func perform(at now: Duration, _ body: (inout AppSession) -> Void) -> [Action] {
     guard phase != .over else { return [] }
     self.now = now
     body(&self)
     reconcile()
+    sendHapticRectangles()
     defer { actions = [] }
     return actions
   }

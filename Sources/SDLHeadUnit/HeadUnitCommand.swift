@@ -13,6 +13,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case driverDistraction(OnDriverDistraction)
   /// Brings the app of this session to the screen; nil for the one that was there last.
   case activate(UInt8?)
+  /// Fingers on the screen, for the app that is there. The time stamps are filled in when they are sent.
+  case touch(OnTouchEvent)
   /// The head unit's own EndService(video).
   case endVideo
   /// Closes the connection of the app on the screen without a word.
@@ -46,6 +48,7 @@ public enum HeadUnitCommand: Equatable, Sendable {
     max-bitrate KBPS
     distraction on|off [TEXT]
     activate [APP]
+    touch begin|move|end|cancel ID X Y [ID X Y ...]
     end-video
     cut
     ignition-off
@@ -84,6 +87,7 @@ extension HeadUnitCommand {
     case ("distraction", 1...): distraction(arguments)
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
+    case ("touch", 4...): touch(arguments)
     case ("end-video", 0): .endVideo
     case ("cut", 0): .cut
     case ("ignition-off", 0): .ignitionOff
@@ -138,6 +142,27 @@ extension HeadUnitCommand {
       OnDriverDistraction(
         isDistractionLimited: isLimited, lockScreenDismissalEnabled: text.isEmpty ? nil : true,
         lockScreenDismissalWarning: text.isEmpty ? nil : text))
+  }
+
+  /// Several places of one finger are where it was, oldest first.
+  private static func touch(_ arguments: [String]) -> HeadUnitCommand? {
+    let numbers = arguments.dropFirst().map { Int($0) }
+    guard let kind = OnTouchEvent.Kind.allCases.first(where: { $0.rawValue.lowercased() == arguments[0] }),
+      numbers.count.isMultiple(of: 3)
+    else { return nil }
+    var fingers: [OnTouchEvent.Finger] = []
+    for start in stride(from: 0, to: numbers.count, by: 3) {
+      guard let id = numbers[start], let x = numbers[start + 1], let y = numbers[start + 2],
+        OnTouchEvent.ids.contains(id), OnTouchEvent.coordinates.contains(x), OnTouchEvent.coordinates.contains(y)
+      else { return nil }
+      let sample = OnTouchEvent.Sample(x: x, y: y)
+      if let index = fingers.firstIndex(where: { $0.id == id }) {
+        fingers[index].samples.append(sample)
+      } else {
+        fingers.append(OnTouchEvent.Finger(id: id, samples: [sample]))
+      }
+    }
+    return .touch(OnTouchEvent(kind: kind, fingers: fingers))
   }
 
   private static func stall(_ text: String) -> HeadUnitCommand? {

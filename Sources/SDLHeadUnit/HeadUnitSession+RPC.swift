@@ -101,24 +101,12 @@ extension HeadUnitSession {
     guard app.mayStreamVideo, app.status.level == .full else {
       return respond(to: request, success: false, .disallowed)
     }
-    let rectangles: [JSONValue]
-    switch request.parameters["hapticRectData"] {
-    case nil: rectangles = []
-    case .array(let values)?: rectangles = values
-    default: return respond(to: request, success: false, .invalidData)
-    }
-    guard rectangles.count <= 1000, rectangles.allSatisfy(Self.isHapticRectangle) else {
+    guard let data = SendHapticData(validating: request.parameters) else {
       return respond(to: request, success: false, .invalidData)
     }
     respond(to: request, success: true, .success)
-    report(.hapticRectangles(count: rectangles.count))
-  }
-
-  private static func isHapticRectangle(_ value: JSONValue) -> Bool {
-    guard let object = value.object, let id = object["id"]?.integer, (0...2_000_000_000).contains(id),
-      let rectangle = object["rect"]?.object
-    else { return false }
-    return ["x", "y", "width", "height"].allSatisfy { rectangle[$0]?.number != nil }
+    for fault in hapticRules.faults(of: data.rectangles) { report(.haptics(fault)) }
+    report(.hapticRectangles(data.rectangles))
   }
 
   /// What the app may know: GetSystemCapability keeps answering with the configured one.

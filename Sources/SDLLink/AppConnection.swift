@@ -56,6 +56,8 @@ public final class AppConnection: Sendable {
     var wish: VideoWish?
     var supportedDisplays: [VideoDisplay] = []
     var appState = AppState.foreground
+    /// What can be touched; nil when the app has never said.
+    var hapticRectangles: HapticRectangleList?
   }
 
   /// The end as asked for.
@@ -146,6 +148,12 @@ extension AppConnection {
   /// caller to send no more than a notice.
   public func setAppState(_ appState: AppState) {
     change { $0.appState = appState }
+  }
+
+  /// What can be touched in the pictures from now on; nil leaves the head unit as it is. Only the newest list is sent, when
+  /// the head unit is ready for it.
+  public func setHapticRectangles(_ list: HapticRectangleList?) {
+    change { $0.hapticRectangles = list }
   }
 
   private func change(_ body: (inout VideoIntent) -> Void) {

@@ -135,6 +135,7 @@ extension ConnectionLoop {
     // The wish before the state: a service of a size that is not wished any more is not worth resuming.
     perform(session.setVideoWish(intent.wish, now: now))
     perform(session.setAppState(intent.appState, now: now))
+    perform(session.setHapticRectangles(intent.hapticRectangles, now: now))
     if drainDeadline != nil {
       drainDeadline = nil
       queue.setDraining(false)

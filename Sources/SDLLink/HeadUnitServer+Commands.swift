@@ -19,6 +19,7 @@ extension HeadUnitServer {
     case .maximumBitrate(let bitrate): update { $0.maxBitrate = bitrate }
     case .driverDistraction(let distraction): steer(.everyApp) { $0.setDriverDistraction(distraction, now: $1) }
     case .activate(let id): steer(id.map { .app($0) } ?? .appOnScreen) { $0.activateApp(now: $1) }
+    case .touch(let event): steer(.appOnScreen) { $0.touch(event, now: $1) }
     case .endVideo: steer(.appOnScreen) { $0.endVideoService(now: $1) }
     case .cut: give(.disconnect(.appOnScreen))
     case .ignitionOff: steer(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }

@@ -28,6 +28,10 @@ import Testing
     ("max-framerate", "0/1", "30000/1001", "30000/1001"),
     ("max-framerate", "0/1", "15", "15/1"),
     ("max-framerate", "0/1", "240", "240/1"),
+    (
+      "haptic-rectangles", "<  >", "<<10,10,100,50>,<10,80,100,50>>",
+      "< (array)< (int)10, (int)10, (int)100, (int)50 >, (array)< (int)10, (int)80, (int)100, (int)50 > >"
+    ),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),
     ("threads", "0", "1", "1"),

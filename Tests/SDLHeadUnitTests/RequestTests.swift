@@ -149,10 +149,11 @@ import Testing
     var app = TestApp.active()
     let first = app.request(.sendHapticData, parameters)
     #expect(app.result(first)?.success == true)
-    #expect(app.events == [.hapticRectangles(count: 2)])
+    let rectangles = [1, 2].map { HapticRectangle(id: $0, x: 1.5, y: 0, width: 20, height: 9) }
+    #expect(app.events == [.hapticRectangles(rectangles)])
     let empty = app.request(.sendHapticData)
     #expect(app.result(empty)?.success == true)
-    #expect(app.events.last == .hapticRectangles(count: 0))
+    #expect(app.events.last == .hapticRectangles([]))
     app.set(.limited, .streamable)
     let limited = app.request(.sendHapticData, parameters)
     #expect(app.result(limited)?.resultCode == "DISALLOWED")
@@ -169,6 +170,41 @@ import Testing
       #expect(app.result(id)?.resultCode == "INVALID_DATA")
     }
     #expect(app.events == [])
+  }
+
+  /// SDL Core takes all of these; the head unit's software has its trouble with them.
+  @Test(
+    arguments: [
+      ([(1, 0, 0), (1, 9, 9)], true, [.repeatedID(1)]),
+      ([(1, 790, 470)], true, []),
+      ([(1, 790.5, 0)], true, [.outsideDisplay(square(1, 790.5, 0), display: ImageResolution(800, 480))]),
+      ([(1, 0, -0.5)], true, [.outsideDisplay(square(1, 0, -0.5), display: ImageResolution(800, 480))]),
+      ([(1, 0, 0)], false, [.notSupported]),
+      ([], false, [.notSupported]),
+    ] as [([(Int, Double, Double)], Bool, [HapticFault])])
+  func hapticFaults(corners: [(Int, Double, Double)], isSupported: Bool, faults: [HapticFault]) {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.videoCapability?.hapticSpatialDataSupported = isSupported
+    var app = TestApp.active(configuration)
+    let rectangles = corners.map { Self.square($0, $1, $2) }
+    let id = app.request(.sendHapticData, SendHapticData(rectangles: rectangles).json)
+    #expect(app.result(id)?.success == true)
+    #expect(app.events == faults.map { .violation(.haptics($0)) } + [.hapticRectangles(rectangles)])
+  }
+
+  /// 10×10.
+  private static func square(_ id: Int, _ x: Double, _ y: Double) -> HapticRectangle {
+    HapticRectangle(id: id, x: x, y: y, width: 10, height: 10)
+  }
+
+  @Test func hapticRectanglesBelongToTheWindow() {
+    var app = TestApp.active()
+    app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: true))
+    app.run { $0.resize(to: ImageResolution(400, 300), scale: nil, now: $1) }
+    app.forget()
+    app.request(.sendHapticData, SendHapticData(rectangles: [Self.square(0, 391, 0)]).json)
+    let outside = HapticFault.outsideDisplay(Self.square(0, 391, 0), display: ImageResolution(400, 300))
+    #expect(app.violations == [.haptics(outside)])
   }
 
   @Test func malformedRPCs() {

@@ -73,6 +73,11 @@ final class VideoInput {
 
   var mismatch: SizeMismatch?
 
+  /// What can be touched in the frame at hand.
+  var regions = FrameRegions()
+  /// The user was told that there are too many.
+  var hasWarnedOfRegions = false
+
   /// Whether upstream is live; nil when not asked yet.
   var isLive: Bool?
   var timeShift: TimeShift?
@@ -99,6 +104,8 @@ final class VideoInput {
     parameterSets = ParameterSets()
     encodedSize = nil
     mismatch = nil
+    regions = FrameRegions()
+    hasWarnedOfRegions = false
     isLive = nil
   }
 

@@ -36,7 +36,9 @@ extension VideoSink {
     let streams = displays.compactMap { display -> (size: String, rate: String)? in
       guard let size = display.streamSize else { return nil }
       let rate = EncoderTargets.frameRate(wish: wish, announced: display.frameRate)
-      let stream = (size: "width=(int)\(size.width),height=(int)\(size.height)", rate: "\(rate.numerator)/\(rate.denominator)")
+      let stream = (
+        size: "width=(int)\(size.width),height=(int)\(size.height)", rate: "\(rate.numerator)/\(rate.denominator)"
+      )
       return known.insert("\(stream)").inserted ? stream : nil
     }
     let preferred = streams.map { size, rate in

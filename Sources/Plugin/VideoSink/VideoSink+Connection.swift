@@ -31,7 +31,9 @@ extension VideoSink: AppConnectionObserver {
     case .session(let event): receive(event)
     case .videoState(let newState): videoStateChanged(newState)
     case .roundTrip(let time): counters.withLock { $0.roundTrip = time }
-    case .alarm: alarmRang()
+    case .alarm:
+      alarmRang()
+      touchAlarmRang()
     case .stalled(let time):
       warn(
         .resource(
@@ -69,6 +71,9 @@ extension VideoSink: AppConnectionObserver {
     case .driverDistraction(let distraction):
       postDriverDistraction(distraction)
       changeLockScreen { $0.receive(distraction) }
+    case .touch(let actions): touched(actions)
+    case .touchInterrupted: touchInterrupted()
+    case .hapticRectanglesRefused(let resultCode, let info): hapticRectanglesRefused(resultCode, info)
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .failed: break  // What comes of it follows with the connection's end.
     }

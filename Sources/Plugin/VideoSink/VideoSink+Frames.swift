@@ -42,7 +42,8 @@ extension VideoSink {
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    turn.withTurn {
+    defer { deliverMotion() }
+    return turn.withTurn {
       counters.withLock { $0.frameArrived() }
       input.frameTime = FrameTime(of: buffer)
       if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {
@@ -56,6 +57,7 @@ extension VideoSink {
       case .raw: input.lastPicture.show(buffer)
       case .none: break
       }
+      observeRegions(of: buffer)
       return renderPicture(buffer)
     }
   }

@@ -12,6 +12,7 @@ extension VideoSink {
           details: property.specification.nameText))
       return
     }
+    if property == .hapticRectangles { return setHapticRectangles(value) }
     settings.withLock { settings in
       switch property {
       case .autoReconnect: settings.autoReconnect = g_value_get_boolean(value) != 0
@@ -25,6 +26,9 @@ extension VideoSink {
       case .backgroundNotice: settings.hasBackgroundNotice = g_value_get_boolean(value) != 0
       case .backgroundRepeat: settings.repeatsBackgroundNotice = g_value_get_boolean(value) != 0
       case .backgroundText: settings.backgroundText = value.string
+      case .syncedPanning: settings.syncedPanning = g_value_get_boolean(value) != 0
+      case .emulateMouse: settings.emulatesMouse = g_value_get_boolean(value) != 0
+      case .gestures: settings.recognizesGestures = g_value_get_boolean(value) != 0
       case .uri: settings.uri = value.string.flatMap { $0.isEmpty ? nil : $0 }
       case .appName: settings.appName = value.string ?? ""
       case .appID: settings.appID = value.string ?? ""
@@ -42,7 +46,7 @@ extension VideoSink {
       case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
       case .threads: settings.threads = g_value_get_uint(value)
       case .optionString: settings.optionString = value.string ?? ""
-      case .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
+      case .hapticRectangles, .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
       }
     }
     switch property {
@@ -76,6 +80,10 @@ extension VideoSink {
     case .backgroundNotice: g_value_set_boolean(value, settings.hasBackgroundNotice ? 1 : 0)
     case .backgroundRepeat: g_value_set_boolean(value, settings.repeatsBackgroundNotice ? 1 : 0)
     case .backgroundText: g_value_set_string(value, settings.backgroundText)
+    case .syncedPanning: g_value_set_boolean(value, settings.syncedPanning ? 1 : 0)
+    case .emulateMouse: g_value_set_boolean(value, settings.emulatesMouse ? 1 : 0)
+    case .gestures: g_value_set_boolean(value, settings.recognizesGestures ? 1 : 0)
+    case .hapticRectangles: IntegerRows.append(settings.hapticRows, to: value)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
     case .bitratePolicy: g_value_set_enum(value, settings.bitratePolicy.enumValue)
     case .maxFrameRate:

@@ -91,6 +91,7 @@ extension VideoSink {
         reconnection: settings.autoReconnect ? .init() : nil),
       observer: self)
     notice = NoticeSender()
+    touches.withLock { $0 = TouchDesk() }
     state.withLock { state in
       state = VideoSinkState()
       state.connection = connection
@@ -100,6 +101,7 @@ extension VideoSink {
       state.isInProgress = true
     }
     updateAppState()
+    updateHapticRectangles()
     VideoSinkProperty.connectionState.notify(element)
     announceHeadUnit(settings)
     do {

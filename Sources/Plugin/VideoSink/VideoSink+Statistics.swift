@@ -46,6 +46,8 @@ extension VideoSink {
     structure.set("resizes", counters.resizes)
     structure.set("suspensions", counters.suspensions)
     structure.set("suspended-time-ns", nanoseconds(counters.suspendedTime(at: now)))
+    structure.set("touches", counters.touches)
+    structure.set("navigation-events", counters.navigationEvents)
     structure.set("last-error", counters.lastError ?? "")
     structure.set("session-frames-in", counters.session.framesIn)
     structure.set("session-frames-sent", counters.session.framesSent)

@@ -19,6 +19,7 @@ extension VideoSink {
   }
 
   func videoSuspended() {
+    interruptGestures()
     state.withLock { $0.isHeld = true }
     // A file that waits may now ask for a pause.
     state.broadcast()
@@ -36,6 +37,7 @@ extension VideoSink {
 
   func videoStopped(_ reason: VideoStopReason) {
     notice.end()
+    interruptGestures()
     let (isResizing, isHopeless) = state.withLock { state in
       state.grant = nil
       state.isHeld = false

@@ -67,6 +67,10 @@ struct VideoSinkCounters {
   /// Pictures that were sent again while upstream was silent.
   var framesRepeated: UInt64 = 0
   var noticeFramesSent: UInt64 = 0
+  /// Messages about fingers on the head unit's screen.
+  var touches: UInt64 = 0
+  /// What was made of them and sent upstream.
+  var navigationEvents: UInt64 = 0
   var attempts: UInt64 = 0
   private(set) var connections: UInt64 = 0
   /// From the beginning of the last attempt to the registration.

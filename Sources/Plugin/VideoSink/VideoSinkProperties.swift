@@ -23,6 +23,10 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case backgroundNotice
   case backgroundText
   case backgroundRepeat
+  case hapticRectangles
+  case syncedPanning
+  case emulateMouse
+  case gestures
   case bitrate
   case bitratePolicy
   case maxFrameRate
@@ -121,6 +125,26 @@ enum VideoSinkProperty: UInt32, PropertyTable {
       .init(
         "background-repeat", "Background repeat",
         "Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen without data",
+        .boolean(default: false), .mutablePlaying)
+    case .hapticRectangles:
+      .init(
+        "haptic-rectangles", "Haptic rectangles",
+        "Touchable parts of the picture, for head units worked with a knob: <<x,y,width,height>,…> in pixels of the input. A frame's own (GstVideoRegionOfInterestMeta of the type sdl-haptic) replace them",
+        .integerRows, .mutablePlaying)
+    case .syncedPanning:
+      .init(
+        "synced-panning", "Synchronized panning",
+        "Motion of fingers goes upstream once for each frame, with its last place, instead of as often as the head unit tells",
+        .boolean(default: true), .mutablePlaying)
+    case .emulateMouse:
+      .init(
+        "emulate-mouse", "Emulate mouse",
+        "The first finger also is the first button of a mouse, for sources that know no fingers",
+        .boolean(default: false), .mutablePlaying)
+    case .gestures:
+      .init(
+        "gestures", "Gestures",
+        "Post element messages sdl-gesture for taps, double taps, pans and pinches on the head unit's screen",
         .boolean(default: false), .mutablePlaying)
     case .bitrate:
       .init(

@@ -30,6 +30,11 @@ struct VideoSinkSettings {
   var repeatsBackgroundNotice = false
   /// Nil is the usual wording.
   var backgroundText: String?
+  /// In pixels of the input; nil when never set.
+  var hapticRectangles: [HapticRectangle]?
+  var syncedPanning = true
+  var emulatesMouse = false
+  var recognizesGestures = false
   /// kbit/s; 0 is automatic.
   var bitrate: UInt32 = 0
   var bitratePolicy = BitratePolicy.defaultCapped

@@ -66,6 +66,8 @@ struct VideoSinkState: Sendable {
   /// Size of the pictures that upstream sends; nil before caps.
   var inputSize: VideoSize?
   var isInputRaw = false
+  /// What can be touched, as the frames tell; nil before the first one that does.
+  var regions: HapticRectangleList?
   /// The choice has changed, and upstream has not been asked yet what it makes of them.
   var shouldRenegotiate = false
   /// Upstream was asked for another size: so many frames of the old one may come before it is taken for the answer.

@@ -32,6 +32,12 @@ final class Drive {
     return index
   }
 
+  /// Pushes a buffer, which belongs to the caller so far, as the next frame.
+  func push(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+    source.push(buffer, at: index)
+    index += 1
+  }
+
   /// Pushes the picture that belongs to the next index.
   @discardableResult
   func pushPicture(_ width: Int = 320, _ height: Int = 240) -> Int {

@@ -103,6 +103,10 @@ extension AppDriver {
     perform(session.setAppState(appState, now: now))
   }
 
+  func setHapticRectangles(_ list: HapticRectangleList?) {
+    perform(session.setHapticRectangles(list, now: now))
+  }
+
   func finish() {
     invariants.finishing()
     perform(session.finish(now: now))
