@@ -15,7 +15,7 @@ extension VideoSink {
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
   func getCaps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
     guard let offers = state.withLock({ $0.acceptedOffers }), !offers.isEmpty else { return nil }
-    guard let caps = gst_caps_from_string(Self.capsText(offers)) else { return nil }
+    guard let caps = gst_caps_from_string(Self.capsText(offers)).map(addingFlowing) else { return nil }
     guard let filter else { return caps }
     defer { gst_caps_unref(caps) }
     return gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST)
@@ -107,12 +107,27 @@ extension VideoSink {
   /// `size` is nil for H.264 whose caps do not tell; its parameter sets will.
   func setInputSize(_ size: VideoSize?) {
     input.mismatch = nil
+    let lostFrames = counters.withLock { $0.framesLost }
     state.withLock { state in
       state.inputSize = size
       state.isInputRaw = input.isRaw
       state.framesBeforeWish = 0
+      // A size from before the head unit's last word is not the answer to that.
+      if let size, state.accepts(size) == true {
+        state.expectedSize = nil
+        if size != state.resize.size { state.resize.begin(now: MonotonicClock.now, lostFrames: lostFrames) }
+      }
     }
     updateWish()
+  }
+
+  /// While upstream sends what the head unit does not take, that comes last: upstream that has nothing else then goes on
+  /// with it, and gets an error that says why, instead of ending the pipeline because nothing could be negotiated.
+  private func addingFlowing(_ caps: UnsafeMutablePointer<GstCaps>) -> UnsafeMutablePointer<GstCaps> {
+    guard state.withLock({ state in state.inputSize.map(state.accepts) == false }),
+      let flowing = gst_pad_get_current_caps(cgst_base_sink_pad(element))
+    else { return caps }
+    return gst_caps_merge(caps, flowing) ?? caps
   }
 
   /// In nanoseconds.

@@ -82,6 +82,7 @@ extension VideoSink: AppConnectionObserver {
     VideoSinkProperty.hmiLevel.notify(element)
     postHMIStatus(status)
     changeLockScreen { $0.receive(status) }
+    letUpstreamChange()
   }
 
   private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
@@ -122,14 +123,12 @@ extension VideoSink: AppConnectionObserver {
       state.headUnit?.videoCapability = capability
       state.maximumBitrate = capability?.maxBitrate
       state.areOffersCurrent = true
-      guard state.offers != offers else { return }
-      state.offers = offers
-      state.insistedSize = nil
-      state.shouldRenegotiate = true
     }
+    log(GST_LEVEL_INFO, "the head unit takes \(offers.map { "\($0.size)" })")
+    take(offers)
+    // Also when the offers are those of before: on a new connection they were not current.
     state.broadcast()
     updateWish()
-    log(GST_LEVEL_INFO, "the head unit takes \(offers.map { "\($0.size)" })")
     VideoSinkProperty.headUnit.notify(element)
   }
 
@@ -176,6 +175,8 @@ extension VideoSink: AppConnectionObserver {
         state.hmiStatus = nil
         state.insistedSize = nil
         state.framesBeforeWish = 0
+        state.expectedSize = nil
+        state.laterOffers = nil
         state.videoState = .stopped
         state.wasLost = state.hasStreamed
         // Lest the size that the last head unit took be asked for before the next one has spoken.

@@ -48,6 +48,9 @@ extension VideoSink {
     if reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     // The wish was taken back only until upstream has changed.
     announceStop(reason == .app && isResizing ? .resized : reason)
+    guard isResizing else { return }
+    takeLaterOffers()
+    letUpstreamChange()
   }
 
   func videoStateChanged(_ newState: VideoStreamState) {

@@ -124,6 +124,14 @@ enum VideoSinkEnums {
       ),
     ])
 
+  static let resizePolicy = EnumType.register(
+    "GstSdlVideoSinkResizePolicy",
+    [
+      (ResizePolicy.renegotiate.rawValue, "Follow with upstream and stream", "renegotiate"),
+      (ResizePolicy.keep.rawValue, "Go on in the present size while the service lasts", "keep"),
+      (ResizePolicy.error.rawValue, "End with an error", "error"),
+    ])
+
   static let hmiLevel = EnumType.register(
     "GstSdlVideoSinkHMILevel",
     [

@@ -66,6 +66,11 @@ final class TestHeadUnit {
     server.join()
   }
 
+  /// What ``HeadUnitConfiguration/small(_:_:frameRate:maximumBitrate:additional:activation:)`` tells.
+  static var smallCapability: VideoStreamingCapability {
+    HeadUnitConfiguration.small().videoCapability ?? VideoStreamingCapability()
+  }
+
   /// For the sink's property.
   var uri: String { "sdl://127.0.0.1:\(port)" }
 
