@@ -8,7 +8,7 @@ import Testing
 @testable import Plugin
 
 /// The head unit resizes while caps and buffers are in flight: whenever that happens, the last size wins.
-@Suite(.serialized) struct ResizeRaceTests {
+@Suite struct ResizeRaceTests {
   private static let sizes = [
     ImageResolution(64, 48), ImageResolution(80, 48), ImageResolution(96, 64), ImageResolution(64, 96),
     ImageResolution(128, 96), ImageResolution(48, 64),
@@ -31,14 +31,19 @@ import Testing
       }
     }
 
-    var rounds: Int { self == .live ? 1000 : 150 }
+    var rounds: Int { self == .live ? 1000 : 60 }
   }
 
-  private func drive(_ source: Source) throws -> ResizeDrive {
+  /// - Parameter isStrict: whether a start in any size but the last is refused, which costs the app its place on the screen.
+  ///   The head unit may have resized while the start was on its way.
+  private func drive(_ source: Source, isStrict: Bool = false) throws -> ResizeDrive {
     let first = Self.sizes[0]
+    // Without a wish for a rate none is checked, and files are as fast as they can.
+    let frameRate = source == .file ? nil : 240
     return try ResizeDrive(
-      // Without a wish for a rate none is checked, and files are as fast as they can.
-      .small(first.width, first.height, frameRate: source == .file ? nil : 240, maximumBitrate: nil),
+      .small(first.width, first.height, frameRate: frameRate, maximumBitrate: nil).with {
+        $0.refusesUnknownSizes = isStrict
+      },
       source: source.description,
       properties: "sync=\(source != .file) keep-alive-interval=0 threads=1 speed-preset=ultrafast bitrate=200")
   }
@@ -57,13 +62,29 @@ import Testing
       try drive.waitForFrames(1, of: size)
       g_usleep(UInt.random(in: 0...1000, using: &generator))
     }
+    try drive.expectSettled()
+    #expect(drive.resizes.count >= source.rounds / 2)
+  }
+
+  /// The driver has to open the app again whenever a start was refused; that is all.
+  @Test func refusals() throws {
+    var generator = SeededGenerator(seed: 5)
+    let drive = try drive(.live, isStrict: true)
+    try drive.start()
+    var size = Self.sizes[0]
+    for _ in 0..<100 {
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        size = Self.sizes.filter { $0 != size }.randomElement(using: &generator) ?? size
+        drive.resize(size)
+        g_usleep(UInt.random(in: 0...3000, using: &generator))
+      }
+      try drive.waitForFrames(1, of: size, reopening: true)
+    }
+    let news = drive.pipeline.drain()
+    #expect(news.allSatisfy { $0.error == nil }, "\(news.compactMap(\.error))")
     drive.pipeline.stop()
-    drive.expectNoComplaint()
-    try drive.expectDecodable()
-    let resizes = drive.resizes
-    #expect(try drive.statistics["resizes"] == resizes.count)
-    #expect(resizes.count >= source.rounds / 2)
     #expect(try drive.statistics.areFramesConserved)
+    try drive.expectDecodable()
   }
 
   @Test(arguments: Trap.Moment.allCases, [Source.live, .scaled, .encoded])
@@ -84,9 +105,6 @@ import Testing
       gst_pad_remove_probe(pad, probe)
       #expect(trap.hasSprung)
     }
-    drive.pipeline.stop()
-    drive.expectNoComplaint()
-    try drive.expectDecodable()
-    #expect(try drive.statistics["resizes"] == drive.resizes.count)
+    try drive.expectSettled()
   }
 }

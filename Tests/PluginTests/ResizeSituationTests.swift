@@ -17,11 +17,7 @@ import Testing
     let last = try #require(sizes.last)
     try drive.waitForFrames(of: last)
     #expect(drive.headUnit.record.startedSizes == sizes)
-    drive.pipeline.stop()
-    drive.expectNoComplaint()
-    try drive.expectDecodable()
-    #expect(try drive.statistics["resizes"] == drive.resizes.count)
-    #expect(try drive.statistics.areFramesConserved)
+    try drive.expectSettled()
   }
 
   @Test("L-c: the driver leaves at the same time", arguments: [true, false])
@@ -120,6 +116,7 @@ import Testing
     let error = try drive.pipeline.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT), "\(error)")
     #expect(error.text.contains("320×240") && error.text.contains("480×320"), "\(error)")
+    drive.expectNoOtherError()
     drive.pipeline.stop()
     let services = drive.headUnit.record.services.dropFirst()
     #expect(services.allSatisfy { $0.isEmpty })

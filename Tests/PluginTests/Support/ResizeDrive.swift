@@ -49,15 +49,23 @@ final class ResizeDrive {
   }
 
   /// Waits for a service of this size, the last one, and for as many frames in it.
-  func waitForFrames(_ count: Int = 3, of size: ImageResolution) throws {
-    do {
-      try headUnit.wait(for: "frames of \(size)") { record -> Bool? in
-        guard let start = record.starts.last, record.startedSizes.last == size else { return nil }
-        return record.video.count >= start + count ? true : nil
+  /// - Parameter reopening: whether the driver opens the app again when it has lost the screen.
+  func waitForFrames(_ count: Int = 3, of size: ImageResolution, reopening: Bool = false) throws {
+    let deadline = MonotonicClock.now + patience
+    while MonotonicClock.now < deadline {
+      var isGone = false
+      let hasCome = headUnit.await(until: deadline) { record in
+        isGone = reopening && record.status?.level != .full
+        guard let start = record.starts.last, record.startedSizes.last == size else { return isGone }
+        return isGone || record.video.count >= start + count
       }
-    } catch {
-      throw TestFailure("\(error) \(headUnit.record.startedSizes) \(pipeline.drain())")
+      if hasCome, !isGone { return }
+      if isGone { try headUnit.show(.full) }
     }
+    let record = headUnit.record
+    throw TestFailure(
+      "no \(count) frames of \(size), but of \(record.startedSizes.suffix(4)), \(record.refusals) refusals, "
+        + "\(record.services.suffix(2).map(\.count)) frames, \(pipeline.drain().filter { $0.error != nil || $0.warning != nil })")
   }
 
   /// Everything that the head unit has got is a stream of the size that it was started in, from the first frame on, and a
@@ -92,6 +100,23 @@ final class ResizeDrive {
     #expect(complaints.isEmpty, "\(complaints)", sourceLocation: sourceLocation)
   }
 
+  /// Beside the one of the sink: elements upstream must not end the pipeline before it has said why.
+  func expectNoOtherError(sourceLocation: SourceLocation = #_sourceLocation) {
+    let errors = pipeline.drain().filter { $0.error != nil }
+    #expect(errors.first?.source == "sink", "\(errors)", sourceLocation: sourceLocation)
+  }
+
+  /// Ends a pipeline that has seen nothing but resizes, and looks at all that has come of them.
+  func expectSettled(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    // What has been counted may not be on the bus yet.
+    let isToldOfAll = eventually { (try? statistics["resizes"]) == resizes.count }
+    #expect(isToldOfAll, "told of \(resizes.count)", sourceLocation: sourceLocation)
+    expectNoComplaint(sourceLocation: sourceLocation)
+    pipeline.stop(sourceLocation: sourceLocation)
+    #expect(try statistics.areFramesConserved, sourceLocation: sourceLocation)
+    try expectDecodable(sourceLocation: sourceLocation)
+  }
+
   var statistics: Statistics { get throws { try pipeline.sink.statistics } }
 }
 
@@ -102,6 +127,12 @@ extension TestHeadUnit.Record {
       guard case .videoStarted(let parameters) = event else { return nil }
       return ImageResolution(Int(parameters.width ?? 0), Int(parameters.height ?? 0))
     }
+  }
+
+  /// The last that the app was told.
+  var status: HMIStatus? {
+    for case .hmiStatusSent(let status) in events.reversed() { return status }
+    return nil
   }
 
   /// The access units of each video service.

@@ -94,6 +94,11 @@ final class TestHeadUnit {
     return result
   }
 
+  /// Whether `condition` comes true before `deadline`.
+  func await(until deadline: Duration, _ condition: (Record) -> Bool) -> Bool {
+    recorder.record.wait(until: deadline, for: { condition($0) ? true : nil }) != nil
+  }
+
   /// Waits for as many access units in all.
   @discardableResult
   func waitForFrames(_ count: Int) throws -> [[UInt8]] {
