@@ -65,7 +65,7 @@ final class ResizeDrive {
     let record = headUnit.record
     throw TestFailure(
       "no \(count) frames of \(size), but of \(record.startedSizes.suffix(4)), \(record.refusals) refusals, "
-        + "\(record.services.suffix(2).map(\.count)) frames, \(pipeline.drain().filter { $0.error != nil || $0.warning != nil })")
+        + "\(record.services.suffix(2).map(\.count)) frames, \(complaints)")
   }
 
   /// Everything that the head unit has got is a stream of the size that it was started in, from the first frame on, and a
@@ -96,9 +96,11 @@ final class ResizeDrive {
 
   /// Neither errors nor warnings.
   func expectNoComplaint(sourceLocation: SourceLocation = #_sourceLocation) {
-    let complaints = pipeline.drain().filter { $0.error != nil || $0.warning != nil }
+    let complaints = complaints
     #expect(complaints.isEmpty, "\(complaints)", sourceLocation: sourceLocation)
   }
+
+  private var complaints: [BusMessage] { pipeline.drain().filter { $0.error != nil || $0.warning != nil } }
 
   /// Beside the one of the sink: elements upstream must not end the pipeline before it has said why.
   func expectNoOtherError(sourceLocation: SourceLocation = #_sourceLocation) {
