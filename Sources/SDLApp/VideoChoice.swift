@@ -36,6 +36,9 @@ public struct VideoChoice: Equatable, Sendable {
   /// Whether the head unit has displays, but none that the app supports: then nothing is streamed.
   public var isHopeless: Bool { survivors.isEmpty && !displays.isEmpty }
 
+  /// Sizes of the pictures that can be streamed, the first choice first.
+  public var sizes: [VideoSize] { survivors.compactMap(\.streamSize) }
+
   /// Whether pictures of `size` can be streamed.
   public func accepts(_ size: VideoSize) -> Bool {
     displays.isEmpty || survivors.contains { $0.streamSize == size }

@@ -211,6 +211,8 @@ extension ConnectionLoop {
         connection.count(received: count)
         while !isOver, let item = reader.decoder.next() {
           perform(session.receive(item, now: MonotonicClock.now))
+          // What the app makes of it counts for what comes next: the refusal of what it does not wish any more is none.
+          obeyOrders(now: MonotonicClock.now)
         }
         if count < readBuffer.count { return }
       case .wouldBlock:

@@ -54,12 +54,13 @@ import Testing
     let started = try pipeline.waitForElementMessage("sdl-stream-started")
     let size = "\(started["width"] ?? "") x \(started["height"] ?? "")"
     #expect(size == row.sizes.first)
+    // Until upstream has changed, what flows is taken as well.
+    try headUnit.waitForFrames(2)
     let caps = try #require(gst_pad_query_caps(try pipeline["filter"].pad("sink"), nil))
     defer { gst_caps_unref(caps) }
     var seen: [String] = []
     for size in sizes(in: caps) where !seen.contains(size) { seen.append(size) }
     #expect(seen == row.sizes)
-    try headUnit.waitForFrames(2)
     #expect(headUnit.record.violations == [])
     #expect(pipeline.drain().allSatisfy { $0.warning == nil })
   }

@@ -31,7 +31,7 @@ enum CapsSizes {
     return size(structure)
   }
 
-  private static func size(_ structure: UnsafePointer<GstStructure>) -> VideoSize? {
+  static func size(_ structure: UnsafePointer<GstStructure>) -> VideoSize? {
     var (width, height): (gint, gint) = (0, 0)
     guard gst_structure_get_int(structure, "width", &width) != 0,
       gst_structure_get_int(structure, "height", &height) != 0

@@ -60,6 +60,8 @@ final class VideoInput {
 
   /// Start of the service that the last frame was for.
   var epoch: UInt32 = 0
+  /// Start of the service that a frame was queued for last.
+  var queuedEpoch: UInt32 = 0
   /// When the last frame was queued.
   var lastSent: Duration = .zero
   /// The decoder can do nothing with a frame that depends on others.
@@ -99,6 +101,7 @@ final class VideoInput {
     hasWarnedAboutBitrate = false
     hasWarnedAboutRate = false
     epoch = 0
+    queuedEpoch = 0
     needsKeyFrame = true
     keyFrameRequest = nil
     parameterSets = ParameterSets()

@@ -20,7 +20,9 @@ extension VideoSink {
     }
     guard !accepted.isEmpty || isHopeless else { return nil }
     // What was rejected comes last: ranges that have changed may already ask for it.
-    guard let caps = isHopeless ? tolerantCaps() : gst_caps_from_string(capsText(accepted + rejected)) else {
+    guard
+      let caps = isHopeless ? tolerantCaps() : gst_caps_from_string(capsText(accepted + rejected)).map(addingFlowing)
+    else {
       return nil
     }
     guard let filter else { return caps }
@@ -138,12 +140,27 @@ extension VideoSink {
   /// `size` is nil for H.264 whose caps do not tell; its parameter sets will.
   func setInputSize(_ size: VideoSize?) {
     input.mismatch = nil
+    let lostFrames = counters.withLock { $0.framesLost }
     state.withLock { state in
       state.inputSize = size
       state.isInputRaw = input.isRaw
       state.framesBeforeWish = 0
+      // A size from before the head unit's last word is not the answer to that.
+      if let size, state.accepts(size) == true {
+        state.expectedSize = nil
+        if size != state.resize.size { state.resize.begin(now: MonotonicClock.now, lostFrames: lostFrames) }
+      }
     }
     updateWish()
+  }
+
+  /// While upstream sends what the head unit does not take, that comes last: upstream that has nothing else then goes on
+  /// with it, and gets an error that says why, instead of ending the pipeline because nothing could be negotiated.
+  private func addingFlowing(_ caps: UnsafeMutablePointer<GstCaps>) -> UnsafeMutablePointer<GstCaps> {
+    guard state.withLock({ state in state.inputSize.map(state.accepts) == false }),
+      let flowing = gst_pad_get_current_caps(cgst_base_sink_pad(element))
+    else { return caps }
+    return gst_caps_merge(caps, flowing) ?? caps
   }
 
   /// In nanoseconds.

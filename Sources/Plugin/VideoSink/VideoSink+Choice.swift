@@ -17,21 +17,31 @@ extension VideoSink {
     guard let asked, let connection else { return }
     let choice = VideoChoice(asked, reasons: RangesQuery.ask(cgst_base_sink_pad(element), asked))
     let supported = possible(choice.survivors)
-    let objection = state.withLock { state -> String? in
+    let policy = settings.withLock { $0.resizePolicy }
+    let lostFrames = counters.withLock { $0.framesLost }
+    let outcome = state.withLock { state -> VideoSinkState.ChoiceOutcome in
       // The element may have been stopped meanwhile, and another thread may have asked later and be done already.
-      guard state.connection === connection else { return nil }
+      guard state.connection === connection else { return .known }
       if displays != nil { state.areDisplaysCurrent = true }
-      guard number > state.choiceNumber else { return nil }
+      guard number > state.choiceNumber else { return .known }
       state.choiceNumber = number
-      state.choose(choice)
       connection.setSupportedDisplays(supported)
-      let objection = choice.objection
+      return state.take(choice, policy, now: MonotonicClock.now, lostFrames: lostFrames)
+    }
+    log(GST_LEVEL_INFO, "to be streamed: \(choice.survivors), not: \(choice.rejections)")
+    follow(outcome, isOfHeadUnit: displays != nil)
+    state.broadcast()
+    updateWish()
+    tellObjection()
+  }
+
+  /// Tells the application, once, why nothing is left.
+  func tellObjection() {
+    let objection = state.withLock { state -> String? in
+      let objection = state.choice?.objection
       defer { state.objection = objection }
       return objection == state.objection ? nil : objection
     }
-    state.broadcast()
-    updateWish()
-    log(GST_LEVEL_INFO, "to be streamed: \(choice.survivors), not: \(choice.rejections)")
     if let objection { warn(.stream(GST_STREAM_ERROR_FORMAT, objection)) }
   }
 

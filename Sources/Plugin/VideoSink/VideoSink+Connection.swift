@@ -87,6 +87,7 @@ extension VideoSink: AppConnectionObserver {
     VideoSinkProperty.hmiLevel.notify(element)
     postHMIStatus(status)
     changeLockScreen { $0.receive(status) }
+    letUpstreamChange()
   }
 
   private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
@@ -165,6 +166,8 @@ extension VideoSink: AppConnectionObserver {
         state.hmiStatus = nil
         state.insistedDisplay = nil
         state.framesBeforeWish = 0
+        state.expectedSize = nil
+        state.laterChoice = nil
         state.videoState = .stopped
         state.wasLost = state.hasStreamed
         // Lest the size that the last head unit took be asked for before the next one has spoken.

@@ -137,7 +137,11 @@ extension VideoSink {
   private func passOutdatedFrame(_ connection: AppConnection) {
     state.withLock { state in
       state.framesBeforeWish -= 1
-      if state.framesBeforeWish == 0 { connection.setVideoWish(state.wish) }
+      guard state.framesBeforeWish == 0 else { return }
+      // That was the answer.
+      state.expectedSize = nil
+      state.resize.callOff()
+      connection.setVideoWish(state.wish)
     }
   }
 
@@ -186,6 +190,7 @@ extension VideoSink {
       switch result {
       case .queued:
         input.lastSent = now
+        noteQueued(grant)
         return GST_FLOW_OK
       case .full: return abandon(payload, .queueFull)
       case .closed, .stale: return abandon(payload, .notStreaming)

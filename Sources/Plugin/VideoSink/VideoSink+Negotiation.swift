@@ -10,29 +10,54 @@ extension VideoSink {
   /// Frames of the old size that may be under way when upstream has been asked for another.
   private static let framesUnderWay = 3
 
-  /// Asks upstream for caps of the head unit's choice; false when upstream has nothing else.
+  /// Asks upstream for caps of the head unit's choice; false when upstream has nothing else. On the streaming thread, or
+  /// on the connection's.
+  @discardableResult
   func requestRenegotiation() -> Bool {
-    let canChange = canUpstreamChange()
-    state.withLock { state in
+    let displays = state.withLock { $0.acceptedDisplays }
+    let expectedSize = sizeToCome()
+    let mustAsk = state.withLock { state -> Bool? in
+      // The head unit has spoken again meanwhile, and what it said is dealt with on its thread.
+      guard state.acceptedDisplays == displays else { return nil }
+      let isAccepted = state.inputSize.flatMap(state.accepts) == true
+      // The answer of encoders and parsers may be what they send now, although whoever is before them can change.
+      let mustAsk = expectedSize != nil || (!state.isInputRaw && !isAccepted)
       state.shouldRenegotiate = false
-      state.framesBeforeWish = canChange ? Self.framesUnderWay : 0
+      state.expectedSize = expectedSize
+      state.framesBeforeWish = mustAsk && isAccepted ? Self.framesUnderWay : 0
+      if !mustAsk && isAccepted { state.resize.callOff() }
+      return mustAsk
     }
+    guard let mustAsk else { return true }
     updateWish()
-    guard canChange else { return false }
-    log(GST_LEVEL_INFO, "asking upstream for another size")
+    guard mustAsk else { return false }
+    log(GST_LEVEL_INFO, "asking upstream for \(expectedSize.map { "\($0)" } ?? "another size")")
     gst_pad_push_event(cgst_base_sink_pad(element), gst_event_new_reconfigure())
     return true
   }
 
-  /// Whether upstream could send raw video in a size that the head unit takes, other than the present one.
-  private func canUpstreamChange() -> Bool {
-    guard let caps = getCaps(filter: nil) else { return true }
+  /// The size that upstream will choose when it is asked, as far as one can know; nil for none but the present one.
+  private func sizeToCome() -> VideoSize? {
+    let (size, accepted, isAccepted) = state.withLock { state in
+      // The answer may also hold sizes that ranges reject.
+      let accepted = Set((state.acceptedDisplays ?? []).compactMap(\.streamSize))
+      return (state.inputSize, accepted, state.inputSize.flatMap(state.accepts) == true)
+    }
+    guard let caps = getCaps(filter: nil) else { return nil }
     defer { gst_caps_unref(caps) }
-    guard let possible = gst_pad_peer_query_caps(cgst_base_sink_pad(element), caps) else { return true }
+    guard let answer = gst_pad_peer_query_caps(cgst_base_sink_pad(element), caps) else { return nil }
+    defer { gst_caps_unref(answer) }
+    guard let possible = gst_caps_intersect_full(caps, answer, GST_CAPS_INTERSECT_FIRST) else { return nil }
     defer { gst_caps_unref(possible) }
-    let (size, accepted) = state.withLock { ($0.inputSize, $0.acceptedDisplays ?? []) }
-    // The answer may also hold sizes that ranges reject.
-    return !CapsSizes.sizes(in: possible, among: accepted.compactMap(\.streamSize).filter { $0 != size }).isEmpty
+    for index in 0..<gst_caps_get_size(possible) {
+      guard let structure = gst_caps_get_structure(possible, index), let possibleSize = CapsSizes.size(structure),
+        accepted.contains(possibleSize)
+      else { continue }
+      if possibleSize != size { return possibleSize }
+      // It likes what it sends better than anything behind.
+      if isAccepted { return nil }
+    }
+    return nil
   }
 
   /// A frame of a size that the head unit does not take: upstream gets a while to change, unless it can't anyway; then
@@ -44,7 +69,7 @@ extension VideoSink {
     var mismatch =
       input.mismatch.flatMap { $0.size == size && $0.accepted == accepted ? $0 : nil }
       ?? SizeMismatch(size: size, accepted: accepted, objection: objection, since: MonotonicClock.now)
-    let isHopeless = mismatch.frames == 0 && !begin(mismatch)
+    let isHopeless = mismatch.frames == 0 && !requestRenegotiation()
     mismatch.frames += 1
     input.mismatch = mismatch
     let isOverdue =
@@ -52,15 +77,6 @@ extension VideoSink {
     guard isHopeless || isOverdue else { return drop(.wrongSize) }
     fail(mismatch)
     return drop(.wrongSize, GST_FLOW_ERROR)
-  }
-
-  /// Asks for another size; false when it would be in vain. An encoder that can't change may end the pipeline with an
-  /// error of its own, so the reason is told before.
-  private func begin(_ mismatch: SizeMismatch) -> Bool {
-    if !input.isRaw {
-      warn(.stream(GST_STREAM_ERROR_FORMAT, "\(mismatch.description(of: "H.264")): asking upstream for that."))
-    }
-    return requestRenegotiation() || !input.isRaw
   }
 
   /// The error for a stream whose size fits nothing that the head unit offers.

@@ -22,6 +22,7 @@ extension VideoSink {
       case .appState: settings.appState = AppState(enumValue: g_value_get_enum(value)) ?? .foreground
       case .restartOnForeground: settings.restartOnForeground = g_value_get_boolean(value) != 0
       case .suspendPolicy: settings.suspendPolicy = SuspendPolicy(rawValue: g_value_get_enum(value)) ?? .auto
+      case .resizePolicy: settings.resizePolicy = ResizePolicy(rawValue: g_value_get_enum(value)) ?? .renegotiate
       case .keepAliveInterval: settings.keepAliveInterval = g_value_get_uint(value)
       case .backgroundNotice: settings.hasBackgroundNotice = g_value_get_boolean(value) != 0
       case .backgroundRepeat: settings.repeatsBackgroundNotice = g_value_get_boolean(value) != 0
@@ -76,6 +77,7 @@ extension VideoSink {
     case .appState: g_value_set_enum(value, settings.appState.enumValue)
     case .restartOnForeground: g_value_set_boolean(value, settings.restartOnForeground ? 1 : 0)
     case .suspendPolicy: g_value_set_enum(value, settings.suspendPolicy.rawValue)
+    case .resizePolicy: g_value_set_enum(value, settings.resizePolicy.rawValue)
     case .keepAliveInterval: g_value_set_uint(value, settings.keepAliveInterval)
     case .backgroundNotice: g_value_set_boolean(value, settings.hasBackgroundNotice ? 1 : 0)
     case .backgroundRepeat: g_value_set_boolean(value, settings.repeatsBackgroundNotice ? 1 : 0)

@@ -183,8 +183,11 @@ extension VideoSink {
       state.appState = settings.withLock { $0.appState }
       if state.appState == .resigning { state.wantsNotice = true }
       if state.appState.isInForeground { state.wantsNotice = false }
+      // The wish, which depends on it, first: a service of a former size is not resumed.
+      state.connection?.setVideoWish(state.wish)
       state.connection?.setAppState(state.appState)
     }
     state.broadcast()
+    letUpstreamChange()
   }
 }

@@ -94,7 +94,10 @@ extension VideoSink {
     let due = lastSent + interval
     guard now >= due else { return due }
     // From one due time to the next, so that the pace does not drift.
-    if sendStill(grant, connection) { input.lastSent = now - due < interval ? due : now }
+    if sendStill(grant, connection) {
+      input.lastSent = now - due < interval ? due : now
+      noteQueued(grant)
+    }
     return max(due, now - interval / 2) + interval
   }
 

@@ -47,6 +47,9 @@ extension VideoSink {
     if reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     // The wish was taken back only until upstream has changed.
     announceStop(reason == .app && isResizing ? (isHopeless ? .outOfRange : .resized) : reason)
+    guard isResizing else { return }
+    takeLaterChoice()
+    letUpstreamChange()
   }
 
   func videoStateChanged(_ newState: VideoStreamState) {

@@ -96,6 +96,9 @@ struct VideoSinkCounters {
   /// For any reason.
   var framesDropped: UInt64 { dropped.reduce(0, +) }
 
+  /// Those that somebody may miss: neither gaps, nor what the head unit would not have had anyway.
+  var framesLost: UInt64 { framesDropped - dropped(.frameRate) - dropped(.noPicture) }
+
   mutating func frameArrived() {
     framesIn += 1
     framesQueued += 1

@@ -149,6 +149,14 @@ enum VideoSinkEnums {
       (BitratePolicy.headUnitMaximum.enumValue, "The head unit's maximum, if it has one", "head-unit-maximum"),
     ])
 
+  static let resizePolicy = EnumType.register(
+    "GstSdlVideoSinkResizePolicy",
+    [
+      (ResizePolicy.renegotiate.rawValue, "Follow with upstream and stream", "renegotiate"),
+      (ResizePolicy.keep.rawValue, "Go on in the present size while the service lasts", "keep"),
+      (ResizePolicy.error.rawValue, "End with an error", "error"),
+    ])
+
   static let hmiLevel = EnumType.register(
     "GstSdlVideoSinkHMILevel",
     [

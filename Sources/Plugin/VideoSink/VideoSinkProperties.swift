@@ -19,6 +19,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case appState
   case restartOnForeground
   case suspendPolicy
+  case resizePolicy
   case keepAliveInterval
   case backgroundNotice
   case backgroundText
@@ -107,6 +108,11 @@ enum VideoSinkProperty: UInt32, PropertyTable {
       .init(
         "suspend-policy", "Suspend policy", "What happens to frames while driver or app do not want video",
         .enumeration(VideoSinkEnums.suspendPolicy, default: SuspendPolicy.auto.rawValue), .mutableReady)
+    case .resizePolicy:
+      .init(
+        "resize-policy", "Resize policy",
+        "What happens when the head unit resizes the picture of a stream that has started: keep lasts until the service ends, also in the background; a connection made anew may bring a resize as well",
+        .enumeration(VideoSinkEnums.resizePolicy, default: ResizePolicy.renegotiate.rawValue), .mutableReady)
     case .keepAliveInterval:
       .init(
         "keep-alive-interval", "Keep-alive interval",

@@ -24,6 +24,7 @@ struct VideoSinkSettings {
   var appState = AppState.foreground
   var restartOnForeground = false
   var suspendPolicy = SuspendPolicy.auto
+  var resizePolicy = ResizePolicy.renegotiate
   /// Milliseconds; 0 is off.
   var keepAliveInterval: UInt32 = 500
   var hasBackgroundNotice = true

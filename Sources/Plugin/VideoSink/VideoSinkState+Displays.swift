@@ -57,24 +57,6 @@ extension VideoSinkState {
     choice?.rejections.first { $0.display.streamSize == size }?.description
   }
 
-  /// Takes a new choice. What the head unit has insisted on for a display holds as long as the displays are the same.
-  mutating func choose(_ new: VideoChoice) {
-    let former = choice
-    choice = new
-    let isSame = former.map { former in
-      former.survivors.count == new.survivors.count
-        && zip(former.survivors, new.survivors).allSatisfy { $0.isSame(as: $1) }
-    }
-    guard isSame == true else {
-      insistedDisplay = nil
-      shouldRenegotiate = true
-      return
-    }
-    if let insisted = insistedDisplay, let size = insisted.streamSize {
-      insistedDisplay = new.survivors.first { $0.isSame(as: insisted) }?.streaming(size)
-    }
-  }
-
   /// The head unit has acknowledged another size than it was asked for.
   mutating func insist(on size: VideoSize) {
     let display = streamedDisplay ?? choice?.survivors.first ?? VideoDisplay(size: size)

@@ -36,6 +36,8 @@ struct VideoSinkState: Sendable {
   var objection: String?
   /// The display for whose size the head unit insisted on another in its acknowledgement.
   var insistedDisplay: VideoDisplay?
+  /// The choice since a resize that is not followed before the service ends.
+  var laterChoice: VideoChoice?
   /// The right to send; nil while no frame may go out.
   var grant: VideoGrant?
   var grantedAt: Duration = .zero
@@ -72,6 +74,11 @@ struct VideoSinkState: Sendable {
   var shouldRenegotiate = false
   /// Upstream was asked for another size: so many frames of the old one may come before it is taken for the answer.
   var framesBeforeWish = 0
+  /// The size that upstream was asked for, and can send: the service may start in it before the first frame comes.
+  var expectedSize: VideoSize?
+  var resize = VideoResize()
+  /// Those whose stream the application does not know of yet.
+  var untoldResizes: [VideoResize.Completed] = []
   /// The pipeline has been in PLAYING since it started.
   var wantsVideo = false
   /// The stream has come to its end, and no new one has begun.
@@ -83,8 +90,10 @@ struct VideoSinkState: Sendable {
 
   /// The right to send pictures of the input now.
   var usableGrant: VideoGrant? {
-    // A grant for another size is about to be replaced: the input has just changed.
-    guard let grant, !isHeld, appState.isInForeground, grant.size == inputSize else { return nil }
+    // A grant for another size is about to be replaced: the input has just changed, or the head unit's mind has.
+    guard let grant, !isHeld, appState.isInForeground, grant.size == inputSize, accepts(grant.size) == true else {
+      return nil
+    }
     return grant
   }
 
@@ -116,9 +125,9 @@ struct VideoSinkState: Sendable {
 
   /// The stream to ask the head unit for.
   var wish: VideoWish? {
-    guard wantsVideo, !isEnded, areDisplaysCurrent, !needsRenegotiation, framesBeforeWish == 0, let inputSize,
-      accepts(inputSize) == true
-    else { return nil }
+    guard wantsVideo, !isEnded, areDisplaysCurrent, let inputSize else { return nil }
+    if let size = heldSize ?? expectedSize { return VideoWish(size: size) }
+    guard !needsRenegotiation, framesBeforeWish == 0, accepts(inputSize) == true else { return nil }
     return VideoWish(size: inputSize)
   }
 }

@@ -71,6 +71,11 @@ final class TestHeadUnit {
     server.join()
   }
 
+  /// What ``HeadUnitConfiguration/small(_:_:frameRate:maximumBitrate:additional:activation:)`` tells.
+  static var smallCapability: VideoStreamingCapability {
+    HeadUnitConfiguration.small().videoCapability ?? VideoStreamingCapability()
+  }
+
   /// For the sink's property.
   var uri: String { "sdl://127.0.0.1:\(port)" }
 
@@ -92,6 +97,11 @@ final class TestHeadUnit {
       throw TestFailure("no \(what) at the head unit, but \(record.events), \(record.video.count) frames")
     }
     return result
+  }
+
+  /// Whether `condition` comes true before `deadline`.
+  func await(until deadline: Duration, _ condition: (Record) -> Bool) -> Bool {
+    recorder.record.wait(until: deadline, for: { condition($0) ? true : nil }) != nil
   }
 
   /// Waits for as many access units in all.
