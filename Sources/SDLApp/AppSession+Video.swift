@@ -29,15 +29,16 @@ extension AppSession {
       case .sendStartService(let wish):
         let parameters = VideoServiceParameters(
           width: Int32(clamping: wish.size.width), height: Int32(clamping: wish.size.height),
-          videoProtocol: wish.transport.rawValue, videoCodec: "H264")
-        sendVideoControl(.startService, payload: parameters.bytes(version: version))
+          videoProtocol: wish.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
+        sendVideoControl(.startService, payload: wish.isBare ? [] : parameters.bytes(version: version))
       case .sendEndService:
         sendVideoControl(.endService)
-      case .started(let accepted, let mtu):
+      case .started(let accepted, let transport, let mtu):
         epoch &+= 1
         var grant = VideoGrant(
           epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: mtu),
           size: accepted)
+        grant.transport = transport
         if case .open(let request, _, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
         videoGrant = grant
         actions.append(.report(.videoStarted(grant)))

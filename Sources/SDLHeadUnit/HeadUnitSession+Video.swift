@@ -72,7 +72,7 @@ extension HeadUnitSession {
     if rpcService.headerVersion < 5 { answer = VideoServiceParameters() }
     video = .open(.allowed)
     checker.begin(
-      format: VideoFormatRules.effective(answer, request),
+      format: VideoFormatRules.effective(answer),
       size: videoSizes.effective(answer, request), limits: streamLimits)
     send(.startServiceACK, service: .video, payload: answer.bytes(version: rpcService.headerVersion))
     report(.videoStarted(answer))

@@ -23,11 +23,12 @@ enum VideoFormatRules {
     wanted == nil || wanted == offered
   }
 
-  /// The format of the stream to come. Nobody naming one means H.264 as a byte stream.
-  static func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> VideoStreamingFormat {
+  /// The format of the stream to come. What an acknowledgement leaves out is H.264 as a byte stream, whatever was asked
+  /// for (SDL-0058).
+  static func effective(_ answer: VideoServiceParameters) -> VideoStreamingFormat {
     VideoStreamingFormat(
-      videoProtocol: answer.videoProtocol ?? request.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol,
-      codec: answer.videoCodec ?? request.videoCodec ?? VideoStreamingFormat.rawH264.codec)
+      videoProtocol: answer.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol,
+      codec: answer.videoCodec ?? VideoStreamingFormat.rawH264.codec)
   }
 }
 

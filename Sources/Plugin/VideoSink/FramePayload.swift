@@ -1,4 +1,5 @@
 import GStreamerKit
+import H264
 import SDLLink
 import Synchronization
 
@@ -22,6 +23,7 @@ final class FramePayloadPool: Sendable {
 }
 
 /// One access unit: bytes of its own (from the encoder), then memory of a GstBuffer (H.264 input), either may be empty.
+/// It is sent as it is, or as RTP packets that refer to it.
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
 /// by nobody else until it comes back through the pool's.
@@ -50,6 +52,8 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   private var mapCount = 0
   /// Bytes at the start of the first block that are left out.
   private var skipped = 0
+  /// Empty for an access unit that is sent as it is.
+  private var packets = PacketBlocks()
 
   private(set) var isKeyFrame = false
 
@@ -112,9 +116,28 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
     UnsafeRawBufferPointer(start: maps[index].data, count: Int(maps[index].size))
   }
 
-  var segmentCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
+  /// From now on the segments are RTP packets. False when there is no NAL unit in the access unit.
+  ///
+  /// What comes from a buffer must be one block.
+  func packetize(with packetizer: inout RTPPacketizer, at time: Duration) -> Bool {
+    let count = storedSegmentCount
+    for index in 0..<count {
+      let bytes = storedSegment(at: index)
+      packets.append(packetizer.packets(of: bytes, at: time, endsAccessUnit: index == count - 1), of: bytes)
+    }
+    return packets.count > 0
+  }
+
+  var segmentCount: Int { packets.count > 0 ? packets.count : storedSegmentCount }
 
   func segment(at index: Int) -> UnsafeRawBufferPointer {
+    packets.count > 0 ? packets[index] : storedSegment(at: index)
+  }
+
+  /// Of the access unit itself.
+  private var storedSegmentCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
+
+  private func storedSegment(at index: Int) -> UnsafeRawBufferPointer {
     var index = index
     if storedCount > 0 {
       if index == 0 { return UnsafeRawBufferPointer(rebasing: storage[0..<storedCount]) }
@@ -125,6 +148,7 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   }
 
   var byteCount: Int {
+    if packets.count > 0 { return packets.byteCount }
     var count = 0
     for index in 0..<segmentCount { count += segment(at: index).count }
     return count
@@ -157,6 +181,7 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
     sink = nil
     storedCount = 0
     skipped = 0
+    packets.removeAll()
     isKeyFrame = false
   }
 

@@ -51,6 +51,8 @@ final class VideoInput {
   var epoch: UInt32 = 0
   /// When the last frame was queued.
   var lastSent: Duration = .zero
+  /// For a head unit that wants RTP.
+  var rtp = RTPStream()
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
   /// Upstream has been asked for the key frame that is missing.
@@ -77,6 +79,7 @@ final class VideoInput {
     closeEncoder()
     limiter.reset()
     epoch = 0
+    rtp.forgetService()
     needsKeyFrame = true
     keyFrameRequest = nil
     parameterSets = ParameterSets()

@@ -106,12 +106,9 @@ extension VideoSink: AppConnectionObserver {
   }
 
   private func capabilityChanged(_ capability: VideoStreamingCapability?, _ fallbackSize: VideoSize?) {
-    if let formats = capability?.supportedFormats, !formats.isEmpty, !formats.contains(.rawH264) {
-      let names = formats.map(\.description).joined(separator: ", ")
-      return failed(
-        .stream(
-          GST_STREAM_ERROR_FORMAT, "The head unit takes no H.264 byte stream (H264 over RAW), only: \(names)"))
-    }
+    let wished = settings.withLock { $0.videoFormats?.transports }
+    let transports = VideoTransport.choices(offered: capability?.supportedFormats, wished: wished)
+    guard !transports.isEmpty else { return noCommonFormat(capability?.supportedFormats ?? [], wished) }
     var offers = capability.map(VideoOffer.offers(of:)) ?? []
     if offers.isEmpty, let fallbackSize,
       let offer = VideoOffer(displaySize: fallbackSize, scale: nil, frameRate: capability?.preferredFPS)
@@ -122,6 +119,7 @@ extension VideoSink: AppConnectionObserver {
       state.headUnit?.videoCapability = capability
       state.maximumBitrate = capability?.maxBitrate
       state.areOffersCurrent = true
+      state.ladder = VideoStartLadder(sizes: offers.map(\.size), transports: transports)
       guard state.offers != offers else { return }
       state.offers = offers
       state.insistedSize = nil
@@ -129,7 +127,7 @@ extension VideoSink: AppConnectionObserver {
     }
     state.broadcast()
     updateWish()
-    log(GST_LEVEL_INFO, "the head unit takes \(offers.map { "\($0.size)" })")
+    log(GST_LEVEL_INFO, "the head unit takes \(offers.map { "\($0.size)" }) over \(transports.map(\.rawValue))")
     VideoSinkProperty.headUnit.notify(element)
   }
 

@@ -12,6 +12,7 @@ extension VideoSink {
           details: property.specification.nameText))
       return
     }
+    if property == .videoFormats { return setVideoFormats(value.string) }
     settings.withLock { settings in
       switch property {
       case .autoReconnect: settings.autoReconnect = g_value_get_boolean(value) != 0
@@ -38,7 +39,7 @@ extension VideoSink {
       case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
       case .threads: settings.threads = g_value_get_uint(value)
       case .optionString: settings.optionString = value.string ?? ""
-      case .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
+      case .videoFormats, .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
       }
     }
     switch property {
@@ -46,6 +47,18 @@ extension VideoSink {
     case .keepAliveInterval: updateKeepAlive()
     default: break
     }
+  }
+
+  private func setVideoFormats(_ text: String?) {
+    let text = text.flatMap { $0.isEmpty ? nil : $0 }
+    let list = text.flatMap(VideoFormatList.init)
+    guard list != nil || text == nil else {
+      return warn(
+        .resource(
+          GST_RESOURCE_ERROR_SETTINGS,
+          "The property video-formats was not changed: \(text ?? "") is not raw, rtp, or both with a comma"))
+    }
+    settings.withLock { $0.videoFormats = list }
   }
 
   private var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
@@ -71,6 +84,7 @@ extension VideoSink {
     case .backgroundNotice: g_value_set_boolean(value, settings.hasBackgroundNotice ? 1 : 0)
     case .backgroundRepeat: g_value_set_boolean(value, settings.repeatsBackgroundNotice ? 1 : 0)
     case .backgroundText: g_value_set_string(value, settings.backgroundText)
+    case .videoFormats: g_value_set_string(value, settings.videoFormats?.text)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
     case .speedPreset: g_value_set_enum(value, settings.speedPreset.rawValue)
     case .keyIntMax: g_value_set_uint(value, settings.keyIntMax)

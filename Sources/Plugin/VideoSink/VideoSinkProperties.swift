@@ -22,6 +22,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case backgroundNotice
   case backgroundText
   case backgroundRepeat
+  case videoFormats
   case bitrate
   case speedPreset
   case keyIntMax
@@ -114,6 +115,11 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         "background-repeat", "Background repeat",
         "Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen without data",
         .boolean(default: false), .mutablePlaying)
+    case .videoFormats:
+      .init(
+        "video-formats", "Video formats",
+        "How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; what the head unit does not list is left out. Unset: the head unit's order",
+        .string(default: nil), .mutableReady)
     case .bitrate:
       .init(
         "bitrate", "Bitrate",

@@ -22,6 +22,8 @@ struct VideoSinkSettings {
   var appState = AppState.foreground
   var restartOnForeground = false
   var suspendPolicy = SuspendPolicy.auto
+  /// Nil leaves it to the head unit.
+  var videoFormats: VideoFormatList?
   /// Milliseconds; 0 is off.
   var keepAliveInterval: UInt32 = 500
   var hasBackgroundNotice = true

@@ -29,6 +29,8 @@ struct VideoSinkState: Sendable {
   var offers: [VideoOffer]?
   /// The head unit's limit in kbit/s.
   var maximumBitrate: Int?
+  /// What of it may be asked for, since the head unit spoke last.
+  var ladder = VideoStartLadder(sizes: [], transports: [])
   /// The size that the head unit insisted on in its acknowledgement.
   var insistedSize: VideoSize?
   /// The right to send; nil while no frame may go out.
@@ -104,9 +106,9 @@ struct VideoSinkState: Sendable {
     return acceptedOffers.isEmpty || acceptedOffers.contains { $0.size == size }
   }
 
-  /// The offers, or the one that the head unit has insisted on.
+  /// The offers that the head unit has not refused, or the one that it has insisted on.
   var acceptedOffers: [VideoOffer]? {
-    guard let insistedSize else { return offers }
+    guard let insistedSize else { return offers?.filter { ladder.allows($0.size) } }
     let frameRate = offers?.first?.frameRate
     return VideoOffer(displaySize: insistedSize, scale: nil, frameRate: frameRate).map { [$0] } ?? offers
   }
@@ -125,7 +127,7 @@ struct VideoSinkState: Sendable {
     guard wantsVideo, !isEnded, areOffersCurrent, !needsRenegotiation, framesBeforeWish == 0, let inputSize,
       accepts(inputSize) == true
     else { return nil }
-    return VideoWish(size: inputSize)
+    return ladder.request(for: inputSize)
   }
 
   /// Frames per second that the head unit would like for pictures of the input's size.

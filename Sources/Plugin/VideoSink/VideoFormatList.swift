@@ -1,0 +1,28 @@
+import SDLApp
+
+/// The property `video-formats`: which transports of H.264 may be used, in order of preference.
+struct VideoFormatList: Equatable {
+  /// As it was written.
+  let text: String
+  /// Not empty.
+  let transports: [VideoTransport]
+
+  /// Names with commas between them, in letters of any size; nil for anything else.
+  init?(_ text: String) {
+    var transports: [VideoTransport] = []
+    for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = name.trimmingSpaces.uppercased()
+      guard let transport = VideoTransport(rawValue: name) else { return nil }
+      if !transports.contains(transport) { transports.append(transport) }
+    }
+    self.text = text
+    self.transports = transports
+  }
+}
+
+extension Substring {
+  fileprivate var trimmingSpaces: Substring {
+    let start = drop { $0 == " " }
+    return start.dropLast(start.reversed().prefix { $0 == " " }.count)
+  }
+}
