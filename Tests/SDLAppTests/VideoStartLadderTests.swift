@@ -103,7 +103,10 @@ import Testing
     var ladder = VideoStartLadder(sizes: [VideoSize(800, 380)], transports: [.rtp])
     let size = VideoSize(800, 380)
     for rejected in [["videoProtocol"], []] {
-      guard let request = ladder.request(for: size) else { return Issue.record("nothing to ask for") }
+      guard let request = ladder.request(for: size) else {
+        Issue.record("nothing to ask for")
+        return
+      }
       ladder.refused(request, .refused(rejectedParameters: rejected, reason: nil))
     }
     #expect(

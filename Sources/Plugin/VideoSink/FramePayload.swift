@@ -64,13 +64,31 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
 
   /// Copies bytes in front of everything else.
   func store(_ bytes: UnsafeRawBufferPointer, isKeyFrame: Bool) {
-    if storage.count < bytes.count {
-      storage.deallocate()
-      storage = .allocate(byteCount: bytes.count * 2, alignment: 16)
-    }
+    reserve(bytes.count)
     storage.copyMemory(from: bytes)
     storedCount = bytes.count
     self.isKeyFrame = isKeyFrame
+  }
+
+  /// Copies the NAL units of an access unit, each behind a start code of four bytes, which is the only form that SDL's
+  /// own libraries send. Encoders write shorter ones where they may.
+  func storeUnits(of accessUnit: UnsafeRawBufferPointer, isKeyFrame: Bool) {
+    // A start code of three bytes and a unit of one become five.
+    reserve(accessUnit.count + accessUnit.count / 4 + 1)
+    storedCount = 0
+    for unit in AnnexB(accessUnit) {
+      storage.storeBytes(of: UInt32(1).bigEndian, toByteOffset: storedCount, as: UInt32.self)
+      UnsafeMutableRawBufferPointer(rebasing: storage[(storedCount + 4)...])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: accessUnit[unit.range]))
+      storedCount += 4 + unit.range.count
+    }
+    self.isKeyFrame = isKeyFrame
+  }
+
+  private func reserve(_ byteCount: Int) {
+    guard storage.count < byteCount else { return }
+    storage.deallocate()
+    storage = .allocate(byteCount: byteCount * 2, alignment: 16)
   }
 
   /// Refers to the buffer's memory; false when it can't be mapped. Several blocks are copied into one if there are very

@@ -61,7 +61,7 @@ extension VideoSink {
     guard turn.takeIfFree() else { return false }
     defer { turn.give() }
     let payload = payloads.take(for: self, kind: .notice)
-    unit.bytes.withUnsafeBytes { payload.store($0, isKeyFrame: unit.isKeyFrame) }
+    unit.bytes.withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: unit.isKeyFrame) }
     return submitNow(payload, grant, connection)
   }
 
