@@ -23,6 +23,7 @@ import Testing
     ("background-notice", "true", "false", "false"),
     ("background-repeat", "false", "true", "true"),
     ("background-text", nil, "See you soon", "See you soon"),
+    ("video-formats", nil, "RTP, raw", "RTP, raw"),
     ("bitrate", "600", "1500", "1500"),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),
@@ -73,6 +74,7 @@ import Testing
     ("uri", "sdl://192.0.2.7"), ("app-name", "Other"), ("app-id", "other"), ("app-type", "projection"),
     ("language", "DE-DE"), ("connect-timeout", "1"), ("heartbeat-interval", "1"), ("speed-preset", "slow"),
     ("key-int-max", "1"), ("threads", "3"), ("option-string", "ref=2"),
+    ("video-formats", "raw"),
   ])
   func refusedInPaused(_ name: String, _ value: String) throws {
     let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink")

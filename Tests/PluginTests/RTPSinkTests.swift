@@ -204,7 +204,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
   @Test func largeKeyFrame() throws {
     let drive = try Drive(
       .rtp(1280, 720), isLive: false, caps: Picture.caps(1280, 720),
-      properties: "sync=false bitrate=100000 speed-preset=ultrafast threads=1", isTapped: true)
+      properties: "sync=false bitrate=100000 speed-preset=ultrafast threads=1 keep-alive-interval=0", isTapped: true)
     var random = SystemRandomNumberGenerator()
     try drive.pipeline.play()
     drive.push((0..<(1280 * 720 * 3 / 2)).map { _ in UInt8.random(in: 0...255, using: &random) })
@@ -216,8 +216,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let messages = try #require(drive.tap).packets
     let packets = try #require(messages[0])
     #expect(packets.count { $0.payloadType == 28 } > 3)
-    let decoded = try decode(units, width: 1280, height: 720)
-    #expect(decoded.count == 2, "\(decoded.count) \(units.map(\.count)) \(units.map { nalUnits($0).map(\.count) })")
+    #expect(try decode(units, width: 1280, height: 720).count == 2)
     try expectOrder(drive)
   }
 

@@ -78,6 +78,8 @@ import Testing
     /// Of the stream in the end.
     var transport = "RAW"
     var size = VideoSize(320, 240)
+    /// While upstream follows a size that the head unit insists on, the service may end, and begin as it was accepted.
+    var mayStartAgain = false
 
     var testDescription: String { "\(id), \(input) input" }
   }
@@ -131,8 +133,7 @@ import Testing
         transport, height, height,
         .acknowledge(VideoServiceParameters(width: 200, height: 100)),
       ],
-      // Upstream follows, and the service begins anew, as it was accepted.
-      requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120", "bare", "bare"], size: VideoSize(200, 100)),
+      requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120", "bare"], size: VideoSize(200, 100), mayStartAgain: true),
     Row(
       id: "a size that can't change", answers: [width, .regular], input: .fixed, requests: ["RTP 320×240", "bare"]),
     Row(
@@ -143,7 +144,8 @@ import Testing
     let started = try bench.waitForStart()
     #expect(started["protocol"] == row.transport && started["codec"] == "H264")
     try bench.expectVideo(row.size.width, row.size.height)
-    #expect(bench.tap.requests == row.requests)
+    let expected = [row.requests] + (row.mayStartAgain ? [row.requests + row.requests.suffix(1)] : [])
+    #expect(expected.contains(bench.tap.requests), "\(bench.tap.requests)")
     #expect(bench.pipeline.drain().allSatisfy { $0.error == nil })
     #expect(try bench.pipeline.sink.statistics.areFramesConserved)
   }

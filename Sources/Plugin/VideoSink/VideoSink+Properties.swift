@@ -49,18 +49,6 @@ extension VideoSink {
     }
   }
 
-  private func setVideoFormats(_ text: String?) {
-    let text = text.flatMap { $0.isEmpty ? nil : $0 }
-    let list = text.flatMap(VideoFormatList.init)
-    guard list != nil || text == nil else {
-      return warn(
-        .resource(
-          GST_RESOURCE_ERROR_SETTINGS,
-          "The property video-formats was not changed: \(text ?? "") is not raw, rtp, or both with a comma"))
-    }
-    settings.withLock { $0.videoFormats = list }
-  }
-
   private var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
 
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) {

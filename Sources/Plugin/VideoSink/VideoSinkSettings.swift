@@ -1,3 +1,4 @@
+import GStreamerKit
 import SDLApp
 import X264Encoder
 
@@ -24,6 +25,8 @@ struct VideoSinkSettings {
   var suspendPolicy = SuspendPolicy.auto
   /// Nil leaves it to the head unit.
   var videoFormats: VideoFormatList?
+  /// A list that was refused before there was anybody to tell.
+  var refusedVideoFormats: ElementError?
   /// Milliseconds; 0 is off.
   var keepAliveInterval: UInt32 = 500
   var hasBackgroundNotice = true
