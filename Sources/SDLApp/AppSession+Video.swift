@@ -14,6 +14,8 @@ extension AppSession {
   mutating func receiveVideoAcknowledgement(_ parameters: VideoServiceParameters) {
     if (parameters.width == nil) != (parameters.height == nil) {
       actions.append(.report(.diagnostic("the head unit acknowledged only one side of the video size")))
+    } else if let width = parameters.width, let height = parameters.height, parameters.acceptedSize == nil {
+      actions.append(.report(.diagnostic("the head unit acknowledged the impossible size \(width)×\(height)")))
     }
     perform(stream.acknowledged(parameters, videoDemand, now: now))
   }

@@ -139,7 +139,7 @@ struct VideoStream: Equatable, Sendable {
           .startFailed(parameters.unusableAnswer, request: request, retryAfter: nil), .sendEndService,
         ]
       }
-      let accepted = Self.acceptedSize(parameters, requested: request.size)
+      let accepted = parameters.acceptedSize ?? request.size
       state = .open(request: request, accepted: accepted, isHeld: false)
       openedAt = now
       return [.started(accepted: accepted, transport, mtu: parameters.mtu)]
@@ -150,18 +150,6 @@ struct VideoStream: Equatable, Sendable {
     case .open, .ending:
       return []
     }
-  }
-
-  /// The RPC specification's range for a side of a picture.
-  private static let possibleSides: ClosedRange<Int32> = 1...10_000
-
-  /// Some head units acknowledge 0×0 or leave a side out: then the requested size holds. Odd sides are made even, because
-  /// the encoder has no others.
-  private static func acceptedSize(_ parameters: VideoServiceParameters, requested: VideoSize) -> VideoSize {
-    guard let width = parameters.width, let height = parameters.height,
-      possibleSides.contains(width), possibleSides.contains(height)
-    else { return requested }
-    return VideoSize(Int(width) & ~1, Int(height) & ~1)
   }
 
   /// StartServiceNAK. `demand` is that of now: the refusal of what is not wished any more is no failure.
@@ -239,6 +227,18 @@ struct VideoStream: Equatable, Sendable {
 }
 
 extension VideoServiceParameters {
+  /// The RPC specification's range for a side of a picture.
+  private static let possibleSides: ClosedRange<Int32> = 1...10_000
+
+  /// The size that an acknowledgement tells. Some head units acknowledge 0×0 or leave a side out: then the requested size
+  /// holds. Odd sides are made even, because the encoder has no others.
+  var acceptedSize: VideoSize? {
+    guard let width, let height, Self.possibleSides.contains(width), Self.possibleSides.contains(height) else {
+      return nil
+    }
+    return VideoSize(Int(width) & ~1, Int(height) & ~1)
+  }
+
   /// How video is carried from now on, as an acknowledgement tells. What it leaves out is H.264 over RAW (SDL-0058). Nil
   /// when it names what can't be sent.
   fileprivate var acceptedTransport: VideoTransport? {

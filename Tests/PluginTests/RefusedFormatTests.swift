@@ -238,6 +238,23 @@ import Testing
     #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240", "RTP 320×240", "RAW 320×240"])
   }
 
+  /// The first frame of a file waits for the head unit, and nothing is lost meanwhile.
+  @Test(arguments: [true, false]) func fileOfARefusedSize(isRaw: Bool) throws {
+    let units = isRaw ? [] : try encodedUnits(8)
+    let drive = try Drive(
+      Self.configuration([Self.transport, Self.width, .regular]), isLive: false,
+      caps: isRaw ? Picture.caps() : EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
+    try drive.pipeline.play()
+    if isRaw { drive.pushPictures(8) }
+    for unit in units { drive.push(unit.bytes, flags: unit.flags) }
+    drive.source.end()
+    try drive.pipeline.waitForEnd()
+    #expect(drive.tap?.requests == ["RTP 320×240", "RAW 320×240", "bare"])
+    #expect(drive.headUnit.record.video.count == 8 && drive.headUnit.record.violations == [])
+    #expect(try decode(drive.headUnit.record.video, width: 320, height: 240).count == 8)
+    #expect(try drive.statistics.dropped == 0)
+  }
+
   /// A source that might send another size, but does not, is not waited for without end.
   @Test func upstreamDoesNotFollow() throws {
     let drive = try Drive(Self.configuration([Self.width, .regular]), isTapped: true)

@@ -100,10 +100,10 @@ import Testing
   @Test(arguments: [
     Answer(width: 800, height: 480, accepted: VideoSize(800, 480)),
     Answer(width: nil, height: nil, accepted: VideoSize(800, 480)),
-    Answer(width: 0, height: 0, accepted: VideoSize(800, 480)),
+    Answer(width: 0, height: 0, accepted: VideoSize(800, 480), diagnostics: 1),
     Answer(width: 640, height: nil, accepted: VideoSize(800, 480), diagnostics: 1),
-    Answer(width: -1, height: 480, accepted: VideoSize(800, 480)),
-    Answer(width: .max, height: .max, accepted: VideoSize(800, 480)),
+    Answer(width: -1, height: 480, accepted: VideoSize(800, 480), diagnostics: 1),
+    Answer(width: .max, height: .max, accepted: VideoSize(800, 480), diagnostics: 1),
     Answer(width: 640, height: 360, accepted: VideoSize(640, 360)),
   ])
   func acceptedSize(_ answer: Answer) {
