@@ -2,6 +2,8 @@
 extension AppSession {
   /// RPC version that first had the video streaming capability.
   private static let capabilityVersion = RPCVersion(4, 5)
+  /// RPC version that first let the app tell its own.
+  private static let appCapabilityVersion = RPCVersion(7, 1)
 
   mutating func register() {
     phase = .registering
@@ -123,6 +125,12 @@ extension AppSession {
   private mutating func setCapability(_ video: VideoStreamingCapability) {
     capability = .known(video)
     headUnit?.videoCapability = video
+    stream.startDelay = .zero
+    if video.unreadCapabilityCount > 0 {
+      let count = video.unreadCapabilityCount
+      actions.append(
+        .report(.diagnostic("the head unit's list of video capabilities is too long: \(count) were cut off")))
+    }
     actions.append(.report(.videoCapability(video, fallbackSize: displaySize)))
   }
 
@@ -133,7 +141,23 @@ extension AppSession {
     let isVideoSupported = registration?.videoStreaming ?? registration?.graphicSupported ?? true
     guard isVideoSupported else { return fail(.videoNotSupported) }
     capability = .unavailable
+    stream.startDelay = configuration.legacyStartDelay
     actions.append(.report(.videoCapability(nil, fallbackSize: displaySize)))
+  }
+
+  /// Tells the head unit, once in a session, which of its displays the app supports; in its own words.
+  mutating func tellSupport() {
+    guard !hasToldSupport, case .known(let video) = capability, let version = headUnit?.rpcVersion,
+      version >= Self.appCapabilityVersion
+    else { return }
+    let supported = Set(supportedDisplays.map(\.identity))
+    let entries = VideoDisplay.entries(of: video).filter { supported.contains($0.display.identity) }.map(\.entry)
+    guard !entries.isEmpty else { return }
+    hasToldSupport = true
+    sendRPC(
+      RPCMessage(
+        type: .notification, function: .onAppCapabilityUpdated, correlationID: 0,
+        parameters: OnAppCapabilityUpdated(supported: entries).json))
   }
 
   private var displaySize: VideoSize? {

@@ -29,6 +29,7 @@ extension AppSession {
     for output in outputs {
       switch output {
       case .sendStartService(let wish):
+        tellSupport()
         let parameters = VideoServiceParameters(
           width: Int32(clamping: wish.size.width), height: Int32(clamping: wish.size.height),
           videoProtocol: wish.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)

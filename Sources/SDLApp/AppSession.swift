@@ -64,6 +64,9 @@ public struct AppSession: Sendable {
     public var longestVideoRetry: Duration = .seconds(30)
     /// When the app comes back to the foreground, the video service is ended and started anew instead of being used on.
     public var restartsOnForeground = false
+    /// Between the permission to stream and StartService, for head units without a video capability: early ones, such as
+    /// SYNC 3.0, stay black otherwise (sdl_ios waits as long).
+    public var legacyStartDelay: Duration = .milliseconds(250)
     /// Highest protocol version to ask for.
     public var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
     /// Highest RPC version to ask for.
@@ -128,6 +131,9 @@ public struct AppSession: Sendable {
   var earlyCapabilityUpdate: VideoStreamingCapability?
 
   var wish: VideoWish?
+  /// What the app can stream of what the head unit can show.
+  var supportedDisplays: [VideoDisplay] = []
+  var hasToldSupport = false
   var appState = AppState.foreground
   var stream = VideoStream()
   /// That of the last ``VideoGrant``.
@@ -206,6 +212,12 @@ extension AppSession {
   /// What the app would like to stream from now on; nil for nothing.
   public mutating func setVideoWish(_ wish: VideoWish?, now: Duration) -> [Action] {
     perform(at: now) { $0.wish = wish }
+  }
+
+  /// Which of the head unit's displays the app supports from now on. The head unit is told once, before the first start
+  /// of video with any.
+  public mutating func setSupportedDisplays(_ displays: [VideoDisplay], now: Duration) -> [Action] {
+    perform(at: now) { $0.supportedDisplays = displays }
   }
 
   /// How the app stands to its user from now on.

@@ -44,7 +44,11 @@ struct VideoStream: Equatable, Sendable {
   var timing = Timing()
   /// After a pause the service is ended and started again, as the guides for apps have it, instead of being used on.
   var restartsAfterPause = false
+  /// Between the first demand for a stream and the request.
+  var startDelay = Duration.zero
   private(set) var state = State.closed
+  /// Before this the demand is too new.
+  private var startAt: Duration?
   /// Before this no new attempt is made.
   private var retryAt: Duration?
   private var failureCount = 0
@@ -68,7 +72,7 @@ struct VideoStream: Equatable, Sendable {
   var nextDeadline: Duration? {
     switch state {
     case .starting(_, let deadline), .ending(let deadline): deadline
-    case .closed: retryAt
+    case .closed: [retryAt, startAt].compactMap(\.self).max()
     case .open: nil
     }
   }
@@ -107,9 +111,16 @@ struct VideoStream: Equatable, Sendable {
   private mutating func open(_ demand: VideoDemand, now: Duration) -> [Output] {
     guard case .stream(let wish) = demand else {
       retryAt = nil
+      startAt = nil
       return []
     }
-    guard wish != refusedWish, retryAt.map({ $0 <= now }) ?? true else { return [] }
+    guard wish != refusedWish else {
+      startAt = nil
+      return []
+    }
+    startAt = startAt ?? now + startDelay
+    guard nextDeadline.map({ $0 <= now }) ?? true else { return [] }
+    startAt = nil
     retryAt = nil
     refusedWish = nil
     state = .starting(wish, deadline: now + (wasUnanswered ? timing.patientStart : timing.start))

@@ -64,6 +64,8 @@ public enum VideoStopReason: String, Sendable {
   case app = "app"
   /// The app wishes another size.
   case resized = "resized"
+  /// The app supports none of the sizes that the head unit can show now.
+  case outOfRange = "out-of-range"
   /// The head unit ended the service.
   case headUnit = "head-unit"
   /// The app is back in the foreground and wants a service that begins anew.

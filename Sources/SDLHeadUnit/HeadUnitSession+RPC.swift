@@ -121,6 +121,11 @@ extension HeadUnitSession {
     return ["x", "y", "width", "height"].allSatisfy { rectangle[$0]?.number != nil }
   }
 
+  /// What the app may know: GetSystemCapability keeps answering with the configured one.
+  private var offeredCapabilities: [VideoStreamingCapability] {
+    [configuration.videoCapability, capability].compactMap(\.self)
+  }
+
   private mutating func receiveNotification(_ notification: RPCMessage) {
     guard let app else { return }
     switch notification.function {
@@ -130,11 +135,13 @@ extension HeadUnitSession {
       guard app.status.level != HMILevel.none else {
         return report(.notificationNotAllowed(notification.function, app.status.level))
       }
-      guard let capability = notification.parameters["appCapability"]?.object,
-        capability["appCapabilityType"]?.string == SystemCapabilityType.videoStreaming.rawValue
-      else { return }
-      let video = capability["videoStreamingCapability"]?.object ?? [:]
-      report(.appCapability(VideoStreamingCapability(json: video)))
+      let parameters = OnAppCapabilityUpdated(json: notification.parameters)
+      guard parameters.type == .videoStreaming else { return }
+      let video = parameters.videoStreaming ?? VideoStreamingCapability()
+      for fault in AppCapabilityRules.faults(of: video, offered: offeredCapabilities, rpcVersion: app.rpcVersion) {
+        report(.appCapability(fault))
+      }
+      report(.appCapability(video))
     default: break
     }
   }

@@ -61,6 +61,15 @@ struct VideoSizeRules {
     return (request.height == nil ? [] : ["height"]) + (request.width == nil ? [] : ["width"])
   }
 
+  /// The entries of `capability` that pictures of `size` may be for.
+  func entries(of capability: VideoStreamingCapability, covering size: ImageResolution) -> [VideoStreamingCapability] {
+    ([capability] + (capability.additionalCapabilities ?? [])).filter { entry in
+      guard let resolution = entry.preferredResolution else { return false }
+      return Self.evenRange(resolution.width, scale: entry.scale).contains(size.width)
+        && Self.evenRange(resolution.height, scale: entry.scale).contains(size.height)
+    }
+  }
+
   private static func covers(_ wanted: Int32?, _ offered: Int, _ scale: Double?) -> Bool {
     wanted.map { evenRange(offered, scale: scale).contains(Int($0)) } ?? true
   }

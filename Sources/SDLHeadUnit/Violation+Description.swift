@@ -20,6 +20,7 @@ extension Violation: CustomStringConvertible {
       "more than \(limit) requests within \(time)" + (level.map { " at HMI level \($0.rawValue)" } ?? "")
     case .notificationNotAllowed(let function, let level):
       "\(function) is not allowed at HMI level \(level?.rawValue ?? "unknown")"
+    case .appCapability(let fault): "OnAppCapabilityUpdated \(fault)"
     case .startBeforeRegistration(let service): "start of the \(service) service before the app was registered"
     case .startWhileActive(let service): "start of the \(service) service, which is active already"
     case .endOfServiceNotRunning(let service): "end of the \(service) service, which is not running"

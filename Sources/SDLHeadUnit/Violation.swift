@@ -26,6 +26,8 @@ public enum Violation: Equatable, Sendable {
   /// More requests than allowed, in a level that has its own limit or in any.
   case tooManyRequests(limit: Int, within: Duration, level: HMILevel?)
   case notificationNotAllowed(FunctionID, HMILevel?)
+  /// A rule for OnAppCapabilityUpdated (SDL-0332).
+  case appCapability(AppCapabilityFault)
 
   case startBeforeRegistration(ServiceType)
   case startWhileActive(ServiceType)

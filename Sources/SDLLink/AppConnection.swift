@@ -54,6 +54,7 @@ public final class AppConnection: Sendable {
   /// What the app would do about video.
   struct VideoIntent: Equatable, Sendable {
     var wish: VideoWish?
+    var supportedDisplays: [VideoDisplay] = []
     var appState = AppState.foreground
   }
 
@@ -134,6 +135,11 @@ extension AppConnection {
   /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave.
   public func setVideoWish(_ wish: VideoWish?) {
     change { $0.wish = wish }
+  }
+
+  /// Which of the head unit's displays the app supports, for the head unit to know.
+  public func setSupportedDisplays(_ displays: [VideoDisplay]) {
+    change { $0.supportedDisplays = displays }
   }
 
   /// How the app stands to its user from now on. Outside the foreground the session keeps its grant; it is for the

@@ -131,7 +131,8 @@ extension ConnectionLoop {
     if let intent = connection.takeNewIntent() { pendingIntent = intent }
     guard let intent = pendingIntent, intent.wish != nil || isDrained(now: now, within: Self.drainTime) else { return }
     pendingIntent = nil
-    // The wish first: a service of a size that is not wished any more is not worth resuming.
+    perform(session.setSupportedDisplays(intent.supportedDisplays, now: now))
+    // The wish before the state: a service of a size that is not wished any more is not worth resuming.
     perform(session.setVideoWish(intent.wish, now: now))
     perform(session.setAppState(intent.appState, now: now))
     if drainDeadline != nil {

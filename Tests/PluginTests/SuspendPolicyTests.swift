@@ -105,12 +105,14 @@ import Testing
   /// An application that obeys each request, until the end of the stream.
   @Test(arguments: Suspender.allCases)
   func applicationThatObeysLosesNothing(suspender: Suspender) throws {
-    let (count, frameRate) = (36, 15)
+    let (count, frameRate) = (60, 15)
+    // Made beforehand: that takes long, and the driver has to leave in the midst of the stream.
+    let pictures = (0..<count).map { Picture(320, 240, $0).bytes }
     let drive = try Drive(
       .small(frameRate: frameRate), isLive: false, caps: Picture.caps(frameRate: frameRate), frameRate: frameRate,
       properties: "max-lateness=-1 keep-alive-interval=0")
     try drive.pipeline.play()
-    drive.pushPictures(count)
+    for picture in pictures { drive.push(picture) }
     drive.source.end()
     try drive.headUnit.waitForFrames(6)
     try suspender.suspend(drive)

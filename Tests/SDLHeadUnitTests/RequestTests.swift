@@ -78,14 +78,11 @@ import Testing
     #expect(app.answers == [])
   }
 
-  @Test func appCapabilityIsReported() {
-    var capability = VideoStreamingCapability()
-    capability.additionalCapabilities = [VideoStreamingCapability()]
-    let parameters: JSONObject = [
-      "appCapability": .object([
-        "appCapabilityType": .string("VIDEO_STREAMING"), "videoStreamingCapability": .object(capability.json),
-      ])
-    ]
+  @Test func appCapabilityIsReported() throws {
+    var entry = HeadUnitPreset.standard.configuration.videoCapability ?? VideoStreamingCapability()
+    entry.additionalCapabilities = nil
+    let notification = OnAppCapabilityUpdated(supported: [entry])
+    let parameters = notification.json
     var app = TestApp.registered()
     app.notify(.onAppCapabilityUpdated, parameters)
     #expect(app.events == [.violation(.notificationNotAllowed(.onAppCapabilityUpdated, HMILevel.none))])
@@ -93,8 +90,53 @@ import Testing
     app.set(.background, .notStreamable)
     app.notify(.onAppCapabilityUpdated, parameters)
     app.notify(.onAppCapabilityUpdated, [:])
-    #expect(app.events.dropFirst() == [.appCapability(capability)])
+    #expect(app.events.dropFirst() == [.appCapability(try #require(notification.videoStreaming))])
     #expect(app.answers.count == 1)
+  }
+
+  private static func entry(_ width: Int, _ height: Int, inches: Double? = nil) -> VideoStreamingCapability {
+    var entry = VideoStreamingCapability()
+    entry.preferredResolution = ImageResolution(width, height)
+    entry.diagonalScreenSize = inches
+    return entry
+  }
+
+  /// What an app that supports sizes may say of them (SDL-0332).
+  @Test(
+    arguments: [
+      ([entry(800, 380), entry(480, 320, inches: 5)], []),
+      ([], [.empty]),
+      ([entry(480, 320, inches: 5), entry(480, 320, inches: 5)], [.duplicate(index: 1)]),
+      // The same size of another diagonal is another display.
+      ([entry(480, 320, inches: 5), entry(480, 320)], [.notOffered(index: 1, ImageResolution(480, 320))]),
+      ([VideoStreamingCapability()], [.notOffered(index: 0, nil)]),
+    ] as [([VideoStreamingCapability], [AppCapabilityFault])])
+  func appCapabilityRules(_ entries: [VideoStreamingCapability], _ faults: [AppCapabilityFault]) {
+    var offered = Self.entry(800, 380)
+    offered.additionalCapabilities = [Self.entry(480, 320, inches: 5), Self.entry(320, 200)]
+    let configuration = HeadUnitConfiguration(screen: ImageResolution(800, 380), videoCapability: offered)
+    var app = TestApp.active(configuration)
+    app.notify(.onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: entries).json)
+    #expect(app.violations == faults.map { .appCapability($0) })
+    for fault in faults { #expect(!fault.description.isEmpty) }
+  }
+
+  @Test func appCapabilityBesidesItsList() {
+    var app = TestApp.active()
+    var told = OnAppCapabilityUpdated(supported: [])
+    told.videoStreaming = HeadUnitPreset.standard.configuration.videoCapability
+    app.notify(.onAppCapabilityUpdated, told.json)
+    #expect(app.violations == [.appCapability(.empty), .appCapability(.rootNotEmpty)])
+  }
+
+  @Test func appCapabilityOfAnOldVersion() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.rpcVersion = RPCVersion(7, 0)
+    var app = TestApp.active(configuration)
+    var entry = configuration.videoCapability ?? VideoStreamingCapability()
+    entry.additionalCapabilities = nil
+    app.notify(.onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: [entry]).json)
+    #expect(app.violations == [.appCapability(.version(RPCVersion(7, 0)))])
   }
 
   private func rectangle(id: Int, width: JSONValue = .number(20)) -> JSONValue {

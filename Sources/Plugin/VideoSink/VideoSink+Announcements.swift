@@ -13,24 +13,25 @@ extension VideoSink {
   func announceStart() {
     let reason = state.withLock { state -> String? in
       // What opens or resumes during a pause is told of when something may be sent. A pipeline that was asked to pause is
-      // asked to play on.
+      // asked to play on, even if the suspension was over before it was told of.
       guard let grant = state.grant, !state.isHeld, state.appState.isInForeground,
-        !state.isPaused || state.hasRequestedPause, state.announcement != .started
+        !state.isPaused || state.hasRequestedPause
       else { return nil }
-      let reason = state.startReason
+      let reason = state.announcement == .started ? nil : state.startReason
       state.hasStreamed = true
       state.wasLost = false
       state.lastStop = nil
       state.announcement = .started
-      state.news.append(.started(grant, reason: reason))
+      if let reason { state.news.append(.started(grant, reason: reason)) }
       if state.hasRequestedPause { state.news.append(.requestPlaying) }
       state.hasRequestedPause = false
       return reason
     }
-    guard let reason else { return }
-    counters.withLock { counters in
-      counters.resumed(at: MonotonicClock.now)
-      if reason == "resized" { counters.resizes += 1 }
+    if let reason {
+      counters.withLock { counters in
+        counters.resumed(at: MonotonicClock.now)
+        if reason == "resized" { counters.resizes += 1 }
+      }
     }
     tellNews()
   }
@@ -134,7 +135,7 @@ extension VideoSinkState {
   fileprivate var startReason: String {
     if !hasStreamed { return "first-start" }
     if wasLost { return "reconnected" }
-    if lastStop == .resized { return "resized" }
+    if lastStop == .resized || lastStop == .outOfRange { return "resized" }
     return announcement == .suspended ? "resumed" : "restarted"
   }
 }

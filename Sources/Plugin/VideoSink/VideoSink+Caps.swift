@@ -14,8 +14,15 @@ extension VideoSink {
 
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
   func getCaps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
-    guard let offers = state.withLock({ $0.acceptedOffers }), !offers.isEmpty else { return nil }
-    guard let caps = gst_caps_from_string(Self.capsText(offers)) else { return nil }
+    let (accepted, rejected, isHopeless) = state.withLock { state in
+      let rejections = state.insistedDisplay == nil ? state.choice?.rejections ?? [] : []
+      return (state.acceptedDisplays ?? [], rejections.map(\.display), state.isHopeless)
+    }
+    guard !accepted.isEmpty || isHopeless else { return nil }
+    // What was rejected comes last: ranges that have changed may already ask for it.
+    guard let caps = isHopeless ? tolerantCaps() : gst_caps_from_string(Self.capsText(accepted + rejected)) else {
+      return nil
+    }
     guard let filter else { return caps }
     defer { gst_caps_unref(caps) }
     return gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST)
@@ -23,25 +30,27 @@ extension VideoSink {
 
   /// First what the head unit prefers, then H.264 in the same sizes, then raw video that is faster, which the sink
   /// thins out, or does not tell the shape of its pixels.
-  private static func capsText(_ offers: [VideoOffer]) -> String {
-    func size(_ offer: VideoOffer) -> String {
-      "width=(int)\(offer.size.width),height=(int)\(offer.size.height)"
+  static func capsText(_ displays: [VideoDisplay]) -> String {
+    var known: Set<[Int]> = []
+    let streams = displays.compactMap { display -> (size: String, rate: Int)? in
+      guard let size = display.streamSize else { return nil }
+      let rate = display.frameRate ?? EncoderTargets.defaultFrameRate
+      guard known.insert([size.width, size.height, rate]).inserted else { return nil }
+      return ("width=(int)\(size.width),height=(int)\(size.height)", rate)
     }
-    let preferred = offers.map { offer in
-      let rate = offer.frameRate ?? EncoderTargets.defaultFrameRate
-      return "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,\(rate)/1],"
-        + "pixel-aspect-ratio=(fraction)1/1"
+    let preferred = streams.map { size, rate in
+      "video/x-raw,\(rawFormats),\(size),framerate=(fraction)[0/1,\(rate)/1],pixel-aspect-ratio=(fraction)1/1"
     }
-    let encoded = offers.map { "\(h264),\(profiles),\(size($0))" }
-    let tolerated = offers.flatMap { offer in
-      let text = "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,2147483647/1]"
+    let encoded = streams.map { "\(h264),\(profiles),\($0.size)" }
+    let tolerated = streams.flatMap { size, _ in
+      let text = "video/x-raw,\(rawFormats),\(size),framerate=(fraction)[0/1,2147483647/1]"
       return ["\(text),pixel-aspect-ratio=(fraction)1/1", text]
     }
     return (preferred + encoded + tolerated).joined(separator: ";")
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
-    if CapabilityQuery.answer(query, state.withLock { $0.displays }) { return true }
+    if CapabilityQuery.answer(query, state.withLock { $0.knownDisplays }) { return true }
     guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
       return gst_sdl_video_sink_parent_query(baseSink, query) != 0
     }
@@ -85,6 +94,8 @@ extension VideoSink {
       input.closeEncoder()
     }
     limitLateness()
+    // Whoever is upstream may be new, and the first caps may come when the head unit has spoken already.
+    choose()
     var width: gint = 0
     var height: gint = 0
     let hasSize =

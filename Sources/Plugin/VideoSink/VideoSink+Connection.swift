@@ -109,25 +109,11 @@ extension VideoSink: AppConnectionObserver {
     let wished = settings.withLock { $0.videoFormats?.transports }
     let transports = VideoTransport.choices(offered: capability?.supportedFormats, wished: wished)
     guard !transports.isEmpty else { return noCommonFormat(capability?.supportedFormats ?? [], wished) }
-    var offers = capability.map(VideoOffer.offers(of:)) ?? []
-    if offers.isEmpty, let fallbackSize,
-      let offer = VideoOffer(displaySize: fallbackSize, scale: nil, frameRate: capability?.preferredFPS)
-    {
-      offers = [offer]
-    }
     state.withLock { state in
       state.headUnit?.videoCapability = capability
-      state.maximumBitrate = capability?.maxBitrate
-      state.areOffersCurrent = true
-      state.ladder = VideoStartLadder(sizes: offers.map(\.size), transports: transports)
-      guard state.offers != offers else { return }
-      state.offers = offers
-      state.insistedSize = nil
-      state.shouldRenegotiate = true
+      state.transports = transports
     }
-    state.broadcast()
-    updateWish()
-    log(GST_LEVEL_INFO, "the head unit takes \(offers.map { "\($0.size)" }) over \(transports.map(\.rawValue))")
+    choose(from: VideoDisplay.displays(of: capability, screen: fallbackSize))
     VideoSinkProperty.headUnit.notify(element)
   }
 
@@ -172,12 +158,12 @@ extension VideoSink: AppConnectionObserver {
         state.isHeld = false
         state.isConnected = false
         state.hmiStatus = nil
-        state.insistedSize = nil
+        state.insistedDisplay = nil
         state.framesBeforeWish = 0
         state.videoState = .stopped
         state.wasLost = state.hasStreamed
         // Lest the size that the last head unit took be asked for before the next one has spoken.
-        state.areOffersCurrent = false
+        state.areDisplaysCurrent = false
       }
       return state
     }

@@ -26,6 +26,7 @@ extension VideoSink {
       beginStream()
     case GST_EVENT_SEGMENT:
       beginStream()
+    case GST_EVENT_CUSTOM_DOWNSTREAM_OOB where RangesQuery.isChange(event): choose()
     case GST_EVENT_CUSTOM_DOWNSTREAM where gst_video_event_is_force_key_unit(event) != 0:
       isKeyFrameRequested.store(true, ordering: .relaxed)
     default: break

@@ -12,6 +12,8 @@ extension VideoSink {
     case drop(VideoSinkCounters.Drop)
     /// A frame from before the change that upstream was asked for.
     case dropOutdated(AppConnection)
+    /// The app supports nothing that the head unit could show.
+    case dropUnsupported
     case renegotiate
     case requestPause
     case interrupted
@@ -69,6 +71,7 @@ extension VideoSink {
       switch step {
       case .send(let grant, let connection): return send(buffer, grant, connection)
       case .drop(let reason): return drop(reason)
+      case .dropUnsupported: return drop(.wrongSize)
       case .dropOutdated(let connection):
         passOutdatedFrame(connection)
         return drop(.notStreaming)
@@ -118,6 +121,7 @@ extension VideoSink {
   private static func step(_ state: VideoSinkState, isLive: Bool, policy: SuspendPolicy) -> Step? {
     guard !state.hasFailed, !state.isStopping, let connection = state.connection else { return .fail }
     if state.isFlushing { return .interrupted }
+    if state.isHopeless { return policy == .block ? nil : .dropUnsupported }
     if state.needsRenegotiation { return .renegotiate }
     guard let size = state.inputSize else { return .drop(.noPicture) }
     if state.accepts(size) == false { return .drop(.wrongSize) }

@@ -30,25 +30,21 @@ extension VideoSink {
     defer { gst_caps_unref(caps) }
     guard let possible = gst_pad_peer_query_caps(cgst_base_sink_pad(element), caps) else { return true }
     defer { gst_caps_unref(possible) }
-    let size = state.withLock { $0.inputSize }
-    return (0..<gst_caps_get_size(possible)).contains { index in
-      let structure = gst_caps_get_structure(possible, index)
-      var width: gint = 0
-      var height: gint = 0
-      gst_structure_get_int(structure, "width", &width)
-      gst_structure_get_int(structure, "height", &height)
-      return VideoSize(Int(width), Int(height)) != size
-    }
+    let (size, accepted) = state.withLock { ($0.inputSize, $0.acceptedDisplays ?? []) }
+    // The answer may also hold sizes that ranges reject.
+    return !CapsSizes.sizes(in: possible, among: accepted.compactMap(\.streamSize).filter { $0 != size }).isEmpty
   }
 
   /// A frame of a size that the head unit does not take: upstream gets a while to change, unless it can't anyway; then
   /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells. Nil: the frame
   /// may be sent after all, because the head unit is asked for what it wants.
   func mismatched() -> GstFlowReturn? {
-    let (size, accepted) = state.withLock { ($0.inputSize, $0.acceptedSizes) }
+    let (size, accepted, objection) = state.withLock {
+      ($0.inputSize, $0.acceptedSizes, $0.objection(to: $0.inputSize))
+    }
     var mismatch =
       input.mismatch.flatMap { $0.size == size && $0.accepted == accepted ? $0 : nil }
-      ?? SizeMismatch(size: size, accepted: accepted, since: MonotonicClock.now)
+      ?? SizeMismatch(size: size, accepted: accepted, objection: objection, since: MonotonicClock.now)
     let isHopeless = mismatch.frames == 0 && !begin(mismatch)
     mismatch.frames += 1
     input.mismatch = mismatch
@@ -86,10 +82,13 @@ struct SizeMismatch {
   var size: VideoSize?
   /// What would be accepted, for people.
   var accepted: String
+  /// Why the app does not support the size, if that is what is wrong with it.
+  var objection: String?
   var since: Duration
   var frames = 0
 
   func description(of subject: String) -> String {
     "The \(subject) is \(size.map { "\($0)" } ?? "of unknown size"), but the head unit takes \(accepted)"
+      + (objection.map { " (\($0))" } ?? "")
   }
 }

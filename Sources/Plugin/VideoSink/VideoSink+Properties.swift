@@ -18,6 +18,7 @@ extension VideoSink {
       case .autoReconnect: settings.autoReconnect = g_value_get_boolean(value) != 0
       case .startTimeout: settings.startTimeout = g_value_get_uint(value)
       case .maxRetryInterval: settings.maxRetryInterval = g_value_get_uint(value)
+      case .legacyStartDelay: settings.legacyStartDelay = g_value_get_uint(value)
       case .appState: settings.appState = AppState(enumValue: g_value_get_enum(value)) ?? .foreground
       case .restartOnForeground: settings.restartOnForeground = g_value_get_boolean(value) != 0
       case .suspendPolicy: settings.suspendPolicy = SuspendPolicy(rawValue: g_value_get_enum(value)) ?? .auto
@@ -65,6 +66,7 @@ extension VideoSink {
     case .autoReconnect: g_value_set_boolean(value, settings.autoReconnect ? 1 : 0)
     case .startTimeout: g_value_set_uint(value, settings.startTimeout)
     case .maxRetryInterval: g_value_set_uint(value, settings.maxRetryInterval)
+    case .legacyStartDelay: g_value_set_uint(value, settings.legacyStartDelay)
     case .appState: g_value_set_enum(value, settings.appState.enumValue)
     case .restartOnForeground: g_value_set_boolean(value, settings.restartOnForeground ? 1 : 0)
     case .suspendPolicy: g_value_set_enum(value, settings.suspendPolicy.rawValue)

@@ -31,7 +31,7 @@ extension VideoSink {
   private func descend(_ failure: VideoStartFailure, _ request: VideoWish, _ details: String) {
     let ladder = state.withLock { state in
       state.ladder.refused(request, failure)
-      if failure.concernsSize { state.insistedSize = nil }
+      if failure.concernsSize { state.insistedDisplay = nil }
       // Raw video is asked to change by who brings it. H.264 never is: an encoder that can't change ends the pipeline
       // with an error, before the last resort could be tried.
       if let size = state.inputSize, !state.isInputRaw, !state.ladder.allows(size) { state.ladder.fixInput() }
@@ -47,7 +47,7 @@ extension VideoSink {
   /// size was not refused, but never offered.
   func keepRefusedSize() -> Bool {
     let isRefused = state.withLock { state in
-      guard let size = state.inputSize, state.insistedSize == nil, !state.ladder.allows(size) else { return false }
+      guard let size = state.inputSize, state.insistedDisplay == nil, !state.ladder.allows(size) else { return false }
       state.ladder.fixInput()
       state.framesBeforeWish = 0
       return true

@@ -9,10 +9,7 @@ extension VideoSink {
       state.grant = grant
       state.grantedAt = MonotonicClock.now
       state.isHeld = false
-      if grant.isSizeInsisted {
-        state.insistedSize = grant.size
-        state.shouldRenegotiate = true
-      }
+      if grant.isSizeInsisted { state.insist(on: grant.size) }
     }
     counters.withLock { $0.streamStarts += 1 }
     state.broadcast()
@@ -39,15 +36,15 @@ extension VideoSink {
 
   func videoStopped(_ reason: VideoStopReason) {
     notice.end()
-    let isResizing = state.withLock { state in
+    let (isResizing, isHopeless) = state.withLock { state in
       state.grant = nil
       state.isHeld = false
-      return state.wantsVideo && !state.isEnded && !state.isStopping
+      return (state.wantsVideo && !state.isEnded && !state.isStopping, state.isHopeless)
     }
     state.broadcast()
     if reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     // The wish was taken back only until upstream has changed.
-    announceStop(reason == .app && isResizing ? .resized : reason)
+    announceStop(reason == .app && isResizing ? (isHopeless ? .outOfRange : .resized) : reason)
   }
 
   func videoStateChanged(_ newState: VideoStreamState) {

@@ -15,6 +15,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case autoReconnect
   case startTimeout
   case maxRetryInterval
+  case legacyStartDelay
   case appState
   case restartOnForeground
   case suspendPolicy
@@ -82,6 +83,11 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         "max-retry-interval", "Maximum retry interval",
         "A start of video that the head unit refuses is tried again after 2 s, 4 s, …, and never later than this, in milliseconds",
         .unsigned(minimum: 1, maximum: 3_600_000, default: 30_000), .mutableReady)
+    case .legacyStartDelay:
+      .init(
+        "legacy-start-delay", "Legacy start delay",
+        "Pause before a start of video on a head unit without a video capability, which may stay black otherwise, in milliseconds",
+        .unsigned(minimum: 0, maximum: 60_000, default: 250), .mutableReady)
     case .appState:
       .init(
         "app-state", "App state",

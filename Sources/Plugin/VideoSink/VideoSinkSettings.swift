@@ -20,6 +20,8 @@ struct VideoSinkSettings {
   var startTimeout: UInt32 = 5000
   /// Milliseconds.
   var maxRetryInterval: UInt32 = 30_000
+  /// Milliseconds.
+  var legacyStartDelay: UInt32 = 250
   var appState = AppState.foreground
   var restartOnForeground = false
   var suspendPolicy = SuspendPolicy.auto
@@ -48,6 +50,7 @@ struct VideoSinkSettings {
     session.sessionTimeout = .milliseconds(Int64(connectTimeout))
     session.videoStartTimeout = .milliseconds(Int64(startTimeout))
     session.longestVideoRetry = .milliseconds(Int64(maxRetryInterval))
+    session.legacyStartDelay = .milliseconds(Int64(legacyStartDelay))
     session.restartsOnForeground = restartOnForeground
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
     return session

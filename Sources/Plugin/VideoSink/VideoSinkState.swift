@@ -25,14 +25,23 @@ struct VideoSinkState: Sendable {
   var headUnit: HeadUnitInfo?
   var lockScreen = LockScreen()
 
-  /// What the head unit takes; nil while it has not said, empty when it takes any size.
-  var offers: [VideoOffer]?
-  /// The head unit's limit in kbit/s.
-  var maximumBitrate: Int?
-  /// What of it may be asked for, since the head unit spoke last.
+  /// What the head unit can show; nil while it has not said, empty when it takes any size.
+  var displays: [VideoDisplay]?
+  /// What upstream leaves of that; nil while it has not been asked.
+  var choice: VideoChoice?
+  /// How often upstream was asked, and which of those times the present choice is from.
+  var choicesBegun: UInt64 = 0
+  var choiceNumber: UInt64 = 0
+  /// What the application was told last of why nothing is left.
+  var objection: String?
+  /// The display for whose size the head unit insisted on another in its acknowledgement.
+  var insistedDisplay: VideoDisplay?
+  /// How H.264 may be carried, in order of preference.
+  var transports: [VideoTransport] = []
+  /// What of all that may be asked for, since the head unit spoke last.
   var ladder = VideoStartLadder(sizes: [], transports: [])
-  /// The size that the head unit insisted on in its acknowledgement.
-  var insistedSize: VideoSize?
+  /// The head unit has spoken since the ladder was made.
+  var isLadderOutdated = false
   /// The right to send; nil while no frame may go out.
   var grant: VideoGrant?
   var grantedAt: Duration = .zero
@@ -41,7 +50,7 @@ struct VideoSinkState: Sendable {
   var wasLost = false
   var lastStop: VideoStopReason?
   /// The head unit of the present connection has said what it takes.
-  var areOffersCurrent = false
+  var areDisplaysCurrent = false
   /// How far the session has come with the service.
   var videoState = VideoStreamState.stopped
   var announcement = StreamAnnouncement.none
@@ -63,7 +72,7 @@ struct VideoSinkState: Sendable {
   /// Size of the pictures that upstream sends; nil before caps.
   var inputSize: VideoSize?
   var isInputRaw = false
-  /// The offers have changed, and upstream has not been asked yet what it makes of them.
+  /// The choice has changed, and upstream has not been asked yet what it makes of them.
   var shouldRenegotiate = false
   /// Upstream was asked for another size: so many frames of the old one may come before it is taken for the answer.
   var framesBeforeWish = 0
@@ -100,23 +109,10 @@ struct VideoSinkState: Sendable {
     }
   }
 
-  /// Whether pictures of `size` can be sent to this head unit; nil while it has not said.
-  func accepts(_ size: VideoSize) -> Bool? {
-    guard let acceptedOffers else { return nil }
-    return acceptedOffers.isEmpty || acceptedOffers.contains { $0.size == size }
-  }
-
-  /// The offers that the head unit has not refused, or the one that it has insisted on.
-  var acceptedOffers: [VideoOffer]? {
-    guard let insistedSize else { return offers?.filter { ladder.allows($0.size) } }
-    let frameRate = offers?.first?.frameRate
-    return VideoOffer(displaySize: insistedSize, scale: nil, frameRate: frameRate).map { [$0] } ?? offers
-  }
-
   /// Whether upstream should be asked again for caps: it sends raw video in a size that is accepted, but not the head
   /// unit's first choice. H.264 in an accepted size stays as it is, lest its first key frame be lost.
   var needsRenegotiation: Bool {
-    guard shouldRenegotiate, isInputRaw, let inputSize, let preferred = acceptedOffers?.first?.size else {
+    guard shouldRenegotiate, isInputRaw, let inputSize, let preferred = acceptedDisplays?.first?.streamSize else {
       return false
     }
     return inputSize != preferred && accepts(inputSize) == true
@@ -124,21 +120,10 @@ struct VideoSinkState: Sendable {
 
   /// The stream to ask the head unit for.
   var wish: VideoWish? {
-    guard wantsVideo, !isEnded, areOffersCurrent, !needsRenegotiation, framesBeforeWish == 0, let inputSize,
+    guard wantsVideo, !isEnded, areDisplaysCurrent, !needsRenegotiation, framesBeforeWish == 0, let inputSize,
       accepts(inputSize) == true
     else { return nil }
     return ladder.request(for: inputSize)
-  }
-
-  /// Frames per second that the head unit would like for pictures of the input's size.
-  var preferredFrameRate: Int? {
-    guard let inputSize else { return nil }
-    return acceptedOffers?.first { $0.size == inputSize }?.frameRate
-  }
-
-  /// The sizes that would be accepted, for messages to people.
-  var acceptedSizes: String {
-    (acceptedOffers ?? []).map { "\($0.size)" }.joined(separator: ", ")
   }
 }
 

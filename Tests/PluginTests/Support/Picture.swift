@@ -22,17 +22,20 @@ struct Picture {
   init(_ width: Int, _ height: Int, _ index: Int) {
     self.width = width
     self.height = height
-    luma = Self.plane(width, height) { x, y in 40 + (x + 4 * index + y / 2) % 160 }
-    blue = Self.plane(width / 2, height / 2) { x, _ in 60 + (x + index) % 100 }
-    red = Self.plane(width / 2, height / 2) { _, y in 180 - (y + index) % 100 }
+    // Row by row from a pattern, because a loop over pixels is slow in a debug build.
+    let pattern = (0..<160 + width).map { UInt8(40 + $0 % 160) }
+    luma = Self.plane(height) { y in
+      let start = (4 * index + y / 2) % 160
+      return pattern[start..<start + width]
+    }
+    let blueRow = (0..<width / 2).map { UInt8(60 + ($0 + index) % 100) }
+    blue = Self.plane(height / 2) { _ in blueRow[...] }
+    red = Self.plane(height / 2) { y in [UInt8](repeating: UInt8(180 - (y + index) % 100), count: width / 2)[...] }
   }
 
-  private static func plane(_ width: Int, _ height: Int, _ value: (Int, Int) -> Int) -> [UInt8] {
+  private static func plane(_ height: Int, _ row: (Int) -> ArraySlice<UInt8>) -> [UInt8] {
     var plane: [UInt8] = []
-    plane.reserveCapacity(width * height)
-    for y in 0..<height {
-      for x in 0..<width { plane.append(UInt8(clamping: value(x, y))) }
-    }
+    for y in 0..<height { plane += row(y) }
     return plane
   }
 

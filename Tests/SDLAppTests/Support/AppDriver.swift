@@ -28,7 +28,10 @@ final class AppDriver {
   private var lastMessageID: UInt32 = 0
 
   static var configuration: AppSession.Configuration {
-    AppSession.Configuration(appName: "Test", appID: "test-1", appType: .navigation, language: "EN-US")
+    var configuration = AppSession.Configuration(
+      appName: "Test", appID: "test-1", appType: .navigation, language: "EN-US")
+    configuration.legacyStartDelay = .zero
+    return configuration
   }
 
   init(_ configuration: AppSession.Configuration = AppDriver.configuration) {
@@ -89,6 +92,10 @@ extension AppDriver {
   func setWish(_ wish: VideoWish?) {
     invariants.wished(wish)
     perform(session.setVideoWish(wish, now: now))
+  }
+
+  func setSupportedDisplays(_ displays: [VideoDisplay]) {
+    perform(session.setSupportedDisplays(displays, now: now))
   }
 
   func setAppState(_ appState: AppState) {
