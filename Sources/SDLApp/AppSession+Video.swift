@@ -14,6 +14,8 @@ extension AppSession {
   mutating func receiveVideoAcknowledgement(_ parameters: VideoServiceParameters) {
     if (parameters.width == nil) != (parameters.height == nil) {
       actions.append(.report(.diagnostic("the head unit acknowledged only one side of the video size")))
+    } else if let width = parameters.width, let height = parameters.height, parameters.acceptedSize == nil {
+      actions.append(.report(.diagnostic("the head unit acknowledged the impossible size \(width)×\(height)")))
     }
     perform(stream.acknowledged(parameters, videoDemand, now: now))
   }
@@ -30,15 +32,16 @@ extension AppSession {
         tellSupport()
         let parameters = VideoServiceParameters(
           width: Int32(clamping: wish.size.width), height: Int32(clamping: wish.size.height),
-          videoProtocol: wish.transport.rawValue, videoCodec: "H264")
-        sendVideoControl(.startService, payload: parameters.bytes(version: version))
+          videoProtocol: wish.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
+        sendVideoControl(.startService, payload: wish.isBare ? [] : parameters.bytes(version: version))
       case .sendEndService:
         sendVideoControl(.endService)
-      case .started(let accepted, let mtu):
+      case .started(let accepted, let transport, let mtu):
         epoch &+= 1
         var grant = VideoGrant(
           epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: mtu),
           size: accepted)
+        grant.transport = transport
         if case .open(let request, _, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
         videoGrant = grant
         videoGeometry = geometry(of: accepted)

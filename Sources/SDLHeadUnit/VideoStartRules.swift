@@ -23,11 +23,12 @@ enum VideoFormatRules {
     wanted == nil || wanted == offered
   }
 
-  /// The format of the stream to come. Nobody naming one means H.264 as a byte stream.
-  static func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> VideoStreamingFormat {
+  /// The format of the stream to come. What an acknowledgement leaves out is H.264 as a byte stream, whatever was asked
+  /// for (SDL-0058).
+  static func effective(_ answer: VideoServiceParameters) -> VideoStreamingFormat {
     VideoStreamingFormat(
-      videoProtocol: answer.videoProtocol ?? request.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol,
-      codec: answer.videoCodec ?? request.videoCodec ?? VideoStreamingFormat.rawH264.codec)
+      videoProtocol: answer.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol,
+      codec: answer.videoCodec ?? VideoStreamingFormat.rawH264.codec)
   }
 }
 
@@ -81,14 +82,14 @@ struct VideoSizeRules {
     return Int((exact / 2).rounded(.down)) * 2...Int((exact / 2).rounded(.up)) * 2
   }
 
-  /// The size of the stream to come. Head units were seen to acknowledge 0×0: the request counts then.
+  /// The size of the stream to come. Head units were seen to acknowledge 0×0: the request counts then, as it does where
+  /// only one side is acknowledged.
   func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> ImageResolution {
-    func side(_ answered: Int32?, _ requested: Int32?, _ standard: Int) -> Int {
-      if let answered, answered > 0 { return Int(answered) }
-      if let requested, requested > 0 { return Int(requested) }
-      return standard
-    }
-    return ImageResolution(
-      side(answer.width, request.width, standard.width), side(answer.height, request.height, standard.height))
+    Self.size(answer) ?? Self.size(request) ?? standard
+  }
+
+  private static func size(_ parameters: VideoServiceParameters) -> ImageResolution? {
+    guard let width = parameters.width, let height = parameters.height, width > 0, height > 0 else { return nil }
+    return ImageResolution(Int(width), Int(height))
   }
 }

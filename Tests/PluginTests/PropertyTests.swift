@@ -32,6 +32,7 @@ import Testing
       "haptic-rectangles", "<  >", "<<10,10,100,50>,<10,80,100,50>>",
       "< (array)< (int)10, (int)10, (int)100, (int)50 >, (array)< (int)10, (int)80, (int)100, (int)50 > >"
     ),
+    ("video-formats", nil, "RTP, raw", "RTP, raw"),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),
     ("threads", "0", "1", "1"),
@@ -81,6 +82,7 @@ import Testing
     ("uri", "sdl://192.0.2.7"), ("app-name", "Other"), ("app-id", "other"), ("app-type", "projection"),
     ("language", "DE-DE"), ("connect-timeout", "1"), ("heartbeat-interval", "1"), ("speed-preset", "slow"),
     ("key-int-max", "1"), ("threads", "3"), ("option-string", "ref=2"),
+    ("video-formats", "raw"),
   ])
   func refusedInPaused(_ name: String, _ value: String) throws {
     let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink")

@@ -9,7 +9,7 @@ import TestSupport
 
   /// A head unit without manners: answers late, twice, to nothing, and ends what it likes.
   private static func disturb(_ driver: AppDriver, _ random: inout SeededGenerator) {
-    switch Int.random(in: 0..<18, using: &random) {
+    switch Int.random(in: 0..<20, using: &random) {
     case 0, 1, 2:
       driver.status(
         HMILevel.allCases.randomElement(using: &random) ?? .none,
@@ -23,6 +23,14 @@ import TestSupport
     case 9, 10: driver.control(Bool.random(using: &random) ? .endServiceACK : .endServiceNAK, .video)
     case 11: driver.setWish(sizes.randomElement(using: &random).map { VideoWish(size: $0) })
     case 12: driver.setWish(nil)
+    case 18:
+      driver.setWish(
+        VideoWish(
+          size: sizes[0], transport: VideoTransport.allCases.randomElement(using: &random) ?? .raw,
+          isBare: Bool.random(using: &random)))
+    case 19:
+      driver.acknowledgeVideo(
+        VideoServiceParameters(videoProtocol: ["RAW", "RTP", "RTSP"].randomElement(using: &random)))
     case 13:
       var update = VideoStreamingCapability()
       update.maxBitrate = Int.random(in: 1...3, using: &random)

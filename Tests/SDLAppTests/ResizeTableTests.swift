@@ -67,7 +67,7 @@ import Testing
     // What changes nothing is no news.
     #expect(driver.capabilities.count == (row.testDescription.hasPrefix("Z2") ? 1 : 2))
     let capability = try #require(driver.capabilities.last ?? nil)
-    #expect(VideoOffer.offers(of: capability).map { "\($0.size)" } == row.offers)
+    #expect(VideoDisplay.displays(of: capability).compactMap(\.streamSize).map(\.description) == row.offers)
     // What the update left out is that of the stream that runs.
     #expect(capability.maxBitrate == 10_000)
     #expect(capability.preferredFPS == update.preferredFPS ?? 30)

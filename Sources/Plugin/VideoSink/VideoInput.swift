@@ -64,6 +64,8 @@ final class VideoInput {
   var queuedEpoch: UInt32 = 0
   /// When the last frame was queued.
   var lastSent: Duration = .zero
+  /// For a head unit that wants RTP.
+  var rtp = RTPStream()
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
   /// Upstream has been asked for the key frame that is missing.
@@ -102,6 +104,7 @@ final class VideoInput {
     hasWarnedAboutRate = false
     epoch = 0
     queuedEpoch = 0
+    rtp.forgetService()
     needsKeyFrame = true
     keyFrameRequest = nil
     parameterSets = ParameterSets()

@@ -10,7 +10,10 @@ extension VideoSink {
   /// - Parameter displays: what the head unit can show from now on; nil when only upstream may have changed.
   func choose(from displays: [VideoDisplay]? = nil) {
     let (asked, number, connection) = state.withLock { state in
-      if let displays { state.displays = displays }
+      if let displays {
+        state.displays = displays
+        state.isLadderOutdated = true
+      }
       state.choicesBegun += 1
       return (state.displays, state.choicesBegun, state.connection)
     }

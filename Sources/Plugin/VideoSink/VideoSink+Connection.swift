@@ -112,13 +112,13 @@ extension VideoSink: AppConnectionObserver {
   }
 
   private func capabilityChanged(_ capability: VideoStreamingCapability?, _ fallbackSize: VideoSize?) {
-    if let formats = capability?.supportedFormats, !formats.isEmpty, !formats.contains(.rawH264) {
-      let names = formats.map(\.description).joined(separator: ", ")
-      return failed(
-        .stream(
-          GST_STREAM_ERROR_FORMAT, "The head unit takes no H.264 byte stream (H264 over RAW), only: \(names)"))
+    let wished = settings.withLock { $0.videoFormats?.transports }
+    let transports = VideoTransport.choices(offered: capability?.supportedFormats, wished: wished)
+    guard !transports.isEmpty else { return noCommonFormat(capability?.supportedFormats ?? [], wished) }
+    state.withLock { state in
+      state.headUnit?.videoCapability = capability
+      state.transports = transports
     }
-    state.withLock { $0.headUnit?.videoCapability = capability }
     choose(from: VideoDisplay.displays(of: capability, screen: fallbackSize))
     VideoSinkProperty.headUnit.notify(element)
   }

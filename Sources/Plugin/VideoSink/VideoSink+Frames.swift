@@ -65,7 +65,10 @@ extension VideoSink {
   private func renderPicture(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     while true {
       let step = nextStep()
-      if case .drop(.wrongSize) = step { return mismatched() }
+      if case .drop(.wrongSize) = step {
+        guard let result = mismatched() else { continue }
+        return result
+      }
       input.mismatch = nil
       switch step {
       case .send(let grant, let connection): return send(buffer, grant, connection)
@@ -182,6 +185,7 @@ extension VideoSink {
 
   /// Queues a finished access unit; its payload is the connection's from now on.
   func submit(_ payload: FramePayload, _ grant: VideoGrant, _ connection: AppConnection) -> GstFlowReturn {
+    guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
     while true {
       let began = MonotonicClock.now
       let result = connection.submit(payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive)
@@ -190,6 +194,7 @@ extension VideoSink {
       switch result {
       case .queued:
         input.lastSent = now
+        input.rtp = rtp
         noteQueued(grant)
         return GST_FLOW_OK
       case .full: return abandon(payload, .queueFull)

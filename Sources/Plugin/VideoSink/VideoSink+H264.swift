@@ -12,7 +12,8 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
     let payload = payloads.take(for: self)
-    guard payload.refer(to: buffer, isMerged: Self.mayBeKeyFrame(buffer)) else {
+    // Packets are cut out of one block.
+    guard payload.refer(to: buffer, isMerged: grant.transport == .rtp || Self.mayBeKeyFrame(buffer)) else {
       payloads.giveBack(payload)
       log(GST_LEVEL_WARNING, "a buffer could not be mapped")
       return drop(.noPicture)

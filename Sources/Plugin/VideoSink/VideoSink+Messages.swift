@@ -43,8 +43,8 @@ extension VideoSink {
     message.set("reason", reason)
     message.set("width", Int32(clamping: grant.size.width))
     message.set("height", Int32(clamping: grant.size.height))
-    message.set("protocol", VideoTransport.raw.rawValue)
-    message.set("codec", "H264")
+    message.set("protocol", grant.transport.rawValue)
+    message.set("codec", grant.codec.rawValue)
     message.set("max-frame-payload", UInt64(clamping: grant.maximumPayload))
     post(message)
   }

@@ -61,8 +61,9 @@ extension VideoSink {
   }
 
   /// A frame of a size that the head unit does not take: upstream gets a while to change, unless it can't anyway; then
-  /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells.
-  func mismatched() -> GstFlowReturn {
+  /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells. Nil: the frame
+  /// may be sent after all, because the head unit is asked for what it wants.
+  func mismatched() -> GstFlowReturn? {
     let (size, accepted, objection) = state.withLock {
       ($0.inputSize, $0.acceptedSizes, $0.objection(to: $0.inputSize))
     }
@@ -75,6 +76,10 @@ extension VideoSink {
     let isOverdue =
       mismatch.frames >= Self.mismatchFrames && MonotonicClock.now - mismatch.since >= Self.mismatchTime
     guard isHopeless || isOverdue else { return drop(.wrongSize) }
+    if keepRefusedSize() {
+      input.mismatch = nil
+      return nil
+    }
     fail(mismatch)
     return drop(.wrongSize, GST_FLOW_ERROR)
   }

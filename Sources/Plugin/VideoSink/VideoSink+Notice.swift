@@ -47,14 +47,22 @@ extension VideoSink {
     }
     guard let unit = notice.next else { return waitUntilWritten(connection, now) }
     guard now >= notice.dueTime else { return notice.dueTime }
-    let payload = payloads.take(for: self, kind: .notice)
-    unit.bytes.withUnsafeBytes { payload.store($0, isKeyFrame: unit.isKeyFrame) }
     // A head unit that does not keep up gets the rest later, and not for ever.
-    guard submitNow(payload, grant, connection) else {
+    guard send(unit, grant, connection) else {
       return now >= notice.dueTime + Self.patience ? endNotice() : now + Self.pollInterval
     }
     notice.advance()
     return notice.next == nil ? now + Self.pollInterval : notice.dueTime
+  }
+
+  private func send(
+    _ unit: NoticeSequence.AccessUnit, _ grant: VideoGrant, _ connection: AppConnection
+  ) -> Bool {
+    guard turn.takeIfFree() else { return false }
+    defer { turn.give() }
+    let payload = payloads.take(for: self, kind: .notice)
+    unit.bytes.withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: unit.isKeyFrame) }
+    return submitNow(payload, grant, connection)
   }
 
   private func waitUntilWritten(_ connection: AppConnection, _ now: Duration) -> Duration? {

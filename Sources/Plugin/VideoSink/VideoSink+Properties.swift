@@ -13,6 +13,7 @@ extension VideoSink {
       return
     }
     if property == .hapticRectangles { return setHapticRectangles(value) }
+    if property == .videoFormats { return setVideoFormats(value.string) }
     settings.withLock { settings in
       switch property {
       case .autoReconnect: settings.autoReconnect = g_value_get_boolean(value) != 0
@@ -47,7 +48,7 @@ extension VideoSink {
       case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
       case .threads: settings.threads = g_value_get_uint(value)
       case .optionString: settings.optionString = value.string ?? ""
-      case .hapticRectangles, .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
+      case .hapticRectangles, .videoFormats, .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
       }
     }
     switch property {
@@ -86,6 +87,7 @@ extension VideoSink {
     case .emulateMouse: g_value_set_boolean(value, settings.emulatesMouse ? 1 : 0)
     case .gestures: g_value_set_boolean(value, settings.recognizesGestures ? 1 : 0)
     case .hapticRectangles: IntegerRows.append(settings.hapticRows, to: value)
+    case .videoFormats: g_value_set_string(value, settings.videoFormats?.text)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
     case .bitratePolicy: g_value_set_enum(value, settings.bitratePolicy.enumValue)
     case .maxFrameRate:

@@ -117,7 +117,7 @@ extension VideoSink {
     input.pictureNumber += 1
     input.needsKeyFrame = false
     let payload = payloads.take(for: self, kind: kind)
-    payload.store(unit.bytes, isKeyFrame: unit.isKeyFrame)
+    payload.storeUnits(of: unit.bytes, isKeyFrame: unit.isKeyFrame)
     return payload
   }
 

@@ -94,6 +94,7 @@ extension VideoSinkState {
   mutating func take(
     _ new: VideoChoice, _ policy: ResizePolicy, now: Duration, lostFrames: UInt64
   ) -> ChoiceOutcome {
+    if isLadderOutdated { beginLadder(new) }
     let known = laterChoice ?? choice
     guard known != new else { return .known }
     let isKeeping = policy == .keep
@@ -130,6 +131,7 @@ extension VideoSinkState {
       }
       return
     }
+    beginLadder(new)
     insistedDisplay = nil
     expectedSize = nil
     framesBeforeWish = 0
@@ -139,6 +141,12 @@ extension VideoSinkState {
     } else {
       resize.callOff()
     }
+  }
+
+  /// Forgets what the head unit has refused.
+  private mutating func beginLadder(_ choice: VideoChoice) {
+    ladder = VideoStartLadder(sizes: choice.sizes, transports: transports)
+    isLadderOutdated = false
   }
 
   /// Upstream sends something, but not what the head unit would like.

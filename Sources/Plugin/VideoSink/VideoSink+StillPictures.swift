@@ -139,12 +139,15 @@ extension VideoSink {
     }
   }
 
-  /// Queues a payload that does not come from upstream, if there is room.
+  /// Queues a payload that does not come from upstream, if there is room. For whose turn it is.
   func submitNow(_ payload: FramePayload, _ grant: VideoGrant, _ connection: AppConnection) -> Bool {
-    guard connection.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued else {
+    guard let rtp = packetize(payload, for: grant, at: nil),
+      connection.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued
+    else {
       payloads.giveBack(payload)
       return false
     }
+    input.rtp = rtp
     return true
   }
 }

@@ -58,26 +58,4 @@ extension VideoSink {
     state.broadcast()
     notifyStreamState()
   }
-
-  func videoStartFailed(_ failure: VideoStartFailure, _ request: VideoWish, _ retryAfter: Duration?) {
-    counters.withLock { $0.startFailures += 1 }
-    let details = "requested H264 over \(request.transport.rawValue), \(request.size)"
-    guard let retryAfter else {
-      return failed(
-        .stream(GST_STREAM_ERROR_FORMAT, "\(failure.sentence) The head unit takes another format.", details: details))
-    }
-    warn(
-      .resource(
-        GST_RESOURCE_ERROR_NOT_AUTHORIZED,
-        "\(failure.sentence) Trying again in \(retryAfter.components.seconds) s, or when the driver opens the app.",
-        details: details))
-  }
-}
-
-extension VideoStartFailure {
-  /// As a sentence.
-  fileprivate var sentence: String {
-    let text = description
-    return text.prefix(1).uppercased() + text.dropFirst() + "."
-  }
 }

@@ -28,6 +28,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case syncedPanning
   case emulateMouse
   case gestures
+  case videoFormats
   case bitrate
   case bitratePolicy
   case maxFrameRate
@@ -152,6 +153,11 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         "gestures", "Gestures",
         "Post element messages sdl-gesture for taps, double taps, pans and pinches on the head unit's screen",
         .boolean(default: false), .mutablePlaying)
+    case .videoFormats:
+      .init(
+        "video-formats", "Video formats",
+        "How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; what the head unit does not list is left out. Unset: the head unit's order",
+        .string(default: nil), .mutableReady)
     case .bitrate:
       .init(
         "bitrate", "Bitrate",

@@ -1,3 +1,4 @@
+import GStreamerKit
 import SDLApp
 import X264Encoder
 
@@ -25,6 +26,10 @@ struct VideoSinkSettings {
   var restartOnForeground = false
   var suspendPolicy = SuspendPolicy.auto
   var resizePolicy = ResizePolicy.renegotiate
+  /// Nil leaves it to the head unit.
+  var videoFormats: VideoFormatList?
+  /// A list that was refused before there was anybody to tell.
+  var refusedVideoFormats: ElementError?
   /// Milliseconds; 0 is off.
   var keepAliveInterval: UInt32 = 500
   var hasBackgroundNotice = true

@@ -8,7 +8,11 @@ extension VideoSinkState {
 
   /// What may be streamed, the first choice first; nil while the head unit has not said. Empty when it takes any size, and
   /// when nothing is left.
-  var acceptedDisplays: [VideoDisplay]? { insistedDisplay.map { [$0] } ?? choice?.survivors }
+  /// What the head unit has refused is left out.
+  var acceptedDisplays: [VideoDisplay]? {
+    if let insistedDisplay { return [insistedDisplay] }
+    return choice?.survivors.filter { $0.streamSize.map(ladder.allows) ?? false }
+  }
 
   /// The head unit has displays, and the app supports none of them.
   var isHopeless: Bool { insistedDisplay == nil && choice?.isHopeless == true }
@@ -16,7 +20,7 @@ extension VideoSinkState {
   /// Whether pictures of `size` can be sent to this head unit; nil while it has not said.
   func accepts(_ size: VideoSize) -> Bool? {
     if let insistedDisplay { return insistedDisplay.streamSize == size }
-    return choice?.accepts(size)
+    return choice.map { $0.accepts(size) && ladder.allows(size) }
   }
 
   /// The display that shows pictures of the input's size. Its rates, formats and haptics are those that hold.

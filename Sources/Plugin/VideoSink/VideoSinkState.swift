@@ -38,6 +38,12 @@ struct VideoSinkState: Sendable {
   var insistedDisplay: VideoDisplay?
   /// The choice since a resize that is not followed before the service ends.
   var laterChoice: VideoChoice?
+  /// How H.264 may be carried, in order of preference.
+  var transports: [VideoTransport] = []
+  /// What of all that may be asked for, since the head unit spoke last.
+  var ladder = VideoStartLadder(sizes: [], transports: [])
+  /// The head unit has spoken since the ladder was made.
+  var isLadderOutdated = false
   /// The right to send; nil while no frame may go out.
   var grant: VideoGrant?
   var grantedAt: Duration = .zero
@@ -126,9 +132,9 @@ struct VideoSinkState: Sendable {
   /// The stream to ask the head unit for.
   var wish: VideoWish? {
     guard wantsVideo, !isEnded, areDisplaysCurrent, let inputSize else { return nil }
-    if let size = heldSize ?? expectedSize { return VideoWish(size: size) }
+    if let size = heldSize ?? expectedSize { return ladder.request(for: size) }
     guard !needsRenegotiation, framesBeforeWish == 0, accepts(inputSize) == true else { return nil }
-    return VideoWish(size: inputSize)
+    return ladder.request(for: inputSize)
   }
 }
 
