@@ -7,6 +7,8 @@ extension VideoSink {
   /// Frames and time that upstream gets to change to a size that the head unit takes.
   private static let mismatchFrames = 5
   private static let mismatchTime = Duration.seconds(2)
+  /// The same when upstream has said that it can: what it has made before may wait in long queues.
+  private static let promisedTime = Duration.seconds(10)
   /// Frames of the old size that may be under way when upstream has been asked for another.
   private static let framesUnderWay = 3
 
@@ -62,15 +64,17 @@ extension VideoSink {
   /// A frame of a size that the head unit does not take: upstream gets a while to change, unless it can't anyway; then
   /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells.
   func mismatched() -> GstFlowReturn {
-    let (size, accepted) = state.withLock { ($0.inputSize, $0.acceptedSizes) }
+    let (size, accepted, isPromised) = state.withLock { state in
+      (state.inputSize, state.acceptedSizes, state.isInputRaw && state.expectedSize != nil)
+    }
     var mismatch =
       input.mismatch.flatMap { $0.size == size && $0.accepted == accepted ? $0 : nil }
       ?? SizeMismatch(size: size, accepted: accepted, since: MonotonicClock.now)
     let isHopeless = mismatch.frames == 0 && !requestRenegotiation()
     mismatch.frames += 1
     input.mismatch = mismatch
-    let isOverdue =
-      mismatch.frames >= Self.mismatchFrames && MonotonicClock.now - mismatch.since >= Self.mismatchTime
+    let time = isPromised ? Self.promisedTime : Self.mismatchTime
+    let isOverdue = mismatch.frames >= Self.mismatchFrames && MonotonicClock.now - mismatch.since >= time
     guard isHopeless || isOverdue else { return drop(.wrongSize) }
     fail(mismatch)
     return drop(.wrongSize, GST_FLOW_ERROR)
