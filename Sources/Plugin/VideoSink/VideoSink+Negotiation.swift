@@ -7,6 +7,8 @@ extension VideoSink {
   /// Frames and time that upstream gets to change to a size that the head unit takes.
   private static let mismatchFrames = 5
   private static let mismatchTime = Duration.seconds(2)
+  /// The same when upstream has said that it can: what it has made before may wait in long queues.
+  private static let promisedTime = Duration.seconds(10)
   /// Frames of the old size that may be under way when upstream has been asked for another.
   private static let framesUnderWay = 3
 
@@ -64,8 +66,11 @@ extension VideoSink {
   /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells. Nil: the frame
   /// may be sent after all, because the head unit is asked for what it wants.
   func mismatched() -> GstFlowReturn? {
-    let (size, accepted, objection) = state.withLock {
-      ($0.inputSize, $0.acceptedSizes, $0.objection(to: $0.inputSize))
+    let (size, accepted, objection, isPromised) = state.withLock { state in
+      (
+        state.inputSize, state.acceptedSizes, state.objection(to: state.inputSize),
+        state.isInputRaw && state.expectedSize != nil
+      )
     }
     var mismatch =
       input.mismatch.flatMap { $0.size == size && $0.accepted == accepted ? $0 : nil }
@@ -73,8 +78,8 @@ extension VideoSink {
     let isHopeless = mismatch.frames == 0 && !requestRenegotiation()
     mismatch.frames += 1
     input.mismatch = mismatch
-    let isOverdue =
-      mismatch.frames >= Self.mismatchFrames && MonotonicClock.now - mismatch.since >= Self.mismatchTime
+    let time = isPromised ? Self.promisedTime : Self.mismatchTime
+    let isOverdue = mismatch.frames >= Self.mismatchFrames && MonotonicClock.now - mismatch.since >= time
     guard isHopeless || isOverdue else { return drop(.wrongSize) }
     if keepRefusedSize() {
       input.mismatch = nil
