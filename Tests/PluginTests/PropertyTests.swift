@@ -27,6 +27,9 @@ import Testing
       "haptic-rectangles", "<  >", "<<10,10,100,50>,<10,80,100,50>>",
       "< (array)< (int)10, (int)10, (int)100, (int)50 >, (array)< (int)10, (int)80, (int)100, (int)50 > >"
     ),
+    ("synced-panning", "true", "false", "false"),
+    ("emulate-mouse", "false", "true", "true"),
+    ("gestures", "false", "true", "true"),
     ("bitrate", "600", "1500", "1500"),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),

@@ -22,7 +22,7 @@ extension VideoSink {
   }
 
   func videoSuspended() {
-    interruptGestures()
+    interruptTouches()
     state.withLock { $0.isHeld = true }
     // A file that waits may now ask for a pause.
     state.broadcast()
@@ -40,7 +40,7 @@ extension VideoSink {
 
   func videoStopped(_ reason: VideoStopReason) {
     notice.end()
-    interruptGestures()
+    interruptTouches()
     let isResizing = state.withLock { state in
       state.grant = nil
       state.isHeld = false
