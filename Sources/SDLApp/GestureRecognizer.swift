@@ -132,8 +132,8 @@ public struct GestureRecognizer: Equatable, Sendable {
       return []
     case .pinch(var pinch):
       guard let index = pinch.ids.firstIndex(of: touch.id) else { return [] }
+      if pinch.positions[index] != touch.position { pinch.hasMoved = true }
       pinch.positions[index] = touch.position
-      pinch.hasMoved = true
       state = .pinch(pinch)
       return []
     default: return []

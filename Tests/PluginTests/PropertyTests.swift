@@ -33,6 +33,9 @@ import Testing
       "< (array)< (int)10, (int)10, (int)100, (int)50 >, (array)< (int)10, (int)80, (int)100, (int)50 > >"
     ),
     ("video-formats", nil, "RTP, raw", "RTP, raw"),
+    ("synced-panning", "true", "false", "false"),
+    ("emulate-mouse", "false", "true", "true"),
+    ("gestures", "false", "true", "true"),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),
     ("threads", "0", "1", "1"),

@@ -6,15 +6,31 @@ struct TouchDesk: Sendable {
   var input = TouchInput()
   var mouse = MouseEmulation()
   var clock = TouchClock()
+  private var fingersDown: Set<Int> = []
   private var outgoing: [TouchInput.Output] = []
   private var isDelivering = false
 
   /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
   mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
     outgoing += outputs
+    for case .touch(let action) in outputs { note(action) }
     guard !isDelivering, !outgoing.isEmpty else { return false }
     isDelivering = true
     return true
+  }
+
+  private mutating func note(_ action: TouchAction) {
+    switch action {
+    case .down(let touch): fingersDown.insert(touch.id)
+    case .up(let touch): fingersDown.remove(touch.id)
+    case .cancel: fingersDown.removeAll()
+    case .motion, .frame: break
+    }
+  }
+
+  /// What is to be said when fingers do not count any more.
+  mutating func interrupt(now: Duration) -> [TouchInput.Output] {
+    fingersDown.isEmpty ? input.interrupt() : input.receive([.cancel], now: now)
   }
 
   /// The next to be delivered; nil when all is done.

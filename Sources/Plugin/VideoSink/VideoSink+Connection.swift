@@ -72,7 +72,7 @@ extension VideoSink: AppConnectionObserver {
       postDriverDistraction(distraction)
       changeLockScreen { $0.receive(distraction) }
     case .touch(let actions): touched(actions)
-    case .touchInterrupted: touchInterrupted()
+    case .touchInterrupted: interruptTouches()
     case .hapticRectanglesRefused(let resultCode, let info): hapticRectanglesRefused(resultCode, info)
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .failed: break  // What comes of it follows with the connection's end.

@@ -28,6 +28,9 @@ extension VideoSink {
       guard connect() else { return GST_STATE_CHANGE_FAILURE }
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
       play()
+    case GST_STATE_CHANGE_PAUSED_TO_READY:
+      // As long as there is a way upstream.
+      interruptTouches()
     default: break
     }
 

@@ -19,7 +19,7 @@ extension VideoSink {
   }
 
   func videoSuspended() {
-    interruptGestures()
+    interruptTouches()
     state.withLock { $0.isHeld = true }
     // A file that waits may now ask for a pause.
     state.broadcast()
@@ -37,7 +37,7 @@ extension VideoSink {
 
   func videoStopped(_ reason: VideoStopReason) {
     notice.end()
-    interruptGestures()
+    interruptTouches()
     let (isResizing, isHopeless) = state.withLock { state in
       state.grant = nil
       state.isHeld = false

@@ -4,24 +4,19 @@ import SDLLink
 
 /// Touches go upstream as GstNavigation events, to whoever draws the pictures; those that nobody takes, to the application.
 extension VideoSink {
-  /// Fingers on the head unit's screen. On the connection thread, as what follows.
+  /// Fingers on the head unit's screen. On the connection thread.
   func touched(_ actions: [TouchAction]) {
     counters.withLock { $0.touches += 1 }
     let now = MonotonicClock.now
     handOver { desk in desk.input.receive(desk.localize(actions, arrival: now), now: now) }
   }
 
-  /// The fingers that are down do not count any more.
-  func touchInterrupted() {
-    handOver { $0.input.receive([.cancel], now: MonotonicClock.now) }
+  /// The fingers that are down do not count any more, nor does what they have begun. From any thread.
+  func interruptTouches() {
+    handOver { $0.interrupt(now: MonotonicClock.now) }
   }
 
-  /// There are no pictures any more that a gesture could go on with.
-  func interruptGestures() {
-    handOver { $0.input.interrupt() }
-  }
-
-  /// Taps that were no double taps, and motion that no frame has come for.
+  /// Taps that were no double taps, and motion that no frame has come for. On the connection thread.
   func touchAlarmRang() {
     handOver { $0.input.advance(to: MonotonicClock.now) }
   }
