@@ -130,7 +130,7 @@ import Testing
     capability.preferredResolution = ImageResolution(display.0, display.1)
     capability.scale = scale
     let stream = try #require(VideoDisplay.displays(of: capability).first?.streamSize)
-    let geometry = try #require(VideoGeometry(stream: stream, capability: capability))
+    let geometry = try #require(VideoGeometry(stream: stream, displays: VideoDisplay.displays(of: capability)))
     let position = geometry.inPicture(OnTouchEvent.Sample(x: touch.0, y: touch.1))
     #expect(position == TouchPosition(x: expected.0, y: expected.1), "\(id)")
   }
@@ -140,7 +140,7 @@ import Testing
     capability.preferredResolution = ImageResolution(1279, 569)
     capability.scale = 1.5
     let stream = try #require(VideoDisplay.displays(of: capability).first?.streamSize)
-    let geometry = try #require(VideoGeometry(stream: stream, capability: capability))
+    let geometry = try #require(VideoGeometry(stream: stream, displays: VideoDisplay.displays(of: capability)))
     for x in 0...1300 {
       let position = geometry.inPicture(OnTouchEvent.Sample(x: x, y: x))
       #expect((0...Double(stream.width - 1)).contains(position.x))
