@@ -18,8 +18,8 @@ import Testing
     "queue-dwell-maximum-ns", "bitrate-target-kbps", "framerate-target", "bitrate-measured-kbps", "bytes-sent",
     "video-bytes-sent",
     "connect-attempts", "connections", "connect-time-ns", "round-trip-ns", "stream-starts", "stream-start-failures",
-    "resizes", "suspensions", "suspended-time-ns", "last-error", "session-frames-in", "session-frames-sent",
-    "session-frames-dropped", "session-video-bytes-sent",
+    "resizes", "touches", "navigation-events", "suspensions", "suspended-time-ns", "last-error", "session-frames-in",
+    "session-frames-sent", "session-frames-dropped", "session-video-bytes-sent",
   ]
 
   /// Those that only grow.

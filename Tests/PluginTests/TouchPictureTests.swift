@@ -5,7 +5,7 @@ import Testing
 
 @testable import Plugin
 
-/// Touches proved by pixels: navigationtest paints a dark square where the finger is, and the head unit finds it, in what
+/// Touches proved by pixels: navigationtest paints a dark square wherever a finger comes, and the head unit finds it, in what
 /// it decodes and enlarges, under the finger.
 @Suite struct TouchPictureTests {
   private static func painting(_ headUnit: TestHeadUnit) throws -> Pipeline {
@@ -49,24 +49,26 @@ import Testing
     return Double(first + last + 1) / 2
   }
 
+  /// navigationtest shows each place for a second; so many frames later it has gone.
+  private static let squareLife = 45
+
   /// Touches, waits until pictures made after that have come, and looks.
   private static func expectMark(
     _ headUnit: TestHeadUnit, _ pipeline: Pipeline, at x: Int, _ y: Int, display: ImageResolution,
     picture: ImageResolution
   ) throws {
     let tolerance = Double(display.width) / Double(picture.width)
-    func frames(_ count: Int) throws { try headUnit.waitForFrames(headUnit.record.video.count + count) }
-    func perform(_ line: String) throws {
+    func perform(_ line: String, frames count: Int) throws {
       let events = try pipeline.sink.statistics["navigation-events"]
       headUnit.server.perform(try #require(try HeadUnitCommand.parse(line)))
       #expect(eventually { (try? pipeline.sink.statistics["navigation-events"]) ?? 0 > events })
-      try frames(5)
+      try headUnit.waitForFrames(headUnit.record.video.count + count)
     }
-    try perform("touch begin 0 \(display.width / 2) \(display.height / 2)")
-    try perform("touch move 0 \(x) \(y)")
+    try perform("touch begin 0 \(display.width / 2) \(display.height / 2)", frames: squareLife)
+    try perform("touch move 0 \(x) \(y)", frames: 5)
     let mark = try #require(try mark(headUnit, display: display, picture: picture), "no square is painted")
     #expect(abs(mark.x - Double(x)) <= tolerance && abs(mark.y - Double(y)) <= tolerance, "\(mark) for (\(x), \(y))")
-    try perform("touch end 0 \(x) \(y)")
+    try perform("touch end 0 \(x) \(y)", frames: squareLife)
     #expect(try Self.mark(headUnit, display: display, picture: picture) == nil)
   }
 

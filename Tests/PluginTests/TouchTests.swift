@@ -77,7 +77,7 @@ import Testing
     #expect(bench.recorder.texts.count { $0 == "touch-frame" } == motions + 1)
     // An end does not overtake the motion before it.
     try bench.perform("touch move 0 70 1", "touch end 0 71 1")
-    _ = try bench.recorder.wait(for: "end") { $0.contains("touch-up 0 (71.0, 1.0)") }
+    _ = try bench.recorder.wait(for: "end") { $0.suffix(2) == ["touch-up 0 (71.0, 1.0)", "touch-frame"] }
     #expect(
       bench.recorder.texts.suffix(4) == [
         "touch-motion 0 (70.0, 1.0)", "touch-frame", "touch-up 0 (71.0, 1.0)", "touch-frame",

@@ -3,7 +3,7 @@ import SDLApp
 
 /// The touchable regions of the frame at hand: GstVideoRegionOfInterestMeta of the type `sdl-haptic`.
 struct FrameRegions {
-  private static let regionType = g_quark_from_static_string("sdl-haptic")
+  private static let regionType = g_quark_from_string("sdl-haptic")
   /// One more than is sent, to tell that there were too many.
   private static let mostRegions = SendHapticData.maximumCount + 1
 

@@ -196,6 +196,9 @@ extension AppDriver {
     send(RPCMessage(type: .response, function: answer ?? function, correlationID: id, parameters: parameters))
   }
 
+  /// Whether a request of `function` was sent, so that it can be answered, once or again.
+  func hasAsked(_ function: FunctionID) -> Bool { correlationIDs[function] != nil }
+
   func notify(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
     send(
       RPCMessage(type: .notification, function: function, correlationID: -1, parameters: parameters, bulk: bulk))
