@@ -4,6 +4,7 @@
 #include <gst/gst.h>
 #include <gst/base/gstbasesink.h>
 #include <gst/base/gstbasetransform.h>
+#include <gst/base/gstpushsrc.h>
 #include <gst/video/video.h>
 
 /* What Swift can't import: macros that cast or compute, C globals, and varargs. Each line names what it stands for. */
@@ -39,6 +40,16 @@ static inline GstState cgst_element_state (GstElement * element) { return GST_ST
 
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
+
+/* GST_BASE_SRC_PAD */
+static inline GstPad *cgst_base_src_pad (gpointer src) { return GST_BASE_SRC_PAD (src); }
+
+/* GST_BUFFER_FLAG_SET */
+static inline void
+cgst_buffer_set_flags (GstBuffer * buffer, guint flags)
+{
+  GST_BUFFER_FLAG_SET (buffer, flags);
+}
 
 /* GST_BASE_TRANSFORM_SRC_PAD */
 static inline GstPad *cgst_base_transform_src_pad (gpointer transform) { return GST_BASE_TRANSFORM_SRC_PAD (transform); }

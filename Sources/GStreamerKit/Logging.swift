@@ -10,6 +10,9 @@ public struct LogCategory: Sendable {
     category = _gst_debug_category_new(name.cString, 0, description.cString)
   }
 
+  /// Whether somebody listens.
+  public func isEnabled(_ level: GstDebugLevel) -> Bool { cgst_log_enabled(category, level) != 0 }
+
   /// Logs for `object` (a GObject, or nil); the message is built only if somebody listens.
   @inline(__always)
   public func log(

@@ -14,6 +14,8 @@ public struct PropertySpecification {
     case structure
     /// A GstValueArray of GstValueArrays of integers, empty by default; see ``IntegerRows``.
     case integerRows
+    /// A GstValueArray of structures, always read-only.
+    case structures
   }
 
   /// When the property may be written.
@@ -64,6 +66,10 @@ public struct PropertySpecification {
     case .integerRows:
       gst_param_spec_array(
         name, nick, blurb, IntegerRows.makeRowSpec(name: name, nick: nick, blurb: blurb, flags), flags)
+    case .structures:
+      gst_param_spec_array(
+        name, nick, blurb, g_param_spec_boxed("structure", "Structure", "One of them", cgst_type_structure(), flags),
+        flags)
     }
   }
 

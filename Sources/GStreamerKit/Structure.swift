@@ -51,14 +51,17 @@ public struct Structure {
 
   /// Sets an array of nested structures (GstValueArray).
   public func set(_ field: String, _ structures: [Structure]) {
-    set(field, cgst_type_array()) { array in
-      for structure in structures {
-        let nested = structure.take()
-        var value = GValue()
-        g_value_init(&value, cgst_type_structure())
-        g_value_take_boxed(&value, nested)
-        gst_value_array_append_and_take_value(&array, &value)
-      }
+    set(field, cgst_type_array()) { Self.append(structures, to: &$0) }
+  }
+
+  /// Appends structures to a value that holds a GstValueArray.
+  public static func append(_ structures: [Structure], to array: UnsafeMutablePointer<GValue>) {
+    for structure in structures {
+      let nested = structure.take()
+      var value = GValue()
+      g_value_init(&value, cgst_type_structure())
+      g_value_take_boxed(&value, nested)
+      gst_value_array_append_and_take_value(array, &value)
     }
   }
 

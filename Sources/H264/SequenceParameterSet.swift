@@ -39,6 +39,8 @@ public struct SequenceParameterSet: Equatable, Sendable {
   /// The most pictures that precede another in decoding and follow it in output (0 when there are no B frames); nil
   /// when the stream does not say.
   public var numReorderFrames: Int? { usability?.numReorderFrames }
+  /// Nil when the stream does not say, or nothing that can be meant.
+  public var frameRate: FrameRate? { usability?.frameRate }
   /// Samples use 0…255 rather than 16…235; nil when the stream does not say, which means false.
   public var videoFullRange: Bool? { usability?.videoFullRange }
   /// A code point of ITU-T H.273 (1 BT.709, 5 and 6 BT.601); nil when the stream does not say.

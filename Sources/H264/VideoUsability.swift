@@ -1,3 +1,19 @@
+/// Pictures per second, as a fraction in lowest terms.
+public struct FrameRate: Equatable, Sendable {
+  public let numerator: Int
+  public let denominator: Int
+
+  /// Nil for rates that no stream has: 0, and above 1000. A tick is the time of a field.
+  init?(unitsInTick: Int, timeScale: Int) {
+    let ticks = unitsInTick.multipliedReportingOverflow(by: 2).partialValue
+    guard timeScale > 0, ticks > 0, timeScale / ticks <= 1000 else { return nil }
+    var (divisor, rest) = (timeScale, ticks)
+    while rest != 0 { (divisor, rest) = (rest, divisor % rest) }
+    numerator = timeScale / divisor
+    denominator = ticks / divisor
+  }
+}
+
 /// Video usability information: how the decoded samples are meant to be shown and buffered (H.264, annex E).
 struct VideoUsability: Equatable, Sendable {
   private(set) var videoFullRange: Bool?
@@ -5,6 +21,7 @@ struct VideoUsability: Equatable, Sendable {
   private(set) var transferCharacteristics: UInt8?
   private(set) var matrixCoefficients: UInt8?
   private(set) var numReorderFrames: Int?
+  private(set) var frameRate: FrameRate?
 
   init(from reader: inout PayloadBitReader) throws(SequenceParameterSet.Malformed) {
     try Self.skipAspectRatioAndOverscan(&reader)
@@ -22,9 +39,10 @@ struct VideoUsability: Equatable, Sendable {
       _ = try reader.unsigned("chroma_sample_loc_type_bottom_field", in: 0...5)
     }
     if try reader.flag() {
-      _ = try reader.bits(32)  // num_units_in_tick
-      _ = try reader.bits(32)  // time_scale
+      let unitsInTick = try reader.bits(32)
+      let timeScale = try reader.bits(32)
       _ = try reader.flag()  // fixed_frame_rate_flag
+      frameRate = FrameRate(unitsInTick: Int(unitsInTick), timeScale: Int(timeScale))
     }
     let hasNALParameters = try reader.flag()
     if hasNALParameters { try Self.skipHypotheticalDecoder(&reader) }

@@ -24,6 +24,8 @@ extension HeadUnitSession {
     /// One message of the video service, as reassembled, while the app may stream; of H.264 over RTP an access unit as a
     /// byte stream (Annex B) instead.
     case videoData([UInt8])
+    /// Comes in front of the ``videoData(_:)`` that it belongs to, if that came over RTP: its timestamp, in 90 kHz.
+    case videoTimestamp(UInt32)
     /// The service is open but nothing came for this long; legal while the app is suspended.
     case videoDataStopped(after: Duration)
     case videoStopped(reason: VideoStopReason)

@@ -26,8 +26,8 @@ extension HeadUnitSession {
     let isAudible = app.isMedia || app.types.contains(.navigation)
     apply(
       HMIStatus(
-        level: .full, audioStreamingState: isAudible ? .audible : .notAudible,
-        videoStreamingState: app.mayStreamVideo ? .streamable : .notStreamable),
+        level: opening.level, audioStreamingState: isAudible ? .audible : .notAudible,
+        videoStreamingState: app.mayStreamVideo ? opening.streamingState : .notStreamable),
       now: now)
   }
 

@@ -124,7 +124,11 @@ extension HeadUnitSession {
     for violation in violations { report(.stream(violation)) }
     switch permission {
     case .allowed:
-      for bytes in video { report(.videoData(bytes)) }
+      let timestamps = checker.timestamps
+      for (index, bytes) in video.enumerated() {
+        if index < timestamps.count { report(.videoTimestamp(timestamps[index])) }
+        report(.videoData(bytes))
+      }
       acknowledgeData()
     case .grace: break
     case .forbidden(let since):

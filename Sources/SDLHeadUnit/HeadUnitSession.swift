@@ -32,6 +32,8 @@ public struct HeadUnitSession: Sendable {
   var nextVideoRefusal: [String]?
   var isSilentOnVideo = false
   var isScreenTaken = false
+  /// What an app gets that is opened.
+  var opening = (level: HMILevel.full, streamingState: VideoStreamingState.streamable)
   /// Whether the app would have been opened by itself, had the screen been free.
   var isActivationWithheld = false
   var assembler = Self.makeAssembler()

@@ -5,14 +5,19 @@ struct RTPStreamChecker: Sendable {
   private var depacketizer = RTPDepacketizer()
   /// A sender breaks a rule with every packet, or never: each is reported once per service.
   private var reportedRules: Set<RTPFault.Rule> = []
+  /// Of the access units that were returned last.
+  private(set) var timestamps: [UInt32] = []
 
   /// Takes the next message; returns the access units in Annex B form that end with it.
   mutating func accessUnits(in message: [UInt8], _ violations: inout [VideoStreamViolation]) -> [[UInt8]] {
     var accessUnits: [[UInt8]] = []
+    timestamps.removeAll(keepingCapacity: true)
     depacketizer.append(message)
     while let item = depacketizer.next() {
       switch item {
-      case .accessUnit(let unit): accessUnits.append(unit.bytes)
+      case .accessUnit(let unit):
+        accessUnits.append(unit.bytes)
+        timestamps.append(unit.timestamp)
       case .fault(let fault):
         if reportedRules.insert(fault.rule).inserted { violations.append(.rtp(fault)) }
       }

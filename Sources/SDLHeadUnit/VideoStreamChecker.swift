@@ -41,6 +41,9 @@ struct VideoStreamChecker: Sendable {
   private var rtp = RTPStreamChecker()
   private var rates = VideoRateChecker(limits: VideoStreamLimits())
 
+  /// RTP timestamps of what ``accept(_:now:)`` returned last; empty for other formats.
+  var timestamps: [UInt32] { format == .rtpH264 ? rtp.timestamps : [] }
+
   /// A service starts, and with it the stream.
   mutating func begin(format: VideoStreamingFormat, size: ImageResolution, limits: VideoStreamLimits) {
     self.format = format

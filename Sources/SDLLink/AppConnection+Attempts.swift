@@ -84,13 +84,17 @@ extension AppConnection {
       throw .resolvingTimedOut(host: host, after: timeout)
     }
     let addresses = try resolved.get()
-    let patience = isFirst ? min(MonotonicClock.now + Self.refusalPatience, deadline) : .zero
+    // Whoever starts app and head unit by hand may begin with either.
+    let patience = isFirst ? deadline - Self.refusalPause * 2 : .zero
+    var told: Set<String> = []
     while true {
       let began = MonotonicClock.now
       var connector = Connector(addresses: addresses, timeout: timeout, deadline: deadline, now: began)
       let outcome = connector.run(
         wakeUp: wakeUp, isWanted: { self.stopOrder == nil },
-        willTry: { self.report(.connecting(address: $0.description)) })
+        willTry: { address in
+          if told.insert(address.description).inserted { self.report(.connecting(address: address.description)) }
+        })
       switch outcome {
       case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
       case .interrupted: return nil

@@ -27,6 +27,7 @@ public final class AppConnection: Sendable {
     public var videoQueueCapacity: Int
     /// Nil ends with the first failure.
     public var reconnection: Reconnection.Timing?
+    public var listener: (any ConversationListener)?
 
     /// With the usual limits.
     public init(
@@ -67,8 +68,7 @@ public final class AppConnection: Sendable {
     var drainTime: Duration
   }
 
-  /// How long a head unit that is just starting may refuse connections before that is an error.
-  static let refusalPatience = Duration.seconds(2)
+  /// Between two attempts to reach a head unit that refuses connections because it is just starting.
   static let refusalPause = Duration.milliseconds(250)
 
   let configuration: Configuration

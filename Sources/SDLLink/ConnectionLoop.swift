@@ -17,6 +17,7 @@ final class ConnectionLoop {
   private let outlet: Outlet
   private var session: AppSession
   private var reader: FrameReader
+  private var conversation: ConversationLog?
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   private var grantEpoch: UInt32?
@@ -38,6 +39,7 @@ final class ConnectionLoop {
     self.reader = reader
     queue = connection.queue
     outlet = connection.outlet
+    conversation = ConversationLog(connection.configuration.listener)
     session = AppSession(configuration: connection.configuration.session, lastEpoch: lastEpoch)
   }
 
@@ -72,6 +74,7 @@ final class ConnectionLoop {
   private func perform(_ actions: [AppSession.Action]) {
     let frames = actions.compactMap { if case .send(let frames) = $0 { frames } else { nil } }
     var failure: LinkError?
+    for frames in frames { conversation?.noteSent(frames) }
     if session.videoGrant?.epoch != grantEpoch || !frames.isEmpty {
       // In one: the streaming thread writes no video between the loss of the grant and the end of the service, and
       // whoever hears of a new grant can use it at once, but not before these frames.
@@ -209,7 +212,8 @@ extension ConnectionLoop {
       switch reader.read(into: readBuffer) {
       case .bytes(let count):
         connection.count(received: count)
-        while !isOver, let item = reader.decoder.next() {
+        while !isOver, let item = reader.next() {
+          conversation?.noteReceived(item)
           perform(session.receive(item, now: MonotonicClock.now))
           // What the app makes of it counts for what comes next: the refusal of what it does not wish any more is none.
           obeyOrders(now: MonotonicClock.now)

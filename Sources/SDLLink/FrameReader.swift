@@ -10,7 +10,9 @@ struct FrameReader {
   let socket: Socket
   /// The peer, for people.
   let peer: String
-  var decoder: FrameDecoder
+  private var decoder: FrameDecoder
+  /// What of the buffer has not been decoded yet.
+  private var unread = UnsafeRawBufferPointer(start: nil, count: 0)
 
   init(socket: Socket, peer: String, limits: FrameLimits = FrameLimits()) {
     self.socket = socket
@@ -18,12 +20,15 @@ struct FrameReader {
     decoder = FrameDecoder(limits: limits)
   }
 
-  /// Reads once, into the decoder; take all its items before the next call.
+  /// Reads once. Take all that ``next()`` has before the next call, and before the buffer is used for something else.
   mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
     let transfer = socket.receive(into: buffer)
-    if case .bytes(let count) = transfer {
-      decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-    }
+    if case .bytes(let count) = transfer { unread = UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
     return transfer
+  }
+
+  /// The next frame or run of garbage in what was read; nil when more has to be read.
+  mutating func next() -> FrameDecoder.Item? {
+    decoder.next(from: &unread)
   }
 }

@@ -7,7 +7,11 @@ final class HeadUnitLoop {
   /// How long accepting rests when descriptors have run out, and opening a port that somebody else has.
   private static let acceptPause = Duration.milliseconds(100)
 
+  /// A connection that has said nothing for so long may give way to another.
+  private static let shortestSilence = Duration.seconds(1)
+
   private let server: HeadUnitServer
+  private var configuration: HeadUnitConfiguration
   private var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
   private var situation = HeadUnitSituation()
@@ -21,6 +25,7 @@ final class HeadUnitLoop {
 
   init(server: HeadUnitServer) {
     self.server = server
+    configuration = server.configuration
   }
 
   deinit {
@@ -76,6 +81,7 @@ extension HeadUnitLoop {
     case .refuseConnections(let isRefusing):
       self.isRefusing = isRefusing
       if isRefusing, case .listener(let port) = server.source { port.close() }
+    case .configure(let configuration): self.configuration = configuration
     }
   }
 
@@ -145,7 +151,7 @@ extension HeadUnitLoop {
   private func listenerDescriptor(now: Duration) -> Int32 {
     if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
     guard case .listener(let port) = server.source, acceptPausedUntil == nil, stalledUntil == nil, !isRefusing,
-      apps.count < server.maximumConnectionCount
+      apps.count < server.admission.maximumConnectionCount || server.admission.refusesMore
     else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
     return port.descriptor
@@ -160,13 +166,29 @@ extension HeadUnitLoop {
       return
     }
     let socket = Socket(adopting: descriptor)
+    let peer = SocketAddress(connectedTo: descriptor)?.description ?? "the app"
+    guard apps.count < server.admission.maximumConnectionCount || makeRoom(now: now) else {
+      return server.report(.refused(peer: peer))
+    }
     socket.configureTCP()
-    serve(socket, peer: SocketAddress(connectedTo: descriptor)?.description ?? "the app")
+    serve(socket, peer: peer)
+  }
+
+  /// Closes the connection that has been there longest without an app, if there is one.
+  private func makeRoom(now: Duration) -> Bool {
+    guard let idler = apps.first(where: { $0.standing == nil && now - $0.connectTime >= Self.shortestSilence }) else {
+      return false
+    }
+    idler.end(nil)
+    removeEnded()
+    return true
   }
 
   private func serve(_ socket: Socket, peer: String) {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
-    let app = ServedApp(id: lastID, socket: socket, peer: peer, server: server) { [unowned self] in settleScreen() }
+    let app = ServedApp(
+      id: lastID, socket: socket, peer: peer, configuration: configuration, server: server
+    ) { [unowned self] in settleScreen() }
     apps.append(app)
     settleScreen()
     server.report(.connected(id: app.id, peer: peer))

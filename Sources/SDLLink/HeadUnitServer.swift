@@ -7,6 +7,8 @@ import Synchronization
 /// What a ``HeadUnitServer`` reports. Connections are named by the id of their SDL session.
 public enum HeadUnitServerEvent: Sendable {
   case connected(id: UInt8, peer: String)
+  /// There were as many connections as may be, so this one was closed at once.
+  case refused(peer: String)
   case session(id: UInt8, HeadUnitSession.Event)
   /// Nil when this side ended the connection; otherwise also for a peer that simply closed.
   case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
@@ -33,6 +35,7 @@ public final class HeadUnitServer: Sendable {
     case situate(HeadUnitSituation.Change)
     case stall(Duration)
     case refuseConnections(Bool)
+    case configure(HeadUnitConfiguration)
   }
 
   /// Whom an input is for.
@@ -51,8 +54,10 @@ public final class HeadUnitServer: Sendable {
     case connection(Socket)
   }
 
+  /// Of the first connections; ``configure(_:)`` gives later ones another.
   let configuration: HeadUnitConfiguration
-  let maximumConnectionCount: Int
+  let admission: Admission
+  let listener: (any ConversationListener)?
   let source: Source
   let wakeUp = WakeUp()
   private let orders = Mutex<[Order]>([])
@@ -60,15 +65,28 @@ public final class HeadUnitServer: Sendable {
   private let thread = WorkerThread(name: "sdl-head-unit")
   private weak let observer: (any HeadUnitServerObserver)?
 
+  /// Who is let in.
+  public struct Admission: Sendable {
+    /// Connections at once; 255 in any case.
+    public var maximumConnectionCount = 8
+    /// Whether more are closed at once, unless one that has long said nothing can be closed instead. Otherwise they wait.
+    public var refusesMore = false
+    /// A connection without a registered app is closed after so long; nil never.
+    public var registrationTime: Duration?
+
+    /// Eight, who may take their time.
+    public init() {}
+  }
+
   /// Listens for apps. `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any
-  /// that is free. At most `maximumConnectionCount` apps are served at once, 255 in any case; more wait.
+  /// that is free.
   public convenience init(
-    configuration: HeadUnitConfiguration, address: String?, port: UInt16, maximumConnectionCount: Int = 8,
-    observer: any HeadUnitServerObserver
+    configuration: HeadUnitConfiguration, address: String?, port: UInt16, admission: Admission = Admission(),
+    listener: (any ConversationListener)? = nil, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .listener(ListeningPort(address: address, port: port)),
-      maximumConnectionCount: maximumConnectionCount, observer: observer)
+      admission: admission, listener: listener, observer: observer)
   }
 
   /// Serves one connected stream socket, whose descriptor it takes over.
@@ -82,16 +100,20 @@ public final class HeadUnitServer: Sendable {
     configuration: HeadUnitConfiguration, serving socket: Socket, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
-      configuration: configuration, source: .connection(socket), maximumConnectionCount: 1, observer: observer)
+      configuration: configuration, source: .connection(socket), admission: Admission(), listener: nil,
+      observer: observer)
   }
 
   private init(
-    configuration: HeadUnitConfiguration, source: Source, maximumConnectionCount: Int,
-    observer: any HeadUnitServerObserver
+    configuration: HeadUnitConfiguration, source: Source, admission: Admission,
+    listener: (any ConversationListener)?, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     self.configuration = configuration
     self.source = source
-    self.maximumConnectionCount = min(max(maximumConnectionCount, 1), Int(UInt8.max))
+    var admission = admission
+    admission.maximumConnectionCount = min(max(admission.maximumConnectionCount, 1), Int(UInt8.max))
+    self.admission = admission
+    self.listener = listener
     self.observer = observer
     try wakeUp.open()
   }
@@ -101,14 +123,21 @@ public final class HeadUnitServer: Sendable {
     if case .listener(let port) = source { port.address.port } else { nil }
   }
 
+  /// The address that apps connect to, with its port; nil for an adopted connection.
+  public var address: String? {
+    if case .listener(let port) = source { port.address.description } else { nil }
+  }
+
   /// Begins to serve.
   public func start() throws(LinkError) {
     try thread.start { HeadUnitLoop(server: self).run() }
   }
 
-  /// Closes all connections, once what is to be sent by earlier orders has been offered to the kernel. Returns at once.
+  /// Closes all connections, once what is to be sent by earlier orders has been offered to the kernel. Returns at once,
+  /// and with the port free for another server.
   public func stop() {
     isStopped.store(true, ordering: .releasing)
+    if case .listener(let port) = source { port.shutDown() }
     wakeUp.signal()
   }
 
@@ -144,6 +173,16 @@ extension HeadUnitServer {
     _ recipient: Recipient, _ input: @escaping @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]
   ) {
     give(.steer(recipient, input))
+  }
+
+  /// What apps get that connect from now on.
+  public func configure(_ configuration: HeadUnitConfiguration) {
+    give(.configure(configuration))
+  }
+
+  /// Something becomes different for all apps, also for those that connect later.
+  public func situate(_ change: HeadUnitSituation.Change) {
+    give(.situate(change))
   }
 
   /// See `HeadUnitSession.setHMIStatus`.

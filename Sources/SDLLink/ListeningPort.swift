@@ -6,6 +6,7 @@ final class ListeningPort: Sendable {
   let address: SocketAddress
   private let acceptsIPv4: Bool
   private let socket: Mutex<Socket?>
+  private let isShutDown = Atomic(false)
 
   /// `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
   init(address: String?, port: UInt16) throws(LinkError) {
@@ -23,10 +24,20 @@ final class ListeningPort: Sendable {
     socket.withLock { $0 = nil }
   }
 
+  /// Frees the port for good. The descriptor stays, because a thread may be waiting for it.
+  func shutDown() {
+    isShutDown.store(true, ordering: .relaxed)
+    socket.withLock { socket in
+      if let socket { _ = shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
+    }
+  }
+
   /// Listens again on the same port; false when somebody else has taken it meanwhile.
   func reopen() -> Bool {
     socket.withLock { socket in
-      if socket == nil { socket = Socket.listening(on: address, acceptsIPv4: acceptsIPv4) }
+      if socket == nil, !isShutDown.load(ordering: .relaxed) {
+        socket = Socket.listening(on: address, acceptsIPv4: acceptsIPv4)
+      }
       return socket != nil
     }
   }

@@ -7,6 +7,7 @@ final class ServedApp {
   private static let closeTime = Duration.seconds(1)
 
   let id: UInt8
+  let connectTime = MonotonicClock.now
   var isReading = true
   /// Whether the socket is to be closed.
   private(set) var isOver = false
@@ -17,14 +18,22 @@ final class ServedApp {
   private var session: HeadUnitSession
   private var reader: FrameReader
   private var lane = ControlLane()
+  private var conversation: ConversationLog?
   private var closeDeadline: Duration?
+  /// Until when an app has to be registered; nil while one is.
+  private var registrationDeadline: Duration?
 
-  init(id: UInt8, socket: Socket, peer: String, server: HeadUnitServer, didChangeStanding: @escaping () -> Void) {
+  init(
+    id: UInt8, socket: Socket, peer: String, configuration: HeadUnitConfiguration, server: HeadUnitServer,
+    didChangeStanding: @escaping () -> Void
+  ) {
     self.id = id
     self.server = server
     self.didChangeStanding = didChangeStanding
-    session = HeadUnitSession(configuration: server.configuration, sessionID: id, connectionID: UInt16(id))
-    reader = FrameReader(socket: socket, peer: peer, limits: server.configuration.frameLimits)
+    session = HeadUnitSession(configuration: configuration, sessionID: id, connectionID: UInt16(id))
+    reader = FrameReader(socket: socket, peer: peer, limits: configuration.frameLimits)
+    conversation = ConversationLog(server.listener, prefix: "app \(id) ")
+    registrationDeadline = server.admission.registrationTime.map { connectTime + $0 }
   }
 
   var statistics: VideoStreamStatistics { session.statistics }
@@ -33,7 +42,7 @@ final class ServedApp {
   var standing: AppStanding? { session.standing }
 
   var nextDeadline: Duration? {
-    [session.nextDeadline, closeDeadline].compactMap(\.self).min()
+    [session.nextDeadline, closeDeadline, registrationDeadline].compactMap(\.self).min()
   }
 
   /// What to poll for. A connection that waits for nothing is left out, because poll(2) would report its hang-up again
@@ -48,13 +57,20 @@ final class ServedApp {
     guard !isOver else { return }
     let former = session.standing
     execute(input(&session))
-    if session.standing != former { didChangeStanding() }
+    let standing = session.standing
+    guard standing != former else { return }
+    if (standing == nil) != (former == nil) {
+      let time = standing == nil ? server.admission.registrationTime : nil
+      registrationDeadline = time.map { MonotonicClock.now + $0 }
+    }
+    didChangeStanding()
   }
 
   private func execute(_ actions: [HeadUnitSession.Action]) {
     for action in actions {
       switch action {
       case .send(let frames):
+        conversation?.noteSent(frames)
         do { try lane.append(frames, peer: reader.peer) } catch { end(error) }
       case .report(let event):
         server.report(.session(id: id, event))
@@ -67,7 +83,7 @@ final class ServedApp {
   /// Does what is due.
   func advance(now: Duration) {
     if let deadline = session.nextDeadline, deadline <= now { perform { $0.advance(to: now) } }
-    if let deadline = closeDeadline, deadline <= now { end(nil) }
+    if let deadline = [closeDeadline, registrationDeadline].compactMap(\.self).min(), deadline <= now { end(nil) }
   }
 
   /// Writes what the kernel takes.
@@ -89,7 +105,8 @@ final class ServedApp {
     for _ in 0..<FrameReader.readsPerTurn where !isOver {
       switch reader.read(into: buffer) {
       case .bytes(let count):
-        while !isOver, let item = reader.decoder.next() {
+        while !isOver, let item = reader.next() {
+          conversation?.noteReceived(item)
           perform { $0.receive(item, now: MonotonicClock.now) }
         }
         if count < buffer.count { return }

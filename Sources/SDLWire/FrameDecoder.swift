@@ -13,9 +13,11 @@ public struct FrameDecoder: Sendable {
 
   /// Payload limits, checked before anything is stored; may be changed between frames.
   public var limits: FrameLimits
-  private var buffer: [UInt8] = []
-  private var position = 0
-  private var isSkipping = false
+  var buffer: [UInt8] = []
+  var position = 0
+  var isSkipping = false
+  /// A frame whose payload has not all come yet; only ``next(from:)`` leaves one.
+  var partial: Frame?
 
   /// A decoder at the start of a stream.
   public init(limits: FrameLimits = FrameLimits()) {
@@ -23,7 +25,7 @@ public struct FrameDecoder: Sendable {
   }
 
   /// Bytes that wait for the rest of their frame.
-  public var bufferedByteCount: Int { buffer.count - position }
+  public var bufferedByteCount: Int { buffer.count - position + (partial?.payload.count ?? 0) }
 
   /// Adds bytes from the transport. Call ``next()`` until it returns nil before adding more.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -61,7 +63,7 @@ public struct FrameDecoder: Sendable {
     return nil
   }
 
-  private func pendingHeader() throws(FrameHeader.InvalidHeader) -> FrameHeader? {
+  func pendingHeader() throws(FrameHeader.InvalidHeader) -> FrameHeader? {
     try FrameHeader(decoding: buffer.span.extracting(position..<buffer.count), limits: limits)
   }
 }

@@ -44,7 +44,7 @@ public struct MessageAssembler: Sendable {
     var lastFrame: Duration
   }
 
-  /// The largest message accepted, in bytes.
+  /// The largest message accepted, in bytes; all that are incomplete together hold no more.
   public let maximumMessageSize: Int
   /// How many messages may be incomplete at once; the stalest gives way.
   public let maximumPartialMessages: Int
@@ -91,11 +91,7 @@ public struct MessageAssembler: Sendable {
     let total = UInt32(bigEndianBytes: announcement.span, at: 0)
     guard total > 0 else { throw .empty }
     guard total <= maximumMessageSize else { throw .oversized(total) }
-    if partials.count >= maximumPartialMessages,
-      let stalest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame })
-    {
-      partials[stalest.key] = nil
-    }
+    if partials.count >= maximumPartialMessages { dropStalest() }
     partials[key] = Partial(announcedSize: Int(total), payload: [], frameNumber: 0, lastFrame: now)
   }
 
@@ -115,6 +111,13 @@ public struct MessageAssembler: Sendable {
     partial.lastFrame = now
     if isLast { return Message(header: frame.header, payload: partial.payload) }
     partials[key] = partial
+    while partials.count > 1, partials.values.reduce(0, { $0 + $1.payload.count }) > maximumMessageSize {
+      dropStalest()
+    }
     return nil
+  }
+
+  private mutating func dropStalest() {
+    if let stalest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame }) { partials[stalest.key] = nil }
   }
 }

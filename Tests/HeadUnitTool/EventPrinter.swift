@@ -41,6 +41,7 @@ final class EventPrinter: HeadUnitServerObserver {
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
     switch event {
     case .connected(let id, let peer): say("\(id) connected \(peer)")
+    case .refused(let peer): say("refused \(peer)")
     case .session(_, .videoData(let bytes)): write(bytes)
     case .session(let id, .violation(let violation)):
       guard options.isChecking else { return }

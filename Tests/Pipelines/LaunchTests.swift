@@ -90,6 +90,28 @@ import Testing
     #expect(result.status == 255 && result.errors.contains("bframes"), "\(result)")
   }
 
+  /// The car's screen and the app, in either order.
+  @Test(arguments: [true, false])
+  func carScreen(appIsFirst: Bool) throws {
+    let port = Int.random(in: 20_000..<30_000)
+    let app = [
+      "gst-launch-1.0", "-m", "videotestsrc", "num-buffers=100", "is-live=true", "!", "sdlvideosink",
+      "uri=sdl://127.0.0.1:\(port)",
+    ]
+    let screen = [
+      "gst-launch-1.0", "-m", "sdlheadunitsrc", "port=\(port)", "eos-on-disconnect=true", "!", "decodebin", "!",
+      "videoconvert", "!", "fakevideosink",
+    ]
+    let first = try Program(appIsFirst ? app : screen, in: folder)
+    try first.waitForOutput { $0.contains(appIsFirst ? "Connecting to" : "Listening for") ? true : nil }
+    let second = try Program(appIsFirst ? screen : app, in: folder)
+    let results = [first.wait(), second.wait()]
+    #expect(results.allSatisfy { $0.status == 0 && !$0.errors.contains("WARN") }, "\(results)")
+    let screenOutput = results[appIsFirst ? 1 : 0].output
+    #expect(screenOutput.contains("sdl-stream-started") && screenOutput.contains("sdl-app-unregistered"))
+    #expect(!screenOutput.contains("sdl-violation"), "\(screenOutput)")
+  }
+
   @Test func interruptEndsPolitely() throws {
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
     let launch = try Program(

@@ -60,8 +60,10 @@ extension LinkTests {
     /// More apps than are served wait until one leaves.
     @Test func boundedNumberOfSessions() throws {
       let headUnit = HeadUnitRecorder()
+      var admission = HeadUnitServer.Admission()
+      admission.maximumConnectionCount = 2
       let server = try HeadUnitServer(
-        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, maximumConnectionCount: 2, observer: headUnit)
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, admission: admission, observer: headUnit)
       try server.start()
       let apps = (0..<3).map { _ in ConnectionRecorder() }
       let connections = try apps.map { makeConnection(port: try #require(server.port), observer: $0) }

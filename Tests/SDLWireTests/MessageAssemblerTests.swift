@@ -53,6 +53,20 @@ private func piece(
     #expect(messages.map(\.header.sessionID) == [2, 1, 1, 1])
   }
 
+  /// Together they hold no more than one message may.
+  @Test func incompleteMessagesAreBoundedTogether() throws {
+    var assembler = MessageAssembler(maximumMessageSize: 100)
+    for id in 1...4 as ClosedRange<UInt32> {
+      _ = try assembler.accept(first(id, total: 100), now: .seconds(Int(id)))
+      _ = try assembler.accept(
+        piece(id, 1, [UInt8](repeating: 0, count: 40)), now: .seconds(Int(id)))
+    }
+    #expect(assembler.partialCount == 2)
+    let rest = piece(4, 0, [UInt8](repeating: 0, count: 60))
+    #expect(try assembler.accept(rest, now: .seconds(5))?.payload.count == 100)
+    #expect(failure(&assembler, piece(1, 2, [0]), now: .seconds(5)) == .notAnnounced)
+  }
+
   @Test func missingNumber() throws {
     var assembler = MessageAssembler()
     _ = try assembler.accept(first(1, total: 9), now: .zero)

@@ -88,12 +88,12 @@ extension VideoSink {
       case .tcp(let host, let port): .tcp(host: host, port: port)
       case .builtIn(let preset): .builtIn(preset.configuration)
       }
-    let connection = AppConnection(
-      configuration: .init(
-        endpoint: endpoint, session: settings.session,
-        connectTimeout: .milliseconds(Int64(settings.connectTimeout)),
-        reconnection: settings.autoReconnect ? .init() : nil),
-      observer: self)
+    var configuration = AppConnection.Configuration(
+      endpoint: endpoint, session: settings.session,
+      connectTimeout: .milliseconds(Int64(settings.connectTimeout)),
+      reconnection: settings.autoReconnect ? .init() : nil)
+    configuration.listener = ProtocolLog(gstElement)
+    let connection = AppConnection(configuration: configuration, observer: self)
     notice = NoticeSender()
     touches.withLock { $0 = TouchDesk() }
     state.withLock { state in

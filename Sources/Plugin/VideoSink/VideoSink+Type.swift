@@ -16,6 +16,7 @@ private func sink(_ instance: UnsafeMutableRawPointer) -> Unmanaged<VideoSink> {
 public func gst_sdl_video_sink_install_properties(_ objectClass: UnsafeMutablePointer<GObjectClass>) {
   // Registers the debug category, which GST_DEBUG help then lists.
   _ = VideoSink.log
+  _ = ProtocolLog.category
   VideoSinkProperty.install(on: objectClass)
 }
 

@@ -130,7 +130,7 @@ func decode(_ units: [[UInt8]], width: Int, height: Int) throws -> [[UInt8]] {
   return pictures
 }
 
-private func bytes(of buffer: UnsafeMutablePointer<GstBuffer>?) -> [UInt8] {
+func bytes(of buffer: UnsafeMutablePointer<GstBuffer>?) -> [UInt8] {
   guard let buffer else { return [] }
   let size = gst_buffer_get_size(buffer)
   return [UInt8](unsafeUninitializedCapacity: Int(size)) { bytes, count in

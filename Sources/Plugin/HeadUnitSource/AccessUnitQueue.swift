@@ -1,0 +1,165 @@
+import H264
+import SDLLink
+
+/// An access unit on its way to the streaming thread.
+struct QueuedAccessUnit: Sendable {
+  var bytes: [UInt8]
+  /// When its last bytes came, by ``MonotonicClock``.
+  var arrival: Duration
+  /// In 90 kHz; nil unless it came over RTP.
+  var timestamp: UInt32?
+  var summary: AccessUnitSummary
+  /// The first of an app's stream.
+  var isStart = false
+  /// Something is missing in front of it.
+  var isDiscontinuous = false
+}
+
+/// The video of the app on the screen, between the server's thread and the streaming thread.
+///
+/// A decoder can always go on with what it holds: streams begin with parameter sets and a key frame, and after a gap a key
+/// frame comes first. It is bounded: when it is full, all goes up to the next key frame.
+struct AccessUnitQueue: Sendable {
+  /// Two seconds of 30 frames each; more would only be shown too late.
+  static let maximumCount = 60
+  /// Without the access unit that came last.
+  static let maximumByteCount = 8 << 20
+  /// A picture whose end is not certain is not held longer.
+  static let longestWait = Duration.milliseconds(200)
+
+  private enum Need {
+    case nothing
+    case keyFrame
+    /// A key frame with its parameter sets.
+    case start
+  }
+
+  /// Frames are access units; `framesIn` is the sum of what became of them and ``count``.
+  struct Counters: Equatable, Sendable {
+    var framesIn: UInt64 = 0
+    var framesOut: UInt64 = 0
+    var keyFramesOut: UInt64 = 0
+    var bytesIn: UInt64 = 0
+    /// Downstream was too slow.
+    var droppedFull: UInt64 = 0
+    /// Nothing can be made of them before the next key frame.
+    var droppedWaiting: UInt64 = 0
+    /// The element stopped, or was flushed, before they were pushed.
+    var droppedDiscarded: UInt64 = 0
+    var discontinuities: UInt64 = 0
+  }
+
+  private(set) var counters = Counters()
+  private var units: [QueuedAccessUnit] = []
+  private var byteCount = 0
+  private var need = Need.start
+  private var assembler = AccessUnitAssembler()
+  private var lastArrival = Duration.zero
+
+  var count: Int { units.count }
+
+  /// When ``flushPending(now:)`` is due; nil when nothing waits for its end.
+  var flushDeadline: Duration? { assembler.hasPendingPicture ? lastArrival + Self.longestWait : nil }
+
+  /// Another stream begins. What is left of the last one is still pushed.
+  mutating func beginStream(now: Duration) {
+    flushPending(now: now)
+    assembler = AccessUnitAssembler()
+    need = .start
+  }
+
+  /// Something was left out: what comes next needs a key frame.
+  mutating func noteGap(now: Duration) {
+    flushPending(now: now)
+    if need == .nothing { need = .keyFrame }
+  }
+
+  /// Takes what the app sent: a message of a byte stream, or an access unit with its RTP timestamp.
+  mutating func append(_ bytes: [UInt8], timestamp: UInt32?, now: Duration) {
+    counters.bytesIn &+= UInt64(bytes.count)
+    lastArrival = now
+    let accessUnits = timestamp == nil ? assembler.append(bytes) : [bytes]
+    for unit in accessUnits { enqueue(unit, timestamp: timestamp, now: now) }
+  }
+
+  /// Takes what waits for its end as it is.
+  mutating func flushPending(now: Duration) {
+    if let unit = assembler.flush() { enqueue(unit, timestamp: nil, now: lastArrival) }
+  }
+
+  /// The next access unit.
+  mutating func take() -> QueuedAccessUnit? {
+    guard !units.isEmpty else { return nil }
+    let unit = units.removeFirst()
+    byteCount -= unit.bytes.count
+    counters.framesOut &+= 1
+    if unit.summary.isKeyFrame { counters.keyFramesOut &+= 1 }
+    return unit
+  }
+
+  /// Forgets what has not been pushed.
+  mutating func discard() {
+    counters.droppedDiscarded &+= UInt64(units.count)
+    units = []
+    byteCount = 0
+    assembler = AccessUnitAssembler()
+    need = .start
+  }
+
+  private mutating func enqueue(_ bytes: [UInt8], timestamp: UInt32?, now: Duration) {
+    counters.framesIn &+= 1
+    let summary = bytes.withUnsafeBytes { AccessUnitSummary(scanning: $0) }
+    if isFull(with: bytes.count) { makeRoom(for: summary) }
+    guard satisfies(summary) else {
+      counters.droppedWaiting &+= 1
+      return
+    }
+    var unit = QueuedAccessUnit(bytes: bytes, arrival: now, timestamp: timestamp, summary: summary)
+    unit.isStart = need == .start
+    unit.isDiscontinuous = need != .nothing
+    if unit.isDiscontinuous { counters.discontinuities &+= 1 }
+    need = .nothing
+    units.append(unit)
+    byteCount += bytes.count
+  }
+
+  private func satisfies(_ summary: AccessUnitSummary) -> Bool {
+    switch need {
+    case .nothing: true
+    case .keyFrame: summary.isKeyFrame
+    case .start: summary.startsStream
+    }
+  }
+
+  private func isFull(with size: Int) -> Bool {
+    !units.isEmpty && (units.count >= Self.maximumCount || byteCount + size > Self.maximumByteCount)
+  }
+
+  /// Drops up to the last key frame that there is; all, if that is the first, or what comes is one itself.
+  private mutating func makeRoom(for summary: AccessUnitSummary) {
+    let last = summary.isKeyFrame ? 0 : units.lastIndex { $0.summary.isKeyFrame } ?? 0
+    let dropped = last > 0 ? last : units.count
+    // The beginning of a stream stays one, so that nothing is pushed without its parameter sets.
+    let isStartDropped = units[..<dropped].contains(where: \.isStart)
+    guard last > 0, !isStartDropped || units[last].summary.startsStream else {
+      drop(units.count)
+      need = isStartDropped ? .start : .keyFrame
+      return
+    }
+    drop(last)
+    units[0].isDiscontinuous = true
+    units[0].isStart = units[0].isStart || isStartDropped
+    counters.discontinuities &+= 1
+  }
+
+  private mutating func drop(_ count: Int) {
+    counters.droppedFull &+= UInt64(count)
+    byteCount -= units[..<count].reduce(0) { $0 + $1.bytes.count }
+    units.removeFirst(count)
+  }
+}
+
+extension AccessUnitSummary {
+  /// Whether a decoder that knows nothing yet can begin here.
+  fileprivate var startsStream: Bool { isKeyFrame && hasSequenceParameterSet && hasPictureParameterSet }
+}

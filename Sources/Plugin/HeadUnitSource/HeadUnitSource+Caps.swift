@@ -1,0 +1,36 @@
+import GStreamerKit
+import H264
+
+/// Caps with what the stream itself says: they come before the first picture, and change where it does.
+extension HeadUnitSource {
+  /// Sets new caps in front of `unit` if its sequence parameter set asks for that; false when downstream refuses them.
+  func followCaps(of unit: QueuedAccessUnit) -> Bool {
+    guard let range = unit.summary.sequenceParameterSet else { return true }
+    let bytes = unit.bytes[range]
+    if output.sequenceParameterSet.elementsEqual(bytes) { return true }
+    output.sequenceParameterSet = Array(bytes)
+    let parameters = try? SequenceParameterSet(nalUnit: bytes)
+    guard let caps = gst_caps_from_string(Self.caps(parameters)) else { return true }
+    defer { gst_caps_unref(caps) }
+    let pad = cgst_base_src_pad(element)
+    if let current = gst_pad_get_current_caps(pad) {
+      defer { gst_caps_unref(current) }
+      if gst_caps_is_equal(current, caps) != 0 { return true }
+    }
+    log(GST_LEVEL_INFO, "the video is now \(Self.caps(parameters))")
+    return gst_base_src_set_caps(baseSource, caps) != 0
+  }
+
+  /// What is unknown is left out.
+  private static func caps(_ parameters: SequenceParameterSet?) -> String {
+    var text = "video/x-h264,stream-format=byte-stream,alignment=au"
+    guard let parameters else { return text }
+    text += ",width=\(parameters.width),height=\(parameters.height)"
+    if let rate = parameters.frameRate, let numerator = Int32(exactly: rate.numerator),
+      let denominator = Int32(exactly: rate.denominator)
+    {
+      text += ",framerate=\(numerator)/\(denominator)"
+    }
+    return text
+  }
+}

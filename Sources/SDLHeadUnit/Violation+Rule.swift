@@ -1,0 +1,94 @@
+import SDLMessages
+import SDLWire
+
+extension Violation {
+  /// The rule's name for programs, such as "video-while-forbidden".
+  public var rule: String {
+    switch self {
+    case .malformedBytes: "malformed-bytes"
+    case .messageIDZero: "message-id-zero"
+    case .tooManyMalformedFrames: "too-many-malformed-frames"
+    case .tooManyFrames: "too-many-frames"
+    case .headerVersion: "header-version"
+    case .sessionID: "session-id"
+    case .noSession: "no-session"
+    case .encryptedFrame: "encrypted-frame"
+    case .brokenMessage: "broken-message"
+    case .unexpectedControlFrame: "unexpected-control-frame"
+    case .malformedRPC: "malformed-rpc"
+    case .tooManyRequests: "too-many-requests"
+    case .notificationNotAllowed: "notification-not-allowed"
+    case .startBeforeRegistration: "start-before-registration"
+    case .startWhileActive: "start-while-active"
+    case .endOfServiceNotRunning: "end-of-service-not-running"
+    case .hashID: "hash-id"
+    case .endServiceNotAcknowledged: "end-service-not-acknowledged"
+    case .heartbeatUnanswered: "heartbeat-unanswered"
+    case .dataWithoutService: "data-without-service"
+    case .dataAfterEndService: "data-after-end-service"
+    case .videoWhileForbidden: "video-while-forbidden"
+    case .stream(let violation): violation.rule
+    }
+  }
+
+  /// The numbers in it, with their names; times are in milliseconds.
+  public var numbers: [(name: String, value: Int)] {
+    switch self {
+    case .tooManyMalformedFrames(let limit, let time), .tooManyFrames(let limit, let time),
+      .tooManyRequests(let limit, let time, _):
+      [("limit", limit), ("within-ms", time.milliseconds)]
+    case .headerVersion(let expected, let got), .sessionID(let expected, let got):
+      [("expected", Int(expected)), ("got", Int(got))]
+    case .hashID(let expected, let got): [("expected", Int(expected))] + (got.map { [("got", Int($0))] } ?? [])
+    case .endServiceNotAcknowledged(let time), .heartbeatUnanswered(let time), .dataAfterEndService(_, let time),
+      .videoWhileForbidden(let time):
+      [("after-ms", time.milliseconds)]
+    case .stream(let violation): violation.numbers
+    default: []
+    }
+  }
+}
+
+extension VideoStreamViolation {
+  /// See ``Violation/rule``.
+  public var rule: String {
+    switch self {
+    case .notByteStream: "not-byte-stream"
+    case .firstNALUnit: "first-nal-unit"
+    case .missingPictureParameterSet: "missing-picture-parameter-set"
+    case .pictureBeforeKeyFrame: "picture-before-key-frame"
+    case .unreadableSequenceParameterSet: "unreadable-sequence-parameter-set"
+    case .pictureSize: "picture-size"
+    case .frameRate: "frame-rate"
+    case .bitrate: "bitrate"
+    case .rtp: "rtp"
+    }
+  }
+
+  /// See ``Violation/numbers``.
+  public var numbers: [(name: String, value: Int)] {
+    switch self {
+    case .notByteStream(let byte): [("first-byte", Int(byte))]
+    case .firstNALUnit(let type): [("nal-unit-type", Int(type))]
+    case .pictureSize(let expected, let got):
+      [
+        ("expected-width", expected.width), ("expected-height", expected.height), ("width", got.width),
+        ("height", got.height),
+      ]
+    case .frameRate(let pictures, let limit, let time):
+      [("pictures", pictures), ("limit", limit), ("within-ms", time.milliseconds)]
+    case .bitrate(let bits, let limit, let time):
+      [("bits", bits), ("limit", limit), ("within-ms", time.milliseconds)]
+    default: []
+    }
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int {
+    let (seconds, attoseconds) = components
+    // The times here are of a head unit's run.
+    return Int(clamping: seconds.multipliedReportingOverflow(by: 1000).partialValue)
+      + Int(attoseconds / 1_000_000_000_000_000)
+  }
+}

@@ -1,0 +1,72 @@
+import SDLWire
+
+/// Puts one direction of a session into words: a line per control frame and per RPC, for people who want to know what is
+/// said. The data of video and audio is left out.
+public struct ConversationText: Sendable {
+  /// Longer JSON is cut, in characters.
+  private static let longestParameters = 2000
+
+  private var assembler = MessageAssembler(maximumMessageSize: 1 << 20, maximumPartialMessages: 2)
+
+  /// Nothing was said yet.
+  public init() {}
+
+  /// The line for the next frame; nil when there is nothing to say, or when more of the message is to come. `now` is the
+  /// time of a clock that never goes back.
+  public mutating func line(for frame: Frame, now: Duration) -> String? {
+    if let control = frame.header.controlFrame { return Self.text(control, frame) }
+    guard [.rpc, .hybrid].contains(frame.header.service) else { return nil }
+    do {
+      guard let message = try assembler.accept(frame, now: now) else { return nil }
+      guard !frame.header.isEncrypted else { return "encrypted RPC, \(message.payload.count) bytes" }
+      return Self.text(try RPCMessage(payload: message.payload))
+    } catch {
+      return "unreadable RPC (\(error))"
+    }
+  }
+
+  private static func text(_ message: RPCMessage) -> String {
+    let kind =
+      switch message.type {
+      case .request: " request \(message.correlationID)"
+      case .response: " response \(message.correlationID)"
+      case .notification: ""
+      }
+    let json = String(decoding: message.parameters.serialized, as: UTF8.self)
+    let isLong = json.count > longestParameters
+    return "\(message.function)\(kind) \(isLong ? json.prefix(longestParameters) + "…" : json[...])"
+      + (message.bulk.isEmpty ? "" : " and \(message.bulk.count) bytes")
+  }
+
+  private static func text(_ control: ControlFrame, _ frame: Frame) -> String {
+    let name = "\(control)"
+    let details = details(of: control, frame)
+    return name.prefix(1).uppercased() + name.dropFirst()
+      + (frame.header.service == .control ? "" : " \(frame.header.service)") + (details.isEmpty ? "" : ": \(details)")
+  }
+
+  private static func details(of control: ControlFrame, _ frame: Frame) -> String {
+    let version = frame.header.version
+    switch (control, frame.header.service) {
+    case (.startService, .rpc):
+      return RPCServiceRequest(payload: frame.payload).protocolVersion.map { "protocol \($0)" } ?? ""
+    case (.startServiceACK, .rpc):
+      let answer = RPCServiceAcknowledgement(payload: frame.payload, version: version)
+      let vehicle = [answer.make, answer.model].compactMap(\.self).joined(separator: " ")
+      return ["protocol \(answer.protocolVersion.map { "\($0)" } ?? "\(version)")", vehicle]
+        .filter { !$0.isEmpty }.joined(separator: ", ")
+    case (.startService, .video), (.startServiceACK, .video):
+      let parameters = VideoServiceParameters(payload: frame.payload)
+      let size = parameters.width.flatMap { width in parameters.height.map { "\(width)×\($0)" } }
+      return [size, parameters.videoCodec, parameters.videoProtocol.map { "over \($0)" }]
+        .compactMap(\.self).joined(separator: " ")
+    case (.startServiceNAK, _), (.endServiceNAK, _):
+      let rejection = ServiceRejection(payload: frame.payload)
+      let parameters = rejection.rejectedParameters.joined(separator: ", ")
+      return [parameters, rejection.reason ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
+    case (.endService, .rpc):
+      return EndServiceRequest(payload: frame.payload, version: version).hashID.map { "hash \($0)" } ?? ""
+    default: return ""
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import SDLMessages
+import SDLWire
+
+@testable import SDLLink
+
+/// An app made by hand: sends what a test says, and reads until it finds what that waits for.
+final class RawApp {
+  private let socket: Socket
+  private var decoder = FrameDecoder()
+  private var assembler = MessageAssembler()
+  private var nextMessageID: UInt32 = 1
+  private var sessionID: UInt8 = 0
+  private let version: UInt8 = 5
+
+  init(port: UInt16) throws {
+    guard let address = try Resolver.addresses(host: "127.0.0.1", port: port, flags: AI_NUMERICHOST).get().first,
+      let socket = Socket.tcp(family: AF_INET)
+    else { throw TestFailure("no socket") }
+    _ = address.withPointer { connect(socket.descriptor, $0, $1) }
+    self.socket = socket
+    var poll = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
+    guard Glibc.poll(&poll, 1, 5000) > 0, socket.pendingError == 0 else { throw TestFailure("no connection") }
+  }
+
+  /// A session, a registration, and the level FULL.
+  static func active(port: UInt16, name: String = "Raw") throws -> RawApp {
+    let app = try RawApp(port: port)
+    try app.register(name: name)
+    try app.wait(for: .full)
+    return app
+  }
+
+  /// An app whose video service is open.
+  static func streaming(
+    port: UInt16, name: String = "Raw", _ parameters: VideoServiceParameters = .raw320x240
+  ) throws -> RawApp {
+    let app = try active(port: port, name: name)
+    try app.startVideo(parameters)
+    return app
+  }
+
+  func register(name: String = "Raw") throws {
+    send(
+      .control(
+        .startService, service: .rpc, version: 1, sessionID: 0,
+        payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4, 0)).bytes))
+    sessionID = try waitForFrame("session") { $0.header.controlFrame == .startServiceACK }.header.sessionID
+    let parameters = RegisterAppInterface(
+      rpcVersion: RPCVersion(8), appName: name, appID: name, language: "EN-US", isMediaApplication: false,
+      appTypes: [.navigation])
+    let request = RPCMessage(
+      type: .request, function: .registerAppInterface, correlationID: 1, parameters: parameters.json)
+    send(request.payload, .rpc)
+  }
+
+  func startVideo(_ parameters: VideoServiceParameters, patience: Duration = patience) throws {
+    send(
+      .control(
+        .startService, service: .video, version: version, sessionID: sessionID,
+        payload: parameters.bytes(version: version)))
+    try waitForFrame("video", patience: patience) {
+      $0.header.controlFrame == .startServiceACK && $0.header.service == .video
+    }
+  }
+
+  func endVideo() {
+    send(.control(.endService, service: .video, version: version, sessionID: sessionID))
+  }
+
+  /// A message of the video service.
+  func video(_ bytes: [UInt8], maximumPayload: Int = 100_000) {
+    send(bytes, .video, maximumPayload: maximumPayload)
+  }
+
+  func wait(for level: HMILevel) throws {
+    try waitForMessage("\(level)") { message in
+      guard let rpc = try? RPCMessage(payload: message.payload), rpc.function == .onHMIStatus else { return false }
+      return HMIStatus(json: rpc.parameters).level == level
+    }
+  }
+
+  @discardableResult
+  func waitForFrame(
+    _ what: String, patience: Duration = patience, _ match: (Frame) -> Bool
+  ) throws -> Frame {
+    let deadline = MonotonicClock.now + patience
+    while true {
+      while case .frame(let frame)? = decoder.next() {
+        if match(frame) { return frame }
+      }
+      guard MonotonicClock.now < deadline, let bytes = receive() else { throw TestFailure("no \(what) for the app") }
+      decoder.append(bytes)
+    }
+  }
+
+  private func waitForMessage(_ what: String, _ match: (Message) -> Bool) throws {
+    try waitForFrame(what) { frame in
+      guard frame.header.frameType != .control else { return false }
+      return (try? assembler.accept(frame, now: .zero)).flatMap(\.self).map(match) ?? false
+    }
+  }
+
+  /// Whether the head unit closes the connection in time.
+  func isClosed() -> Bool {
+    let deadline = MonotonicClock.now + patience
+    while MonotonicClock.now < deadline { if receive() == nil { return true } }
+    return false
+  }
+
+  /// The next bytes, none if there are none for a while; nil at the end.
+  private func receive() -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    var poll = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+    guard Glibc.poll(&poll, 1, 100) > 0 else { return [] }
+    switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
+    case .bytes(let count): return Array(buffer[..<count])
+    case .wouldBlock: return []
+    case .endOfStream, .failed: return nil
+    }
+  }
+
+  func send(_ frame: Frame) {
+    send(frame.bytes)
+  }
+
+  private func send(_ message: [UInt8], _ service: ServiceType, maximumPayload: Int = 100_000) {
+    let fragmentation = Fragmentation(
+      service: service, version: version, sessionID: sessionID, messageID: nextMessageID, payloadSize: message.count,
+      maximumPayload: maximumPayload)
+    nextMessageID += 1
+    send(fragmentation.frames(of: message))
+  }
+
+  /// False when the head unit does not take it any more.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    let deadline = MonotonicClock.now + patience
+    while !rest.isEmpty, MonotonicClock.now < deadline {
+      switch rest.withUnsafeBytes({ socket.send($0) }) {
+      case .bytes(let count): rest = rest.dropFirst(count)
+      case .wouldBlock: poll(nil, 0, 1)
+      case .endOfStream, .failed: return false
+      }
+    }
+    return rest.isEmpty
+  }
+}
+
+extension VideoServiceParameters {
+  static let raw320x240 = VideoServiceParameters(width: 320, height: 240, videoProtocol: "RAW", videoCodec: "H264")
+  static let rtp320x240 = VideoServiceParameters(width: 320, height: 240, videoProtocol: "RTP", videoCodec: "H264")
+}

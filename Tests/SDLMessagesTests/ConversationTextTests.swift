@@ -1,0 +1,64 @@
+import SDLMessages
+import SDLWire
+import Testing
+
+@Suite struct ConversationTextTests {
+  private func lines(_ frames: [Frame]) -> [String] {
+    var text = ConversationText()
+    return frames.compactMap { text.line(for: $0, now: .zero) }
+  }
+
+  private func control(_ control: ControlFrame, _ service: ServiceType, _ payload: [UInt8] = []) -> Frame {
+    .control(control, service: service, version: 5, sessionID: 1, payload: payload)
+  }
+
+  private func data(_ payload: [UInt8], _ service: ServiceType, maximumPayload: Int = 1000) throws -> [Frame] {
+    let message = Fragmentation(
+      service: service, version: 5, sessionID: 1, messageID: 1, payloadSize: payload.count,
+      maximumPayload: maximumPayload)
+    var decoder = FrameDecoder()
+    decoder.append(message.frames(of: payload))
+    var frames: [Frame] = []
+    while case .frame(let frame)? = decoder.next() { frames.append(frame) }
+    return frames
+  }
+
+  @Test func controlFrames() {
+    let video = VideoServiceParameters(width: 800, height: 480, videoProtocol: "RAW", videoCodec: "H264")
+    let rejection = ServiceRejection(rejectedParameters: ["width", "height"], reason: "too large")
+    #expect(
+      lines([
+        control(.startService, .rpc, RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4, 1)).bytes),
+        control(.startService, .video, video.bytes(version: 5)),
+        control(.startServiceNAK, .video, rejection.bytes(version: 5)),
+        control(.endService, .rpc, EndServiceRequest(hashID: 65537).bytes(version: 5)),
+        control(.endServiceACK, .video), control(.heartbeat, .control),
+      ]) == [
+        "StartService rpc: protocol 5.4.1", "StartService video: 800×480 H264 over RAW",
+        "StartServiceNAK video: width, height; too large", "EndService rpc: hash 65537", "EndServiceACK video",
+        "Heartbeat",
+      ])
+  }
+
+  @Test func messages() throws {
+    let request = RPCMessage(
+      type: .request, function: .getSystemCapability, correlationID: 3,
+      parameters: ["systemCapabilityType": .string("VIDEO_STREAMING")])
+    let bulk = RPCMessage(type: .notification, function: .onSystemRequest, correlationID: 0, bulk: [1, 2, 3])
+    let line = #"GetSystemCapability request 3 {"systemCapabilityType":"VIDEO_STREAMING"}"#
+    #expect(lines(try data(request.payload, .rpc)) == [line])
+    #expect(lines(try data(request.payload, .rpc, maximumPayload: 20)) == [line])
+    #expect(lines(try data(bulk.payload, .hybrid)) == ["OnSystemRequest {} and 3 bytes"])
+    #expect(lines(try data([1, 2, 3], .rpc)).count == 1)
+    #expect(lines(try data([1, 2, 3], .video)) == [])
+  }
+
+  @Test func longParametersAreCut() throws {
+    let long = RPCMessage(
+      type: .response, function: .registerAppInterface, correlationID: 1,
+      parameters: ["info": .string(String(repeating: "x", count: 5000))])
+    let line = try #require(lines(try data(long.payload, .rpc)).first)
+    #expect(
+      line.hasPrefix("RegisterAppInterface response 1 {\"info\":\"xxx") && line.hasSuffix("x…") && line.count < 2100)
+  }
+}
