@@ -7,9 +7,13 @@ public struct PropertySpecification {
     case integer(minimum: Int32, maximum: Int32, default: Int32)
     case double(minimum: Double, maximum: Double, default: Double)
     case boolean(default: Bool)
+    /// A GstFraction from 0/1 to `maximum`/1, with the default 0/1.
+    case fraction(maximum: Int32)
     case enumeration(GType, default: Int32)
     /// A boxed GstStructure, always read-only.
     case structure
+    /// A GstValueArray of GstValueArrays of integers, empty by default; see ``IntegerRows``.
+    case integerRows
     /// A GstValueArray of structures, always read-only.
     case structures
   }
@@ -56,8 +60,12 @@ public struct PropertySpecification {
     case .double(let minimum, let maximum, let value):
       g_param_spec_double(name, nick, blurb, minimum, maximum, value, flags)
     case .boolean(let value): g_param_spec_boolean(name, nick, blurb, value ? 1 : 0, flags)
+    case .fraction(let maximum): gst_param_spec_fraction(name, nick, blurb, 0, 1, maximum, 1, 0, 1, flags)
     case .enumeration(let type, let value): g_param_spec_enum(name, nick, blurb, type, value, flags)
     case .structure: g_param_spec_boxed(name, nick, blurb, cgst_type_structure(), flags)
+    case .integerRows:
+      gst_param_spec_array(
+        name, nick, blurb, IntegerRows.makeRowSpec(name: name, nick: nick, blurb: blurb, flags), flags)
     case .structures:
       gst_param_spec_array(
         name, nick, blurb, g_param_spec_boxed("structure", "Structure", "One of them", cgst_type_structure(), flags),

@@ -2,6 +2,8 @@
 extension AppSession {
   /// RPC version that first had the video streaming capability.
   private static let capabilityVersion = RPCVersion(4, 5)
+  /// RPC version that first let the app tell its own.
+  private static let appCapabilityVersion = RPCVersion(7, 1)
 
   mutating func register() {
     phase = .registering
@@ -64,6 +66,7 @@ extension AppSession {
     switch function {
     case .registerAppInterface: registered(RegisterAppInterfaceResponse(json: parameters))
     case .getSystemCapability: receiveCapability(RPCResult(json: parameters), SystemCapability(json: parameters))
+    case .sendHapticData: receiveHapticAnswer(RPCResult(json: parameters))
     case .unregisterAppInterface: endSession()
     default: break
     }
@@ -75,6 +78,7 @@ extension AppSession {
     case .getSystemCapability:
       actions.append(.report(.diagnostic("GetSystemCapability was not answered")))
       capabilityUnavailable()
+    case .sendHapticData: receiveHapticAnswer(nil)
     case .unregisterAppInterface: endSession()
     default: break
     }
@@ -123,6 +127,17 @@ extension AppSession {
   private mutating func setCapability(_ video: VideoStreamingCapability) {
     capability = .known(video)
     headUnit?.videoCapability = video
+    stream.startDelay = .zero
+    if video.unreadCapabilityCount > 0 {
+      let count = video.unreadCapabilityCount
+      actions.append(
+        .report(.diagnostic("the head unit's list of video capabilities is too long: \(count) were cut off")))
+    }
+    // A service that goes on under another capability may be shown elsewhere; one that ends stays where it was.
+    if let size = videoGrant?.size, let geometry = announcedGeometry(of: size) {
+      if geometry.display != videoGeometry?.display { interruptTouches() }
+      videoGeometry = geometry
+    }
     actions.append(.report(.videoCapability(video, fallbackSize: displaySize)))
   }
 
@@ -133,7 +148,23 @@ extension AppSession {
     let isVideoSupported = registration?.videoStreaming ?? registration?.graphicSupported ?? true
     guard isVideoSupported else { return fail(.videoNotSupported) }
     capability = .unavailable
+    stream.startDelay = configuration.legacyStartDelay
     actions.append(.report(.videoCapability(nil, fallbackSize: displaySize)))
+  }
+
+  /// Tells the head unit, once in a session, which of its displays the app supports; in its own words.
+  mutating func tellSupport() {
+    guard !hasToldSupport, case .known(let video) = capability, let version = headUnit?.rpcVersion,
+      version >= Self.appCapabilityVersion
+    else { return }
+    let supported = Set(supportedDisplays.map(\.identity))
+    let entries = VideoDisplay.entries(of: video).filter { supported.contains($0.display.identity) }.map(\.entry)
+    guard !entries.isEmpty else { return }
+    hasToldSupport = true
+    sendRPC(
+      RPCMessage(
+        type: .notification, function: .onAppCapabilityUpdated, correlationID: 0,
+        parameters: OnAppCapabilityUpdated(supported: entries).json))
   }
 
   private var displaySize: VideoSize? {
@@ -147,10 +178,12 @@ extension AppSession {
       if let update = SystemCapability(json: parameters).videoStreaming { mergeCapability(update) }
     case .onDriverDistraction:
       actions.append(.report(.driverDistraction(OnDriverDistraction(json: parameters))))
+    case .onTouchEvent: receive(OnTouchEvent(json: parameters))
     case .onAppInterfaceUnregistered:
       if case .finishing = phase { return endSession() }
       fail(.unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText))
     case .onPermissionsChange:
+      haptics.permissionsChanged()
       if OnPermissionsChange(json: parameters).requiresEncryption {
         actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is not supported")))
       }
@@ -165,6 +198,7 @@ extension AppSession {
     guard status.level != nil else {
       return actions.append(.report(.diagnostic("ignored an HMI status with an unknown level")))
     }
+    if hmiStatus?.level != status.level { haptics.permissionsChanged() }
     hmiStatus = status
     actions.append(.report(.hmiStatus(status)))
     if capability == .deferred, !isInNone { requestCapability() }

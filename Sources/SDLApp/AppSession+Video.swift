@@ -14,6 +14,8 @@ extension AppSession {
   mutating func receiveVideoAcknowledgement(_ parameters: VideoServiceParameters) {
     if (parameters.width == nil) != (parameters.height == nil) {
       actions.append(.report(.diagnostic("the head unit acknowledged only one side of the video size")))
+    } else if let width = parameters.width, let height = parameters.height, parameters.acceptedSize == nil {
+      actions.append(.report(.diagnostic("the head unit acknowledged the impossible size \(width)×\(height)")))
     }
     perform(stream.acknowledged(parameters, videoDemand, now: now))
   }
@@ -27,24 +29,31 @@ extension AppSession {
     for output in outputs {
       switch output {
       case .sendStartService(let wish):
+        tellSupport()
         let parameters = VideoServiceParameters(
           width: Int32(clamping: wish.size.width), height: Int32(clamping: wish.size.height),
-          videoProtocol: wish.transport.rawValue, videoCodec: "H264")
-        sendVideoControl(.startService, payload: parameters.bytes(version: version))
+          videoProtocol: wish.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
+        sendVideoControl(.startService, payload: wish.isBare ? [] : parameters.bytes(version: version))
       case .sendEndService:
         sendVideoControl(.endService)
-      case .started(let accepted, let mtu):
+      case .started(let accepted, let transport, let mtu):
         epoch &+= 1
         var grant = VideoGrant(
           epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: mtu),
           size: accepted)
+        grant.transport = transport
         if case .open(let request, _, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
         videoGrant = grant
+        videoGeometry = geometry(of: accepted)
+        haptics.serviceStarted()
         actions.append(.report(.videoStarted(grant)))
-      case .suspended: actions.append(.report(.videoSuspended))
+      case .suspended:
+        interruptTouches()
+        actions.append(.report(.videoSuspended))
       case .resumed: actions.append(.report(.videoResumed))
       case .stopped(let reason):
         videoGrant = nil
+        interruptTouches()
         actions.append(.report(.videoStopped(reason)))
       case .startFailed(let failure, let request, let retryAfter):
         // An app that wishes nothing any more has nothing to decide.
@@ -52,6 +61,18 @@ extension AppSession {
         actions.append(.report(.videoStartFailed(failure, request: request, retryAfter: retryAfter)))
       }
     }
+  }
+
+  /// A size that the head unit insists on, or the display's if there are no capabilities, is shown as it is.
+  func geometry(of size: VideoSize) -> VideoGeometry { announcedGeometry(of: size) ?? VideoGeometry(stream: size) }
+
+  /// Nil when the head unit has not said that it shows this size. Of two displays the one that the app supports counts.
+  func announcedGeometry(of size: VideoSize) -> VideoGeometry? {
+    guard case .known(let capability) = capability else { return nil }
+    let displays = VideoDisplay.displays(of: capability)
+    let supported = Set(supportedDisplays.map(\.identity))
+    return VideoGeometry(stream: size, displays: displays.filter { supported.contains($0.identity) })
+      ?? VideoGeometry(stream: size, displays: displays)
   }
 
   /// Ends the stream because the session ends; on a session that stands the head unit is told.

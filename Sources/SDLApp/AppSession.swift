@@ -35,6 +35,12 @@ public struct AppSession: Sendable {
     /// `retryAfter` is nil when nothing is tried again by itself.
     case videoStartFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
     case driverDistraction(OnDriverDistraction)
+    /// What happened at once, in pixels of the stream; one for each message of the head unit that makes sense.
+    case touch([TouchAction])
+    /// The fingers that are down do not count any more, because the stream is suspended, stops, or is shown elsewhere.
+    case touchInterrupted
+    /// The head unit refuses touchable rectangles although it asked for them; once for each code.
+    case hapticRectanglesRefused(resultCode: String, info: String?)
     /// Something odd that did no harm, for the log.
     case diagnostic(String)
     /// The session is over against the app's will. At most once.
@@ -64,6 +70,9 @@ public struct AppSession: Sendable {
     public var longestVideoRetry: Duration = .seconds(30)
     /// When the app comes back to the foreground, the video service is ended and started anew instead of being used on.
     public var restartsOnForeground = false
+    /// Between the permission to stream and StartService, for head units without a video capability: early ones, such as
+    /// SYNC 3.0, stay black otherwise (sdl_ios waits as long).
+    public var legacyStartDelay: Duration = .milliseconds(250)
     /// Highest protocol version to ask for.
     public var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
     /// Highest RPC version to ask for.
@@ -128,11 +137,21 @@ public struct AppSession: Sendable {
   var earlyCapabilityUpdate: VideoStreamingCapability?
 
   var wish: VideoWish?
+  /// What the app can stream of what the head unit can show.
+  var supportedDisplays: [VideoDisplay] = []
+  var hasToldSupport = false
   var appState = AppState.foreground
   var stream = VideoStream()
   /// That of the last ``VideoGrant``.
   public internal(set) var epoch: UInt32
   var lastMessageID: UInt32 = 0
+
+  /// Where the pictures of the present service, or of the last one, are on the display.
+  var videoGeometry: VideoGeometry?
+  var touches = TouchTracker()
+  var haptics = HapticDelivery()
+  /// Result codes that the app knows of.
+  var hapticRefusals: Set<String> = []
 
   /// The right to send video; nil while no byte may go out.
   public internal(set) var videoGrant: VideoGrant?
@@ -163,7 +182,7 @@ public struct AppSession: Sendable {
       phaseDeadline = deadline
     case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
     }
-    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
+    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline).earlier(haptics.nextDeadline)
   }
 
   /// The id for the next message that is no video (see ``VideoMessageIDs``); head units refuse 0.
@@ -208,6 +227,12 @@ extension AppSession {
     perform(at: now) { $0.wish = wish }
   }
 
+  /// Which of the head unit's displays the app supports from now on. The head unit is told once, before the first start
+  /// of video with any.
+  public mutating func setSupportedDisplays(_ displays: [VideoDisplay], now: Duration) -> [Action] {
+    perform(at: now) { $0.supportedDisplays = displays }
+  }
+
   /// How the app stands to its user from now on.
   public mutating func setAppState(_ appState: AppState, now: Duration) -> [Action] {
     perform(at: now) { $0.appState = appState }
@@ -219,11 +244,12 @@ extension AppSession {
     perform(at: now) { $0.beginFinish() }
   }
 
-  private mutating func perform(at now: Duration, _ body: (inout AppSession) -> Void) -> [Action] {
+  mutating func perform(at now: Duration, _ body: (inout AppSession) -> Void) -> [Action] {
     guard phase != .over else { return [] }
     self.now = now
     body(&self)
     reconcile()
+    sendHapticRectangles()
     defer { actions = [] }
     return actions
   }

@@ -1,53 +1,78 @@
-/// One way in which the head unit can show video: a capability without what it says of formats and bitrates.
-public struct VideoDisplay: Hashable, Sendable {
+/// One way in which the head unit can show video: a capability, with what it leaves out taken from the root.
+public struct VideoDisplay: Equatable, Sendable {
   /// Size in head-unit pixels.
-  public var size: VideoSize
+  public let size: VideoSize
   /// The head unit enlarges the pictures by this, 1…10.
-  public var scale: Double
+  public let scale: Double
+  /// Size of the encoded pictures: the display's ÷ scale, rounded half up, then even; nil when that is too small.
+  public private(set) var streamSize: VideoSize?
   /// Inches; nil when the head unit does not say, or says 0.
-  public var diagonal: Double?
-  /// Nil when the head unit does not say.
-  public var pixelsPerInch: Double?
+  public let diagonal: Double?
+  /// Nil when the head unit does not say, or says 0.
+  public let pixelsPerInch: Double?
   /// Frames per second that the head unit would like; nil when it does not say.
   public var frameRate: Int?
+  /// The head unit's limit in kbit/s; nil when it has none.
+  public var maximumBitrate: Int?
+  /// In the head unit's order of preference; nil when it does not say.
+  public var formats: [VideoStreamingFormat]?
+  /// Whether the head unit wants to know where the picture can be touched.
+  public var takesHapticData = false
 
-  /// `scale` may be anything that came from the network, as may `diagonal`; a missing scale is 1.
+  /// The smallest side that is encoded.
+  public static let minimumSide = 16
+
+  /// `scale` may be anything that came from the network, as may `diagonal` and `pixelsPerInch`; a missing scale is 1.
   public init(
     size: VideoSize, scale: Double? = nil, diagonal: Double? = nil, pixelsPerInch: Double? = nil, frameRate: Int? = nil
   ) {
     self.size = size
-    self.scale = VideoOffer.clampedScale(scale)
+    self.scale = Self.clampedScale(scale)
     self.diagonal = diagonal.flatMap { $0 > 0 ? $0 : nil }
-    self.pixelsPerInch = pixelsPerInch
-    self.frameRate = frameRate
+    self.pixelsPerInch = pixelsPerInch.flatMap { $0 > 0 ? $0 : nil }
+    self.frameRate = EncoderTargets.frameRate(announced: frameRate)
+    streamSize = nil
+    streamSize = scaledSize.flatMap(Self.evenSize)
   }
 
-  /// Size ÷ scale, rounded half up, but not yet even: what ranges are compared with.
-  public var scaledSize: VideoSize? { VideoOffer.scaledSize(size, scale: scale) }
-
-  /// Size of the encoded pictures; nil when they would be too small.
-  public var streamSize: VideoSize? { VideoOffer(displaySize: size, scale: scale, frameRate: nil)?.size }
-
-  /// The displays of a capability: its own first, then the additional ones in their order. Two are the same when size,
-  /// diagonal, density and scale are (SDL-0332); those without a usable size are left out. Only the frame rate is
-  /// inherited from the root.
-  public static func displays(of capability: VideoStreamingCapability) -> [VideoDisplay] {
-    var displays: [VideoDisplay] = []
-    for entry in [capability] + (capability.additionalCapabilities ?? []) {
-      guard let resolution = entry.preferredResolution else { continue }
-      let display = VideoDisplay(
-        size: VideoSize(resolution.width, resolution.height), scale: entry.scale, diagonal: entry.diagonalScreenSize,
-        pixelsPerInch: entry.pixelPerInch,
-        frameRate: EncoderTargets.frameRate(announced: entry.preferredFPS)
-          ?? EncoderTargets.frameRate(announced: capability.preferredFPS))
-      guard display.streamSize != nil, !displays.contains(where: { $0.isSame(as: display) }) else { continue }
-      displays.append(display)
-    }
-    return displays
+  /// Size ÷ scale, rounded half up, but not yet even: what ranges are compared with. Nil for numbers out of all reason.
+  public var scaledSize: VideoSize? {
+    func side(_ pixels: Int) -> Int? { Int(exactly: (Double(pixels) / scale).rounded(.toNearestOrAwayFromZero)) }
+    guard let width = side(size.width), let height = side(size.height) else { return nil }
+    return VideoSize(width, height)
   }
 
-  private func isSame(as other: VideoDisplay) -> Bool {
-    size == other.size && scale == other.scale && diagonal == other.diagonal && pixelsPerInch == other.pixelsPerInch
+  /// A head unit's scale, which is 1…10 and 1 if absent.
+  private static func clampedScale(_ scale: Double?) -> Double {
+    // Compared this way round because NaN is not at least 1 either.
+    scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
+  }
+
+  private static func evenSize(_ size: VideoSize) -> VideoSize? {
+    let even = VideoSize(size.width & ~1, size.height & ~1)
+    return even.width >= minimumSide && even.height >= minimumSide ? even : nil
+  }
+
+  /// The same display, whose head unit wants pictures of another size than it has announced.
+  public func streaming(_ size: VideoSize) -> VideoDisplay {
+    var display = self
+    display.streamSize = size
+    return display
+  }
+
+  /// What makes two displays the same (SDL-0332).
+  struct Identity: Hashable {
+    var size: VideoSize
+    var diagonal: Double?
+    var pixelsPerInch: Double?
+    var scale: Double
+  }
+
+  /// Whether this is the same display, whatever is said of rates and formats.
+  public func isSame(as other: VideoDisplay) -> Bool { identity == other.identity }
+
+  var identity: Identity {
+    Identity(size: size, diagonal: diagonal, pixelsPerInch: pixelsPerInch, scale: scale)
   }
 }
 

@@ -32,7 +32,7 @@ struct VideoStream: Equatable, Sendable {
   enum Output: Equatable, Sendable {
     case sendStartService(VideoWish)
     case sendEndService
-    case started(accepted: VideoSize, mtu: Int64?)
+    case started(accepted: VideoSize, VideoTransport, mtu: Int64?)
     /// The service is kept, but nothing more may be sent.
     case suspended
     case resumed
@@ -44,7 +44,11 @@ struct VideoStream: Equatable, Sendable {
   var timing = Timing()
   /// After a pause the service is ended and started again, as the guides for apps have it, instead of being used on.
   var restartsAfterPause = false
+  /// Between the first demand for a stream and the request.
+  var startDelay = Duration.zero
   private(set) var state = State.closed
+  /// Before this the demand is too new.
+  private var startAt: Duration?
   /// Before this no new attempt is made.
   private var retryAt: Duration?
   private var failureCount = 0
@@ -68,7 +72,7 @@ struct VideoStream: Equatable, Sendable {
   var nextDeadline: Duration? {
     switch state {
     case .starting(_, let deadline), .ending(let deadline): deadline
-    case .closed: retryAt
+    case .closed: [retryAt, startAt].compactMap(\.self).max()
     case .open: nil
     }
   }
@@ -90,9 +94,10 @@ struct VideoStream: Equatable, Sendable {
         state = .open(request: request, accepted: accepted, isHeld: true)
         return isHeld ? [] : [.suspended]
       case .stream(let wish):
-        guard wish == request || wish == VideoWish(size: accepted, transport: request.transport) else {
-          return end(.resized, now: now)
-        }
+        // The app may follow what the head unit has accepted: that is no change.
+        var followed = request
+        followed.size = accepted
+        guard wish == request || wish == followed else { return end(.resized, now: now) }
         guard isHeld else { return [] }
         if restartsAfterPause { return end(.restarted, now: now) }
         state = .open(request: request, accepted: accepted, isHeld: false)
@@ -106,9 +111,16 @@ struct VideoStream: Equatable, Sendable {
   private mutating func open(_ demand: VideoDemand, now: Duration) -> [Output] {
     guard case .stream(let wish) = demand else {
       retryAt = nil
+      startAt = nil
       return []
     }
-    guard wish != refusedWish, retryAt.map({ $0 <= now }) ?? true else { return [] }
+    guard wish != refusedWish else {
+      startAt = nil
+      return []
+    }
+    startAt = startAt ?? now + startDelay
+    guard nextDeadline.map({ $0 <= now }) ?? true else { return [] }
+    startAt = nil
     retryAt = nil
     refusedWish = nil
     state = .starting(wish, deadline: now + (wasUnanswered ? timing.patientStart : timing.start))
@@ -131,10 +143,17 @@ struct VideoStream: Equatable, Sendable {
         state = .ending(deadline: now + timing.end)
         return [.sendEndService]
       }
-      let accepted = Self.acceptedSize(parameters, requested: request.size)
+      guard let transport = parameters.acceptedTransport else {
+        refusedWish = request
+        state = .ending(deadline: now + timing.end)
+        return [
+          .startFailed(parameters.unusableAnswer, request: request, retryAfter: nil), .sendEndService,
+        ]
+      }
+      let accepted = parameters.acceptedSize ?? request.size
       state = .open(request: request, accepted: accepted, isHeld: false)
       openedAt = now
-      return [.started(accepted: accepted, mtu: parameters.mtu)]
+      return [.started(accepted: accepted, transport, mtu: parameters.mtu)]
     case .closed:
       // An answer after our time-out: the head unit now believes in a service that nobody uses.
       state = .ending(deadline: now + timing.end)
@@ -142,18 +161,6 @@ struct VideoStream: Equatable, Sendable {
     case .open, .ending:
       return []
     }
-  }
-
-  /// The RPC specification's range for a side of a picture.
-  private static let possibleSides: ClosedRange<Int32> = 1...10_000
-
-  /// Some head units acknowledge 0×0 or leave a side out: then the requested size holds. Odd sides are made even, because
-  /// the encoder has no others.
-  private static func acceptedSize(_ parameters: VideoServiceParameters, requested: VideoSize) -> VideoSize {
-    guard let width = parameters.width, let height = parameters.height,
-      possibleSides.contains(width), possibleSides.contains(height)
-    else { return requested }
-    return VideoSize(Int(width) & ~1, Int(height) & ~1)
   }
 
   /// StartServiceNAK. `demand` is that of now: the refusal of what is not wished any more is no failure.
@@ -164,7 +171,9 @@ struct VideoStream: Equatable, Sendable {
     if case .stream(let wish) = demand, wish != request { return [] }
     let failure = VideoStartFailure.refused(
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
-    guard rejection.rejectedParameters.isEmpty else {
+    // Without parameters the driver's leaving can't be told from a refusal for good.
+    if request.isBare, demand != .stream(request) { return [] }
+    guard !failure.isFinal(for: request) else {
       refusedWish = request
       return [.startFailed(failure, request: request, retryAfter: nil)]
     }
@@ -225,5 +234,36 @@ struct VideoStream: Equatable, Sendable {
     failureCount += 1
     retryAt = now + pause
     return pause
+  }
+}
+
+extension VideoServiceParameters {
+  /// The RPC specification's range for a side of a picture.
+  private static let possibleSides: ClosedRange<Int32> = 1...10_000
+
+  /// The size that an acknowledgement tells. Some head units acknowledge 0×0 or leave a side out: then the requested size
+  /// holds. Odd sides are made even, because the encoder has no others.
+  var acceptedSize: VideoSize? {
+    guard let width, let height, Self.possibleSides.contains(width), Self.possibleSides.contains(height) else {
+      return nil
+    }
+    return VideoSize(Int(width) & ~1, Int(height) & ~1)
+  }
+
+  /// How video is carried from now on, as an acknowledgement tells. What it leaves out is H.264 over RAW (SDL-0058). Nil
+  /// when it names what can't be sent.
+  fileprivate var acceptedTransport: VideoTransport? {
+    let defaults = VideoStreamingFormat.rawH264
+    return VideoTransport(
+      VideoStreamingFormat(videoProtocol: videoProtocol ?? defaults.videoProtocol, codec: videoCodec ?? defaults.codec))
+  }
+
+  /// An acknowledgement of that refuses what was asked for, by naming something else.
+  fileprivate var unusableAnswer: VideoStartFailure {
+    let isCodecUsable = videoCodec.map { VideoCodec(rawValue: $0) != nil } ?? true
+    let isProtocolUsable = videoProtocol.map { VideoTransport(rawValue: $0) != nil } ?? true
+    return .unusableAnswer(
+      rejectedParameters: (isCodecUsable ? [] : ["videoCodec"]) + (isProtocolUsable ? [] : ["videoProtocol"]),
+      format: "\(videoCodec ?? "H264") over \(videoProtocol ?? "RAW")")
   }
 }

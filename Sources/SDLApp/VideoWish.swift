@@ -4,11 +4,22 @@ public struct VideoWish: Equatable, Sendable {
   public var size: VideoSize
   /// How the H.264 is carried; the codec is always H.264.
   public var transport: VideoTransport
+  /// StartService goes without any parameters, the last resort of SDL-0058: the head unit's answer alone tells what it
+  /// wants.
+  public var isBare: Bool
 
   /// Memberwise.
-  public init(size: VideoSize, transport: VideoTransport = .raw) {
+  public init(size: VideoSize, transport: VideoTransport = .raw, isBare: Bool = false) {
     self.size = size
     self.transport = transport
+    self.isBare = isBare
+  }
+}
+
+extension VideoWish: CustomStringConvertible {
+  /// "H264 over RTP, 800×480".
+  public var description: String {
+    isBare ? "a start without parameters, \(size)" : "\(VideoCodec.h264.rawValue) over \(transport.rawValue), \(size)"
   }
 }
 
@@ -27,12 +38,6 @@ public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(width)×\(height)" }
 }
 
-/// `videoProtocol` of the video service.
-public enum VideoTransport: String, Sendable {
-  /// Annex B byte stream.
-  case raw = "RAW"
-}
-
 /// The right to send video. It exists exactly while bytes may go out.
 public struct VideoGrant: Equatable, Sendable {
   /// Counts the starts of the service in this session; frames made for an older start must not be sent.
@@ -46,6 +51,9 @@ public struct VideoGrant: Equatable, Sendable {
   public var size: VideoSize
   /// The head unit acknowledged another size than it was asked for.
   public var isSizeInsisted = false
+  /// How the head unit expects the video to be carried; it may have acknowledged another way than it was asked for.
+  public var transport = VideoTransport.raw
+  public var codec = VideoCodec.h264
 }
 
 /// Why a video stream ended.
@@ -56,6 +64,8 @@ public enum VideoStopReason: String, Sendable {
   case app = "app"
   /// The app wishes another size.
   case resized = "resized"
+  /// The app supports none of the sizes that the head unit can show now.
+  case outOfRange = "out-of-range"
   /// The head unit ended the service.
   case headUnit = "head-unit"
   /// The app is back in the foreground and wants a service that begins anew.
@@ -64,31 +74,4 @@ public enum VideoStopReason: String, Sendable {
   case connectionLost = "connection-lost"
   /// The session is over.
   case sessionEnded = "session-ended"
-}
-
-/// Why a video stream could not start. It is tried again unless ``rejectedParameters`` has entries.
-public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
-  /// StartServiceNAK.
-  case refused(rejectedParameters: [String], reason: String?)
-  /// Neither ACK nor NAK came in time.
-  case unanswered
-  /// The head unit ended the service just after it had begun, and not for the first time.
-  case endedAtOnce
-
-  /// What the head unit refused, by the names of the request's keys.
-  public var rejectedParameters: [String] {
-    if case .refused(let parameters, _) = self { parameters } else { [] }
-  }
-
-  /// For people.
-  public var description: String {
-    switch self {
-    case .unanswered: "the head unit did not answer the request to start video"
-    case .endedAtOnce: "the head unit accepts video, but ends it again at once"
-    case .refused(let parameters, let reason):
-      "the head unit refused to start video"
-        + (parameters.isEmpty ? "" : ", rejecting \(parameters.joined(separator: ", "))")
-        + (reason.map { ": \($0)" } ?? "")
-    }
-  }
 }

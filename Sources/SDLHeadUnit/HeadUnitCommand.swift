@@ -7,9 +7,14 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case event(HMIEvent, isActive: Bool)
   /// Another size for the app on the screen; the scale is 1…10.
   case resize(ImageResolution, scale: Double?)
+  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 takes it back.
+  case frameRate(Int)
+  case maximumBitrate(Int)
   case driverDistraction(OnDriverDistraction)
   /// Brings the app of this session to the screen; nil for the one that was there last.
   case activate(UInt8?)
+  /// Fingers on the screen, for the app that is there. The time stamps are filled in when they are sent.
+  case touch(OnTouchEvent)
   /// The head unit's own EndService(video).
   case endVideo
   /// Closes the connection of the app on the screen without a word.
@@ -39,8 +44,11 @@ public enum HeadUnitCommand: Equatable, Sendable {
     emergency on|off
     embedded-navi on|off
     resize WxH [scale S]
+    framerate FPS
+    max-bitrate KBPS
     distraction on|off [TEXT]
     activate [APP]
+    touch begin|move|end|cancel ID X Y [ID X Y ...]
     end-video
     cut
     ignition-off
@@ -74,9 +82,12 @@ extension HeadUnitCommand {
         isOn(arguments[0]).map { .event(event, isActive: $0) }
       }
     case ("resize", 1), ("resize", 3): resize(arguments)
+    case ("framerate", 1): rate(arguments[0]).map { .frameRate($0) }
+    case ("max-bitrate", 1): rate(arguments[0]).map { .maximumBitrate($0) }
     case ("distraction", 1...): distraction(arguments)
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
+    case ("touch", 4...): touch(arguments)
     case ("end-video", 0): .endVideo
     case ("cut", 0): .cut
     case ("ignition-off", 0): .ignitionOff
@@ -119,6 +130,11 @@ extension HeadUnitCommand {
     return .resize(size, scale: scale)
   }
 
+  /// What the RPC specification allows.
+  private static func rate(_ text: String) -> Int? {
+    Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
+  }
+
   private static func distraction(_ arguments: [String]) -> HeadUnitCommand? {
     guard let isLimited = isOn(arguments[0]) else { return nil }
     let text = arguments.dropFirst().joined(separator: " ")
@@ -126,6 +142,27 @@ extension HeadUnitCommand {
       OnDriverDistraction(
         isDistractionLimited: isLimited, lockScreenDismissalEnabled: text.isEmpty ? nil : true,
         lockScreenDismissalWarning: text.isEmpty ? nil : text))
+  }
+
+  /// Several places of one finger are where it was, oldest first.
+  private static func touch(_ arguments: [String]) -> HeadUnitCommand? {
+    let numbers = arguments.dropFirst().map { Int($0) }
+    guard let kind = OnTouchEvent.Kind.allCases.first(where: { $0.rawValue.lowercased() == arguments[0] }),
+      numbers.count.isMultiple(of: 3)
+    else { return nil }
+    var fingers: [OnTouchEvent.Finger] = []
+    for start in stride(from: 0, to: numbers.count, by: 3) {
+      guard let id = numbers[start], let x = numbers[start + 1], let y = numbers[start + 2],
+        OnTouchEvent.ids.contains(id), OnTouchEvent.coordinates.contains(x), OnTouchEvent.coordinates.contains(y)
+      else { return nil }
+      let sample = OnTouchEvent.Sample(x: x, y: y)
+      if let index = fingers.firstIndex(where: { $0.id == id }) {
+        fingers[index].samples.append(sample)
+      } else {
+        fingers.append(OnTouchEvent.Finger(id: id, samples: [sample]))
+      }
+    }
+    return .touch(OnTouchEvent(kind: kind, fingers: fingers))
   }
 
   private static func stall(_ text: String) -> HeadUnitCommand? {

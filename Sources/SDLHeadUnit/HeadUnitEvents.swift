@@ -15,6 +15,8 @@ extension HeadUnitSession {
   public enum Event: Equatable, Sendable {
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion)
     case hmiStatusSent(HMIStatus)
+    /// The app was told of fingers on the screen.
+    case touchSent(OnTouchEvent)
     /// What was acknowledged.
     case videoStarted(VideoServiceParameters)
     /// What was answered to a StartService(video).
@@ -34,8 +36,8 @@ extension HeadUnitSession {
     case appCapability(VideoStreamingCapability)
     /// How the app stands on the phone (OnHMIStatus in the direction app to head unit).
     case appHMIStatus(HMIStatus)
-    /// The app's list of touchable areas was replaced.
-    case hapticRectangles(count: Int)
+    /// The app's list of touchable rectangles was replaced; an empty one was cleared.
+    case hapticRectangles([HapticRectangle])
   }
 
   /// Why a video service is over.

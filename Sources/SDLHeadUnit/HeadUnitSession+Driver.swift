@@ -22,6 +22,29 @@ extension HeadUnitSession {
     return takeActions()
   }
 
+  /// The driver touches the screen. As with SDL Core, only apps that can show video are told, and only at FULL.
+  /// Samples without a time are given the present one.
+  public mutating func touch(_ event: OnTouchEvent, now: Duration) -> [Action] {
+    guard let app, app.mayStreamVideo, app.status.level == .full else { return [] }
+    var event = event
+    let time = Self.milliseconds(now)
+    for finger in event.fingers.indices {
+      for sample in event.fingers[finger].samples.indices where event.fingers[finger].samples[sample].time == nil {
+        event.fingers[finger].samples[sample].time = time
+      }
+    }
+    notify(.onTouchEvent, event.json)
+    report(.touchSent(event))
+    return takeActions()
+  }
+
+  /// Begins again when the range of time stamps is used up.
+  private static func milliseconds(_ time: Duration) -> Int {
+    let (seconds, attoseconds) = time.components
+    let limit = Int64(OnTouchEvent.times.upperBound)
+    return Int((seconds % limit * 1000 + attoseconds / 1_000_000_000_000_000) % limit)
+  }
+
   /// The window of the app gets another size, and from now on no other is accepted. As with ``updateCapability(_:now:)``
   /// only an app that has subscribed is told; nothing but size and scale is in the update, so the rest is unchanged.
   /// - Parameter scale: 1…10, or nil for the present one.

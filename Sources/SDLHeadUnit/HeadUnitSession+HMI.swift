@@ -73,7 +73,7 @@ extension HeadUnitSession {
     capability = capability?.updated(by: update) ?? update
     notify(
       .onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
-    checker.setLimits(streamLimits, now: now)
+    checker.setLimits(streamLimits(for: checker.size), now: now)
   }
 
   mutating func forgetUpdates() {

@@ -101,24 +101,17 @@ extension HeadUnitSession {
     guard app.mayStreamVideo, app.status.level == .full else {
       return respond(to: request, success: false, .disallowed)
     }
-    let rectangles: [JSONValue]
-    switch request.parameters["hapticRectData"] {
-    case nil: rectangles = []
-    case .array(let values)?: rectangles = values
-    default: return respond(to: request, success: false, .invalidData)
-    }
-    guard rectangles.count <= 1000, rectangles.allSatisfy(Self.isHapticRectangle) else {
+    guard let data = SendHapticData(validating: request.parameters) else {
       return respond(to: request, success: false, .invalidData)
     }
     respond(to: request, success: true, .success)
-    report(.hapticRectangles(count: rectangles.count))
+    for fault in hapticRules.faults(of: data.rectangles) { report(.haptics(fault)) }
+    report(.hapticRectangles(data.rectangles))
   }
 
-  private static func isHapticRectangle(_ value: JSONValue) -> Bool {
-    guard let object = value.object, let id = object["id"]?.integer, (0...2_000_000_000).contains(id),
-      let rectangle = object["rect"]?.object
-    else { return false }
-    return ["x", "y", "width", "height"].allSatisfy { rectangle[$0]?.number != nil }
+  /// What the app may know: GetSystemCapability keeps answering with the configured one.
+  private var offeredCapabilities: [VideoStreamingCapability] {
+    [configuration.videoCapability, capability].compactMap(\.self)
   }
 
   private mutating func receiveNotification(_ notification: RPCMessage) {
@@ -130,11 +123,13 @@ extension HeadUnitSession {
       guard app.status.level != HMILevel.none else {
         return report(.notificationNotAllowed(notification.function, app.status.level))
       }
-      guard let capability = notification.parameters["appCapability"]?.object,
-        capability["appCapabilityType"]?.string == SystemCapabilityType.videoStreaming.rawValue
-      else { return }
-      let video = capability["videoStreamingCapability"]?.object ?? [:]
-      report(.appCapability(VideoStreamingCapability(json: video)))
+      let parameters = OnAppCapabilityUpdated(json: notification.parameters)
+      guard parameters.type == .videoStreaming else { return }
+      let video = parameters.videoStreaming ?? VideoStreamingCapability()
+      for fault in AppCapabilityRules.faults(of: video, offered: offeredCapabilities, rpcVersion: app.rpcVersion) {
+        report(.appCapability(fault))
+      }
+      report(.appCapability(video))
     default: break
     }
   }

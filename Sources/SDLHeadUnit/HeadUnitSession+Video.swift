@@ -71,9 +71,8 @@ extension HeadUnitSession {
     answer.mtu = answer.mtu ?? Int64(configuration.frameLimits.payload)
     if rpcService.headerVersion < 5 { answer = VideoServiceParameters() }
     video = .open(.allowed)
-    checker.begin(
-      format: VideoFormatRules.effective(answer, request),
-      size: videoSizes.effective(answer, request), limits: streamLimits)
+    let size = videoSizes.effective(answer, request)
+    checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: streamLimits(for: size))
     send(.startServiceACK, service: .video, payload: answer.bytes(version: rpcService.headerVersion))
     report(.videoStarted(answer))
   }
@@ -85,9 +84,19 @@ extension HeadUnitSession {
       screen: configuration.screen, capabilities: window.map { [$0] } ?? [capability, configuration.videoCapability])
   }
 
-  /// What the app was told about rates.
-  var streamLimits: VideoStreamLimits {
-    VideoStreamLimits(picturesPerSecond: capability?.preferredFPS, kilobitsPerSecond: capability?.maxBitrate)
+  /// What the app was told about rates: the most that an entry allows which such a stream may be for.
+  func streamLimits(for size: ImageResolution) -> VideoStreamLimits {
+    guard let capability else { return VideoStreamLimits() }
+    let entries = videoSizes.entries(of: capability, covering: size)
+    let limits = (entries.isEmpty ? [capability] : entries).map { entry in
+      VideoStreamLimits(
+        picturesPerSecond: entry.preferredFPS ?? capability.preferredFPS,
+        kilobitsPerSecond: entry.maxBitrate ?? capability.maxBitrate)
+    }
+    func most(_ values: [Int?]) -> Int? { values.contains(nil) ? nil : values.compactMap(\.self).max() }
+    return VideoStreamLimits(
+      picturesPerSecond: most(limits.map(\.picturesPerSecond)),
+      kilobitsPerSecond: most(limits.map(\.kilobitsPerSecond)))
   }
 
   mutating func receiveVideo(_ frame: Frame, now: Duration) {

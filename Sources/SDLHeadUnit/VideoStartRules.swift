@@ -23,11 +23,12 @@ enum VideoFormatRules {
     wanted == nil || wanted == offered
   }
 
-  /// The format of the stream to come. Nobody naming one means H.264 as a byte stream.
-  static func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> VideoStreamingFormat {
+  /// The format of the stream to come. What an acknowledgement leaves out is H.264 as a byte stream, whatever was asked
+  /// for (SDL-0058).
+  static func effective(_ answer: VideoServiceParameters) -> VideoStreamingFormat {
     VideoStreamingFormat(
-      videoProtocol: answer.videoProtocol ?? request.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol,
-      codec: answer.videoCodec ?? request.videoCodec ?? VideoStreamingFormat.rawH264.codec)
+      videoProtocol: answer.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol,
+      codec: answer.videoCodec ?? VideoStreamingFormat.rawH264.codec)
   }
 }
 
@@ -60,26 +61,35 @@ struct VideoSizeRules {
     return (request.height == nil ? [] : ["height"]) + (request.width == nil ? [] : ["width"])
   }
 
+  /// The entries of `capability` that pictures of `size` may be for.
+  func entries(of capability: VideoStreamingCapability, covering size: ImageResolution) -> [VideoStreamingCapability] {
+    ([capability] + (capability.additionalCapabilities ?? [])).filter { entry in
+      guard let resolution = entry.preferredResolution else { return false }
+      return Self.evenRange(resolution.width, scale: entry.scale).contains(size.width)
+        && Self.evenRange(resolution.height, scale: entry.scale).contains(size.height)
+    }
+  }
+
   private static func covers(_ wanted: Int32?, _ offered: Int, _ scale: Double?) -> Bool {
     wanted.map { evenRange(offered, scale: scale).contains(Int($0)) } ?? true
   }
 
   /// The side divided by the scale, with the even numbers around it: apps round, cut off, or make even.
   private static func evenRange(_ side: Int, scale: Double?) -> ClosedRange<Int> {
-    // Resolutions are within 1…10000 and scales within 1…10, by the specification; a scale outside counts as 1.
-    let factor = scale.map { (1...10).contains($0) ? $0 : 1 } ?? 1
+    // Resolutions are within 1…10000 and scales within 1…10, by the specification; a scale outside counts as the nearest.
+    let factor = scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
     let exact = Double(min(max(side, 1), 10_000)) / factor
     return Int((exact / 2).rounded(.down)) * 2...Int((exact / 2).rounded(.up)) * 2
   }
 
-  /// The size of the stream to come. Head units were seen to acknowledge 0×0: the request counts then.
+  /// The size of the stream to come. Head units were seen to acknowledge 0×0: the request counts then, as it does where
+  /// only one side is acknowledged.
   func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> ImageResolution {
-    func side(_ answered: Int32?, _ requested: Int32?, _ standard: Int) -> Int {
-      if let answered, answered > 0 { return Int(answered) }
-      if let requested, requested > 0 { return Int(requested) }
-      return standard
-    }
-    return ImageResolution(
-      side(answer.width, request.width, standard.width), side(answer.height, request.height, standard.height))
+    Self.size(answer) ?? Self.size(request) ?? standard
+  }
+
+  private static func size(_ parameters: VideoServiceParameters) -> ImageResolution? {
+    guard let width = parameters.width, let height = parameters.height, width > 0, height > 0 else { return nil }
+    return ImageResolution(Int(width), Int(height))
   }
 }

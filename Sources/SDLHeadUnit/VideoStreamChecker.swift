@@ -32,7 +32,8 @@ struct VideoStreamChecker: Sendable {
 
   private(set) var statistics = VideoStreamStatistics()
   private var format = VideoStreamingFormat.rawH264
-  private var size = ImageResolution(0, 0)
+  /// Of the pictures that were agreed on.
+  private(set) var size = ImageResolution(0, 0)
   private var progress = Progress()
   private var isStrayByteReported = false
   private var reportedSize: ImageResolution?

@@ -20,6 +20,7 @@ extension Violation: CustomStringConvertible {
       "more than \(limit) requests within \(time)" + (level.map { " at HMI level \($0.rawValue)" } ?? "")
     case .notificationNotAllowed(let function, let level):
       "\(function) is not allowed at HMI level \(level?.rawValue ?? "unknown")"
+    case .appCapability(let fault): "OnAppCapabilityUpdated \(fault)"
     case .startBeforeRegistration(let service): "start of the \(service) service before the app was registered"
     case .startWhileActive(let service): "start of the \(service) service, which is active already"
     case .endOfServiceNotRunning(let service): "end of the \(service) service, which is not running"
@@ -27,6 +28,10 @@ extension Violation: CustomStringConvertible {
       "end of the session with hash \(got.map { "\($0)" } ?? "missing"), not \(expected)"
     case .endServiceNotAcknowledged(let time): "EndService of the video service not acknowledged after \(time)"
     case .heartbeatUnanswered(let time): "heartbeat not answered after \(time)"
+    case .haptics(.notSupported): "touchable rectangles, which this head unit does not support"
+    case .haptics(.repeatedID(let id)): "two touchable rectangles with the id \(id)"
+    case .haptics(.outsideDisplay(let rectangle, let display)):
+      "the touchable rectangle \(rectangle) is not within the display of \(display)"
     case .dataWithoutService(let service): "data on the \(service) service, which was not started"
     case .dataAfterEndService(let service, let time): "data on the \(service) service \(time) after its end"
     case .videoWhileForbidden(let time): "video \(time) after the HMI status forbade it"

@@ -26,6 +26,8 @@ public enum Violation: Equatable, Sendable {
   /// More requests than allowed, in a level that has its own limit or in any.
   case tooManyRequests(limit: Int, within: Duration, level: HMILevel?)
   case notificationNotAllowed(FunctionID, HMILevel?)
+  /// A rule for OnAppCapabilityUpdated (SDL-0332).
+  case appCapability(AppCapabilityFault)
 
   case startBeforeRegistration(ServiceType)
   case startWhileActive(ServiceType)
@@ -40,7 +42,19 @@ public enum Violation: Equatable, Sendable {
   /// Data this long after an HMI status that forbids video.
   case videoWhileForbidden(for: Duration)
 
+  case haptics(HapticFault)
+
   case stream(VideoStreamViolation)
+}
+
+/// What is wrong with touchable rectangles that SDL Core passes on all the same.
+public enum HapticFault: Equatable, Sendable {
+  /// The head unit did not ask for them (`hapticSpatialDataSupported`).
+  case notSupported
+  /// Two rectangles of a list have this id.
+  case repeatedID(Int)
+  /// Some of it is outside the display.
+  case outsideDisplay(HapticRectangle, display: ImageResolution)
 }
 
 /// A rule of the video stream (H.264, RTP, and the limits of the capability) that the app broke.

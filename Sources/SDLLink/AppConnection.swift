@@ -55,7 +55,10 @@ public final class AppConnection: Sendable {
   /// What the app would do about video.
   struct VideoIntent: Equatable, Sendable {
     var wish: VideoWish?
+    var supportedDisplays: [VideoDisplay] = []
     var appState = AppState.foreground
+    /// What can be touched; nil when the app has never said.
+    var hapticRectangles: HapticRectangleList?
   }
 
   /// The end as asked for.
@@ -136,10 +139,21 @@ extension AppConnection {
     change { $0.wish = wish }
   }
 
+  /// Which of the head unit's displays the app supports, for the head unit to know.
+  public func setSupportedDisplays(_ displays: [VideoDisplay]) {
+    change { $0.supportedDisplays = displays }
+  }
+
   /// How the app stands to its user from now on. Outside the foreground the session keeps its grant; it is for the
   /// caller to send no more than a notice.
   public func setAppState(_ appState: AppState) {
     change { $0.appState = appState }
+  }
+
+  /// What can be touched in the pictures from now on; nil leaves the head unit as it is. Only the newest list is sent, when
+  /// the head unit is ready for it.
+  public func setHapticRectangles(_ list: HapticRectangleList?) {
+    change { $0.hapticRectangles = list }
   }
 
   private func change(_ body: (inout VideoIntent) -> Void) {

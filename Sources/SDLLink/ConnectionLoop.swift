@@ -134,9 +134,11 @@ extension ConnectionLoop {
     if let intent = connection.takeNewIntent() { pendingIntent = intent }
     guard let intent = pendingIntent, intent.wish != nil || isDrained(now: now, within: Self.drainTime) else { return }
     pendingIntent = nil
-    // The wish first: a service of a size that is not wished any more is not worth resuming.
+    perform(session.setSupportedDisplays(intent.supportedDisplays, now: now))
+    // The wish before the state: a service of a size that is not wished any more is not worth resuming.
     perform(session.setVideoWish(intent.wish, now: now))
     perform(session.setAppState(intent.appState, now: now))
+    perform(session.setHapticRectangles(intent.hapticRectangles, now: now))
     if drainDeadline != nil {
       drainDeadline = nil
       queue.setDraining(false)
@@ -213,6 +215,8 @@ extension ConnectionLoop {
         while !isOver, let item = reader.next() {
           conversation?.noteReceived(item)
           perform(session.receive(item, now: MonotonicClock.now))
+          // What the app makes of it counts for what comes next: the refusal of what it does not wish any more is none.
+          obeyOrders(now: MonotonicClock.now)
         }
         if count < readBuffer.count { return }
       case .wouldBlock:

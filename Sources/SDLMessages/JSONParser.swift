@@ -85,6 +85,11 @@ struct JSONParser {
     case UInt8(ascii: "t"): return try literal("true", .bool(true))
     case UInt8(ascii: "f"): return try literal("false", .bool(false))
     case UInt8(ascii: "n"): return try literal("null", .null)
+    // No JSON, but what many a library writes for numbers that are none.
+    case UInt8(ascii: "N"): return try literal("NaN", .null)
+    case UInt8(ascii: "I"): return try literal("Infinity", .null)
+    case UInt8(ascii: "-") where bytes[position...].dropFirst().first == UInt8(ascii: "I"):
+      return try literal("-Infinity", .null)
     default: return try number()
     }
   }

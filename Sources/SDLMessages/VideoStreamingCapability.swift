@@ -64,6 +64,8 @@ public struct VideoStreamingCapability: RPCParameters {
   public var preferredFPS: Int?
   /// Further sizes that the head unit can show.
   public var additionalCapabilities: [VideoStreamingCapability]?
+  /// How many further ones were received, but not read.
+  public private(set) var unreadCapabilityCount = 0
 
   /// The most additional capabilities that are read; the specification allows 100.
   public static let maximumAdditionalCapabilities = 100
@@ -91,9 +93,10 @@ public struct VideoStreamingCapability: RPCParameters {
     preferredFPS = json.integer("preferredFPS", in: 0...Int(Int32.max))
     guard allowsAdditional else { return }
     // Nested lists are forbidden by SDL-0332; reading one level bounds the recursion as well.
-    additionalCapabilities = json["additionalVideoStreamingCapabilities"]?.array?
-      .prefix(Self.maximumAdditionalCapabilities)
+    guard let additional = json["additionalVideoStreamingCapabilities"]?.array else { return }
+    additionalCapabilities = additional.prefix(Self.maximumAdditionalCapabilities)
       .compactMap { $0.object.map { Self(json: $0, allowsAdditional: false) } }
+    unreadCapabilityCount = max(additional.count - Self.maximumAdditionalCapabilities, 0)
   }
 
   public var json: JSONObject {
@@ -114,7 +117,8 @@ public struct VideoStreamingCapability: RPCParameters {
 }
 
 extension VideoStreamingCapability {
-  /// This capability with the members that `update` has; head units send partial updates.
+  /// This capability with the members that `update` has; head units send partial updates. One that changes the size
+  /// without a list of its own ends the former list: its sizes belong to a layout of the screen that is no more.
   public func updated(by update: VideoStreamingCapability) -> VideoStreamingCapability {
     var merged = VideoStreamingCapability()
     merged.preferredResolution = update.preferredResolution ?? preferredResolution
@@ -125,7 +129,13 @@ extension VideoStreamingCapability {
     merged.pixelPerInch = update.pixelPerInch ?? pixelPerInch
     merged.scale = update.scale ?? scale
     merged.preferredFPS = update.preferredFPS ?? preferredFPS
-    merged.additionalCapabilities = update.additionalCapabilities ?? additionalCapabilities
+    if let additional = update.additionalCapabilities {
+      merged.additionalCapabilities = additional
+      merged.unreadCapabilityCount = update.unreadCapabilityCount
+    } else if merged.preferredResolution == preferredResolution {
+      merged.additionalCapabilities = additionalCapabilities
+      merged.unreadCapabilityCount = unreadCapabilityCount
+    }
     return merged
   }
 }

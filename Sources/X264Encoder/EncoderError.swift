@@ -18,6 +18,8 @@ public enum EncoderError: Error, Equatable {
   case encodingFailed
   /// The level in the stream's headers allows at most `limit` kbit/s.
   case bitrateAboveLevel(requested: Int, limit: Int)
+  /// The level in the stream's headers, times ten, does not allow so many pictures of this size.
+  case frameRateAboveLevel(requested: FrameRate, level: Int)
   case reconfigurationFailed
 }
 
@@ -54,8 +56,11 @@ extension EncoderError: CustomStringConvertible {
       "x264 could not encode the picture; its log says why. Open a new encoder."
     case .bitrateAboveLevel(let requested, let limit):
       "The stream's level allows \(limit) kbit/s, not \(requested). Open a new encoder for more."
+    case .frameRateAboveLevel(let requested, let level):
+      "The stream's level \(level / 10).\(level % 10) does not allow "
+        + "\(requested.numerator)/\(requested.denominator) frames per second. Open a new encoder for more."
     case .reconfigurationFailed:
-      "x264 refused the new bit rate; its log says why. Open a new encoder."
+      "x264 refused the new rates; its log says why. Open a new encoder."
     }
   }
 }

@@ -44,7 +44,7 @@ struct EncoderParameters: ~Copyable {
     pointer.pointee.i_timebase_den = pointer.pointee.i_fps_num
     pointer.pointee.i_keyint_max = settings.keyFrameDistance
     pointer.pointee.i_threads = Int32(clamping: settings.threads)
-    pointer.setRate(settings.bitrate, settings: settings)
+    pointer.setRate(settings.bitrate, bufferSize: settings.vbvBufferSize(bitrate: settings.bitrate))
     if let color = settings.color {
       // H.273 says 3 is reserved, and matrix 0 is for RGB and XYZ in 4:4:4.
       pointer.pointee.vui.i_colorprim = color.colourPrimaries.code(in: 1...12)
@@ -57,10 +57,10 @@ struct EncoderParameters: ~Copyable {
 
 extension UnsafeMutablePointer<x264_param_t> {
   /// Equal target and maximum put x264 in its constant bit rate mode, where the target can change later.
-  func setRate(_ bitrate: Int, settings: EncoderSettings) {
+  func setRate(_ bitrate: Int, bufferSize: Int32) {
     pointee.rc.i_bitrate = Int32(clamping: bitrate)
     pointee.rc.i_vbv_max_bitrate = Int32(clamping: bitrate)
-    pointee.rc.i_vbv_buffer_size = settings.vbvBufferSize(bitrate: bitrate)
+    pointee.rc.i_vbv_buffer_size = bufferSize
   }
 }
 

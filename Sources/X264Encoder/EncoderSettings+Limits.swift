@@ -53,6 +53,11 @@ extension EncoderSettings {
   /// Its price is that the worst second of hard moving pictures rises from 1.4 to 1.8 times the target.
   static let vbvMilliseconds = 1500
 
+  /// What H.264 levels limit besides the bit rate.
+  var macroblocksPerSecond: Int {
+    ((width + 15) / 16) * ((height + 15) / 16) * frameRate.numerator / frameRate.denominator
+  }
+
   /// Whether a picture of this size has no more macroblocks than H.264 level 6.2 allows.
   public static func canEncode(width: Int, height: Int) -> Bool {
     ((width + 15) / 16) * ((height + 15) / 16) <= 139_264

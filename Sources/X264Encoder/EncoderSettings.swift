@@ -60,7 +60,7 @@ public struct ColorDescription: Equatable, Sendable {
   }
 }
 
-/// All that an encoder is opened with. Everything but the bit rate is fixed for the life of the encoder.
+/// All that an encoder is opened with. Everything but bit rate and frame rate is fixed for the life of the encoder.
 public struct EncoderSettings: Equatable, Sendable {
   /// Picture width in pixels: even, at least 16.
   public var width: Int

@@ -12,14 +12,19 @@ public struct EncodedAccessUnit {
 
 /// libx264 for a live stream to a head unit: H.264 constrained baseline, one access unit out for each picture in.
 ///
-/// Not for use by two threads at once. x264 puts its version into the first access unit as a message of about 700
+/// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts its version into the first access unit as a message of about 700
 /// bytes after the parameter sets; its API has no switch for that.
 public final class X264Encoder {
+  /// What it was opened with, and what the stream's headers say.
   public let settings: EncoderSettings
-  private let encoder: OpaquePointer
+  /// The rates that it aims at now.
+  public internal(set) var rates: EncoderRates
+  let encoder: OpaquePointer
   private let log: EncoderLog
   /// Kept here so that encoding allocates nothing.
-  private let scratch: Scratch
+  let scratch: Scratch
+  /// Pictures from the last key frame on, this one included.
+  private var picturesSinceKeyFrame = 0
 
   /// Opens x264.
   ///
@@ -45,6 +50,7 @@ public final class X264Encoder {
       throw error
     }
     self.settings = settings
+    rates = EncoderRates(bitrate: settings.bitrate, frameRate: settings.frameRate)
     self.encoder = encoder
     self.log = log
     self.scratch = scratch
@@ -73,33 +79,22 @@ public final class X264Encoder {
     let input = scratch.input
     try planes.describe(in: &input.pointee.img, settings: settings)
     input.pointee.i_pts = timestamp
-    input.pointee.i_type = forceKeyFrame ? X264_TYPE_IDR : X264_TYPE_AUTO
+    input.pointee.i_type = forceKeyFrame || isKeyFrameDue ? X264_TYPE_IDR : X264_TYPE_AUTO
     var units: UnsafeMutablePointer<x264_nal_t>?
     var unitCount: Int32 = 0
     let byteCount = x264_encoder_encode(encoder, &units, &unitCount, input, scratch.output)
     // Without delayed frames there is always a unit; its NAL units lie one after the other.
     guard byteCount > 0, let units, unitCount > 0 else { throw .encodingFailed }
+    let isKeyFrame = scratch.output.pointee.b_keyframe != 0
+    picturesSinceKeyFrame = isKeyFrame ? 1 : picturesSinceKeyFrame &+ 1
     return EncodedAccessUnit(
       bytes: UnsafeRawBufferPointer(start: units.pointee.p_payload, count: Int(byteCount)),
-      isKeyFrame: scratch.output.pointee.b_keyframe != 0,
+      isKeyFrame: isKeyFrame,
       timestamp: scratch.output.pointee.i_pts)
   }
 
-  /// Changes the target from the next picture on, without a key frame.
-  ///
-  /// - Parameter bitrate: kbit/s.
-  /// - Throws: ``EncoderError/bitrateAboveLevel(requested:limit:)`` when the stream's headers promise less; the old
-  ///   rate then stays.
-  public func setBitrate(_ bitrate: Int) throws(EncoderError) {
-    try EncoderSettings.validate(bitrate: bitrate)
-    let parameters = scratch.parameters
-    x264_encoder_parameters(encoder, parameters)
-    if let limit = Self.maximumBitrate(levelIndication: parameters.pointee.i_level_idc), bitrate > limit {
-      throw .bitrateAboveLevel(requested: bitrate, limit: limit)
-    }
-    parameters.setRate(bitrate, settings: settings)
-    guard x264_encoder_reconfig(encoder, parameters) == 0 else { throw .reconfigurationFailed }
-  }
+  /// Whether the next picture will be a key frame in any case, as after every interval.
+  public var isKeyFrameDue: Bool { picturesSinceKeyFrame >= keyFrameDistance }
 
   /// Looks at what x264 made of the parameters: it corrects some of them in silence.
   private static func verify(
@@ -112,16 +107,5 @@ public final class X264Encoder {
     guard x264_encoder_maximum_delayed_frames(encoder) == 0 else {
       throw .unexpectedParameters(reason: "they delay pictures")
     }
-  }
-
-  private static func maximumBitrate(levelIndication: Int32) -> Int? {
-    var level = cx264_levels()
-    while let candidate = level, candidate.pointee.level_idc != 0 {
-      if Int32(candidate.pointee.level_idc) == levelIndication {
-        return Int(candidate.pointee.bitrate)
-      }
-      level = candidate + 1
-    }
-    return nil
   }
 }

@@ -251,10 +251,79 @@ def range_filter(folder):
     print(f"  {ours} against {theirs}: {ours / theirs:8.2f}x   target   1.00x   {'met' if ours <= theirs else 'MISSED'}")
 
 
+def resizes(tool):
+    """Loopback and a live source of 30 frames per second; the head unit resizes at any moment between two frames. What
+    passes between the question to upstream and upstream's first picture of the new size is not our own."""
+    import gi
+    gi.require_version("Gst", "1.0")
+    from gi.repository import Gst
+    Gst.init(None)
+    interval, sizes = 1 / 30, ("480x320", "800x480")
+    process = subprocess.Popen([tool, "--port", "0", "--quiet", "--commands"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    port = int(process.stdout.readline().split()[1])
+    print("\nr. From a resize of the head unit to the first key frame of the new size, in frame intervals, 60 resizes")
+    for name, encoding in (("raw video", ""), ("H.264", " ! x264enc tune=zerolatency speed-preset=superfast"
+                                              " ! video/x-h264,profile=constrained-baseline")):
+        pipeline = Gst.parse_launch(f"videotestsrc is-live=true ! video/x-raw,framerate=30/1{encoding}"
+                                    f" ! sdlvideosink name=sink sync=false uri=sdl://127.0.0.1:{port}")
+        bus = pipeline.get_bus()
+        asked, changed, arrived = [], [], []
+
+        def pass_event(_, info):
+            event = info.get_event()
+            if event.type == Gst.EventType.RECONFIGURE:
+                asked.append(time.monotonic())
+            elif event.type == Gst.EventType.CAPS:
+                changed.append(time.monotonic())
+            return Gst.PadProbeReturn.OK
+
+        def pass_buffer(_pad, _info):
+            if changed and not arrived:
+                arrived.append(time.monotonic())
+            return Gst.PadProbeReturn.OK
+
+        pad = pipeline.get_by_name("sink").get_static_pad("sink")
+        pad.add_probe(Gst.PadProbeType.EVENT_UPSTREAM | Gst.PadProbeType.EVENT_DOWNSTREAM, pass_event)
+        pad.add_probe(Gst.PadProbeType.BUFFER, pass_buffer)
+
+        def wait_for(message_name):
+            while message := bus.timed_pop_filtered(10 * Gst.SECOND, Gst.MessageType.ELEMENT | Gst.MessageType.ERROR):
+                if message.type == Gst.MessageType.ERROR:
+                    sys.exit(message.parse_error()[0].message)
+                if message.has_name(message_name):
+                    return message.get_structure()
+            sys.exit(f"no {message_name}")
+
+        pipeline.set_state(Gst.State.PLAYING)
+        wait_for("sdl-stream-started")
+        # The stream may start before upstream has changed.
+        time.sleep(1)
+        durations, own, lost = [], [], 0
+        for count in range(60):
+            # Each at another distance to the next frame.
+            time.sleep(0.2 + interval * count / 60)
+            asked.clear(), changed.clear(), arrived.clear()
+            process.stdin.write(f"resize {sizes[count % 2]} scale 1\n")
+            process.stdin.flush()
+            resized = wait_for("sdl-resized")
+            durations.append(resized.get_value("duration") / Gst.SECOND / interval)
+            own.append(durations[-1] - (arrived[0] - asked[0]) / interval)
+            lost += resized.get_value("dropped-frames")
+        pipeline.set_state(Gst.State.NULL)
+        # Other processes may take the machine away for an interval.
+        most = statistics.quantiles(own, n=20)[-1]
+        print(f"  {name:10} in all {statistics.median(durations):.2f}, longest {max(durations):.2f}, {lost / 60:.2f} frames lost"
+              f"; of our own {statistics.median(own):.2f}, 19 of 20 within {most:.2f}, longest {max(own):.2f}"
+              f"   target 2.00   {'met' if most <= 2 else 'MISSED'}")
+    process.terminate()
+    process.communicate()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcde", help="which of a, b, c, d, e to run")
+    parser.add_argument("--only", default="abcder", help="which of a, b, c, d, e, r to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -268,6 +337,8 @@ def main():
             allocations(options.head_unit, folder)
         if "e" in options.only:
             range_filter(folder)
+        if "r" in options.only:
+            resizes(options.head_unit)
 
 
 if __name__ == "__main__":

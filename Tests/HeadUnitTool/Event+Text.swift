@@ -3,12 +3,20 @@ import SDLMessages
 import SDLWire
 
 extension HeadUnitSession.Event {
+  /// More would not fit on a line.
+  private static let mostRectangles = 4
+
   /// One line for people; nil for what is not worth one.
   var text: String? {
     switch self {
     case .appRegistered(let name, let id, let types, let version):
       "registered \"\(name)\" (\(id), \(types.map(\.rawValue).joined(separator: ", "))) over protocol \(version)"
     case .hmiStatusSent(let status): "HMI status \(status.text)"
+    case .touchSent(let event):
+      "touch \(event.kind?.rawValue ?? "")"
+        + event.fingers.map { finger in
+          " #\(finger.id)" + finger.samples.map { " (\($0.x), \($0.y))" }.joined()
+        }.joined()
     case .appHMIStatus(let status): "the app's own status \(status.text)"
     case .videoStarted(let parameters): "video started, \(parameters.text)"
     case .videoRefused(let rejection):
@@ -22,7 +30,10 @@ extension HeadUnitSession.Event {
     case .violation(let violation): "violation: \(violation)"
     case .appCapability(let capability):
       "the app can stream \(capability.additionalCapabilities?.count ?? 0) of the offered formats"
-    case .hapticRectangles(let count): "\(count) haptic rectangles"
+    case .hapticRectangles(let rectangles):
+      (["\(rectangles.count) haptic rectangles"] + rectangles.prefix(Self.mostRectangles).map(\.description)
+        + (rectangles.count > Self.mostRectangles ? ["…"] : []))
+        .joined(separator: ", ")
     }
   }
 }

@@ -64,7 +64,10 @@ extension HeadUnitCommand {
   /// Whether it does nothing when no app is registered.
   fileprivate var needsApp: Bool {
     switch self {
-    case .level, .resize, .driverDistraction, .activate, .endVideo, .cut, .ignitionOff, .refuse: true
+    case .level, .resize, .frameRate, .maximumBitrate, .driverDistraction, .activate, .touch, .endVideo, .cut,
+      .ignitionOff,
+      .refuse:
+      true
     case .event, .silent, .stall, .refuseConnections, .help: false
     }
   }

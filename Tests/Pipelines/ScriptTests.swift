@@ -48,6 +48,13 @@ import Testing
     #expect(result.status == 0 && result.output.contains("HMI level FULL"), "\(result)")
   }
 
+  @Test func resize() throws {
+    let result = try Program.run(
+      "/usr/bin/python3", pipelines.appending(path: "resize.py").path, "--head-unit", Installation.headUnitTool.path,
+      "--pause", "0.2", in: folder)
+    #expect(result.status == 0 && result.output.contains("320×480 to 1280×720"), "\(result)")
+  }
+
   /// Half a minute through all that can happen; the script itself checks what must come of it.
   @Test func timeline() throws {
     let output = folder.path("timeline.svg")
@@ -58,7 +65,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)).count > 10_000)
   }
 
-  @Test(arguments: scripts + ["real-head-unit.sh", "drive.py", "timeline/__main__.py"])
+  @Test(arguments: scripts + ["real-head-unit.sh", "drive.py", "resize.py", "timeline/__main__.py"])
   func headOfThreeComments(_ name: String) throws {
     let text = String(decoding: try Data(contentsOf: pipelines.appending(path: name)), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -50,6 +50,18 @@ import Testing
     #expect(all[6...].allSatisfy { $0.hasPrefix("video/x-raw") && $0.contains("2147483647/1") })
   }
 
+  /// The app's own wish counts as well, and live.
+  @Test func wishedRateComesFirst() throws {
+    let drive = try Drive(.small(320, 240, frameRate: 20), properties: "sync=false max-framerate=15/2")
+    try drive.start()
+    let sink = try drive.pipeline.sink
+    #expect(try structures(sink).first?.contains("framerate=(fraction)[ 0/1, 15/2 ]") == true)
+    sink.set("max-framerate", "60")
+    #expect(try structures(sink).first?.contains("framerate=(fraction)[ 0/1, 20/1 ]") == true)
+    sink.set("max-framerate", "0")
+    #expect(try structures(sink).first?.contains("framerate=(fraction)[ 0/1, 20/1 ]") == true)
+  }
+
   @Test func filterComesFirst() throws {
     let drive = try Drive(.small(320, 240, additional: [(160, 120)]))
     try drive.start()

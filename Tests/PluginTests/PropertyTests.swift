@@ -23,7 +23,19 @@ import Testing
     ("background-notice", "true", "false", "false"),
     ("background-repeat", "false", "true", "true"),
     ("background-text", nil, "See you soon", "See you soon"),
-    ("bitrate", "600", "1500", "1500"),
+    ("bitrate", "0", "1500", "1500"),
+    ("bitrate-policy", "default-capped", "head-unit-maximum", "head-unit-maximum"),
+    ("max-framerate", "0/1", "30000/1001", "30000/1001"),
+    ("max-framerate", "0/1", "15", "15/1"),
+    ("max-framerate", "0/1", "240", "240/1"),
+    (
+      "haptic-rectangles", "<  >", "<<10,10,100,50>,<10,80,100,50>>",
+      "< (array)< (int)10, (int)10, (int)100, (int)50 >, (array)< (int)10, (int)80, (int)100, (int)50 > >"
+    ),
+    ("video-formats", nil, "RTP, raw", "RTP, raw"),
+    ("synced-panning", "true", "false", "false"),
+    ("emulate-mouse", "false", "true", "true"),
+    ("gestures", "false", "true", "true"),
     ("speed-preset", "superfast", "ultrafast", "ultrafast"),
     ("key-int-max", "0", "15", "15"),
     ("threads", "0", "1", "1"),
@@ -73,6 +85,7 @@ import Testing
     ("uri", "sdl://192.0.2.7"), ("app-name", "Other"), ("app-id", "other"), ("app-type", "projection"),
     ("language", "DE-DE"), ("connect-timeout", "1"), ("heartbeat-interval", "1"), ("speed-preset", "slow"),
     ("key-int-max", "1"), ("threads", "3"), ("option-string", "ref=2"),
+    ("video-formats", "raw"),
   ])
   func refusedInPaused(_ name: String, _ value: String) throws {
     let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink")

@@ -21,6 +21,8 @@ import Testing
     g_object_set_property(try pipeline["after"].object, "caps", &value)
     g_value_unset(&value)
     gst_caps_unref(caps)
+    // Before that, another sink may still come.
+    pipeline.setState(GST_STATE_PAUSED)
     let filter = filter.flatMap { gst_caps_from_string($0) }
     defer { filter.map { gst_caps_unref($0) } }
     let result = try #require(gst_pad_query_caps(try pipeline["filter"].pad("sink"), filter))

@@ -54,12 +54,13 @@ import Testing
     let started = try pipeline.waitForElementMessage("sdl-stream-started")
     let size = "\(started["width"] ?? "") x \(started["height"] ?? "")"
     #expect(size == row.sizes.first)
+    // Until upstream has changed, what flows is taken as well.
+    try headUnit.waitForFrames(2)
     let caps = try #require(gst_pad_query_caps(try pipeline["filter"].pad("sink"), nil))
     defer { gst_caps_unref(caps) }
     var seen: [String] = []
     for size in sizes(in: caps) where !seen.contains(size) { seen.append(size) }
     #expect(seen == row.sizes)
-    try headUnit.waitForFrames(2)
     #expect(headUnit.record.violations == [])
     #expect(pipeline.drain().allSatisfy { $0.warning == nil })
   }
@@ -73,11 +74,11 @@ import Testing
     for size in ["800×380", "320×200", "480×320", "400×380", "800×240", "scale 1.5", "scale 2.0"] {
       #expect(warning.text.contains(size), "\(warning)")
     }
-    _ = try pipeline.waitForError()
-    let caps = try #require(gst_pad_query_caps(try pipeline["filter"].pad("sink"), nil))
-    #expect(gst_caps_is_empty(caps) != 0)
-    gst_caps_unref(caps)
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["frames-dropped-wrong-size"] >= 3 })
     #expect(pipeline.drain().count { $0.warning != nil } == 1)
+    #expect(pipeline.drain().allSatisfy { $0.error == nil })
+    #expect(sink.statistics.areFramesConserved)
     #expect(!headUnit.record.events.contains { if case .videoStarted = $0 { true } else { false } })
   }
 
@@ -138,7 +139,7 @@ import Testing
     #expect(sizes(in: caps).first == "320 x 200", "\(sizes(in: caps))")
   }
 
-  private func ask(_ sink: Element) throws -> [VideoDisplay] {
+  private func ask(_ sink: Element) throws -> VideoRangeJudge.HeadUnit {
     // Asked through an element that knows nothing of the query.
     let pad = try #require(gst_pad_new("src", GST_PAD_SRC))
     gst_object_ref_sink(pad)
@@ -151,16 +152,19 @@ import Testing
 
   @Test func sinkAnswersTheQuery() throws {
     let sink = try Element("sdlvideosink")
-    #expect(try ask(sink).isEmpty)
-    #expect(try ask(Element("fakesink")).isEmpty)
+    #expect(try ask(sink) == .silent)
+    #expect(try ask(Element("fakesink")) == .none)
 
     let headUnit = try TestHeadUnit(Self.core)
     let pipeline = try pipeline(headUnit, "", between: "! queue name=queue")
     try pipeline.play()
     try pipeline.waitForElementMessage("sdl-stream-started")
-    let displays = CapabilityQuery.ask(try pipeline["filter"].pad("src"))
-    let capability = try #require(Self.core.videoCapability)
-    #expect(displays == VideoDisplay.displays(of: capability))
+    guard case .displays(let displays) = CapabilityQuery.ask(try pipeline["filter"].pad("src")) else {
+      throw TestFailure("no displays")
+    }
+    let expected = VideoDisplay.displays(of: try #require(Self.core.videoCapability))
+    #expect(displays.map(\.description) == expected.map(\.description))
+    #expect(displays.map(\.frameRate) == expected.map(\.frameRate))
     #expect(displays.count == 8)
   }
 
@@ -170,7 +174,8 @@ import Testing
     try pipeline.play()
     let started = try pipeline.waitForElementMessage("sdl-stream-started")
     #expect(started["width"] == "800" && started["height"] == "480")
-    #expect(CapabilityQuery.ask(try pipeline["filter"].pad("src")).map(\.size) == [VideoSize(800, 480)])
+    #expect(
+      CapabilityQuery.ask(try pipeline["filter"].pad("src")) == .displays([VideoDisplay(size: VideoSize(800, 480))]))
   }
 }
 

@@ -168,7 +168,7 @@ import Testing
   private func judge(_ width: Int) -> VideoRangeJudge {
     var range = VideoRange()
     range.minimumWidth = width
-    return VideoRangeJudge(ranges: VideoRanges(landscape: range), displays: [])
+    return VideoRangeJudge(ranges: VideoRanges(landscape: range))
   }
 
   @Test func formerJudgesAreForgottenWithTheirCaps() {

@@ -15,10 +15,11 @@ import Testing
     "frames-dropped-frame-rate", "frames-dropped-discarded", "frames-dropped-no-picture", "frames-dropped-late",
     "frames-repeated", "notice-frames-sent", "frames-encoded", "key-frames-sent", "key-frames-forced",
     "encode-time-average-ns", "encode-time-maximum-ns", "queue-frames", "queue-bytes", "queue-dwell-last-ns",
-    "queue-dwell-maximum-ns", "bitrate-target-kbps", "bitrate-measured-kbps", "bytes-sent", "video-bytes-sent",
+    "queue-dwell-maximum-ns", "bitrate-target-kbps", "framerate-target", "bitrate-measured-kbps", "bytes-sent",
+    "video-bytes-sent",
     "connect-attempts", "connections", "connect-time-ns", "round-trip-ns", "stream-starts", "stream-start-failures",
-    "resizes", "suspensions", "suspended-time-ns", "last-error", "session-frames-in", "session-frames-sent",
-    "session-frames-dropped", "session-video-bytes-sent",
+    "resizes", "touches", "navigation-events", "suspensions", "suspended-time-ns", "last-error", "session-frames-in",
+    "session-frames-sent", "session-frames-dropped", "session-video-bytes-sent",
   ]
 
   /// Those that only grow.

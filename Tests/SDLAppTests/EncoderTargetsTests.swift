@@ -3,35 +3,129 @@ import Testing
 
 /// Three layers, merged from scratch (rows E of the acceptance cases).
 @Suite struct EncoderTargetsTests {
-  struct Row: Sendable {
-    var app: Int?
-    var limit: Int?
-    var preferred: Int?
-    var bitrate: Int
-    var frameRate: Int
+  struct Row: Sendable, CustomTestStringConvertible {
+    var id: String
+    /// kbit/s and pictures per second of the app and of the head unit.
+    var app: (bitrate: Int?, frameRate: Int?) = (nil, nil)
+    var headUnit: (bitrate: Int?, frameRate: Int?) = (nil, nil)
+    var policy = BitratePolicy.defaultCapped
+    var size = VideoSize(800, 380)
+    var largest: VideoSize?
+    var expected: (bitrate: Int, frameRate: Int)
+
+    var testDescription: String { id }
+
+    var targets: EncoderTargets {
+      EncoderTargets(
+        wish: EncoderWish(
+          bitrate: app.bitrate, frameRate: app.frameRate.flatMap { Fraction($0) }, automaticBitrate: policy),
+        limits: EncoderLimits(
+          maximumBitrate: headUnit.bitrate, preferredFrameRate: headUnit.frameRate, largestPicture: largest),
+        size: size)
+    }
   }
 
   @Test(arguments: [
-    // E1, E2, E3, E5, E6, E10
-    Row(app: nil, limit: nil, preferred: nil, bitrate: 600, frameRate: 15),
-    Row(app: nil, limit: 20_000, preferred: 15, bitrate: 600, frameRate: 15),
-    Row(app: 3000, limit: 5000, preferred: nil, bitrate: 3000, frameRate: 15),
-    Row(app: 8000, limit: nil, preferred: nil, bitrate: 8000, frameRate: 15),
-    Row(app: 300, limit: nil, preferred: nil, bitrate: 300, frameRate: 15),
-    Row(app: nil, limit: 0, preferred: 0, bitrate: 600, frameRate: 15),
-    // The head unit's limit holds for both layers below it.
-    Row(app: 8000, limit: 5000, preferred: 30, bitrate: 5000, frameRate: 30),
-    Row(app: nil, limit: 400, preferred: nil, bitrate: 400, frameRate: 15),
-    // The unit mistaken by generic_hmi is no limit in practice.
-    Row(app: nil, limit: 400_000, preferred: 60, bitrate: 600, frameRate: 60),
-    // Absurd numbers from the network.
-    Row(app: 1000, limit: -1, preferred: -1, bitrate: 1000, frameRate: 15),
-    Row(app: 1000, limit: .max, preferred: .max, bitrate: 1000, frameRate: 240),
-    Row(app: 1000, limit: .min, preferred: .min, bitrate: 1000, frameRate: 15),
+    Row(id: "E1", expected: (600, 15)),
+    Row(id: "E1 with iOS policy", policy: .headUnitMaximum, expected: (600, 15)),
+    Row(id: "E2", headUnit: (20_000, 15), expected: (600, 15)),
+    Row(id: "E2 with iOS policy", headUnit: (20_000, 15), policy: .headUnitMaximum, expected: (20_000, 15)),
+    Row(id: "E3", app: (3000, nil), headUnit: (5000, nil), expected: (3000, 15)),
+    Row(
+      id: "E3 with iOS policy", app: (3000, nil), headUnit: (5000, nil), policy: .headUnitMaximum, expected: (3000, 15)),
+    Row(id: "E3 above", app: (8000, nil), headUnit: (5000, nil), expected: (5000, 15)),
+    Row(id: "E5", app: (8000, nil), expected: (8000, 15)),
+    Row(id: "E6", app: (300, nil), expected: (300, 15)),
+    Row(id: "E7", app: (nil, 60), headUnit: (nil, 30), expected: (600, 30)),
+    Row(id: "E8", app: (nil, 15), headUnit: (nil, 30), expected: (600, 15)),
+    Row(id: "E9", app: (nil, 60), expected: (600, 60)),
+    Row(id: "E10", headUnit: (0, 0), expected: (600, 15)),
+    Row(id: "E10 with iOS policy", headUnit: (0, 0), policy: .headUnitMaximum, expected: (600, 15)),
+    Row(id: "E10 zero from the app", app: (0, nil), headUnit: (400, 25), expected: (400, 25)),
+    Row(id: "E11", headUnit: (400_000, 30), policy: .headUnitMaximum, expected: (1824, 30)),
+    Row(id: "E11 with the default policy", headUnit: (400_000, 30), expected: (600, 30)),
+    Row(
+      id: "E11 at half the rate", app: (nil, 15), headUnit: (400_000, 30), policy: .headUnitMaximum, expected: (912, 15)
+    ),
+    Row(
+      id: "E11 scaled by 2", headUnit: (400_000, 30), policy: .headUnitMaximum, size: VideoSize(400, 190),
+      largest: VideoSize(800, 380), expected: (456, 30)),
+    Row(id: "E11 asked for", app: (500_000, nil), headUnit: (400_000, 30), expected: (400_000, 30)),
+    Row(id: "limit below the default", headUnit: (400, nil), expected: (400, 15)),
+    Row(id: "limit of 1 kbit/s", app: (600, nil), headUnit: (1, 1), expected: (1, 1)),
+    Row(
+      id: "plausible for its display, not for the scaled picture", headUnit: (20_000, 15), policy: .headUnitMaximum,
+      size: VideoSize(400, 190), largest: VideoSize(800, 380), expected: (20_000, 15)),
+    Row(
+      id: "plausible at its rate, not at the app's", app: (nil, 1), headUnit: (20_000, 15), policy: .headUnitMaximum,
+      expected: (20_000, 1)),
+    Row(id: "exactly uncompressed", headUnit: (54_720, 15), policy: .headUnitMaximum, expected: (54_720, 15)),
+    Row(id: "just above uncompressed", headUnit: (54_721, 15), policy: .headUnitMaximum, expected: (912, 15)),
+    Row(id: "negative", app: (1000, nil), headUnit: (-1, -1), expected: (1000, 15)),
+    Row(id: "negative from the app", app: (-5, -5), expected: (600, 15)),
+    Row(id: "largest", app: (1000, nil), headUnit: (.max, .max), expected: (1000, 240)),
+    Row(id: "largest with iOS policy", headUnit: (.max, .max), policy: .headUnitMaximum, expected: (14_592, 240)),
+    Row(id: "largest from the app", app: (.max, .max), expected: (2_000_000, 15)),
+    Row(id: "absurd but representable from the app", app: (.max, 2_000_000_000), expected: (2_000_000, 240)),
+    Row(id: "smallest", app: (1000, nil), headUnit: (.min, .min), expected: (1000, 15)),
+    Row(
+      id: "no picture", headUnit: (400_000, 30), policy: .headUnitMaximum, size: VideoSize(0, 0), expected: (1, 30)),
+    Row(
+      id: "picture beyond arithmetic", headUnit: (.max, 30), policy: .headUnitMaximum, size: VideoSize(.max, .max),
+      expected: (2_000_000, 30)),
+    Row(
+      id: "negative picture", headUnit: (100, 30), policy: .headUnitMaximum, size: VideoSize(.min, .min),
+      expected: (1, 30)),
   ])
   func merge(_ row: Row) {
-    let targets = EncoderTargets(bitrate: row.app, maximumBitrate: row.limit, preferredFrameRate: row.preferred)
-    #expect(targets.bitrate == row.bitrate)
-    #expect(targets.frameRate == row.frameRate)
+    let targets = row.targets
+    #expect(targets.bitrate == row.expected.bitrate)
+    #expect(targets.frameRate == Fraction(clamping: row.expected.frameRate))
+  }
+
+  /// E11: the numbers of the warning, and when there is one.
+  @Test func doubtNamesItsNumbers() throws {
+    var row = Row(id: "E11", headUnit: (400_000, 30), policy: .headUnitMaximum, expected: (1824, 30))
+    let doubt = try #require(row.targets.doubt)
+    #expect(doubt.announced == 400_000 && doubt.uncompressed == 109_440 && doubt.isConsequential)
+    row.policy = .defaultCapped
+    #expect(row.targets.doubt?.isConsequential == false)
+    row.policy = .headUnitMaximum
+    row.app.bitrate = 500_000
+    #expect(row.targets.doubt?.isConsequential == false)
+    row.headUnit.bitrate = 20_000
+    #expect(row.targets.doubt == nil)
+    row.headUnit.bitrate = nil
+    #expect(row.targets.doubt == nil)
+  }
+
+  /// E13: nothing of a former head unit, or of a former limit, is left.
+  @Test(arguments: BitratePolicy.allCases) func e13(policy: BitratePolicy) {
+    let none = EncoderTargets(size: VideoSize(800, 380))
+    var row = Row(id: "E13", headUnit: (2000, 30), policy: policy, expected: (0, 0))
+    #expect(row.targets.bitrate == (policy == .headUnitMaximum ? 2000 : 600))
+    row.headUnit = (nil, nil)
+    #expect(row.targets == none)
+    row.headUnit = (200, 5)
+    #expect(row.targets.bitrate == 200)
+    row.headUnit = (nil, nil)
+    #expect(row.targets == none)
+  }
+
+  @Test(arguments: [
+    (Fraction(30_000, 1001), 15, Fraction(15)), (Fraction(30_000, 1001), 30, Fraction(30_000, 1001)),
+    (Fraction(1, 2), 30, Fraction(1, 2)), (Fraction(1, 2), nil, Fraction(1, 2)),
+    (Fraction(2_147_483_647), 2_147_483_647, Fraction(240)),
+    (Fraction(1, 2_147_483_647), nil, Fraction(1, 2_147_483_647)),
+  ])
+  func fractions(wish: Fraction?, announced: Int?, expected: Fraction?) {
+    #expect(EncoderTargets.frameRate(wish: wish, announced: announced) == expected)
+  }
+
+  @Test func impossibleFractions() {
+    #expect(Fraction(0) == nil && Fraction(-1) == nil && Fraction(1, 0) == nil && Fraction(.max) == nil)
+    #expect(Fraction(1, .min) == nil && Fraction(2_147_483_648, 1) == nil)
+    #expect(Fraction(30_000, 1001)?.description == "29.97" && Fraction(15)?.description == "15")
+    #expect(Fraction(24_000, 1001)?.interval == 41_708_333 && Fraction(1, 20)?.description == "0.05")
   }
 }

@@ -25,15 +25,17 @@ import Testing
     #expect(duet.take().contains("→ EndService rpc hash 65537"))
   }
 
-  @Test(arguments: Duet.seeds) func everyPresetStreams(seed: UInt64) {
+  @Test(arguments: Duet.seeds) func everyPresetStreams(seed: UInt64) throws {
     for preset in HeadUnitPreset.allCases {
       let duet = Duet(Duet.configuration(preset), seed: seed)
       duet.connect()
       let capability = preset.configuration.videoCapability
-      let offer = capability.flatMap { VideoOffer.offers(of: $0).first }
-      duet.setWish(VideoWish(size: offer?.size ?? VideoSize(800, 480)))
+      let displays = VideoDisplay.displays(of: capability, screen: VideoSize(800, 480))
+      let size = try #require(displays.first?.streamSize)
+      duet.setSupportedDisplays(displays)
+      duet.setWish(VideoWish(size: size))
       duet.wait(.seconds(1))
-      #expect(duet.app.videoGrant?.size == offer?.size ?? VideoSize(800, 480))
+      #expect(duet.app.videoGrant?.size == size)
       #expect(duet.violations.isEmpty)
       duet.finish()
       #expect(duet.isClosedByApp)

@@ -9,7 +9,7 @@ import TestSupport
 
   /// A head unit without manners: answers late, twice, to nothing, and ends what it likes.
   private static func disturb(_ driver: AppDriver, _ random: inout SeededGenerator) {
-    switch Int.random(in: 0..<18, using: &random) {
+    switch Int.random(in: 0..<24, using: &random) {
     case 0, 1, 2:
       driver.status(
         HMILevel.allCases.randomElement(using: &random) ?? .none,
@@ -23,11 +23,29 @@ import TestSupport
     case 9, 10: driver.control(Bool.random(using: &random) ? .endServiceACK : .endServiceNAK, .video)
     case 11: driver.setWish(sizes.randomElement(using: &random).map { VideoWish(size: $0) })
     case 12: driver.setWish(nil)
+    case 18:
+      driver.setWish(
+        VideoWish(
+          size: sizes[0], transport: VideoTransport.allCases.randomElement(using: &random) ?? .raw,
+          isBare: Bool.random(using: &random)))
+    case 19:
+      driver.acknowledgeVideo(
+        VideoServiceParameters(videoProtocol: ["RAW", "RTP", "RTSP"].randomElement(using: &random)))
     case 13:
       var update = VideoStreamingCapability()
       update.maxBitrate = Int.random(in: 1...3, using: &random)
+      update.hapticSpatialDataSupported = Bool.random(using: &random)
       driver.updateCapability(update)
     case 14: driver.control(.heartbeat, .control)
+    case 22, 23: touch(driver, &random)
+    case 20:
+      let rectangles = (0..<Int.random(in: 0...2, using: &random)).map { id in
+        HapticRectangle(id: id, x: .random(in: -9...900, using: &random), y: 0, width: 100, height: 100)
+      }
+      driver.setHapticRectangles(HapticRectangleList(rectangles))
+    case 21 where driver.hasAsked(.sendHapticData):
+      let code = [ResultCode.success, .disallowed, .invalidData].randomElement(using: &random) ?? .success
+      driver.respond(.sendHapticData, RPCResult(success: code == .success, resultCode: code).json)
     case 15, 16: driver.setAppState(AppState.allCases.randomElement(using: &random) ?? .foreground)
     default: driver.wait(.milliseconds(Int.random(in: 1...6000, using: &random)))
     }
@@ -35,6 +53,18 @@ import TestSupport
     if Int.random(in: 0..<4, using: &random) == 0 {
       driver.wait(.milliseconds(Int.random(in: 0...1200, using: &random)))
     }
+  }
+
+  private static func touch(_ driver: AppDriver, _ random: inout SeededGenerator) {
+    let fingers = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+      OnTouchEvent.Finger(
+        id: Int.random(in: 0...3, using: &random),
+        samples: (0..<Int.random(in: 0...3, using: &random)).map { time in
+          OnTouchEvent.Sample(x: .random(in: 0...10_000, using: &random), y: 0, time: time)
+        })
+    }
+    let kind = OnTouchEvent.Kind.allCases.randomElement(using: &random)
+    driver.notify(.onTouchEvent, OnTouchEvent(kind: kind, fingers: fingers).json)
   }
 
   /// Plays a polite head unit until the stream stands, or ten rounds have passed.

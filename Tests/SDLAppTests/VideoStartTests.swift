@@ -100,10 +100,10 @@ import Testing
   @Test(arguments: [
     Answer(width: 800, height: 480, accepted: VideoSize(800, 480)),
     Answer(width: nil, height: nil, accepted: VideoSize(800, 480)),
-    Answer(width: 0, height: 0, accepted: VideoSize(800, 480)),
+    Answer(width: 0, height: 0, accepted: VideoSize(800, 480), diagnostics: 1),
     Answer(width: 640, height: nil, accepted: VideoSize(800, 480), diagnostics: 1),
-    Answer(width: -1, height: 480, accepted: VideoSize(800, 480)),
-    Answer(width: .max, height: .max, accepted: VideoSize(800, 480)),
+    Answer(width: -1, height: 480, accepted: VideoSize(800, 480), diagnostics: 1),
+    Answer(width: .max, height: .max, accepted: VideoSize(800, 480), diagnostics: 1),
     Answer(width: 640, height: 360, accepted: VideoSize(640, 360)),
   ])
   func acceptedSize(_ answer: Answer) {
@@ -138,6 +138,87 @@ import Testing
     driver.wait(.seconds(6))
     driver.control(.endService, .video)
     _ = driver.take()
+    driver.wait(.seconds(2))
+    #expect(driver.take() == [Self.start])
+  }
+
+  struct Format: Sendable {
+    var videoProtocol: String?
+    var codec: String?
+    /// Nil: it can't be sent.
+    var transport: VideoTransport?
+    var rejected: [String] = []
+  }
+
+  /// N10 and other answers to a request for RTP.
+  @Test(arguments: [
+    Format(transport: .raw),
+    Format(videoProtocol: "RTP", codec: "H264", transport: .rtp),
+    Format(videoProtocol: "RTP", transport: .rtp),
+    Format(codec: "H264", transport: .raw),
+    Format(videoProtocol: "RAW", codec: "H264", transport: .raw),
+    Format(videoProtocol: "RTSP", codec: "H264", rejected: ["videoProtocol"]),
+    Format(videoProtocol: "RTP", codec: "VP8", rejected: ["videoCodec"]),
+    Format(videoProtocol: "WEBM", codec: "VP9", rejected: ["videoCodec", "videoProtocol"]),
+    Format(codec: "", rejected: ["videoCodec"]),
+  ])
+  func acceptedFormat(_ answer: Format) {
+    let driver = AppDriver.ready(wish: VideoWish(size: VideoSize(800, 480), transport: .rtp))
+    driver.status(.full, .streamable)
+    #expect(driver.take().last == "→ StartService video 800×480 RTP H264")
+    driver.acknowledgeVideo(
+      VideoServiceParameters(videoProtocol: answer.videoProtocol, videoCodec: answer.codec))
+    #expect(driver.session.videoGrant?.transport == answer.transport)
+    guard answer.transport == nil else {
+      #expect(driver.session.videoGrant?.codec == .h264)
+      _ = driver.take()
+      // Whatever was granted, the wish stands.
+      driver.setWish(VideoWish(size: VideoSize(800, 480), transport: .rtp))
+      #expect(driver.take().isEmpty)
+      return
+    }
+    #expect(
+      driver.take() == [
+        "• start of 800×480 failed [\(answer.rejected.joined(separator: ","))], never again", "→ EndService video",
+      ])
+    // Something else is asked for when the service has ended.
+    driver.setWish(VideoWish(size: VideoSize(800, 480)))
+    driver.control(.endServiceACK, .video)
+    #expect(driver.take() == [Self.start])
+  }
+
+  /// SDL-0058: a start without parameters has no payload. Its refusal is final, unless the driver has left meanwhile.
+  @Test func withoutParameters() {
+    let driver = AppDriver.ready(wish: VideoWish(size: VideoSize(800, 480), isBare: true))
+    driver.status(.full, .streamable)
+    #expect(driver.frames.last?.header.controlFrame == .startService && driver.frames.last?.payload == [])
+    driver.status(.none, .notStreamable)
+    driver.refuseVideo(reason: "not in this level")
+    #expect(driver.take().suffix(2) == ["→ StartService video", "• status NONE NOT_STREAMABLE"])
+    driver.status(.full, .streamable)
+    driver.refuseVideo()
+    #expect(
+      driver.take().suffix(2) == ["→ StartService video", "• start of 800×480 failed [], never again"])
+    driver.wait(.seconds(100))
+    #expect(driver.take().isEmpty)
+  }
+
+  @Test func withoutParametersAccepted() {
+    let driver = AppDriver.ready(wish: VideoWish(size: VideoSize(800, 480), isBare: true))
+    driver.status(.full, .streamable)
+    driver.acknowledgeVideo(VideoServiceParameters(width: 640, height: 360, videoProtocol: "RTP", videoCodec: "H264"))
+    let grant = driver.session.videoGrant
+    #expect(grant?.size == VideoSize(640, 360) && grant?.isSizeInsisted == true && grant?.transport == .rtp)
+    _ = driver.take()
+    driver.setWish(VideoWish(size: VideoSize(640, 360), isBare: true))
+    #expect(driver.take().isEmpty)
+  }
+
+  /// Keys that name nothing of the request are as none.
+  @Test func refusedWithUnknownParameters() {
+    let driver = AppDriver.starting()
+    driver.refuseVideo(["hashId"])
+    #expect(driver.take() == ["• start of 800×480 failed [hashId], again after 2.0 seconds"])
     driver.wait(.seconds(2))
     #expect(driver.take() == [Self.start])
   }

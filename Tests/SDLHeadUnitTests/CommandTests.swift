@@ -14,6 +14,8 @@ import Testing
       ("embedded-navi on", .event(.embeddedNavigation, isActive: true)),
       ("resize 400x380", .resize(ImageResolution(400, 380), scale: nil)),
       ("  resize\t640x480   scale 1.5 \r", .resize(ImageResolution(640, 480), scale: 1.5)),
+      ("framerate 10", .frameRate(10)),
+      ("max-bitrate 0", .maximumBitrate(0)),
       ("distraction off", .driverDistraction(OnDriverDistraction(isDistractionLimited: false))),
       (
         "distraction on  Swipe  up",
@@ -23,6 +25,20 @@ import Testing
       ),
       ("activate", .activate(nil)),
       ("activate 2", .activate(2)),
+      (
+        "touch begin 0 100 200",
+        .touch(OnTouchEvent(kind: .begin, fingers: [.init(id: 0, samples: [.init(x: 100, y: 200)])]))
+      ),
+      (
+        "touch move 1 5 6 0 7 8 1 10000 0",
+        .touch(
+          OnTouchEvent(
+            kind: .move,
+            fingers: [
+              .init(id: 1, samples: [.init(x: 5, y: 6), .init(x: 10_000, y: 0)]),
+              .init(id: 0, samples: [.init(x: 7, y: 8)]),
+            ]))
+      ),
       ("end-video", .endVideo),
       ("cut", .cut),
       ("ignition-off", .ignitionOff),
@@ -58,7 +74,11 @@ import Testing
     "level", "level high", "level full maybe", "level full streamable now", "emergency", "resize", "resize 0x480",
     "resize 800x480x1", "resize 10001x480", "resize 800x", "resize 800x480 scale", "resize 800x480 scale 0.5",
     "resize 800x480 scale 11", "resize 800x480 by 2", "distraction", "distraction maybe", "activate 256", "activate -1",
-    "refuse depth", "silent", "stall", "stall 0", "stall -1", "stall inf", "stall 1e9", "refuse-connections", "help me",
+    "touch begin", "touch begin 0", "touch begin 0 1", "touch begin 0 1 2 3", "touch press 0 1 2", "touch end 10 1 2",
+    "touch end -1 1 2", "touch cancel 0 10001 2", "touch move 0 1 -2", "touch move 0 1.5 2",
+    "refuse depth", "framerate", "framerate -1", "framerate 29.97", "framerate 2147483648", "max-bitrate",
+    "max-bitrate 600k", "max-bitrate 600 400", "silent", "stall", "stall 0", "stall -1", "stall inf", "stall 1e9",
+    "refuse-connections", "help me",
   ])
   func refuses(line: String) {
     #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(line) }

@@ -78,14 +78,11 @@ import Testing
     #expect(app.answers == [])
   }
 
-  @Test func appCapabilityIsReported() {
-    var capability = VideoStreamingCapability()
-    capability.additionalCapabilities = [VideoStreamingCapability()]
-    let parameters: JSONObject = [
-      "appCapability": .object([
-        "appCapabilityType": .string("VIDEO_STREAMING"), "videoStreamingCapability": .object(capability.json),
-      ])
-    ]
+  @Test func appCapabilityIsReported() throws {
+    var entry = HeadUnitPreset.standard.configuration.videoCapability ?? VideoStreamingCapability()
+    entry.additionalCapabilities = nil
+    let notification = OnAppCapabilityUpdated(supported: [entry])
+    let parameters = notification.json
     var app = TestApp.registered()
     app.notify(.onAppCapabilityUpdated, parameters)
     #expect(app.events == [.violation(.notificationNotAllowed(.onAppCapabilityUpdated, HMILevel.none))])
@@ -93,8 +90,53 @@ import Testing
     app.set(.background, .notStreamable)
     app.notify(.onAppCapabilityUpdated, parameters)
     app.notify(.onAppCapabilityUpdated, [:])
-    #expect(app.events.dropFirst() == [.appCapability(capability)])
+    #expect(app.events.dropFirst() == [.appCapability(try #require(notification.videoStreaming))])
     #expect(app.answers.count == 1)
+  }
+
+  private static func entry(_ width: Int, _ height: Int, inches: Double? = nil) -> VideoStreamingCapability {
+    var entry = VideoStreamingCapability()
+    entry.preferredResolution = ImageResolution(width, height)
+    entry.diagonalScreenSize = inches
+    return entry
+  }
+
+  /// What an app that supports sizes may say of them (SDL-0332).
+  @Test(
+    arguments: [
+      ([entry(800, 380), entry(480, 320, inches: 5)], []),
+      ([], [.empty]),
+      ([entry(480, 320, inches: 5), entry(480, 320, inches: 5)], [.duplicate(index: 1)]),
+      // The same size of another diagonal is another display.
+      ([entry(480, 320, inches: 5), entry(480, 320)], [.notOffered(index: 1, ImageResolution(480, 320))]),
+      ([VideoStreamingCapability()], [.notOffered(index: 0, nil)]),
+    ] as [([VideoStreamingCapability], [AppCapabilityFault])])
+  func appCapabilityRules(_ entries: [VideoStreamingCapability], _ faults: [AppCapabilityFault]) {
+    var offered = Self.entry(800, 380)
+    offered.additionalCapabilities = [Self.entry(480, 320, inches: 5), Self.entry(320, 200)]
+    let configuration = HeadUnitConfiguration(screen: ImageResolution(800, 380), videoCapability: offered)
+    var app = TestApp.active(configuration)
+    app.notify(.onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: entries).json)
+    #expect(app.violations == faults.map { .appCapability($0) })
+    for fault in faults { #expect(!fault.description.isEmpty) }
+  }
+
+  @Test func appCapabilityBesidesItsList() {
+    var app = TestApp.active()
+    var told = OnAppCapabilityUpdated(supported: [])
+    told.videoStreaming = HeadUnitPreset.standard.configuration.videoCapability
+    app.notify(.onAppCapabilityUpdated, told.json)
+    #expect(app.violations == [.appCapability(.empty), .appCapability(.rootNotEmpty)])
+  }
+
+  @Test func appCapabilityOfAnOldVersion() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.rpcVersion = RPCVersion(7, 0)
+    var app = TestApp.active(configuration)
+    var entry = configuration.videoCapability ?? VideoStreamingCapability()
+    entry.additionalCapabilities = nil
+    app.notify(.onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: [entry]).json)
+    #expect(app.violations == [.appCapability(.version(RPCVersion(7, 0)))])
   }
 
   private func rectangle(id: Int, width: JSONValue = .number(20)) -> JSONValue {
@@ -107,10 +149,11 @@ import Testing
     var app = TestApp.active()
     let first = app.request(.sendHapticData, parameters)
     #expect(app.result(first)?.success == true)
-    #expect(app.events == [.hapticRectangles(count: 2)])
+    let rectangles = [1, 2].map { HapticRectangle(id: $0, x: 1.5, y: 0, width: 20, height: 9) }
+    #expect(app.events == [.hapticRectangles(rectangles)])
     let empty = app.request(.sendHapticData)
     #expect(app.result(empty)?.success == true)
-    #expect(app.events.last == .hapticRectangles(count: 0))
+    #expect(app.events.last == .hapticRectangles([]))
     app.set(.limited, .streamable)
     let limited = app.request(.sendHapticData, parameters)
     #expect(app.result(limited)?.resultCode == "DISALLOWED")
@@ -127,6 +170,41 @@ import Testing
       #expect(app.result(id)?.resultCode == "INVALID_DATA")
     }
     #expect(app.events == [])
+  }
+
+  /// SDL Core takes all of these; the head unit's software has its trouble with them.
+  @Test(
+    arguments: [
+      ([(1, 0, 0), (1, 9, 9)], true, [.repeatedID(1)]),
+      ([(1, 790, 470)], true, []),
+      ([(1, 790.5, 0)], true, [.outsideDisplay(square(1, 790.5, 0), display: ImageResolution(800, 480))]),
+      ([(1, 0, -0.5)], true, [.outsideDisplay(square(1, 0, -0.5), display: ImageResolution(800, 480))]),
+      ([(1, 0, 0)], false, [.notSupported]),
+      ([], false, [.notSupported]),
+    ] as [([(Int, Double, Double)], Bool, [HapticFault])])
+  func hapticFaults(corners: [(Int, Double, Double)], isSupported: Bool, faults: [HapticFault]) {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.videoCapability?.hapticSpatialDataSupported = isSupported
+    var app = TestApp.active(configuration)
+    let rectangles = corners.map { Self.square($0, $1, $2) }
+    let id = app.request(.sendHapticData, SendHapticData(rectangles: rectangles).json)
+    #expect(app.result(id)?.success == true)
+    #expect(app.events == faults.map { .violation(.haptics($0)) } + [.hapticRectangles(rectangles)])
+  }
+
+  /// 10×10.
+  private static func square(_ id: Int, _ x: Double, _ y: Double) -> HapticRectangle {
+    HapticRectangle(id: id, x: x, y: y, width: 10, height: 10)
+  }
+
+  @Test func hapticRectanglesBelongToTheWindow() {
+    var app = TestApp.active()
+    app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: true))
+    app.run { $0.resize(to: ImageResolution(400, 300), scale: nil, now: $1) }
+    app.forget()
+    app.request(.sendHapticData, SendHapticData(rectangles: [Self.square(0, 391, 0)]).json)
+    let outside = HapticFault.outsideDisplay(Self.square(0, 391, 0), display: ImageResolution(400, 300))
+    #expect(app.violations == [.haptics(outside)])
   }
 
   @Test func malformedRPCs() {

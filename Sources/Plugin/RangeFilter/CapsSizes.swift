@@ -9,6 +9,10 @@ enum CapsSizes {
     case range(ClosedRange<Int>)
     case absent
 
+    func contains(_ value: Int) -> Bool {
+      if case .values(let values) = self { values.contains(value) } else { bounds.contains(value) }
+    }
+
     var bounds: ClosedRange<Int> {
       switch self {
       case .values(let values): (values.min() ?? 1)...(values.max() ?? 1)
@@ -27,7 +31,7 @@ enum CapsSizes {
     return size(structure)
   }
 
-  private static func size(_ structure: UnsafePointer<GstStructure>) -> VideoSize? {
+  static func size(_ structure: UnsafePointer<GstStructure>) -> VideoSize? {
     var (width, height): (gint, gint) = (0, 0)
     guard gst_structure_get_int(structure, "width", &width) != 0,
       gst_structure_get_int(structure, "height", &height) != 0
@@ -55,7 +59,6 @@ enum CapsSizes {
   private static func parts(
     _ structure: UnsafeMutablePointer<GstStructure>, _ judge: VideoRangeJudge, isUpstream: Bool
   ) -> [UnsafeMutablePointer<GstStructure>] {
-    guard !judge.isHopeless else { return [] }
     let (width, height) = (field(structure, "width"), field(structure, "height"))
     if case .absent = width, case .absent = height, isUpstream, gst_structure_has_name(structure, "video/x-h264") != 0 {
       // H.264 whose size only its parameter sets tell.
@@ -65,7 +68,7 @@ enum CapsSizes {
       widths.count * heights.count <= mostCombinations
     {
       let sizes = widths.flatMap { width in heights.map { VideoSize(width, $0) } }
-      let accepted = sizes.filter(judge.accepts)
+      let accepted = sizes.filter(judge.supports)
       guard accepted.count < sizes.count else { return [gst_structure_copy(structure)].compactMap(\.self) }
       return accepted.compactMap { narrowed(structure, to: box($0)) }
     }
@@ -144,6 +147,25 @@ enum CapsSizes {
     guard gst_value_intersect(&common, present, &wanted) != 0 else { return false }
     gst_structure_take_value(structure, field, &common)
     return true
+  }
+}
+
+extension CapsSizes {
+  /// Those of `sizes` that pictures of `caps` may have.
+  static func sizes(in caps: UnsafePointer<GstCaps>, among sizes: [VideoSize]) -> Set<VideoSize> {
+    guard gst_caps_is_any(caps) == 0 else { return Set(sizes) }
+    var found: Set<VideoSize> = []
+    let wanted = Set(sizes)
+    for index in 0..<gst_caps_get_size(caps) {
+      guard let structure = gst_caps_get_structure(caps, index) else { continue }
+      if let size = size(structure) {
+        if wanted.contains(size) { found.insert(size) }
+        continue
+      }
+      let (width, height) = (field(structure, "width"), field(structure, "height"))
+      found.formUnion(wanted.filter { width.contains($0.width) && height.contains($0.height) })
+    }
+    return found
   }
 }
 

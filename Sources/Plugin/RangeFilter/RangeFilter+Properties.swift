@@ -86,6 +86,7 @@ extension RangeFilter {
       if let portrait { state.ranges.portrait = child(portrait)._withUnsafeGuaranteedRef { $0.range.withLock { $0 } } }
     }
     gst_base_transform_reconfigure_sink(transform)
+    tellChange()
   }
 }
 

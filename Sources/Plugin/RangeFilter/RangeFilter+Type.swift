@@ -76,6 +76,28 @@ public func gst_sdl_range_filter_query(
 }
 
 extension RangeFilter {
+  /// Has the sink told that it may choose anew. By another thread, because an event may have to wait where a pad is
+  /// blocked, and whoever changes a property may be the one to unblock it.
+  func tellChange() {
+    guard gst_pad_is_active(cgst_base_transform_src_pad(element)) != 0 else { return }
+    let isTold = state.withLock { state in
+      defer { state.isChangeUntold = true }
+      return !state.isChangeUntold
+    }
+    guard isTold else { return }
+    gst_element_call_async(
+      gstElement,
+      { element, _ in
+        guard let element else { return }
+        filter(element)._withUnsafeGuaranteedRef { $0.sendChange() }
+      }, nil, nil)
+  }
+
+  private func sendChange() {
+    state.withLock { $0.isChangeUntold = false }
+    gst_pad_push_event(cgst_base_transform_src_pad(element), RangesQuery.changeEvent())
+  }
+
   /// Tells the filter that the range `child` has changed, if the child still belongs to one.
   static func rangeChanged(of child: UnsafeMutablePointer<GstSdlVideoRange>) {
     withParent(of: child) { $0.rangesChanged() }

@@ -13,6 +13,8 @@ struct RangeFilterState: Sendable {
   private var hasAskedAgain = false
   /// What was last complained of, lest it be said with every query.
   private var complaint: String?
+  /// The sink is about to be told that the ranges have changed.
+  var isChangeUntold = false
   /// Warnings of a time when there was no bus.
   private var waiting: [ElementError] = []
 

@@ -1,4 +1,5 @@
 import GStreamerKit
+import H264
 import SDLLink
 import Synchronization
 
@@ -22,6 +23,7 @@ final class FramePayloadPool: Sendable {
 }
 
 /// One access unit: bytes of its own (from the encoder), then memory of a GstBuffer (H.264 input), either may be empty.
+/// It is sent as it is, or as RTP packets that refer to it.
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
 /// by nobody else until it comes back through the pool's.
@@ -50,6 +52,8 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   private var mapCount = 0
   /// Bytes at the start of the first block that are left out.
   private var skipped = 0
+  /// Empty for an access unit that is sent as it is.
+  private var packets = PacketBlocks()
 
   private(set) var isKeyFrame = false
 
@@ -60,13 +64,31 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
 
   /// Copies bytes in front of everything else.
   func store(_ bytes: UnsafeRawBufferPointer, isKeyFrame: Bool) {
-    if storage.count < bytes.count {
-      storage.deallocate()
-      storage = .allocate(byteCount: bytes.count * 2, alignment: 16)
-    }
+    reserve(bytes.count)
     storage.copyMemory(from: bytes)
     storedCount = bytes.count
     self.isKeyFrame = isKeyFrame
+  }
+
+  /// Copies the NAL units of an access unit, each behind a start code of four bytes, which is the only form that SDL's
+  /// own libraries send. Encoders write shorter ones where they may.
+  func storeUnits(of accessUnit: UnsafeRawBufferPointer, isKeyFrame: Bool) {
+    // A start code of three bytes and a unit of one become five.
+    reserve(accessUnit.count + accessUnit.count / 4 + 1)
+    storedCount = 0
+    for unit in AnnexB(accessUnit) {
+      storage.storeBytes(of: UInt32(1).bigEndian, toByteOffset: storedCount, as: UInt32.self)
+      UnsafeMutableRawBufferPointer(rebasing: storage[(storedCount + 4)...])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: accessUnit[unit.range]))
+      storedCount += 4 + unit.range.count
+    }
+    self.isKeyFrame = isKeyFrame
+  }
+
+  private func reserve(_ byteCount: Int) {
+    guard storage.count < byteCount else { return }
+    storage.deallocate()
+    storage = .allocate(byteCount: byteCount * 2, alignment: 16)
   }
 
   /// Refers to the buffer's memory; false when it can't be mapped. Several blocks are copied into one if there are very
@@ -112,9 +134,28 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
     UnsafeRawBufferPointer(start: maps[index].data, count: Int(maps[index].size))
   }
 
-  var segmentCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
+  /// From now on the segments are RTP packets. False when there is no NAL unit in the access unit.
+  ///
+  /// What comes from a buffer must be one block.
+  func packetize(with packetizer: inout RTPPacketizer, at time: Duration) -> Bool {
+    let count = storedSegmentCount
+    for index in 0..<count {
+      let bytes = storedSegment(at: index)
+      packets.append(packetizer.packets(of: bytes, at: time, endsAccessUnit: index == count - 1), of: bytes)
+    }
+    return packets.count > 0
+  }
+
+  var segmentCount: Int { packets.count > 0 ? packets.count : storedSegmentCount }
 
   func segment(at index: Int) -> UnsafeRawBufferPointer {
+    packets.count > 0 ? packets[index] : storedSegment(at: index)
+  }
+
+  /// Of the access unit itself.
+  private var storedSegmentCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
+
+  private func storedSegment(at index: Int) -> UnsafeRawBufferPointer {
     var index = index
     if storedCount > 0 {
       if index == 0 { return UnsafeRawBufferPointer(rebasing: storage[0..<storedCount]) }
@@ -125,6 +166,7 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   }
 
   var byteCount: Int {
+    if packets.count > 0 { return packets.byteCount }
     var count = 0
     for index in 0..<segmentCount { count += segment(at: index).count }
     return count
@@ -157,6 +199,7 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
     sink = nil
     storedCount = 0
     skipped = 0
+    packets.removeAll()
     isKeyFrame = false
   }
 

@@ -45,12 +45,27 @@ final class VideoInput {
   var encoderSettings: EncoderSettings?
   /// Stands in for a time stamp, which x264 wants to grow, whatever the buffers' do.
   var pictureNumber: Int64 = 0
+  /// What the caps say; nil when they leave it open.
+  var frameRate: Fraction?
+  /// What the encoder was last told to aim at.
+  var targets: EncoderTargets?
   var limiter = FrameRateLimiter()
+  /// When to show the last picture, while it has been thinned out and nothing has come since.
+  var unseen: Duration?
+  /// When the alarm for one of those rings, or has rung.
+  var unseenAlarm: Duration = .zero
+  var rateMeter = FrameRateMeter()
+  var hasWarnedAboutBitrate = false
+  var hasWarnedAboutRate = false
 
   /// Start of the service that the last frame was for.
   var epoch: UInt32 = 0
+  /// Start of the service that a frame was queued for last.
+  var queuedEpoch: UInt32 = 0
   /// When the last frame was queued.
   var lastSent: Duration = .zero
+  /// For a head unit that wants RTP.
+  var rtp = RTPStream()
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
   /// Upstream has been asked for the key frame that is missing.
@@ -61,6 +76,11 @@ final class VideoInput {
   var encodedSize: VideoSize?
 
   var mismatch: SizeMismatch?
+
+  /// What can be touched in the frame at hand.
+  var regions = FrameRegions()
+  /// The user was told that there are too many.
+  var hasWarnedOfRegions = false
 
   /// Whether upstream is live; nil when not asked yet.
   var isLive: Bool?
@@ -75,13 +95,23 @@ final class VideoInput {
     repeatPicture = RepeatPicture()
     format = .none
     closeEncoder()
+    frameRate = nil
+    targets = nil
     limiter.reset()
+    unseen = nil
+    rateMeter = FrameRateMeter()
+    hasWarnedAboutBitrate = false
+    hasWarnedAboutRate = false
     epoch = 0
+    queuedEpoch = 0
+    rtp.forgetService()
     needsKeyFrame = true
     keyFrameRequest = nil
     parameterSets = ParameterSets()
     encodedSize = nil
     mismatch = nil
+    regions = FrameRegions()
+    hasWarnedOfRegions = false
     isLive = nil
   }
 

@@ -23,16 +23,13 @@ extension VideoSink {
       state.lastStop = nil
       state.announcement = .started
       if let reason { state.news.append(.started(grant, reason: reason)) }
+      state.news += state.untoldResizes.map { .resized($0) }
+      state.untoldResizes = []
       if state.hasRequestedPause { state.news.append(.requestPlaying) }
       state.hasRequestedPause = false
       return reason
     }
-    if let reason {
-      counters.withLock { counters in
-        counters.resumed(at: MonotonicClock.now)
-        if reason == "resized" { counters.resizes += 1 }
-      }
-    }
+    if reason != nil { counters.withLock { $0.resumed(at: MonotonicClock.now) } }
     tellNews()
   }
 
@@ -74,7 +71,7 @@ extension VideoSink {
   }
 
   /// One thread at a time tells the news, its own and those that come meanwhile.
-  private func tellNews() {
+  func tellNews() {
     let isMine = state.withLock { state in
       defer { state.isTelling = true }
       return !state.isTelling
@@ -102,6 +99,7 @@ extension VideoSink {
       postStreamSuspended(reason: reason)
       notifyStreamState()
     case .stopped(let reason): postStreamStopped(reason)
+    case .resized(let resize): postResized(resize)
     case .requestPause:
       log(GST_LEVEL_INFO, "asking the application to pause")
       post(gst_message_new_request_state(gstElement.cast(), GST_STATE_PAUSED))
@@ -125,6 +123,7 @@ enum StreamNews: Sendable {
   case started(VideoGrant, reason: String)
   case suspended(reason: String)
   case stopped(VideoStopReason)
+  case resized(VideoResize.Completed)
   /// The pipeline should pause until it is asked to go on.
   case requestPause
   case requestPlaying
@@ -135,7 +134,10 @@ extension VideoSinkState {
   fileprivate var startReason: String {
     if !hasStreamed { return "first-start" }
     if wasLost { return "reconnected" }
-    if lastStop == .resized { return "resized" }
+    // One that came to nothing leaves the size as it was.
+    if lastStop == .resized || lastStop == .outOfRange {
+      return resize.size == grant?.size ? "restarted" : "resized"
+    }
     return announcement == .suspended ? "resumed" : "restarted"
   }
 }

@@ -14,34 +14,48 @@ extension VideoSink {
 
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
   func getCaps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
-    guard let offers = state.withLock({ $0.acceptedOffers }), !offers.isEmpty else { return nil }
-    guard let caps = gst_caps_from_string(Self.capsText(offers)) else { return nil }
+    let (accepted, rejected, isHopeless) = state.withLock { state in
+      let rejections = state.insistedDisplay == nil ? state.choice?.rejections ?? [] : []
+      return (state.acceptedDisplays ?? [], rejections.map(\.display), state.isHopeless)
+    }
+    guard !accepted.isEmpty || isHopeless else { return nil }
+    // What was rejected comes last: ranges that have changed may already ask for it.
+    guard
+      let caps = isHopeless ? tolerantCaps() : gst_caps_from_string(capsText(accepted + rejected)).map(addingFlowing)
+    else {
+      return nil
+    }
     guard let filter else { return caps }
     defer { gst_caps_unref(caps) }
     return gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST)
   }
 
-  /// First what the head unit prefers, then H.264 in the same sizes, then raw video that is faster, which the sink
+  /// First what head unit and app prefer, then H.264 in the same sizes, then raw video that is faster, which the sink
   /// thins out, or does not tell the shape of its pixels.
-  private static func capsText(_ offers: [VideoOffer]) -> String {
-    func size(_ offer: VideoOffer) -> String {
-      "width=(int)\(offer.size.width),height=(int)\(offer.size.height)"
+  func capsText(_ displays: [VideoDisplay]) -> String {
+    let wish = settings.withLock { $0.maxFrameRate }
+    var known: Set<String> = []
+    let streams = displays.compactMap { display -> (size: String, rate: String)? in
+      guard let size = display.streamSize else { return nil }
+      let rate = EncoderTargets.frameRate(wish: wish, announced: display.frameRate)
+      let stream = (
+        size: "width=(int)\(size.width),height=(int)\(size.height)", rate: "\(rate.numerator)/\(rate.denominator)"
+      )
+      return known.insert("\(stream)").inserted ? stream : nil
     }
-    let preferred = offers.map { offer in
-      let rate = offer.frameRate ?? EncoderTargets.defaultFrameRate
-      return "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,\(rate)/1],"
-        + "pixel-aspect-ratio=(fraction)1/1"
+    let preferred = streams.map { size, rate in
+      "video/x-raw,\(Self.rawFormats),\(size),framerate=(fraction)[0/1,\(rate)],pixel-aspect-ratio=(fraction)1/1"
     }
-    let encoded = offers.map { "\(h264),\(profiles),\(size($0))" }
-    let tolerated = offers.flatMap { offer in
-      let text = "video/x-raw,\(rawFormats),\(size(offer)),framerate=(fraction)[0/1,2147483647/1]"
+    let encoded = streams.map { "\(Self.h264),\(Self.profiles),\($0.size)" }
+    let tolerated = streams.flatMap { size, _ in
+      let text = "video/x-raw,\(Self.rawFormats),\(size),framerate=(fraction)[0/1,2147483647/1]"
       return ["\(text),pixel-aspect-ratio=(fraction)1/1", text]
     }
     return (preferred + encoded + tolerated).joined(separator: ";")
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
-    if CapabilityQuery.answer(query, state.withLock { $0.displays }) { return true }
+    if CapabilityQuery.answer(query, state.withLock { $0.knownDisplays }) { return true }
     guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
       return gst_sdl_video_sink_parent_query(baseSink, query) != 0
     }
@@ -72,6 +86,7 @@ extension VideoSink {
     guard let structure = gst_caps_get_structure(caps, 0) else { return false }
     let wasRaw = input.isRaw
     input.lastPicture.forget()
+    input.unseen = nil
     if gst_structure_has_name(structure, "video/x-h264") != 0 {
       input.format = .h264
     } else {
@@ -84,7 +99,11 @@ extension VideoSink {
       input.needsKeyFrame = true
       input.closeEncoder()
     }
+    input.frameRate = Self.frameRate(structure)
+    input.rateMeter = FrameRateMeter()
     limitLateness()
+    // Whoever is upstream may be new, and the first caps may come when the head unit has spoken already.
+    choose()
     var width: gint = 0
     var height: gint = 0
     let hasSize =
@@ -93,6 +112,20 @@ extension VideoSink {
     setInputSize(hasSize ? VideoSize(Int(width), Int(height)) : input.encodedSize)
     log(GST_LEVEL_INFO, "input \(hasSize ? "\(width)×\(height)" : "of unknown size"), raw: \(input.isRaw)")
     return true
+  }
+
+  /// Nil for a variable rate. A maximum that is given with that is as good as a rate.
+  private static func frameRate(_ structure: UnsafeMutablePointer<GstStructure>) -> Fraction? {
+    for field in ["framerate", "max-framerate"] {
+      var numerator: gint = 0
+      var denominator: gint = 0
+      if gst_structure_get_fraction(structure, field, &numerator, &denominator) != 0,
+        let rate = Fraction(Int(numerator), Int(denominator))
+      {
+        return rate
+      }
+    }
+    return nil
   }
 
   private func warnAboutPixels(_ info: GstVideoInfo) {
@@ -107,12 +140,27 @@ extension VideoSink {
   /// `size` is nil for H.264 whose caps do not tell; its parameter sets will.
   func setInputSize(_ size: VideoSize?) {
     input.mismatch = nil
+    let lostFrames = counters.withLock { $0.framesLost }
     state.withLock { state in
       state.inputSize = size
       state.isInputRaw = input.isRaw
       state.framesBeforeWish = 0
+      // A size from before the head unit's last word is not the answer to that.
+      if let size, state.accepts(size) == true {
+        state.expectedSize = nil
+        if size != state.resize.size { state.resize.begin(now: MonotonicClock.now, lostFrames: lostFrames) }
+      }
     }
     updateWish()
+  }
+
+  /// While upstream sends what the head unit does not take, that comes last: upstream that has nothing else then goes on
+  /// with it, and gets an error that says why, instead of ending the pipeline because nothing could be negotiated.
+  private func addingFlowing(_ caps: UnsafeMutablePointer<GstCaps>) -> UnsafeMutablePointer<GstCaps> {
+    guard state.withLock({ state in state.inputSize.map(state.accepts) == false }),
+      let flowing = gst_pad_get_current_caps(cgst_base_sink_pad(element))
+    else { return caps }
+    return gst_caps_merge(caps, flowing) ?? caps
   }
 
   /// In nanoseconds.

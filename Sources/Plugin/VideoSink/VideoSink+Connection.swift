@@ -31,7 +31,9 @@ extension VideoSink: AppConnectionObserver {
     case .session(let event): receive(event)
     case .videoState(let newState): videoStateChanged(newState)
     case .roundTrip(let time): counters.withLock { $0.roundTrip = time }
-    case .alarm: alarmRang()
+    case .alarm:
+      alarmRang()
+      touchAlarmRang()
     case .stalled(let time):
       warn(
         .resource(
@@ -69,6 +71,9 @@ extension VideoSink: AppConnectionObserver {
     case .driverDistraction(let distraction):
       postDriverDistraction(distraction)
       changeLockScreen { $0.receive(distraction) }
+    case .touch(let actions): touched(actions)
+    case .touchInterrupted: interruptTouches()
+    case .hapticRectanglesRefused(let resultCode, let info): hapticRectanglesRefused(resultCode, info)
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .failed: break  // What comes of it follows with the connection's end.
     }
@@ -82,6 +87,7 @@ extension VideoSink: AppConnectionObserver {
     VideoSinkProperty.hmiLevel.notify(element)
     postHMIStatus(status)
     changeLockScreen { $0.receive(status) }
+    letUpstreamChange()
   }
 
   private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
@@ -106,30 +112,14 @@ extension VideoSink: AppConnectionObserver {
   }
 
   private func capabilityChanged(_ capability: VideoStreamingCapability?, _ fallbackSize: VideoSize?) {
-    if let formats = capability?.supportedFormats, !formats.isEmpty, !formats.contains(.rawH264) {
-      let names = formats.map(\.description).joined(separator: ", ")
-      return failed(
-        .stream(
-          GST_STREAM_ERROR_FORMAT, "The head unit takes no H.264 byte stream (H264 over RAW), only: \(names)"))
-    }
-    var offers = capability.map(VideoOffer.offers(of:)) ?? []
-    if offers.isEmpty, let fallbackSize,
-      let offer = VideoOffer(displaySize: fallbackSize, scale: nil, frameRate: capability?.preferredFPS)
-    {
-      offers = [offer]
-    }
+    let wished = settings.withLock { $0.videoFormats?.transports }
+    let transports = VideoTransport.choices(offered: capability?.supportedFormats, wished: wished)
+    guard !transports.isEmpty else { return noCommonFormat(capability?.supportedFormats ?? [], wished) }
     state.withLock { state in
       state.headUnit?.videoCapability = capability
-      state.maximumBitrate = capability?.maxBitrate
-      state.areOffersCurrent = true
-      guard state.offers != offers else { return }
-      state.offers = offers
-      state.insistedSize = nil
-      state.shouldRenegotiate = true
+      state.transports = transports
     }
-    state.broadcast()
-    updateWish()
-    log(GST_LEVEL_INFO, "the head unit takes \(offers.map { "\($0.size)" })")
+    choose(from: VideoDisplay.displays(of: capability, screen: fallbackSize))
     VideoSinkProperty.headUnit.notify(element)
   }
 
@@ -174,12 +164,14 @@ extension VideoSink: AppConnectionObserver {
         state.isHeld = false
         state.isConnected = false
         state.hmiStatus = nil
-        state.insistedSize = nil
+        state.insistedDisplay = nil
         state.framesBeforeWish = 0
+        state.expectedSize = nil
+        state.laterChoice = nil
         state.videoState = .stopped
         state.wasLost = state.hasStreamed
         // Lest the size that the last head unit took be asked for before the next one has spoken.
-        state.areOffersCurrent = false
+        state.areDisplaysCurrent = false
       }
       return state
     }

@@ -12,6 +12,8 @@ extension VideoSink {
     case drop(VideoSinkCounters.Drop)
     /// A frame from before the change that upstream was asked for.
     case dropOutdated(AppConnection)
+    /// The app supports nothing that the head unit could show.
+    case dropUnsupported
     case renegotiate
     case requestPause
     case interrupted
@@ -40,7 +42,8 @@ extension VideoSink {
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    turn.withTurn {
+    defer { deliverMotion() }
+    return turn.withTurn {
       counters.withLock { $0.frameArrived() }
       input.frameTime = FrameTime(of: buffer)
       if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {
@@ -54,6 +57,7 @@ extension VideoSink {
       case .raw: input.lastPicture.show(buffer)
       case .none: break
       }
+      observeRegions(of: buffer)
       return renderPicture(buffer)
     }
   }
@@ -61,11 +65,15 @@ extension VideoSink {
   private func renderPicture(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     while true {
       let step = nextStep()
-      if case .drop(.wrongSize) = step { return mismatched() }
+      if case .drop(.wrongSize) = step {
+        guard let result = mismatched() else { continue }
+        return result
+      }
       input.mismatch = nil
       switch step {
       case .send(let grant, let connection): return send(buffer, grant, connection)
       case .drop(let reason): return drop(reason)
+      case .dropUnsupported: return drop(.wrongSize)
       case .dropOutdated(let connection):
         passOutdatedFrame(connection)
         return drop(.notStreaming)
@@ -115,6 +123,7 @@ extension VideoSink {
   private static func step(_ state: VideoSinkState, isLive: Bool, policy: SuspendPolicy) -> Step? {
     guard !state.hasFailed, !state.isStopping, let connection = state.connection else { return .fail }
     if state.isFlushing { return .interrupted }
+    if state.isHopeless { return policy == .block ? nil : .dropUnsupported }
     if state.needsRenegotiation { return .renegotiate }
     guard let size = state.inputSize else { return .drop(.noPicture) }
     if state.accepts(size) == false { return .drop(.wrongSize) }
@@ -131,7 +140,11 @@ extension VideoSink {
   private func passOutdatedFrame(_ connection: AppConnection) {
     state.withLock { state in
       state.framesBeforeWish -= 1
-      if state.framesBeforeWish == 0 { connection.setVideoWish(state.wish) }
+      guard state.framesBeforeWish == 0 else { return }
+      // That was the answer.
+      state.expectedSize = nil
+      state.resize.callOff()
+      connection.setVideoWish(state.wish)
     }
   }
 
@@ -172,6 +185,7 @@ extension VideoSink {
 
   /// Queues a finished access unit; its payload is the connection's from now on.
   func submit(_ payload: FramePayload, _ grant: VideoGrant, _ connection: AppConnection) -> GstFlowReturn {
+    guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
     while true {
       let began = MonotonicClock.now
       let result = connection.submit(payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive)
@@ -180,6 +194,8 @@ extension VideoSink {
       switch result {
       case .queued:
         input.lastSent = now
+        input.rtp = rtp
+        noteQueued(grant)
         return GST_FLOW_OK
       case .full: return abandon(payload, .queueFull)
       case .closed, .stale: return abandon(payload, .notStreaming)

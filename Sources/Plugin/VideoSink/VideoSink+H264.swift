@@ -12,7 +12,8 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
     let payload = payloads.take(for: self)
-    guard payload.refer(to: buffer, isMerged: Self.mayBeKeyFrame(buffer)) else {
+    // Packets are cut out of one block.
+    guard payload.refer(to: buffer, isMerged: grant.transport == .rtp || Self.mayBeKeyFrame(buffer)) else {
       payloads.giveBack(payload)
       log(GST_LEVEL_WARNING, "a buffer could not be mapped")
       return drop(.noPicture)
@@ -26,8 +27,15 @@ extension VideoSink {
         return drop(.waitingForKeyFrame)
       }
     }
+    watchRate(at: frameClock(buffer))
     for index in 0..<payload.segmentCount where input.repeatPicture.observe(payload.segment(at: index)) { break }
     return submit(payload, grant, connection)
+  }
+
+  /// When a frame is shown, in ns: as its time stamp says, or now.
+  private func frameClock(_ buffer: UnsafeMutablePointer<GstBuffer>) -> UInt64 {
+    let time = runningTime(UInt64(buffer.pointee.pts))
+    return time == .max ? UInt64(clamping: MonotonicClock.now.nanoseconds) : time
   }
 
   /// The first frame of a stream starts with its parameter sets: what stands before them is left out, and what is

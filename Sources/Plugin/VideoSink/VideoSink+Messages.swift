@@ -43,8 +43,8 @@ extension VideoSink {
     message.set("reason", reason)
     message.set("width", Int32(clamping: grant.size.width))
     message.set("height", Int32(clamping: grant.size.height))
-    message.set("protocol", VideoTransport.raw.rawValue)
-    message.set("codec", "H264")
+    message.set("protocol", grant.transport.rawValue)
+    message.set("codec", grant.codec.rawValue)
     message.set("max-frame-payload", UInt64(clamping: grant.maximumPayload))
     post(message)
   }
@@ -62,6 +62,29 @@ extension VideoSink {
     message.set("reason", reason.rawValue)
     message.set("frames-sent", counters.withLock { $0.framesSent })
     post(message)
+  }
+
+  /// `sdl-resized`: the first frame of another size than before is on its way.
+  func postResized(_ resize: VideoResize.Completed) {
+    let message = Structure("sdl-resized")
+    fill(message, from: resize.former, to: resize.present)
+    message.set("duration", UInt64(clamping: resize.duration.nanoseconds))
+    message.set("dropped-frames", resize.lostFrames)
+    post(message)
+  }
+
+  /// `sdl-resize-ignored`: the head unit would like another size than the stream keeps.
+  func postResizeIgnored(_ kept: VideoSize, _ offered: VideoSize) {
+    let message = Structure("sdl-resize-ignored")
+    fill(message, from: kept, to: offered)
+    post(message)
+  }
+
+  private func fill(_ message: borrowing Structure, from former: VideoSize, to present: VideoSize) {
+    message.set("old-width", Int32(clamping: former.width))
+    message.set("old-height", Int32(clamping: former.height))
+    message.set("width", Int32(clamping: present.width))
+    message.set("height", Int32(clamping: present.height))
   }
 
   /// `sdl-disconnected`: the connection is gone, and made again after `retryAfter` unless that is nil.

@@ -7,64 +7,86 @@ extension VideoSink {
   /// Frames and time that upstream gets to change to a size that the head unit takes.
   private static let mismatchFrames = 5
   private static let mismatchTime = Duration.seconds(2)
+  /// The same when upstream has said that it can: what it has made before may wait in long queues.
+  private static let promisedTime = Duration.seconds(10)
   /// Frames of the old size that may be under way when upstream has been asked for another.
   private static let framesUnderWay = 3
 
-  /// Asks upstream for caps of the head unit's choice; false when upstream has nothing else.
+  /// Asks upstream for caps of the head unit's choice; false when upstream has nothing else. On the streaming thread, or
+  /// on the connection's.
+  @discardableResult
   func requestRenegotiation() -> Bool {
-    let canChange = canUpstreamChange()
-    state.withLock { state in
+    let displays = state.withLock { $0.acceptedDisplays }
+    let expectedSize = sizeToCome()
+    let mustAsk = state.withLock { state -> Bool? in
+      // The head unit has spoken again meanwhile, and what it said is dealt with on its thread.
+      guard state.acceptedDisplays == displays else { return nil }
+      let isAccepted = state.inputSize.flatMap(state.accepts) == true
+      // The answer of encoders and parsers may be what they send now, although whoever is before them can change.
+      let mustAsk = expectedSize != nil || (!state.isInputRaw && !isAccepted)
       state.shouldRenegotiate = false
-      state.framesBeforeWish = canChange ? Self.framesUnderWay : 0
+      state.expectedSize = expectedSize
+      state.framesBeforeWish = mustAsk && isAccepted ? Self.framesUnderWay : 0
+      if !mustAsk && isAccepted { state.resize.callOff() }
+      return mustAsk
     }
+    guard let mustAsk else { return true }
     updateWish()
-    guard canChange else { return false }
-    log(GST_LEVEL_INFO, "asking upstream for another size")
+    guard mustAsk else { return false }
+    log(GST_LEVEL_INFO, "asking upstream for \(expectedSize.map { "\($0)" } ?? "another size")")
     gst_pad_push_event(cgst_base_sink_pad(element), gst_event_new_reconfigure())
     return true
   }
 
-  /// Whether upstream could send raw video in a size that the head unit takes, other than the present one.
-  private func canUpstreamChange() -> Bool {
-    guard let caps = getCaps(filter: nil) else { return true }
-    defer { gst_caps_unref(caps) }
-    guard let possible = gst_pad_peer_query_caps(cgst_base_sink_pad(element), caps) else { return true }
-    defer { gst_caps_unref(possible) }
-    let size = state.withLock { $0.inputSize }
-    return (0..<gst_caps_get_size(possible)).contains { index in
-      let structure = gst_caps_get_structure(possible, index)
-      var width: gint = 0
-      var height: gint = 0
-      gst_structure_get_int(structure, "width", &width)
-      gst_structure_get_int(structure, "height", &height)
-      return VideoSize(Int(width), Int(height)) != size
+  /// The size that upstream will choose when it is asked, as far as one can know; nil for none but the present one.
+  private func sizeToCome() -> VideoSize? {
+    let (size, accepted, isAccepted) = state.withLock { state in
+      // The answer may also hold sizes that ranges reject.
+      let accepted = Set((state.acceptedDisplays ?? []).compactMap(\.streamSize))
+      return (state.inputSize, accepted, state.inputSize.flatMap(state.accepts) == true)
     }
+    guard let caps = getCaps(filter: nil) else { return nil }
+    defer { gst_caps_unref(caps) }
+    guard let answer = gst_pad_peer_query_caps(cgst_base_sink_pad(element), caps) else { return nil }
+    defer { gst_caps_unref(answer) }
+    guard let possible = gst_caps_intersect_full(caps, answer, GST_CAPS_INTERSECT_FIRST) else { return nil }
+    defer { gst_caps_unref(possible) }
+    for index in 0..<gst_caps_get_size(possible) {
+      guard let structure = gst_caps_get_structure(possible, index), let possibleSize = CapsSizes.size(structure),
+        accepted.contains(possibleSize)
+      else { continue }
+      if possibleSize != size { return possibleSize }
+      // It likes what it sends better than anything behind.
+      if isAccepted { return nil }
+    }
+    return nil
   }
 
   /// A frame of a size that the head unit does not take: upstream gets a while to change, unless it can't anyway; then
-  /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells.
-  func mismatched() -> GstFlowReturn {
-    let (size, accepted) = state.withLock { ($0.inputSize, $0.acceptedSizes) }
+  /// it is an error. Encoders and parsers may answer with what they send now, so for them only time tells. Nil: the frame
+  /// may be sent after all, because the head unit is asked for what it wants.
+  func mismatched() -> GstFlowReturn? {
+    let (size, accepted, objection, isPromised) = state.withLock { state in
+      (
+        state.inputSize, state.acceptedSizes, state.objection(to: state.inputSize),
+        state.isInputRaw && state.expectedSize != nil
+      )
+    }
     var mismatch =
       input.mismatch.flatMap { $0.size == size && $0.accepted == accepted ? $0 : nil }
-      ?? SizeMismatch(size: size, accepted: accepted, since: MonotonicClock.now)
-    let isHopeless = mismatch.frames == 0 && !begin(mismatch)
+      ?? SizeMismatch(size: size, accepted: accepted, objection: objection, since: MonotonicClock.now)
+    let isHopeless = mismatch.frames == 0 && !requestRenegotiation()
     mismatch.frames += 1
     input.mismatch = mismatch
-    let isOverdue =
-      mismatch.frames >= Self.mismatchFrames && MonotonicClock.now - mismatch.since >= Self.mismatchTime
+    let time = isPromised ? Self.promisedTime : Self.mismatchTime
+    let isOverdue = mismatch.frames >= Self.mismatchFrames && MonotonicClock.now - mismatch.since >= time
     guard isHopeless || isOverdue else { return drop(.wrongSize) }
+    if keepRefusedSize() {
+      input.mismatch = nil
+      return nil
+    }
     fail(mismatch)
     return drop(.wrongSize, GST_FLOW_ERROR)
-  }
-
-  /// Asks for another size; false when it would be in vain. An encoder that can't change may end the pipeline with an
-  /// error of its own, so the reason is told before.
-  private func begin(_ mismatch: SizeMismatch) -> Bool {
-    if !input.isRaw {
-      warn(.stream(GST_STREAM_ERROR_FORMAT, "\(mismatch.description(of: "H.264")): asking upstream for that."))
-    }
-    return requestRenegotiation() || !input.isRaw
   }
 
   /// The error for a stream whose size fits nothing that the head unit offers.
@@ -81,10 +103,13 @@ struct SizeMismatch {
   var size: VideoSize?
   /// What would be accepted, for people.
   var accepted: String
+  /// Why the app does not support the size, if that is what is wrong with it.
+  var objection: String?
   var since: Duration
   var frames = 0
 
   func description(of subject: String) -> String {
     "The \(subject) is \(size.map { "\($0)" } ?? "of unknown size"), but the head unit takes \(accepted)"
+      + (objection.map { " (\($0))" } ?? "")
   }
 }

@@ -16,7 +16,7 @@ extension VideoSink {
   /// The app has left the foreground. Without a notice the stream is suspended as soon as the app's last frame is out.
   func beginNotice() {
     let isWanted = state.withLock { $0.wantsNotice } && settings.withLock { $0.hasBackgroundNotice }
-    let frameRate = state.withLock { $0.preferredFrameRate } ?? EncoderTargets.defaultFrameRate
+    let frameRate = max(Int(encoderTargets().frameRate.value), 1)
     notice.begin(isWanted: isWanted, frameRate: frameRate, now: MonotonicClock.now)
     setAlarm(at: continueNotice())
   }
@@ -47,14 +47,22 @@ extension VideoSink {
     }
     guard let unit = notice.next else { return waitUntilWritten(connection, now) }
     guard now >= notice.dueTime else { return notice.dueTime }
-    let payload = payloads.take(for: self, kind: .notice)
-    unit.bytes.withUnsafeBytes { payload.store($0, isKeyFrame: unit.isKeyFrame) }
     // A head unit that does not keep up gets the rest later, and not for ever.
-    guard submitNow(payload, grant, connection) else {
+    guard send(unit, grant, connection) else {
       return now >= notice.dueTime + Self.patience ? endNotice() : now + Self.pollInterval
     }
     notice.advance()
     return notice.next == nil ? now + Self.pollInterval : notice.dueTime
+  }
+
+  private func send(
+    _ unit: NoticeSequence.AccessUnit, _ grant: VideoGrant, _ connection: AppConnection
+  ) -> Bool {
+    guard turn.takeIfFree() else { return false }
+    defer { turn.give() }
+    let payload = payloads.take(for: self, kind: .notice)
+    unit.bytes.withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: unit.isKeyFrame) }
+    return submitNow(payload, grant, connection)
   }
 
   private func waitUntilWritten(_ connection: AppConnection, _ now: Duration) -> Duration? {
@@ -111,12 +119,10 @@ extension VideoSink {
   /// For H.264 input, which has no encoder here.
   private func noticeSettings(_ grant: VideoGrant, _ user: VideoSinkSettings) -> EncoderSettings {
     let targets = state.withLock { state in
-      EncoderTargets(
-        bitrate: Int(user.bitrate), maximumBitrate: state.maximumBitrate, preferredFrameRate: state.preferredFrameRate)
+      EncoderTargets(wish: user.encoderWish, limits: state.encoderLimits, size: grant.size)
     }
     return EncoderSettings(
-      width: grant.size.width, height: grant.size.height,
-      frameRate: FrameRate(numerator: targets.frameRate, denominator: 1), pixelFormat: .i420,
+      width: grant.size.width, height: grant.size.height, frameRate: FrameRate(targets.frameRate), pixelFormat: .i420,
       bitrate: targets.bitrate)
   }
 }

@@ -12,18 +12,25 @@ extension VideoSink {
           details: property.specification.nameText))
       return
     }
+    if property == .hapticRectangles { return setHapticRectangles(value) }
+    if property == .videoFormats { return setVideoFormats(value.string) }
     settings.withLock { settings in
       switch property {
       case .autoReconnect: settings.autoReconnect = g_value_get_boolean(value) != 0
       case .startTimeout: settings.startTimeout = g_value_get_uint(value)
       case .maxRetryInterval: settings.maxRetryInterval = g_value_get_uint(value)
+      case .legacyStartDelay: settings.legacyStartDelay = g_value_get_uint(value)
       case .appState: settings.appState = AppState(enumValue: g_value_get_enum(value)) ?? .foreground
       case .restartOnForeground: settings.restartOnForeground = g_value_get_boolean(value) != 0
       case .suspendPolicy: settings.suspendPolicy = SuspendPolicy(rawValue: g_value_get_enum(value)) ?? .auto
+      case .resizePolicy: settings.resizePolicy = ResizePolicy(rawValue: g_value_get_enum(value)) ?? .renegotiate
       case .keepAliveInterval: settings.keepAliveInterval = g_value_get_uint(value)
       case .backgroundNotice: settings.hasBackgroundNotice = g_value_get_boolean(value) != 0
       case .backgroundRepeat: settings.repeatsBackgroundNotice = g_value_get_boolean(value) != 0
       case .backgroundText: settings.backgroundText = value.string
+      case .syncedPanning: settings.syncedPanning = g_value_get_boolean(value) != 0
+      case .emulateMouse: settings.emulatesMouse = g_value_get_boolean(value) != 0
+      case .gestures: settings.recognizesGestures = g_value_get_boolean(value) != 0
       case .uri: settings.uri = value.string.flatMap { $0.isEmpty ? nil : $0 }
       case .appName: settings.appName = value.string ?? ""
       case .appID: settings.appID = value.string ?? ""
@@ -32,13 +39,16 @@ extension VideoSink {
       case .connectTimeout: settings.connectTimeout = g_value_get_uint(value)
       case .heartbeatInterval: settings.heartbeatInterval = g_value_get_uint(value)
       case .bitrate: settings.bitrate = g_value_get_uint(value)
+      case .bitratePolicy:
+        settings.bitratePolicy = BitratePolicy(enumValue: g_value_get_enum(value)) ?? .defaultCapped
+      case .maxFrameRate: settings.maxFrameRate = Fraction(value)
       case .speedPreset:
         settings.speedPreset =
           SpeedPreset(rawValue: g_value_get_enum(value)) ?? VideoSinkSettings.defaultSpeedPreset
       case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
       case .threads: settings.threads = g_value_get_uint(value)
       case .optionString: settings.optionString = value.string ?? ""
-      case .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
+      case .hapticRectangles, .videoFormats, .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
       }
     }
     switch property {
@@ -64,14 +74,25 @@ extension VideoSink {
     case .autoReconnect: g_value_set_boolean(value, settings.autoReconnect ? 1 : 0)
     case .startTimeout: g_value_set_uint(value, settings.startTimeout)
     case .maxRetryInterval: g_value_set_uint(value, settings.maxRetryInterval)
+    case .legacyStartDelay: g_value_set_uint(value, settings.legacyStartDelay)
     case .appState: g_value_set_enum(value, settings.appState.enumValue)
     case .restartOnForeground: g_value_set_boolean(value, settings.restartOnForeground ? 1 : 0)
     case .suspendPolicy: g_value_set_enum(value, settings.suspendPolicy.rawValue)
+    case .resizePolicy: g_value_set_enum(value, settings.resizePolicy.rawValue)
     case .keepAliveInterval: g_value_set_uint(value, settings.keepAliveInterval)
     case .backgroundNotice: g_value_set_boolean(value, settings.hasBackgroundNotice ? 1 : 0)
     case .backgroundRepeat: g_value_set_boolean(value, settings.repeatsBackgroundNotice ? 1 : 0)
     case .backgroundText: g_value_set_string(value, settings.backgroundText)
+    case .syncedPanning: g_value_set_boolean(value, settings.syncedPanning ? 1 : 0)
+    case .emulateMouse: g_value_set_boolean(value, settings.emulatesMouse ? 1 : 0)
+    case .gestures: g_value_set_boolean(value, settings.recognizesGestures ? 1 : 0)
+    case .hapticRectangles: IntegerRows.append(settings.hapticRows, to: value)
+    case .videoFormats: g_value_set_string(value, settings.videoFormats?.text)
     case .bitrate: g_value_set_uint(value, settings.bitrate)
+    case .bitratePolicy: g_value_set_enum(value, settings.bitratePolicy.enumValue)
+    case .maxFrameRate:
+      let rate = settings.maxFrameRate
+      gst_value_set_fraction(value, gint(rate?.numerator ?? 0), gint(rate?.denominator ?? 1))
     case .speedPreset: g_value_set_enum(value, settings.speedPreset.rawValue)
     case .keyIntMax: g_value_set_uint(value, settings.keyIntMax)
     case .threads: g_value_set_uint(value, settings.threads)
@@ -106,6 +127,13 @@ extension VideoSink {
     func setError(_ reason: String) {
       g_set_error_literal(error, gst_uri_error_quark(), gint(GST_URI_ERROR_BAD_URI.rawValue), reason)
     }
+  }
+}
+
+extension Fraction {
+  /// Of a value that holds a GstFraction; nil for 0.
+  fileprivate init?(_ value: UnsafePointer<GValue>) {
+    self.init(Int(gst_value_get_fraction_numerator(value)), Int(gst_value_get_fraction_denominator(value)))
   }
 }
 

@@ -9,10 +9,17 @@ extension VideoSink {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ grant: VideoGrant, _ connection: AppConnection
   ) -> GstFlowReturn {
     let targets = encoderTargets()
-    // Without a time stamp a picture is shown when it comes.
-    let time =
-      buffer.pointee.pts == .max ? UInt64(clamping: MonotonicClock.now.nanoseconds) : UInt64(buffer.pointee.pts)
-    guard input.limiter.admits(timestamp: time, frameRate: targets.frameRate) else { return drop(.frameRate) }
+    follow(targets)
+    let now = MonotonicClock.now
+    let runningTime = runningTime(UInt64(buffer.pointee.pts))
+    let time = FrameRateLimiter.Time(
+      presentation: runningTime == .max ? nil : runningTime, arrival: UInt64(clamping: now.nanoseconds))
+    switch input.limiter.judge(time, limit: targets.frameRate, inputRate: input.frameRate) {
+    case .due: input.unseen = nil
+    case .early(let wait):
+      showLater(after: wait, now: now, limit: targets.frameRate)
+      return drop(.frameRate)
+    }
     // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
     if isLiveQueueFull(connection) { return drop(.queueFull) }
     do {
@@ -29,26 +36,20 @@ extension VideoSink {
     input.isLive == true && connection.isVideoQueueFull
   }
 
-  private func encoderTargets() -> EncoderTargets {
-    let bitrate = settings.withLock { $0.bitrate }
-    return state.withLock { state in
-      EncoderTargets(
-        bitrate: Int(bitrate), maximumBitrate: state.maximumBitrate, preferredFrameRate: state.preferredFrameRate)
-    }
-  }
-
-  /// The encoder for what the input is now; only a change of bitrate leaves a running one in place.
+  /// The encoder for what the input is now. Other rates leave a running one in place, until it begins anew anyway and
+  /// the stream's headers can be put right.
   private func encoder(for info: GstVideoInfo, _ targets: EncoderTargets) throws(EncoderError) -> X264Encoder {
     let wanted = encoderSettings(info, targets)
-    if let encoder = input.encoder, var current = input.encoderSettings {
-      if current == wanted { return encoder }
-      let bitrate = wanted.bitrate
-      current.bitrate = bitrate
-      // A rate above the stream's level needs new headers, hence a new encoder.
-      if current == wanted, (try? encoder.setBitrate(bitrate)) != nil {
-        input.encoderSettings = current
-        counters.withLock { $0.bitrateTarget = UInt64(clamping: bitrate) }
-        return encoder
+    if let encoder = input.encoder, let current = input.encoderSettings, current.differsInRatesOnly(from: wanted) {
+      let isNew = encoder.isKeyFrameDue || input.needsKeyFrame
+      if !isNew || wanted.frameRate == encoder.settings.frameRate {
+        if current == wanted { return encoder }
+        // Rates above the stream's level need new headers, hence a new encoder.
+        let rates = EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate)
+        if (try? encoder.setRates(rates)) != nil {
+          noteTargets(wanted)
+          return encoder
+        }
       }
     }
     input.closeEncoder()
@@ -56,29 +57,29 @@ extension VideoSink {
       Self.log.log(level == .error ? GST_LEVEL_ERROR : GST_LEVEL_WARNING, nil, "x264: \(text)")
     }
     input.encoder = encoder
-    input.encoderSettings = wanted
+    noteTargets(wanted)
     input.needsKeyFrame = true
-    counters.withLock { $0.bitrateTarget = UInt64(clamping: targets.bitrate) }
     log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(targets.bitrate) kbit/s")
     return encoder
+  }
+
+  private func noteTargets(_ settings: EncoderSettings) {
+    input.encoderSettings = settings
+    counters.withLock { counters in
+      counters.bitrateTarget = UInt64(clamping: settings.bitrate)
+      counters.frameRateTarget = Double(settings.frameRate.numerator) / Double(settings.frameRate.denominator)
+    }
   }
 
   private func encoderSettings(_ info: GstVideoInfo, _ targets: EncoderTargets) -> EncoderSettings {
     var info = info
     let user = settings.withLock { $0 }
     return EncoderSettings(
-      width: Int(info.width), height: Int(info.height), frameRate: frameRate(info, targets),
+      width: Int(info.width), height: Int(info.height),
+      frameRate: FrameRate(input.frameRate.map { min($0, targets.frameRate) } ?? targets.frameRate),
       pixelFormat: PixelFormats.encoderFormat(cgst_video_info_format(&info)) ?? .i420, bitrate: targets.bitrate,
       speedPreset: user.speedPreset, keyFrameInterval: Int(user.keyIntMax), threads: Int(user.threads),
       optionString: user.optionString, color: ColorDescription(info.colorimetry))
-  }
-
-  /// The rate that the encoder spreads its bits over: the input's, as far as it is known and let through.
-  private func frameRate(_ info: GstVideoInfo, _ targets: EncoderTargets) -> FrameRate {
-    guard info.fps_n > 0, info.fps_d > 0, Int(info.fps_n) <= targets.frameRate * Int(info.fps_d) else {
-      return FrameRate(numerator: targets.frameRate, denominator: 1)
-    }
-    return FrameRate(numerator: Int(info.fps_n), denominator: Int(info.fps_d))
   }
 
   private func encode(
@@ -116,7 +117,7 @@ extension VideoSink {
     input.pictureNumber += 1
     input.needsKeyFrame = false
     let payload = payloads.take(for: self, kind: kind)
-    payload.store(unit.bytes, isKeyFrame: unit.isKeyFrame)
+    payload.storeUnits(of: unit.bytes, isKeyFrame: unit.isKeyFrame)
     return payload
   }
 
@@ -139,6 +140,15 @@ extension VideoSink {
       input.closeEncoder()
       return false
     }
+  }
+}
+
+extension EncoderSettings {
+  fileprivate func differsInRatesOnly(from other: EncoderSettings) -> Bool {
+    var same = other
+    same.bitrate = bitrate
+    same.frameRate = frameRate
+    return self == same
   }
 }
 

@@ -19,6 +19,7 @@ extension VideoSink {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
     switch transition {
     case GST_STATE_CHANGE_NULL_TO_READY:
+      tellRefusedSettings()
       if let error = settingsError() {
         error.post(as: GST_MESSAGE_ERROR, from: gstElement)
         return GST_STATE_CHANGE_FAILURE
@@ -27,6 +28,9 @@ extension VideoSink {
       guard connect() else { return GST_STATE_CHANGE_FAILURE }
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
       play()
+    case GST_STATE_CHANGE_PAUSED_TO_READY:
+      // As long as there is a way upstream.
+      interruptTouches()
     default: break
     }
 
@@ -91,6 +95,7 @@ extension VideoSink {
     configuration.listener = ProtocolLog(gstElement)
     let connection = AppConnection(configuration: configuration, observer: self)
     notice = NoticeSender()
+    touches.withLock { $0 = TouchDesk() }
     state.withLock { state in
       state = VideoSinkState()
       state.connection = connection
@@ -100,6 +105,7 @@ extension VideoSink {
       state.isInProgress = true
     }
     updateAppState()
+    updateHapticRectangles()
     VideoSinkProperty.connectionState.notify(element)
     announceHeadUnit(settings)
     do {
@@ -181,8 +187,11 @@ extension VideoSink {
       state.appState = settings.withLock { $0.appState }
       if state.appState == .resigning { state.wantsNotice = true }
       if state.appState.isInForeground { state.wantsNotice = false }
+      // The wish, which depends on it, first: a service of a former size is not resumed.
+      state.connection?.setVideoWish(state.wish)
       state.connection?.setAppState(state.appState)
     }
     state.broadcast()
+    letUpstreamChange()
   }
 }

@@ -13,6 +13,8 @@ extension VideoSink {
   }
 
   private static let retryPause = Duration.milliseconds(250)
+  private static let unpacedPatience = Duration.milliseconds(500)
+  private static let fullQueuePause = Duration.milliseconds(20)
 
   /// The property has changed.
   func updateKeepAlive() {
@@ -24,8 +26,42 @@ extension VideoSink {
     setAlarm(at: notice.isRunning ? continueNotice() : watchSilence())
   }
 
+  /// As the user wishes, but never more often than the head unit takes pictures, with a margin for those of a source
+  /// that is as slow.
   private var keepAliveInterval: Duration {
-    .milliseconds(Int64(settings.withLock { $0.keepAliveInterval }))
+    let wished = Duration.milliseconds(Int64(settings.withLock { $0.keepAliveInterval }))
+    guard wished > .zero, let frameRate = state.withLock({ $0.preferredFrameRate }), frameRate > 0 else {
+      return wished
+    }
+    return max(wished, .seconds(1.25) / frameRate)
+  }
+
+  /// A picture came too soon after another: if no other follows within an interval of when it can be shown, it stays the
+  /// last one for long, and is what the viewer has to see.
+  func showLater(after wait: UInt64, now: Duration, limit: Fraction) {
+    // By then two intervals have passed with one picture, so that this one does not raise the rate. A file that is not
+    // played in time may come with any delays.
+    let isPaced = isUpstreamLive || gst_base_sink_get_sync(baseSink) != 0
+    let deadline =
+      now + .nanoseconds(Int64(clamping: wait + limit.interval)) + (isPaced ? .zero : Self.unpacedPatience)
+    input.unseen = deadline
+    // An alarm that is yet to ring will be set again.
+    guard input.unseenAlarm <= now else { return }
+    input.unseenAlarm = deadline
+    setAlarm(at: deadline)
+  }
+
+  /// Whose turn it is shows the last picture if that was thinned out and nothing has followed. When to look again.
+  private func showUnseen(now: Duration) -> Duration? {
+    guard let unseen = input.unseen, let (grant, _, connection) = usableGrant() else { return nil }
+    if now >= unseen, !connection.isVideoQueueFull {
+      input.unseen = nil
+      guard sendStill(grant, connection) else { return nil }
+      input.lastSent = now
+      return nil
+    }
+    input.unseenAlarm = now >= unseen ? now + Self.fullQueuePause : unseen
+    return input.unseenAlarm
   }
 
   /// When to look again.
@@ -39,7 +75,8 @@ extension VideoSink {
     // Whoever has the turn is about to send something.
     guard turn.takeIfFree() else { return now + max(interval, Self.retryPause) }
     let streamSettings = input.encoderSettings
-    let next = interval > .zero ? breakSilence(now: now, interval: interval) : nil
+    let unseen = showUnseen(now: now)
+    let next = (interval > .zero ? breakSilence(now: now, interval: interval) : nil).earlier(unseen)
     let mustAsk = isKeyFrameMissing(grant, now: now, interval: interval)
     turn.give()
     if mustAsk { requestKeyFrame() }
@@ -57,7 +94,10 @@ extension VideoSink {
     let due = lastSent + interval
     guard now >= due else { return due }
     // From one due time to the next, so that the pace does not drift.
-    if sendStill(grant, connection) { input.lastSent = now - due < interval ? due : now }
+    if sendStill(grant, connection) {
+      input.lastSent = now - due < interval ? due : now
+      noteQueued(grant)
+    }
     return max(due, now - interval / 2) + interval
   }
 
@@ -99,12 +139,15 @@ extension VideoSink {
     }
   }
 
-  /// Queues a payload that does not come from upstream, if there is room.
+  /// Queues a payload that does not come from upstream, if there is room. For whose turn it is.
   func submitNow(_ payload: FramePayload, _ grant: VideoGrant, _ connection: AppConnection) -> Bool {
-    guard connection.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued else {
+    guard let rtp = packetize(payload, for: grant, at: nil),
+      connection.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued
+    else {
       payloads.giveBack(payload)
       return false
     }
+    input.rtp = rtp
     return true
   }
 }

@@ -9,10 +9,7 @@ extension VideoSink {
       state.grant = grant
       state.grantedAt = MonotonicClock.now
       state.isHeld = false
-      if grant.isSizeInsisted {
-        state.insistedSize = grant.size
-        state.shouldRenegotiate = true
-      }
+      if grant.isSizeInsisted { state.insist(on: grant.size) }
     }
     counters.withLock { $0.streamStarts += 1 }
     state.broadcast()
@@ -22,6 +19,7 @@ extension VideoSink {
   }
 
   func videoSuspended() {
+    interruptTouches()
     state.withLock { $0.isHeld = true }
     // A file that waits may now ask for a pause.
     state.broadcast()
@@ -39,15 +37,19 @@ extension VideoSink {
 
   func videoStopped(_ reason: VideoStopReason) {
     notice.end()
-    let isResizing = state.withLock { state in
+    interruptTouches()
+    let (isResizing, isHopeless) = state.withLock { state in
       state.grant = nil
       state.isHeld = false
-      return state.wantsVideo && !state.isEnded && !state.isStopping
+      return (state.wantsVideo && !state.isEnded && !state.isStopping, state.isHopeless)
     }
     state.broadcast()
     if reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     // The wish was taken back only until upstream has changed.
-    announceStop(reason == .app && isResizing ? .resized : reason)
+    announceStop(reason == .app && isResizing ? (isHopeless ? .outOfRange : .resized) : reason)
+    guard isResizing else { return }
+    takeLaterChoice()
+    letUpstreamChange()
   }
 
   func videoStateChanged(_ newState: VideoStreamState) {
@@ -55,27 +57,5 @@ extension VideoSink {
     // The end of the input waits for this.
     state.broadcast()
     notifyStreamState()
-  }
-
-  func videoStartFailed(_ failure: VideoStartFailure, _ request: VideoWish, _ retryAfter: Duration?) {
-    counters.withLock { $0.startFailures += 1 }
-    let details = "requested H264 over \(request.transport.rawValue), \(request.size)"
-    guard let retryAfter else {
-      return failed(
-        .stream(GST_STREAM_ERROR_FORMAT, "\(failure.sentence) The head unit takes another format.", details: details))
-    }
-    warn(
-      .resource(
-        GST_RESOURCE_ERROR_NOT_AUTHORIZED,
-        "\(failure.sentence) Trying again in \(retryAfter.components.seconds) s, or when the driver opens the app.",
-        details: details))
-  }
-}
-
-extension VideoStartFailure {
-  /// As a sentence.
-  fileprivate var sentence: String {
-    let text = description
-    return text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 }

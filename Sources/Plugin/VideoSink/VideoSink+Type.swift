@@ -98,6 +98,7 @@ public func gst_sdl_video_sink_propose_allocation(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ query: UnsafeMutablePointer<GstQuery>
 ) -> gboolean {
   gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+  gst_query_add_allocation_meta(query, gst_video_region_of_interest_meta_api_get_type(), nil)
   return 1
 }
 

@@ -11,7 +11,7 @@ import X264Encoder
 /// It derives from GstBaseSink and not from GstVideoSink, because H.264 is an equal input: frames of it must never be
 /// dropped for lateness, which is what GstVideoSink is made for.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the turn → `state` → `settings`, `counters`, the
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the turn → `state` → `touches`, `settings`, `counters`, the
 /// connection's own. None of ours is held while calling GStreamer or waiting for anything but `state` itself; the turn,
 /// which is no lock, may be.
 final class VideoSink: Sendable {
@@ -27,6 +27,10 @@ final class VideoSink: Sendable {
 
   /// The stream has been resumed, and no frame been sent since: the next one must stand alone.
   let isResumed = Atomic(false)
+
+  /// Motion of fingers waits for the next frame.
+  let isMotionWaiting = Atomic(false)
+  let touches = Mutex(TouchDesk())
 
   let turn = FrameTurn()
   // Touched only by the thread whose turn it is.

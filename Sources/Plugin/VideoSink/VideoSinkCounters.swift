@@ -15,7 +15,7 @@ struct VideoSinkCounters {
     case wrongSize
     /// H.264 that can't be decoded before the next key frame.
     case waitingForKeyFrame
-    /// More frames per second than the head unit wishes.
+    /// More frames per second than the head unit or the app wishes.
     case frameRate
     /// Flushed, stopped, or cut off by the end of the connection or of the service.
     case discarded
@@ -36,8 +36,8 @@ struct VideoSinkCounters {
       }
     }
 
-    /// Whether the viewer misses something, of which the application is told. A lower frame rate is what the head unit
-    /// wishes.
+    /// Whether the viewer misses something, of which the application is told. A lower frame rate is what was wished
+    /// for.
     var isLossOfQuality: Bool {
       switch self {
       case .notStreaming, .suspended, .queueFull, .wrongSize, .waitingForKeyFrame: true
@@ -62,9 +62,15 @@ struct VideoSinkCounters {
   var encodeTimeMaximum: UInt64 = 0
   /// kbit/s.
   var bitrateTarget: UInt64 = 0
+  /// Frames per second.
+  var frameRateTarget = 0.0
   /// Pictures that were sent again while upstream was silent.
   var framesRepeated: UInt64 = 0
   var noticeFramesSent: UInt64 = 0
+  /// Messages about fingers on the head unit's screen.
+  var touches: UInt64 = 0
+  /// What was made of them and sent upstream.
+  var navigationEvents: UInt64 = 0
   var attempts: UInt64 = 0
   private(set) var connections: UInt64 = 0
   /// From the beginning of the last attempt to the registration.
@@ -89,6 +95,9 @@ struct VideoSinkCounters {
 
   /// For any reason.
   var framesDropped: UInt64 { dropped.reduce(0, +) }
+
+  /// Those that somebody may miss: neither gaps, nor what the head unit would not have had anyway.
+  var framesLost: UInt64 { framesDropped - dropped(.frameRate) - dropped(.noPicture) }
 
   mutating func frameArrived() {
     framesIn += 1

@@ -59,6 +59,21 @@ extension VideoStreamState {
   }
 }
 
+extension BitratePolicy {
+  /// The value in the GObject enumeration.
+  var enumValue: Int32 {
+    switch self {
+    case .defaultCapped: 0
+    case .headUnitMaximum: 1
+    }
+  }
+
+  init?(enumValue: Int32) {
+    guard let policy = Self.allCases.first(where: { $0.enumValue == enumValue }) else { return nil }
+    self = policy
+  }
+}
+
 extension HMILevel {
   /// The value in the GObject enumeration.
   var enumValue: Int32 {
@@ -122,6 +137,24 @@ enum VideoSinkEnums {
         SuspendPolicy.requestPause.rawValue, "Ask the application to pause the pipeline, and to go on later",
         "request-pause"
       ),
+    ])
+
+  static let bitratePolicy = EnumType.register(
+    "GstSdlVideoSinkBitratePolicy",
+    [
+      (
+        BitratePolicy.defaultCapped.enumValue, "600 kbit/s, or the head unit's maximum if that is less",
+        "default-capped"
+      ),
+      (BitratePolicy.headUnitMaximum.enumValue, "The head unit's maximum, if it has one", "head-unit-maximum"),
+    ])
+
+  static let resizePolicy = EnumType.register(
+    "GstSdlVideoSinkResizePolicy",
+    [
+      (ResizePolicy.renegotiate.rawValue, "Follow with upstream and stream", "renegotiate"),
+      (ResizePolicy.keep.rawValue, "Go on in the present size while the service lasts", "keep"),
+      (ResizePolicy.error.rawValue, "End with an error", "error"),
     ])
 
   static let hmiLevel = EnumType.register(

@@ -15,14 +15,23 @@ enum VideoSinkProperty: UInt32, PropertyTable {
   case autoReconnect
   case startTimeout
   case maxRetryInterval
+  case legacyStartDelay
   case appState
   case restartOnForeground
   case suspendPolicy
+  case resizePolicy
   case keepAliveInterval
   case backgroundNotice
   case backgroundText
   case backgroundRepeat
+  case hapticRectangles
+  case syncedPanning
+  case emulateMouse
+  case gestures
+  case videoFormats
   case bitrate
+  case bitratePolicy
+  case maxFrameRate
   case speedPreset
   case keyIntMax
   case threads
@@ -81,6 +90,11 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         "max-retry-interval", "Maximum retry interval",
         "A start of video that the head unit refuses is tried again after 2 s, 4 s, …, and never later than this, in milliseconds",
         .unsigned(minimum: 1, maximum: 3_600_000, default: 30_000), .mutableReady)
+    case .legacyStartDelay:
+      .init(
+        "legacy-start-delay", "Legacy start delay",
+        "Pause before a start of video on a head unit without a video capability, which may stay black otherwise, in milliseconds",
+        .unsigned(minimum: 0, maximum: 60_000, default: 250), .mutableReady)
     case .appState:
       .init(
         "app-state", "App state",
@@ -95,6 +109,11 @@ enum VideoSinkProperty: UInt32, PropertyTable {
       .init(
         "suspend-policy", "Suspend policy", "What happens to frames while driver or app do not want video",
         .enumeration(VideoSinkEnums.suspendPolicy, default: SuspendPolicy.auto.rawValue), .mutableReady)
+    case .resizePolicy:
+      .init(
+        "resize-policy", "Resize policy",
+        "What happens when the head unit resizes the picture of a stream that has started: keep lasts until the service ends, also in the background; a connection made anew may bring a resize as well",
+        .enumeration(VideoSinkEnums.resizePolicy, default: ResizePolicy.renegotiate.rawValue), .mutableReady)
     case .keepAliveInterval:
       .init(
         "keep-alive-interval", "Keep-alive interval",
@@ -114,11 +133,45 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         "background-repeat", "Background repeat",
         "Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen without data",
         .boolean(default: false), .mutablePlaying)
+    case .hapticRectangles:
+      .init(
+        "haptic-rectangles", "Haptic rectangles",
+        "Touchable parts of the picture, for head units worked with a knob: <<x,y,width,height>,…> in pixels of the input. A frame's own (GstVideoRegionOfInterestMeta of the type sdl-haptic) replace them",
+        .integerRows, .mutablePlaying)
+    case .syncedPanning:
+      .init(
+        "synced-panning", "Synchronized panning",
+        "Motion of fingers goes upstream once for each frame, with its last place, instead of as often as the head unit tells",
+        .boolean(default: true), .mutablePlaying)
+    case .emulateMouse:
+      .init(
+        "emulate-mouse", "Emulate mouse",
+        "The first finger also is the first button of a mouse, for sources that know no fingers",
+        .boolean(default: false), .mutablePlaying)
+    case .gestures:
+      .init(
+        "gestures", "Gestures",
+        "Post element messages sdl-gesture for taps, double taps, pans and pinches on the head unit's screen",
+        .boolean(default: false), .mutablePlaying)
+    case .videoFormats:
+      .init(
+        "video-formats", "Video formats",
+        "How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; what the head unit does not list is left out. Unset: the head unit's order",
+        .string(default: nil), .mutableReady)
     case .bitrate:
       .init(
         "bitrate", "Bitrate",
-        "Bitrate of raw video once encoded, in kbit/s; never above what the head unit takes. Changes apply to the next frame",
-        .unsigned(minimum: 1, maximum: UInt32(EncoderSettings.bitrateRange.upperBound), default: 600), .mutablePlaying)
+        "Bitrate of raw video once encoded, in kbit/s; 0 is automatic. Never above what the head unit takes. Changes apply to the next frame",
+        .unsigned(minimum: 0, maximum: UInt32(EncoderSettings.bitrateRange.upperBound), default: 0), .mutablePlaying)
+    case .bitratePolicy:
+      .init(
+        "bitrate-policy", "Bitrate policy", "What bitrate=0 stands for. Changes apply to the next frame",
+        .enumeration(VideoSinkEnums.bitratePolicy, default: BitratePolicy.defaultCapped.enumValue), .mutablePlaying)
+    case .maxFrameRate:
+      .init(
+        "max-framerate", "Maximum frame rate",
+        "Most frames of raw video per second; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply to the next frame",
+        .fraction(maximum: Int32(EncoderTargets.maximumFrameRate)), .mutablePlaying)
     case .speedPreset:
       .init(
         "speed-preset", "Speed/quality preset", "x264 preset for speed against quality",

@@ -1,3 +1,4 @@
+import GStreamerKit
 import SDLApp
 import X264Encoder
 
@@ -19,22 +20,42 @@ struct VideoSinkSettings {
   var startTimeout: UInt32 = 5000
   /// Milliseconds.
   var maxRetryInterval: UInt32 = 30_000
+  /// Milliseconds.
+  var legacyStartDelay: UInt32 = 250
   var appState = AppState.foreground
   var restartOnForeground = false
   var suspendPolicy = SuspendPolicy.auto
+  var resizePolicy = ResizePolicy.renegotiate
+  /// Nil leaves it to the head unit.
+  var videoFormats: VideoFormatList?
+  /// A list that was refused before there was anybody to tell.
+  var refusedVideoFormats: ElementError?
   /// Milliseconds; 0 is off.
   var keepAliveInterval: UInt32 = 500
   var hasBackgroundNotice = true
   var repeatsBackgroundNotice = false
   /// Nil is the usual wording.
   var backgroundText: String?
-  /// kbit/s.
-  var bitrate: UInt32 = 600
+  /// In pixels of the input; nil when never set.
+  var hapticRectangles: [HapticRectangle]?
+  var syncedPanning = true
+  var emulatesMouse = false
+  var recognizesGestures = false
+  /// kbit/s; 0 is automatic.
+  var bitrate: UInt32 = 0
+  var bitratePolicy = BitratePolicy.defaultCapped
+  /// Frames per second; nil is automatic.
+  var maxFrameRate: Fraction?
   var speedPreset = Self.defaultSpeedPreset
   /// Frames; 0 is automatic.
   var keyIntMax: UInt32 = 0
   var threads: UInt32 = 0
   var optionString = ""
+
+  /// What the user would like of the encoder.
+  var encoderWish: EncoderWish {
+    EncoderWish(bitrate: Int(bitrate), frameRate: maxFrameRate, automaticBitrate: bitratePolicy)
+  }
 
   /// Who the app is, for the head unit.
   var session: AppSession.Configuration {
@@ -43,6 +64,7 @@ struct VideoSinkSettings {
     session.sessionTimeout = .milliseconds(Int64(connectTimeout))
     session.videoStartTimeout = .milliseconds(Int64(startTimeout))
     session.longestVideoRetry = .milliseconds(Int64(maxRetryInterval))
+    session.legacyStartDelay = .milliseconds(Int64(legacyStartDelay))
     session.restartsOnForeground = restartOnForeground
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
     return session

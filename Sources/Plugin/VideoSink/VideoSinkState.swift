@@ -25,12 +25,25 @@ struct VideoSinkState: Sendable {
   var headUnit: HeadUnitInfo?
   var lockScreen = LockScreen()
 
-  /// What the head unit takes; nil while it has not said, empty when it takes any size.
-  var offers: [VideoOffer]?
-  /// The head unit's limit in kbit/s.
-  var maximumBitrate: Int?
-  /// The size that the head unit insisted on in its acknowledgement.
-  var insistedSize: VideoSize?
+  /// What the head unit can show; nil while it has not said, empty when it takes any size.
+  var displays: [VideoDisplay]?
+  /// What upstream leaves of that; nil while it has not been asked.
+  var choice: VideoChoice?
+  /// How often upstream was asked, and which of those times the present choice is from.
+  var choicesBegun: UInt64 = 0
+  var choiceNumber: UInt64 = 0
+  /// What the application was told last of why nothing is left.
+  var objection: String?
+  /// The display for whose size the head unit insisted on another in its acknowledgement.
+  var insistedDisplay: VideoDisplay?
+  /// The choice since a resize that is not followed before the service ends.
+  var laterChoice: VideoChoice?
+  /// How H.264 may be carried, in order of preference.
+  var transports: [VideoTransport] = []
+  /// What of all that may be asked for, since the head unit spoke last.
+  var ladder = VideoStartLadder(sizes: [], transports: [])
+  /// The head unit has spoken since the ladder was made.
+  var isLadderOutdated = false
   /// The right to send; nil while no frame may go out.
   var grant: VideoGrant?
   var grantedAt: Duration = .zero
@@ -39,7 +52,7 @@ struct VideoSinkState: Sendable {
   var wasLost = false
   var lastStop: VideoStopReason?
   /// The head unit of the present connection has said what it takes.
-  var areOffersCurrent = false
+  var areDisplaysCurrent = false
   /// How far the session has come with the service.
   var videoState = VideoStreamState.stopped
   var announcement = StreamAnnouncement.none
@@ -61,10 +74,17 @@ struct VideoSinkState: Sendable {
   /// Size of the pictures that upstream sends; nil before caps.
   var inputSize: VideoSize?
   var isInputRaw = false
-  /// The offers have changed, and upstream has not been asked yet what it makes of them.
+  /// What can be touched, as the frames tell; nil before the first one that does.
+  var regions: HapticRectangleList?
+  /// The choice has changed, and upstream has not been asked yet what it makes of them.
   var shouldRenegotiate = false
   /// Upstream was asked for another size: so many frames of the old one may come before it is taken for the answer.
   var framesBeforeWish = 0
+  /// The size that upstream was asked for, and can send: the service may start in it before the first frame comes.
+  var expectedSize: VideoSize?
+  var resize = VideoResize()
+  /// Those whose stream the application does not know of yet.
+  var untoldResizes: [VideoResize.Completed] = []
   /// The pipeline has been in PLAYING since it started.
   var wantsVideo = false
   /// The stream has come to its end, and no new one has begun.
@@ -76,8 +96,10 @@ struct VideoSinkState: Sendable {
 
   /// The right to send pictures of the input now.
   var usableGrant: VideoGrant? {
-    // A grant for another size is about to be replaced: the input has just changed.
-    guard let grant, !isHeld, appState.isInForeground, grant.size == inputSize else { return nil }
+    // A grant for another size is about to be replaced: the input has just changed, or the head unit's mind has.
+    guard let grant, !isHeld, appState.isInForeground, grant.size == inputSize, accepts(grant.size) == true else {
+      return nil
+    }
     return grant
   }
 
@@ -98,23 +120,10 @@ struct VideoSinkState: Sendable {
     }
   }
 
-  /// Whether pictures of `size` can be sent to this head unit; nil while it has not said.
-  func accepts(_ size: VideoSize) -> Bool? {
-    guard let acceptedOffers else { return nil }
-    return acceptedOffers.isEmpty || acceptedOffers.contains { $0.size == size }
-  }
-
-  /// The offers, or the one that the head unit has insisted on.
-  var acceptedOffers: [VideoOffer]? {
-    guard let insistedSize else { return offers }
-    let frameRate = offers?.first?.frameRate
-    return VideoOffer(displaySize: insistedSize, scale: nil, frameRate: frameRate).map { [$0] } ?? offers
-  }
-
   /// Whether upstream should be asked again for caps: it sends raw video in a size that is accepted, but not the head
   /// unit's first choice. H.264 in an accepted size stays as it is, lest its first key frame be lost.
   var needsRenegotiation: Bool {
-    guard shouldRenegotiate, isInputRaw, let inputSize, let preferred = acceptedOffers?.first?.size else {
+    guard shouldRenegotiate, isInputRaw, let inputSize, let preferred = acceptedDisplays?.first?.streamSize else {
       return false
     }
     return inputSize != preferred && accepts(inputSize) == true
@@ -122,21 +131,10 @@ struct VideoSinkState: Sendable {
 
   /// The stream to ask the head unit for.
   var wish: VideoWish? {
-    guard wantsVideo, !isEnded, areOffersCurrent, !needsRenegotiation, framesBeforeWish == 0, let inputSize,
-      accepts(inputSize) == true
-    else { return nil }
-    return VideoWish(size: inputSize)
-  }
-
-  /// Frames per second that the head unit would like for pictures of the input's size.
-  var preferredFrameRate: Int? {
-    guard let inputSize else { return nil }
-    return acceptedOffers?.first { $0.size == inputSize }?.frameRate
-  }
-
-  /// The sizes that would be accepted, for messages to people.
-  var acceptedSizes: String {
-    (acceptedOffers ?? []).map { "\($0.size)" }.joined(separator: ", ")
+    guard wantsVideo, !isEnded, areDisplaysCurrent, let inputSize else { return nil }
+    if let size = heldSize ?? expectedSize { return ladder.request(for: size) }
+    guard !needsRenegotiation, framesBeforeWish == 0, accepts(inputSize) == true else { return nil }
+    return ladder.request(for: inputSize)
   }
 }
 

@@ -5,6 +5,8 @@ import SDLHeadUnit
 /// Frames from the test, through the sink, to a head unit.
 final class Drive {
   let headUnit: TestHeadUnit
+  /// Nil unless asked for.
+  let tap: WireTap?
   let pipeline: Pipeline
   let source: FrameSource
   /// Of the frame that is pushed next.
@@ -14,13 +16,16 @@ final class Drive {
   ///   - isLive: whether the source counts as live.
   ///   - caps: of the source.
   ///   - properties: of the sink, as for gst-launch.
+  ///   - isTapped: whether to remember what the sink sends.
   init(
     _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = true, caps: String = Picture.caps(),
-    frameRate: Int = 30, properties: String = "sync=false"
+    frameRate: Int = 30, properties: String = "sync=false", isTapped: Bool = false
   ) throws {
     headUnit = try TestHeadUnit(configuration)
+    tap = isTapped ? try WireTap(to: headUnit) : nil
     pipeline = try Pipeline(
-      "appsrc name=src format=time is-live=\(isLive) ! sdlvideosink name=sink uri=\(headUnit.uri) \(properties)")
+      "appsrc name=src format=time is-live=\(isLive) ! sdlvideosink name=sink uri=\(tap?.uri ?? headUnit.uri) \(properties)"
+    )
     source = try FrameSource(pipeline, caps: caps, frameRate: frameRate)
   }
 
@@ -30,6 +35,12 @@ final class Drive {
     source.push(bytes, at: index, flags: flags)
     defer { index += 1 }
     return index
+  }
+
+  /// Pushes a buffer, which belongs to the caller so far, as the next frame.
+  func push(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+    source.push(buffer, at: index)
+    index += 1
   }
 
   /// Pushes the picture that belongs to the next index.

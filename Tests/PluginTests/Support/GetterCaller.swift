@@ -34,7 +34,7 @@ final class GetterCaller: Sendable {
     data.map { Unmanaged<GetterCaller>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private func readEverything() {
+  func readEverything() {
     for property in VideoSinkProperty.allCases {
       var value = GValue()
       g_object_get_property(sink.cast(), property.specification.nameText, &value)

@@ -23,6 +23,11 @@ final class TestHeadUnit {
 
     var refusals: Int { events.count { if case .videoRefused = $0 { true } else { false } } }
 
+    /// What the app has told of the displays that it supports.
+    var appCapabilities: [VideoStreamingCapability] {
+      events.compactMap { if case .appCapability(let capability) = $0 { capability } else { nil } }
+    }
+
     var stopReasons: [HeadUnitSession.VideoStopReason] {
       events.compactMap { if case .videoStopped(let reason) = $0 { reason } else { nil } }
     }
@@ -66,6 +71,11 @@ final class TestHeadUnit {
     server.join()
   }
 
+  /// What ``HeadUnitConfiguration/small(_:_:frameRate:maximumBitrate:additional:activation:)`` tells.
+  static var smallCapability: VideoStreamingCapability {
+    HeadUnitConfiguration.small().videoCapability ?? VideoStreamingCapability()
+  }
+
   /// For the sink's property.
   var uri: String { "sdl://127.0.0.1:\(port)" }
 
@@ -89,6 +99,11 @@ final class TestHeadUnit {
     return result
   }
 
+  /// Whether `condition` comes true before `deadline`.
+  func await(until deadline: Duration, _ condition: (Record) -> Bool) -> Bool {
+    recorder.record.wait(until: deadline, for: { condition($0) ? true : nil }) != nil
+  }
+
   /// Waits for as many access units in all.
   @discardableResult
   func waitForFrames(_ count: Int) throws -> [[UInt8]] {
@@ -102,6 +117,13 @@ final class TestHeadUnit {
     try wait(for: "registration") { record in
       record.events.contains { if case .appRegistered = $0 { true } else { false } } ? true : nil
     }
+  }
+
+  /// The head unit's own software changes what it can show; absent members stay as they are.
+  func update(_ change: (inout VideoStreamingCapability) -> Void) throws {
+    var update = VideoStreamingCapability()
+    change(&update)
+    server.steer(.app(try waitForApp())) { [update] in $0.updateCapability(update, now: $1) }
   }
 
   /// What the driver does.

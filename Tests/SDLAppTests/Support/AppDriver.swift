@@ -28,7 +28,10 @@ final class AppDriver {
   private var lastMessageID: UInt32 = 0
 
   static var configuration: AppSession.Configuration {
-    AppSession.Configuration(appName: "Test", appID: "test-1", appType: .navigation, language: "EN-US")
+    var configuration = AppSession.Configuration(
+      appName: "Test", appID: "test-1", appType: .navigation, language: "EN-US")
+    configuration.legacyStartDelay = .zero
+    return configuration
   }
 
   init(_ configuration: AppSession.Configuration = AppDriver.configuration) {
@@ -91,9 +94,17 @@ extension AppDriver {
     perform(session.setVideoWish(wish, now: now))
   }
 
+  func setSupportedDisplays(_ displays: [VideoDisplay]) {
+    perform(session.setSupportedDisplays(displays, now: now))
+  }
+
   func setAppState(_ appState: AppState) {
     invariants.entered(appState)
     perform(session.setAppState(appState, now: now))
+  }
+
+  func setHapticRectangles(_ list: HapticRectangleList?) {
+    perform(session.setHapticRectangles(list, now: now))
   }
 
   func finish() {
@@ -184,6 +195,9 @@ extension AppDriver {
     }
     send(RPCMessage(type: .response, function: answer ?? function, correlationID: id, parameters: parameters))
   }
+
+  /// Whether a request of `function` was sent, so that it can be answered, once or again.
+  func hasAsked(_ function: FunctionID) -> Bool { correlationIDs[function] != nil }
 
   func notify(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
     send(

@@ -14,6 +14,9 @@ struct AppInvariants {
   private var unacknowledgedEnds: [ServiceType] = []
   private var isClosed = false
   private var failureCount = 0
+  private var fingersDown: Set<Int> = []
+  /// Correlation id of the SendHapticData that is not answered.
+  private var hapticRequest: Int32?
   /// Of the acknowledgement that began the session; nil before.
   private var header: (version: UInt8, sessionID: UInt8)?
 
@@ -53,6 +56,7 @@ struct AppInvariants {
   }
 
   private mutating func received(_ message: RPCMessage) {
+    if message.type == .response, message.correlationID == hapticRequest { hapticRequest = nil }
     switch (message.type, message.function) {
     case (.response, .registerAppInterface):
       if RPCResult(json: message.parameters).success { isRegistered = true }
@@ -79,6 +83,10 @@ struct AppInvariants {
     }
     #expect(!frame.header.isEncrypted)
     if frame.header.frameType != .control { #expect(frame.header.messageID != 0) }
+    if case .rpc(let message, _) = item, message.function == .sendHapticData {
+      #expect(hapticRequest == nil, "a second SendHapticData before the answer to the first")
+      hapticRequest = message.correlationID
+    }
     guard case .control = item else { return }
     switch (frame.header.controlFrame, frame.header.service) {
     case (.startService, .video):
@@ -104,14 +112,32 @@ struct AppInvariants {
     case .failed:
       failureCount += 1
       #expect(failureCount == 1)
+    case .touch(let actions): for action in actions { touched(action) }
+    case .diagnostic("SendHapticData was not answered"): hapticRequest = nil
+    case .touchInterrupted:
+      #expect(!fingersDown.isEmpty)
+      fingersDown = []
     case .videoSuspended:
+      #expect(fingersDown.isEmpty)
       #expect(!isSuspended && !isInForeground)
       isSuspended = true
     case .videoResumed:
       #expect(isSuspended && isInForeground)
       isSuspended = false
-    case .videoStopped: isSuspended = false
+    case .videoStopped:
+      #expect(fingersDown.isEmpty)
+      isSuspended = false
     default: break
+    }
+  }
+
+  private mutating func touched(_ action: TouchAction) {
+    switch action {
+    case .down(let touch): #expect(fingersDown.insert(touch.id).inserted)
+    case .motion(let touch): #expect(fingersDown.contains(touch.id))
+    case .up(let touch): #expect(fingersDown.remove(touch.id) != nil)
+    case .cancel: fingersDown = []
+    case .frame: break
     }
   }
 

@@ -54,6 +54,11 @@ final class Duet {
     deliver()
   }
 
+  func setSupportedDisplays(_ displays: [VideoDisplay]) {
+    perform(app.setSupportedDisplays(displays, now: now))
+    deliver()
+  }
+
   func finish() {
     invariants.finishing()
     perform(app.finish(now: now))

@@ -70,8 +70,27 @@ enum WireText {
       "start of \(request.size) failed [\(failure.rejectedParameters.joined(separator: ","))], "
         + (retryAfter.map { "again after \($0)" } ?? "never again")
     case .driverDistraction(let distraction): "distraction \(distraction.isDistractionLimited)"
+    case .touch(let actions): "touch \(actions.map(\.text).joined(separator: ", "))"
+    case .touchInterrupted: "touch interrupted"
+    case .hapticRectanglesRefused(let code, _): "haptic rectangles refused \(code)"
     case .diagnostic: "diagnostic"
     case .failed: "failed"
+    }
+  }
+}
+
+extension TouchAction {
+  /// "down 0 (80.0, 160.0)".
+  var text: String {
+    func text(_ name: String, _ touch: Touch) -> String {
+      "\(name) \(touch.id) (\(touch.position.x), \(touch.position.y))"
+    }
+    return switch self {
+    case .down(let touch): text("down", touch)
+    case .motion(let touch): text("motion", touch)
+    case .up(let touch): text("up", touch)
+    case .frame: "frame"
+    case .cancel: "cancel"
     }
   }
 }

@@ -1,0 +1,74 @@
+import GStreamerKit
+import SDLApp
+
+/// The query by which `sdlvideosink` asks upstream which of the head unit's displays the app supports: a custom query
+/// whose structure is called `application/x-sdl-video-ranges`. It is not serialized and never blocks.
+///
+/// Its field `displays` is a GstValueArray of structures as ``CapabilityQuery`` has them. Every `sdlrangefilter` on the way
+/// adds to the field `rejections`, a GstValueArray of structures `application/x-sdl-video-rejection`, those that it does
+/// not support, with
+///
+/// - `index`: place in `displays`, from 0 (gint);
+/// - `reason`: the first failing test with both numbers, for people (gchararray);
+///
+/// and passes the query on, since there may be others. The filter that is nearest to the sink gives the reason.
+///
+/// When a filter's bounds change, it sends a custom event of the same name downstream, out of band, without fields.
+enum RangesQuery {
+  private static let name = "application/x-sdl-video-ranges"
+  private static let rejectionName = "application/x-sdl-video-rejection"
+
+  /// Asks what is upstream of `pad`, a sink pad: why displays are rejected, by their index.
+  static func ask(_ pad: UnsafeMutablePointer<GstPad>, _ displays: [VideoDisplay]) -> [Int: String] {
+    // Otherwise places would not match.
+    guard (1...DisplayStructure.mostEntries).contains(displays.count), displays.allSatisfy({ $0.streamSize != nil })
+    else { return [:] }
+    let asked = Structure(name)
+    asked.set("displays", displays.compactMap(DisplayStructure.structure))
+    guard let query = gst_query_new_custom(GST_QUERY_CUSTOM, asked.take()) else { return [:] }
+    defer { gst_query_unref(query) }
+    guard gst_pad_peer_query(pad, query) != 0, let answer = gst_query_get_structure(query) else { return [:] }
+    return reasons(answer)
+  }
+
+  private static func reasons(_ structure: UnsafePointer<GstStructure>) -> [Int: String] {
+    var reasons: [Int: String] = [:]
+    for rejection in DisplayStructure.entries(structure, "rejections") ?? [] {
+      var index: gint = -1
+      guard gst_structure_get_int(rejection, "index", &index) != 0, reasons[Int(index)] == nil else { continue }
+      reasons[Int(index)] = gst_structure_get_string(rejection, "reason").map { String(cString: $0) } ?? "not supported"
+    }
+    return reasons
+  }
+
+  /// Adds what `ranges` reject, if that is what `query` asks; false if it asks for something else.
+  static func answer(_ query: UnsafeMutablePointer<GstQuery>, _ ranges: @autoclosure () -> VideoRanges) -> Bool {
+    guard query.isCustom(name), let structure = gst_query_writable_structure(query) else { return false }
+    guard let entries = DisplayStructure.entries(structure, "displays") else { return true }
+    let ranges = ranges()
+    var reasons = reasons(structure)
+    for (index, entry) in entries.enumerated() where reasons[index] == nil {
+      guard let display = DisplayStructure.display(entry) else { continue }
+      let verdict = ranges.verdict(on: display)
+      if !verdict.isAccepted { reasons[index] = verdict.description }
+    }
+    DisplayStructure.set(
+      structure, "rejections",
+      reasons.sorted { $0.key < $1.key }.map { index, reason in
+        let rejection = Structure(rejectionName)
+        rejection.set("index", Int32(clamping: index))
+        rejection.set("reason", reason)
+        return rejection
+      })
+    return true
+  }
+
+  /// The event of a filter whose bounds have changed.
+  static func changeEvent() -> UnsafeMutablePointer<GstEvent>? {
+    gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_OOB, Structure(name).take())
+  }
+
+  static func isChange(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    event.pointee.type == GST_EVENT_CUSTOM_DOWNSTREAM_OOB && gst_event_has_name(event, name) != 0
+  }
+}

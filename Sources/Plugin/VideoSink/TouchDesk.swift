@@ -1,0 +1,62 @@
+import SDLApp
+
+/// Touches on their way upstream. Two threads bring them: that of the connection, and that of the frames which motion waits
+/// for. What one has begun to deliver, it delivers to the end, with what comes meanwhile.
+struct TouchDesk: Sendable {
+  var input = TouchInput()
+  var mouse = MouseEmulation()
+  var clock = TouchClock()
+  private var fingersDown: Set<Int> = []
+  private var outgoing: [TouchInput.Output] = []
+  private var isDelivering = false
+
+  /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
+  mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
+    outgoing += outputs
+    for case .touch(let action) in outputs { note(action) }
+    guard !isDelivering, !outgoing.isEmpty else { return false }
+    isDelivering = true
+    return true
+  }
+
+  private mutating func note(_ action: TouchAction) {
+    switch action {
+    case .down(let touch): fingersDown.insert(touch.id)
+    case .up(let touch): fingersDown.remove(touch.id)
+    case .cancel: fingersDown.removeAll()
+    case .motion, .frame: break
+    }
+  }
+
+  /// What is to be said when fingers do not count any more.
+  mutating func interrupt(now: Duration) -> [TouchInput.Output] {
+    fingersDown.isEmpty ? input.interrupt() : input.receive([.cancel], now: now)
+  }
+
+  /// The next to be delivered; nil when all is done.
+  mutating func next() -> TouchInput.Output? {
+    guard !outgoing.isEmpty else {
+      isDelivering = false
+      return nil
+    }
+    return outgoing.removeFirst()
+  }
+
+  /// By our own clock.
+  mutating func localize(_ actions: [TouchAction], arrival: Duration) -> [TouchAction] {
+    actions.map { action in
+      switch action {
+      case .down(let touch): .down(localize(touch, arrival))
+      case .motion(let touch): .motion(localize(touch, arrival))
+      case .up(let touch): .up(localize(touch, arrival))
+      case .frame, .cancel: action
+      }
+    }
+  }
+
+  private mutating func localize(_ touch: Touch, _ arrival: Duration) -> Touch {
+    var touch = touch
+    touch.time = touch.time.map { clock.local($0, arrival: arrival) } ?? arrival
+    return touch
+  }
+}

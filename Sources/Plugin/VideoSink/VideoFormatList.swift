@@ -1,0 +1,55 @@
+import GStreamerKit
+import SDLApp
+
+/// The property `video-formats`: which transports of H.264 may be used, in order of preference.
+struct VideoFormatList: Equatable {
+  /// As it was written.
+  let text: String
+  /// Not empty.
+  let transports: [VideoTransport]
+
+  /// Names with commas between them, in letters of any size; nil for anything else.
+  init?(_ text: String) {
+    var transports: [VideoTransport] = []
+    for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = name.trimmingSpaces.uppercased()
+      guard let transport = VideoTransport(rawValue: name) else { return nil }
+      if !transports.contains(transport) { transports.append(transport) }
+    }
+    self.text = text
+    self.transports = transports
+  }
+}
+
+extension Substring {
+  fileprivate var trimmingSpaces: Substring {
+    let start = drop { $0 == " " }
+    return start.dropLast(start.reversed().prefix { $0 == " " }.count)
+  }
+}
+
+extension VideoSink {
+  /// The property `video-formats`; nil or nothing leaves it to the head unit.
+  func setVideoFormats(_ text: String?) {
+    guard let text, !text.isEmpty else { return settings.withLock { $0.videoFormats = nil } }
+    if let list = VideoFormatList(text) { return settings.withLock { $0.videoFormats = list } }
+    let error = ElementError.resource(
+      GST_RESOURCE_ERROR_SETTINGS,
+      "The property video-formats was not changed: \"\(text)\" is not raw, rtp, or both with a comma between them")
+    guard let bus = gst_element_get_bus(gstElement) else {
+      log(GST_LEVEL_WARNING, error.text)
+      return settings.withLock { $0.refusedVideoFormats = error }
+    }
+    gst_object_unref(bus)
+    warn(error)
+  }
+
+  /// gst-launch sets properties before there is a pipeline that could be told.
+  func tellRefusedSettings() {
+    let error = settings.withLock { settings in
+      defer { settings.refusedVideoFormats = nil }
+      return settings.refusedVideoFormats
+    }
+    error?.post(as: GST_MESSAGE_WARNING, from: gstElement)
+  }
+}

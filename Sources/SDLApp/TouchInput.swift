@@ -1,0 +1,89 @@
+/// What becomes of touches on their way to whoever draws the pictures: motion may wait for the next frame, so that there
+/// is one for each frame instead of as many as the head unit sends; and gestures are found.
+public struct TouchInput: Equatable, Sendable {
+  /// For the world outside, in order.
+  public enum Output: Equatable, Sendable {
+    case touch(TouchAction)
+    case gesture(Gesture)
+  }
+
+  /// The longest that motion waits. Some sources draw only when they are touched, and would never send a frame.
+  static let longestWait = Duration.milliseconds(100)
+
+  /// Whether motion waits for ``frameShown()``.
+  public var isSynced = true
+  private var recognizer: GestureRecognizer?
+  /// The last place of each finger that has moved since the last frame, in the order of their first motion.
+  private var motions: [Touch] = []
+  private var waitsSince: Duration = .zero
+
+  /// Nothing has been touched.
+  public init() {}
+
+  /// Whether ``frameShown()`` has anything to do.
+  public var isWaiting: Bool { !motions.isEmpty }
+
+  /// When ``advance(to:)`` has something to do.
+  public var nextDeadline: Duration? {
+    (isWaiting ? waitsSince + Self.longestWait : nil).earlier(recognizer?.nextDeadline)
+  }
+
+  /// Whether gestures are looked for.
+  public mutating func setRecognizing(_ isRecognizing: Bool) {
+    guard isRecognizing != (recognizer != nil) else { return }
+    recognizer = isRecognizing ? GestureRecognizer() : nil
+  }
+
+  /// Takes in what happened at once.
+  public mutating func receive(_ actions: [TouchAction], now: Duration) -> [Output] {
+    guard isSynced, actions.allSatisfy(\.isMotion) else {
+      return frameShown() + actions.map(Output.touch) + recognize(actions, isSynced: isSynced, now: now)
+    }
+    if motions.isEmpty { waitsSince = now }
+    for case .motion(let touch) in actions {
+      if let index = motions.firstIndex(where: { $0.id == touch.id }) {
+        motions[index] = touch
+      } else {
+        motions.append(touch)
+      }
+    }
+    return recognize(actions, isSynced: true, now: now)
+  }
+
+  private mutating func recognize(_ actions: [TouchAction], isSynced: Bool, now: Duration) -> [Output] {
+    guard var recognizer else { return [] }
+    defer { self.recognizer = recognizer }
+    return actions.flatMap { action in
+      recognizer.receive(action, now: now) + (isSynced ? [] : recognizer.progress())
+    }.map(Output.gesture)
+  }
+
+  /// A frame has been shown: delivers the motion that has waited for it.
+  public mutating func frameShown() -> [Output] {
+    guard isWaiting else { return [] }
+    defer { motions.removeAll(keepingCapacity: true) }
+    return motions.map { .touch(.motion($0)) } + [.touch(.frame)]
+      + (recognizer?.progress() ?? []).map(Output.gesture)
+  }
+
+  /// Time has passed.
+  public mutating func advance(to now: Duration) -> [Output] {
+    let overdue = isWaiting && waitsSince + Self.longestWait <= now ? frameShown() : []
+    return overdue + (recognizer?.advance(to: now) ?? []).map(Output.gesture)
+  }
+
+  /// The pictures are gone: what waits is forgotten, and gestures that are under way are cancelled.
+  public mutating func interrupt() -> [Output] {
+    motions.removeAll()
+    return (recognizer?.cancel() ?? []).map(Output.gesture)
+  }
+}
+
+extension TouchAction {
+  fileprivate var isMotion: Bool {
+    switch self {
+    case .motion, .frame: true
+    case .down, .up, .cancel: false
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// Turns the head unit's touches into a sequence that is in order, whatever the head unit sends.
+///
+/// A second BEGIN of a finger is a motion, because head units tell of all fingers when one is added. MOVE and END without
+/// BEGIN are ignored. CANCEL concerns all fingers, as in GStreamer; those that are still down begin anew.
+struct TouchTracker: Equatable, Sendable {
+  /// Where the fingers are that are down.
+  private var open: [Int: TouchPosition] = [:]
+
+  /// What `event` says, in pixels of the stream.
+  mutating func receive(_ event: OnTouchEvent, _ geometry: VideoGeometry) -> [TouchAction] {
+    guard let kind = event.kind else { return [] }
+    if kind == .cancel { return cancel(event.fingers) }
+    var actions: [TouchAction] = []
+    for finger in event.fingers {
+      let touches = finger.samples.map { sample in
+        Touch(id: finger.id, position: geometry.inPicture(sample), time: sample.time.map { .milliseconds($0) })
+      }
+      follow(kind, finger.id, touches, &actions)
+    }
+    return actions.isEmpty ? [] : actions + [.frame]
+  }
+
+  private mutating func follow(
+    _ kind: OnTouchEvent.Kind, _ id: Int, _ touches: [Touch], _ actions: inout [TouchAction]
+  ) {
+    var rest = touches[...]
+    if open[id] == nil {
+      guard kind == .begin, let first = rest.popFirst() else { return }
+      open[id] = first.position
+      actions.append(.down(first))
+    }
+    let end = kind == .end ? rest.popLast() : nil
+    // A finger that is only mentioned has not moved.
+    for touch in rest where kind != .begin || touch.position != open[id] {
+      open[id] = touch.position
+      actions.append(.motion(touch))
+    }
+    guard kind == .end, let last = open.removeValue(forKey: id) else { return }
+    actions.append(.up(end ?? Touch(id: id, position: last)))
+  }
+
+  /// With only other fingers down than those that are named, nothing was meant for us.
+  private mutating func cancel(_ fingers: [OnTouchEvent.Finger]) -> [TouchAction] {
+    guard open.isEmpty || fingers.isEmpty || fingers.contains(where: { open[$0.id] != nil }) else { return [] }
+    open = [:]
+    return [.cancel]
+  }
+
+  /// The pictures are gone, or have changed: touches on them mean nothing any more.
+  /// Says whether there were any.
+  mutating func interrupt() -> Bool {
+    defer { open = [:] }
+    return !open.isEmpty
+  }
+}
+
+extension VideoGeometry {
+  /// Where a touch is in the picture. By the ratio of the sizes, so that it stays within, and cut to the last pixel.
+  func inPicture(_ sample: OnTouchEvent.Sample) -> TouchPosition {
+    func map(_ coordinate: Int, _ picture: Int, _ display: Int) -> Double {
+      guard picture > 0, display > 0 else { return 0 }
+      return min(max(Double(coordinate) * Double(picture) / Double(display), 0), Double(picture - 1))
+    }
+    return TouchPosition(
+      x: map(sample.x, stream.width, display.width), y: map(sample.y, stream.height, display.height))
+  }
+}

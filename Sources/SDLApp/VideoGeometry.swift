@@ -1,0 +1,40 @@
+/// Where the pixels of the stream are on the head unit's display: the picture fills it, whatever the ratio.
+struct VideoGeometry: Equatable, Sendable {
+  /// Size of the encoded pictures.
+  var stream: VideoSize
+  /// Size of the same picture in head-unit pixels.
+  var display: VideoSize
+  /// The head unit wants to know what can be touched (`hapticSpatialDataSupported`).
+  var takesHapticRectangles = false
+
+  /// Picture and display in the same pixels.
+  init(stream: VideoSize) {
+    self.stream = stream
+    display = stream
+  }
+
+  /// The way in which the first of `displays` that can show pictures of `stream` does so; nil when none can.
+  init?(stream: VideoSize, displays: [VideoDisplay]) {
+    guard let shown = displays.first(where: { $0.streamSize == stream }) else { return nil }
+    self.stream = stream
+    display = shown.size
+    takesHapticRectangles = shown.takesHapticData
+  }
+
+  /// In head-unit pixels, cut to the display; nil when nothing of it is there. Scales by the ratio of the sizes and not by
+  /// the head unit's `scale`, because encoded sizes are made even.
+  func onDisplay(_ rectangle: HapticRectangle) -> HapticRectangle? {
+    guard stream.width > 0, stream.height > 0 else { return nil }
+    let width = Double(display.width)
+    let height = Double(display.height)
+    func horizontal(_ x: Double) -> Double { min(max(x * width / Double(stream.width), 0), width) }
+    func vertical(_ y: Double) -> Double { min(max(y * height / Double(stream.height), 0), height) }
+    let left = horizontal(rectangle.x)
+    let top = vertical(rectangle.y)
+    let right = horizontal(rectangle.x + rectangle.width)
+    let bottom = vertical(rectangle.y + rectangle.height)
+    // Also false for what is no number.
+    guard right > left, bottom > top else { return nil }
+    return HapticRectangle(id: rectangle.id, x: left, y: top, width: right - left, height: bottom - top)
+  }
+}

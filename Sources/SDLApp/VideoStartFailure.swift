@@ -1,0 +1,46 @@
+/// Why a video stream could not start. It is tried again unless the failure ``isFinal(for:)`` the request.
+public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
+  /// StartServiceNAK.
+  case refused(rejectedParameters: [String], reason: String?)
+  /// StartServiceACK for something that can't be sent; `format` is what it names, for people.
+  case unusableAnswer(rejectedParameters: [String], format: String)
+  /// Neither ACK nor NAK came in time.
+  case unanswered
+  /// The head unit ended the service just after it had begun, and not for the first time.
+  case endedAtOnce
+
+  /// What the head unit refused, by the names of the request's keys.
+  public var rejectedParameters: [String] {
+    switch self {
+    case .refused(let parameters, _), .unusableAnswer(let parameters, _): parameters
+    case .unanswered, .endedAtOnce: []
+    }
+  }
+
+  /// Another size may do.
+  public var concernsSize: Bool { rejectedParameters.contains { $0 == "width" || $0 == "height" } }
+
+  /// Another codec or transport may do.
+  public var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
+
+  /// Whether the same request would only be refused again. A start without parameters has none that could be named.
+  func isFinal(for request: VideoWish) -> Bool {
+    switch self {
+    case .refused, .unusableAnswer: request.isBare || concernsSize || concernsFormat
+    case .unanswered, .endedAtOnce: false
+    }
+  }
+
+  /// For people.
+  public var description: String {
+    switch self {
+    case .unanswered: "the head unit did not answer the request to start video"
+    case .endedAtOnce: "the head unit accepts video, but ends it again at once"
+    case .unusableAnswer(_, let format): "the head unit accepts video, but as \(format), which can't be sent"
+    case .refused(let parameters, let reason):
+      "the head unit refused to start video"
+        + (parameters.isEmpty ? "" : ", rejecting \(parameters.joined(separator: ", "))")
+        + (reason.map { ": \($0)" } ?? "")
+    }
+  }
+}

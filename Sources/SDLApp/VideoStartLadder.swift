@@ -1,0 +1,92 @@
+/// What to ask the head unit for, from its first choice downwards, when it refuses starts of video by naming parameters.
+///
+/// A refused width or height leads to the next size, a refused codec or protocol to the next transport, both to both. When
+/// either has come to its end, one start without parameters is the last resort (SDL-0058), which head units without one
+/// take as H.264 over RAW; after that nothing is left. Nothing that was refused is asked for again, so that there are at
+/// most sizes + transports − 1 requests before the last.
+public struct VideoStartLadder: Equatable, Sendable {
+  /// A request that the head unit refused.
+  public struct Attempt: Equatable, Sendable {
+    public var request: VideoWish
+    /// Keys of the request, as the head unit named them.
+    public var rejectedParameters: [String]
+  }
+
+  private enum Step: Equatable, Sendable {
+    case parameters
+    case bare
+    case exhausted
+  }
+
+  /// What has not been refused, in order of preference. Empty from the beginning when the head unit takes any size.
+  public private(set) var sizes: [VideoSize]
+  /// What has not been refused, in order of preference.
+  public private(set) var transports: [VideoTransport]
+  /// What was refused, in the order of asking.
+  public private(set) var attempts: [Attempt] = []
+  /// There are further sizes, but the input can't change.
+  public private(set) var isInputFixed = false
+  private var refusedSizes: Set<VideoSize> = []
+  private var step = Step.parameters
+  /// Only a head unit that refuses sizes of its own choice gets as far.
+  private let attemptLimit: Int
+
+  /// A ladder of which nothing has been refused. Without transports there is nothing to ask for.
+  public init(sizes: [VideoSize], transports: [VideoTransport]) {
+    self.sizes = sizes
+    self.transports = transports
+    attemptLimit = max(sizes.count, 1) + transports.count
+    if transports.isEmpty { step = .exhausted }
+  }
+
+  /// Nothing is left to ask for.
+  public var isExhausted: Bool { step == .exhausted }
+
+  /// Whether pictures of `size` may still be asked for.
+  public func allows(_ size: VideoSize) -> Bool { step != .parameters || !refusedSizes.contains(size) }
+
+  /// What to ask for when the pictures are of `size`; nil for nothing.
+  public func request(for size: VideoSize) -> VideoWish? {
+    switch step {
+    case .parameters:
+      guard allows(size), let transport = transports.first else { return nil }
+      return VideoWish(size: size, transport: transport)
+    case .bare: return VideoWish(size: size, transport: .raw, isBare: true)
+    case .exhausted: return nil
+    }
+  }
+
+  /// The head unit refused `request`, for good.
+  public mutating func refused(_ request: VideoWish, _ failure: VideoStartFailure) {
+    guard failure.isFinal(for: request), !isExhausted else { return }
+    attempts.append(Attempt(request: request, rejectedParameters: failure.rejectedParameters))
+    if request.isBare {
+      step = .exhausted
+      return
+    }
+    if failure.concernsSize {
+      refusedSizes.insert(request.size)
+      sizes.removeAll { $0 == request.size }
+      if sizes.isEmpty { step = .bare }
+    }
+    if failure.concernsFormat {
+      transports.removeAll { $0 == request.transport }
+      if transports.isEmpty { step = .bare }
+    }
+    if attempts.count >= attemptLimit { step = .bare }
+  }
+
+  /// The input is of a size that was refused, and can't change: no other size can be tried.
+  public mutating func fixInput() {
+    guard step == .parameters else { return }
+    isInputFixed = true
+    step = .bare
+  }
+}
+
+extension VideoStartLadder.Attempt: CustomStringConvertible {
+  /// "H264 over RTP, 800×480 (rejected: videoProtocol)".
+  public var description: String {
+    "\(request)" + (rejectedParameters.isEmpty ? "" : " (rejected: \(rejectedParameters.joined(separator: ", ")))")
+  }
+}

@@ -1,0 +1,65 @@
+import SDLMessages
+
+/// What is wrong with an OnAppCapabilityUpdated.
+public enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
+  /// The registration agreed on a version that has no such notification.
+  case version(RPCVersion)
+  /// No entry at all: an app that supports nothing says nothing.
+  case empty
+  /// Something else than a list of entries, which belongs into its first one.
+  case rootNotEmpty
+  /// The entry of this index, from 0, repeats an earlier one.
+  case duplicate(index: Int)
+  /// The head unit has never offered the entry of this index.
+  case notOffered(index: Int, ImageResolution?)
+
+  /// What comes behind the name of the notification.
+  public var description: String {
+    switch self {
+    case .version(let version): "needs RPC 7.1, but \(version) was agreed on"
+    case .empty: "without any capability"
+    case .rootNotEmpty: "with more than additional capabilities"
+    case .duplicate(let index): "with entry \(index) like an earlier one"
+    case .notOffered(let index, let size):
+      "with entry \(index), \(size.map { "\($0)" } ?? "without a size"), which was never offered"
+    }
+  }
+}
+
+/// The rules of SDL-0332 for what an app says it can stream.
+enum AppCapabilityRules {
+  /// What makes two entries the same.
+  private struct Identity: Hashable {
+    var resolution: ImageResolution?
+    var diagonal: Double?
+    var pixelPerInch: Double?
+    var scale: Double
+
+    init(_ entry: VideoStreamingCapability) {
+      resolution = entry.preferredResolution
+      diagonal = entry.diagonalScreenSize
+      pixelPerInch = entry.pixelPerInch
+      scale = entry.scale ?? 1
+    }
+  }
+
+  static func faults(
+    of told: VideoStreamingCapability, offered: [VideoStreamingCapability], rpcVersion: RPCVersion
+  ) -> [AppCapabilityFault] {
+    var faults: [AppCapabilityFault] = []
+    if rpcVersion < RPCVersion(7, 1) { faults.append(.version(rpcVersion)) }
+    let entries = told.additionalCapabilities ?? []
+    if entries.isEmpty { faults.append(.empty) }
+    var root = told
+    root.additionalCapabilities = nil
+    if !root.json.isEmpty { faults.append(.rootNotEmpty) }
+    let known = Set(offered.flatMap { [$0] + ($0.additionalCapabilities ?? []) }.map(Identity.init))
+    var seen: Set<Identity> = []
+    for (index, entry) in entries.enumerated() {
+      let identity = Identity(entry)
+      if !known.contains(identity) { faults.append(.notOffered(index: index, entry.preferredResolution)) }
+      if !seen.insert(identity).inserted { faults.append(.duplicate(index: index)) }
+    }
+    return faults
+  }
+}

@@ -1,0 +1,99 @@
+/// OnTouchEvent: fingers on the head unit's screen.
+public struct OnTouchEvent: RPCParameters {
+  /// What all fingers of the message do (`TouchType`).
+  public enum Kind: String, Sendable, CaseIterable {
+    case begin = "BEGIN"
+    case move = "MOVE"
+    case end = "END"
+    case cancel = "CANCEL"
+  }
+
+  /// Where a finger was, and when (`TouchCoord` with its time stamp).
+  public struct Sample: Hashable, Sendable {
+    /// In pixels of the head unit's display, from its left edge.
+    public var x: Int
+    /// From the upper edge.
+    public var y: Int
+    /// In milliseconds of any steady clock; nil when the head unit does not say.
+    public var time: Int?
+
+    /// Memberwise.
+    public init(x: Int, y: Int, time: Int? = nil) {
+      self.x = x
+      self.y = y
+      self.time = time
+    }
+  }
+
+  /// A finger's way since the last message (`TouchEvent`).
+  public struct Finger: Hashable, Sendable {
+    /// 0…9.
+    public var id: Int
+    /// Oldest first.
+    public var samples: [Sample]
+
+    /// Memberwise.
+    public init(id: Int, samples: [Sample]) {
+      self.id = id
+      self.samples = samples
+    }
+  }
+
+  /// Nil when it is not known here; ignore such a message.
+  public var kind: Kind?
+  public var fingers: [Finger]
+
+  /// Ids that the specification allows.
+  public static let ids = 0...9
+  /// Coordinates that the specification allows.
+  public static let coordinates = 0...10_000
+  /// Time stamps that the specification allows, in milliseconds.
+  public static let times = 0...2_000_000_000
+  /// The most fingers that the specification allows in a message.
+  public static let maximumFingers = 10
+  /// The most samples that the specification allows for a finger.
+  public static let maximumSamples = 1000
+
+  /// Memberwise.
+  public init(kind: Kind?, fingers: [Finger]) {
+    self.kind = kind
+    self.fingers = fingers
+  }
+
+  /// Coordinates that are out of range are moved to the nearest that is not; what can't be read is left out.
+  public init(json: JSONObject) {
+    kind = json.enumeration("type")
+    fingers = (json["event"]?.array ?? []).prefix(Self.maximumFingers).compactMap { value in
+      guard let object = value.object, let id = object.integer("id", in: Self.ids) else { return nil }
+      return Finger(id: id, samples: Self.samples(object["c"]?.array ?? [], times: object["ts"]?.array ?? []))
+    }
+  }
+
+  private static func samples(_ values: [JSONValue], times: [JSONValue]) -> [Sample] {
+    values.prefix(maximumSamples).enumerated().compactMap { index, value in
+      guard let x = value.object?["x"]?.integer, let y = value.object?["y"]?.integer else { return nil }
+      // One time stamp may stand for all coordinates.
+      let time = (times.indices.contains(index) ? times[index] : times.last)?.integer
+      return Sample(
+        x: clamp(x), y: clamp(y), time: time.flatMap { Self.times.contains($0) ? $0 : nil })
+    }
+  }
+
+  private static func clamp(_ coordinate: Int) -> Int {
+    min(max(coordinate, coordinates.lowerBound), coordinates.upperBound)
+  }
+
+  public var json: JSONObject {
+    JSONObject(present: [
+      "type": kind.map { .string($0.rawValue) },
+      "event": .array(
+        fingers.map { finger in
+          .object([
+            "id": .integer(finger.id),
+            "ts": .array(finger.samples.compactMap(\.time).map(JSONValue.integer)),
+            "c": .array(finger.samples.map { .object(["x": .integer($0.x), "y": .integer($0.y)]) }),
+          ])
+        }),
+    ])
+  }
+}

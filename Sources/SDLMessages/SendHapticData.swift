@@ -1,0 +1,80 @@
+/// A part of the picture that can be touched, for head units without a touch screen: the driver moves a focus from one
+/// to the next (`HapticRect`).
+public struct HapticRectangle: Hashable, Sendable, CustomStringConvertible {
+  /// 0…2 000 000 000, different for each rectangle of a list.
+  public var id: Int
+  /// Of the left edge.
+  public var x: Double
+  /// Of the upper edge.
+  public var y: Double
+  public var width: Double
+  public var height: Double
+
+  /// Ids that the specification allows.
+  public static let ids = 0...2_000_000_000
+
+  /// Memberwise.
+  public init(id: Int, x: Double, y: Double, width: Double, height: Double) {
+    self.id = id
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
+  }
+
+  /// Nil unless everything is there, and of the right type and range.
+  init?(json: JSONValue) {
+    guard let object = json.object, let id = object.integer("id", in: Self.ids), let sides = object["rect"]?.object,
+      let x = sides["x"]?.number, let y = sides["y"]?.number, let width = sides["width"]?.number,
+      let height = sides["height"]?.number
+    else { return nil }
+    self.init(id: id, x: x, y: y, width: width, height: height)
+  }
+
+  var json: JSONValue {
+    .object([
+      "id": .integer(id),
+      "rect": .object([
+        "x": .number(x), "y": .number(y), "width": .number(width), "height": .number(height),
+      ]),
+    ])
+  }
+
+  /// "#1 (10.0, 10.0) 100.0×50.0".
+  public var description: String { "#\(id) (\(x), \(y)) \(width)×\(height)" }
+}
+
+/// SendHapticData: replaces the list of touchable rectangles, in pixels of the head unit's display.
+public struct SendHapticData: RPCParameters {
+  /// An empty list clears.
+  public var rectangles: [HapticRectangle]
+
+  /// The most rectangles that the specification allows.
+  public static let maximumCount = 1000
+
+  /// With a list.
+  public init(rectangles: [HapticRectangle]) {
+    self.rectangles = rectangles
+  }
+
+  /// Leaves out what can't be read, and what exceeds ``maximumCount``.
+  public init(json: JSONObject) {
+    rectangles = (json["hapticRectData"]?.array ?? []).prefix(Self.maximumCount).compactMap(HapticRectangle.init(json:))
+  }
+
+  /// Nil for what a head unit refuses as invalid: a list of another type, too long, or with an unreadable rectangle. An
+  /// absent list is an empty one.
+  public init?(validating json: JSONObject) {
+    let values: [JSONValue]
+    switch json["hapticRectData"] {
+    case nil: values = []
+    case .array(let array)?: values = array
+    default: return nil
+    }
+    guard values.count <= Self.maximumCount else { return nil }
+    rectangles = values.compactMap(HapticRectangle.init(json:))
+    guard rectangles.count == values.count else { return nil }
+  }
+
+  public var json: JSONObject { ["hapticRectData": .array(rectangles.map(\.json))] }
+}

@@ -1,0 +1,80 @@
+import CX264
+
+/// What an encoder aims at, as far as that can change while it runs.
+public struct EncoderRates: Equatable, Sendable {
+  /// Target in kbit/s.
+  public var bitrate: Int
+  /// The rate at which pictures come.
+  public var frameRate: FrameRate
+
+  public init(bitrate: Int, frameRate: FrameRate) {
+    self.bitrate = bitrate
+    self.frameRate = frameRate
+  }
+}
+
+/// Rates that change.
+///
+/// x264 counts pictures and knows no time. So another frame rate is another number of bits for each picture, which it
+/// takes without a key frame, and another distance between key frames, which is counted here. Only the headers are then
+/// outdated, where decoders read the frame rate as a hint: that can wait for a key frame.
+extension X264Encoder {
+  /// Whether the stream's headers tell another frame rate than the present one. A new encoder, best opened when
+  /// ``isKeyFrameDue``, mends that.
+  public var areHeadersOutdated: Bool { rates.frameRate != settings.frameRate }
+
+  /// Changes the targets from the next picture on, without a key frame.
+  ///
+  /// - Throws: ``EncoderError/bitrateAboveLevel(requested:limit:)`` or
+  ///   ``EncoderError/frameRateAboveLevel(requested:level:)`` when the stream's headers promise less, and
+  ///   ``EncoderError/invalidBitrate(_:)`` or ``EncoderError/invalidFrameRate(_:)``; the old rates then stay.
+  public func setRates(_ rates: EncoderRates) throws(EncoderError) {
+    var changed = settings
+    changed.bitrate = rates.bitrate
+    changed.frameRate = rates.frameRate
+    try changed.validate()
+    let parameters = scratch.parameters
+    x264_encoder_parameters(encoder, parameters)
+    if let level = Self.level(parameters.pointee.i_level_idc) {
+      guard rates.bitrate <= level.bitrate else {
+        throw .bitrateAboveLevel(requested: rates.bitrate, limit: Int(level.bitrate))
+      }
+      guard changed.macroblocksPerSecond <= level.mbps else {
+        throw .frameRateAboveLevel(requested: rates.frameRate, level: Int(level.level_idc))
+      }
+    }
+    // As many bits for a picture as the new rates come to, at the frame rate that x264 was opened with.
+    let ratio = settings.frameRate.value / rates.frameRate.value
+    let equivalent = Int(max((Double(rates.bitrate) * ratio).rounded(), 1))
+    try EncoderSettings.validate(bitrate: equivalent)
+    parameters.setRate(equivalent, bufferSize: changed.vbvBufferSize(bitrate: rates.bitrate))
+    guard x264_encoder_reconfig(encoder, parameters) == 0 else { throw .reconfigurationFailed }
+    self.rates = rates
+  }
+
+  /// Changes the bit rate alone, in kbit/s; see ``setRates(_:)``.
+  public func setBitrate(_ bitrate: Int) throws(EncoderError) {
+    try setRates(EncoderRates(bitrate: bitrate, frameRate: rates.frameRate))
+  }
+
+  /// Pictures from one key frame to the next; x264 has no more of them than it was opened for.
+  var keyFrameDistance: Int {
+    var changed = settings
+    changed.frameRate = rates.frameRate
+    return Int(min(changed.keyFrameDistance, settings.keyFrameDistance))
+  }
+
+  private static func level(_ indication: Int32) -> x264_level_t? {
+    var level = cx264_levels()
+    while let candidate = level, candidate.pointee.level_idc != 0 {
+      if Int32(candidate.pointee.level_idc) == indication { return candidate.pointee }
+      level = candidate + 1
+    }
+    return nil
+  }
+}
+
+extension FrameRate {
+  /// As a number. Only for rates that are valid.
+  fileprivate var value: Double { Double(numerator) / Double(denominator) }
+}

@@ -1,0 +1,110 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import TestSupport
+import Testing
+
+@testable import Plugin
+
+/// The head unit resizes while caps and buffers are in flight: whenever that happens, the last size wins.
+@Suite struct ResizeRaceTests {
+  private static let sizes = [
+    ImageResolution(64, 48), ImageResolution(80, 48), ImageResolution(96, 64), ImageResolution(64, 96),
+    ImageResolution(128, 96), ImageResolution(48, 64),
+  ]
+
+  /// How upstream brings pictures.
+  enum Source: CaseIterable {
+    case live, scaled, queued, file, encoded
+
+    var description: String {
+      let rate = "framerate=240/1"
+      let encoder = "x264enc tune=zerolatency speed-preset=ultrafast threads=1"
+      return switch self {
+      case .live: "videotestsrc is-live=true ! video/x-raw,format=I420,\(rate)"
+      case .scaled: "videotestsrc is-live=true ! video/x-raw,width=160,height=120,\(rate) ! videoconvertscale"
+      case .queued: "videotestsrc is-live=true ! video/x-raw,format=I420,\(rate) ! queue"
+      case .file: "videotestsrc ! video/x-raw,format=I420,\(rate)"
+      case .encoded:
+        "videotestsrc is-live=true ! video/x-raw,\(rate) ! \(encoder) ! video/x-h264,profile=constrained-baseline"
+      }
+    }
+
+    var rounds: Int { self == .live ? 1000 : 60 }
+  }
+
+  /// - Parameter isStrict: whether a start in any size but the last is refused, which costs the app its place on the screen.
+  ///   The head unit may have resized while the start was on its way.
+  private func drive(_ source: Source, isStrict: Bool = false) throws -> ResizeDrive {
+    let first = Self.sizes[0]
+    // Without a wish for a rate none is checked, and files are as fast as they can.
+    let frameRate = source == .file ? nil : 240
+    return try ResizeDrive(
+      .small(first.width, first.height, frameRate: frameRate, maximumBitrate: nil).with {
+        $0.refusesUnknownSizes = isStrict
+      },
+      source: source.description,
+      properties: "sync=\(source != .file) keep-alive-interval=0 threads=1 speed-preset=ultrafast bitrate=200")
+  }
+
+  @Test(arguments: Source.allCases) func random(_ source: Source) throws {
+    var generator = SeededGenerator(seed: 4)
+    let drive = try drive(source)
+    try drive.start()
+    var size = Self.sizes[0]
+    for _ in 0..<source.rounds {
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        size = Self.sizes.filter { $0 != size }.randomElement(using: &generator) ?? size
+        drive.resize(size)
+        g_usleep(UInt.random(in: 0...3000, using: &generator))
+      }
+      try drive.waitForFrames(1, of: size)
+      g_usleep(UInt.random(in: 0...1000, using: &generator))
+    }
+    try drive.expectSettled()
+    #expect(drive.resizes.count >= source.rounds / 2)
+  }
+
+  /// The driver has to open the app again whenever a start was refused; that is all.
+  @Test func refusals() throws {
+    var generator = SeededGenerator(seed: 5)
+    let drive = try drive(.live, isStrict: true)
+    try drive.start()
+    var size = Self.sizes[0]
+    for _ in 0..<100 {
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        size = Self.sizes.filter { $0 != size }.randomElement(using: &generator) ?? size
+        drive.resize(size)
+        g_usleep(UInt.random(in: 0...3000, using: &generator))
+      }
+      try drive.waitForFrames(1, of: size, reopening: true)
+    }
+    let news = drive.pipeline.drain()
+    #expect(news.allSatisfy { $0.error == nil }, "\(news.compactMap(\.error))")
+    drive.pipeline.stop()
+    #expect(try drive.statistics.areFramesConserved)
+    try drive.expectDecodable()
+  }
+
+  @Test(arguments: Trap.Moment.allCases, [Source.live, .scaled, .encoded])
+  func atTheMoment(_ moment: Trap.Moment, source: Source) throws {
+    let drive = try drive(source)
+    try drive.start()
+    let pad = try drive.pipeline.sink.pad("sink")
+    for round in 0..<12 {
+      let (first, second) = (Self.sizes[1 + round % 2], Self.sizes[3 + round % 2])
+      let trap = Trap(moment, first) {
+        drive.resize(second)
+        // The connection thread itself may be the one that asks upstream.
+        if moment != .reconfigure { try? drive.waitUntilKnown(second) }
+      }
+      let probe = trap.set(at: pad)
+      drive.resize(first)
+      try drive.waitForFrames(2, of: second)
+      gst_pad_remove_probe(pad, probe)
+      #expect(trap.hasSprung)
+    }
+    try drive.expectSettled()
+  }
+}

@@ -1,0 +1,104 @@
+import GStreamerKit
+import SDLMessages
+import Testing
+
+@testable import Plugin
+
+/// The table of resizes, through pipeline, sink and head unit.
+@Suite struct ResizeTableTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    /// Of the streams that the head unit has started in the end, the first before the update.
+    var sizes: [ImageResolution]
+    var update: @Sendable (inout VideoStreamingCapability) -> Void
+    init(
+      _ id: String, _ sizes: [ImageResolution], update: @escaping @Sendable (inout VideoStreamingCapability) -> Void
+    ) {
+      (testDescription, self.sizes, self.update) = (id, sizes, update)
+    }
+  }
+
+  private static let first = ImageResolution(320, 240)
+
+  static let rows = [
+    Row("Z1: another size", [first, ImageResolution(480, 320)]) {
+      $0.preferredResolution = ImageResolution(480, 320)
+      $0.scale = 1
+    },
+    Row("Z2: the same size", [first]) { $0.preferredResolution = first },
+    Row("Z2: all the same", [first]) { $0 = TestHeadUnit.smallCapability },
+    Row("Z4: another frame rate", [first]) { $0.preferredFPS = 10 },
+    Row("Z6: a size and a scale", [first, ImageResolution(852, 378)]) {
+      $0.preferredResolution = ImageResolution(1280, 569)
+      $0.scale = 1.5
+    },
+    Row("Z11: scale, size and additional ones alone", [first, ImageResolution(160, 120)]) { update in
+      update.preferredResolution = ImageResolution(200, 150)
+      update.scale = 1.25
+      var additional = VideoStreamingCapability()
+      additional.preferredResolution = ImageResolution(480, 320)
+      update.additionalCapabilities = [additional]
+    },
+  ]
+
+  @Test(arguments: rows) func resize(_ row: Row) throws {
+    let drive = try ResizeDrive()
+    try drive.start()
+    var update = VideoStreamingCapability()
+    row.update(&update)
+    try drive.update(update)
+    let last = try #require(row.sizes.last)
+    if row.sizes.count == 1 {
+      // Long enough for anything that would come of it.
+      try drive.headUnit.waitForFrames(drive.headUnit.record.video.count + 30)
+    } else {
+      try drive.pipeline.waitForElementMessage("sdl-resized")
+    }
+    try drive.waitForFrames(of: last)
+    #expect(drive.headUnit.record.startedSizes == row.sizes)
+    #expect(try drive.statistics["resizes"] == row.sizes.count - 1)
+    #expect(drive.resizes.count == row.sizes.count - 1)
+    drive.expectNoComplaint()
+    try drive.expectDecodable()
+    // Z11: what the update leaves out is what it was.
+    let head = try #require(drive.pipeline.sink.structure("head-unit")?["video-capability"])
+    #expect(head.contains("10000") && head.contains("RAW/H264"), "\(head)")
+  }
+
+  @Test("Z8: while the app is in the background") func whileSuspended() throws {
+    let drive = try ResizeDrive()
+    try drive.start()
+    try drive.pipeline.sink.set("background-notice", "false")
+    try drive.pipeline.sink.set("app-state", "background")
+    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
+    drive.resize(ImageResolution(480, 320))
+    try drive.waitUntilKnown(ImageResolution(480, 320))
+    #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) ?? 0 > 5 })
+    #expect(drive.headUnit.record.startedSizes == [Self.first])
+    #expect(drive.headUnit.record.stopReasons.isEmpty)
+    try drive.pipeline.sink.set("app-state", "foreground")
+    try drive.pipeline.waitForElementMessage("sdl-resized")
+    try drive.waitForFrames(of: ImageResolution(480, 320))
+    #expect(drive.headUnit.record.startedSizes == [Self.first, ImageResolution(480, 320)])
+    drive.expectNoComplaint()
+    try drive.expectDecodable()
+  }
+
+  @Test("Z12: upstream can't follow", arguments: ["", " ! queue"]) func upstreamIsFixed(_ between: String) throws {
+    let drive = try ResizeDrive(
+      source: "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1\(between)")
+    try drive.start()
+    drive.resize(ImageResolution(480, 320))
+    let error = try drive.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT), "\(error)")
+    for part in ["320×240", "480×320", "put videoconvertscale before sdlvideosink"] {
+      #expect(error.text.contains(part), "\(error.text)")
+    }
+    try drive.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    drive.expectNoOtherError()
+    drive.pipeline.stop()
+    #expect(drive.headUnit.record.startedSizes == [Self.first])
+    try drive.expectDecodable()
+    #expect(try drive.statistics.areFramesConserved)
+  }
+}

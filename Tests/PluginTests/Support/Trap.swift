@@ -1,0 +1,75 @@
+import GStreamerKit
+import SDLMessages
+import Synchronization
+
+/// Does something once, on the very thread that has come to a moment in the negotiation, before that thread goes on.
+final class Trap {
+  /// Where on the way of caps.
+  enum Moment: CaseIterable {
+    /// Upstream has been asked to negotiate, and has not begun.
+    case reconfigure
+    /// Upstream has the sink's caps, and has not chosen.
+    case query
+    /// The caps that were chosen are asked about.
+    case acceptance
+    /// The caps that were chosen arrive.
+    case caps
+    /// The first buffer in them arrives.
+    case buffer
+  }
+
+  private let moment: Moment
+  private let size: ImageResolution
+  private let isSprung = Atomic(false)
+  private let body: () -> Void
+
+  /// - Parameter size: of the caps that a buffer has to have.
+  init(_ moment: Moment, _ size: ImageResolution, _ body: @escaping () -> Void) {
+    (self.moment, self.size, self.body) = (moment, size, body)
+  }
+
+  var hasSprung: Bool { isSprung.load(ordering: .acquiring) }
+
+  /// Waits at a sink pad; returns the probe, which has to be removed.
+  func set(at pad: UnsafeMutablePointer<GstPad>) -> gulong {
+    let type: UInt32 =
+      switch moment {
+      case .reconfigure: GST_PAD_PROBE_TYPE_EVENT_UPSTREAM.rawValue
+      case .caps: GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue
+      case .buffer: GST_PAD_PROBE_TYPE_BUFFER.rawValue
+      // Pulled are the answers.
+      case .query, .acceptance: GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PULL.rawValue
+      }
+    return gst_pad_add_probe(
+      pad, GstPadProbeType(type), passTrap, Unmanaged.passRetained(self).toOpaque(), releaseTrap)
+  }
+
+  fileprivate func pass(_ pad: UnsafeMutablePointer<GstPad>, _ info: UnsafeMutablePointer<GstPadProbeInfo>) {
+    guard isNow(pad, info), !isSprung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    body()
+  }
+
+  private func isNow(_ pad: UnsafeMutablePointer<GstPad>, _ info: UnsafeMutablePointer<GstPadProbeInfo>) -> Bool {
+    switch moment {
+    case .reconfigure: return gst_pad_probe_info_get_event(info)?.pointee.type == GST_EVENT_RECONFIGURE
+    case .caps: return gst_pad_probe_info_get_event(info)?.pointee.type == GST_EVENT_CAPS
+    case .query: return gst_pad_probe_info_get_query(info)?.pointee.type == GST_QUERY_CAPS
+    case .acceptance: return gst_pad_probe_info_get_query(info)?.pointee.type == GST_QUERY_ACCEPT_CAPS
+    case .buffer:
+      guard let caps = gst_pad_get_current_caps(pad) else { return false }
+      defer { gst_caps_unref(caps) }
+      return text(of: caps).contains("width=(int)\(size.width), height=(int)\(size.height),")
+    }
+  }
+}
+
+private func passTrap(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
+) -> GstPadProbeReturn {
+  if let pad, let info, let data { Unmanaged<Trap>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.pass(pad, info) } }
+  return GST_PAD_PROBE_OK
+}
+
+private func releaseTrap(_ data: gpointer?) {
+  if let data { Unmanaged<Trap>.fromOpaque(data).release() }
+}

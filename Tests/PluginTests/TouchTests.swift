@@ -1,0 +1,213 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+
+/// Fingers on a head unit's screen, as they come to whoever draws the pictures.
+@Suite struct TouchTests {
+  /// Streams without frames, and records at the sink's pad.
+  private struct Bench {
+    let drive: Drive
+    let recorder: NavigationRecorder
+
+    init(
+      _ configuration: HeadUnitConfiguration = .small(), properties: String = "synced-panning=false",
+      isTaking: Bool = true, callback: @escaping @Sendable () -> Void = {}
+    ) throws {
+      drive = try Drive(configuration, properties: "sync=false \(properties)")
+      recorder = NavigationRecorder(
+        at: try drive.pipeline.sink.pad("sink"), isTaking: isTaking, callback: callback)
+      try drive.start()
+    }
+
+    /// As the head unit's remote control.
+    func perform(_ lines: String...) throws {
+      for line in lines {
+        let command = try #require(try HeadUnitCommand.parse(line))
+        drive.headUnit.server.perform(command)
+      }
+    }
+
+    func wait(forLast text: String) throws -> [String] {
+      try recorder.wait(for: text) { $0.last == text }
+    }
+  }
+
+  private static func scaled(_ scale: Double) -> HeadUnitConfiguration {
+    .small(400, 300).with { $0.videoCapability?.scale = scale }
+  }
+
+  @Test("S13: scale 1.25") func scale() throws {
+    let bench = try Bench(Self.scaled(1.25))
+    let before = MonotonicClock.now
+    try bench.perform(
+      "touch begin 0 100 200", "touch move 0 110 200 0 120 210", "touch begin 3 399 299", "touch end 3 399 299",
+      "touch end 0 120 210")
+    _ = try bench.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 5 }
+    #expect(
+      bench.recorder.texts == [
+        "touch-down 0 (80.0, 160.0)", "touch-frame", "touch-motion 0 (88.0, 160.0)", "touch-motion 0 (96.0, 168.0)",
+        "touch-frame", "touch-down 3 (319.0, 239.0)", "touch-frame", "touch-up 3 (319.0, 239.0)", "touch-frame",
+        "touch-up 0 (96.0, 168.0)", "touch-frame",
+      ])
+    let times = bench.recorder.entries.withLock { $0.map(\.time) }
+    let range = UInt64(before.nanoseconds)...UInt64(MonotonicClock.now.nanoseconds)
+    // The first sets the clocks, which may be behind by the time on the way.
+    #expect(times.allSatisfy { $0 != .max && $0 <= range.upperBound && $0 + 1_000_000_000 >= range.lowerBound })
+    // At both ends the same.
+    #expect(eventually { (try? bench.drive.statistics["navigation-events"]) == 11 })
+    #expect(bench.drive.headUnit.record.touches == 5)
+    #expect(try bench.drive.statistics["touches"] == 5)
+  }
+
+  @Test func motionComesWithTheFrame() throws {
+    let bench = try Bench(properties: "")
+    try bench.perform("touch begin 0 1 1")
+    _ = try bench.wait(forLast: "touch-frame")
+    let moves = (2...60).map { "touch move 0 \($0) 1" }
+    for move in moves { try bench.perform(move) }
+    try bench.drive.settle()
+    bench.drive.pushPicture()
+    try bench.recorder.wait(for: "last place") { $0.suffix(2) == ["touch-motion 0 (60.0, 1.0)", "touch-frame"] }
+    let motions = bench.recorder.texts.count { $0.hasPrefix("touch-motion") }
+    #expect(motions < moves.count)
+    #expect(bench.recorder.texts.count { $0 == "touch-frame" } == motions + 1)
+    // An end does not overtake the motion before it.
+    try bench.perform("touch move 0 70 1", "touch end 0 71 1")
+    _ = try bench.recorder.wait(for: "end") { $0.suffix(2) == ["touch-up 0 (71.0, 1.0)", "touch-frame"] }
+    #expect(
+      bench.recorder.texts.suffix(4) == [
+        "touch-motion 0 (70.0, 1.0)", "touch-frame", "touch-up 0 (71.0, 1.0)", "touch-frame",
+      ])
+  }
+
+  /// A source that draws only when it is touched.
+  @Test func motionWithoutFrames() throws {
+    let bench = try Bench(properties: "")
+    try bench.perform("touch begin 0 1 1", "touch move 0 5 5")
+    _ = try bench.recorder.wait(for: "motion") { $0.contains("touch-motion 0 (5.0, 5.0)") }
+  }
+
+  @Test func mouse() throws {
+    let bench = try Bench(properties: "synced-panning=false emulate-mouse=true")
+    try bench.perform(
+      "touch begin 0 10 20", "touch begin 1 5 5", "touch move 0 11 21 1 6 6", "touch end 1 6 6", "touch end 0 12 22")
+    _ = try bench.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 5 }
+    #expect(
+      bench.recorder.texts.filter { $0.hasPrefix("mouse") } == [
+        "mouse-press 1 (10.0, 20.0)", "mouse-move (11.0, 21.0)", "mouse-release 1 (12.0, 22.0)",
+      ])
+    #expect(bench.recorder.texts.count { $0.hasPrefix("touch-down") } == 2)
+  }
+
+  @Test(arguments: [true, false]) func unhandledEventsAreMessages(isTaking: Bool) throws {
+    let bench = try Bench(isTaking: isTaking)
+    try bench.perform("touch begin 0 10 20", "touch end 0 10 20")
+    _ = try bench.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 2 }
+    try bench.drive.settle()
+    let messages = bench.drive.pipeline.drain().filter { $0.isElement("GstNavigationMessage") }
+    #expect(messages.count == (isTaking ? 0 : 4))
+    #expect(messages.allSatisfy { $0.source == "sink" && $0.fields["type"] == "event" }, "\(messages)")
+  }
+
+  @Test func cancelIsPassedOn() throws {
+    let bench = try Bench()
+    try bench.perform("touch begin 0 1 1", "touch cancel 0 1 1", "touch end 0 1 1", "touch begin 0 2 2")
+    _ = try bench.recorder.wait(for: "second touch") { $0.count { $0 == "touch-frame" } == 2 }
+    #expect(
+      bench.recorder.texts == [
+        "touch-down 0 (1.0, 1.0)", "touch-frame", "touch-cancel", "touch-down 0 (2.0, 2.0)", "touch-frame",
+      ])
+  }
+
+  enum Interruption: String, CaseIterable {
+    case background
+    case driverLeaves
+    case endOfService
+    case loss
+    case stop
+  }
+
+  @Test(arguments: Interruption.allCases) func openTouchesAreCancelled(by interruption: Interruption) throws {
+    let bench = try Bench()
+    try bench.perform("touch begin 0 1 1")
+    _ = try bench.wait(forLast: "touch-frame")
+    switch interruption {
+    case .background: try bench.drive.setAppState(.background)
+    case .driverLeaves: try bench.drive.show(.background)
+    case .endOfService: try bench.perform("end-video")
+    case .loss: try bench.perform("cut")
+    case .stop: bench.drive.pipeline.stop()
+    }
+    let texts = try bench.wait(forLast: "touch-cancel")
+    #expect(texts == ["touch-down 0 (1.0, 1.0)", "touch-frame", "touch-cancel"])
+  }
+
+  @Test func resize() throws {
+    let headUnit = try TestHeadUnit(.small(320, 240))
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=true ! videoconvertscale ! "
+        + "sdlvideosink name=sink sync=false synced-panning=false uri=\(headUnit.uri)")
+    let recorder = NavigationRecorder(at: try pipeline.sink.pad("sink"))
+    try pipeline.play()
+    try pipeline.waitForElementMessage("sdl-stream-started")
+    headUnit.server.perform(try #require(try HeadUnitCommand.parse("touch begin 0 319 239")))
+    try recorder.wait(for: "touch") { $0 == ["touch-down 0 (319.0, 239.0)", "touch-frame"] }
+    headUnit.server.perform(.resize(ImageResolution(600, 450), scale: 1.5))
+    try recorder.wait(for: "cancel") { $0.last == "touch-cancel" }
+    try pipeline.waitForElementMessage("sdl-stream-started")
+    headUnit.server.perform(try #require(try HeadUnitCommand.parse("touch begin 0 150 300")))
+    try recorder.wait(for: "second touch") { $0.suffix(2) == ["touch-down 0 (100.0, 200.0)", "touch-frame"] }
+  }
+
+  @Test func gestures() throws {
+    let bench = try Bench(properties: "synced-panning=false gestures=true")
+    try bench.perform("touch begin 0 100 100", "touch end 0 100 100")
+    let tap = try bench.drive.pipeline.waitForElementMessage("sdl-gesture")
+    #expect(tap == ["type": "tap", "x": "100", "y": "100"])
+    try bench.perform("touch begin 0 100 100", "touch move 0 120 100", "touch move 0 130 100", "touch end 0 130 100")
+    var messages: [[String: String]] = []
+    for _ in 0..<3 { messages.append(try bench.drive.pipeline.waitForElementMessage("sdl-gesture")) }
+    #expect(
+      messages == [
+        ["type": "pan-start", "x": "120", "y": "100"],
+        ["type": "pan", "from-x": "120", "from-y": "100", "x": "130", "y": "100"],
+        ["type": "pan-end", "x": "130", "y": "100"],
+      ])
+    try bench.perform("touch begin 0 0 0 1 10 0", "touch move 1 20 0", "touch cancel 0 0 0")
+    messages = []
+    for _ in 0..<3 { messages.append(try bench.drive.pipeline.waitForElementMessage("sdl-gesture")) }
+    #expect(
+      messages == [
+        ["type": "pinch-start", "x": "5", "y": "0"], ["type": "pinch", "x": "10", "y": "0", "scale": "2"],
+        ["type": "pinch-cancel", "x": "10", "y": "0"],
+      ])
+  }
+
+  @Test func noGesturesUnlessAskedFor() throws {
+    let bench = try Bench()
+    try bench.perform("touch begin 0 0 0", "touch move 0 50 50", "touch end 0 50 50")
+    _ = try bench.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 3 }
+    try bench.drive.settle()
+    #expect(!bench.drive.pipeline.drain().contains { $0.isElement("sdl-gesture") })
+  }
+
+  /// Whoever gets a touch may change and read anything.
+  @Test func handlersMayCallBack() throws {
+    let caller = Monitor<GetterCaller?>(nil)
+    let bench = try Bench(callback: { caller.withLock { $0 }?.readEverything() })
+    let sink = try bench.drive.pipeline.sink
+    caller.withLock { $0 = GetterCaller(sink.pointer) }
+    try bench.perform("touch begin 0 1 1", "touch end 0 1 1")
+    _ = try bench.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 2 }
+    #expect(eventually { caller.withLock { $0 }?.calls.withLock { $0 } == 4 })
+  }
+}
+
+extension TestHeadUnit.Record {
+  /// Messages about fingers that were sent.
+  var touches: Int { events.count { if case .touchSent = $0 { true } else { false } } }
+}

@@ -1,0 +1,314 @@
+import SDLApp
+import Testing
+
+/// When which rectangles are sent (rows T of the acceptance cases).
+@Suite struct HapticTests {
+  private static let full = "• status FULL STREAMABLE"
+  private static let limited = "• status LIMITED STREAMABLE"
+  private static let request = "→ SendHapticData request"
+
+  private static func capability(
+    _ width: Int = 800, _ height: Int = 480, isSupported: Bool? = true
+  ) -> VideoStreamingCapability {
+    var capability = AppDriver.capability
+    capability.preferredResolution = ImageResolution(width, height)
+    capability.hapticSpatialDataSupported = isSupported
+    return capability
+  }
+
+  /// In FULL, with the service acknowledged.
+  private static func streaming(_ capability: VideoStreamingCapability = capability()) -> AppDriver {
+    let driver = AppDriver.ready(wish: nil)
+    driver.updateCapability(capability)
+    driver.setWish(AppDriver.wish)
+    driver.status(.full, .streamable)
+    driver.acknowledgeVideo()
+    _ = driver.take()
+    return driver
+  }
+
+  /// Squares in the pictures, one for each left edge.
+  private static func list(_ edges: [Double], pictureSize: VideoSize? = nil) -> HapticRectangleList {
+    HapticRectangleList(
+      edges.map { HapticRectangle(id: 0, x: $0, y: 0, width: 10, height: 10) }, pictureSize: pictureSize)
+  }
+
+  /// The left edges that were sent, request by request.
+  private static func sent(_ driver: AppDriver) throws -> [[Double]] {
+    defer { _ = driver.take() }
+    return try driver.frames.filter { $0.header.frameType != .control }.map { try RPCMessage(payload: $0.payload) }
+      .filter { $0.function == .sendHapticData }
+      .map { SendHapticData(json: $0.parameters).rectangles.map(\.x) }
+  }
+
+  private static func answer(_ driver: AppDriver, _ code: ResultCode = .success) {
+    driver.respond(.sendHapticData, RPCResult(success: code == .success, resultCode: code).json)
+  }
+
+  @Test func onChangeOnly() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10, 20]))
+    #expect(try Self.sent(driver) == [[10, 20]])
+    Self.answer(driver)
+    driver.wait(.seconds(1))
+    driver.setHapticRectangles(Self.list([10, 20]))
+    driver.status(.full, .streamable)
+    #expect(driver.take() == [Self.full])
+    driver.setHapticRectangles(Self.list([20]))
+    #expect(try Self.sent(driver) == [[20]])
+  }
+
+  @Test func frameOnTheWire() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([12.5]))
+    let message = try RPCMessage(payload: try #require(driver.frames.last).payload)
+    #expect(message.type == .request && message.service == .rpc)
+    let json = #"{"hapticRectData":[{"id":0,"rect":{"height":10,"width":10,"x":12.5,"y":0}}]}"#
+    #expect(String(decoding: message.parameters.serialized, as: UTF8.self) == json)
+  }
+
+  @Test func newestWinsWhileUnanswered() throws {
+    let driver = Self.streaming()
+    for edge in 1...50 { driver.setHapticRectangles(Self.list([Double(edge)])) }
+    #expect(try Self.sent(driver) == [[1]])
+    driver.wait(.seconds(2))
+    #expect(try Self.sent(driver) == [])
+    Self.answer(driver)
+    #expect(try Self.sent(driver) == [[50]])
+    // Back to what is already there.
+    driver.setHapticRectangles(Self.list([3]))
+    driver.setHapticRectangles(Self.list([50]))
+    Self.answer(driver)
+    driver.wait(.seconds(2))
+    #expect(driver.take() == [])
+  }
+
+  /// A head unit that answers at once is not asked more often than ten times in a second.
+  @Test func noFlood() throws {
+    let driver = Self.streaming()
+    var count = 0
+    for step in 0..<1000 {
+      driver.setHapticRectangles(Self.list([Double(step % 700)]))
+      if try !Self.sent(driver).isEmpty {
+        count += 1
+        Self.answer(driver)
+      }
+      driver.wait(.milliseconds(10))
+      if driver.take().contains(Self.request) {
+        count += 1
+        Self.answer(driver)
+      }
+    }
+    #expect((99...101).contains(count), "\(count)")
+    driver.wait(.seconds(1))
+    #expect(driver.session.nextDeadline == nil)
+  }
+
+  @Test("T15: an empty list clears") func emptyListClears() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    Self.answer(driver)
+    driver.wait(.seconds(1))
+    _ = driver.take()
+    driver.setHapticRectangles(Self.list([]))
+    let message = try RPCMessage(payload: try #require(driver.frames.last).payload)
+    #expect(String(decoding: message.parameters.serialized, as: UTF8.self) == #"{"hapticRectData":[]}"#)
+    Self.answer(driver)
+    _ = driver.take()
+    // Said once, it holds for every picture.
+    driver.setWish(nil)
+    driver.control(.endServiceACK, .video)
+    driver.setWish(AppDriver.wish)
+    driver.acknowledgeVideo()
+    driver.wait(.seconds(1))
+    #expect(!driver.take().contains(Self.request))
+  }
+
+  /// The head unit may remember what an earlier app has left.
+  @Test("T15: an empty list clears, also as the first") func emptyFirstList() throws {
+    let driver = Self.streaming()
+    #expect(driver.take() == [])
+    driver.setHapticRectangles(Self.list([]))
+    #expect(try Self.sent(driver) == [[]])
+  }
+
+  @Test("T16: a resize sends them again") func resize() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    #expect(try Self.sent(driver) == [[10]])
+    Self.answer(driver)
+    var update = VideoStreamingCapability()
+    update.preferredResolution = ImageResolution(1280, 720)
+    update.scale = 1.25
+    driver.updateCapability(update)
+    driver.wait(.seconds(1))
+    // The old service is still the old one.
+    #expect(try Self.sent(driver) == [])
+    driver.setWish(VideoWish(size: VideoSize(1024, 576)))
+    driver.control(.endServiceACK, .video)
+    #expect(try Self.sent(driver) == [])
+    driver.acknowledgeVideo()
+    #expect(try Self.sent(driver) == [[12.5]])
+  }
+
+  /// The display may change under a stream that need not.
+  @Test("T16: another scale sends them again") func anotherScaleSendsThemAgain() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    Self.answer(driver)
+    driver.wait(.seconds(1))
+    _ = driver.take()
+    var update = VideoStreamingCapability()
+    update.preferredResolution = ImageResolution(1600, 960)
+    update.scale = 2
+    driver.updateCapability(update)
+    #expect(try Self.sent(driver) == [[20]])
+  }
+
+  /// The same rectangles on the same display, but the head unit may have forgotten.
+  @Test("T16: a new service sends them again") func newServiceSendsThemAgain() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    Self.answer(driver)
+    driver.control(.endService, .video)
+    _ = driver.take()
+    driver.wait(.seconds(5))
+    driver.acknowledgeVideo()
+    #expect(try Self.sent(driver) == [[10]])
+  }
+
+  @Test func rectanglesOfOtherPicturesWait() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10], pictureSize: VideoSize(400, 240)))
+    driver.wait(.seconds(1))
+    #expect(try Self.sent(driver) == [])
+    driver.setHapticRectangles(Self.list([20], pictureSize: VideoSize(800, 480)))
+    #expect(try Self.sent(driver) == [[20]])
+  }
+
+  @Test("T17: nothing without the head unit's flag", arguments: [false, nil] as [Bool?])
+  func onlyIfSupported(isSupported: Bool?) throws {
+    let driver = Self.streaming(Self.capability(isSupported: isSupported))
+    driver.setHapticRectangles(Self.list([10]))
+    driver.setHapticRectangles(Self.list([]))
+    driver.wait(.seconds(1))
+    #expect(driver.take() == [])
+    driver.setHapticRectangles(Self.list([30]))
+    // Until the head unit changes its mind.
+    driver.updateCapability(Self.capability())
+    #expect(try Self.sent(driver) == [[30]])
+  }
+
+  @Test func withoutCapability() {
+    let driver = AppDriver.registering()
+    driver.acceptRegistration()
+    driver.respond(.getSystemCapability, RPCResult(success: false, resultCode: .dataNotAvailable).json)
+    driver.setWish(AppDriver.wish)
+    driver.setHapticRectangles(Self.list([10]))
+    driver.status(.full, .streamable)
+    driver.acknowledgeVideo()
+    #expect(!driver.take().contains(Self.request))
+  }
+
+  @Test func keptUntilFull() throws {
+    let driver = AppDriver.ready(wish: nil)
+    driver.updateCapability(Self.capability())
+    driver.setHapticRectangles(Self.list([10]))
+    driver.setWish(AppDriver.wish)
+    driver.status(.limited, .streamable)
+    driver.acknowledgeVideo()
+    driver.setHapticRectangles(Self.list([20]))
+    #expect(try Self.sent(driver) == [])
+    driver.status(.full, .streamable)
+    #expect(try Self.sent(driver) == [[20]])
+    Self.answer(driver)
+    driver.wait(.seconds(1))
+    driver.status(.limited, .streamable)
+    driver.setHapticRectangles(Self.list([30]))
+    #expect(driver.take() == [Self.limited])
+    driver.status(.full, .streamable)
+    #expect(try Self.sent(driver) == [[30]])
+  }
+
+  @Test func keptUntilTheServiceIsOpen() throws {
+    let driver = AppDriver.ready()
+    driver.updateCapability(Self.capability())
+    driver.setHapticRectangles(Self.list([10]))
+    driver.status(.full, .streamable)
+    #expect(try Self.sent(driver) == [])
+    driver.acknowledgeVideo()
+    #expect(try Self.sent(driver) == [[10]])
+  }
+
+  /// The list is at fault, so the next one gets its chance; the app is told once.
+  @Test(arguments: [ResultCode.invalidData, .genericError])
+  func refusedList(code: ResultCode) throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    _ = driver.take()
+    Self.answer(driver, code)
+    #expect(driver.take() == ["• diagnostic", "• haptic rectangles refused \(code.rawValue)"])
+    driver.wait(.seconds(1))
+    driver.status(.full, .streamable)
+    #expect(driver.take() == [Self.full])
+    driver.setHapticRectangles(Self.list([20]))
+    #expect(try Self.sent(driver) == [[20]])
+    Self.answer(driver, code)
+    #expect(driver.take() == ["• diagnostic"])
+  }
+
+  /// The request is not allowed, until something changes that may allow it.
+  @Test(arguments: [ResultCode.disallowed, .userDisallowed, .unsupportedRequest, .unsupportedResource])
+  func refusedRequest(code: ResultCode) throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    _ = driver.take()
+    Self.answer(driver, code)
+    #expect(driver.take() == ["• diagnostic", "• haptic rectangles refused \(code.rawValue)"])
+    driver.wait(.seconds(1))
+    driver.setHapticRectangles(Self.list([20]))
+    #expect(driver.take() == [])
+    driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: [:]).json)
+    #expect(try Self.sent(driver) == [[20]])
+    Self.answer(driver, code)
+    #expect(driver.take() == ["• diagnostic"])
+    driver.wait(.seconds(1))
+    driver.status(.limited, .streamable)
+    driver.status(.full, .streamable)
+    #expect(try Self.sent(driver) == [[20]])
+  }
+
+  /// The level changes while the request is on its way: nothing is wrong, and it is repeated in FULL.
+  @Test func refusedOutOfFull() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    driver.status(.limited, .streamable)
+    _ = driver.take()
+    Self.answer(driver, .disallowed)
+    #expect(driver.take() == ["• diagnostic"])
+    driver.wait(.seconds(1))
+    driver.status(.full, .streamable)
+    #expect(try Self.sent(driver) == [[10]])
+  }
+
+  @Test func unanswered() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    driver.setHapticRectangles(Self.list([20]))
+    _ = driver.take()
+    driver.wait(.milliseconds(11_999))
+    #expect(driver.take() == [])
+    driver.wait(.milliseconds(1))
+    #expect(driver.take() == ["• diagnostic", Self.request])
+  }
+
+  @Test func nothingAfterTheEnd() {
+    let driver = Self.streaming()
+    driver.finish()
+    _ = driver.take()
+    driver.setHapticRectangles(Self.list([10]))
+    driver.wait(.seconds(2))
+    driver.setHapticRectangles(Self.list([20]))
+    #expect(!driver.take().contains(Self.request))
+  }
+}

@@ -1,0 +1,113 @@
+import SDLApp
+import Testing
+
+/// The table of resizes as the session sees it: updates come in, and the app wishes what upstream can make of them.
+@Suite struct ResizeTableTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var update: @Sendable (inout VideoStreamingCapability) -> Void
+    /// Of what the app then knows.
+    var offers: [String]
+    /// The size that upstream sends in answer; nil when it can't send any.
+    var answer: VideoSize?
+    var steps: [String]
+    init(
+      _ id: String, answer: VideoSize?, offers: [String], steps: [String],
+      update: @escaping @Sendable (inout VideoStreamingCapability) -> Void
+    ) {
+      (testDescription, self.update, self.answer, self.offers, self.steps) = (id, update, answer, offers, steps)
+    }
+  }
+
+  private static func restart(_ size: String) -> [String] {
+    ["• stopped resized", "→ EndService video", "→ StartService video \(size) RAW H264", "• started \(size) epoch 2"]
+  }
+
+  /// Of the head unit that streams 800×480.
+  static let rows = [
+    Row("Z1: another size", answer: VideoSize(480, 320), offers: ["480×320"], steps: restart("480×320")) {
+      $0.preferredResolution = ImageResolution(480, 320)
+      $0.scale = 1
+    },
+    Row("Z2: the same again", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
+      $0 = AppDriver.capability
+    },
+    Row("Z2: the same size alone", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
+      $0.preferredResolution = ImageResolution(800, 480)
+    },
+    Row("Z4: another frame rate", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
+      $0.preferredFPS = 10
+    },
+    Row("Z6: a size and a scale", answer: VideoSize(852, 378), offers: ["852×378"], steps: restart("852×378")) {
+      $0.preferredResolution = ImageResolution(1280, 569)
+      $0.scale = 1.5
+    },
+    Row(
+      "Z11: scale, size and additional ones alone", answer: VideoSize(320, 200), offers: ["320×200", "480×320"],
+      steps: restart("320×200")
+    ) { update in
+      update.preferredResolution = ImageResolution(400, 250)
+      update.scale = 1.25
+      var additional = VideoStreamingCapability()
+      additional.preferredResolution = ImageResolution(480, 320)
+      update.additionalCapabilities = [additional]
+    },
+    Row(
+      "Z12: upstream can't follow", answer: nil, offers: ["480×320"], steps: ["• stopped app", "→ EndService video"]
+    ) {
+      $0.preferredResolution = ImageResolution(480, 320)
+    },
+  ]
+
+  @Test(arguments: rows) func resize(_ row: Row) throws {
+    let driver = AppDriver.streaming()
+    var update = VideoStreamingCapability()
+    row.update(&update)
+    driver.updateCapability(update)
+    // What changes nothing is no news.
+    #expect(driver.capabilities.count == (row.testDescription.hasPrefix("Z2") ? 1 : 2))
+    let capability = try #require(driver.capabilities.last ?? nil)
+    #expect(VideoDisplay.displays(of: capability).compactMap(\.streamSize).map(\.description) == row.offers)
+    // What the update left out is that of the stream that runs.
+    #expect(capability.maxBitrate == 10_000)
+    #expect(capability.preferredFPS == update.preferredFPS ?? 30)
+    driver.setWish(row.answer.map { VideoWish(size: $0) })
+    driver.control(.endServiceACK, .video)
+    if let answer = row.answer, answer != AppDriver.wish.size { driver.acknowledgeVideo() }
+    #expect(driver.take().filter { !$0.hasPrefix("• capability") } == row.steps)
+  }
+
+  @Test("Z8: while suspended") func whileSuspended() {
+    let driver = AppDriver.streaming()
+    driver.setAppState(.background)
+    _ = driver.take()
+    var update = VideoStreamingCapability()
+    update.preferredResolution = ImageResolution(480, 320)
+    driver.updateCapability(update)
+    driver.setWish(VideoWish(size: VideoSize(480, 320)))
+    driver.wait(.seconds(10))
+    #expect(driver.take() == ["• capability 480×320"])
+    driver.setAppState(.foreground)
+    driver.control(.endServiceACK, .video)
+    driver.acknowledgeVideo()
+    #expect(driver.take() == Self.restart("480×320"))
+  }
+
+  /// Updates that come faster than the head unit answers: only the last is asked for.
+  @Test(arguments: [2, 3, 10]) func latestWins(count: Int) {
+    let driver = AppDriver.streaming()
+    for index in 1...count { driver.setWish(VideoWish(size: VideoSize(100 + 2 * index, 100))) }
+    driver.control(.endServiceACK, .video)
+    driver.acknowledgeVideo()
+    #expect(driver.take() == Self.restart("\(100 + 2 * count)×100"))
+  }
+
+  @Test func backBeforeTheEndWasConfirmed() {
+    let driver = AppDriver.streaming()
+    driver.setWish(VideoWish(size: VideoSize(480, 320)))
+    driver.setWish(AppDriver.wish)
+    driver.control(.endServiceACK, .video)
+    driver.acknowledgeVideo()
+    #expect(driver.take() == Self.restart("800×480"))
+  }
+}

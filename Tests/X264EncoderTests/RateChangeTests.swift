@@ -1,0 +1,87 @@
+import Testing
+import X264Encoder
+
+extension X264EncoderTests {
+  /// Another frame rate while the encoder runs.
+  @Suite struct RateChange {
+    private func rates(_ bitrate: Int, _ frameRate: Int) -> EncoderRates {
+      EncoderRates(bitrate: bitrate, frameRate: FrameRate(numerator: frameRate, denominator: 1))
+    }
+
+    private func encoder(_ width: Int = 800, _ height: Int = 480, frameRate: Int) throws -> X264Encoder {
+      var settings = EncoderSettings.test(width, height)
+      settings.frameRate = FrameRate(numerator: frameRate, denominator: 1)
+      return try settings.encoder()
+    }
+
+    /// Z4: the change makes no key frame, and the bits per second stay what they are.
+    @Test(arguments: [(30, 10), (15, 10), (30, 15), (10, 13)])
+    func bitsPerSecondStay(before: Int, after: Int) throws {
+      let encoder = try encoder(frameRate: before)
+      #expect(try encoder.encodePan(0..<10, over: Panorama.grainy).filter(\.isKeyFrame).count == 1)
+      try encoder.setRates(rates(600, after))
+      #expect(encoder.areHeadersOutdated)
+      let units = try encoder.encodePan(10..<10 + 12 * after, over: Panorama.grainy)
+      #expect(!units[0].isKeyFrame)
+      let measured = units.suffix(10 * after).reduce(0) { $0 + $1.bytes.count } * 8 / 10_000
+      #expect(abs(measured - 600) < 60, "\(measured) kbit/s")
+    }
+
+    /// E16: two seconds at the real rate.
+    @Test func keyFramesFollow() throws {
+      let encoder = try encoder(64, 64, frameRate: 30)
+      var units = try encoder.encodePan(0..<10)
+      try encoder.setRates(rates(600, 10))
+      units += try encoder.encodePan(10..<50)
+      #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 20, 40])
+      for index in [0, 20, 40] {
+        #expect(units[index].types.starts(with: [.sequenceParameterSet, .pictureParameterSet]))
+      }
+      // Back to what the headers say.
+      try encoder.setRates(rates(600, 30))
+      #expect(!encoder.areHeadersOutdated && !encoder.isKeyFrameDue)
+      units += try encoder.encodePan(50..<62)
+      #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 20, 40])
+    }
+
+    @Test func dueKeyFrameIsKnownBefore() throws {
+      let encoder = try encoder(64, 64, frameRate: 15)
+      for index in 0..<70 {
+        let isDue = encoder.isKeyFrameDue
+        #expect(isDue == (index > 0 && index % 30 == 0))
+        #expect(try encoder.encodePan(index..<index + 1)[0].isKeyFrame == (isDue || index == 0))
+      }
+    }
+
+    @Test func levelLimitsTheFrameRate() throws {
+      // H.264, table A-1: level 1.3 has 11880 macroblocks per second, that is 39.6 pictures of 20×15.
+      let encoder = try encoder(320, 240, frameRate: 15)
+      #expect(try encoder.encodePan(0..<1)[0].sequenceParameterSet().levelIDC == 13)
+      let tooFast = FrameRate(numerator: 40, denominator: 1)
+      #expect(throws: EncoderError.frameRateAboveLevel(requested: tooFast, level: 13)) {
+        try encoder.setRates(EncoderRates(bitrate: 600, frameRate: tooFast))
+      }
+      #expect(encoder.rates == rates(600, 15) && !encoder.areHeadersOutdated)
+    }
+
+    @Test(arguments: [(0, 1), (15, 0), (-15, 1), (Int.max, Int.max), (1001, 1)])
+    func impossibleRates(numerator: Int, denominator: Int) throws {
+      let encoder = try EncoderSettings.test(64, 64).encoder()
+      let rate = FrameRate(numerator: numerator, denominator: denominator)
+      #expect(throws: EncoderError.invalidFrameRate(rate)) {
+        try encoder.setRates(EncoderRates(bitrate: 300, frameRate: rate))
+      }
+      #expect(encoder.rates == rates(600, 15))
+    }
+
+    /// One picture in an hour, and the largest numbers.
+    @Test(arguments: [(1, 3600), (1, 0x7FFF_FFFF), (0x7FFF_FFFF, 0x7FFF_FFFF)])
+    func extremes(numerator: Int, denominator: Int) throws {
+      let encoder = try EncoderSettings.test(64, 64, bitrate: 1).encoder()
+      let rate = FrameRate(numerator: numerator, denominator: denominator)
+      try? encoder.setRates(EncoderRates(bitrate: 1, frameRate: rate))
+      try? encoder.setRates(EncoderRates(bitrate: 2_000_000, frameRate: rate))
+      #expect(try encoder.encodePan(0..<3).count == 3)
+    }
+  }
+}
