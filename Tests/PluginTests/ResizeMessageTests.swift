@@ -66,7 +66,8 @@ import Testing
     let drive = try ResizeDrive(source: "videotestsrc is-live=true ! video/x-raw,format=I420,framerate=2/1")
     try drive.start()
     drive.resize(Self.third)
-    try drive.waitUntilKnown(Self.third)
+    // A start that crosses a resize is refused, and the app put aside.
+    try drive.headUnit.wait(for: "start") { $0.starts.count == 2 ? true : nil }
     drive.resize(Self.second)
     try drive.waitForFrames(1, of: Self.second)
     try drive.pipeline.waitForElementMessage("sdl-resized")
@@ -79,7 +80,7 @@ import Testing
     let drive = try ResizeDrive(source: "videotestsrc is-live=true ! video/x-raw,format=I420,framerate=2/1")
     try drive.start()
     drive.resize(Self.second)
-    try drive.waitUntilKnown(Self.second)
+    try drive.headUnit.wait(for: "start") { $0.starts.count == 2 ? true : nil }
     drive.resize(Self.first)
     try drive.waitUntilKnown(Self.first)
     try drive.waitForFrames(1, of: Self.first)
@@ -95,7 +96,7 @@ import Testing
   @Test func upstreamChangesByItself() throws {
     let drive = try ResizeDrive(
       .small(480, 320, additional: [(160, 120)]),
-      source: "videotestsrc is-live=true ! video/x-raw,format=I420,framerate=60/1 ! capsfilter name=filter")
+      source: "videotestsrc is-live=true ! video/x-raw,format=I420,framerate=60/1 ! capsfilter name=filter caps-change-mode=delayed")
     try drive.start()
     try drive.pipeline["filter"].set("caps", "video/x-raw,width=160")
     try drive.pipeline.waitForElementMessage("sdl-resized")

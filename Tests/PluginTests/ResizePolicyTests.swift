@@ -155,6 +155,9 @@ import Testing
     try drive.start()
     var update = VideoStreamingCapability()
     update.preferredResolution = ImageResolution(640, 360)
+    var additional = VideoStreamingCapability()
+    additional.preferredResolution = Self.first
+    update.additionalCapabilities = [additional]
     try drive.update(update)
     try drive.waitUntilKnown(ImageResolution(640, 360))
     try drive.headUnit.waitForFrames(drive.headUnit.record.video.count + 20)

@@ -45,7 +45,7 @@ extension HeadUnitSource: HeadUnitServerObserver {
     case .appUnregistered(let reason): unregister(id, reason)
     case .violation(let violation): broke(violation, id)
     case .videoDataStopped(let time): log(GST_LEVEL_INFO, "no video of app \(id) for \(time)")
-    case .touchSent, .appHMIStatus, .appCapability, .hapticRectangles: log(GST_LEVEL_DEBUG, "app \(id): \(event)")
+    case .appHMIStatus, .appCapability, .hapticRectangles, .touchSent: log(GST_LEVEL_DEBUG, "app \(id): \(event)")
     }
   }
 

@@ -32,10 +32,11 @@ extension VideoSink {
       return state.take(choice, policy, now: MonotonicClock.now, lostFrames: lostFrames)
     }
     log(GST_LEVEL_INFO, "to be streamed: \(choice.survivors), not: \(choice.rejections)")
+    // Before frames are dropped for it.
+    tellObjection()
     follow(outcome, isOfHeadUnit: displays != nil)
     state.broadcast()
     updateWish()
-    tellObjection()
   }
 
   /// Tells the application, once, why nothing is left.

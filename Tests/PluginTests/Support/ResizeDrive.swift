@@ -17,7 +17,7 @@ final class ResizeDrive {
   ///   - source: of the pipeline, as for gst-launch.
   ///   - properties: of the sink.
   init(
-    _ configuration: HeadUnitConfiguration = .small(),
+    _ configuration: HeadUnitConfiguration = .small(frameRate: 60),
     source: String = "videotestsrc name=src is-live=true pattern=ball ! video/x-raw,format=I420,framerate=60/1",
     properties: String = "keep-alive-interval=0"
   ) throws {
