@@ -50,7 +50,8 @@ import Testing
     var configuration = HeadUnitPreset.standard.configuration
     configuration.videoCapability?.preferredResolution = ImageResolution(480, 318)
     configuration.videoCapability?.scale = 1.5
-    configuration.videoCapability?.additionalCapabilities = [(2.0, 800, 480), (1, 480, 320)].map { scale, width, height in
+    let further = [(2.0, 800, 480), (1, 480, 320)]
+    configuration.videoCapability?.additionalCapabilities = further.map { scale, width, height in
       var capability = VideoStreamingCapability()
       capability.preferredResolution = ImageResolution(width, height)
       capability.scale = scale
