@@ -18,17 +18,23 @@ extension Violation {
     case .malformedRPC: "malformed-rpc"
     case .tooManyRequests: "too-many-requests"
     case .notificationNotAllowed: "notification-not-allowed"
-    case .appCapability: "app-capability"
     case .startBeforeRegistration: "start-before-registration"
     case .startWhileActive: "start-while-active"
     case .endOfServiceNotRunning: "end-of-service-not-running"
     case .hashID: "hash-id"
     case .endServiceNotAcknowledged: "end-service-not-acknowledged"
     case .heartbeatUnanswered: "heartbeat-unanswered"
-    case .haptics: "haptics"
     case .dataWithoutService: "data-without-service"
     case .dataAfterEndService: "data-after-end-service"
     case .videoWhileForbidden: "video-while-forbidden"
+    case .appCapability(.version): "app-capability-version"
+    case .appCapability(.empty): "app-capability-empty"
+    case .appCapability(.rootNotEmpty): "app-capability-root"
+    case .appCapability(.duplicate): "app-capability-duplicate"
+    case .appCapability(.notOffered): "app-capability-not-offered"
+    case .haptics(.notSupported): "haptics-not-supported"
+    case .haptics(.repeatedID): "haptics-repeated-id"
+    case .haptics(.outsideDisplay): "haptics-outside-display"
     case .stream(let violation): violation.rule
     }
   }
@@ -45,6 +51,8 @@ extension Violation {
     case .endServiceNotAcknowledged(let time), .heartbeatUnanswered(let time), .dataAfterEndService(_, let time),
       .videoWhileForbidden(let time):
       [("after-ms", time.milliseconds)]
+    case .appCapability(.duplicate(let index)), .appCapability(.notOffered(let index, _)): [("index", index)]
+    case .haptics(.repeatedID(let id)): [("id", id)]
     case .stream(let violation): violation.numbers
     default: []
     }

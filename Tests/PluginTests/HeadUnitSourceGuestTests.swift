@@ -50,8 +50,14 @@ import Testing
       #expect(eventually { screen.statistics["connections"] + screen.statistics["connections-refused"] >= 41 })
       #expect(screen.statistics["connections-open"] <= 16)
       #expect(screen.statistics["connections-refused"] > 0)
+      var late: RawApp?
       #expect(
-        eventually { (try? RawApp.active(port: screen.port, name: "Late")) != nil || screen.apps.contains("Late") })
+        eventually {
+          late = try? RawApp(port: screen.port)
+          return (try? late?.register(name: "Late")) != nil
+        })
+      #expect(eventually { screen.apps.contains("Late") })
+      #expect(late != nil)
       #expect(guests.count == 40)
     }
   }

@@ -96,7 +96,9 @@ import Testing
   @Test func upstreamChangesByItself() throws {
     let drive = try ResizeDrive(
       .small(480, 320, additional: [(160, 120)]),
-      source: "videotestsrc is-live=true ! video/x-raw,format=I420,framerate=60/1 ! capsfilter name=filter caps-change-mode=delayed")
+      source:
+        "videotestsrc is-live=true ! video/x-raw,format=I420,framerate=60/1 ! capsfilter name=filter caps-change-mode=delayed"
+    )
     try drive.start()
     try drive.pipeline["filter"].set("caps", "video/x-raw,width=160")
     try drive.pipeline.waitForElementMessage("sdl-resized")
