@@ -39,7 +39,7 @@ extension HeadUnitSession {
   }
 
   /// Begins again when the range of time stamps is used up.
-  private static func milliseconds(_ time: Duration) -> Int {
+  static func milliseconds(_ time: Duration) -> Int {
     let (seconds, attoseconds) = time.components
     let limit = Int64(OnTouchEvent.times.upperBound)
     return Int((seconds % limit * 1000 + attoseconds / 1_000_000_000_000_000) % limit)

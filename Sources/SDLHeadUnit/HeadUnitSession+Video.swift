@@ -72,6 +72,7 @@ extension HeadUnitSession {
     if rpcService.headerVersion < 5 { answer = VideoServiceParameters() }
     video = .open(.allowed)
     let size = videoSizes.effective(answer, request)
+    shownOn = videoSizes.display(of: size)
     checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: streamLimits(for: size))
     send(.startServiceACK, service: .video, payload: answer.bytes(version: rpcService.headerVersion))
     report(.videoStarted(answer))

@@ -20,6 +20,8 @@ public struct HeadUnitSession: Sendable {
   /// What the app knows: the configured capability with the updates that were sent to it.
   var capability: VideoStreamingCapability?
   var checker = VideoStreamChecker()
+  /// What the last stream fills, in pixels of the display; nil before the first.
+  var shownOn: ImageResolution?
   var heartbeat: Heartbeat?
   /// Messages forwarded, as ServiceDataACK counts them.
   var acknowledgedVideoMessages: UInt32 = 0

@@ -70,6 +70,14 @@ struct VideoSizeRules {
     }
   }
 
+  /// What pictures of `size` fill: the first display that they may be for, or the screen.
+  func display(of size: ImageResolution) -> ImageResolution {
+    for capability in capabilities.compactMap(\.self) {
+      if let display = entries(of: capability, covering: size).first?.preferredResolution { return display }
+    }
+    return screen
+  }
+
   private static func covers(_ wanted: Int32?, _ offered: Int, _ scale: Double?) -> Bool {
     wanted.map { evenRange(offered, scale: scale).contains(Int($0)) } ?? true
   }

@@ -1,5 +1,6 @@
 import SDLHeadUnit
 import SDLMessages
+import SDLWire
 import Testing
 
 /// Fingers on the screen are the business of the app that has it.
@@ -32,6 +33,40 @@ import Testing
     app.startSession()
     app.forget()
     app.run { $0.touch(Self.event, now: $1) }
+    #expect(app.answers == [] && app.events == [])
+  }
+
+  private static func windowTouch(_ x: Double, _ y: Double) -> PictureTouch {
+    PictureTouch(kind: .begin, fingers: [.init(id: 3, samples: [.init(x: x, y: y, time: .milliseconds(5))])])
+  }
+
+  /// Size of the stream, and where (100, 50) of it is on the display.
+  @Test(
+    arguments: [
+      (320, 212, OnTouchEvent.Sample(x: 150, y: 75, time: 5)), (400, 240, OnTouchEvent.Sample(x: 200, y: 100, time: 5)),
+      (480, 320, OnTouchEvent.Sample(x: 100, y: 50, time: 5)),
+    ])
+  func picturesFillTheDisplayThatTheyAreFor(width: Int32, height: Int32, sample: OnTouchEvent.Sample) {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.videoCapability?.preferredResolution = ImageResolution(480, 318)
+    configuration.videoCapability?.scale = 1.5
+    let further = [(2.0, 800, 480), (1, 480, 320)]
+    configuration.videoCapability?.additionalCapabilities = further.map { scale, width, height in
+      var capability = VideoStreamingCapability()
+      capability.preferredResolution = ImageResolution(width, height)
+      capability.scale = scale
+      return capability
+    }
+    var app = TestApp.streaming(configuration, start: VideoServiceParameters(width: width, height: height))
+    let picture = ImageResolution(Int(width), Int(height))
+    app.run { $0.touch(Self.windowTouch(100, 50), picture: picture, now: $1) }
+    #expect(
+      app.events == [.touchSent(OnTouchEvent(kind: .begin, fingers: [.init(id: 3, samples: [sample])]))])
+  }
+
+  @Test func picturesThatNeverWereAreNotTouched() {
+    var app = TestApp.active()
+    app.run { $0.touch(Self.windowTouch(1, 1), picture: ImageResolution(320, 240), now: $1) }
     #expect(app.answers == [] && app.events == [])
   }
 

@@ -10,10 +10,4 @@ extension HeadUnitSource {
     default: gst_sdl_head_unit_src_parent_event(baseSource, event) != 0
     }
   }
-
-  /// What happens in the window that shows the video. Apps are not told of touches, so nobody has handled it.
-  private func navigate(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
-    log(GST_LEVEL_LOG, "navigation event")
-    return false
-  }
 }

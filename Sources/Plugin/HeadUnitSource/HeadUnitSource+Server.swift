@@ -25,7 +25,11 @@ extension HeadUnitSource: HeadUnitServerObserver {
     case .session(let id, let event): receive(event, from: id)
     case .disconnected(let id, let error, _):
       log(GST_LEVEL_DEBUG, "connection \(id) is over\(error.map { ": \($0)" } ?? "")")
-      state.withLock { $0.apps.disconnected(id) }
+      let now = MonotonicClock.now
+      state.withLock { state in
+        state.apps.disconnected(id)
+        state.settleTouches(now: now)
+      }
     case .ended: break
     }
   }
@@ -45,7 +49,8 @@ extension HeadUnitSource: HeadUnitServerObserver {
     case .appUnregistered(let reason): unregister(id, reason)
     case .violation(let violation): broke(violation, id)
     case .videoDataStopped(let time): log(GST_LEVEL_INFO, "no video of app \(id) for \(time)")
-    case .appHMIStatus, .appCapability, .hapticRectangles, .touchSent: log(GST_LEVEL_DEBUG, "app \(id): \(event)")
+    case .touchSent: state.withLock { $0.totals.touches &+= 1 }
+    case .appHMIStatus, .appCapability, .hapticRectangles: log(GST_LEVEL_DEBUG, "app \(id): \(event)")
     }
   }
 
@@ -69,6 +74,7 @@ extension HeadUnitSource: HeadUnitServerObserver {
     let (app, isEnd) = state.withLock { state in
       let app = state.apps[id]
       state.apps.remove(id)
+      state.settleTouches(now: MonotonicClock.now)
       let isEnd = endsWithApp && state.streamingApp == id
       if isEnd {
         state.queue.flushPending(now: MonotonicClock.now)
@@ -92,6 +98,7 @@ extension HeadUnitSource: HeadUnitServerObserver {
       state.apps.setStatus(status, of: id)
       // What the app sends while it may not is left out.
       if !status.allowsVideo, state.streamingApp == id { state.queue.noteGap(now: MonotonicClock.now) }
+      state.settleTouches(now: MonotonicClock.now)
       return (state.apps[id], before, state.apps.onScreen?.status?.level)
     }
     if let app { postStatus(status, of: app) }
@@ -105,6 +112,7 @@ extension HeadUnitSource: HeadUnitServerObserver {
     let (app, isLatencyNew) = state.withLock { state in
       let isLatencyNew = state.usesRTP != usesRTP
       state.totals.streamStarts &+= 1
+      state.interruptTouches(now: MonotonicClock.now)
       state.streamingApp = id
       state.isH264 = isH264
       state.usesRTP = usesRTP
@@ -139,6 +147,7 @@ extension HeadUnitSource: HeadUnitServerObserver {
     let app = state.withLock { state in
       if state.streamingApp == id { state.queue.flushPending(now: MonotonicClock.now) }
       state.apps.setVideo(nil, of: id)
+      state.settleTouches(now: MonotonicClock.now)
       return state.apps[id]
     }
     state.broadcast()

@@ -73,6 +73,7 @@ extension HeadUnitSource {
   /// Closes all connections and waits for the server's thread, unless this is it. Does nothing when there is none.
   func endServer() {
     guard let server = state.withLock({ $0.server }) else { return }
+    state.withLock { $0.interruptTouches(now: MonotonicClock.now) }
     server.stop()
     server.join()
     let hadApps = state.withLock { state in

@@ -24,6 +24,8 @@ extension HeadUnitSource {
     structure.set("apps", UInt64(clamping: apps.all.count))
     structure.set("stream-starts", totals.streamStarts)
     structure.set("stream-refusals", totals.streamRefusals)
+    structure.set("navigation-events", totals.navigationEvents)
+    structure.set("touches", totals.touches)
     structure.set("violations", violations)
     return structure
   }

@@ -1,4 +1,6 @@
+import SDLHeadUnit
 import SDLLink
+import SDLMessages
 
 /// What is; shared between the application's threads, the server's and the streaming thread.
 struct HeadUnitSourceState: Sendable {
@@ -17,6 +19,10 @@ struct HeadUnitSourceState: Sendable {
   /// Times are taken from RTP, which downstream has to allow some delay for.
   var usesRTP = false
   var isFlushing = false
+  /// In the window that shows the video.
+  var fingers = WindowFingers()
+  /// Size of the pictures that were touched last.
+  var touchedPicture: ImageResolution?
   /// The stream ends when the queue is empty.
   var isEnding = false
 
@@ -26,6 +32,8 @@ struct HeadUnitSourceState: Sendable {
     server = nil
     apps = ServedApps()
     streamingApp = nil
+    fingers = WindowFingers()
+    touchedPicture = nil
     timestamp = nil
     usesRTP = false
     isEnding = false
@@ -39,4 +47,8 @@ struct HeadUnitSourceTotals: Sendable {
   var registrations: UInt64 = 0
   var streamStarts: UInt64 = 0
   var streamRefusals: UInt64 = 0
+  /// That were meant for an app.
+  var navigationEvents: UInt64 = 0
+  /// Messages about fingers.
+  var touches: UInt64 = 0
 }

@@ -80,6 +80,23 @@ final class RawApp {
     }
   }
 
+  /// Closes the connection without a word.
+  func close() {
+    _ = shutdown(socket.descriptor, Int32(SHUT_RDWR))
+  }
+
+  /// The next OnTouchEvent.
+  func waitForTouch() throws -> OnTouchEvent {
+    var touch: OnTouchEvent?
+    try waitForMessage("touch") { message in
+      guard let rpc = try? RPCMessage(payload: message.payload), rpc.function == .onTouchEvent else { return false }
+      touch = OnTouchEvent(json: rpc.parameters)
+      return true
+    }
+    guard let touch else { throw TestFailure("no touch") }
+    return touch
+  }
+
   @discardableResult
   func waitForFrame(
     _ what: String, patience: Duration = patience, _ match: (Frame) -> Bool

@@ -1,0 +1,129 @@
+import SDLMessages
+import Testing
+
+@testable import SDLHeadUnit
+
+/// From a window's navigation events to what the app is told.
+@Suite struct WindowFingersTests {
+  /// Sizes: of the display, and of the pictures in the window.
+  struct Case: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var display = ImageResolution(320, 240)
+    var picture = ImageResolution(320, 240)
+    var inputs: [WindowInput]
+    /// As the head unit's command: "BEGIN 0 80 160".
+    var told: [String]
+    /// Places of inputs that mean nothing.
+    var unused: [Int] = []
+  }
+
+  private static let cases: [Case] = [
+    Case(
+      testDescription: "mouse",
+      inputs: [
+        .move(x: 1, y: 1), .press(x: 10, y: 20), .move(x: 11, y: 21), .release(x: 12, y: 22), .move(x: 1, y: 1),
+        .release(x: 1, y: 1),
+      ],
+      told: ["BEGIN 0 10 20", "MOVE 0 11 21", "END 0 12 22"], unused: [0, 4, 5]),
+    Case(
+      testDescription: "pressed twice", inputs: [.press(x: 1, y: 1), .press(x: 2, y: 2), .release(x: 2, y: 2)],
+      told: ["BEGIN 0 1 1", "MOVE 0 2 2", "END 0 2 2"]),
+    Case(
+      testDescription: "fingers of a window without frames",
+      inputs: [.down(7000, x: 1, y: 1), .down(9, x: 2, y: 2), .motion(9, x: 3, y: 3), .up(7000, x: 1, y: 1)],
+      told: ["BEGIN 0 1 1", "BEGIN 1 2 2", "MOVE 1 3 3", "END 0 1 1"]),
+    Case(
+      testDescription: "frames",
+      inputs: [
+        .frame, .down(5, x: 1, y: 1), .down(6, x: 2, y: 2), .frame, .motion(5, x: 3, y: 3), .motion(6, x: 4, y: 4),
+        .motion(5, x: 5, y: 5), .frame, .up(5, x: 5, y: 5), .up(6, x: 4, y: 4), .frame,
+      ],
+      told: ["BEGIN 0 1 1 1 2 2", "MOVE 0 3 3 0 5 5 1 4 4", "END 0 5 5 1 4 4"]),
+    Case(
+      testDescription: "order of one finger in a frame",
+      inputs: [
+        .frame, .down(1, x: 1, y: 1), .motion(1, x: 2, y: 2), .down(2, x: 9, y: 9), .up(1, x: 2, y: 2),
+        .down(3, x: 5, y: 5), .frame,
+      ],
+      told: ["BEGIN 0 1 1 1 9 9", "MOVE 0 2 2", "END 0 2 2", "BEGIN 0 5 5"]),
+    Case(
+      testDescription: "a free id is used again",
+      inputs: [
+        .down(1, x: 1, y: 1), .down(2, x: 2, y: 2), .up(1, x: 1, y: 1), .down(3, x: 3, y: 3), .up(2, x: 2, y: 2),
+      ],
+      told: ["BEGIN 0 1 1", "BEGIN 1 2 2", "END 0 1 1", "BEGIN 0 3 3", "END 1 2 2"]),
+    Case(
+      testDescription: "what has not begun",
+      inputs: [.motion(1, x: 1, y: 1), .up(1, x: 1, y: 1)], told: [], unused: [0, 1]),
+    Case(
+      testDescription: "eleven fingers", inputs: [.frame] + (0...10).map { .down($0, x: 0, y: 0) } + [.frame],
+      told: ["BEGIN " + (0...9).map { "\($0) 0 0" }.joined(separator: " ")], unused: [11]),
+    Case(
+      testDescription: "cancel", inputs: [.down(4, x: 1, y: 1), .down(5, x: 2, y: 2), .cancel, .up(4, x: 1, y: 1)],
+      told: ["BEGIN 0 1 1", "BEGIN 1 2 2", "CANCEL 0 1 1 1 2 2"], unused: [3]),
+    Case(
+      testDescription: "a finger that is a mouse as well",
+      inputs: [
+        .down(1, x: 1, y: 1), .press(x: 1, y: 1), .motion(1, x: 2, y: 2), .move(x: 2, y: 2), .up(1, x: 2, y: 2),
+        .release(x: 2, y: 2),
+      ],
+      told: ["BEGIN 0 1 1", "MOVE 0 2 2", "END 0 2 2"], unused: [5]),
+    Case(
+      testDescription: "nowhere",
+      inputs: [.press(x: .nan, y: 1), .down(1, x: 1, y: .infinity)], told: [], unused: [0, 1]),
+    Case(
+      testDescription: "scale 1.5", display: ImageResolution(480, 360),
+      inputs: [.press(x: 0, y: 0), .move(x: 33, y: 33.4), .move(x: 319, y: 239), .release(x: 100, y: 200)],
+      told: ["BEGIN 0 0 0", "MOVE 0 50 50", "MOVE 0 479 359", "END 0 150 300"]),
+    Case(
+      testDescription: "each axis by itself", display: ImageResolution(800, 380), picture: ImageResolution(532, 252),
+      inputs: [.press(x: 266, y: 126), .release(x: 531.6, y: 251.9)], told: ["BEGIN 0 400 190", "END 0 799 379"]),
+    Case(
+      testDescription: "outside",
+      inputs: [.press(x: -5, y: 1e300), .release(x: 320, y: -0.4)], told: ["BEGIN 0 0 239", "END 0 319 0"]),
+  ]
+
+  @Test(arguments: cases) func table(_ example: Case) {
+    var fingers = WindowFingers()
+    var told: [String] = []
+    var unused: [Int] = []
+    for (index, input) in example.inputs.enumerated() {
+      guard let touches = fingers.receive(input, time: .milliseconds(index)) else {
+        unused.append(index)
+        continue
+      }
+      told += touches.map { Self.text($0.onDisplay(example.display, picture: example.picture)) }
+    }
+    #expect(told == example.told)
+    #expect(unused == example.unused)
+  }
+
+  private static func text(_ event: OnTouchEvent) -> String {
+    let places = event.fingers.flatMap { finger in finger.samples.map { " \(finger.id) \($0.x) \($0.y)" } }
+    return (event.kind?.rawValue ?? "?") + places.joined()
+  }
+
+  @Test func timesAreThoseOfTheInputs() {
+    var fingers = WindowFingers()
+    _ = fingers.receive(.frame, time: .zero)
+    _ = fingers.receive(.down(1, x: 1, y: 1), time: .microseconds(7_900))
+    _ = fingers.receive(.motion(1, x: 2, y: 2), time: .milliseconds(20))
+    let touches = fingers.receive(.frame, time: .milliseconds(30)) ?? []
+    let size = ImageResolution(10, 10)
+    #expect(touches.flatMap { $0.onDisplay(size, picture: size).fingers }.flatMap(\.samples).map(\.time) == [7, 20])
+    let cancelled = fingers.interrupt(time: .milliseconds(40))
+    #expect(cancelled.first?.fingers.first?.samples == [PictureTouch.Sample(x: 2, y: 2, time: .milliseconds(40))])
+    #expect(fingers.interrupt(time: .zero) == [])
+  }
+
+  /// A window that has sent a frame once, and never again.
+  @Test func doesNotWaitForever() {
+    var fingers = WindowFingers()
+    _ = fingers.receive(.frame, time: .zero)
+    _ = fingers.receive(.down(1, x: 1, y: 1), time: .zero)
+    let samples = (1...1000).flatMap { fingers.receive(.motion(1, x: Double($0), y: 1), time: .zero) ?? [] }
+      .flatMap(\.fingers).map(\.samples.count)
+    #expect(samples.reduce(0, +) > 1000 - WindowFingers.maximumWaiting)
+    #expect(samples.allSatisfy { $0 <= OnTouchEvent.maximumSamples })
+  }
+}
