@@ -21,7 +21,7 @@ extension HeadUnitSession {
     case .reject(let parameters, let reason): refuseVideo(parameters, reason: reason, now: now)
     case .acknowledge(let parameters): acknowledgeVideo(request: request, answer: parameters, now: now)
     case .regular:
-      let format = VideoFormatRules.rejection(of: request, supported: capability?.supportedFormats)
+      let format = VideoFormatRules.rejection(of: request, supported: supportedFormats(for: request))
       guard format.isEmpty else { return refuseVideo(format, reason: "The format is not supported", now: now) }
       let size = videoSizes.rejection(of: request)
       if !size.isEmpty, configuration.refusesUnknownSizes {
@@ -198,5 +198,17 @@ extension HeadUnitSession {
       video = .closed(endedAt: now)
       report(.videoStopped(reason: reason))
     }
+  }
+}
+
+extension HeadUnitSession {
+  /// The formats of the entries that the requested size belongs to, each of which may have its own.
+  private func supportedFormats(for request: VideoServiceParameters) -> [VideoStreamingFormat]? {
+    guard let capability, let width = request.width, let height = request.height else {
+      return capability?.supportedFormats
+    }
+    let entries = videoSizes.entries(of: capability, covering: ImageResolution(Int(width), Int(height)))
+    let formats = entries.compactMap { $0.supportedFormats ?? capability.supportedFormats }
+    return formats.isEmpty ? capability.supportedFormats : formats.flatMap(\.self)
   }
 }

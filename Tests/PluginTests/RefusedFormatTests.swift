@@ -218,6 +218,32 @@ import Testing
       bench.tap.requests.first == "RTP 320×240" && bench.tap.requests.dropFirst().allSatisfy { $0 == "RAW 320×240" })
   }
 
+  /// Z4 after N1: new rates are no reason to ask again for what was refused.
+  @Test func newRatesLeaveTheStreamAlone() throws {
+    let bench = try Bench(Self.configuration([Self.transport, .regular]))
+    #expect(try bench.waitForStart()["protocol"] == "RAW")
+    var update = VideoStreamingCapability()
+    update.preferredFPS = 10
+    let app = try bench.headUnit.waitForApp()
+    bench.headUnit.server.updateCapability(update, for: app)
+    let sink = try bench.pipeline.sink
+    func told() -> String { sink["head-unit"]?.filter { $0 != "\\" } ?? "" }
+    #expect(eventually { told().contains("preferred-fps=(int)10") }, "\(told())")
+    try bench.headUnit.waitForFrames(bench.headUnit.record.video.count + 5)
+    #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240"])
+    #expect(bench.headUnit.record.stopReasons.isEmpty)
+  }
+
+  /// Formats are those of the display that is streamed.
+  @Test func formatsOfTheDisplay() throws {
+    let configuration = Self.configuration(formats: [VideoStreamingFormat(videoProtocol: "WEBM", codec: "VP9")]).with {
+      $0.videoCapability?.additionalCapabilities?[0].supportedFormats = [.rtpH264]
+    }
+    let bench = try Bench(configuration)
+    #expect(try bench.waitForStart()["protocol"] == "RTP")
+    #expect(bench.tap.requests == ["RTP 160×120"])
+  }
+
   @Test func newCapabilitiesBeginAnew() throws {
     let bench = try Bench(Self.configuration([Self.transport, .regular]))
     #expect(try bench.waitForStart()["protocol"] == "RAW")

@@ -50,6 +50,9 @@ import Testing
     Row(
       id: "E11 scaled by 2", headUnit: (400_000, 30), policy: .headUnitMaximum, size: VideoSize(400, 190),
       largest: VideoSize(800, 380), expected: (456, 30)),
+    Row(
+      id: "E11 beside a large display", headUnit: (400_000, 30), policy: .headUnitMaximum,
+      largest: VideoSize(1920, 1080), expected: (1824, 30)),
     Row(id: "E11 asked for", app: (500_000, nil), headUnit: (400_000, 30), expected: (400_000, 30)),
     Row(id: "limit below the default", headUnit: (400, nil), expected: (400, 15)),
     Row(id: "limit of 1 kbit/s", app: (600, nil), headUnit: (1, 1), expected: (1, 1)),

@@ -33,6 +33,9 @@ import Testing
     Row(16, 16, 1, VideoSize(16, 16)), Row(17, 17, 1, VideoSize(16, 16)), Row(15, 400, 1, nil), Row(400, 15, 1, nil),
     Row(150, 150, 10, nil), Row(155, 160, 10, VideoSize(16, 16)), Row(0, 0, nil, nil), Row(-800, 480, 1, nil),
     Row(.max, .max, 1, nil), Row(.min, .min, 1, nil),
+    // The largest one.
+    Row(8192, 4352, 1, VideoSize(8192, 4352)), Row(8192, 4354, 1, nil), Row(8194, 16, 1, nil),
+    Row(10_000, 10_000, 1, nil), Row(10_000, 10_000, 2, VideoSize(5000, 5000)),
   ])
   func size(_ row: Row) {
     let display = VideoDisplay(size: row.display, scale: row.scale)

@@ -99,6 +99,18 @@ import Testing
     #expect(ladder.isExhausted == (input.requests.last == "stop"))
   }
 
+  @Test func refusalsThatNameNothingLeadToTheBareStart() throws {
+    let size = VideoSize(800, 380)
+    var ladder = VideoStartLadder(sizes: [size, VideoSize(480, 320)], transports: [.rtp, .raw])
+    let request = try #require(ladder.request(for: size))
+    ladder.refused(request, .refused(rejectedParameters: ["hashId"], reason: nil))
+    #expect(ladder.request(for: size) == request)
+    ladder.refused(request, .keptRefusing(count: 8, reason: nil))
+    #expect(ladder.request(for: size)?.isBare == true)
+    ladder.refused(VideoWish(size: size, isBare: true), .refused(rejectedParameters: [], reason: nil))
+    #expect(ladder.isExhausted && ladder.attempts.count == 2)
+  }
+
   @Test func everythingThatWasTriedIsKept() {
     var ladder = VideoStartLadder(sizes: [VideoSize(800, 380)], transports: [.rtp])
     let size = VideoSize(800, 380)

@@ -188,6 +188,39 @@ import Testing
   }
 
   /// SDL-0058: a start without parameters has no payload. Its refusal is final, unless the driver has left meanwhile.
+  /// Refusals that name nothing may be of the moment, but not for ever.
+  @Test func refusedAgainAndAgain() {
+    let driver = AppDriver.starting()
+    for pause in [2, 4, 8, 16, 30, 30, 30] {
+      driver.refuseVideo(reason: "no")
+      driver.wait(.seconds(pause))
+      #expect(driver.take().last == Self.start)
+    }
+    driver.refuseVideo(reason: "no")
+    #expect(driver.take() == ["• start of 800×480 failed [], never again"])
+    driver.wait(.seconds(100))
+    #expect(driver.take().isEmpty)
+    driver.setWish(VideoWish(size: VideoSize(800, 480), isBare: true))
+    #expect(driver.take() == ["→ StartService video"])
+  }
+
+  /// A start that succeeds, and a driver who leaves, make former refusals count no more.
+  @Test(arguments: [true, false]) func refusalsAreForgotten(isStarted: Bool) {
+    let driver = AppDriver.starting()
+    for round in 1...4 {
+      for pause in [2, 4, 8, 16, 30] {
+        driver.refuseVideo(reason: "no")
+        #expect(driver.take().last?.contains("again after") == true, "\(round)")
+        driver.wait(.seconds(pause))
+      }
+      if isStarted { driver.acknowledgeVideo() } else { driver.refuseVideo(reason: "no") }
+      driver.status(.none, .notStreamable)
+      driver.control(.endServiceACK, .video)
+      driver.status(.full, .streamable)
+      _ = driver.take()
+    }
+  }
+
   @Test func withoutParameters() {
     let driver = AppDriver.ready(wish: VideoWish(size: VideoSize(800, 480), isBare: true))
     driver.status(.full, .streamable)

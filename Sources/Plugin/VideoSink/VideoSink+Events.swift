@@ -61,7 +61,7 @@ extension VideoSink {
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     let result = gst_sdl_video_sink_parent_wait_event(baseSink, event)
     guard result == GST_FLOW_OK, event.pointee.type == GST_EVENT_EOS else { return result }
-    turn.withTurn { showUnseenAtOnce() }
+    turn.withTurn { input.unseen = nil }
     if let mismatch = turn.withTurn({ input.mismatch }), state.withLock({ $0.inputSize.map($0.accepts) }) == false {
       turn.withTurn { fail(mismatch) }
       return GST_FLOW_ERROR
