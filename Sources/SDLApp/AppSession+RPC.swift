@@ -167,7 +167,7 @@ extension AppSession {
         parameters: OnAppCapabilityUpdated(supported: entries).json))
   }
 
-  private var displaySize: VideoSize? {
+  var displaySize: VideoSize? {
     registration?.screenResolution.map { VideoSize($0.width, $0.height) }
   }
 

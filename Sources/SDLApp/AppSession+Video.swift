@@ -42,9 +42,11 @@ extension AppSession {
           epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: mtu),
           size: accepted)
         grant.transport = transport
-        if case .open(let request, _, _) = stream.state { grant.isSizeInsisted = request.size != accepted }
+        var requested = accepted
+        if case .open(let request, _, _) = stream.state { requested = request.size }
+        grant.isSizeInsisted = requested != accepted
         videoGrant = grant
-        videoGeometry = geometry(of: accepted)
+        videoGeometry = geometry(of: accepted, requested: requested)
         haptics.serviceStarted()
         actions.append(.report(.videoStarted(grant)))
       case .suspended:
@@ -63,16 +65,25 @@ extension AppSession {
     }
   }
 
-  /// A size that the head unit insists on, or the display's if there are no capabilities, is shown as it is.
-  func geometry(of size: VideoSize) -> VideoGeometry { announcedGeometry(of: size) ?? VideoGeometry(stream: size) }
+  /// Where pictures of `size` are shown that were asked for as `requested`. A size that the head unit insists on is
+  /// enlarged like the one it was asked for (sdl_ios); without capabilities nothing is.
+  func geometry(of size: VideoSize, requested: VideoSize) -> VideoGeometry {
+    if let announced = announcedGeometry(of: size) { return announced }
+    guard let display = announcedDisplay(of: requested) else { return VideoGeometry(stream: size) }
+    return VideoGeometry(stream: size, enlargedLike: display)
+  }
 
-  /// Nil when the head unit has not said that it shows this size. Of two displays the one that the app supports counts.
+  /// Nil when the head unit has not said that it shows this size.
   func announcedGeometry(of size: VideoSize) -> VideoGeometry? {
+    announcedDisplay(of: size).flatMap { VideoGeometry(stream: size, displays: [$0]) }
+  }
+
+  /// Of two displays the one that the app supports.
+  private func announcedDisplay(of size: VideoSize) -> VideoDisplay? {
     guard case .known(let capability) = capability else { return nil }
-    let displays = VideoDisplay.displays(of: capability)
+    let displays = VideoDisplay.displays(of: capability, screen: displaySize).filter { $0.streamSize == size }
     let supported = Set(supportedDisplays.map(\.identity))
-    return VideoGeometry(stream: size, displays: displays.filter { supported.contains($0.identity) })
-      ?? VideoGeometry(stream: size, displays: displays)
+    return displays.first { supported.contains($0.identity) } ?? displays.first
   }
 
   /// Ends the stream because the session ends; on a session that stands the head unit is told.

@@ -101,7 +101,8 @@ public struct EncoderLimits: Equatable, Sendable {
   }
 }
 
-/// A head unit's maximum bitrate that can't be meant in kbit/s, since uncompressed pictures would need less.
+/// A head unit's maximum bitrate that can't be meant in kbit/s, since uncompressed pictures would need less, or since
+/// nothing would carry it.
 ///
 /// SDL's generic HMI announces 400000 in a field that the RPC specification has in kbit/s, and means bit/s.
 public struct BitrateDoubt: Equatable, Sendable {
@@ -112,12 +113,15 @@ public struct BitrateDoubt: Equatable, Sendable {
   /// The maximum would be the target, were it believed.
   public internal(set) var isConsequential = false
 
+  /// More than the transports of head units carry, in kbit/s.
+  static let fastestConnection = 100_000
+
   /// Nil for a maximum that is possible.
   init?(announced: Int, pictures: VideoSize, frameRate: Fraction) {
     let uncompressed = 12 * pictures.pixelCount * frameRate.value / 1000
-    guard uncompressed < Double(announced) else { return nil }
+    guard min(uncompressed, Double(Self.fastestConnection)) < Double(announced) else { return nil }
     self.announced = announced
-    self.uncompressed = Int(uncompressed)
+    self.uncompressed = Int(min(uncompressed, Double(Int32.max)))
   }
 }
 

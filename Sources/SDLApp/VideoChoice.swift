@@ -39,6 +39,9 @@ public struct VideoChoice: Equatable, Sendable {
   /// Sizes of the pictures that can be streamed, the first choice first.
   public var sizes: [VideoSize] { survivors.compactMap(\.streamSize) }
 
+  /// Whether the same pictures can be streamed, or can't, whatever else is said of them.
+  public func hasSameSizes(as other: VideoChoice) -> Bool { sizes == other.sizes && isHopeless == other.isHopeless }
+
   /// Whether pictures of `size` can be streamed.
   public func accepts(_ size: VideoSize) -> Bool {
     displays.isEmpty || survivors.contains { $0.streamSize == size }

@@ -4,7 +4,7 @@ public struct VideoDisplay: Equatable, Sendable {
   public let size: VideoSize
   /// The head unit enlarges the pictures by this, 1…10.
   public let scale: Double
-  /// Size of the encoded pictures: the display's ÷ scale, rounded half up, then even; nil when that is too small.
+  /// Size of the encoded pictures: the display's ÷ scale, rounded half up, then even; nil when that can't be encoded.
   public private(set) var streamSize: VideoSize?
   /// Inches; nil when the head unit does not say, or says 0.
   public let diagonal: Double?
@@ -21,6 +21,10 @@ public struct VideoDisplay: Equatable, Sendable {
 
   /// The smallest side that is encoded.
   public static let minimumSide = 16
+  /// The largest side that is encoded.
+  public static let maximumSide = 8192
+  /// The largest picture of any level of H.264 (`MaxFS` of level 6.2, table A-1), in macroblocks of 16×16 pixels.
+  private static let maximumMacroblocks = 139_264
 
   /// `scale` may be anything that came from the network, as may `diagonal` and `pixelsPerInch`; a missing scale is 1.
   public init(
@@ -50,7 +54,9 @@ public struct VideoDisplay: Equatable, Sendable {
 
   private static func evenSize(_ size: VideoSize) -> VideoSize? {
     let even = VideoSize(size.width & ~1, size.height & ~1)
-    return even.width >= minimumSide && even.height >= minimumSide ? even : nil
+    let sides = minimumSide...maximumSide
+    guard sides.contains(even.width), sides.contains(even.height) else { return nil }
+    return ((even.width + 15) / 16) * ((even.height + 15) / 16) <= maximumMacroblocks ? even : nil
   }
 
   /// The same display, whose head unit wants pictures of another size than it has announced.

@@ -21,6 +21,14 @@ struct VideoGeometry: Equatable, Sendable {
     takesHapticRectangles = shown.takesHapticData
   }
 
+  /// Pictures of `stream`, which the head unit enlarges by the scale of `display`.
+  init(stream: VideoSize, enlargedLike display: VideoDisplay) {
+    self.stream = stream
+    self.display = VideoSize(
+      Int((Double(stream.width) * display.scale).rounded()), Int((Double(stream.height) * display.scale).rounded()))
+    takesHapticRectangles = display.takesHapticData
+  }
+
   /// In head-unit pixels, cut to the display; nil when nothing of it is there. Scales by the ratio of the sizes and not by
   /// the head unit's `scale`, because encoded sizes are made even.
   func onDisplay(_ rectangle: HapticRectangle) -> HapticRectangle? {

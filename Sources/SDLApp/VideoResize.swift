@@ -58,7 +58,8 @@ public struct VideoResize: Equatable, Sendable {
     guard let size, size != newSize else { return nil }
     let beginning = beginning ?? Beginning(time: now, lostFrames: lostFrames)
     return Completed(
-      former: size, present: newSize, duration: now - beginning.time, lostFrames: lostFrames - beginning.lostFrames)
+      former: size, present: newSize, duration: now - beginning.time,
+      lostFrames: lostFrames - min(lostFrames, beginning.lostFrames))
   }
 
   /// Whether a head unit that took the sizes `former`, and now takes `present`, both in its order and empty for any, has

@@ -4,6 +4,8 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   case refused(rejectedParameters: [String], reason: String?)
   /// StartServiceACK for something that can't be sent; `format` is what it names, for people.
   case unusableAnswer(rejectedParameters: [String], format: String)
+  /// So many StartServiceNAKs in a row that named nothing; `reason` is that of the last.
+  case keptRefusing(count: Int, reason: String?)
   /// Neither ACK nor NAK came in time.
   case unanswered
   /// The head unit ended the service just after it had begun, and not for the first time.
@@ -13,7 +15,7 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   public var rejectedParameters: [String] {
     switch self {
     case .refused(let parameters, _), .unusableAnswer(let parameters, _): parameters
-    case .unanswered, .endedAtOnce: []
+    case .keptRefusing, .unanswered, .endedAtOnce: []
     }
   }
 
@@ -27,6 +29,7 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   func isFinal(for request: VideoWish) -> Bool {
     switch self {
     case .refused, .unusableAnswer: request.isBare || concernsSize || concernsFormat
+    case .keptRefusing: true
     case .unanswered, .endedAtOnce: false
     }
   }
@@ -37,6 +40,8 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
     case .unanswered: "the head unit did not answer the request to start video"
     case .endedAtOnce: "the head unit accepts video, but ends it again at once"
     case .unusableAnswer(_, let format): "the head unit accepts video, but as \(format), which can't be sent"
+    case .keptRefusing(let count, let reason):
+      "the head unit has refused to start video \(count) times" + (reason.map { ": \($0)" } ?? "")
     case .refused(let parameters, let reason):
       "the head unit refused to start video"
         + (parameters.isEmpty ? "" : ", rejecting \(parameters.joined(separator: ", "))")

@@ -73,6 +73,7 @@ public struct VideoStartLadder: Equatable, Sendable {
       transports.removeAll { $0 == request.transport }
       if transports.isEmpty { step = .bare }
     }
+    if case .keptRefusing = failure { step = .bare }
     if attempts.count >= attemptLimit { step = .bare }
   }
 

@@ -18,6 +18,8 @@ struct VideoStream: Equatable, Sendable {
     var end: Duration = .seconds(1)
     /// Before the first new attempt; doubles with each failure.
     var firstRetry: Duration = .seconds(2)
+    /// So many refusals in a row, of which none says what is wrong, mean the request and not the moment.
+    var mostRefusals = 8
     /// The longest pause between attempts.
     var longestRetry: Duration = .seconds(30)
   }
@@ -52,6 +54,8 @@ struct VideoStream: Equatable, Sendable {
   /// Before this no new attempt is made.
   private var retryAt: Duration?
   private var failureCount = 0
+  /// StartServiceNAKs in a row that named nothing.
+  private var refusalCount = 0
   /// When the stream that is open, or was last, began.
   private var openedAt: Duration = .zero
   /// What the head unit has just refused by its parameters; not asked for again before something changes.
@@ -82,6 +86,7 @@ struct VideoStream: Equatable, Sendable {
     if case .closed = demand {
       retryAt = nil
       failureCount = 0
+      refusalCount = 0
       refusedWish = nil
       wasUnanswered = false
     }
@@ -138,6 +143,7 @@ struct VideoStream: Equatable, Sendable {
     switch state {
     case .starting(let request, _):
       wasUnanswered = false
+      refusalCount = 0
       guard demand == .stream(request) || demand == .hold else {
         // The wish went away while the answer was on its way: no byte may be sent on this service.
         state = .ending(deadline: now + timing.end)
@@ -176,6 +182,16 @@ struct VideoStream: Equatable, Sendable {
     guard !failure.isFinal(for: request) else {
       refusedWish = request
       return [.startFailed(failure, request: request, retryAfter: nil)]
+    }
+    refusalCount += 1
+    guard refusalCount < timing.mostRefusals else {
+      let count = refusalCount
+      refusalCount = 0
+      failureCount = 0
+      refusedWish = request
+      return [
+        .startFailed(.keptRefusing(count: count, reason: rejection.reason), request: request, retryAfter: nil)
+      ]
     }
     return [.startFailed(failure, request: request, retryAfter: scheduleRetry(now: now))]
   }

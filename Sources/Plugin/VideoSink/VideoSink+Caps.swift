@@ -103,7 +103,7 @@ extension VideoSink {
     input.rateMeter = FrameRateMeter()
     limitLateness()
     // Whoever is upstream may be new, and the first caps may come when the head unit has spoken already.
-    choose()
+    choose(.caps)
     var width: gint = 0
     var height: gint = 0
     let hasSize =

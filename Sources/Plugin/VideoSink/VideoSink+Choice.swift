@@ -7,12 +7,11 @@ extension VideoSink {
   /// Asks upstream what it makes of what the head unit can show, and chooses. Tells the application if nothing is left.
   ///
   /// On the connection thread, the streaming thread, or that of a filter whose ranges have changed; with no lock held.
-  /// - Parameter displays: what the head unit can show from now on; nil when only upstream may have changed.
-  func choose(from displays: [VideoDisplay]? = nil) {
+  func choose(_ cause: ChoiceCause) {
+    let displays = cause.displays
     let (asked, number, connection) = state.withLock { state in
       if let displays {
         state.displays = displays
-        state.isLadderOutdated = true
       }
       state.choicesBegun += 1
       return (state.displays, state.choicesBegun, state.connection)
@@ -29,12 +28,12 @@ extension VideoSink {
       guard number > state.choiceNumber else { return .known }
       state.choiceNumber = number
       connection.setSupportedDisplays(supported)
-      return state.take(choice, policy, now: MonotonicClock.now, lostFrames: lostFrames)
+      return state.take(choice, policy, isOfHeadUnit: displays != nil, now: MonotonicClock.now, lostFrames: lostFrames)
     }
     log(GST_LEVEL_INFO, "to be streamed: \(choice.survivors), not: \(choice.rejections)")
     // Before frames are dropped for it.
     tellObjection()
-    follow(outcome, isOfHeadUnit: displays != nil)
+    follow(outcome, cause)
     state.broadcast()
     updateWish()
   }
@@ -65,5 +64,19 @@ extension VideoSink {
     guard let template = gst_pad_get_pad_template_caps(pad) else { return nil }
     guard let current = gst_pad_get_current_caps(pad) else { return template }
     return gst_caps_merge(current, template)
+  }
+}
+
+/// Why the choice is made anew.
+enum ChoiceCause {
+  /// This is what the head unit can show from now on.
+  case headUnit([VideoDisplay])
+  /// The app's ranges have changed.
+  case ranges
+  /// New caps come from upstream, which may be another one.
+  case caps
+
+  fileprivate var displays: [VideoDisplay]? {
+    if case .headUnit(let displays) = self { displays } else { nil }
   }
 }

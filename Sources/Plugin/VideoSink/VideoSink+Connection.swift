@@ -113,13 +113,19 @@ extension VideoSink: AppConnectionObserver {
 
   private func capabilityChanged(_ capability: VideoStreamingCapability?, _ fallbackSize: VideoSize?) {
     let wished = settings.withLock { $0.videoFormats?.transports }
-    let transports = VideoTransport.choices(offered: capability?.supportedFormats, wished: wished)
-    guard !transports.isEmpty else { return noCommonFormat(capability?.supportedFormats ?? [], wished) }
+    func isUsable(_ formats: [VideoStreamingFormat]?) -> Bool {
+      !VideoTransport.choices(offered: formats, wished: wished).isEmpty
+    }
+    let displays = VideoDisplay.displays(of: capability, screen: fallbackSize)
+    let usable = displays.filter { isUsable($0.formats) }
+    guard displays.isEmpty ? isUsable(capability?.supportedFormats) : !usable.isEmpty else {
+      return noCommonFormat(capability?.supportedFormats ?? [], wished)
+    }
     state.withLock { state in
       state.headUnit?.videoCapability = capability
-      state.transports = transports
+      state.wishedTransports = wished
     }
-    choose(from: VideoDisplay.displays(of: capability, screen: fallbackSize))
+    choose(.headUnit(usable))
     VideoSinkProperty.headUnit.notify(element)
   }
 
@@ -168,6 +174,7 @@ extension VideoSink: AppConnectionObserver {
         state.framesBeforeWish = 0
         state.expectedSize = nil
         state.laterChoice = nil
+        state.isLadderOutdated = true
         state.videoState = .stopped
         state.wasLost = state.hasStreamed
         // Lest the size that the last head unit took be asked for before the next one has spoken.

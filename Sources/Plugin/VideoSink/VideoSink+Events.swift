@@ -27,7 +27,7 @@ extension VideoSink {
       beginStream()
     case GST_EVENT_SEGMENT:
       beginStream()
-    case GST_EVENT_CUSTOM_DOWNSTREAM_OOB where RangesQuery.isChange(event): choose()
+    case GST_EVENT_CUSTOM_DOWNSTREAM_OOB where RangesQuery.isChange(event): choose(.ranges)
     case GST_EVENT_CUSTOM_DOWNSTREAM where gst_video_event_is_force_key_unit(event) != 0:
       isKeyFrameRequested.store(true, ordering: .relaxed)
     default: break
@@ -61,7 +61,7 @@ extension VideoSink {
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     let result = gst_sdl_video_sink_parent_wait_event(baseSink, event)
     guard result == GST_FLOW_OK, event.pointee.type == GST_EVENT_EOS else { return result }
-    turn.withTurn { input.unseen = nil }
+    turn.withTurn { showUnseenAtOnce() }
     if let mismatch = turn.withTurn({ input.mismatch }), state.withLock({ $0.inputSize.map($0.accepts) }) == false {
       turn.withTurn { fail(mismatch) }
       return GST_FLOW_ERROR

@@ -139,6 +139,8 @@ extension VideoSink {
 
   private func passOutdatedFrame(_ connection: AppConnection) {
     state.withLock { state in
+      // The head unit may have spoken again meanwhile.
+      guard state.framesBeforeWish > 0 else { return }
       state.framesBeforeWish -= 1
       guard state.framesBeforeWish == 0 else { return }
       // That was the answer.

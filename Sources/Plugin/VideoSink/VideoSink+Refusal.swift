@@ -41,6 +41,7 @@ extension VideoSink {
     warn(.stream(GST_STREAM_ERROR_FORMAT, "\(failure.sentence) \(ladder.outlook(for: request))", details: details))
     state.broadcast()
     updateWish()
+    letUpstreamChange()
   }
 
   /// Upstream can't leave a size that the head unit has refused: the head unit has to say what it wants. False when the

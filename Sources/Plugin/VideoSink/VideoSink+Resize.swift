@@ -7,11 +7,14 @@ import SDLLink
 /// The connection thread asks upstream at once for what it can do, and the new service is started in the size that is to
 /// come: when the first frame of it arrives, it can be sent.
 extension VideoSink {
-  /// Acts on a change of what is to be streamed. On the connection thread if the head unit is behind it.
-  func follow(_ outcome: VideoSinkState.ChoiceOutcome, isOfHeadUnit: Bool) {
+  /// Acts on a change of what is to be streamed.
+  func follow(_ outcome: VideoSinkState.ChoiceOutcome, _ cause: ChoiceCause) {
     switch outcome {
     case .known: break
-    case .followed: if isOfHeadUnit { follow() }
+    case .followed:
+      // Caps that are being taken are the answer of upstream.
+      if case .caps = cause { break }
+      follow()
     case .kept(let kept, let offered):
       log(GST_LEVEL_INFO, "the head unit resizes to \(offered), but the stream stays \(kept)")
       postResizeIgnored(kept, offered)
@@ -23,7 +26,7 @@ extension VideoSink {
     }
   }
 
-  /// Goes after the present choice. On the connection thread.
+  /// Goes after the present choice.
   private func follow() {
     // Upstream first, because a stream that it can't change need not be interrupted, if the head unit still takes it.
     if state.withLock({ $0.shouldAskUpstream && !$0.isHopeless }) { requestRenegotiation() }
@@ -49,7 +52,7 @@ extension VideoSink {
   func letUpstreamChange() {
     let isNews = state.withLock { state in
       guard state.hasRequestedPause, !state.isSuspended, state.hmiStatus != nil, state.grant == nil, !state.isStopping,
-        !state.isEnded, state.wish == nil, state.inputSize.map(state.accepts) == false
+        !state.isEnded, state.wish == nil, state.shouldAskUpstream
       else { return false }
       state.hasRequestedPause = false
       state.news.append(.requestPlaying)
@@ -92,25 +95,30 @@ extension VideoSinkState {
 
   /// - Parameter lostFrames: all so far that were not sent.
   mutating func take(
-    _ new: VideoChoice, _ policy: ResizePolicy, now: Duration, lostFrames: UInt64
+    _ new: VideoChoice, _ policy: ResizePolicy, isOfHeadUnit: Bool, now: Duration, lostFrames: UInt64
   ) -> ChoiceOutcome {
-    if isLadderOutdated { beginLadder(new) }
+    if mustBeginLadder(new) { beginLadder(new) }
     let known = laterChoice ?? choice
     guard known != new else { return .known }
     let isKeeping = policy == .keep
+    guard known?.hasSameSizes(as: new) != true else {
+      if laterChoice != nil {
+        keep(insistedDisplay ?? choice?.survivors.first, until: new)
+      } else {
+        replaceChoice(new, asksUpstream: false, now: now, lostFrames: lostFrames)
+      }
+      return .followed
+    }
     if let size = resize.size, let offered = (new.survivors.first ?? new.displays.first)?.streamSize,
       new.isHopeless
         || VideoResize.affects(
           size, former: (acceptedDisplays ?? []).compactMap(\.streamSize), present: new.sizes, isRaw: isInputRaw)
     {
-      if policy == .error { return .forbidden(size, offered: offered) }
+      if policy == .error, isOfHeadUnit { return .forbidden(size, offered: offered) }
       if isKeeping, let grant, grant.size == size,
-        var kept = acceptedDisplays?.first(where: { $0.streamSize == size })
+        let kept = acceptedDisplays?.first(where: { $0.streamSize == size })
       {
-        kept.frameRate = new.survivors.first?.frameRate ?? kept.frameRate
-        kept.maximumBitrate = new.survivors.first?.maximumBitrate ?? kept.maximumBitrate
-        choice = VideoChoice([kept])
-        laterChoice = new
+        keep(kept, until: new)
         return known?.sizes.first == offered ? .known : .kept(size, offered: offered)
       }
     }
@@ -120,9 +128,19 @@ extension VideoSinkState {
     return .followed
   }
 
+  /// Goes on with `kept`, at the rates of `later`, which takes its place when the service ends.
+  private mutating func keep(_ kept: VideoDisplay?, until later: VideoChoice) {
+    laterChoice = later
+    guard var kept else { return }
+    kept.frameRate = later.survivors.first?.frameRate ?? kept.frameRate
+    kept.maximumBitrate = later.survivors.first?.maximumBitrate ?? kept.maximumBitrate
+    choice = VideoChoice([kept])
+    if insistedDisplay != nil { insistedDisplay = kept }
+  }
+
   /// - Parameter asksUpstream: whether upstream should change to the first choice if its present size is accepted.
   mutating func replaceChoice(_ new: VideoChoice, asksUpstream: Bool, now: Duration, lostFrames: UInt64) {
-    let areSizesNew = choice.map { $0.sizes != new.sizes || $0.isHopeless != new.isHopeless } ?? true
+    let areSizesNew = choice?.hasSameSizes(as: new) != true
     choice = new
     guard areSizesNew else {
       // A head unit that has insisted on a size does so until it speaks of sizes again.
@@ -138,14 +156,28 @@ extension VideoSinkState {
     shouldRenegotiate = asksUpstream
     if shouldAskUpstream {
       resize.begin(now: now, lostFrames: lostFrames)
-    } else {
+    } else if inputSize == resize.size {
       resize.callOff()
     }
   }
 
+  /// How the first choice may be carried, in order of preference.
+  private func transports(for choice: VideoChoice) -> [VideoTransport] {
+    let formats = choice.survivors.first.map(\.formats) ?? headUnit?.videoCapability?.supportedFormats
+    return VideoTransport.choices(offered: formats, wished: wishedTransports)
+  }
+
+  /// Whether what was refused so far may be asked for again; not while a stream runs that would be ended by that.
+  private func mustBeginLadder(_ choice: VideoChoice) -> Bool {
+    let transports = transports(for: choice)
+    guard transports != ladderTransports, !isLadderOutdated else { return isLadderOutdated }
+    return grant.map { !transports.contains($0.transport) } ?? true
+  }
+
   /// Forgets what the head unit has refused.
   private mutating func beginLadder(_ choice: VideoChoice) {
-    ladder = VideoStartLadder(sizes: choice.sizes, transports: transports)
+    ladderTransports = transports(for: choice)
+    ladder = VideoStartLadder(sizes: choice.sizes, transports: ladderTransports)
     isLadderOutdated = false
   }
 

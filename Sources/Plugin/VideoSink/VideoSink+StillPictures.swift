@@ -64,6 +64,15 @@ extension VideoSink {
     return input.unseenAlarm
   }
 
+  /// Nothing follows any more: whose turn it is shows the last picture if that was thinned out.
+  func showUnseenAtOnce() {
+    guard input.unseen != nil else { return }
+    input.unseen = nil
+    guard let (grant, _, connection) = usableGrant(), sendStill(grant, connection) else { return }
+    input.lastSent = MonotonicClock.now
+    noteQueued(grant)
+  }
+
   /// When to look again.
   private func watchSilence() -> Duration? {
     let interval = keepAliveInterval

@@ -47,9 +47,9 @@ extension VideoSink {
     if reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     // The wish was taken back only until upstream has changed.
     announceStop(reason == .app && isResizing ? (isHopeless ? .outOfRange : .resized) : reason)
-    guard isResizing else { return }
+    guard !state.withLock({ $0.isStopping }) else { return }
     takeLaterChoice()
-    letUpstreamChange()
+    if isResizing { letUpstreamChange() }
   }
 
   func videoStateChanged(_ newState: VideoStreamState) {

@@ -26,8 +26,11 @@ extension VideoSink {
   }
 
   private func tell(_ doubt: BitrateDoubt, _ targets: EncoderTargets) {
+    let reason =
+      doubt.uncompressed < doubt.announced
+      ? "but even uncompressed its pictures need only \(doubt.uncompressed)" : "which its connection can hardly carry"
     let text =
-      "The head unit says that it takes \(doubt.announced) kbit/s, but even uncompressed its pictures need only \(doubt.uncompressed): it probably means bit/s."
+      "The head unit says that it takes \(doubt.announced) kbit/s, \(reason): it probably means bit/s."
     guard doubt.isConsequential, !input.hasWarnedAboutBitrate else { return log(GST_LEVEL_WARNING, text) }
     input.hasWarnedAboutBitrate = true
     warn(

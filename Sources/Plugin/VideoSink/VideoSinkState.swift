@@ -38,11 +38,13 @@ struct VideoSinkState: Sendable {
   var insistedDisplay: VideoDisplay?
   /// The choice since a resize that is not followed before the service ends.
   var laterChoice: VideoChoice?
-  /// How H.264 may be carried, in order of preference.
-  var transports: [VideoTransport] = []
+  /// What the user allows of the ways to carry H.264, in order of preference; nil for all.
+  var wishedTransports: [VideoTransport]?
   /// What of all that may be asked for, since the head unit spoke last.
   var ladder = VideoStartLadder(sizes: [], transports: [])
-  /// The head unit has spoken since the ladder was made.
+  /// With which the ladder began.
+  var ladderTransports: [VideoTransport] = []
+  /// What the head unit of a former connection has refused does not count any more.
   var isLadderOutdated = false
   /// The right to send; nil while no frame may go out.
   var grant: VideoGrant?
