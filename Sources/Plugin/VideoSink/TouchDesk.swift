@@ -1,3 +1,4 @@
+import Glibc
 import SDLApp
 
 /// Touches on their way upstream. Two threads bring them: that of the connection, and that of the frames which motion waits
@@ -8,14 +9,15 @@ struct TouchDesk: Sendable {
   var clock = TouchClock()
   private var fingersDown: Set<Int> = []
   private var outgoing: [TouchInput.Output] = []
-  private var isDelivering = false
+  /// The thread that delivers; nil when there is nothing to deliver.
+  private var deliverer: pthread_t?
 
   /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
   mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
     outgoing += outputs
     for case .touch(let action) in outputs { note(action) }
-    guard !isDelivering, !outgoing.isEmpty else { return false }
-    isDelivering = true
+    guard deliverer == nil, !outgoing.isEmpty else { return false }
+    deliverer = pthread_self()
     return true
   }
 
@@ -36,11 +38,14 @@ struct TouchDesk: Sendable {
   /// The next to be delivered; nil when all is done.
   mutating func next() -> TouchInput.Output? {
     guard !outgoing.isEmpty else {
-      isDelivering = false
+      deliverer = nil
       return nil
     }
     return outgoing.removeFirst()
   }
+
+  /// Whether no other thread still has something to deliver.
+  var isQuiet: Bool { deliverer.map { pthread_equal($0, pthread_self()) != 0 } ?? true }
 
   /// By our own clock.
   mutating func localize(_ actions: [TouchAction], arrival: Duration) -> [TouchAction] {

@@ -30,7 +30,7 @@ extension VideoSink {
       play()
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       // As long as there is a way upstream.
-      interruptTouches()
+      endTouches()
     default: break
     }
 

@@ -16,6 +16,13 @@ extension VideoSink {
     handOver { $0.interrupt(now: MonotonicClock.now) }
   }
 
+  /// The same, before the way upstream is closed: what another thread is about to deliver is waited for, not for ever, as
+  /// whoever gets it may be waiting for this very change.
+  func endTouches() {
+    interruptTouches()
+    _ = touches.wait(until: MonotonicClock.now + .milliseconds(200)) { $0.isQuiet ? true : nil }
+  }
+
   /// Taps that were no double taps, and motion that no frame has come for. On the connection thread.
   func touchAlarmRang() {
     handOver { $0.input.advance(to: MonotonicClock.now) }
@@ -44,6 +51,7 @@ extension VideoSink {
       case .gesture(let gesture): postGesture(gesture)
       }
     }
+    touches.broadcast()
   }
 
   private func deliver(_ action: TouchAction) {

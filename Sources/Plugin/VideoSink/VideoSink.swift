@@ -30,7 +30,7 @@ final class VideoSink: Sendable {
 
   /// Motion of fingers waits for the next frame.
   let isMotionWaiting = Atomic(false)
-  let touches = Mutex(TouchDesk())
+  let touches = Monitor(TouchDesk())
 
   let turn = FrameTurn()
   // Touched only by the thread whose turn it is.
