@@ -75,19 +75,21 @@ extension HeadUnitSource: HeadUnitServerObserver {
       let app = state.apps[id]
       state.apps.remove(id)
       state.settleTouches(now: MonotonicClock.now)
-      let isEnd = endsWithApp && state.streamingApp == id
-      if isEnd {
-        state.queue.flushPending(now: MonotonicClock.now)
-        state.isEnding = true
-      }
-      return (app, isEnd)
+      return (app, endsWithApp && state.streamingApp == id)
     }
-    if isEnd { state.broadcast() }
-    guard let app else { return }
-    log(GST_LEVEL_INFO, "app \(id) \"\(app.name)\" is unregistered: \(reason)")
-    postUnregistered(app, reason)
-    HeadUnitSourceProperty.apps.notify(element)
-    HeadUnitSourceProperty.hmiLevel.notify(element)
+    if let app {
+      log(GST_LEVEL_INFO, "app \(id) \"\(app.name)\" is unregistered: \(reason)")
+      postUnregistered(app, reason)
+      HeadUnitSourceProperty.apps.notify(element)
+      HeadUnitSourceProperty.hmiLevel.notify(element)
+    }
+    guard isEnd else { return }
+    // Behind the message, since applications stop listening at the end.
+    state.withLock { state in
+      state.queue.flushPending(now: MonotonicClock.now)
+      state.isEnding = true
+    }
+    state.broadcast()
   }
 
   private func statusChanged(_ status: HMIStatus, of id: UInt8) {
