@@ -78,7 +78,7 @@ extension VideoSink {
         passOutdatedFrame(connection)
         return drop(.notStreaming)
       case .renegotiate:
-        if requestRenegotiation() { return drop(.wrongSize) }
+        if requestRenegotiation() ?? true { return drop(.wrongSize) }
       case .requestPause: requestPause()
       case .interrupted:
         let result = waitForPreroll()

@@ -12,15 +12,14 @@ extension VideoSink {
   /// Frames of the old size that may be under way when upstream has been asked for another.
   private static let framesUnderWay = 3
 
-  /// Asks upstream for caps of the head unit's choice; false when upstream has nothing else. On the streaming thread, or
-  /// on the connection's.
+  /// Asks upstream for caps of the head unit's choice; false when upstream has nothing else, nil when the choice has
+  /// changed meanwhile. On any thread.
   @discardableResult
-  func requestRenegotiation() -> Bool {
-    let displays = state.withLock { $0.acceptedDisplays }
+  func requestRenegotiation() -> Bool? {
+    let (displays, number) = state.withLock { ($0.acceptedDisplays, $0.choiceNumber) }
     let expectedSize = sizeToCome()
     let mustAsk = state.withLock { state -> Bool? in
-      // The head unit has spoken again meanwhile, and what it said is dealt with on its thread.
-      guard state.acceptedDisplays == displays else { return nil }
+      guard state.acceptedDisplays == displays, state.choiceNumber == number else { return nil }
       let isAccepted = state.inputSize.flatMap(state.accepts) == true
       // The answer of encoders and parsers may be what they send now, although whoever is before them can change.
       let mustAsk = expectedSize != nil || (!state.isInputRaw && !isAccepted)
@@ -30,7 +29,7 @@ extension VideoSink {
       if !mustAsk && isAccepted { state.resize.callOff() }
       return mustAsk
     }
-    guard let mustAsk else { return true }
+    guard let mustAsk else { return nil }
     updateWish()
     guard mustAsk else { return false }
     log(GST_LEVEL_INFO, "asking upstream for \(expectedSize.map { "\($0)" } ?? "another size")")
@@ -75,12 +74,15 @@ extension VideoSink {
     var mismatch =
       input.mismatch.flatMap { $0.size == size && $0.accepted == accepted ? $0 : nil }
       ?? SizeMismatch(size: size, accepted: accepted, objection: objection, since: MonotonicClock.now)
-    let isHopeless = mismatch.frames == 0 && !requestRenegotiation()
+    let canChange = mismatch.frames == 0 ? requestRenegotiation() : true
+    // The head unit may have come back to this size just now.
+    guard state.withLock({ $0.inputSize.flatMap($0.accepts) }) != true else { return nil }
+    guard let canChange else { return nil }
     mismatch.frames += 1
     input.mismatch = mismatch
     let time = isPromised ? Self.promisedTime : Self.mismatchTime
     let isOverdue = mismatch.frames >= Self.mismatchFrames && MonotonicClock.now - mismatch.since >= time
-    guard isHopeless || isOverdue else { return drop(.wrongSize) }
+    guard !canChange || isOverdue else { return drop(.wrongSize) }
     if keepRefusedSize() {
       input.mismatch = nil
       return nil
