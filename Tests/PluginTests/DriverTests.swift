@@ -10,8 +10,8 @@ import Testing
   @Test func liveSourceLosesFramesMeanwhile() throws {
     let drive = try Drive(.small(activation: nil))
     try drive.pipeline.play()
-    try drive.headUnit.waitForRegistration()
-    try drive.pipeline.waitForElementMessage("sdl-connected")
+    // Before it, nobody can tell a driver who is elsewhere from a head unit that is not ready.
+    try drive.pipeline.waitForElementMessage("sdl-hmi-status")
     drive.pushPictures(10)
     #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) == 10 })
     #expect(try drive.statistics.areFramesConserved)

@@ -44,7 +44,7 @@ import Testing
   @Test func liveStreamEndsWithoutTheDriver() throws {
     let drive = try Drive(.small(activation: nil))
     try drive.pipeline.play()
-    try drive.pipeline.waitForElementMessage("sdl-connected")
+    try drive.pipeline.waitForElementMessage("sdl-hmi-status")
     drive.pushPictures(3)
     drive.source.end()
     try drive.pipeline.waitForEnd()
