@@ -6,9 +6,8 @@ extension VideoSinkState {
   /// while it has not said.
   var knownDisplays: [VideoDisplay]? { insistedDisplay.map { [$0] } ?? choice?.displays }
 
-  /// What may be streamed, the first choice first; nil while the head unit has not said. Empty when it takes any size, and
-  /// when nothing is left.
-  /// What the head unit has refused is left out.
+  /// What may be streamed, the first choice first; nil while the head unit has not said. What it has refused is
+  /// left out. Empty when it takes any size, and when nothing is left.
   var acceptedDisplays: [VideoDisplay]? {
     if let insistedDisplay { return [insistedDisplay] }
     return choice?.survivors.filter { $0.streamSize.map(ladder.allows) ?? false }
