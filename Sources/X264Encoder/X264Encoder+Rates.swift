@@ -17,12 +17,8 @@ public struct EncoderRates: Equatable, Sendable {
 ///
 /// x264 counts pictures and knows no time. So another frame rate is another number of bits for each picture, which it
 /// takes without a key frame, and another distance between key frames, which is counted here. Only the headers are then
-/// outdated, where decoders read the frame rate as a hint: that can wait for a key frame.
+/// outdated, where decoders read the frame rate as a hint: a new encoder, best opened when ``isKeyFrameDue``, mends that.
 extension X264Encoder {
-  /// Whether the stream's headers tell another frame rate than the present one. A new encoder, best opened when
-  /// ``isKeyFrameDue``, mends that.
-  public var areHeadersOutdated: Bool { rates.frameRate != settings.frameRate }
-
   /// Changes the targets from the next picture on, without a key frame.
   ///
   /// - Throws: ``EncoderError/bitrateAboveLevel(requested:limit:)`` or
@@ -50,11 +46,6 @@ extension X264Encoder {
     parameters.setRate(equivalent, bufferSize: changed.vbvBufferSize(bitrate: rates.bitrate))
     guard x264_encoder_reconfig(encoder, parameters) == 0 else { throw .reconfigurationFailed }
     self.rates = rates
-  }
-
-  /// Changes the bit rate alone, in kbit/s; see ``setRates(_:)``.
-  public func setBitrate(_ bitrate: Int) throws(EncoderError) {
-    try setRates(EncoderRates(bitrate: bitrate, frameRate: rates.frameRate))
   }
 
   /// Pictures from one key frame to the next; x264 has no more of them than it was opened for.

@@ -1,5 +1,6 @@
 import CPluginTypes
 import GStreamerKit
+import SDLMessages
 import Testing
 
 @testable import Plugin
@@ -31,7 +32,7 @@ import Testing
     for (type, name) in [
       (VideoSinkEnums.appType, "GstSdlVideoSinkAppType"),
       (VideoSinkEnums.connectionState, "GstSdlVideoSinkConnectionState"),
-      (VideoSinkEnums.hmiLevel, "GstSdlVideoSinkHMILevel"),
+      (HMILevel.enumeration, "GstSdlHMILevel"),
       (VideoSinkEnums.speedPreset, "GstSdlVideoSinkSpeedPreset"),
     ] {
       #expect(String(cString: g_type_name(type)) == name)

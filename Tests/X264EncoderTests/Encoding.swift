@@ -49,3 +49,10 @@ extension X264Encoder {
     }
   }
 }
+
+extension X264Encoder {
+  /// Changes the bit rate alone, in kbit/s.
+  func setBitrate(_ bitrate: Int) throws(EncoderError) {
+    try setRates(EncoderRates(bitrate: bitrate, frameRate: rates.frameRate))
+  }
+}

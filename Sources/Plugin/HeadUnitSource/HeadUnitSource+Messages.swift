@@ -100,7 +100,7 @@ extension HeadUnitSource {
   }
 
   private func fill(_ structure: borrowing Structure, _ status: HMIStatus) {
-    structure.set("level", enumeration: HeadUnitSourceEnums.hmiLevel, (status.level ?? HMILevel.none).enumValue)
+    structure.set("level", enumeration: HMILevel.enumeration, (status.level ?? HMILevel.none).enumValue)
     structure.set("video-streaming-state", Self.nick(status.videoStreamingState.rawValue))
     structure.set("audio-streaming-state", Self.nick(status.audioStreamingState.rawValue))
     structure.set("system-context", Self.nick(status.systemContext.rawValue))

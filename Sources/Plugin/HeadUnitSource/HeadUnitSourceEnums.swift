@@ -21,13 +21,6 @@ enum HeadUnitSourcePreset: Int32, CaseIterable {
   }
 }
 
-extension HMILevel {
-  init?(enumValue: Int32) {
-    guard let level = Self.allCases.first(where: { $0.enumValue == enumValue }) else { return nil }
-    self = level
-  }
-}
-
 /// The GObject enumerations of the element, registered on first use.
 enum HeadUnitSourceEnums {
   static let preset = EnumType.register(
@@ -38,14 +31,5 @@ enum HeadUnitSourceEnums {
       (HeadUnitSourcePreset.genericHMI.rawValue, "SDL's generic web HMI: 960×600, three scales", "generic-hmi"),
       (HeadUnitSourcePreset.legacy.rawValue, "Protocol 4, without a video capability", "legacy"),
       (HeadUnitSourcePreset.hostile.rawValue, "Everything that was seen to go wrong, at once", "hostile"),
-    ])
-
-  static let hmiLevel = EnumType.register(
-    "GstSdlHeadUnitSrcHMILevel",
-    [
-      (HMILevel.none.enumValue, "The app is not in use", "none"),
-      (HMILevel.background.enumValue, "The app is in the background", "background"),
-      (HMILevel.limited.enumValue, "Another screen is in front, video may run", "limited"),
-      (HMILevel.full.enumValue, "The app is in front", "full"),
     ])
 }

@@ -102,7 +102,7 @@ enum HeadUnitSourceProperty: UInt32, PropertyTable {
       .init(
         "hmi-level", "HMI level",
         "How prominent the app on the screen is, and one that comes to it: none keeps apps from streaming",
-        .enumeration(HeadUnitSourceEnums.hmiLevel, default: HMILevel.full.enumValue), .mutablePlaying)
+        .enumeration(HMILevel.enumeration, default: HMILevel.full.enumValue), .mutablePlaying)
     case .videoStreamable:
       .init(
         "video-streamable", "Video streamable",

@@ -100,7 +100,7 @@ extension VideoSink {
   func postHMIStatus(_ status: HMIStatus) {
     let message = Structure("sdl-hmi-status")
     message.set(
-      "level", enumeration: VideoSinkEnums.hmiLevel, (status.level ?? HMILevel.none).enumValue)
+      "level", enumeration: HMILevel.enumeration, (status.level ?? HMILevel.none).enumValue)
     message.set("video-streaming-state", Self.nick(status.videoStreamingState.rawValue))
     message.set("audio-streaming-state", Self.nick(status.audioStreamingState.rawValue))
     message.set("system-context", Self.nick(status.systemContext.rawValue))

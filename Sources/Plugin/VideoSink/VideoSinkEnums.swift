@@ -74,18 +74,6 @@ extension BitratePolicy {
   }
 }
 
-extension HMILevel {
-  /// The value in the GObject enumeration.
-  var enumValue: Int32 {
-    switch self {
-    case .none: 0
-    case .background: 1
-    case .limited: 2
-    case .full: 3
-    }
-  }
-}
-
 /// The GObject enumerations of the element, registered on first use.
 enum VideoSinkEnums {
   static let appType = EnumType.register(
@@ -155,15 +143,6 @@ enum VideoSinkEnums {
       (ResizePolicy.renegotiate.rawValue, "Follow with upstream and stream", "renegotiate"),
       (ResizePolicy.keep.rawValue, "Go on in the present size while the service lasts", "keep"),
       (ResizePolicy.error.rawValue, "End with an error", "error"),
-    ])
-
-  static let hmiLevel = EnumType.register(
-    "GstSdlVideoSinkHMILevel",
-    [
-      (HMILevel.none.enumValue, "The app is not in use", "none"),
-      (HMILevel.background.enumValue, "The app is in the background", "background"),
-      (HMILevel.limited.enumValue, "Another screen is in front, video may run", "limited"),
-      (HMILevel.full.enumValue, "The app is in front", "full"),
     ])
 
   static let speedPreset = EnumType.register(

@@ -202,7 +202,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
     case .hmiLevel:
       .init(
         "hmi-level", "HMI level", "How prominent the app is on the head unit; video is shown in full and limited",
-        .enumeration(VideoSinkEnums.hmiLevel, default: HMILevel.none.enumValue), .readOnly)
+        .enumeration(HMILevel.enumeration, default: HMILevel.none.enumValue), .readOnly)
     case .headUnit:
       .init(
         "head-unit", "Head unit",
