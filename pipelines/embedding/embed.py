@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+# Draws pictures for the car's screen, with a square where it was touched last, and tells what the sink says.
+# For a third of the pictures the app is in the background, as if its user had gone elsewhere on the phone.
+# Usage: embed.py [PICTURES [URI]]; 150 pictures, 10 s, for the built-in head unit if not given.
+
+import sys
+
+import gi
+
+gi.require_version("Gst", "1.0")
+gi.require_version("GstVideo", "1.0")
+from gi.repository import GLib, Gst, GstVideo  # noqa: E402
+
+WIDTH, HEIGHT, PICTURES_PER_SECOND = 400, 240, 15
+# With suspend-policy=drop the app goes on to draw while nobody looks, instead of waiting.
+PIPELINE = (
+    "appsrc name=source format=time"
+    f" caps=video/x-raw,format=GRAY8,width={WIDTH},height={HEIGHT},framerate={PICTURES_PER_SECOND}/1"
+    " ! videoconvertscale add-borders=false ! sdlvideosink name=sink app-name=Embedded suspend-policy=drop")
+
+
+def fill(pixels, x, y, width, height, brightness):
+    left, right = max(x, 0), min(x + width, WIDTH)
+    for row in range(max(y, 0), min(y + height, HEIGHT)):
+        pixels[row * WIDTH + left:row * WIDTH + right] = bytes([brightness]) * (right - left)
+
+
+class App:
+    def __init__(self, pictures, uri):
+        self.picture, self.pictures = 0, pictures
+        self.touched = None
+        self.pipeline = Gst.parse_launch(PIPELINE)
+        self.sink = self.pipeline.get_by_name("sink")
+        self.sink.set_property("uri", uri)
+        source = self.pipeline.get_by_name("source")
+        source.connect("need-data", self.on_need_data)
+        source.get_static_pad("src").add_probe(Gst.PadProbeType.EVENT_UPSTREAM, self.on_event)
+
+    def draw(self):
+        pixels = bytearray([64]) * (WIDTH * HEIGHT)
+        fill(pixels, self.picture * 4 % WIDTH, 0, 8, HEIGHT, 128)
+        if self.touched:
+            x, y = self.touched
+            fill(pixels, x - 10, y - 10, 20, 20, 255)
+        buffer = Gst.Buffer.new_wrapped(bytes(pixels))
+        buffer.pts = self.picture * Gst.SECOND // PICTURES_PER_SECOND
+        buffer.duration = Gst.SECOND // PICTURES_PER_SECOND
+        return buffer
+
+    def on_need_data(self, source, _length):
+        """The sink wants a picture when it has shown the one before."""
+        if self.picture == self.pictures:
+            source.emit("end-of-stream")
+            return
+        if self.picture == self.pictures // 3:
+            self.sink.set_property("app-state", "background")
+        if self.picture == self.pictures * 2 // 3:
+            self.sink.set_property("app-state", "foreground")
+        source.emit("push-buffer", self.draw())
+        self.picture += 1
+
+    def on_event(self, _pad, info):
+        """Touches come up the pipeline, and each scaler on the way translates them: here they are in pixels of draw()."""
+        event = info.get_event()
+        if GstVideo.Navigation.event_get_type(event) == GstVideo.NavigationEventType.TOUCH_DOWN:
+            _, finger, x, y, _ = GstVideo.Navigation.event_parse_touch_event(event)
+            print(f"touch {finger} at {x:.0f} {y:.0f}", flush=True)
+            self.touched = int(x), int(y)
+        return Gst.PadProbeReturn.OK
+
+    def run(self):
+        """Returns whether the end of the stream came, and no error."""
+        bus = self.pipeline.get_bus()
+        self.pipeline.set_state(Gst.State.PLAYING)
+        wanted = Gst.MessageType.ELEMENT | Gst.MessageType.ERROR | Gst.MessageType.EOS
+        while (message := bus.timed_pop_filtered(Gst.CLOCK_TIME_NONE, wanted)).type == Gst.MessageType.ELEMENT:
+            print_element_message(message.get_structure())
+        if message.type == Gst.MessageType.ERROR:
+            print(message.parse_error()[0].message, file=sys.stderr)
+        # In READY the bus keeps what the sink says last.
+        self.pipeline.set_state(Gst.State.READY)
+        while last := bus.pop_filtered(Gst.MessageType.ELEMENT):
+            print_element_message(last.get_structure())
+        self.pipeline.set_state(Gst.State.NULL)
+        return message.type == Gst.MessageType.EOS
+
+
+def print_element_message(structure):
+    name = structure.get_name()
+    # The others are of GStreamer's own elements, or about events that no element took.
+    if not name.startswith("sdl-"):
+        return
+    if structure.has_field("width"):
+        print(name, structure.get_value("width"), structure.get_value("height"), flush=True)
+    elif structure.has_field("reason"):
+        print(name, structure.get_value("reason"), flush=True)
+    else:
+        print(name, flush=True)
+
+
+def main():
+    Gst.init(None)
+    arguments = dict(enumerate(sys.argv))
+    try:
+        app = App(int(arguments.get(1, 10 * PICTURES_PER_SECOND)), arguments.get(2, "sdl+builtin:default"))
+    except GLib.Error as error:
+        sys.exit(f"{error.message}. Is GST_PLUGIN_PATH set?")
+    sys.exit(0 if app.run() else 1)
+
+
+if __name__ == "__main__":
+    main()

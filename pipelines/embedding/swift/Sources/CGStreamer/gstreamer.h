@@ -1,0 +1,2 @@
+#include <gst/app/gstappsrc.h>
+#include <gst/video/navigation.h>

@@ -1,0 +1,86 @@
+#!/usr/bin/python3
+# Shows H.264 from any encoder that is installed, in the size, rate and bitrate that the head unit takes: encoder.py [NAME].
+# Expect a line with the encoder's name, size, frame rate and bitrate; and again, when the head unit resizes or changes its limits.
+# Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-bad and the plugin in GST_PLUGIN_PATH. SDL_URI and NUM_BUFFERS may be set.
+
+import os
+import sys
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst  # noqa: E402
+
+# What each needs to be quick and steady, and how many of its units of bitrate are a kbit/s.
+ENCODERS = {
+    "vah264enc": ("rate-control=cbr key-int-max=30 b-frames=0", 1),
+    "openh264enc": ("rate-control=bitrate gop-size=30 complexity=low", 1000),
+    "x264enc": ("tune=zerolatency speed-preset=superfast key-int-max=30", 1),
+}
+# What the app would like: the head unit may take less.
+FRAME_RATE = 15
+KILOBITS = 600
+
+
+class Encoder:
+    def __init__(self, name, uri, pictures):
+        options, self.kilobit = ENCODERS[name]
+        # The size is nobody's business here: the sink's caps hold it, and the encoder hands them on to the source.
+        self.pipeline = Gst.parse_launch(
+            f"videotestsrc num-buffers={pictures} ! capsfilter name=rate ! {name} {options} name=encoder"
+            f" ! video/x-h264,profile=constrained-baseline ! h264parse ! sdlvideosink name=sink uri={uri}")
+        self.name = name
+        self.rate, self.encoder, self.sink = map(self.pipeline.get_by_name, ("rate", "encoder", "sink"))
+        self.follow(None)
+
+    def follow(self, capability):
+        """Sets what caps of H.264 do not hold: frame rate and bitrate."""
+        limits = [capability.get_value(name) if capability and capability.has_field(name) else None
+                  for name in ("preferred-fps", "max-bitrate")]
+        self.frame_rate = min(FRAME_RATE, limits[0] or FRAME_RATE)
+        self.kilobits = min(KILOBITS, limits[1] or KILOBITS)
+        self.rate.set_property("caps", Gst.Caps.from_string(f"video/x-raw,framerate={self.frame_rate}/1"))
+        self.encoder.set_property("bitrate", self.kilobits * self.kilobit)
+
+    def show(self):
+        size = self.sink.get_static_pad("sink").get_current_caps().get_structure(0)
+        print(f"{self.name}: {size.get_value('width')}×{size.get_value('height')},"
+              f" {self.frame_rate} fps, {self.kilobits} kbit/s", flush=True)
+
+    def run(self):
+        """Returns what went wrong, or nothing."""
+        self.sink.add_property_notify_watch("head-unit", True)
+        self.pipeline.set_state(Gst.State.PLAYING)
+        bus = self.pipeline.get_bus()
+        while message := bus.timed_pop(Gst.CLOCK_TIME_NONE):
+            if message.type == Gst.MessageType.PROPERTY_NOTIFY:
+                head_unit = message.parse_property_notify()[2]
+                if head_unit and head_unit.has_field("video-capability"):
+                    self.follow(head_unit.get_value("video-capability"))
+            elif message.has_name("sdl-stream-started"):
+                self.show()
+            elif message.type == Gst.MessageType.ERROR:
+                return message.parse_error()[0].message
+            elif message.type == Gst.MessageType.EOS:
+                return None
+
+
+def main():
+    Gst.init(None)
+    wanted = sys.argv[1:] or ENCODERS
+    name = next((name for name in wanted if name in ENCODERS and Gst.ElementFactory.find(name)), None)
+    if not name:
+        print("no encoder: none of", ", ".join(wanted), "is installed and known here")
+        # What test runners take for "skipped".
+        sys.exit(77)
+    try:
+        encoder = Encoder(name, os.environ.get("SDL_URI", "sdl+builtin:default"), os.environ.get("NUM_BUFFERS", -1))
+    except GLib.Error as error:
+        sys.exit(f"{error.message}. Is GST_PLUGIN_PATH set?")
+    problem = encoder.run()
+    encoder.pipeline.set_state(Gst.State.NULL)
+    sys.exit(problem)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Records what an app shows on the car's screen: recorder.sh [FILE], with an app beside it that shows a test pattern.
+# Expect "Registered with", and FILE (build/recording.mp4 if not given) to play when the app, or Ctrl-C, has ended it.
+# Needs gstreamer1.0-tools, -plugins-base, -bad (h264parse) and -good (mp4mux). SDL_PORT and NUM_BUFFERS may be set.
+set -eu
+. "$(dirname "$0")/environment.sh"
+# By default none that another head unit is likely to have.
+port=${SDL_PORT:-$((20000 + $$ % 10000))}
+file=${1:-$(dirname "$0")/../build/recording.mp4}
+mkdir -p "$(dirname "$file")"
+
+gst-launch-1.0 videotestsrc num-buffers="${NUM_BUFFERS:--1}" ! video/x-raw,framerate=15/1 ! timeoverlay ! \
+  sdlvideosink uri="sdl://127.0.0.1:$port" &
+app=$!
+trap 'kill "$app" 2>/dev/null || :' EXIT
+trap 'exit 130' INT TERM
+# An MP4 file is complete only with its end: that is what eos-on-disconnect is for, and -e for Ctrl-C.
+gst-launch-1.0 -e sdlheadunitsrc port="$port" eos-on-disconnect=true ! h264parse ! mp4mux ! filesink location="$file"
+wait "$app"
