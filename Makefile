@@ -45,7 +45,7 @@ bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)
 
 lint:
-	swift format lint --strict --recursive Sources Tests Package.swift
+	swift format lint --strict --recursive Sources Tests pipelines Package.swift
 
 plugin: packages
 	meson-wrap/build-plugin --output $(plugin) --scratch-path $(swift_scratch)

@@ -4,6 +4,7 @@
 # Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-bad and the plugin in GST_PLUGIN_PATH. SDL_URI and NUM_BUFFERS may be set.
 
 import os
+import signal
 import sys
 
 import gi
@@ -66,6 +67,8 @@ class Encoder:
 
 
 def main():
+    # Python's own handler would have to wait until GStreamer returns.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     Gst.init(None)
     wanted = sys.argv[1:] or ENCODERS
     name = next((name for name in wanted if name in ENCODERS and Gst.ElementFactory.find(name)), None)

@@ -4,6 +4,7 @@
 # Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-libav and the plugin in GST_PLUGIN_PATH.
 
 import os
+import signal
 import sys
 
 import gi
@@ -59,6 +60,8 @@ def show(structure):
 
 
 def main():
+    # Python's own handler would have to wait until GStreamer returns.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     Gst.init(None)
     try:
         screen = start_head_unit()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Programs in other languages that embed the sink.
+/// Programs in several languages that embed the sink.
 @Suite struct EmbeddingTests {
   private let folder: TemporaryFolder
   private let programs = Installation.package.appending(path: "Tests/Pipelines/Programs")
@@ -22,29 +22,45 @@ import Testing
     return program
   }
 
-  @Test func cProgram() throws {
-    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
-    let result = try Program.run(try compile("embed"), headUnit.uri, in: folder)
-    expectDrive(result)
-    #expect(headUnit.waitForEnd().status == 0)
-  }
-
-  @Test func pythonProgram() throws {
-    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
-    let result = try Program.run(
-      "/usr/bin/python3", programs.appending(path: "embed.py").path, headUnit.uri, in: folder)
-    expectDrive(result)
-    #expect(headUnit.waitForEnd().status == 0)
-  }
-
-  /// Both programs print the same.
-  private func expectDrive(_ result: Program.Result) {
+  /// The gallery's app, built and run by the commands of the gallery's README.
+  ///
+  /// It is touched at a pixel of the car's screen, twice as large as the picture that the app draws.
+  @Test(arguments: ["embedding/embed.c", "embedding/embed.py", "embedding/swift/"])
+  func galleryProgram(_ name: String) throws {
+    let record = folder.path("\(UUID().uuidString).h264")
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--commands", "--record", record)
+    let program = try Program(
+      ["sh", "-c", "cd \"$1\" && shift && mkdir -p build && \(try command(of: name)) \"$@\"", "sh"]
+        + [Installation.package.path, "90", headUnit.uri],
+      in: folder, patience: 300)
+    try program.waitForOutput { $0.contains("sdl-stream-started 800 480\n") ? true : nil }
+    try headUnit.command("touch begin 0 100 200", "touch end 0 100 200")
+    try program.waitForOutput { $0.contains("touch 0 at 50 100\n") ? true : nil }
+    let result = program.wait()
     #expect(result.status == 0, "\(result)")
-    let lines = result.output.split(separator: "\n")
-    for line in ["sdl-connected", "sdl-stream-started 800 480", "sdl-stream-stopped app", "sdl-disconnected"] {
-      #expect(lines.contains { $0 == line }, "\(line) in \(result)")
-    }
-    #expect(lines.contains("in 30 sent 30 dropped 0 queued 0"), "\(result)")
+    #expect(
+      result.output.split(separator: "\n").filter { $0 != "sdl-hmi-status" && $0 != "sdl-lock-screen" } == [
+        "sdl-connected", "sdl-stream-started 800 480", "touch 0 at 50 100", "sdl-stream-suspended app-state",
+        "sdl-stream-started 800 480", "sdl-stream-stopped app", "sdl-disconnected closed by the app",
+      ], "\(result)")
+    let summary = headUnit.waitForEnd()
+    #expect(summary.status == 0, "\(summary)")
+
+    let pictures = try Pictures(
+      from: "filesrc location=\(record) ! h264parse ! avdec_h264", width: 800, height: 480, in: folder)
+    // A third of 90 was drawn in the background.
+    #expect((45...65).contains(pictures.count), "\(pictures.count)")
+    #expect(pictures.whitePixels(of: 0) == 0)
+    #expect(pictures.brightness(of: pictures.count - 1, x: 100, y: 200) > 230)
+    #expect((1400...1800).contains(pictures.whitePixels(of: pictures.count - 1)), "40×40 pixels")
+  }
+
+  /// The first command of an example's section.
+  private func command(of name: String) throws -> String {
+    let readme = Installation.package.appending(path: "pipelines/README.md")
+    let text = String(decoding: try Data(contentsOf: readme), as: UTF8.self)
+    let section = try #require(text.split(separator: "\n### ").first { $0.hasPrefix("`\(name)`\n") })
+    return String(try #require(section.firstMatch(of: /(?m)^ {4}(.+)$/)).1)
   }
 
   @Test(arguments: ["sdl+builtin:default", nil])

@@ -65,7 +65,11 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)).count > 10_000)
   }
 
-  @Test(arguments: scripts + ["real-head-unit.sh", "drive.py", "resize.py", "timeline/__main__.py"])
+  private static let programs = [
+    "drive.py", "embedding/embed.py", "encoder.py", "resize.py", "statistics.py", "timeline/__main__.py", "two-apps.py",
+  ]
+
+  @Test(arguments: scripts + programs + ["real-head-unit.sh"])
   func headOfThreeComments(_ name: String) throws {
     let text = String(decoding: try Data(contentsOf: pipelines.appending(path: name)), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

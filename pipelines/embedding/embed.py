@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-# Draws pictures for the car's screen, with a square where it was touched last, and tells what the sink says.
-# For a third of the pictures the app is in the background, as if its user had gone elsewhere on the phone.
-# Usage: embed.py [PICTURES [URI]]; 150 pictures, 10 s, for the built-in head unit if not given.
+# Shows an app that draws its own pictures, with a square where it was touched last: embed.py [PICTURES [URI]].
+# Expect what the sink says, and a pause from a third to two thirds of the pictures (150), when it is in the background.
+# Needs python3-gi, gir1.2-gst-plugins-base-1.0, gir1.2-gstreamer-1.0 and the plugin in GST_PLUGIN_PATH.
 
+import signal
 import sys
 
 import gi
@@ -99,6 +100,8 @@ def print_element_message(structure):
 
 
 def main():
+    # Python's own handler would have to wait until GStreamer returns.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     Gst.init(None)
     arguments = dict(enumerate(sys.argv))
     try:

@@ -32,9 +32,8 @@ final class Program {
     var description: String { "status \(status)\n\(output)\n\(errors)" }
   }
 
-  /// A test that takes longer than this hangs.
-  private static let patience: TimeInterval = 60
-
+  /// A test that takes longer than this many seconds hangs.
+  private let patience: TimeInterval
   private let process = Process()
   private let folder: TemporaryFolder
   private let name = UUID().uuidString
@@ -42,8 +41,14 @@ final class Program {
   /// - Parameters:
   ///   - arguments: the program, found in PATH, and what it gets.
   ///   - folder: for its output and its registry.
-  init(_ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]) throws {
+  ///   - input: its standard input, a Pipe or a FileHandle.
+  ///   - patience: the longest wait for its end or for what it says, in seconds.
+  init(
+    _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
+    input: Any = FileHandle.nullDevice, patience: TimeInterval = 60
+  ) throws {
     self.folder = folder
+    self.patience = patience
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
     var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GST_") }
@@ -52,7 +57,7 @@ final class Program {
     variables["G_DEBUG"] = "fatal-warnings"
     variables["LC_ALL"] = "C.UTF-8"
     process.environment = variables.merging(environment) { $1 }
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = input
     process.standardOutput = try file("out")
     process.standardError = try file("err")
     try Self.withoutBlockedSignals { try process.run() }
@@ -90,6 +95,14 @@ final class Program {
     process.interrupt()
   }
 
+  /// Ctrl-C in a terminal: it and the programs that it has started are asked to end.
+  func interruptGroup() {
+    kill(-process.processIdentifier, SIGINT)
+  }
+
+  /// False once it has ended.
+  var isRunning: Bool { process.isRunning }
+
   /// Waits for its end.
   func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Result {
     let isOver = waitUntil { !process.isRunning }
@@ -114,8 +127,15 @@ final class Program {
     return result
   }
 
+  /// Waits until this is so.
+  func wait(until condition: () -> Bool) throws {
+    guard waitUntil({ condition() || !process.isRunning }), condition() else {
+      throw Installation.Missing(description: "it never came:\n\(output)\n\(errors)")
+    }
+  }
+
   private func waitUntil(_ condition: () -> Bool) -> Bool {
-    let deadline = Date(timeIntervalSinceNow: Self.patience)
+    let deadline = Date(timeIntervalSinceNow: patience)
     while !condition() {
       guard Date() < deadline else { return false }
       Thread.sleep(forTimeInterval: 0.01)
@@ -143,16 +163,24 @@ extension TemporaryFolder {
 /// `sdl-head-unit`, which listens on a free port.
 final class HeadUnitProgram {
   private let program: Program
+  private let input = Pipe()
   let port: Int
 
   init(in folder: TemporaryFolder, _ arguments: String...) throws {
-    program = try Program([Installation.headUnitTool.path, "--port", "0"] + arguments, in: folder)
+    program = try Program([Installation.headUnitTool.path, "--port", "0"] + arguments, in: folder, input: input)
     port = try program.waitForOutput { output in
       output.firstMatch(of: /(?m)^listening.*?(\d+)$/).flatMap { Int($0.1) }
     }
   }
 
   var uri: String { "sdl://127.0.0.1:\(port)" }
+
+  /// Gives commands, of which it takes no notice without the option `--commands`.
+  func command(_ lines: String...) throws {
+    // Writing to a program that has ended would end this one.
+    guard program.isRunning else { throw Installation.Missing(description: "the head unit has ended") }
+    try input.fileHandleForWriting.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+  }
 
   func waitForEnd() -> Program.Result { program.wait() }
 }

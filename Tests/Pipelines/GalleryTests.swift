@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+/// What `pipelines/README.md` promises of its examples.
+@Suite struct GalleryTests {
+  private let folder: TemporaryFolder
+  private let pipelines = Installation.package.appending(path: "pipelines")
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// An example's program, without a display.
+  private func example(_ name: String, _ arguments: String..., environment: [String: String] = [:]) throws -> Program {
+    try Program(
+      [pipelines.appending(path: name).path] + arguments, in: folder,
+      environment: ["DISPLAY": "", "WAYLAND_DISPLAY": ""].merging(environment) { $1 })
+  }
+
+  /// 640×360 in 480×320: black above and below.
+  @Test func film() throws {
+    let headUnit = try HeadUnitProgram(
+      in: folder, "--preset", "core", "--app-exits", "--record", folder.path("record.h264"))
+    let result = try example("film.sh", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "50"]).wait()
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output.contains(/sdl-stream-started.*width=\(int\)480, height=\(int\)320/), "\(result)")
+    #expect(headUnit.waitForEnd().status == 0)
+    let pictures = try recorded(width: 480, height: 320)
+    // Two seconds of the film, at the head unit's 15 frames per second.
+    #expect((20...40).contains(pictures.count), "\(pictures.count)")
+    #expect(pictures.brightness(of: 10, x: 10, y: 10) < 30 && pictures.brightness(of: 10, x: 10, y: 310) < 30)
+    #expect(pictures.whitePixels(of: 10) > 1000)
+  }
+
+  private func recorded(width: Int, height: Int) throws -> Pictures {
+    try Pictures(
+      from: "filesrc location=\(folder.path("record.h264")) ! h264parse ! avdec_h264", width: width, height: height,
+      in: folder)
+  }
+
+  @Test(arguments: ["openh264enc", "x264enc", "vah264enc"])
+  func encoder(_ name: String) throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--commands", "--record", folder.path("record.h264"))
+    let app = try example("encoder.py", name, environment: ["SDL_URI": headUnit.uri])
+    guard try Program.run("gst-inspect-1.0", "--exists", name, in: folder).status == 0 else {
+      let result = app.wait()
+      #expect(result.status == 77 && result.output.contains("no encoder"), "\(result)")
+      return
+    }
+    try app.waitForOutput { $0.contains("\(name): 800×480, 15 fps, 600 kbit/s\n") ? true : nil }
+    try headUnit.command("max-bitrate 200", "framerate 10", "resize 480x320 scale 1")
+    try app.waitForOutput { $0.contains("\(name): 480×320, 10 fps, 200 kbit/s\n") ? true : nil }
+    app.interrupt()
+    _ = app.wait()
+  }
+
+  /// Without a name it takes what there is.
+  @Test func anyEncoder() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", folder.path("record.h264"))
+    let result = try example("encoder.py", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "30"]).wait()
+    #expect(result.status == 0 && result.output.contains("enc: 800×480"), "\(result)")
+    #expect(headUnit.waitForEnd().status == 0)
+    // The first is made before the head unit has told its size.
+    #expect((28...30).contains(try recorded(width: 800, height: 480).count))
+  }
+
+  /// The file is whole, whether the app ends or Ctrl-C does.
+  @Test(arguments: [45, nil])
+  func recorder(pictures: Int?) throws {
+    let path = folder.path("recording.mp4")
+    let program = try example(
+      "recorder.sh", path, environment: pictures.map { ["NUM_BUFFERS": "\($0)"] } ?? [:])
+    if pictures == nil {
+      try program.waitForOutput { $0.contains("Registered with") ? true : nil }
+      try program.wait(until: { (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0 > 20_000 }
+      )
+      program.interruptGroup()
+    }
+    let result = program.wait()
+    #expect(pictures == nil || result.status == 0, "\(result)")
+
+    let source = "filesrc location=\(path) ! qtdemux ! h264parse ! avdec_h264"
+    let decoded = try Pictures(from: source, width: 800, height: 480, in: folder)
+    #expect(pictures.map { ($0 - 5...$0 + 1).contains(decoded.count) } ?? (decoded.count > 5), "\(decoded.count)")
+    // The pattern's white bar, and the clock.
+    #expect(decoded.whitePixels(of: decoded.count - 1) > 1000)
+    if pictures != nil {
+      #expect((2...8).contains(try seconds(of: source)))
+    }
+  }
+
+  /// When the last picture is shown.
+  private func seconds(of source: String) throws -> Double {
+    let result = try folder.launch("-v \(source) ! fakesink silent=false")
+    let last = try #require(result.output.matches(of: /chain.*pts: 0:00:([0-9.]+), duration/).last, "\(result)")
+    return try #require(Double(last.1))
+  }
+
+  /// The ball on black, as often as asked for.
+  @Test func loopback() throws {
+    let result = try example("loopback.sh", folder.path("pictures"), environment: ["NUM_BUFFERS": "20"]).wait()
+    #expect(result.status == 0 && result.output.contains("Registered with"), "\(result)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("pictures"))
+    #expect(names.count == 20)
+    let ball = try Pictures(
+      from: "filesrc location=\(folder.path("pictures/00019.jpeg")) ! jpegdec", width: 800, height: 480, in: folder)
+    #expect(ball.count == 1 && (500...5000).contains(ball.whitePixels(of: 0)), "\(ball.whitePixels(of: 0))")
+  }
+
+  @Test func twoApps() throws {
+    let result = try example("two-apps.py").wait()
+    #expect(result.status == 0, "\(result)")
+    let lines = result.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+    #expect(
+      lines.filter { !$0.contains("stream-stopped") } == [
+        "Map app-registered", "Map hmi-status NONE", "Map hmi-status FULL", "Map stream-started 800×480",
+        "Radio app-registered", "Radio hmi-status NONE", "Map app-unregistered", "Radio hmi-status FULL",
+        "Radio stream-started 800×480", "Radio app-unregistered",
+      ], "\(result)")
+    let totals = lines.compactMap { $0.firstMatch(of: /stream-stopped (\d+) pictures/).flatMap { Int($0.1) } }
+    #expect(totals.count == 2 && totals[0] > 5 && totals[1] > totals[0] + 5, "\(lines)")
+  }
+
+  @Test func statistics() throws {
+    let result = try example("statistics.py").wait()
+    #expect(result.status == 0, "\(result)")
+    let sent = result.output.matches(of: /(?m)^frames-in=\d+ frames-sent=(\d+) bitrate-measured-kbps=\d+$/)
+      .compactMap { Int($0.1) }
+    #expect(sent.count == 6 && sent == sent.sorted() && (sent.last ?? 0) > 20, "\(result)")
+    let text = String(decoding: try Data(contentsOf: pipelines.appending(path: "statistics.py")), as: UTF8.self)
+    #expect(text.split(separator: "\n").count { !$0.hasPrefix("#") } == 10)
+  }
+}
