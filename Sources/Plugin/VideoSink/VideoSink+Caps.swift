@@ -27,7 +27,22 @@ extension VideoSink {
     }
     guard let filter else { return caps }
     defer { gst_caps_unref(caps) }
-    return gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST)
+    return gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST).map { toleratingFirst($0, filter) }
+  }
+
+  /// Upstream may have chosen its first caps before the head unit spoke. Transform elements ask about them with a filter, and
+  /// nothing in common would end the pipeline; so they are let through, and upstream is asked for others when they come.
+  private func toleratingFirst(
+    _ common: UnsafeMutablePointer<GstCaps>, _ filter: UnsafeMutablePointer<GstCaps>
+  ) -> UnsafeMutablePointer<GstCaps> {
+    let pad = cgst_base_sink_pad(element)
+    guard gst_caps_is_empty(common) != 0, gst_pad_has_current_caps(pad) == 0,
+      let template = gst_pad_get_pad_template_caps(pad)
+    else { return common }
+    defer { gst_caps_unref(template) }
+    guard let tolerated = gst_caps_intersect_full(filter, template, GST_CAPS_INTERSECT_FIRST) else { return common }
+    gst_caps_unref(common)
+    return tolerated
   }
 
   /// First what head unit and app prefer, then H.264 in the same sizes, then raw video that is faster, which the sink

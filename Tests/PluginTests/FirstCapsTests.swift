@@ -1,0 +1,25 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@testable import Plugin
+
+/// The head unit speaks while the first caps of upstream are under way, which were chosen when anything was acceptable.
+@Suite struct FirstCapsTests {
+  @Test(arguments: ["videotestsrc is-live=true", "videotestsrc", "videotestsrc is-live=true ! queue"])
+  func comeLate(_ source: String) throws {
+    let screen = ImageResolution(64, 48)
+    let drive = try ResizeDrive(.small(64, 48, frameRate: 60), source: "\(source) ! videoconvert name=convert")
+    let trap = Trap(.caps, screen) {
+      _ = eventually { (try? drive.pipeline.sink.sinkCaps().contains("[ 16, 8192, 2 ]")) == false }
+    }
+    let pad = try drive.pipeline["convert"].pad("sink")
+    let probe = trap.set(at: pad)
+    try drive.start()
+    gst_pad_remove_probe(pad, probe)
+    #expect(trap.hasSprung)
+    try drive.waitForFrames(2, of: screen)
+    drive.expectNoComplaint()
+  }
+}
