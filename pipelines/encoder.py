@@ -43,9 +43,8 @@ class Encoder:
         self.rate.set_property("caps", Gst.Caps.from_string(f"video/x-raw,framerate={self.frame_rate}/1"))
         self.encoder.set_property("bitrate", self.kilobits * self.kilobit)
 
-    def show(self):
-        size = self.sink.get_static_pad("sink").get_current_caps().get_structure(0)
-        print(f"{self.name}: {size.get_value('width')}×{size.get_value('height')},"
+    def show(self, started):
+        print(f"{self.name}: {started.get_value('width')}×{started.get_value('height')},"
               f" {self.frame_rate} fps, {self.kilobits} kbit/s", flush=True)
 
     def run(self):
@@ -59,7 +58,7 @@ class Encoder:
                 if head_unit and head_unit.has_field("video-capability"):
                     self.follow(head_unit.get_value("video-capability"))
             elif message.has_name("sdl-stream-started"):
-                self.show()
+                self.show(message.get_structure())
             elif message.type == Gst.MessageType.ERROR:
                 return message.parse_error()[0].message
             elif message.type == Gst.MessageType.EOS:

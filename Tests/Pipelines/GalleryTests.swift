@@ -38,6 +38,37 @@ import Testing
       in: folder)
   }
 
+  /// Touched, the page changes from navy to green, and shows a white square; where WebKit is not installed it says so.
+  @Test func webPage() throws {
+    guard try Program.run("gst-inspect-1.0", "--exists", "wpesrc", in: folder).status == 0 else {
+      let result = try example("web-page.sh").wait()
+      #expect(result.status == 77 && result.output.contains("gstreamer1.0-wpe"), "\(result)")
+      return
+    }
+    // WebKit of Debian 12 aborts now and then while it starts or ends on a busy machine.
+    var result = try touchedPage()
+    for _ in 0..<7 where result.status == SIGABRT { result = try touchedPage() }
+    #expect(result.status == 0 && !result.output.contains("GstNavigationMessage"), "\(result)")
+    let pictures = try recorded(width: 800, height: 480)
+    let last = pictures.count - 1
+    #expect(pictures.brightness(of: last, x: 300, y: 200) > 230)
+    #expect((60...100).contains(pictures.brightness(of: last, x: 700, y: 400)), "green")
+  }
+
+  /// Plays until the page has been touched, and some more.
+  private func touchedPage() throws -> Program.Result {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--commands", "--record", folder.path("record.h264"))
+    // It also warns of what a machine without a desktop lacks.
+    let app = try example(
+      "web-page.sh", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "200", "G_DEBUG": ""])
+    try app.wait(until: {
+      app.output.contains("load-progress=(double)100") && app.output.contains("sdl-stream-started") || !app.isRunning
+    })
+    if app.isRunning { try headUnit.command("touch begin 0 300 200", "touch end 0 300 200") }
+    defer { _ = headUnit.waitForEnd() }
+    return app.wait()
+  }
+
   @Test(arguments: ["openh264enc", "x264enc", "vah264enc"])
   func encoder(_ name: String) throws {
     let headUnit = try HeadUnitProgram(in: folder, "--commands", "--record", folder.path("record.h264"))
