@@ -65,7 +65,10 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)).count > 10_000)
   }
 
-  @Test(arguments: scripts + ["real-head-unit.sh", "drive.py", "resize.py", "timeline/__main__.py"])
+  @Test(
+    arguments: scripts + [
+      "real-head-unit.sh", "drive.py", "map.py", "preview.py", "resize.py", "timeline/__main__.py",
+    ])
   func headOfThreeComments(_ name: String) throws {
     let text = String(decoding: try Data(contentsOf: pipelines.appending(path: name)), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

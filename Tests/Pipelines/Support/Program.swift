@@ -46,7 +46,10 @@ final class Program {
     self.folder = folder
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
-    var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GST_") }
+    // Nor does it open windows on the screen of whoever runs the tests.
+    var variables = ProcessInfo.processInfo.environment.filter {
+      !$0.key.hasPrefix("GST_") && !["DISPLAY", "WAYLAND_DISPLAY"].contains($0.key)
+    }
     variables["GST_PLUGIN_PATH"] = try Installation.pluginFolder.path
     variables["GST_REGISTRY"] = folder.path("registry.bin")
     variables["G_DEBUG"] = "fatal-warnings"
@@ -69,8 +72,16 @@ final class Program {
   }
 
   deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    if process.isRunning { signal(SIGKILL) }
   }
+
+  /// To the program and those that it has started: Foundation puts each program into a group of its own.
+  private func signal(_ signal: Int32) {
+    kill(-process.processIdentifier, signal)
+  }
+
+  /// Whether the program, or one that it has started, is still there.
+  var isGroupAlive: Bool { kill(-process.processIdentifier, 0) == 0 }
 
   /// Files rather than pipes, which could fill up while nobody reads.
   private func file(_ stream: String) throws -> FileHandle {
@@ -87,14 +98,21 @@ final class Program {
 
   /// Asks it to end, as Ctrl-C does.
   func interrupt() {
-    process.interrupt()
+    signal(SIGINT)
+  }
+
+  /// Asks it to end, and waits for that.
+  func end() {
+    guard process.isRunning else { return }
+    signal(SIGTERM)
+    process.waitUntilExit()
   }
 
   /// Waits for its end.
   func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Result {
     let isOver = waitUntil { !process.isRunning }
     if !isOver {
-      kill(process.processIdentifier, SIGKILL)
+      signal(SIGKILL)
       Issue.record("\(process.arguments ?? []) hangs:\n\(output)\n\(errors)", sourceLocation: sourceLocation)
     }
     process.waitUntilExit()
@@ -153,6 +171,8 @@ final class HeadUnitProgram {
   }
 
   var uri: String { "sdl://127.0.0.1:\(port)" }
+
+  func interrupt() { program.interrupt() }
 
   func waitForEnd() -> Program.Result { program.wait() }
 }
