@@ -33,7 +33,7 @@ final class Program {
   }
 
   /// A test that takes longer than this hangs.
-  private static let patience: TimeInterval = 60
+  private static let patience: TimeInterval = 120
 
   private let process = Process()
   private let folder: TemporaryFolder
