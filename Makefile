@@ -12,16 +12,20 @@ head_unit := $(swift_scratch)/release/sdl-head-unit
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo timeline check bench lint test meson-check readme-check readme plugin head-unit packages install uninstall clean
+.PHONY: demo timeline picture check bench lint test meson-check readme-check readme plugin head-unit packages install uninstall clean
 # Every target that builds uses SwiftPM's one build folder.
 .NOTPARALLEL:
 
-demo: plugin head-unit
-	$(PYTHON) scripts/demo --plugin-folder $(plugin_folder) --head-unit $(head_unit)
+demo: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
 
 # Half a minute with all that can happen, drawn into demo/timeline.svg.
 timeline: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) pipelines/timeline --head-unit $(head_unit)
+
+# The picture in the README, docs/window.png.
+picture: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
 # The longest last, so that its result is what one sees.
 check: plugin readme-check meson-check test

@@ -12,7 +12,7 @@ window="videoconvert ! autovideosink"
 gst-launch-1.0 -m videotestsrc pattern=white num-buffers="${NUM_BUFFERS:--1}" ! video/x-raw,format=I420 ! \
   navigationtest ! sdlvideosink uri="sdl://127.0.0.1:$port" &
 app=$!
-trap 'kill "$app" 2>/dev/null || :' EXIT
+trap 'kill "$app" 2>/dev/null || :; wait' EXIT
 trap 'exit 130' INT TERM
 gst-launch-1.0 sdlheadunitsrc port="$port" eos-on-disconnect=true ! decodebin ! $window
 wait "$app"

@@ -5,6 +5,9 @@ import SDLMessages
 ///
 /// Of GStreamer's sinks some say with a frame event what belongs together (ximagesink, Qt), others never do (GTK). So nothing
 /// waits for a frame until the first one has come.
+///
+/// Windows tell of the first finger as a mouse, too. While a finger is down, the mouse is not listened to. In ximagesink the
+/// mouse comes first, at times even with its release; `PointerEcho` knows that it was the finger.
 public struct WindowFingers: Equatable, Sendable {
   /// What has a finger.
   private enum Pointer: Hashable {
@@ -24,6 +27,7 @@ public struct WindowFingers: Equatable, Sendable {
   private var open: [Pointer: PictureTouch.Finger] = [:]
   private var waiting: [Step] = []
   private var hasFrames = false
+  private var echo = PointerEcho()
 
   /// Nothing is touched, and nothing is known of the window.
   public init() {}
@@ -34,14 +38,26 @@ public struct WindowFingers: Equatable, Sendable {
     guard input.isFinite else { return nil }
     func at(_ x: Double, _ y: Double) -> PictureTouch.Sample { PictureTouch.Sample(x: x, y: y, time: time) }
     switch input {
-    // Windows tell of the first finger as a mouse, too.
-    case .press where isOnlyFingers, .move where isOnlyFingers, .release where isOnlyFingers: return []
-    case .press(let x, let y): return begin(.mouse, at(x, y)) ? flush() : nil
-    case .move(let x, let y): return move(.mouse, at(x, y)) ? flush() : nil
-    case .release(let x, let y): return end(.mouse, at(x, y)) ? flush() : nil
-    case .down(let id, let x, let y): return begin(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
-    case .motion(let id, let x, let y): return move(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
-    case .up(let id, let x, let y): return end(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
+    case .press where isOnlyFingers, .move where isOnlyFingers: return []
+    case .press(let x, let y):
+      if echo.isPressOfFinger(at(x, y)) { return [] }
+      return begin(.mouse, at(x, y)) ? flush() : nil
+    case .move(let x, let y):
+      return echo.isMouseFinger ? [] : move(.mouse, at(x, y)) ? flush() : nil
+    case .release(let x, let y):
+      if echo.isReleaseOfFinger() || isOnlyFingers { return [] }
+      return end(.mouse, at(x, y)) ? flush() : nil
+    case .down(let id, let x, let y):
+      if echo.isFingerOfPress(id, at(x, y), isPressed: open[.mouse] != nil) {
+        open[.touch(id)] = open.removeValue(forKey: .mouse)
+        return flushUnlessFramed()
+      }
+      return begin(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
+    case .motion(let id, let x, let y):
+      return echo.isTold(id) ? [] : move(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
+    case .up(let id, let x, let y):
+      if echo.endTold(id) { return [] }
+      return end(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
     case .frame:
       hasFrames = true
       return flush()
@@ -51,6 +67,7 @@ public struct WindowFingers: Equatable, Sendable {
 
   /// The pictures are gone, and what is done to them means nothing any more.
   public mutating func interrupt(time: Duration) -> [PictureTouch] {
+    echo = PointerEcho()
     let before = flush()
     guard !open.isEmpty else { return before }
     let fingers = open.values.sorted { $0.id < $1.id }.map { finger in

@@ -10,11 +10,10 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// An example's program, without a display.
   private func example(_ name: String, _ arguments: String..., environment: [String: String] = [:]) throws -> Program {
     try Program(
       [pipelines.appending(path: name).path] + arguments, in: folder,
-      environment: ["DISPLAY": "", "WAYLAND_DISPLAY": ""].merging(environment) { $1 })
+      environment: environment)
   }
 
   /// 640×360 in 480×320: black above and below.
@@ -99,7 +98,7 @@ import Testing
       try program.waitForOutput { $0.contains("Registered with") ? true : nil }
       try program.wait(until: { (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0 > 20_000 }
       )
-      program.interruptGroup()
+      program.interrupt()
     }
     let result = program.wait()
     #expect(pictures == nil || result.status == 0, "\(result)")

@@ -67,7 +67,8 @@ import Testing
   }
 
   private static let programs = [
-    "drive.py", "embedding/embed.py", "encoder.py", "resize.py", "statistics.py", "timeline/__main__.py", "two-apps.py",
+    "drive.py", "embedding/embed.py", "encoder.py", "map.py", "preview.py", "resize.py", "statistics.py",
+    "timeline/__main__.py", "two-apps.py",
   ]
 
   @Test(arguments: scripts + programs + ["real-head-unit.sh", "web-page.sh"])

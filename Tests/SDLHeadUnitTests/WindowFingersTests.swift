@@ -68,6 +68,55 @@ import Testing
         .release(x: 2, y: 2),
       ],
       told: ["BEGIN 0 1 1", "MOVE 0 2 2", "END 0 2 2"], unused: [5]),
+    // As ximagesink has told of a screen with fingers.
+    Case(
+      testDescription: "a mouse that is a finger, which comes behind",
+      inputs: [
+        .move(x: 99, y: 99), .press(x: 99, y: 99), .down(7, x: 100, y: 100), .frame, .move(x: 149, y: 119),
+        .motion(7, x: 150, y: 120), .frame, .down(8, x: 300, y: 200), .frame, .move(x: 159, y: 129),
+        .motion(7, x: 160, y: 130), .frame, .motion(8, x: 310, y: 210), .frame, .move(x: 159, y: 129),
+        .release(x: 159, y: 129), .up(7, x: 160, y: 130), .frame, .motion(8, x: 320, y: 210), .frame,
+        .up(8, x: 320, y: 210), .frame,
+      ],
+      told: [
+        "BEGIN 0 99 99", "MOVE 0 150 120", "BEGIN 1 300 200", "MOVE 0 160 130", "MOVE 1 310 210", "END 0 160 130",
+        "MOVE 1 319 210", "END 1 319 210",
+      ], unused: [0]),
+    Case(
+      testDescription: "a tap that the mouse tells of first",
+      inputs: [
+        .move(x: 99, y: 99), .press(x: 99, y: 99), .release(x: 99, y: 99), .down(7, x: 100, y: 100), .frame,
+        .motion(7, x: 101, y: 100), .frame, .up(7, x: 101, y: 100), .frame, .press(x: 20, y: 20),
+        .release(x: 20, y: 20),
+      ],
+      told: ["BEGIN 0 99 99", "END 0 99 99", "BEGIN 0 20 20", "END 0 20 20"], unused: [0]),
+    Case(
+      testDescription: "a tap that the mouse tells of last",
+      inputs: [
+        .down(7, x: 100, y: 100), .frame, .up(7, x: 100, y: 100), .frame, .move(x: 99, y: 99), .press(x: 99, y: 99),
+        .move(x: 98, y: 99), .release(x: 98, y: 99), .press(x: 99, y: 99), .release(x: 99, y: 99),
+      ],
+      told: ["BEGIN 0 100 100", "END 0 100 100", "BEGIN 0 99 99", "END 0 99 99"], unused: [4]),
+    Case(
+      testDescription: "a finger while the mouse of the one before is still pressed",
+      inputs: [
+        .down(7, x: 9, y: 9), .up(7, x: 9, y: 9), .press(x: 9, y: 9), .down(8, x: 9, y: 9), .release(x: 9, y: 9),
+        .up(8, x: 9, y: 9), .move(x: 9, y: 9),
+      ],
+      told: ["BEGIN 0 9 9", "END 0 9 9", "BEGIN 0 9 9", "END 0 9 9"], unused: [6]),
+    Case(
+      testDescription: "a click and a finger elsewhere",
+      inputs: [
+        .press(x: 10, y: 10), .down(7, x: 100, y: 100), .release(x: 10, y: 10), .press(x: 10, y: 10),
+        .up(7, x: 100, y: 100),
+      ],
+      told: ["BEGIN 0 10 10", "BEGIN 1 100 100", "END 0 10 10", "END 1 100 100"]),
+    Case(
+      testDescription: "cancelled in the middle",
+      inputs: [
+        .press(x: 10, y: 10), .down(7, x: 10, y: 10), .cancel, .release(x: 10, y: 10), .up(7, x: 10, y: 10),
+      ],
+      told: ["BEGIN 0 10 10", "CANCEL 0 10 10"], unused: [3, 4]),
     Case(
       testDescription: "nowhere",
       inputs: [.press(x: .nan, y: 1), .down(1, x: 1, y: .infinity)], told: [], unused: [0, 1]),
@@ -114,6 +163,21 @@ import Testing
     let cancelled = fingers.interrupt(time: .milliseconds(40))
     #expect(cancelled.first?.fingers.first?.samples == [PictureTouch.Sample(x: 2, y: 2, time: .milliseconds(40))])
     #expect(fingers.interrupt(time: .zero) == [])
+  }
+
+  /// A finger where the mouse was pressed a while ago is one of its own, and the other way round.
+  @Test(arguments: [(100, 1), (101, 2)])
+  func onlyWhatComesTogetherIsTheSame(milliseconds: Int, begins: Int) {
+    let tap: [WindowInput] = [.down(1, x: 5, y: 5), .up(1, x: 5, y: 5)]
+    let click: [WindowInput] = [.press(x: 5, y: 5), .release(x: 5, y: 5)]
+    for (first, second) in [(tap, click), (click, tap)] {
+      var fingers = WindowFingers()
+      let touches =
+        first.flatMap { fingers.receive($0, time: .zero) ?? [] }
+        + second.flatMap { fingers.receive($0, time: .milliseconds(milliseconds)) ?? [] }
+      #expect(touches.count { $0.kind == .begin } == begins)
+      #expect(touches.count { $0.kind == .end } == begins)
+    }
   }
 
   /// A window that has sent a frame once, and never again.

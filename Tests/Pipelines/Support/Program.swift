@@ -45,13 +45,16 @@ final class Program {
   ///   - patience: the longest wait for its end or for what it says, in seconds.
   init(
     _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
-    input: Any = FileHandle.nullDevice, patience: TimeInterval = 60
+    input: Any = FileHandle.nullDevice, patience: TimeInterval = 120
   ) throws {
     self.folder = folder
     self.patience = patience
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
-    var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GST_") }
+    // Nor does it open windows on the screen of whoever runs the tests.
+    var variables = ProcessInfo.processInfo.environment.filter {
+      !$0.key.hasPrefix("GST_") && !["DISPLAY", "WAYLAND_DISPLAY"].contains($0.key)
+    }
     variables["GST_PLUGIN_PATH"] = try Installation.pluginFolder.path
     variables["GST_REGISTRY"] = folder.path("registry.bin")
     variables["G_DEBUG"] = "fatal-warnings"
@@ -74,8 +77,16 @@ final class Program {
   }
 
   deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    if process.isRunning { signal(SIGKILL) }
   }
+
+  /// To the program and those that it has started: Foundation puts each program into a group of its own.
+  private func signal(_ signal: Int32) {
+    kill(-process.processIdentifier, signal)
+  }
+
+  /// Whether the program, or one that it has started, is still there.
+  var isGroupAlive: Bool { kill(-process.processIdentifier, 0) == 0 }
 
   /// Files rather than pipes, which could fill up while nobody reads.
   private func file(_ stream: String) throws -> FileHandle {
@@ -90,14 +101,16 @@ final class Program {
   var output: String { folder.text("\(name).out") }
   private var errors: String { folder.text("\(name).err") }
 
-  /// Asks it to end, as Ctrl-C does.
+  /// Asks it to end, and the programs that it has started, as Ctrl-C does in a terminal.
   func interrupt() {
-    process.interrupt()
+    signal(SIGINT)
   }
 
-  /// Ctrl-C in a terminal: it and the programs that it has started are asked to end.
-  func interruptGroup() {
-    kill(-process.processIdentifier, SIGINT)
+  /// Asks it to end, and waits for that.
+  func end() {
+    guard process.isRunning else { return }
+    signal(SIGTERM)
+    process.waitUntilExit()
   }
 
   /// False once it has ended.
@@ -107,7 +120,7 @@ final class Program {
   func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Result {
     let isOver = waitUntil { !process.isRunning }
     if !isOver {
-      kill(process.processIdentifier, SIGKILL)
+      signal(SIGKILL)
       Issue.record("\(process.arguments ?? []) hangs:\n\(output)\n\(errors)", sourceLocation: sourceLocation)
     }
     process.waitUntilExit()
@@ -181,6 +194,8 @@ final class HeadUnitProgram {
     guard program.isRunning else { throw Installation.Missing(description: "the head unit has ended") }
     try input.fileHandleForWriting.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
   }
+
+  func interrupt() { program.interrupt() }
 
   func waitForEnd() -> Program.Result { program.wait() }
 }

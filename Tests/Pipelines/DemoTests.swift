@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// `make demo`, without what it builds.
+@Suite struct DemoTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func demo(_ arguments: String..., environment: [String: String] = [:]) throws -> Program {
+    try Program(
+      ["/usr/bin/python3", Installation.package.appending(path: "scripts/demo").path, "--folder", folder.path("demo")]
+        + arguments, in: folder, environment: environment)
+  }
+
+  /// The files that it leaves.
+  private func expectFiles(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let picture = try Data(contentsOf: folder.url.appending(path: "demo/head-unit.png"))
+    #expect(picture.starts(with: [0x89, 0x50, 0x4E, 0x47]) && picture.count > 5000, sourceLocation: sourceLocation)
+    #expect(folder.text("demo/head-unit.log").contains("sdl-stream-started"), sourceLocation: sourceLocation)
+    let recording = try Data(contentsOf: folder.url.appending(path: "demo/head-unit.h264"))
+    #expect(recording.starts(with: [0, 0, 0, 1]) && recording.count > 50_000, sourceLocation: sourceLocation)
+  }
+
+  @Test func withoutADisplay() throws {
+    let result = try demo().wait()
+    #expect(result.status == 0 && result.output.contains(", 0 broken rules"), "\(result)")
+    try expectFiles()
+  }
+
+  @Test func inAWindow() throws {
+    let screen = try Screen()
+    let demo = try demo(environment: screen.environment)
+    try screen.waitFor("moving bars") { $0[400, 200].isLike(.yellow) ? true : nil }
+    try screen.waitFor("moving bars") { $0[400, 200].isLike(.blue) ? true : nil }
+    let result = demo.wait()
+    #expect(result.status == 0 && result.output.contains(", 0 broken rules"), "\(result)")
+    try expectFiles()
+  }
+
+  @Test func failsIfARuleIsBroken() throws {
+    let result = try demo(
+      "--source",
+      "videotestsrc is-live=true pattern=black ! video/x-raw,width=800,height=480,framerate=90/1 ! "
+        + "x264enc tune=zerolatency speed-preset=ultrafast ! video/x-h264,profile=constrained-baseline ! h264parse"
+    ).wait()
+    #expect(result.status != 0, "\(result)")
+    #expect(folder.text("demo/head-unit.log").contains("rule=(string)frame-rate"))
+  }
+
+  @Test func failsIfTheAppDoes() throws {
+    let result = try demo("--source", "no-such-element").wait()
+    #expect(result.status != 0 && result.errors.contains("went wrong"), "\(result)")
+  }
+}

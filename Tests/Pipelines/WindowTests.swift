@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+/// Examples that open a window, each on a screen of its own: what is to be seen there.
+@Suite(.serialized) struct WindowTests {
+  private let folder: TemporaryFolder
+  private let screen: Screen
+  private let pipelines = Installation.package.appending(path: "pipelines")
+
+  init() throws {
+    folder = try TemporaryFolder()
+    screen = try Screen()
+  }
+
+  private func start(_ name: String, _ arguments: String...) throws -> Program {
+    try Program([pipelines.appending(path: name).path] + arguments, in: folder, environment: screen.environment)
+  }
+
+  /// A window of 800×480 in the corner, where windows are when nobody manages them.
+  private static func isFilled(_ shot: Screenshot, _ match: (Screenshot.Color) -> Bool) -> Bool {
+    // Cheap first: the screen is looked at often.
+    guard match(shot[0, 0]), match(shot[799, 479]), !match(shot[800, 479]), !match(shot[799, 480]) else { return false }
+    return shot.area(match) == Screenshot.Area(left: 0, top: 0, right: 799, bottom: 479, count: 800 * 480)
+  }
+
+  /// The middle of the square that `navigationtest` has painted, in a window that is white otherwise.
+  private static func square(_ shot: Screenshot) -> (x: Int, y: Int)? {
+    // Outside is black.
+    guard let area = shot.area({ !$0.isLike(.white) && !$0.isLike(.black) }), area.count >= 9 else { return nil }
+    // The encoder blurs the edges of the 4×4 pixels.
+    guard area.right - area.left < 16, area.bottom - area.top < 16 else { return nil }
+    return ((area.left + area.right + 1) / 2, (area.top + area.bottom + 1) / 2)
+  }
+
+  /// Presses the mouse there until a square is seen under it: a place is painted for a second, and a busy machine may show no
+  /// picture of that one.
+  private func press(_ x: Int, _ y: Int) throws {
+    for _ in 0..<5 {
+      try screen.xdotool("mousemove", "\(x)", "\(y)", "mousedown", "1")
+      let isSeen = try? screen.waitFor("a square", patience: 4) { shot in
+        Self.square(shot).flatMap { abs($0.x - x) <= 2 && abs($0.y - y) <= 2 ? true : nil }
+      }
+      try screen.xdotool("mouseup", "1")
+      if isSeen == true { return }
+    }
+    Issue.record("no square at (\(x), \(y))")
+  }
+
+  @Test func windowShowsTheAppWhichPaintsWhereItIsClicked() throws {
+    let program = try start("window.sh")
+    for (x, y) in [(300, 200), (12, 468), (787, 9)] {
+      try screen.waitFor("a white window") { Self.isFilled($0) { $0.isLike(.white) } ? true : nil }
+      try press(x, y)
+    }
+    program.interrupt()
+    #expect(program.wait().status == 130)
+    #expect(!program.isGroupAlive)
+  }
+
+  @Test func scriptEndsWithItsWindow() throws {
+    let program = try start("window.sh")
+    try screen.waitFor("a window") { $0[400, 240].isLike(.white) ? true : nil }
+    try screen.killWindow(at: 400, 240)
+    let result = program.wait()
+    #expect(result.status != 0, "\(result)")
+    #expect(!program.isGroupAlive)
+  }
+
+  /// What may keep an app waiting for its car.
+  enum Car: CaseIterable {
+    case isNotThere, doesNotAnswer, showsAnotherApp, showsTheApp
+  }
+
+  /// The bars move through the window, and go on doing so.
+  @Test(arguments: Car.allCases) func previewWaitsForNoCar(_ car: Car) throws {
+    var headUnit: HeadUnitProgram?
+    let uri: String
+    var silentServer: Program?
+    switch car {
+    case .isNotThere:
+      // Nobody listens on the port of somebody who has gone.
+      let former = try HeadUnitProgram(in: folder)
+      uri = former.uri
+    case .doesNotAnswer:
+      let server = try Program(
+        [
+          "/usr/bin/python3", "-c",
+          "import signal, socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); "
+            + "signal.pause()",
+        ], in: folder)
+      uri = "sdl://127.0.0.1:\(try server.waitForOutput { $0.hasSuffix("\n") ? Int($0.dropLast()) : nil })"
+      silentServer = server
+    case .showsAnotherApp, .showsTheApp:
+      let program = try HeadUnitProgram(in: folder, car == .showsTheApp ? "--quiet" : "--no-activation")
+      uri = program.uri
+      headUnit = program
+    }
+    let program = try start("preview.py", "--uri", uri)
+    var last = Screenshot.Color.black
+    for _ in 0..<3 {
+      last = try screen.waitFor("moving bars") { $0[400, 200].isLike(last) ? nil : $0[400, 200] }
+    }
+    program.interrupt()
+    #expect(program.wait().status == 0)
+    silentServer?.end()
+    if let headUnit {
+      headUnit.interrupt()
+      let pictures = try #require(headUnit.waitForEnd().output.firstMatch(of: /pictures=(\d+)/).flatMap { Int($0.1) })
+      #expect(car == .showsTheApp ? pictures > 10 : pictures == 0)
+    }
+  }
+
+  /// `make picture`, which shows what `map.py` makes of a tap in the window.
+  @Test func picture() throws {
+    let path = folder.path("new/window.png")
+    let result = try Program.run(
+      "/usr/bin/python3", Installation.package.appending(path: "scripts/picture").path, path, in: folder)
+    try #require(result.status == 0, "\(result)")
+    #expect(try Data(contentsOf: URL(filePath: path)).count < 60_000)
+    let decoding = try folder.launch(
+      "filesrc location=\(path) ! pngdec ! video/x-raw,format=RGB,width=800,height=480 ! filesink location=\(path).rgb")
+    try #require(decoding.status == 0, "\(decoding)")
+    let pixels = [UInt8](try Data(contentsOf: URL(filePath: "\(path).rgb")))
+    func color(_ x: Int, _ y: Int) -> Screenshot.Color {
+      let start = (y * 800 + x) * 3
+      return Screenshot.Color(red: pixels[start], green: pixels[start + 1], blue: pixels[start + 2])
+    }
+    // The head of the flag, whose foot is at the tap; the route; the bar above.
+    #expect(color(602, 213).isLike(Screenshot.Color(red: 224, green: 69, blue: 44)))
+    #expect(color(230, 430).isLike(Screenshot.Color(red: 47, green: 111, blue: 228)))
+    #expect(color(600, 50).isLike(Screenshot.Color(red: 34, green: 44, blue: 60)))
+  }
+}
