@@ -23,6 +23,8 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   public enum VideoStartAnswer: Equatable, Sendable {
     /// Accepts what the capabilities cover, refuses the rest.
     case regular
+    /// Acknowledges whatever was asked, as SDL Core does without a head unit's own software.
+    case echo
     /// Acknowledges with these parameters, whatever was asked.
     case acknowledge(VideoServiceParameters)
     /// Refuses, naming keys of the request.
@@ -41,6 +43,13 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case silence
   }
 
+  /// What takes the video from SDL Core to the screen.
+  public enum Player: Equatable, Sendable {
+    /// Is there so long after the start of each video service; what comes before is lost.
+    case connects(after: Duration)
+    case absent
+  }
+
   /// Which sessions get a ServiceDataACK for every video message.
   public enum ServiceDataAcknowledgement: Equatable, Sendable {
     /// Protocol 2–4 only, as SDL Core does.
@@ -57,6 +66,16 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   public var systemCapability: RPCAnswer = .regular
   /// To StartService(video), used in turn; the last one repeats. Empty means regular.
   public var videoStarts: [VideoStartAnswer] = []
+  /// From StartService(video), if it is allowed, to the answer. Nil answers at once; zero with the next
+  /// ``HeadUnitSession/advance(to:)``, so that the answer can still be changed when the request is reported.
+  public var videoStartDelay: Duration?
+  public var player = Player.connects(after: .zero)
+  /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and opened anew by the next; nil
+  /// never closes it.
+  public var videoDataTimeout: Duration? = CoreLimits.videoDataStopped
+  /// Where sessions from now on are told to connect with a second transport (SDL-0141); nil offers none. No such
+  /// connection is served: the registration of one gets a NAK.
+  public var secondaryTransport: TransportEventUpdate?
   /// Whether a refused video start costs the app its HMI level, as in SDL Core 6 and later.
   public var dropsToNoneAfterRefusal = true
   /// To EndService of either service.

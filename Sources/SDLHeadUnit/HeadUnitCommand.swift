@@ -10,19 +10,29 @@ public enum HeadUnitCommand: Equatable, Sendable {
   /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 takes it back.
   case frameRate(Int)
   case maximumBitrate(Int)
+  /// A partial capability for the app on the screen; what is absent is unchanged.
+  case update(VideoStreamingCapability)
   case driverDistraction(OnDriverDistraction)
   /// Brings the app of this session to the screen; nil for the one that was there last.
   case activate(UInt8?)
   /// Fingers on the screen, for the app that is there. The time stamps are filled in when they are sent.
   case touch(OnTouchEvent)
+  /// The way of one finger, which takes its time.
+  case gesture(TouchGesture)
   /// The head unit's own EndService(video).
   case endVideo
   /// Closes the connection of the app on the screen without a word.
   case cut
+  /// Ends the registration of the app on the screen.
+  case unregister(UnregisteredReason)
   /// Ends all registrations.
   case ignitionOff
   /// A NAK for the next video start of the app on the screen, with the keys it rejects.
   case refuse([String])
+  /// An answer to the next video start of the app on the screen that nothing was decided for.
+  case answerOnce(HeadUnitBehaviour.VideoStartAnswer)
+  /// Another behaviour towards all apps, also those that connect later.
+  case behave(HeadUnitBehaviour.Change)
   /// No answers to StartService(video) and EndService(video) of any app.
   case silent(Bool)
   /// Does nothing at all for so long, as a head unit that hangs.
@@ -46,16 +56,34 @@ public enum HeadUnitCommand: Equatable, Sendable {
     resize WxH [scale S]
     framerate FPS
     max-bitrate KBPS
+    update size|scale|framerate|max-bitrate|diagonal|density|haptics|formats|sizes VALUE ...
     distraction on|off [TEXT]
     activate [APP]
     touch begin|move|end|cancel ID X Y [ID X Y ...]
+    touch tap X Y
+    touch swipe X Y X Y [SECONDS]
     end-video
     cut
+    unregister REASON
     ignition-off
     refuse [videoCodec|videoProtocol|width|height ...]
     silent on|off
     stall SECONDS
     refuse-connections on|off
+    answer start-session ack|nak|silence
+    answer register regular|silence|RESULT
+    answer get-capability regular|silence|RESULT
+    answer start-video [once] regular|echo|silence
+    answer start-video [once] ack [WxH] [PROTOCOL/CODEC]
+    answer start-video [once] nak [videoCodec|videoProtocol|width|height ...] [because TEXT]
+    answer end-service ack|nak|silence
+    delay start-video SECONDS
+    none-after-refusal on|off
+    heartbeat core|silence|SECONDS
+    player on|off|SECONDS
+    data-timeout SECONDS|off
+    secondary-transport ADDRESS PORT
+    secondary-transport off
     help
     """
 }
@@ -66,12 +94,22 @@ extension HeadUnitCommand {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let name = words.first else { return nil }
     guard let command = make(name, Array(words.dropFirst())) else {
-      guard let form = usage.split(separator: "\n").first(where: { $0 == name || $0.hasPrefix(name + " ") }) else {
-        throw Malformed(description: "unknown command \"\(name)\"; help lists them")
-      }
-      throw Malformed(description: "\"\(words.joined(separator: " "))\" is not of the form \(form)")
+      let forms = forms(of: words)
+      guard !forms.isEmpty else { throw Malformed(description: "unknown command \"\(name)\"; help lists them") }
+      throw Malformed(
+        description: "\"\(words.joined(separator: " "))\" is not of the form \(forms.joined(separator: " or "))")
     }
     return command
+  }
+
+  /// What the command may look like, as far as its second word tells.
+  private static func forms(of words: [String]) -> [Substring] {
+    let forms = usage.split(separator: "\n").filter { $0.prefix { $0 != " " } == words[0] }
+    let fitting = forms.filter { form in
+      guard words.count > 1, let second = form.split(separator: " ").dropFirst().first else { return false }
+      return second.split(separator: "|").contains { $0 == words[1] }
+    }
+    return fitting.isEmpty ? forms : fitting
   }
 
   private static func make(_ name: String, _ arguments: [String]) -> HeadUnitCommand? {
@@ -87,26 +125,39 @@ extension HeadUnitCommand {
     case ("distraction", 1...): distraction(arguments)
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
-    case ("touch", 4...): touch(arguments)
+    case ("update", 2...): update(arguments)
+    case ("touch", 3...): TouchGesture(arguments).map { .gesture($0) } ?? touch(arguments)
     case ("end-video", 0): .endVideo
     case ("cut", 0): .cut
+    case ("unregister", 1): UnregisteredReason(rawValue: constant(arguments[0])).map { .unregister($0) }
     case ("ignition-off", 0): .ignitionOff
     case ("refuse", _): arguments.allSatisfy(rejectable.contains) ? .refuse(arguments) : nil
     case ("silent", 1): isOn(arguments[0]).map { .silent($0) }
-    case ("stall", 1): stall(arguments[0])
+    case ("stall", 1): seconds(arguments[0]).map { .stall($0) }
     case ("refuse-connections", 1): isOn(arguments[0]).map { .refuseConnections($0) }
     case ("help", 0): .help
-    default: nil
+    default: behaviour(name, arguments)
     }
   }
 
   /// The keys of a StartService(video) that an answer can name.
-  private static let rejectable: Set = ["videoCodec", "videoProtocol", "width", "height"]
+  static let rejectable: Set = ["videoCodec", "videoProtocol", "width", "height"]
 
-  /// The longest stall, in seconds.
-  private static let maximumStall = 3600.0
+  /// The longest time that anything can be told to take, in seconds.
+  private static let longestTime = 3600.0
 
-  private static func isOn(_ text: String) -> Bool? {
+  /// A time above 0.
+  static func seconds(_ text: String) -> Duration? {
+    guard let seconds = Double(text), seconds > 0, seconds <= longestTime else { return nil }
+    return .seconds(seconds)
+  }
+
+  /// "TOO_MANY_REQUESTS" for "too-many-requests".
+  static func constant(_ text: String) -> String {
+    String(text.uppercased().map { $0 == "-" ? "_" : $0 })
+  }
+
+  static func isOn(_ text: String) -> Bool? {
     switch text {
     case "on": true
     case "off": false
@@ -131,7 +182,7 @@ extension HeadUnitCommand {
   }
 
   /// What the RPC specification allows.
-  private static func rate(_ text: String) -> Int? {
+  static func rate(_ text: String) -> Int? {
     Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
   }
 
@@ -146,6 +197,7 @@ extension HeadUnitCommand {
 
   /// Several places of one finger are where it was, oldest first.
   private static func touch(_ arguments: [String]) -> HeadUnitCommand? {
+    guard arguments.count > 3 else { return nil }
     let numbers = arguments.dropFirst().map { Int($0) }
     guard let kind = OnTouchEvent.Kind.allCases.first(where: { $0.rawValue.lowercased() == arguments[0] }),
       numbers.count.isMultiple(of: 3)
@@ -163,21 +215,5 @@ extension HeadUnitCommand {
       }
     }
     return .touch(OnTouchEvent(kind: kind, fingers: fingers))
-  }
-
-  private static func stall(_ text: String) -> HeadUnitCommand? {
-    guard let seconds = Double(text), seconds > 0, seconds <= maximumStall else { return nil }
-    return .stall(.seconds(seconds))
-  }
-}
-
-extension ImageResolution {
-  /// "800x480", with sides of 1…10000.
-  public init?(text: String) {
-    let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-    guard sides.count == 2, let width = sides[0], let height = sides[1], (1...10_000).contains(width),
-      (1...10_000).contains(height)
-    else { return nil }
-    self.init(width, height)
   }
 }

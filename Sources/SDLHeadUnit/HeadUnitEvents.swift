@@ -17,6 +17,8 @@ extension HeadUnitSession {
     case hmiStatusSent(HMIStatus)
     /// The app was told of fingers on the screen.
     case touchSent(OnTouchEvent)
+    /// A StartService(video) of a registered app, before its answer.
+    case videoStartRequested(VideoServiceParameters)
     /// What was acknowledged.
     case videoStarted(VideoServiceParameters)
     /// What was answered to a StartService(video).
@@ -26,6 +28,8 @@ extension HeadUnitSession {
     case videoData([UInt8])
     /// Comes in front of the ``videoData(_:)`` that it belongs to, if that came over RTP: its timestamp, in 90 kHz.
     case videoTimestamp(UInt32)
+    /// As ``videoData(_:)``, but nothing shows it: there is no player.
+    case videoMissed
     /// The service is open but nothing came for this long; legal while the app is suspended.
     case videoDataStopped(after: Duration)
     case videoStopped(reason: VideoStopReason)

@@ -11,7 +11,7 @@ extension HeadUnitSession {
         .startServiceNAK, service: .rpc, version: header.version, sessionID: header.sessionID, messageID: 0,
         payload: header.version < 5 ? [] : BSONDocument().bytes)
     }
-    switch configuration.behaviour.rpcStart {
+    switch behaviour.rpcStart {
     case .silence: return
     case .reject: return refuse(&self)
     case .acknowledge: break
@@ -40,10 +40,12 @@ extension HeadUnitSession {
     acknowledgement.hashID = hashID
     acknowledgement.mtu = Int64(configuration.frameLimits.payload)
     if protocolVersion >= ProtocolVersion(5, 1) {
-      // Over plain TCP SDL Core offers no other transport and says so.
-      acknowledgement.secondaryTransports = []
-      acknowledgement.audioServiceTransports = [1]
-      acknowledgement.videoServiceTransports = [1]
+      // Over plain TCP SDL Core offers no other transport, unless told to, and says so.
+      let hasSecondary = behaviour.secondaryTransport != nil
+      acknowledgement.secondaryTransports = hasSecondary ? ["TCP_WIFI"] : []
+      acknowledgement.audioServiceTransports = hasSecondary ? [1, 2] : [1]
+      acknowledgement.videoServiceTransports = hasSecondary ? [1, 2] : [1]
+      rpcService?.offersSecondaryTransport = hasSecondary
     }
     if protocolVersion >= ProtocolVersion(5, 4) {
       let vehicle = configuration.vehicle
@@ -55,6 +57,14 @@ extension HeadUnitSession {
       acknowledgement.systemHardwareVersion = vehicle.systemHardwareVersion
     }
     send(.startServiceACK, service: .rpc, payload: acknowledgement.bytes(version: version))
+    if behaviour.secondaryTransport != nil { sendTransportEventUpdate() }
+  }
+
+  /// Where the app may connect a second time; nowhere is told as well.
+  mutating func sendTransportEventUpdate() {
+    guard rpcService?.offersSecondaryTransport == true else { return }
+    let update = behaviour.secondaryTransport ?? TransportEventUpdate(address: nil, port: nil)
+    send(.transportEventUpdate, service: .control, payload: update.bytes)
   }
 
   mutating func receiveControl(_ frame: Frame, now: Duration) {
@@ -106,7 +116,7 @@ extension HeadUnitSession {
       report(.hashID(expected: hashID, got: given))
       return sendEndServiceNAK(.rpc, rejected: ["hashId"])
     }
-    switch configuration.behaviour.serviceEnd {
+    switch behaviour.serviceEnd {
     case .reject: return sendEndServiceNAK(.rpc)
     case .acknowledge: send(.endServiceACK, service: .rpc)
     case .silence: break

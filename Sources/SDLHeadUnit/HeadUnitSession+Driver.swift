@@ -60,11 +60,13 @@ extension HeadUnitSession {
     return takeActions()
   }
 
-  /// Answers the next StartService(video) that is allowed at all with a NAK.
-  /// - Parameter parameters: the keys to reject; none says nothing about the cause.
-  public mutating func refuseNextVideoStart(_ parameters: [String]) {
-    nextVideoRefusal = parameters
+  /// Decides on the next StartService(video) that is allowed at all, or on the one after those decided on already.
+  public mutating func answerNextVideoStart(_ answer: HeadUnitBehaviour.VideoStartAnswer) {
+    guard nextVideoAnswers.count < Self.mostAnswersInAdvance else { return }
+    nextVideoAnswers.append(answer)
   }
+
+  private static let mostAnswersInAdvance = 100
 
   /// Whether StartService and EndService of the video service get no answer. A start is lost, an end is carried out.
   public mutating func setVideoSilence(_ isSilent: Bool) {

@@ -20,6 +20,12 @@ extension HeadUnitSession {
     }
     guard let rpcService else {
       report(.noSession(header.service))
+      if header.controlFrame == .registerSecondaryTransport {
+        // Another transport of a session over TCP, which SDL Core refuses.
+        send(
+          .registerSecondaryTransportNAK, service: .control, version: header.version, sessionID: header.sessionID,
+          messageID: 2, payload: ServiceRejection().bytes(version: header.version))
+      }
       if header.controlFrame == .endService {
         send(.endServiceNAK, service: header.service, version: header.version, sessionID: header.sessionID)
       }

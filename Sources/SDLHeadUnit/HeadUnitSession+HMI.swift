@@ -6,6 +6,7 @@ extension HeadUnitSession {
   mutating func fire(_ purpose: TimerTable.Purpose, now: Duration) {
     switch purpose {
     case .activation: activateByItself(now: now)
+    case .videoStart: videoStartDue(now: now)
     case .policyUpdate: sendPolicyUpdate()
     case .stopGrace:
       if case .open(.grace(let since)) = video { video = .open(.forbidden(since: since)) }
@@ -14,7 +15,7 @@ extension HeadUnitSession {
     case .videoData:
       guard case .open = video else { return }
       checker.expectRestart()
-      report(.videoDataStopped(after: CoreLimits.videoDataStopped))
+      report(.videoDataStopped(after: behaviour.videoDataTimeout ?? CoreLimits.videoDataStopped))
     case .heartbeat: heartbeatDue(now: now)
     }
   }

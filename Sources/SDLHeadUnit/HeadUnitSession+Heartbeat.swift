@@ -5,15 +5,15 @@ extension HeadUnitSession {
   private static let granularity = Duration.milliseconds(100)
 
   mutating func answerHeartbeat(_ header: FrameHeader, now: Duration) {
-    guard header.version >= 3, configuration.behaviour.heartbeat != .silence else { return }
+    guard header.version >= 3, behaviour.heartbeat != .silence else { return }
     send(.heartbeatACK, service: .control, messageID: header.messageID)
-    guard configuration.behaviour.heartbeat == .likeCore, heartbeat == nil else { return }
+    guard behaviour.heartbeat == .likeCore, heartbeat == nil else { return }
     startHeartbeat(Heartbeat(period: CoreLimits.heartbeat, isPutOffByTraffic: true), now: now)
   }
 
   /// Begins the scripted pings, if any.
   mutating func startScriptedHeartbeat(now: Duration) {
-    guard case .pings(let period) = configuration.behaviour.heartbeat, heartbeat == nil else { return }
+    guard case .pings(let period) = behaviour.heartbeat, heartbeat == nil else { return }
     startHeartbeat(Heartbeat(period: max(period, Self.granularity), isPutOffByTraffic: false), now: now)
   }
 

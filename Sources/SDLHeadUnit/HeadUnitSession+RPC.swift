@@ -72,7 +72,7 @@ extension HeadUnitSession {
   }
 
   private mutating func answerSystemCapability(_ request: RPCMessage) {
-    switch configuration.behaviour.systemCapability {
+    switch behaviour.systemCapability {
     case .silence: return
     case .result(let code, let success): return respond(to: request, success: success, code)
     case .regular: break

@@ -13,7 +13,7 @@ extension HeadUnitSession {
     }
     let parameters = RegisterAppInterface(json: request.parameters)
     var code = parameters.language == configuration.language ? ResultCode.success : .wrongLanguage
-    switch configuration.behaviour.registration {
+    switch behaviour.registration {
     case .regular: break
     case .silence: return
     case .result(let scripted, success: true): code = scripted
@@ -71,7 +71,6 @@ extension HeadUnitSession {
   }
 
   private mutating func sendRegistrationNotifications(now: Duration) {
-    let behaviour = configuration.behaviour
     apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
     if behaviour.activatesBeforePermissions { activateByItself(now: now) }
     notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: Self.permissions).json)
@@ -93,7 +92,7 @@ extension HeadUnitSession {
   }
 
   mutating func sendPolicyUpdate() {
-    guard app != nil, let size = configuration.behaviour.policyUpdateSize, size > 0 else { return }
+    guard app != nil, let size = behaviour.policyUpdateSize, size > 0 else { return }
     notify(
       .onSystemRequest,
       ["requestType": .string("HTTP"), "fileType": .string("JSON"), "length": .integer(size)],

@@ -4,20 +4,42 @@ import SDLWire
 /// The video service.
 extension HeadUnitSession {
   mutating func startVideo(_ frame: Frame, now: Duration) {
-    guard let rpcService, !isSilentOnVideo else { return }
+    guard let rpcService else { return }
     guard let app else {
+      if isSilentOnVideo { return }
       // SDL Core does not answer at all, and yet lists the service from now on.
       if case .closed = video { video = .unanswered }
       return report(.startBeforeRegistration(.video))
     }
     let request =
       rpcService.headerVersion >= 5 ? VideoServiceParameters(payload: frame.payload) : VideoServiceParameters()
+    report(.videoStartRequested(request))
+    isVideoStartLost = isSilentOnVideo
+    if isSilentOnVideo { return }
     if let reason = reasonToRefuse(app, version: rpcService.headerVersion) {
       return refuseVideo([], reason: reason, now: now)
     }
+    guard let delay = behaviour.videoStartDelay else { return answerVideoStart(request, now: now) }
+    pendingVideoStart = (request, now)
+    timers.arm(.videoStart, at: now + delay)
+  }
+
+  /// The status, or the head unit's mind, may have changed since the request.
+  mutating func videoStartDue(now: Duration) {
+    guard let request = pendingVideoStart.take()?.request, let app, let rpcService else { return }
+    isVideoStartLost = isSilentOnVideo
+    if isSilentOnVideo { return }
+    if let reason = reasonToRefuse(app, version: rpcService.headerVersion) {
+      return refuseVideo([], reason: reason, now: now)
+    }
+    answerVideoStart(request, now: now)
+  }
+
+  private mutating func answerVideoStart(_ request: VideoServiceParameters, now: Duration) {
     let answer: HeadUnitBehaviour.VideoStartAnswer = nextVideoStartAnswer()
     switch answer {
-    case .silence: return
+    case .silence: isVideoStartLost = true
+    case .echo: acknowledgeVideo(request: request, answer: request, now: now)
     case .reject(let parameters, let reason): refuseVideo(parameters, reason: reason, now: now)
     case .acknowledge(let parameters): acknowledgeVideo(request: request, answer: parameters, now: now)
     case .regular:
@@ -35,7 +57,7 @@ extension HeadUnitSession {
   private mutating func reasonToRefuse(_ app: RegisteredApp, version: UInt8) -> String? {
     guard version >= 3 else { return "The service needs protocol 3" }
     guard app.mayStreamVideo else { return "The app type may not use this service" }
-    if case .closed = video {
+    if case .closed = video, pendingVideoStart == nil {
     } else {
       report(.startWhileActive(.video))
       return "The service is active already"
@@ -44,11 +66,8 @@ extension HeadUnitSession {
   }
 
   private mutating func nextVideoStartAnswer() -> HeadUnitBehaviour.VideoStartAnswer {
-    if let parameters = nextVideoRefusal {
-      nextVideoRefusal = nil
-      return .reject(parameters)
-    }
-    let script = configuration.behaviour.videoStarts
+    if !nextVideoAnswers.isEmpty { return nextVideoAnswers.removeFirst() }
+    let script = behaviour.videoStarts
     guard let last = script.last else { return .regular }
     guard usedVideoStarts < script.count else { return last }
     defer { usedVideoStarts += 1 }
@@ -60,7 +79,7 @@ extension HeadUnitSession {
     let refusal = rejection(parameters, reason: reason)
     send(.startServiceNAK, service: .video, payload: refusal.bytes(version: rpcService.headerVersion))
     report(.videoRefused(refusal))
-    if configuration.behaviour.dropsToNoneAfterRefusal { dropToNone(now: now) }
+    if behaviour.dropsToNoneAfterRefusal { dropToNone(now: now) }
   }
 
   private mutating func acknowledgeVideo(
@@ -71,6 +90,7 @@ extension HeadUnitSession {
     answer.mtu = answer.mtu ?? Int64(configuration.frameLimits.payload)
     if rpcService.headerVersion < 5 { answer = VideoServiceParameters() }
     video = .open(.allowed)
+    videoStartTime = now
     let size = videoSizes.effective(answer, request)
     shownOn = videoSizes.display(of: size)
     checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: streamLimits(for: size))
@@ -120,16 +140,12 @@ extension HeadUnitSession {
   }
 
   private mutating func take(_ message: [UInt8], _ permission: StreamingPermission, now: Duration) {
-    timers.arm(.videoData, at: now + CoreLimits.videoDataStopped)
+    if let timeout = behaviour.videoDataTimeout { timers.arm(.videoData, at: now + timeout) }
     let (video, violations) = checker.accept(message, now: now)
     for violation in violations { report(.stream(violation)) }
     switch permission {
     case .allowed:
-      let timestamps = checker.timestamps
-      for (index, bytes) in video.enumerated() {
-        if index < timestamps.count { report(.videoTimestamp(timestamps[index])) }
-        report(.videoData(bytes))
-      }
+      if isPlayerConnected(now: now) { show(video) } else if !video.isEmpty { report(.videoMissed) }
       acknowledgeData()
     case .grace: break
     case .forbidden(let since):
@@ -138,9 +154,24 @@ extension HeadUnitSession {
     }
   }
 
+  private func isPlayerConnected(now: Duration) -> Bool {
+    switch behaviour.player {
+    case .connects(let delay): now - videoStartTime >= delay
+    case .absent: false
+    }
+  }
+
+  private mutating func show(_ video: [[UInt8]]) {
+    let timestamps = checker.timestamps
+    for (index, bytes) in video.enumerated() {
+      if index < timestamps.count { report(.videoTimestamp(timestamps[index])) }
+      report(.videoData(bytes))
+    }
+  }
+
   private mutating func acknowledgeData() {
     guard let rpcService else { return }
-    switch configuration.behaviour.serviceDataAcknowledgement {
+    switch behaviour.serviceDataAcknowledgement {
     case .never: return
     case .likeCore: guard (2...4).contains(rpcService.headerVersion) else { return }
     case .always: break
@@ -159,11 +190,11 @@ extension HeadUnitSession {
   /// EndService from the app. Whatever is answered, the service is over: a NAK means "not running", and silence that
   /// the answer was lost.
   mutating func endVideo(now: Duration) {
-    if case .closed = video {
-      report(.endOfServiceNotRunning(.video))
+    if case .closed = video, pendingVideoStart == nil {
+      if !isVideoStartLost { report(.endOfServiceNotRunning(.video)) }
       return sendEndServiceNAK(.video)
     }
-    switch isSilentOnVideo ? .silence : configuration.behaviour.serviceEnd {
+    switch isSilentOnVideo ? .silence : behaviour.serviceEnd {
     case .acknowledge: send(.endServiceACK, service: .video)
     case .reject: sendEndServiceNAK(.video)
     case .silence: break
@@ -174,7 +205,7 @@ extension HeadUnitSession {
   mutating func sendEndVideoService(reason: VideoStopReason, now: Duration) {
     guard case .open = video else { return }
     send(.endService, service: .video)
-    if configuration.behaviour.endsVideoServiceTwice { send(.endService, service: .video) }
+    if behaviour.endsVideoServiceTwice { send(.endService, service: .video) }
     video = .ending(since: now)
     timers.cancel(.stopGrace, .videoData)
     timers.arm(.endServiceACK, at: now + CoreLimits.endServiceACK)
@@ -189,7 +220,8 @@ extension HeadUnitSession {
 
   /// Removes the service; reports it unless its end was reported before.
   mutating func closeVideo(_ reason: VideoStopReason, now: Duration) {
-    timers.cancel(.stopGrace, .videoData, .endServiceACK)
+    timers.cancel(.stopGrace, .videoData, .endServiceACK, .videoStart)
+    pendingVideoStart = nil
     switch video {
     case .closed: return
     case .unanswered: video = .closed(endedAt: nil)

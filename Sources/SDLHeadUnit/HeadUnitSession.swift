@@ -12,6 +12,8 @@ public struct HeadUnitSession: Sendable {
   /// The id in the header of every frame of the session.
   public let sessionID: UInt8
 
+  /// As configured, with the changes since then.
+  var behaviour: HeadUnitBehaviour
   let hashID: Int32
   var link = Link.disconnected
   var rpcService: RPCService?
@@ -30,8 +32,14 @@ public struct HeadUnitSession: Sendable {
   var hmiEvents: Set<HMIEvent> = []
   /// How many scripted answers to StartService(video) are used up.
   var usedVideoStarts = 0
-  /// The keys to reject in the answer to the next StartService(video); comes before the script.
-  var nextVideoRefusal: [String]?
+  /// Answers to the next starts of video; they come before the script.
+  var nextVideoAnswers: [HeadUnitBehaviour.VideoStartAnswer] = []
+  /// A StartService(video) whose answer is due later.
+  var pendingVideoStart: (request: VideoServiceParameters, time: Duration)?
+  /// Whether the last start got no answer, so that an app may well end what it does not know to have started.
+  var isVideoStartLost = false
+  /// When the video service was acknowledged last.
+  var videoStartTime = Duration.zero
   var isSilentOnVideo = false
   var isScreenTaken = false
   /// What an app gets that is opened.
@@ -53,6 +61,7 @@ public struct HeadUnitSession: Sendable {
   public init(configuration: HeadUnitConfiguration, sessionID: UInt8 = 1, connectionID: UInt16 = 1) {
     self.configuration = configuration
     self.sessionID = sessionID
+    behaviour = configuration.behaviour
     hashID = Int32(sessionID) << 16 | Int32(connectionID)
     capability = configuration.videoCapability
   }

@@ -19,6 +19,8 @@ extension HeadUnitSession {
     /// As negotiated in the payload; below 5 just the header version.
     var protocolVersion: ProtocolVersion
     let hashID: Int32
+    /// Whether the acknowledgement named one.
+    var offersSecondaryTransport = false
     /// SDL Core counts from 0.
     var nextMessageID: UInt32 = 0
   }

@@ -2,6 +2,7 @@
 struct TimerTable: Sendable {
   enum Purpose: Int, CaseIterable, Sendable {
     case activation
+    case videoStart
     case policyUpdate
     case stopGrace
     case endServiceACK

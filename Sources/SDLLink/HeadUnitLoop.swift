@@ -16,6 +16,7 @@ final class HeadUnitLoop {
   private var lastID: UInt8 = 0
   private var situation = HeadUnitSituation()
   private var screen = HeadUnitScreen()
+  private var script: HeadUnitScriptRun
   /// While it lasts, only orders are taken: no app is read or written, and no session's time goes on.
   private var stalledUntil: Duration?
   private var isRefusing = false
@@ -26,6 +27,9 @@ final class HeadUnitLoop {
   init(server: HeadUnitServer) {
     self.server = server
     configuration = server.configuration
+    script = HeadUnitScriptRun(server.script, now: MonotonicClock.now)
+    // Otherwise the answer would have gone before the script can change it.
+    if script.reacts(to: .startVideo) { configuration.behaviour.videoStartDelay = .zero }
   }
 
   deinit {
@@ -40,9 +44,12 @@ final class HeadUnitLoop {
       let isStopping = server.isStopRequested
       let now = MonotonicClock.now
       for order in server.takeOrders() { obey(order, now: now) }
-      endStall(now: now)
+      if let end = stalledUntil, end <= now { stalledUntil = nil }
+      if !isStopping { followScript(now: now) }
       if stalledUntil == nil || isStopping {
         for app in apps {
+          // What has come is read before the time goes on, or silence would be held against an app that was not heard.
+          if app.isDue(at: now) { app.read(into: readBuffer) }
           app.advance(now: now)
           app.write()
         }
@@ -60,6 +67,7 @@ final class HeadUnitLoop {
   private func removeEnded() {
     for app in apps where app.isOver {
       server.report(.disconnected(id: app.id, app.failure, app.statistics))
+      script.note(.disconnected, app: app.id, now: MonotonicClock.now)
     }
     apps.removeAll(where: \.isOver)
   }
@@ -77,11 +85,21 @@ extension HeadUnitLoop {
     case .situate(let change):
       situation.note(change)
       for app in apps { app.perform { $0.adapt(to: change, now: now) } }
+    case .behave(let change):
+      configuration.behaviour.apply(change)
+      for app in apps { app.perform { $0.change(change, now: now) } }
+    case .touch(let recipient, let gesture):
+      guard let id = recipients(recipient).first?.id else { return }
+      for message in gesture.messages {
+        script.wait(for: now + message.time, HeadUnitScriptRun.Order(command: .touch(message.event), app: id))
+      }
     case .stall(let time): stalledUntil = now + time
     case .refuseConnections(let isRefusing):
       self.isRefusing = isRefusing
       if isRefusing, case .listener(let port) = server.source { port.close() }
-    case .configure(let configuration): self.configuration = configuration
+    case .configure(var configuration):
+      configuration.behaviour = self.configuration.behaviour
+      self.configuration = configuration
     }
   }
 
@@ -94,6 +112,20 @@ extension HeadUnitLoop {
       return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
     case .everyApp: return connected
     }
+  }
+
+  /// Carries out what is due by now, unless the head unit hangs.
+  private func followScript(now: Duration) {
+    while stalledUntil == nil, let due = script.takeDue(at: now) {
+      // Its app may be gone, for which another may have come; but what has begun with one goes on with no other.
+      let app = due.app.flatMap { recipients(.app($0)).first }
+      if due.step == nil, app == nil { continue }
+      if let step = due.step { server.report(.carriedOut(step, id: app?.id)) }
+      if let order = HeadUnitServer.Order(due.command, for: app.map { .app($0.id) } ?? .appOnScreen) {
+        obey(order, now: now)
+      }
+    }
+    if let congestion = script.takeCongestion(at: now) { server.report(.congested(congestion)) }
   }
 
   /// Runs again for every change that it causes, until there is none.
@@ -112,12 +144,31 @@ extension HeadUnitLoop {
       }
     }
   }
+}
 
-  /// What came during a stall is read before the time goes on, or silence would be held against the apps.
-  private func endStall(now: Duration) {
-    guard let end = stalledUntil, end <= now else { return }
-    stalledUntil = nil
-    for app in apps { app.read(into: readBuffer) }
+// MARK: News of the apps
+
+extension HeadUnitLoop: ServedAppOwner {
+  func appDidChangeStanding() {
+    settleScreen()
+  }
+
+  func app(_ app: ServedApp, didReport event: HeadUnitSession.Event) {
+    server.report(.session(id: app.id, event))
+    switch event {
+    case .videoData, .videoMissed:
+      if script.reacts(to: .frame) {
+        script.notePictures(app.statistics.pictures, app: app.id, now: MonotonicClock.now)
+      }
+    default:
+      if let event = HeadUnitScript.Event(event) { script.note(event, app: app.id, now: MonotonicClock.now) }
+    }
+  }
+
+  /// So that a step comes between the frame that caused it and the next.
+  func appDidTakeInput() {
+    guard script.nextDeadline != nil else { return }
+    followScript(now: MonotonicClock.now)
   }
 }
 
@@ -131,7 +182,7 @@ extension HeadUnitLoop {
     var deadlines = [stalledUntil, acceptPausedUntil]
     if stalledUntil == nil {
       for app in apps { descriptors.append(app.pollDescriptor) }
-      deadlines += apps.map(\.nextDeadline)
+      deadlines += apps.map(\.nextDeadline) + [script.nextDeadline]
     }
     let deadline = deadlines.compactMap(\.self).min()
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline) }
@@ -187,11 +238,11 @@ extension HeadUnitLoop {
   private func serve(_ socket: Socket, peer: String) {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
     let app = ServedApp(
-      id: lastID, socket: socket, peer: peer, configuration: configuration, server: server
-    ) { [unowned self] in settleScreen() }
+      id: lastID, socket: socket, peer: peer, configuration: configuration, server: server, owner: self)
     apps.append(app)
     settleScreen()
     server.report(.connected(id: app.id, peer: peer))
+    script.note(.connected, app: app.id, now: MonotonicClock.now)
     let now = MonotonicClock.now
     app.perform { $0.transportConnected(now: now) }
     for change in situation.changes { app.perform { $0.adapt(to: change, now: now) } }

@@ -6,38 +6,58 @@ extension HeadUnitServer {
   /// Carries a command out, on the server's thread. Without a recipient nothing happens; ``HeadUnitCommand/help`` is the
   /// caller's business.
   public func perform(_ command: HeadUnitCommand) {
+    if let order = Order(command, for: .appOnScreen) { give(order) }
+  }
+}
+
+extension HeadUnitServer.Order {
+  /// Nil for a command that is none to a head unit. `recipient` gets what concerns one app and names none.
+  init?(_ command: HeadUnitCommand, for recipient: HeadUnitServer.Recipient) {
     switch command {
     case .level(let level, let state):
       let status = HMIStatus(
         level: level, audioStreamingState: level == .full || level == .limited ? .audible : .notAudible,
         videoStreamingState: state)
-      steer(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
-    case .event(let event, let isActive): give(.situate(.event(event, isActive: isActive)))
-    case .silent(let isSilent): give(.situate(.videoSilence(isSilent)))
-    case .resize(let size, let scale): steer(.appOnScreen) { $0.resize(to: size, scale: scale, now: $1) }
-    case .frameRate(let rate): update { $0.preferredFPS = rate }
-    case .maximumBitrate(let bitrate): update { $0.maxBitrate = bitrate }
-    case .driverDistraction(let distraction): steer(.everyApp) { $0.setDriverDistraction(distraction, now: $1) }
-    case .activate(let id): steer(id.map { .app($0) } ?? .appOnScreen) { $0.activateApp(now: $1) }
-    case .touch(let event): steer(.appOnScreen) { $0.touch(event, now: $1) }
-    case .endVideo: steer(.appOnScreen) { $0.endVideoService(now: $1) }
-    case .cut: give(.disconnect(.appOnScreen))
-    case .ignitionOff: steer(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
-    case .refuse(let parameters):
-      steer(.appOnScreen) { session, _ in
-        session.refuseNextVideoStart(parameters)
-        return []
-      }
-    case .stall(let time): give(.stall(time))
-    case .refuseConnections(let isRefusing): give(.refuseConnections(isRefusing))
-    case .help: break
+      self = .steer(recipient) { $0.setHMIStatus(status, now: $1) }
+    case .event(let event, let isActive): self = .situate(.event(event, isActive: isActive))
+    case .silent(let isSilent): self = .situate(.videoSilence(isSilent))
+    case .behave(let change): self = .behave(change)
+    case .resize(let size, let scale): self = .steer(recipient) { $0.resize(to: size, scale: scale, now: $1) }
+    case .frameRate(let rate): self = .update(recipient) { $0.preferredFPS = rate }
+    case .maximumBitrate(let bitrate): self = .update(recipient) { $0.maxBitrate = bitrate }
+    case .update(let update): self = .update(recipient) { $0 = update }
+    case .driverDistraction(let distraction):
+      self = .steer(.everyApp) { $0.setDriverDistraction(distraction, now: $1) }
+    case .activate(let id): self = .steer(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
+    case .touch(let event): self = .steer(recipient) { $0.touch(event, now: $1) }
+    case .gesture(let gesture): self = .touch(recipient, gesture)
+    case .endVideo: self = .steer(recipient) { $0.endVideoService(now: $1) }
+    case .cut: self = .disconnect(recipient)
+    case .unregister(let reason): self = .steer(recipient) { $0.unregisterApp(reason, now: $1) }
+    case .ignitionOff: self = .steer(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
+    case .refuse(let parameters): self = .answerOnce(.reject(parameters), recipient)
+    case .answerOnce(let answer): self = .answerOnce(answer, recipient)
+    case .stall(let time): self = .stall(time)
+    case .refuseConnections(let isRefusing): self = .refuseConnections(isRefusing)
+    case .help: return nil
     }
   }
 
-  /// Tells the app on the screen of a change, and of nothing else.
-  private func update(_ change: (inout VideoStreamingCapability) -> Void) {
+  /// Tells an app of a change, and of nothing else.
+  private static func update(
+    _ recipient: HeadUnitServer.Recipient, _ change: (inout VideoStreamingCapability) -> Void
+  ) -> Self {
     var update = VideoStreamingCapability()
     change(&update)
-    steer(.appOnScreen) { [update] in $0.updateCapability(update, now: $1) }
+    return .steer(recipient) { [update] in $0.updateCapability(update, now: $1) }
+  }
+
+  private static func answerOnce(
+    _ answer: HeadUnitBehaviour.VideoStartAnswer, _ recipient: HeadUnitServer.Recipient
+  ) -> Self {
+    .steer(recipient) { session, _ in
+      session.answerNextVideoStart(answer)
+      return []
+    }
   }
 }

@@ -12,6 +12,10 @@ public enum HeadUnitServerEvent: Sendable {
   case session(id: UInt8, HeadUnitSession.Event)
   /// Nil when this side ended the connection; otherwise also for a peer that simply closed.
   case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
+  /// A step of the script was carried out, for this app if an event of it was the cause.
+  case carriedOut(HeadUnitScript.Step, id: UInt8?)
+  /// The script wants more at once than can be.
+  case congested(HeadUnitScriptRun.Congestion)
   /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
   case ended
 }
@@ -33,6 +37,8 @@ public final class HeadUnitServer: Sendable {
     case read(id: UInt8, Bool)
     case disconnect(Recipient)
     case situate(HeadUnitSituation.Change)
+    case behave(HeadUnitBehaviour.Change)
+    case touch(Recipient, TouchGesture)
     case stall(Duration)
     case refuseConnections(Bool)
     case configure(HeadUnitConfiguration)
@@ -57,6 +63,7 @@ public final class HeadUnitServer: Sendable {
   /// Of the first connections; ``configure(_:)`` gives later ones another.
   let configuration: HeadUnitConfiguration
   let admission: Admission
+  let script: HeadUnitScript
   let listener: (any ConversationListener)?
   let source: Source
   let wakeUp = WakeUp()
@@ -79,14 +86,15 @@ public final class HeadUnitServer: Sendable {
   }
 
   /// Listens for apps. `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any
-  /// that is free.
+  /// that is free. The script's time begins with ``start()``.
   public convenience init(
     configuration: HeadUnitConfiguration, address: String?, port: UInt16, admission: Admission = Admission(),
-    listener: (any ConversationListener)? = nil, observer: any HeadUnitServerObserver
+    script: HeadUnitScript = HeadUnitScript(), listener: (any ConversationListener)? = nil,
+    observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .listener(ListeningPort(address: address, port: port)),
-      admission: admission, listener: listener, observer: observer)
+      admission: admission, script: script, listener: listener, observer: observer)
   }
 
   /// Serves one connected stream socket, whose descriptor it takes over.
@@ -100,12 +108,12 @@ public final class HeadUnitServer: Sendable {
     configuration: HeadUnitConfiguration, serving socket: Socket, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
-      configuration: configuration, source: .connection(socket), admission: Admission(), listener: nil,
-      observer: observer)
+      configuration: configuration, source: .connection(socket), admission: Admission(),
+      script: HeadUnitScript(), listener: nil, observer: observer)
   }
 
   private init(
-    configuration: HeadUnitConfiguration, source: Source, admission: Admission,
+    configuration: HeadUnitConfiguration, source: Source, admission: Admission, script: HeadUnitScript,
     listener: (any ConversationListener)?, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     self.configuration = configuration
@@ -113,6 +121,7 @@ public final class HeadUnitServer: Sendable {
     var admission = admission
     admission.maximumConnectionCount = min(max(admission.maximumConnectionCount, 1), Int(UInt8.max))
     self.admission = admission
+    self.script = script
     self.listener = listener
     self.observer = observer
     try wakeUp.open()
@@ -175,7 +184,7 @@ extension HeadUnitServer {
     give(.steer(recipient, input))
   }
 
-  /// What apps get that connect from now on.
+  /// What apps get that connect from now on, except for the behaviour: ``change(_:)``.
   public func configure(_ configuration: HeadUnitConfiguration) {
     give(.configure(configuration))
   }
@@ -183,6 +192,11 @@ extension HeadUnitServer {
   /// Something becomes different for all apps, also for those that connect later.
   public func situate(_ change: HeadUnitSituation.Change) {
     give(.situate(change))
+  }
+
+  /// The head unit behaves otherwise, also to apps that connect later.
+  public func change(_ change: HeadUnitBehaviour.Change) {
+    give(.behave(change))
   }
 
   /// See `HeadUnitSession.setHMIStatus`.

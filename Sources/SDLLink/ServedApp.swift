@@ -1,6 +1,16 @@
 import Glibc
 import SDLHeadUnit
 
+/// What a ``ServedApp`` tells the thread that it lives on.
+protocol ServedAppOwner: AnyObject {
+  /// After every change of the session that may concern other apps.
+  func appDidChangeStanding()
+  /// In the middle of the app's work: for the record.
+  func app(_ app: ServedApp, didReport event: HeadUnitSession.Event)
+  /// The app's session may be given another input.
+  func appDidTakeInput()
+}
+
 /// One app that is connected to a ``HeadUnitServer``; lives on the server's thread.
 final class ServedApp {
   /// For the last frames of a session that is over.
@@ -13,8 +23,7 @@ final class ServedApp {
   private(set) var isOver = false
   private(set) var failure: LinkError?
   private let server: HeadUnitServer
-  /// Called after every change of the session that may concern other apps.
-  private let didChangeStanding: () -> Void
+  private unowned let owner: any ServedAppOwner
   private var session: HeadUnitSession
   private var reader: FrameReader
   private var lane = ControlLane()
@@ -25,11 +34,11 @@ final class ServedApp {
 
   init(
     id: UInt8, socket: Socket, peer: String, configuration: HeadUnitConfiguration, server: HeadUnitServer,
-    didChangeStanding: @escaping () -> Void
+    owner: any ServedAppOwner
   ) {
     self.id = id
     self.server = server
-    self.didChangeStanding = didChangeStanding
+    self.owner = owner
     session = HeadUnitSession(configuration: configuration, sessionID: id, connectionID: UInt16(id))
     reader = FrameReader(socket: socket, peer: peer, limits: configuration.frameLimits)
     conversation = ConversationLog(server.listener, prefix: "app \(id) ")
@@ -44,6 +53,9 @@ final class ServedApp {
   var nextDeadline: Duration? {
     [session.nextDeadline, closeDeadline, registrationDeadline].compactMap(\.self).min()
   }
+
+  /// Whether the session waits for no longer.
+  func isDue(at now: Duration) -> Bool { session.nextDeadline.map { $0 <= now } ?? false }
 
   /// What to poll for. A connection that waits for nothing is left out, because poll(2) would report its hang-up again
   /// and again.
@@ -63,7 +75,7 @@ final class ServedApp {
       let time = standing == nil ? server.admission.registrationTime : nil
       registrationDeadline = time.map { MonotonicClock.now + $0 }
     }
-    didChangeStanding()
+    owner.appDidChangeStanding()
   }
 
   private func execute(_ actions: [HeadUnitSession.Action]) {
@@ -73,7 +85,7 @@ final class ServedApp {
         conversation?.noteSent(frames)
         do { try lane.append(frames, peer: reader.peer) } catch { end(error) }
       case .report(let event):
-        server.report(.session(id: id, event))
+        owner.app(self, didReport: event)
       case .close:
         closeDeadline = MonotonicClock.now + Self.closeTime
       }
@@ -82,7 +94,10 @@ final class ServedApp {
 
   /// Does what is due.
   func advance(now: Duration) {
-    if let deadline = session.nextDeadline, deadline <= now { perform { $0.advance(to: now) } }
+    if isDue(at: now) {
+      perform { $0.advance(to: now) }
+      owner.appDidTakeInput()
+    }
     if let deadline = [closeDeadline, registrationDeadline].compactMap(\.self).min(), deadline <= now { end(nil) }
   }
 
@@ -108,6 +123,7 @@ final class ServedApp {
         while !isOver, let item = reader.next() {
           conversation?.noteReceived(item)
           perform { $0.receive(item, now: MonotonicClock.now) }
+          owner.appDidTakeInput()
         }
         if count < buffer.count { return }
       case .wouldBlock:
@@ -126,6 +142,6 @@ final class ServedApp {
     isOver = true
     failure = error
     execute(session.transportLost(now: MonotonicClock.now))
-    didChangeStanding()
+    owner.appDidChangeStanding()
   }
 }

@@ -23,7 +23,7 @@ extension HeadUnitSession.Event {
       "video refused"
         + (rejection.rejectedParameters.isEmpty ? "" : ", rejecting \(rejection.rejectedParameters)")
         + (rejection.reason.map { ": \($0)" } ?? "")
-    case .videoData, .videoTimestamp: nil
+    case .videoStartRequested, .videoData, .videoMissed, .videoTimestamp: nil
     case .videoDataStopped(let time): "no video for \(time)"
     case .videoStopped(let reason): "video stopped: \(reason)"
     case .appUnregistered(let reason): "unregistered: \(reason)"

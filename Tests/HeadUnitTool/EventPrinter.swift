@@ -54,6 +54,9 @@ final class EventPrinter: HeadUnitServerObserver {
       totals.withLock { $0.video.add(statistics) }
       say("\(id) disconnected\(error.map { ": \($0)" } ?? "")")
       if options.leavesWithApp { kill(getpid(), SIGTERM) }
+    case .carriedOut(let step, let id): say("\(id.map { "\($0) " } ?? "")script, line \(step.line): \(step.text)")
+    case .congested(let congestion):
+      printLine("script: too much at once, \(congestion.waiting) steps wait, \(congestion.dropped) are dropped")
     case .ended: break
     }
   }

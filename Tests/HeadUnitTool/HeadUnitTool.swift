@@ -23,7 +23,8 @@ enum HeadUnitTool {
     do {
       if let path = options.recording { try monitor.record(to: path) }
       let server = try HeadUnitServer(
-        configuration: options.headUnit, address: options.address, port: options.port, observer: monitor)
+        configuration: options.headUnit, address: options.address, port: options.port, script: options.script,
+        observer: monitor)
       printLine("listening \(server.port ?? 0)")
       try server.start()
       if options.takesCommands { try RemoteControl.start(steering: server, apps: monitor) }

@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLLink
 import SDLMessages
 
 /// What the command line asks for.
@@ -12,6 +13,7 @@ struct Options {
       --record FILE    write the video to FILE as it comes
       --app-exits      leave when the app has gone
       --commands       take commands on the standard input, one per line ("help" lists them)
+      --script FILE    do what a behaviour script says, besides
       --no-activation  leave apps at HMI level NONE until a command says otherwise
       --no-checks      take any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
@@ -21,6 +23,7 @@ struct Options {
   var port: UInt16 = 12345
   var headUnit = HeadUnitPreset.standard.configuration
   var recording: String?
+  var script = HeadUnitScript()
   var leavesWithApp = false
   var takesCommands = false
   var isChecking = true
@@ -42,11 +45,17 @@ struct Options {
       case "--no-activation": activates = false
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
-      case "--address", "--port", "--preset", "--record", "--screen":
+      case "--address", "--port", "--preset", "--record", "--screen", "--script":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
         case "--record": recording = value
+        case "--script":
+          do throws(HeadUnitScriptFile.Failure) {
+            script = try HeadUnitScriptFile.read(value)
+          } catch {
+            throw Invalid(text: "\(error)")
+          }
         case "--port": port = try Self.parse(option, value) { UInt16($0) }
         case "--preset": headUnit = try Self.parse(option, value) { HeadUnitPreset(rawValue: $0)?.configuration }
         default: screen = try Self.parse(option, value, ImageResolution.init(text:))

@@ -64,11 +64,10 @@ extension HeadUnitCommand {
   /// Whether it does nothing when no app is registered.
   fileprivate var needsApp: Bool {
     switch self {
-    case .level, .resize, .frameRate, .maximumBitrate, .driverDistraction, .activate, .touch, .endVideo, .cut,
-      .ignitionOff,
-      .refuse:
+    case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .activate, .touch, .gesture,
+      .endVideo, .cut, .unregister, .ignitionOff, .refuse, .answerOnce:
       true
-    case .event, .silent, .stall, .refuseConnections, .help: false
+    case .event, .silent, .behave, .stall, .refuseConnections, .help: false
     }
   }
 }

@@ -12,8 +12,10 @@ import Testing
   /// Does something to a head unit that shows an app, and expects that it goes on.
   private func undisturbed(_ properties: String = "", _ body: (CarScreen) throws -> Void) throws {
     let screen = try CarScreen("screen-size=320x240 \(properties)")
+    // Slow, because what piles up while a busy machine reads garbage has to fit into the queue.
     let app = try Pipeline(
-      "videotestsrc is-live=true pattern=ball ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(screen.uri)")
+      "videotestsrc is-live=true pattern=ball ! \(Picture.caps(frameRate: 10)) ! sdlvideosink name=sink uri=\(screen.uri)"
+    )
     try app.play()
     _ = try screen.pull(3)
     try body(screen)
@@ -24,7 +26,7 @@ import Testing
         return screen.statistics["frames-out"] > shown + 10
       })
     #expect(screen.statistics["stream-starts"] == 1)
-    #expect(screen.statistics["discontinuities"] == 1)
+    #expect(screen.statistics["discontinuities"] == 1, "\(screen.statistics)")
     #expect(screen.statistics.areFramesBalanced)
     let messages = screen.pipeline.drain()
     #expect(messages.allSatisfy { $0.error == nil })

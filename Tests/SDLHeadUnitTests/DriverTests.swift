@@ -141,7 +141,7 @@ import Testing
 
   @Test func refusesOnce() {
     var app = TestApp.active()
-    app.session.refuseNextVideoStart(["videoProtocol"])
+    app.session.answerNextVideoStart(.reject(["videoProtocol"]))
     app.startVideo(.standard)
     #expect(app.rejection == ServiceRejection(rejectedParameters: ["videoProtocol"]))
     #expect(app.levels == [HMILevel.none])
@@ -154,7 +154,7 @@ import Testing
     var app = TestApp.active()
     app.session.setVideoSilence(true)
     app.startVideo(.standard)
-    #expect(app.answers == [] && app.events == [])
+    #expect(app.answers == [] && app.events == [.videoStartRequested(.standard)])
     app.session.setVideoSilence(false)
     app.startVideo(.standard)
     app.forget()

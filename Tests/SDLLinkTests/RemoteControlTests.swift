@@ -23,6 +23,21 @@ extension LinkTests {
       pair.stop()
     }
 
+    @Test func gesturesTakeTheirTime() throws {
+      let pair = try StreamingPair()
+      let tap = try #require(try HeadUnitCommand.parse("touch tap 10 20"))
+      pair.server.perform(tap)
+      let end = pair.headUnit.waitFor { event in
+        if case .session(_, .touchSent(let touch)) = event, touch.kind == .end { touch } else { nil }
+      }
+      let time = try #require(end?.fingers.first?.samples.first?.time)
+      let begin = pair.headUnit.waitFor { event in
+        if case .session(_, .touchSent(let touch)) = event, touch.kind == .begin { touch } else { nil }
+      }
+      #expect(try time - #require(begin?.fingers.first?.samples.first?.time) >= 50)
+      pair.stop()
+    }
+
     @Test func cutEndsTheConnectionAlone() throws {
       let pair = try StreamingPair()
       pair.server.perform(.cut)

@@ -82,6 +82,7 @@ extension HeadUnitSource {
       let level = state.withLock { $0.apps.onScreen?.status?.level } ?? settings.hmiLevel
       g_value_set_enum(value, level.enumValue)
     case .videoStreamable: g_value_set_boolean(value, settings.isStreamable ? 1 : 0)
+    case .script: g_value_set_string(value, settings.script)
     case .apps: Structure.append(state.withLock { $0.apps.all }.map(structure), to: value)
     case .violations: Structure.append(state.withLock { $0.violations.last }.map(structure), to: value)
     case .stats: g_value_take_boxed(value, statistics().take())
@@ -115,6 +116,7 @@ extension HeadUnitSourceSettings {
     case .eosOnDisconnect: endsWithApp = g_value_get_boolean(value) != 0
     case .hmiLevel: hmiLevel = HMILevel(enumValue: g_value_get_enum(value)) ?? .full
     case .videoStreamable: isStreamable = g_value_get_boolean(value) != 0
+    case .script: script = value.string.flatMap { $0.isEmpty ? nil : $0 }
     case .currentPort, .apps, .violations, .stats: break
     }
   }

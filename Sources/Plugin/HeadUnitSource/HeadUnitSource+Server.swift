@@ -30,6 +30,12 @@ extension HeadUnitSource: HeadUnitServerObserver {
         state.apps.disconnected(id)
         state.settleTouches(now: now)
       }
+    case .carriedOut(let step, let id):
+      log(GST_LEVEL_INFO, "script, line \(step.line)\(id.map { ", app \($0)" } ?? ""): \(step.text)")
+    case .congested(let congestion):
+      log(
+        GST_LEVEL_WARNING,
+        "the script wants too much at once: \(congestion.waiting) steps wait, \(congestion.dropped) are dropped")
     case .ended: break
     }
   }
@@ -48,7 +54,12 @@ extension HeadUnitSource: HeadUnitServerObserver {
     case .videoStopped(let reason): videoStopped(reason, of: id)
     case .appUnregistered(let reason): unregister(id, reason)
     case .violation(let violation): broke(violation, id)
-    case .videoDataStopped(let time): log(GST_LEVEL_INFO, "no video of app \(id) for \(time)")
+    case .videoMissed: missVideo(of: id)
+    case .videoDataStopped(let time):
+      log(GST_LEVEL_INFO, "no video of app \(id) for \(time)")
+      // SDL Core has closed its output, and opens another with the next video.
+      missVideo(of: id)
+    case .videoStartRequested(let parameters): log(GST_LEVEL_DEBUG, "app \(id) asks for \(parameters)")
     case .touchSent: state.withLock { $0.totals.touches &+= 1 }
     case .appHMIStatus, .appCapability, .hapticRectangles: log(GST_LEVEL_DEBUG, "app \(id): \(event)")
     }
@@ -143,6 +154,12 @@ extension HeadUnitSource: HeadUnitServerObserver {
       state.queue.append(bytes, timestamp: state.timestamp.take(), now: now)
     }
     state.broadcast()
+  }
+
+  private func missVideo(of id: UInt8) {
+    state.withLock { state in
+      if state.streamingApp == id { state.queue.noteGap(now: MonotonicClock.now) }
+    }
   }
 
   private func videoStopped(_ reason: HeadUnitSession.VideoStopReason, of id: UInt8) {

@@ -1,5 +1,6 @@
 import CPluginTypes
 import GStreamerKit
+import Glibc
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
@@ -15,10 +16,18 @@ extension HeadUnitSource {
       return false
     }
     output = HeadUnitSourceOutput()
+    // Before the port, so that none is left open.
+    let script: HeadUnitScript
+    do {
+      script = try settings.script.map(HeadUnitScriptFile.read) ?? HeadUnitScript()
+    } catch {
+      failure(error).post(as: GST_MESSAGE_ERROR, from: gstElement)
+      return false
+    }
     do {
       let server = try HeadUnitServer(
         configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
-        admission: Self.admission, listener: ProtocolLog(gstElement), observer: self)
+        admission: Self.admission, script: script, listener: ProtocolLog(gstElement), observer: self)
       server.situate(.opening(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
       state.withLock { $0.server = server }
       try server.start()
@@ -53,6 +62,16 @@ extension HeadUnitSource {
     let text = "Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)"
     ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
     log(GST_LEVEL_INFO, text)
+  }
+
+  private func failure(_ error: HeadUnitScriptFile.Failure) -> ElementError {
+    switch error {
+    case .unreadable(_, let code):
+      .resource(
+        code == ENOENT ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ,
+        "The script \(error). Check the property script.")
+    case .malformed: .resource(GST_RESOURCE_ERROR_SETTINGS, "The script \(error).")
+    }
   }
 
   private func failure(_ error: LinkError) -> ElementError {

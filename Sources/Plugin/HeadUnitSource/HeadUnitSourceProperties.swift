@@ -23,6 +23,7 @@ enum HeadUnitSourceProperty: UInt32, PropertyTable {
   case eosOnDisconnect
   case hmiLevel
   case videoStreamable
+  case script
   case apps
   case violations
   case stats
@@ -108,6 +109,11 @@ enum HeadUnitSourceProperty: UInt32, PropertyTable {
         "video-streamable", "Video streamable",
         "Whether the app on the screen may stream video in the levels full and limited",
         .boolean(default: true), .mutablePlaying)
+    case .script:
+      .init(
+        "script", "Script",
+        "Path of a behaviour script: what the head unit does by itself, and when, a step per line, read at the start",
+        .string(default: nil), .mutableReady)
     case .apps:
       .init(
         "apps", "Apps", "The apps that are registered, in their order (application/x-sdl-app)", .structures, .readOnly)

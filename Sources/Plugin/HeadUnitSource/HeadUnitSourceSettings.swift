@@ -26,6 +26,8 @@ struct HeadUnitSourceSettings: Sendable {
   var endsWithApp = false
   var hmiLevel = HMILevel.full
   var isStreamable = true
+  /// Path of a behaviour script.
+  var script: String?
   /// What was set last and can't be read, by the property's id.
   var malformed: [UInt32: Malformed] = [:]
 
@@ -68,51 +70,5 @@ struct HeadUnitSourceSettings: Sendable {
     return HMIStatus(
       level: hmiLevel, audioStreamingState: isVisible ? .audible : .notAudible,
       videoStreamingState: isVisible && isStreamable ? .streamable : .notStreamable)
-  }
-}
-
-/// A size of the screen with the scale of the video in it.
-struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
-  var size: ImageResolution
-  var scale: Double?
-
-  var capability: VideoStreamingCapability {
-    var capability = VideoStreamingCapability()
-    capability.preferredResolution = size
-    capability.scale = scale
-    return capability
-  }
-
-  var description: String { size.text + (scale.map { "@\($0)" } ?? "") }
-
-  /// "800x480" or "800x480@1.5".
-  init?(text: String) {
-    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), let size = ImageResolution(text: String(parts[0])) else { return nil }
-    self.size = size
-    guard parts.count > 1 else { return }
-    guard let scale = Double(parts[1]), (1...10).contains(scale) else { return nil }
-    self.scale = scale
-  }
-
-  init(_ capability: VideoStreamingCapability) {
-    size = capability.preferredResolution ?? ImageResolution(0, 0)
-    scale = capability.scale
-  }
-}
-
-extension ImageResolution {
-  /// "800x480".
-  var text: String { "\(width)x\(height)" }
-}
-
-extension VideoStreamingFormat {
-  /// "RAW/H264".
-  var text: String { "\(videoProtocol)/\(codec)" }
-
-  init?(text: String) {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
-    self.init(videoProtocol: String(parts[0]), codec: String(parts[1]))
   }
 }

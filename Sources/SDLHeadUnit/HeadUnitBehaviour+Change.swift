@@ -1,0 +1,56 @@
+import SDLMessages
+import SDLWire
+
+extension HeadUnitBehaviour {
+  /// One way in which a head unit behaves otherwise from now on.
+  public enum Change: Equatable, Sendable {
+    case rpcStart(ControlAnswer)
+    case registration(RPCAnswer)
+    case systemCapability(RPCAnswer)
+    case videoStart(VideoStartAnswer)
+    case serviceEnd(ControlAnswer)
+    /// Also of a start whose answer is still to come. Zero defers answers too: ``HeadUnitBehaviour/videoStartDelay``.
+    case videoStartDelay(Duration)
+    case dropsToNoneAfterRefusal(Bool)
+    case heartbeat(Heartbeat)
+    case player(Player)
+    case videoDataTimeout(Duration?)
+    case secondaryTransport(TransportEventUpdate?)
+  }
+
+  /// Takes a change over.
+  public mutating func apply(_ change: Change) {
+    switch change {
+    case .rpcStart(let answer): rpcStart = answer
+    case .registration(let answer): registration = answer
+    case .systemCapability(let answer): systemCapability = answer
+    case .videoStart(let answer): videoStarts = [answer]
+    case .serviceEnd(let answer): serviceEnd = answer
+    case .videoStartDelay(let delay): videoStartDelay = delay
+    case .dropsToNoneAfterRefusal(let drops): dropsToNoneAfterRefusal = drops
+    case .heartbeat(let heartbeat): self.heartbeat = heartbeat
+    case .player(let player): self.player = player
+    case .videoDataTimeout(let timeout): videoDataTimeout = timeout
+    case .secondaryTransport(let update): secondaryTransport = update
+    }
+  }
+}
+
+extension HeadUnitSession {
+  /// The head unit behaves otherwise, to this app and from now on.
+  public mutating func change(_ change: HeadUnitBehaviour.Change, now: Duration) -> [Action] {
+    behaviour.apply(change)
+    switch change {
+    case .heartbeat:
+      heartbeat = nil
+      timers.cancel(.heartbeat)
+      if app != nil { startScriptedHeartbeat(now: now) }
+    case .videoStartDelay(let delay):
+      if let pendingVideoStart { timers.arm(.videoStart, at: pendingVideoStart.time + delay) }
+    case .videoDataTimeout(nil): timers.cancel(.videoData)
+    case .secondaryTransport: sendTransportEventUpdate()
+    default: break
+    }
+    return takeActions()
+  }
+}

@@ -1,0 +1,104 @@
+import SDLMessages
+
+/// What a head unit does by itself, and when: the text of a behaviour script, read.
+///
+/// UTF-8, one step per line: `WHEN: COMMAND`. What follows a `#` at the beginning of a line or behind a space is a
+/// comment; empty lines do nothing. A command is one of ``HeadUnitCommand/usage`` except `help`. When is
+///
+///     at SECONDS                        since the head unit began to listen
+///     on EVENT [NUMBER] [after SECONDS] with each event, or only the one of that number (from 1 on), or later than it
+///
+/// with the events of ``Event``. An event's step concerns the app that the event is about, as long as that is connected, and
+/// any other step the app on the screen. What is due at one time is carried out in the order of the lines.
+public struct HeadUnitScript: Equatable, Sendable {
+  /// What happens at a head unit.
+  public enum Event: String, CaseIterable, Sendable {
+    /// An app's connection.
+    case connected
+    case registered
+    /// The app was told of its level (OnHMIStatus).
+    case hmiFull = "hmi-full"
+    case hmiLimited = "hmi-limited"
+    case hmiBackground = "hmi-background"
+    case hmiNone = "hmi-none"
+    /// StartService(video) has come; the answer to it comes after the step.
+    case startVideo = "start-video"
+    /// StartServiceACK(video).
+    case streamStarted = "stream-started"
+    /// StartServiceNAK(video).
+    case streamRefused = "stream-refused"
+    /// A picture of the stream; counted anew from each `stream-started`.
+    case frame
+    /// There was no video for SDL Core's VideoDataStoppedTimeout.
+    case dataStopped = "data-stopped"
+    case streamStopped = "stream-stopped"
+    /// OnAppCapabilityUpdated.
+    case appCapability = "app-capability"
+    /// SendHapticData.
+    case haptics
+    /// The app broke a rule.
+    case violation
+    case unregistered
+    case disconnected
+  }
+
+  /// When a step is due.
+  public enum Trigger: Equatable, Sendable {
+    /// Since the head unit began to listen.
+    case time(Duration)
+    /// `number` counts from 1; nil stands for each.
+    case event(Event, number: Int?, delay: Duration)
+  }
+
+  /// One line.
+  public struct Step: Equatable, Sendable {
+    /// From 1 on.
+    public var line: Int
+    public var trigger: Trigger
+    public var command: HeadUnitCommand
+    /// As written, without the comment.
+    public var text: String
+  }
+
+  /// In the order of the lines.
+  public var steps: [Step]
+
+  /// A script of these steps; without any nothing happens.
+  public init(steps: [Step] = []) {
+    self.steps = steps
+  }
+
+  /// Whether a step waits for `event`.
+  public func reacts(to event: Event) -> Bool {
+    steps.contains { step in
+      if case .event(event, _, _) = step.trigger { true } else { false }
+    }
+  }
+}
+
+extension HeadUnitScript.Event {
+  /// Nil for what no script can react to. ``frame`` is counted by the owner of the session.
+  public init?(_ event: HeadUnitSession.Event) {
+    switch event {
+    case .appRegistered: self = .registered
+    case .hmiStatusSent(let status):
+      guard status.windowID == 0, let level = status.level else { return nil }
+      switch level {
+      case .full: self = .hmiFull
+      case .limited: self = .hmiLimited
+      case .background: self = .hmiBackground
+      case .none: self = .hmiNone
+      }
+    case .videoStartRequested: self = .startVideo
+    case .videoStarted: self = .streamStarted
+    case .videoRefused: self = .streamRefused
+    case .videoDataStopped: self = .dataStopped
+    case .videoStopped: self = .streamStopped
+    case .appCapability: self = .appCapability
+    case .hapticRectangles: self = .haptics
+    case .violation: self = .violation
+    case .appUnregistered: self = .unregistered
+    case .touchSent, .videoData, .videoMissed, .videoTimestamp, .appHMIStatus: return nil
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/// A script that is carried out: takes what happens and the time, and says what to do.
+///
+/// A command may cause the event that it waits for. Therefore steps are only due, never carried out, when an event is
+/// noted; at most ``maximumStepCount`` of them become due within ``window``, so that the head unit stays one whatever the
+/// script says; and what waits is bounded.
+public struct HeadUnitScriptRun: Sendable {
+  /// Something to carry out.
+  public struct Order: Equatable, Sendable {
+    public var command: HeadUnitCommand
+    /// Whom the event was about that caused it.
+    public var app: UInt8?
+    /// Nil for a part of a command that takes its time.
+    public var step: HeadUnitScript.Step?
+
+    /// Memberwise.
+    public init(command: HeadUnitCommand, app: UInt8? = nil, step: HeadUnitScript.Step? = nil) {
+      self.command = command
+      self.app = app
+      self.step = step
+    }
+  }
+
+  /// Steps were put off because there were too many at once.
+  public struct Congestion: Equatable, Sendable {
+    public var waiting: Int
+    /// Forgotten, since the beginning.
+    public var dropped: Int
+  }
+
+  public static let maximumStepCount = 100
+  public static let window = Duration.milliseconds(100)
+  /// More do not wait.
+  public static let maximumWaitingCount = 4000
+
+  private let script: HeadUnitScript
+  private let events: Set<HeadUnitScript.Event>
+  private var counts: [HeadUnitScript.Event: Int] = [:]
+  private var frames: [UInt8: FrameCount] = [:]
+  /// In the order of their times; of one time in that of their coming.
+  private var waiting: [(time: Duration, order: Order)] = []
+  private var windowStart: Duration?
+  private var countInWindow = 0
+  private var dropped = 0
+  private var isCongested = false
+
+  private struct FrameCount {
+    /// Before the stream that runs.
+    var base: UInt64 = 0
+    var total: UInt64 = 0
+
+    var inStream: Int { Int(clamping: total - min(base, total)) }
+
+    mutating func startStream() {
+      base = total
+    }
+  }
+
+  /// A head unit that begins to listen at `now`.
+  public init(_ script: HeadUnitScript = HeadUnitScript(), now: Duration) {
+    self.script = script
+    events = Set(HeadUnitScript.Event.allCases.filter { script.reacts(to: $0) })
+    for step in script.steps {
+      guard case .time(let time) = step.trigger else { continue }
+      wait(for: now + time, Order(command: step.command, step: step))
+    }
+  }
+
+  /// When ``takeDue(at:)`` has something; nil when nothing waits.
+  public var nextDeadline: Duration? {
+    guard let first = waiting.first?.time else { return nil }
+    guard let windowStart, countInWindow >= Self.maximumStepCount else { return first }
+    return max(first, windowStart + Self.window)
+  }
+
+  /// Whether a step waits for `event`. Without a script that costs nothing, because it is asked for per frame.
+  public func reacts(to event: HeadUnitScript.Event) -> Bool { !events.isEmpty && events.contains(event) }
+
+  /// Something happened, to the app if there is one.
+  public mutating func note(_ event: HeadUnitScript.Event, app: UInt8?, now: Duration) {
+    if event == .streamStarted, let app { frames[app]?.startStream() }
+    if event == .disconnected, let app { frames[app] = nil }
+    guard reacts(to: event) else { return }
+    let count = counts[event, default: 0] + 1
+    counts[event] = count
+    trigger(event, count...count, app: app, now: now)
+  }
+
+  /// The app has sent so many pictures by now, since it is connected.
+  public mutating func notePictures(_ total: UInt64, app: UInt8, now: Duration) {
+    guard reacts(to: .frame) else { return }
+    var count = frames[app, default: FrameCount()]
+    let before = count.inStream
+    count.total = total
+    frames[app] = count
+    guard count.inStream > before else { return }
+    trigger(.frame, before + 1...count.inStream, app: app, now: now)
+  }
+
+  private mutating func trigger(
+    _ event: HeadUnitScript.Event, _ numbers: ClosedRange<Int>, app: UInt8?, now: Duration
+  ) {
+    for step in script.steps {
+      guard case .event(event, let number, let delay) = step.trigger, number.map(numbers.contains) ?? true else {
+        continue
+      }
+      wait(for: now + delay, Order(command: step.command, app: app, step: step))
+    }
+  }
+
+  /// Lets a command wait; for those that take their time.
+  public mutating func wait(for time: Duration, _ order: Order) {
+    guard waiting.count < Self.maximumWaitingCount else {
+      dropped += 1
+      return
+    }
+    let index = waiting.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
+    waiting.insert((time, order), at: index)
+  }
+
+  /// Removes and returns the first of what is due; nil also when there was too much of it.
+  public mutating func takeDue(at now: Duration) -> Order? {
+    if windowStart.map({ now - $0 >= Self.window }) ?? true {
+      windowStart = now
+      countInWindow = 0
+    }
+    guard countInWindow < Self.maximumStepCount, let first = waiting.first, first.time <= now else { return nil }
+    countInWindow += 1
+    waiting.removeFirst()
+    return first.order
+  }
+
+  /// Tells once of each congestion.
+  public mutating func takeCongestion(at now: Duration) -> Congestion? {
+    let isDue = waiting.first.map { $0.time <= now } ?? false
+    let wasCongested = isCongested
+    isCongested = isDue && countInWindow >= Self.maximumStepCount
+    return isCongested && !wasCongested ? Congestion(waiting: waiting.count, dropped: dropped) : nil
+  }
+}

@@ -1,0 +1,59 @@
+import SDLMessages
+
+/// One finger on the screen: a tap, or a straight way at a steady speed.
+public struct TouchGesture: Equatable, Sendable {
+  public var start: OnTouchEvent.Sample
+  public var end: OnTouchEvent.Sample
+  /// From putting the finger down to lifting it.
+  public var duration: Duration
+
+  /// Between two messages of a finger that moves: what a screen at 50 Hz can tell.
+  private static let interval = Duration.milliseconds(20)
+  private static let tapTime = Duration.milliseconds(50)
+  private static let swipeTime = Duration.milliseconds(300)
+  private static let longestTime = Duration.seconds(10)
+
+  /// Memberwise.
+  public init(from start: OnTouchEvent.Sample, to end: OnTouchEvent.Sample, duration: Duration) {
+    self.start = start
+    self.end = end
+    self.duration = duration
+  }
+
+  /// The messages to the app, and how long after the first each one comes.
+  public var messages: [(time: Duration, event: OnTouchEvent)] {
+    var messages = [(Duration.zero, event(.begin, at: start))]
+    if start != end {
+      let count = max(Int(duration / Self.interval), 1)
+      for index in 1...count {
+        let share = Double(index) / Double(count)
+        messages.append((duration * share, event(.move, at: place(share))))
+      }
+    }
+    messages.append((duration, event(.end, at: end)))
+    return messages
+  }
+
+  private func place(_ share: Double) -> OnTouchEvent.Sample {
+    func between(_ start: Int, _ end: Int) -> Int { start + Int((Double(end - start) * share).rounded()) }
+    return OnTouchEvent.Sample(x: between(start.x, end.x), y: between(start.y, end.y))
+  }
+
+  private func event(_ kind: OnTouchEvent.Kind, at place: OnTouchEvent.Sample) -> OnTouchEvent {
+    OnTouchEvent(kind: kind, fingers: [OnTouchEvent.Finger(id: 0, samples: [place])])
+  }
+
+  /// "tap X Y" or "swipe X Y X Y [SECONDS]", with a swipe of at most 10 s.
+  init?(_ words: [String]) {
+    let isSwipe = words.first == "swipe" && (5...6).contains(words.count)
+    guard isSwipe || words.first == "tap" && words.count == 3 else { return nil }
+    let numbers = words[1..<(isSwipe ? 5 : 3)].compactMap { Int($0) }.filter(OnTouchEvent.coordinates.contains)
+    guard numbers.count == (isSwipe ? 4 : 2) else { return nil }
+    start = OnTouchEvent.Sample(x: numbers[0], y: numbers[1])
+    end = isSwipe ? OnTouchEvent.Sample(x: numbers[2], y: numbers[3]) : start
+    duration = isSwipe ? Self.swipeTime : Self.tapTime
+    guard words.count == 6 else { return }
+    guard let time = HeadUnitCommand.seconds(words[5]), time <= Self.longestTime else { return nil }
+    duration = time
+  }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import SDLHeadUnit
+
+/// A file with a ``HeadUnitScript``.
+public enum HeadUnitScriptFile {
+  /// Why there is no script.
+  public enum Failure: Error, Equatable, CustomStringConvertible {
+    case unreadable(path: String, errno: Int32)
+    case malformed(path: String, HeadUnitScript.Malformed)
+
+    /// One line for people, with the path.
+    public var description: String {
+      switch self {
+      case .unreadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
+      case .malformed(let path, let malformed): "\(path), \(malformed)"
+      }
+    }
+  }
+
+  /// Reads the file at once, without waiting for one that is a pipe.
+  public static func read(_ path: String) throws(Failure) -> HeadUnitScript {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
+    defer { close(descriptor) }
+    // A byte more than allowed, to tell.
+    var bytes = [UInt8](repeating: 0, count: HeadUnitScript.maximumByteCount + 1)
+    var count = 0
+    while count < bytes.count {
+      let space = bytes.count - count
+      let read = bytes.withUnsafeMutableBytes { buffer in
+        // Within the buffer, since there is space.
+        Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, space)
+      }
+      if read < 0, errno == EINTR { continue }
+      guard read >= 0 else { throw .unreadable(path: path, errno: errno) }
+      if read == 0 { break }
+      count += read
+    }
+    do throws(HeadUnitScript.Malformed) {
+      return try HeadUnitScript(Array(bytes[..<count]))
+    } catch {
+      throw .malformed(path: path, error)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import GStreamerKit
+import Glibc
+import SDLHeadUnit
+import SDLLink
+import Testing
+
+@testable import Plugin
+
+/// The scripts of `pipelines/scripts`, each with an app that has to bear it: what the driver does, and how video is refused.
+@Suite struct ReadyScriptTests {
+  /// Every file is in one of the tests.
+  @Test func allAreTried() throws {
+    let folder = try #require(opendir(ScriptedScreen.folder))
+    defer { closedir(folder) }
+    var names: Set<String> = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if !name.hasPrefix(".") { names.insert(name) }
+    }
+    let tried = [
+      "suspend", "interruptions", "nak-ladder", "refusal-without-a-cause", "silent-start", "silent-end",
+      "odd-acknowledgements", "own-end", "resize", "partial-updates", "broken-connection", "ignition-off",
+      "registration", "no-capability", "touches", "distraction", "late-player", "heartbeat", "secondary-transport",
+    ]
+    #expect(names == Set(tried.map { "\($0).txt" }))
+    for name in names { _ = try HeadUnitScriptFile.read("\(ScriptedScreen.folder)/\(name)") }
+  }
+
+  @Test func suspend() throws {
+    let drive = try ScriptedScreen("suspend", "screen-size=320x240")
+    let news = try drive.wait(
+      for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
+    #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
+    #expect(drive.sink["hmi-level"] == "limited" && drive.sink.statistics["suspensions"] == 2)
+    for _ in 0..<3 { try drive.expectStart() }
+    drive.expectNoViolation()
+  }
+
+  @Test func interruptions() throws {
+    let drive = try ScriptedScreen("interruptions", "screen-size=320x240")
+    let news = try drive.wait(
+      for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
+    #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
+    let statuses = drive.app.messages.filter { $0.isElement("sdl-hmi-status") }.map(\.fields)
+    let levels = statuses.compactMap { $0["level"] }
+    #expect(levels == ["none", "full", "full", "full", "full", "full", "background", "full"], "\(statuses)")
+    // The call is heard, not seen.
+    #expect(statuses[2]["audio-streaming-state"] == "not-audible")
+    #expect(
+      statuses[2]["video-streaming-state"] == "streamable" && statuses[4]["video-streaming-state"] == "not-streamable")
+    drive.expectNoViolation()
+  }
+
+  @Test func nakLadder() throws {
+    let drive = try ScriptedScreen(
+      "nak-ladder", "preset=core", source: "videotestsrc is-live=true pattern=ball ! videoconvertscale")
+    let refusals = try (0..<2).map { _ in try drive.screen.pipeline.waitForElementMessage("sdl-stream-refused") }
+    #expect(refusals.map { $0["rejected"] } == ["videoProtocol", "width, height"])
+    #expect(refusals.map { $0["reason"] } == ["this protocol is out of order", "the display is too small"])
+    let started = try drive.app.waitForElementMessage("sdl-stream-started")
+    #expect(started["protocol"] == "RTP" && (started["width"], started["height"]) == ("320", "200"), "\(started)")
+    #expect(drive.app.messages.filter { $0.isElement("sdl-hmi-status") }.count == 2)
+    #expect(drive.sink.statistics["stream-start-failures"] == 2)
+    try drive.expectStart(width: 320, height: 200)
+    drive.expectNoViolation()
+  }
+
+  @Test func refusalWithoutACause() throws {
+    let drive = try ScriptedScreen("refusal-without-a-cause", "screen-size=320x240")
+    #expect(try drive.app.waitForWarning().isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
+    _ = try drive.wait(for: "sdl-stream-started")
+    #expect(drive.sink.statistics["stream-start-failures"] == 1 && drive.screen.statistics["stream-refusals"] == 1)
+    try drive.expectStart()
+    drive.expectNoViolation()
+  }
+
+  @Test func silentStart() throws {
+    let drive = try ScriptedScreen("silent-start", "screen-size=320x240", sink: "start-timeout=1000")
+    let began = MonotonicClock.now
+    #expect(try drive.app.waitForWarning().text.contains("did not answer"))
+    _ = try drive.wait(for: "sdl-stream-started")
+    #expect(MonotonicClock.now - began >= .milliseconds(2500))
+    #expect(drive.sink.statistics["stream-start-failures"] == 1)
+    try drive.expectStart()
+    drive.expectNoViolation()
+  }
+
+  @Test func silentEnd() throws {
+    let drive = try ScriptedScreen("silent-end", "screen-size=320x240")
+    let news = try drive.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
+    #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted"])
+    for _ in 0..<2 { try drive.expectStart() }
+    drive.expectNoViolation()
+  }
+
+  @Test func oddAcknowledgements() throws {
+    let drive = try ScriptedScreen(
+      "odd-acknowledgements", "screen-size=320x240",
+      source: "videotestsrc is-live=true pattern=ball ! videoconvertscale")
+    for _ in 0..<2 { try drive.expectStart(width: 320, height: 240) }
+    try drive.expectStart(width: 160, height: 120)
+    drive.expectNoViolation()
+  }
+
+  @Test func ownEnd() throws {
+    let drive = try ScriptedScreen("own-end", "screen-size=320x240")
+    let news = try drive.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
+    #expect(news[1]["reason"] == "head-unit")
+    let stopped = try drive.screen.pipeline.waitForElementMessage("sdl-stream-stopped")
+    #expect(stopped["reason"] == "head-unit" && stopped["frames-out"].flatMap { Int($0) }.map { $0 <= 20 } == true)
+    for _ in 0..<2 { try drive.expectStart() }
+    drive.expectNoViolation()
+  }
+}

@@ -1,0 +1,117 @@
+import SDLMessages
+import Testing
+
+@testable import SDLHeadUnit
+
+/// When the steps of scripts are due.
+@Suite struct ScriptRunTests {
+  private static let start = Duration.seconds(100)
+
+  private func run(_ text: String) throws -> HeadUnitScriptRun {
+    try HeadUnitScriptRun(HeadUnitScript(text), now: Self.start)
+  }
+
+  /// Lines that become due, with their apps.
+  private func expect(
+    _ lines: [String], from run: inout HeadUnitScriptRun, after time: Duration = .zero,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    var due: [String] = []
+    while let order = run.takeDue(at: Self.start + time) {
+      due.append("\(order.step?.line ?? 0)" + (order.app.map { "@\($0)" } ?? ""))
+    }
+    #expect(due == lines, sourceLocation: sourceLocation)
+  }
+
+  @Test func times() throws {
+    var run = try run("at 2: cut\nat 0: cut\nat 1: cut\nat 1: end-video")
+    #expect(run.nextDeadline == Self.start)
+    expect(["2"], from: &run)
+    #expect(run.nextDeadline == Self.start + .seconds(1))
+    expect([], from: &run, after: .milliseconds(999))
+    expect(["3", "4"], from: &run, after: .milliseconds(1001))
+    expect(["1"], from: &run, after: .seconds(5))
+    #expect(run.nextDeadline == nil)
+  }
+
+  @Test func events() throws {
+    var run = try run(
+      "on registered: cut\non registered 2: cut\non registered 2 after 1: cut\non disconnected: cut\non registered: cut"
+    )
+    run.note(.connected, app: 1, now: Self.start)
+    #expect(run.nextDeadline == nil)
+    run.note(.registered, app: 1, now: Self.start)
+    expect(["1@1", "5@1"], from: &run)
+    run.note(.registered, app: 2, now: Self.start)
+    run.note(.disconnected, app: 1, now: Self.start)
+    expect(["1@2", "2@2", "5@2", "4@1"], from: &run)
+    #expect(run.nextDeadline == Self.start + .seconds(1))
+    expect(["3@2"], from: &run, after: .seconds(1))
+    run.note(.registered, app: nil, now: Self.start + .seconds(2))
+    expect(["1", "5"], from: &run, after: .seconds(2))
+  }
+
+  @Test func frames() throws {
+    var run = try run("on frame 3: cut\non frame: cut\non stream-started: end-video")
+    run.note(.streamStarted, app: 1, now: Self.start)
+    expect(["3@1"], from: &run)
+    for (total, due) in [(1, ["2@1"]), (1, []), (2, ["2@1"]), (4, ["1@1", "2@1"]), (9, ["2@1"])] as [(UInt64, [String])]
+    {
+      run.notePictures(total, app: 1, now: Self.start)
+      expect(due, from: &run)
+    }
+    // Each app and each stream has its own.
+    run.notePictures(3, app: 2, now: Self.start)
+    expect(["1@2", "2@2"], from: &run)
+    run.note(.streamStarted, app: 1, now: Self.start)
+    run.notePictures(11, app: 1, now: Self.start)
+    expect(["3@1", "2@1"], from: &run)
+    run.notePictures(12, app: 1, now: Self.start)
+    expect(["1@1", "2@1"], from: &run)
+    run.note(.disconnected, app: 1, now: Self.start)
+    run.notePictures(3, app: 1, now: Self.start)
+    expect(["1@1", "2@1"], from: &run)
+  }
+
+  /// What waits longer than another, but came sooner, is carried out in the order of the times.
+  @Test func partsOfCommandsComeInBetween() throws {
+    var run = try run("at 1: cut\nat 3: cut")
+    run.wait(for: Self.start + .seconds(2), HeadUnitScriptRun.Order(command: .cut, app: 7))
+    expect(["1", "0@7", "2"], from: &run, after: .seconds(9))
+  }
+
+  /// Steps that cause each other for ever leave the head unit its time for other things.
+  @Test func congestion() throws {
+    var run = try run("on hmi-none: level none\non hmi-none: level none")
+    var now = Self.start
+    run.note(.hmiNone, app: 1, now: now)
+    var count = 0
+    while run.takeDue(at: now) != nil {
+      count += 1
+      run.note(.hmiNone, app: 1, now: now)
+    }
+    #expect(count == HeadUnitScriptRun.maximumStepCount)
+    let congestions = [run.takeCongestion(at: now), run.takeCongestion(at: now)]
+    #expect(congestions == [.init(waiting: 102, dropped: 0), nil])
+    #expect(run.nextDeadline == now + HeadUnitScriptRun.window)
+    now += .milliseconds(99)
+    expect([], from: &run, after: now - Self.start)
+    // It grows, up to a limit.
+    for _ in 0..<100 {
+      now += HeadUnitScriptRun.window
+      while run.takeDue(at: now) != nil { run.note(.hmiNone, app: 1, now: now) }
+    }
+    #expect(run.nextDeadline.map { $0 > now } == true)
+    // And ends with its cause.
+    var rest = 0
+    while let deadline = run.nextDeadline {
+      now = max(now, deadline)
+      while run.takeDue(at: now) != nil { rest += 1 }
+      _ = run.takeCongestion(at: now)
+    }
+    #expect(rest <= HeadUnitScriptRun.maximumWaitingCount)
+    now += HeadUnitScriptRun.window
+    run.note(.hmiNone, app: 1, now: now)
+    expect(["1@1", "2@1"], from: &run, after: now - Self.start)
+  }
+}
