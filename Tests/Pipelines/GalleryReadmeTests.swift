@@ -23,7 +23,7 @@ import Testing
   /// What stands in backticks and is a file, or a folder with its slash.
   private var names: Set<String> {
     Set(
-      text.matches(of: /`([a-z0-9\/-]+(?:\/|\.(?:sh|py|c|html|svg|swift)))`/).map { String($0.1) }
+      text.matches(of: /`([a-z0-9\/-]+(?:\/|\.(?:sh|py|c|html|svg|swift|txt)))`/).map { String($0.1) }
         .filter { !$0.hasPrefix("build/") && !$0.hasPrefix("demo/") })
   }
 

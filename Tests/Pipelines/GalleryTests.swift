@@ -131,6 +131,22 @@ import Testing
     #expect(ball.count == 1 && (500...5000).contains(ball.whitePixels(of: 0)), "\(ball.whitePixels(of: 0))")
   }
 
+  @Test(arguments: [
+    ("suspend", ["sdl-stream-stopped, reason=(string)hmi-status", "sdl-stream-started, reason=(string)restarted"]),
+    ("resize", ["sdl-resized, old-width=(int)800, old-height=(int)380, width=(int)400, height=(int)240"]),
+    ("nak-ladder", ["rejecting videoProtocol", "rejecting width, height", "protocol=(string)RTP"]),
+  ])
+  func scripted(_ script: String, texts: [String]) throws {
+    // Each script takes some two seconds of the stream.
+    let result = try example(
+      "scripted.sh", pipelines.appending(path: "scripts/\(script).txt").path, environment: ["NUM_BUFFERS": "120"]
+    ).wait()
+    #expect(result.status == 0, "\(result)")
+    let text = result.output + result.errors
+    for expected in texts { #expect(text.contains(expected), "\(result)") }
+    #expect(!text.contains("sdl-violation"), "\(result)")
+  }
+
   @Test func twoApps() throws {
     let result = try example("two-apps.py").wait()
     #expect(result.status == 0, "\(result)")
