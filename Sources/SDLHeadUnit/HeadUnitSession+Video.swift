@@ -12,6 +12,11 @@ extension HeadUnitSession {
     }
     let request =
       rpcService.headerVersion >= 5 ? VideoServiceParameters(payload: frame.payload) : VideoServiceParameters()
+    if case .ending(let since) = video, !configuration.isStrict {
+      // SDL's libraries for apps never acknowledge; SDL Core then refuses them for ever.
+      if now - since < CoreLimits.endServiceACK { report(.endServiceNotAcknowledged(after: now - since)) }
+      closeVideo(.endedByHeadUnit, now: now)
+    }
     if let reason = reasonToRefuse(app, version: rpcService.headerVersion) {
       return refuseVideo([], reason: reason, now: now)
     }
