@@ -64,7 +64,7 @@ import Testing
     app.video(Stream.keyFrame)
     let silence = Violation.endServiceNotAcknowledged(after: .seconds(seconds == 1 ? 1 : 5))
     if isStrict {
-      #expect(app.controls == ["video endService", "video startServiceNAK"])
+      #expect(app.controls.prefix(2) == ["video endService", "video startServiceNAK"])
       #expect(app.violations.contains(.startWhileActive(.video)))
     } else {
       #expect(app.controls == ["video endService", "video startServiceACK"])
