@@ -68,10 +68,17 @@ public struct PropertySpecification {
         name, nick, blurb, IntegerRows.makeRowSpec(name: name, nick: nick, blurb: blurb, flags), flags)
     case .structures:
       gst_param_spec_array(
-        name, nick, blurb, g_param_spec_boxed("structure", "Structure", "One of them", cgst_type_structure(), flags),
+        name, nick, blurb,
+        g_param_spec_boxed(
+          Self.elementName.cString, Self.elementNick.cString, Self.elementBlurb.cString, cgst_type_structure(), flags),
         flags)
     }
   }
+
+  // Not as literals in a call, whose copies GObject would keep pointers to.
+  private static let elementName: StaticString = "structure"
+  private static let elementNick: StaticString = "Structure"
+  private static let elementBlurb: StaticString = "One of them"
 
   private var flags: GParamFlags {
     let access =

@@ -17,8 +17,8 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   public var videoCapability: VideoStreamingCapability?
   /// Largest frame payload that is accepted, in bytes; announced as `mtu`.
   public var maximumPayload: Int
-  /// Whether an app that streams without the right is unregistered with PROTOCOL_VIOLATION, as SDL Core does. When
-  /// false the violation is only reported.
+  /// Whether an app that streams without the right is unregistered with PROTOCOL_VIOLATION, and one that has not
+  /// acknowledged an EndService refused its next start, as SDL Core does. When false the violation is only reported.
   public var isStrict: Bool
   /// Whether a video size that no capability offers is refused, as the software behind SDL Core usually does. When
   /// false any size passes, as SDL Core itself lets it.

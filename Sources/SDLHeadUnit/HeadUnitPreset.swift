@@ -11,6 +11,8 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
   case genericHMI = "generic-hmi"
   /// Protocol 4, RPC 4.4: no video capability, only the size of the screen.
   case legacy
+  /// Everything that was seen to go wrong, at once.
+  case hostile
 
   /// The head unit's configuration, without deviations.
   public var configuration: HeadUnitConfiguration {
@@ -30,6 +32,7 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
       return HeadUnitConfiguration(
         screen: ImageResolution(800, 480), videoCapability: nil, maximumProtocolVersion: ProtocolVersion(4),
         rpcVersion: RPCVersion(4, 4))
+    case .hostile: return .hostile
     }
   }
 

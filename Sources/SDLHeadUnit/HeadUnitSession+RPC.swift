@@ -52,7 +52,7 @@ extension HeadUnitSession {
     case .sendHapticData where app.rpcVersion >= RPCVersion(4, 5):
       answerHapticData(request, app)
     default:
-      respond(to: request, success: false, .unsupportedRequest)
+      answerOther(request, app, now: now)
     }
   }
 

@@ -23,7 +23,8 @@ extension HeadUnitSession {
     app = RegisteredApp(
       types: parameters.appTypes, isMedia: parameters.isMediaApplication, rpcVersion: rpcVersion,
       status: HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable))
-    respond(to: request, registrationResponse(RPCResult(success: true, resultCode: code), rpcVersion).json)
+    let response = registrationResponse(RPCResult(success: true, resultCode: code), rpcVersion)
+    respond(to: request, TemplateCapabilities.added(to: response.json))
     report(
       .appRegistered(
         name: parameters.appName, id: parameters.appID, types: parameters.appTypes,
@@ -73,7 +74,7 @@ extension HeadUnitSession {
   private mutating func sendRegistrationNotifications(now: Duration) {
     apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
     if behaviour.activatesBeforePermissions { activateByItself(now: now) }
-    notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: Self.permissions).json)
+    notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: AppPermissions.levels).json)
     if behaviour.sendsCoreNotifications {
       notify(
         .onSystemRequest,
@@ -98,19 +99,4 @@ extension HeadUnitSession {
       ["requestType": .string("HTTP"), "fileType": .string("JSON"), "length": .integer(size)],
       bulk: [UInt8](repeating: UInt8(ascii: "p"), count: size))
   }
-
-  private static let permissions: [String: [HMILevel]] = [
-    "GetSystemCapability": HMILevel.allCases,
-    "OnAppCapabilityUpdated": [.full, .limited, .background],
-    "OnAppInterfaceUnregistered": HMILevel.allCases,
-    "OnDriverDistraction": [.full, .limited, .background],
-    "OnHMIStatus": HMILevel.allCases,
-    "OnPermissionsChange": HMILevel.allCases,
-    "OnSystemCapabilityUpdated": HMILevel.allCases,
-    "OnSystemRequest": HMILevel.allCases,
-    "OnTouchEvent": [.full],
-    "RegisterAppInterface": HMILevel.allCases,
-    "SendHapticData": [.full],
-    "UnregisterAppInterface": HMILevel.allCases,
-  ]
 }

@@ -16,6 +16,11 @@ extension HeadUnitSession {
     report(.videoStartRequested(request))
     isVideoStartLost = isSilentOnVideo
     if isSilentOnVideo { return }
+    if case .ending(let since) = video, !configuration.isStrict {
+      // SDL's libraries for apps never acknowledge; SDL Core then refuses them for ever.
+      if now - since < CoreLimits.endServiceACK { report(.endServiceNotAcknowledged(after: now - since)) }
+      closeVideo(.endedByHeadUnit, now: now)
+    }
     if let reason = reasonToRefuse(app, version: rpcService.headerVersion) {
       return refuseVideo([], reason: reason, now: now)
     }

@@ -35,6 +35,9 @@ extension HeadUnitSession {
     /// What the driver chose for it; events may have taken some of that away.
     var chosenStatus: HMIStatus
     var isSubscribedToVideoCapability = false
+    var files = AppFiles()
+    /// Names of hard buttons; never more than there are.
+    var subscribedButtons: Set<String> = []
 
     init(types: [AppHMIType], isMedia: Bool, rpcVersion: RPCVersion, status: HMIStatus) {
       self.types = types

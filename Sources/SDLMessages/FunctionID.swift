@@ -9,9 +9,18 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
 
   public static let registerAppInterface = FunctionID(rawValue: 1)
   public static let unregisterAppInterface = FunctionID(rawValue: 2)
+  public static let performInteraction = FunctionID(rawValue: 10)
+  public static let subscribeButton = FunctionID(rawValue: 18)
+  public static let unsubscribeButton = FunctionID(rawValue: 19)
+  public static let slider = FunctionID(rawValue: 26)
   public static let genericResponse = FunctionID(rawValue: 31)
+  public static let putFile = FunctionID(rawValue: 32)
+  public static let deleteFile = FunctionID(rawValue: 33)
+  public static let listFiles = FunctionID(rawValue: 34)
+  public static let setAppIcon = FunctionID(rawValue: 35)
   public static let getSystemCapability = FunctionID(rawValue: 48)
   public static let sendHapticData = FunctionID(rawValue: 49)
+  public static let closeApplication = FunctionID(rawValue: 58)
   public static let onHMIStatus = FunctionID(rawValue: 0x8000)
   public static let onAppInterfaceUnregistered = FunctionID(rawValue: 0x8001)
   public static let onDriverDistraction = FunctionID(rawValue: 0x8007)
@@ -22,23 +31,9 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let onSystemCapabilityUpdated = FunctionID(rawValue: 0x8013)
   public static let onAppCapabilityUpdated = FunctionID(rawValue: 0x8017)
 
-  private static let names: [FunctionID: String] = [
-    registerAppInterface: "RegisterAppInterface",
-    unregisterAppInterface: "UnregisterAppInterface",
-    genericResponse: "GenericResponse",
-    getSystemCapability: "GetSystemCapability",
-    sendHapticData: "SendHapticData",
-    onHMIStatus: "OnHMIStatus",
-    onAppInterfaceUnregistered: "OnAppInterfaceUnregistered",
-    onDriverDistraction: "OnDriverDistraction",
-    onPermissionsChange: "OnPermissionsChange",
-    onTouchEvent: "OnTouchEvent",
-    onSystemRequest: "OnSystemRequest",
-    onHashChange: "OnHashChange",
-    onSystemCapabilityUpdated: "OnSystemCapabilityUpdated",
-    onAppCapabilityUpdated: "OnAppCapabilityUpdated",
-  ]
-
   /// The name in the RPC specification, or "function N".
-  public var description: String { Self.names[self] ?? "function \(rawValue)" }
+  public var description: String { Self.names[rawValue] ?? "function \(rawValue)" }
+
+  /// Whether RPC specification 8.0 has it as a request.
+  public var isKnownRequest: Bool { rawValue < 0x8000 && self != .genericResponse && Self.names[rawValue] != nil }
 }

@@ -28,7 +28,7 @@ import Testing
     #expect(!result.output.contains("WARNING") && !result.errors.contains("WARNING"), "\(result)")
   }
 
-  @Test(arguments: ["default", "core", "generic-hmi", "legacy"])
+  @Test(arguments: ["default", "core", "generic-hmi", "legacy", "hostile"])
   func presets(_ preset: String) throws {
     let result = try folder.launch(
       "-m videotestsrc num-buffers=20 ! videoconvertscale ! sdlvideosink uri=sdl+builtin:\(preset)")
@@ -76,7 +76,7 @@ import Testing
     ("sdl://does-not-exist.invalid", "does-not-exist.invalid"),
     ("sdl://car:0", "port outside 1…65535"),
     ("nonsense", "write sdl://HOST:PORT"),
-    ("sdl+builtin:unknown", "default, core, generic-hmi, legacy"),
+    ("sdl+builtin:unknown", "default, core, generic-hmi, legacy, hostile"),
   ])
   func badURI(_ uri: String, _ complaint: String) throws {
     let result = try folder.launch("videotestsrc ! sdlvideosink uri=\(uri)")

@@ -36,9 +36,10 @@ import Testing
   @Test func garbage() throws {
     try undisturbed { screen in
       var random = SystemRandomNumberGenerator()
-      for _ in 0..<5 {
+      let noise = (0..<20_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+      for shift in 0..<5 {
         let guest = try RawApp(port: screen.port)
-        for _ in 0..<200 where !guest.send((0..<1000).map { _ in UInt8.random(in: 0...255, using: &random) }) { break }
+        for _ in 0..<10 where !guest.send(Array(noise.dropFirst(shift * 1000))) { break }
       }
       #expect(eventually { screen.statistics["connections-open"] == 1 })
       #expect(screen.statistics["violations"] > 0)

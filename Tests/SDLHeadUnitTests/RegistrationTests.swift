@@ -86,7 +86,7 @@ import Testing
 
   @Test func unknownRequestsAreAnswered() {
     var app = TestApp.registered()
-    for number in [3, 34, 12345, 0x0FFF_FFFF] as [UInt32] {
+    for number in [42, 12345, 0x0FFF_FFFF] as [UInt32] {
       let id = app.request(FunctionID(rawValue: number))
       #expect(app.rpcs.last?.function.rawValue == number)
       #expect(app.result(id) == RPCResult(success: false, resultCode: .unsupportedRequest))

@@ -51,6 +51,28 @@ import Testing
     #expect(app.events.last == .videoData(Stream.keyFrame))
   }
 
+  /// As apps of SDL's Java and JavaScript libraries do it: NONE and FULL again, without an acknowledgement.
+  @Test(arguments: [(true, 1), (true, 9), (false, 1), (false, 9)])
+  func startWithoutAcknowledgement(isStrict: Bool, seconds: Int) {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.isStrict = isStrict
+    var app = TestApp.streaming(configuration)
+    app.set(.none, .notStreamable)
+    app.wait(.seconds(seconds))
+    app.set(.full, .streamable)
+    app.startVideo(.standard)
+    app.video(Stream.keyFrame)
+    let silence = Violation.endServiceNotAcknowledged(after: .seconds(seconds == 1 ? 1 : 5))
+    if isStrict {
+      #expect(app.controls.prefix(2) == ["video endService", "video startServiceNAK"])
+      #expect(app.violations.contains(.startWhileActive(.video)))
+    } else {
+      #expect(app.controls == ["video endService", "video startServiceACK"])
+      #expect(app.violations == [silence])
+      #expect(app.events.last == .videoData(Stream.keyFrame))
+    }
+  }
+
   @Test func endOfTheSessionEndsEverything() {
     var app = TestApp.streaming()
     app.send(.endService, .rpc, payload: hash.bytes(version: 5))

@@ -172,14 +172,14 @@ import Testing
       "\(Violation.hashID(expected: 7, got: nil))" == "end of the session with hash missing, not 7")
   }
 
-  @Test func presetsDeviateInNothing() {
+  @Test func onlyOnePresetDeviates() {
     for preset in HeadUnitPreset.allCases {
       let configuration = preset.configuration
-      #expect(configuration.behaviour == HeadUnitBehaviour())
+      #expect((configuration.behaviour == HeadUnitBehaviour()) == (preset != .hostile))
       #expect(HeadUnitPreset(rawValue: preset.rawValue) == preset)
       #expect((configuration.videoCapability == nil) == (preset == .legacy))
       #expect(configuration.videoCapability?.preferredResolution ?? configuration.screen == configuration.screen)
     }
-    #expect(HeadUnitPreset.allCases.map(\.rawValue) == ["default", "core", "generic-hmi", "legacy"])
+    #expect(HeadUnitPreset.allCases.map(\.rawValue) == ["default", "core", "generic-hmi", "legacy", "hostile"])
   }
 }

@@ -16,7 +16,7 @@ enum HeadUnitSourcePreset: Int32, CaseIterable {
     case .core: HeadUnitPreset.core.configuration
     case .genericHMI: HeadUnitPreset.genericHMI.configuration
     case .legacy: HeadUnitPreset.legacy.configuration
-    case .hostile: .hostile
+    case .hostile: HeadUnitPreset.hostile.configuration
     }
   }
 }

@@ -47,7 +47,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
     case .uri:
       .init(
         "uri", "URI",
-        "Head unit: sdl://HOST[:PORT], or sdl+builtin:PRESET (default, core, generic-hmi, legacy). Unset: built-in",
+        "Head unit: sdl://HOST[:PORT], or sdl+builtin:PRESET (default, core, generic-hmi, legacy, hostile). Unset: built-in",
         .string(default: nil), .mutableReady)
     case .appName:
       .init(

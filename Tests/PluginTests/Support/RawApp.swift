@@ -10,7 +10,7 @@ final class RawApp {
   private var decoder = FrameDecoder()
   private var assembler = MessageAssembler()
   private var nextMessageID: UInt32 = 1
-  private var sessionID: UInt8 = 0
+  private(set) var sessionID: UInt8 = 0
   private let version: UInt8 = 5
 
   init(port: UInt16) throws {

@@ -1,0 +1,74 @@
+import SDLMessages
+
+/// What apps may do in which level: the policies that SDL Core ships for apps that it does not know, and its group for
+/// navigation (`sdl_preloaded_pt.json`, "Base-4" and "Navigation-1"), as far as they concern this head unit.
+enum AppPermissions {
+  /// The levels in which an RPC is allowed, by its name; what is missing is allowed in none.
+  static let levels: [String: [HMILevel]] = {
+    var levels: [String: [HMILevel]] = [:]
+    for (names, allowed) in groups {
+      for name in names { levels[name] = allowed }
+    }
+    return levels
+  }()
+
+  private static let groups: [(names: [String], allowed: [HMILevel])] = [
+    (
+      [
+        "ChangeRegistration", "DeleteFile", "GetSystemCapability", "ListFiles", "OnAppInterfaceUnregistered",
+        "OnDriverDistraction", "OnHMIStatus", "OnPermissionsChange", "OnSystemCapabilityUpdated", "OnSystemRequest",
+        "PutFile", "RegisterAppInterface", "ResetGlobalProperties", "SetAppIcon", "SetDisplayLayout",
+        "SetGlobalProperties", "SystemRequest", "UnregisterAppInterface",
+      ], HMILevel.allCases
+    ),
+    (
+      [
+        "AddCommand", "AddSubMenu", "AlertManeuver", "CloseApplication", "CreateInteractionChoiceSet", "DeleteCommand",
+        "DeleteInteractionChoiceSet", "DeleteSubMenu", "OnAppCapabilityUpdated", "SetMediaClockTimer", "Show",
+        "ShowConstantTBT", "SubscribeButton", "UnsubscribeButton", "UpdateTurnList",
+      ], [.full, .limited, .background]
+    ),
+    (["Alert", "PerformInteraction", "Speak"], [.full, .limited]),
+    (["OnTouchEvent", "ScrollableMessage", "SendHapticData", "ShowAppMenu", "Slider"], [.full]),
+  ]
+
+  /// The RPC version that a request came with; nothing before 4.0 is told apart.
+  static func introduction(of function: FunctionID) -> RPCVersion {
+    switch function.rawValue {
+    case 41...44, 48, 49: RPCVersion(4, 5)
+    case 45...47: RPCVersion(4, 1)
+    case 50...55: RPCVersion(5, 1)
+    case 56...63: RPCVersion(6)
+    case 64: RPCVersion(7)
+    default: RPCVersion(1)
+    }
+  }
+
+  /// The members that a request must have (MOBILE_API.xml).
+  static func mandatoryMembers(of function: FunctionID) -> [String] {
+    mandatory[function.description] ?? []
+  }
+
+  private static let mandatory: [String: [String]] = [
+    "AddCommand": ["cmdID"],
+    "AddSubMenu": ["menuID", "menuName"],
+    "ChangeRegistration": ["language", "hmiDisplayLanguage"],
+    "CreateInteractionChoiceSet": ["interactionChoiceSetID", "choiceSet"],
+    "DeleteCommand": ["cmdID"],
+    "DeleteFile": ["syncFileName"],
+    "DeleteInteractionChoiceSet": ["interactionChoiceSetID"],
+    "DeleteSubMenu": ["menuID"],
+    "PerformInteraction": ["initialText", "interactionMode", "interactionChoiceSetIDList"],
+    "PutFile": ["syncFileName", "fileType"],
+    "ResetGlobalProperties": ["properties"],
+    "ScrollableMessage": ["scrollableMessageBody"],
+    "SetAppIcon": ["syncFileName"],
+    "SetDisplayLayout": ["displayLayout"],
+    "SetMediaClockTimer": ["updateMode"],
+    "Slider": ["numTicks", "position", "sliderHeader"],
+    "Speak": ["ttsChunks"],
+    "SubscribeButton": ["buttonName"],
+    "SystemRequest": ["requestType"],
+    "UnsubscribeButton": ["buttonName"],
+  ]
+}

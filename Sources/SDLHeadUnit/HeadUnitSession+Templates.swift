@@ -1,0 +1,82 @@
+import SDLMessages
+import SDLWire
+
+/// Requests that have nothing to do with video: texts, menus, buttons, speech and files. They are answered as by a head
+/// unit that does what they say, and shown nowhere; who is asked to choose something never does.
+extension HeadUnitSession {
+  mutating func answerOther(_ request: RPCMessage, _ app: RegisteredApp, now: Duration) {
+    let function = request.function
+    guard function.isKnownRequest, app.rpcVersion >= AppPermissions.introduction(of: function) else {
+      return respond(to: request, success: false, .unsupportedRequest)
+    }
+    guard let levels = AppPermissions.levels[function.description], let level = app.status.level, levels.contains(level)
+    else {
+      return respond(to: request, success: false, .disallowed)
+    }
+    let members = AppPermissions.mandatoryMembers(of: function)
+    guard members.allSatisfy({ request.parameters[$0] != nil }) else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    switch function {
+    case .putFile: putFile(request)
+    case .deleteFile: deleteFile(request)
+    case .listFiles: listFiles(request, app)
+    case .setAppIcon:
+      let isThere = request.parameters["syncFileName"]?.string.map(app.files.contains) ?? false
+      respond(to: request, success: isThere, isThere ? .success : .invalidData)
+    case .subscribeButton, .unsubscribeButton: subscribe(request, isWanted: function == .subscribeButton)
+    case .performInteraction, .slider: respond(to: request, success: false, .timedOut)
+    case .closeApplication:
+      respond(to: request, success: true, .success)
+      dropToNone(now: now)
+    default: respond(to: request, success: true, .success)
+    }
+  }
+
+  private mutating func putFile(_ request: RPCMessage) {
+    let offset = request.parameters["offset"]?.integer ?? 0
+    guard let name = request.parameters["syncFileName"]?.string, (1...255).contains(name.count), !name.contains("/"),
+      !request.bulk.isEmpty
+    else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    let isStored = app?.files.put(name, offset: offset, count: request.bulk.count) ?? false
+    respond(to: request, isStored, isStored ? .success : .outOfMemory)
+  }
+
+  private mutating func deleteFile(_ request: RPCMessage) {
+    guard let name = request.parameters["syncFileName"]?.string else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    let isDeleted = app?.files.delete(name) ?? false
+    respond(to: request, isDeleted, isDeleted ? .success : .rejected)
+  }
+
+  private mutating func listFiles(_ request: RPCMessage, _ app: RegisteredApp) {
+    // The specification allows a thousand names.
+    let names = app.files.names.prefix(1000).map(JSONValue.string)
+    respond(to: request, true, .success, ["filenames": .array(names)])
+  }
+
+  /// Each answer about files says how much room is left.
+  private mutating func respond(
+    to request: RPCMessage, _ success: Bool, _ code: ResultCode, _ members: JSONObject = [:]
+  ) {
+    let space = app?.files.spaceAvailable ?? 0
+    let result = RPCResult(success: success, resultCode: code).json
+    respond(
+      to: request, result.merging(members) { first, _ in first }.merging(["spaceAvailable": .integer(space)]) { $1 })
+  }
+
+  private mutating func subscribe(_ request: RPCMessage, isWanted: Bool) {
+    guard let name = request.parameters["buttonName"]?.string else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    guard TemplateCapabilities.buttons.contains(name) else {
+      return respond(to: request, success: false, .unsupportedResource)
+    }
+    let isChanged =
+      isWanted ? app?.subscribedButtons.insert(name).inserted : app?.subscribedButtons.remove(name) != nil
+    respond(to: request, success: isChanged == true, isChanged == true ? .success : .ignored)
+  }
+}

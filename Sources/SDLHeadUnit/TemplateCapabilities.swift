@@ -1,0 +1,59 @@
+import SDLMessages
+
+/// What a head unit says of the templates in which apps show texts and buttons. This one shows video alone; but the
+/// libraries of apps wait for these members before they send what they have, and apps for their answers.
+enum TemplateCapabilities {
+  /// The buttons that can be subscribed to.
+  static let buttons: Set = [
+    "OK", "PLAY_PAUSE", "SEEKLEFT", "SEEKRIGHT", "TUNEUP", "TUNEDOWN", "PRESET_0", "PRESET_1", "PRESET_2", "PRESET_3",
+    "PRESET_4", "PRESET_5", "PRESET_6", "PRESET_7", "PRESET_8", "PRESET_9", "NAV_CENTER_LOCATION", "NAV_ZOOM_IN",
+    "NAV_ZOOM_OUT", "NAV_PAN_UP", "NAV_PAN_DOWN", "NAV_PAN_LEFT", "NAV_PAN_RIGHT", "NAV_TILT_TOGGLE",
+    "NAV_ROTATE_CLOCKWISE", "NAV_ROTATE_COUNTERCLOCKWISE", "NAV_HEADING_TOGGLE",
+  ]
+
+  /// The response to RegisterAppInterface with the members that concern templates.
+  static func added(to response: JSONObject) -> JSONObject {
+    var response = response.merging(members) { given, _ in given }
+    if let display = response["displayCapabilities"]?.object {
+      response["displayCapabilities"] = .object(display.merging(displayMembers) { _, new in new })
+    }
+    return response
+  }
+
+  private static let pressed: JSONObject = [
+    "shortPressAvailable": .bool(true), "longPressAvailable": .bool(true), "upDownAvailable": .bool(true),
+  ]
+
+  private static let members: JSONObject = [
+    "buttonCapabilities": .array(
+      buttons.sorted().map { name in .object(pressed.merging(["name": .string(name)]) { first, _ in first }) }),
+    "softButtonCapabilities": .array([
+      .object(pressed.merging(["imageSupported": .bool(true), "textSupported": .bool(true)]) { first, _ in first })
+    ]),
+    "presetBankCapabilities": .object(["onScreenPresetsAvailable": .bool(true)]),
+    "hmiZoneCapabilities": .array([.string("FRONT")]),
+    "speechCapabilities": .array([.string("TEXT")]),
+    "vrCapabilities": .array([.string("TEXT")]),
+  ]
+
+  private static let displayMembers: JSONObject = [
+    "textFields": .array(
+      [
+        "mainField1", "mainField2", "mainField3", "mainField4", "statusBar", "mediaTrack", "alertText1", "alertText2",
+        "alertText3", "menuName", "templateTitle",
+      ].map { name in
+        .object([
+          "name": .string(name), "characterSet": .string("UTF_8"), "width": .integer(500), "rows": .integer(1),
+        ])
+      }),
+    "imageFields": .array(
+      ["graphic", "menuIcon", "softButtonImage", "appIcon"].map { name in
+        .object([
+          "name": .string(name), "imageTypeSupported": .array(["GRAPHIC_PNG", "GRAPHIC_JPEG"].map(JSONValue.string)),
+        ])
+      }),
+    "templatesAvailable": .array(
+      ["DEFAULT", "MEDIA", "NON-MEDIA", "NAV_FULLSCREEN_MAP", "NAV_KEYBOARD", "NAV_LIST"].map(JSONValue.string)),
+    "numCustomPresetsAvailable": .integer(10),
+  ]
+}

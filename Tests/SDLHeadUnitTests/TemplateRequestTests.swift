@@ -1,0 +1,158 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+/// What the libraries for apps send of themselves, and what their managers wait for. The parameters are as the
+/// JavaScript library 1.8.0 and the Java library 5.7.0 send them.
+@Suite struct TemplateRequestTests {
+  private func answer(
+    _ app: inout TestApp, _ function: UInt32, _ text: String, bulk: [UInt8] = []
+  ) throws -> JSONObject {
+    let header = RPCHeader(
+      type: .request, functionID: function, correlationID: 7, jsonSize: UInt32(text.utf8.count))
+    // On the RPC service also with bytes behind the JSON.
+    app.send(data: header.bytes + Array(text.utf8) + bulk, .rpc)
+    let response = try #require(app.rpcs.last)
+    #expect(response.type == .response && response.function.rawValue == function && response.correlationID == 7)
+    return response.parameters
+  }
+
+  @Test(
+    arguments: [
+      (3, #"{"helpPrompt":[{"text":"Say","type":"TEXT"}]}"#, "SUCCESS"),
+      (5, #"{"cmdID":1900000001,"vrCommands":["Option 1"]}"#, "SUCCESS"),
+      (5, #"{"cmdID":1,"menuParams":{"menuName":"Hello Menu 1","position":0},"vrCommands":["Hello"]}"#, "SUCCESS"),
+      (5, #"{"vrCommands":["Option 1"]}"#, "INVALID_DATA"),
+      (7, #"{"menuID":2,"menuName":"Hello Menu 2","position":1}"#, "SUCCESS"),
+      (9, #"{"choiceSet":[{"choiceID":0,"menuName":"Test Cell"}],"interactionChoiceSetID":0}"#, "SUCCESS"),
+      (
+        10,
+        #"{"initialText":"choice","interactionMode":"MANUAL_ONLY","interactionChoiceSetIDList":[1],"cancelID":30000}"#,
+        "TIMED_OUT"
+      ),
+      (12, #"{"alertText1":"Exit?","duration":3000,"progressIndicator":false}"#, "SUCCESS"),
+      (13, #"{"mainField1":"Hello SDL!","mainField2":"","metadataTags":{"mainField1":[]}}"#, "SUCCESS"),
+      (14, #"{"ttsChunks":[{"text":"hi","type":"TEXT"}]}"#, "SUCCESS"),
+      (18, #"{"buttonName":"NAV_CENTER_LOCATION"}"#, "SUCCESS"),
+      (18, #"{"buttonName":"SEARCH"}"#, "UNSUPPORTED_RESOURCE"),
+      (19, #"{"buttonName":"OK"}"#, "IGNORED"),
+      // Nobody has allowed it.
+      (20, #"{"speed":true}"#, "DISALLOWED"), (22, "{}", "DISALLOWED"),
+      (33, #"{"syncFileName":"nothing"}"#, "REJECTED"),
+      (35, #"{"syncFileName":"nothing"}"#, "INVALID_DATA"),
+      (36, #"{"displayLayout":"NAV_FULLSCREEN_MAP"}"#, "SUCCESS"),
+      (38, #"{"requestType":"HTTP"}"#, "SUCCESS"),
+      (31, "{}", "UNSUPPORTED_REQUEST"), (42, "{}", "UNSUPPORTED_REQUEST"), (0x0FFF_FFFF, "{}", "UNSUPPORTED_REQUEST"),
+    ] as [(UInt32, String, String)])
+  func answers(function: UInt32, parameters: String, code: String) throws {
+    var app = TestApp.active()
+    let answer = try answer(&app, function, parameters)
+    #expect(answer["resultCode"]?.string == code)
+    #expect(answer["success"]?.bool == (code == "SUCCESS"))
+    #expect(app.violations == [] && !app.isClosed)
+  }
+
+  /// SDL Core's policies: files and the icon in each level, the rest from BACKGROUND on.
+  @Test func levels() throws {
+    var app = TestApp.registered()
+    #expect(try answer(&app, 34, "{}")["resultCode"]?.string == "SUCCESS")
+    #expect(try answer(&app, 13, #"{"mainField1":""}"#)["resultCode"]?.string == "DISALLOWED")
+    app.set(.background, .notStreamable)
+    #expect(try answer(&app, 13, #"{"mainField1":""}"#)["resultCode"]?.string == "SUCCESS")
+    #expect(try answer(&app, 12, #"{"alertText1":""}"#)["resultCode"]?.string == "DISALLOWED")
+    // What was promised in OnPermissionsChange.
+    var other = TestApp()
+    other.startSession()
+    other.register()
+    let told = try #require(other.rpcs.first { $0.function == .onPermissionsChange })
+    let levels = OnPermissionsChange(json: told.parameters).allowedLevels
+    #expect(levels["Show"] == [.full, .limited, .background] && levels["PutFile"]?.count == 4)
+    #expect(levels["OnTouchEvent"] == [.full] && levels["GetVehicleData"] == nil)
+  }
+
+  /// Head units of RPC 4.4 do not know what came later.
+  @Test func versions() throws {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.rpcVersion = RPCVersion(4, 4)
+    var app = TestApp.active(configuration)
+    #expect(try answer(&app, 13, "{}")["resultCode"]?.string == "SUCCESS")
+    for function in [48, 49, 58, 64] as [UInt32] {
+      #expect(try answer(&app, function, "{}")["resultCode"]?.string == "UNSUPPORTED_REQUEST")
+    }
+  }
+
+  @Test func closingLosesTheScreen() throws {
+    var app = TestApp.streaming()
+    let id = app.request(.closeApplication)
+    #expect(app.result(id) == RPCResult(success: true, resultCode: .success))
+    #expect(app.levels == [HMILevel.none])
+    #expect(app.controls == ["video endService"])
+  }
+
+  @Test func icon() throws {
+    var app = TestApp.registered()
+    let icon =
+      #"{"crc":4045024155,"fileType":"GRAPHIC_PNG","length":25896,"offset":0,"persistentFile":true,"#
+      + #""syncFileName":"hello-sdl-tcp_icon","systemFile":false}"#
+    let put = try answer(&app, 32, icon, bulk: [UInt8](repeating: 1, count: 25_896))
+    #expect(put["success"]?.bool == true && put["spaceAvailable"]?.integer == 104_857_600 - 7 * 4096)
+    #expect(try answer(&app, 35, #"{"syncFileName":"hello-sdl-tcp_icon"}"#)["success"]?.bool == true)
+    let list = try answer(&app, 34, "{}")
+    #expect(list["filenames"]?.array == [.string("hello-sdl-tcp_icon")])
+    let deleted = try answer(&app, 33, #"{"syncFileName":"hello-sdl-tcp_icon"}"#)
+    #expect(deleted["spaceAvailable"]?.integer == 104_857_600 && deleted["success"]?.bool == true)
+  }
+
+  /// A file may come in parts; what does not fit is refused, and takes no memory.
+  @Test(
+    arguments: [
+      (#"{"syncFileName":"a","fileType":"BINARY","offset":104857596}"#, 4, "SUCCESS"),
+      (#"{"syncFileName":"a","fileType":"BINARY","offset":104857597}"#, 4, "OUT_OF_MEMORY"),
+      (#"{"syncFileName":"a","fileType":"BINARY","offset":9223372036854775807}"#, 4, "OUT_OF_MEMORY"),
+      (#"{"syncFileName":"a","fileType":"BINARY","offset":-1}"#, 4, "OUT_OF_MEMORY"),
+      (#"{"syncFileName":"a","fileType":"BINARY"}"#, 0, "INVALID_DATA"),
+      (#"{"syncFileName":"../a","fileType":"BINARY"}"#, 4, "INVALID_DATA"),
+      (#"{"syncFileName":"","fileType":"BINARY"}"#, 4, "INVALID_DATA"),
+      (#"{"syncFileName":7,"fileType":"BINARY"}"#, 4, "INVALID_DATA"),
+      (#"{"syncFileName":"a"}"#, 4, "INVALID_DATA"),
+    ])
+  func files(parameters: String, bytes: Int, code: String) throws {
+    var app = TestApp.registered()
+    let bulk = [UInt8](repeating: 0, count: bytes)
+    _ = try answer(&app, 32, #"{"syncFileName":"a","fileType":"BINARY"}"#, bulk: [1, 2, 3])
+    let answer = try answer(&app, 32, parameters, bulk: bulk)
+    #expect(answer["resultCode"]?.string == code)
+    let space = try self.answer(&app, 34, "{}")["spaceAvailable"]?.integer
+    #expect(space == (code == "SUCCESS" ? 0 : 104_857_600 - 4096))
+  }
+
+  @Test func buttonsAreSubscribedOnce() throws {
+    var app = TestApp.active()
+    let codes = try [18, 18, 19, 19].map {
+      try answer(&app, $0, #"{"buttonName":"OK"}"#)["resultCode"]?.string
+    }
+    #expect(codes == ["SUCCESS", "IGNORED", "SUCCESS", "IGNORED"])
+  }
+
+  /// The example apps read these members without asking whether they are there.
+  @Test func registrationTellsOfTemplates() throws {
+    var app = TestApp()
+    app.startSession()
+    app.register()
+    let response = try #require(app.rpcs.first).parameters
+    #expect(response["buttonCapabilities"]?.array?.first?.object?["name"]?.string == "NAV_CENTER_LOCATION")
+    #expect(response["softButtonCapabilities"]?.array?.count == 1)
+    let display = try #require(response["displayCapabilities"]?.object)
+    #expect(display["textFields"]?.array?.count == 11)
+    let resolution = display["screenParams"]?.object?["resolution"]?.object
+    #expect(resolution?["resolutionWidth"]?.integer == 800)
+    #expect(response["hmiCapabilities"]?.object == ["videoStreaming": .bool(true)])
+  }
+
+  @Test func names() {
+    #expect(FunctionID(rawValue: 34).description == "ListFiles")
+    #expect(FunctionID(rawValue: 0x8002).description == "OnButtonEvent")
+    #expect(FunctionID(rawValue: 42).description == "function 42")
+  }
+}
