@@ -68,7 +68,8 @@ let package = Package(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
       exclude: ["exports.map"], linkerSettings: pluginLink),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    // Optimised in debug builds too: it judges pictures pixel by pixel.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict + [.unsafeFlags(["-O"])]),
     .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: strict),
     .testTarget(name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLMessages"], swiftSettings: strict),
     .testTarget(name: "H264Tests", dependencies: ["TestSupport", "H264"], swiftSettings: strict),
