@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Glibc
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -7,6 +8,17 @@ let strict: [SwiftSetting] = [
 
 let exportsMap = Context.packageDirectory + "/Sources/CPluginEntry/exports.map"
 let release = BuildSettingCondition.when(configuration: .release)
+
+/// From 2.36 on, glibc loads relative relocations in packed form. Swift's metadata has 20 000 of them: half a megabyte that
+/// is read whenever the plugin is loaded.
+let canPackRelocations: Bool = {
+  var text = [CChar](repeating: 0, count: 64)
+  guard confstr(Int32(_CS_GNU_LIBC_VERSION), &text, text.count) > 0 else { return false }
+  let numbers = text.map { UInt8(bitPattern: $0) }.split { !(48...57).contains($0) }
+    .compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+  return numbers.count >= 2 && (numbers[0], numbers[1]) >= (2, 36)
+}()
+let packedRelocations = canPackRelocations ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []
 
 /// One self-contained shared object: the Swift runtime inside, only the two plugin symbols outside.
 /// `nodelete` because GTypes and threads do not survive an unload.
@@ -18,7 +30,7 @@ let pluginLink: [LinkerSetting] = [
       "-Xlinker", "-z", "-Xlinker", "nodelete",
       "-Xlinker", "-z", "-Xlinker", "defs",
       "-Xlinker", "-Bsymbolic",
-    ], release)
+    ] + packedRelocations, release)
 ]
 
 let package = Package(
@@ -56,7 +68,8 @@ let package = Package(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
       exclude: ["exports.map"], linkerSettings: pluginLink),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    // Optimised in debug builds too: it judges pictures pixel by pixel.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict + [.unsafeFlags(["-O"])]),
     .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: strict),
     .testTarget(name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLMessages"], swiftSettings: strict),
     .testTarget(name: "H264Tests", dependencies: ["TestSupport", "H264"], swiftSettings: strict),

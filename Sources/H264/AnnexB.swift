@@ -4,28 +4,42 @@
 /// borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is allocated.
 public struct AnnexB: Sequence {
   private let bytes: UnsafeRawBufferPointer
+  private let endsAtSlice: Bool
 
   /// The NAL units in `bytes`, usually one access unit.
   public init(_ bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes
+    endsAtSlice = false
+  }
+
+  /// The NAL units in front of the first slice of an access unit; the picture itself is not read.
+  public init(inFrontOfPictureIn accessUnit: UnsafeRawBufferPointer) {
+    bytes = accessUnit
+    endsAtSlice = true
   }
 
   /// Starts at the first NAL unit.
-  public func makeIterator() -> Iterator { Iterator(bytes: bytes) }
+  public func makeIterator() -> Iterator { Iterator(bytes: bytes, endsAtSlice: endsAtSlice) }
 
   /// Walks the NAL units in stream order.
   public struct Iterator: IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
+    private let endsAtSlice: Bool
     private var nextStart: Int?
 
-    init(bytes: UnsafeRawBufferPointer) {
+    fileprivate init(bytes: UnsafeRawBufferPointer, endsAtSlice: Bool) {
       self.bytes = bytes
+      self.endsAtSlice = endsAtSlice
       nextStart = StartCode.end(ofNextIn: bytes, from: 0)
     }
 
     /// The next NAL unit; nil after the last.
     public mutating func next() -> NALUnit? {
       while let start = nextStart {
+        if endsAtSlice, start < bytes.count, NALUnitType(header: bytes[start]).startsSlice {
+          nextStart = nil
+          return nil
+        }
         nextStart = StartCode.end(ofNextIn: bytes, from: start)
         let range = StartCode.unitRange(in: bytes, from: start, nextStart: nextStart)
         if !range.isEmpty { return NALUnit(type: NALUnitType(header: bytes[start]), range: range) }

@@ -1,37 +1,49 @@
 /// Reads the syntax elements of a NAL unit's payload, from the most significant bit (H.264, 7.2 and 9.1).
 struct PayloadBitReader {
   private var bytes: [UInt8] = []
-  private var position = 0
+  /// Offset of the byte behind the one that is being read.
+  private var nextIndex = 0
+  /// Zero bytes right in front of that offset.
+  private var zeros = 0
+  private var current: UInt8 = 0
+  /// Of `current`, the lowest ones.
+  private var unreadBitCount = 0
 
   /// Has nothing to read before ``restart(payload:maximumByteCount:)``.
   init() {}
 
-  /// Takes the bytes behind the NAL unit's header and removes the emulation prevention bytes (00 00 **03**); reads no
-  /// more than `maximumByteCount`.
-  init(payload: some Sequence<UInt8>, maximumByteCount: Int) {
+  /// Takes the bytes behind the NAL unit's header, no more than `maximumByteCount`. The emulation prevention bytes
+  /// (00 00 **03**) are passed over.
+  init(payload: some Collection<UInt8>, maximumByteCount: Int) {
     restart(payload: payload, maximumByteCount: maximumByteCount)
   }
 
   /// Begins to read something else; allocates only when that is longer than anything before.
-  mutating func restart(payload: some Sequence<UInt8>, maximumByteCount: Int) {
+  mutating func restart(payload: some Collection<UInt8>, maximumByteCount: Int) {
     bytes.removeAll(keepingCapacity: true)
-    position = 0
-    var zeros = 0
-    for byte in payload.prefix(maximumByteCount) {
-      if zeros >= 2, byte == 3 {
-        zeros = 0
-        continue
-      }
-      zeros = byte == 0 ? zeros + 1 : 0
-      bytes.append(byte)
+    bytes.append(contentsOf: payload.prefix(maximumByteCount))
+    nextIndex = 0
+    zeros = 0
+    unreadBitCount = 0
+  }
+
+  private mutating func readByte() throws(SequenceParameterSet.Malformed) {
+    if zeros >= 2, nextIndex < bytes.count, bytes[nextIndex] == 3 {
+      zeros = 0
+      nextIndex += 1
     }
+    guard nextIndex < bytes.count else { throw .truncated }
+    current = bytes[nextIndex]
+    nextIndex += 1
+    zeros = current == 0 ? zeros + 1 : 0
+    unreadBitCount = 8
   }
 
   /// u(1).
   mutating func flag() throws(SequenceParameterSet.Malformed) -> Bool {
-    guard position < bytes.count * 8 else { throw .truncated }
-    defer { position += 1 }
-    return bytes[position / 8] >> (7 - position % 8) & 1 == 1
+    if unreadBitCount == 0 { try readByte() }
+    unreadBitCount -= 1
+    return current >> unreadBitCount & 1 == 1
   }
 
   /// u(`count`), at most 32 bits.

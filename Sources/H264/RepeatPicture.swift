@@ -88,7 +88,8 @@ public struct RepeatPicture: Sendable {
     let header = rest[0]
     let type = NALUnitType(header: header)
     guard header & 0x80 == 0, type != .dataPartitionA else { throw .outOfRange("nal_unit_type") }
-    reader.restart(payload: rest.dropFirst(), maximumByteCount: Self.maximumHeaderByteCount)
+    let payload = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+    reader.restart(payload: payload, maximumByteCount: Self.maximumHeaderByteCount)
     _ = try reader.unsigned("first_mb_in_slice", in: 0...0)
     let sliceType = try SliceType(from: &reader)
     let pictureID = try reader.unsigned("pic_parameter_set_id", in: 0...255)

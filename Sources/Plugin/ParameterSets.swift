@@ -24,9 +24,7 @@ struct ParameterSets {
   ) -> Bool {
     var offset = 0
     var isNew = false
-    for unit in AnnexB(accessUnit) {
-      if unit.type.startsSlice { break }
-      guard unit.type == type else { continue }
+    for unit in AnnexB(inFrontOfPictureIn: accessUnit) where unit.type == type {
       let end = offset + startCode.count + unit.range.count
       if !isNew, !isKept(kept, offset + startCode.count, accessUnit[unit.range]) {
         isNew = true

@@ -43,7 +43,7 @@ struct EncoderParameters: ~Copyable {
     pointer.pointee.i_timebase_num = pointer.pointee.i_fps_den
     pointer.pointee.i_timebase_den = pointer.pointee.i_fps_num
     pointer.pointee.i_keyint_max = settings.keyFrameDistance
-    pointer.pointee.i_threads = Int32(clamping: settings.threads)
+    pointer.pointee.i_threads = Int32(clamping: settings.threadCount)
     pointer.setRate(settings.bitrate, bufferSize: settings.vbvBufferSize(bitrate: settings.bitrate))
     if let color = settings.color {
       // H.273 says 3 is reserved, and matrix 0 is for RGB and XYZ in 4:4:4.

@@ -1,4 +1,5 @@
 import CX264
+import Glibc
 
 /// Pictures per second as a fraction, such as 15/1 or 30000/1001.
 public struct FrameRate: Equatable, Sendable {
@@ -76,7 +77,8 @@ public struct EncoderSettings: Equatable, Sendable {
   public var speedPreset: SpeedPreset
   /// Most frames from one key frame to the next; 0 means the frames of two seconds.
   public var keyFrameInterval: Int
-  /// Slices of one picture that are encoded at the same time, each in a thread; 0 lets x264 count the processors.
+  /// Slices of one picture that are encoded at the same time, each in a thread; 0 for what the size calls for, see
+  /// ``threadCount``.
   public var threads: Int
   /// Further x264 options in the form `name=value:name=value`, as x264enc takes them. See ``X264Encoder/validate(optionString:)``.
   public var optionString: String
@@ -98,5 +100,19 @@ public struct EncoderSettings: Equatable, Sendable {
     self.threads = threads
     self.optionString = optionString
     self.color = color
+  }
+}
+
+extension EncoderSettings {
+  /// A thread is busy with so many pixels for some 3 ms, at the standard preset. With several, each picture has more
+  /// slices, which costs bits, and each stream has two threads more for each of them, which costs memory.
+  private static let pixelsPerThread = 1280 * 360
+
+  /// Threads that the encoder opens with: those asked for, or one for every 460 800 pixels and never more than there are
+  /// processors. A picture of 800×480 has one, 1280×720 two, 1920×1080 four.
+  var threadCount: Int {
+    guard threads == 0 else { return threads }
+    let processors = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
+    return min(max(width * height / Self.pixelsPerThread, 1), processors)
   }
 }

@@ -3,6 +3,7 @@
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -320,10 +321,38 @@ def resizes(tool):
     process.communicate()
 
 
+def loopback_pairs():
+    """Apps and head units in one process, against encoders and TCP elements that do the same without a protocol."""
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loopback_pairs.py")
+    count, rate = 32, 15
+
+    def measure(kind, pairs, seconds):
+        command = [sys.executable, program, f"--kind={kind}", f"--pairs={pairs}", f"--seconds={seconds}"]
+        result = subprocess.run(command, stdout=subprocess.PIPE)
+        if result.returncode != 0:
+            sys.exit(f"{' '.join(command)} failed")
+        return json.loads(result.stdout)
+
+    one, many = ({kind: measure(kind, pairs, seconds) for kind in ("sdl", "tcp")}
+                 for pairs, seconds in ((1, 5), (count, 20)))
+    ours, theirs = (
+        {"threads": (many[kind]["threads"] - one[kind]["threads"]) / (count - 1),
+         "memory": (many[kind]["resident"] - one[kind]["resident"]) / (count - 1) / 1e6,
+         "CPU": many[kind]["cpu"]} for kind in ("sdl", "tcp"))
+    print(f"\ns. {count} pairs of sdlvideosink and sdlheadunitsrc in one process, 320x240, {rate} frames per second,"
+          " on 2 cores for 20 s, against x264enc ! tcpclientsink and tcpserversrc")
+    dropped, slowest = many["sdl"]["dropped"], min(many["sdl"]["rates"])
+    met = not dropped and slowest > 0.95 * rate
+    print(f"  dropped      {sum(dropped.values()):8} {dropped or ''}, slowest pair {slowest:.2f} frames per second"
+          f"   target 0   {'met' if met else 'MISSED'}")
+    for name, unit in (("threads", "per pair"), ("memory", "MB per pair"), ("CPU", "cores in all")):
+        print(f"  {name:12} {ours[name]:8.2f} {unit} against {theirs[name]:.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcder", help="which of a, b, c, d, e, r to run")
+    parser.add_argument("--only", default="abcders", help="which of a, b, c, d, e, r, s to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -339,6 +368,8 @@ def main():
             range_filter(folder)
         if "r" in options.only:
             resizes(options.head_unit)
+        if "s" in options.only:
+            loopback_pairs()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,20 @@ private func units(_ bytes: [UInt8]) -> [NALUnit] {
     #expect(found.map(\.range) == [4..<6, 9..<12, 16..<18, 21..<24])
   }
 
+  @Test(
+    arguments: [
+      (
+        "00 00 01 09 10  00 00 01 67 42 C0  00 00 01 65 88 84  00 00 01 68 CE",
+        [.accessUnitDelimiter, .sequenceParameterSet]
+      ),
+      ("00 00 01 41 9A  00 00 01 68 CE", []), ("00 00 01 68 CE 00 00 01", [.pictureParameterSet]),
+      ("00 00 01 00 00 01 68 CE", [.pictureParameterSet]),
+    ] as [(String, [NALUnitType])])
+  func inFrontOfThePicture(hex: String, types: [NALUnitType]) {
+    let found = [UInt8](hex: hex).withUnsafeBytes { Array(AnnexB(inFrontOfPictureIn: $0)) }
+    #expect(found.map(\.type) == types)
+  }
+
   @Test func typeIsTheLowFiveBits() {
     #expect(NALUnitType(header: 0x65) == .idrSlice)
     #expect(NALUnitType(header: 0x41) == .nonIDRSlice)

@@ -42,7 +42,7 @@ func randomUnits(using generator: inout SeededGenerator) -> [[UInt8]] {
     var packetizer = RTPPacketizer.test(packetSize: 60)
     var depacketizer = RTPDepacketizer(maximumAccessUnitSize: 2000)
     var good = 0
-    for index in 0..<10_000 {
+    for index in 0..<2500 {
       var bytes = packetizer.packets(
         of: annexB(randomUnits(using: &generator)), at: .milliseconds(33 * index)
       ).flatMap { $0 }
@@ -54,9 +54,9 @@ func randomUnits(using generator: inout SeededGenerator) -> [[UInt8]] {
       // Several items per packet, none of them without packets.
       #expect(items.count <= 8 * (depacketizer.bufferedByteCount + bytes.count + 65_537) / 14)
       good += items.accessUnits.count { !$0.hasLoss && $0.hasMarker }
-      if index % 1000 == 0 { depacketizer.expectRestart() }
+      if index % 500 == 0 { depacketizer.expectRestart() }
     }
-    #expect(good > 3000, "the streams are not mere garbage")
+    #expect(good > 500, "the streams are not mere garbage")
   }
 
   private func mutate(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {

@@ -5,6 +5,9 @@ import Testing
 
 /// Head units that can't be reached, and peers that are none.
 @Suite struct UnreachableHeadUnitTests {
+  /// Refused connections are tried again for a while, since the head unit may just be starting.
+  private static let shortly = "connect-timeout=1000"
+
   /// Plays to `uri` until the sink's error; the pipeline stops in time.
   private func failure(_ uri: String, _ properties: String = "", isLive: Bool = true) throws -> BusMessage.Fault {
     let pipeline = try Pipeline(
@@ -25,13 +28,13 @@ import Testing
   @Test(arguments: [true, false])
   func refusedPort(isLive: Bool) throws {
     let port = try RawPeer.unusedPort()
-    let error = try failure("sdl://127.0.0.1:\(port)", isLive: isLive)
+    let error = try failure("sdl://127.0.0.1:\(port)", Self.shortly, isLive: isLive)
     #expect(error.isResource(GST_RESOURCE_ERROR_OPEN_READ_WRITE))
     #expect(error.text.contains("127.0.0.1:\(port)") && error.text.contains("refused"), "\(error)")
   }
 
   @Test func refusedPortOfIPv6() throws {
-    let error = try failure("sdl://[::1]:\(try RawPeer.unusedPort())")
+    let error = try failure("sdl://[::1]:\(try RawPeer.unusedPort())", Self.shortly)
     #expect(error.isResource(GST_RESOURCE_ERROR_OPEN_READ_WRITE))
     #expect(error.text.contains("[::1]"), "\(error)")
   }

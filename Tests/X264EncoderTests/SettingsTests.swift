@@ -1,5 +1,7 @@
+import Glibc
 import Testing
-import X264Encoder
+
+@testable import X264Encoder
 
 extension X264EncoderTests {
   /// What is refused before x264 sees it.
@@ -28,6 +30,16 @@ extension X264EncoderTests {
       var settings = EncoderSettings.test()
       settings.keyFrameInterval = -1
       #expect(throws: EncoderError.invalidKeyFrameInterval(-1)) { try settings.encoder() }
+    }
+
+    /// Without a wish, the threads that the size calls for, as far as there are processors.
+    @Test(arguments: [
+      (64, 64, 0, 1), (800, 480, 0, 1), (1280, 720, 0, 2), (1920, 1080, 0, 4), (64, 64, 3, 3), (1280, 720, 1, 1),
+    ])
+    func threads(width: Int, height: Int, wish: Int, count: Int) {
+      let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+      let settings = EncoderSettings.test(width, height, threads: wish)
+      #expect(settings.threadCount == (wish == 0 ? min(count, processors) : wish))
     }
 
     /// One picture in a minute needs a buffer far above a second's worth; the largest numbers must not overflow.

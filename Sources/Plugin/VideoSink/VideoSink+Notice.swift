@@ -94,13 +94,21 @@ extension VideoSink {
       return true
     }
     guard isNew else { return }
-    // It takes as long as several frames, which no other thread here has to spare.
-    gst_element_call_async(
-      gstElement, { _, order in NoticeOrder.carryOut(order) },
-      Unmanaged.passRetained(NoticeOrder(sink: self, request: request)).toOpaque(), { NoticeOrder.release($0) })
+    NoticeOrder.give(request, to: self)
   }
 
-  fileprivate func makeNotice(_ request: NoticeRequest) {
+  /// On the thread for notices.
+  func makeNotice(_ request: NoticeRequest) {
+    let isWanted = preparedNotice.withLock { prepared in
+      guard prepared.request?.isSame(as: request) == true else { return false }
+      // The element has stopped meanwhile; the next stream orders it anew.
+      guard state.withLock({ $0.connection != nil && !$0.isStopping }) else {
+        prepared = PreparedNotice()
+        return false
+      }
+      return true
+    }
+    guard isWanted else { return }
     var sequence: NoticeSequence?
     do {
       sequence = try NoticeSequence(text: request.text, settings: request.settings) { _, text in
@@ -130,25 +138,4 @@ extension VideoSink {
 extension EncoderSettings {
   /// Whether this encoder was opened for the present size, or still for a former one.
   fileprivate func isFor(_ size: VideoSize) -> Bool { width == size.width && height == size.height }
-}
-
-/// Carries what has to be made to a thread of GStreamer's, which keeps the element meanwhile.
-private final class NoticeOrder: Sendable {
-  let sink: VideoSink
-  let request: NoticeRequest
-
-  init(sink: VideoSink, request: NoticeRequest) {
-    self.sink = sink
-    self.request = request
-  }
-
-  static func carryOut(_ order: gpointer?) {
-    guard let order else { return }
-    Unmanaged<NoticeOrder>.fromOpaque(order)._withUnsafeGuaranteedRef { $0.sink.makeNotice($0.request) }
-  }
-
-  static func release(_ order: gpointer?) {
-    guard let order else { return }
-    Unmanaged<NoticeOrder>.fromOpaque(order).release()
-  }
 }

@@ -11,7 +11,7 @@ import X264Encoder
 /// It derives from GstBaseSink and not from GstVideoSink, because H.264 is an equal input: frames of it must never be
 /// dropped for lateness, which is what GstVideoSink is made for.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the turn → `state` → `touches`, `settings`, `counters`, the
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the turn → `preparedNotice` → `state` → `touches`, `settings`, `counters`, the
 /// connection's own. None of ours is held while calling GStreamer or waiting for anything but `state` itself; the turn,
 /// which is no lock, may be.
 final class VideoSink: Sendable {

@@ -184,7 +184,7 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         .unsigned(minimum: 0, maximum: UInt32(Int32.max), default: 0), .mutableReady)
     case .threads:
       .init(
-        "threads", "Threads", "Number of threads of the encoder; 0 leaves it to x264",
+        "threads", "Threads", "Number of threads of the encoder; 0 takes as many as the size of the pictures calls for",
         .unsigned(minimum: 0, maximum: 128, default: 0), .mutableReady)
     case .optionString:
       .init(

@@ -2,6 +2,8 @@ import Glibc
 import CGStreamerApp
 import GStreamerKit
 
+import struct TestSupport.Picture
+
 @testable import Plugin
 
 /// A picture in I420 whose three planes differ from each other and from picture to picture.
@@ -101,11 +103,7 @@ struct Picture {
       (red, decoded[(luma.count + chroma)...]),
     ]
     return parts.map { plane, decoded in
-      let error = zip(plane, decoded).map { pair in
-        let difference = Double(pair.0) - Double(pair.1)
-        return difference * difference
-      }.reduce(0, +)
-      return error == 0 ? 100 : 10 * log10(255 * 255 * Double(plane.count) / error)
+      min(TestSupport.Picture.psnr(plane, Array(decoded)), 100)
     }.min() ?? 0
   }
 }
