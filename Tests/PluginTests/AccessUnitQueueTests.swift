@@ -121,6 +121,15 @@ import Testing
     #expect(times([unit(at: 100), unit(at: 90), unit(at: 120)]) == [100, 100, 120])
   }
 
+  /// h264parse takes the time away from what has the time of the one before, and mp4mux then gives up.
+  @Test func noTimeTwice() {
+    var time = StreamTime()
+    let times = [100, 90, 100, 100].map {
+      time.presentationTime(of: unit(at: $0), now: .milliseconds(200), runningTime: 150_000_000)
+    }
+    #expect(times == [50_000_000, 50_000_001, 50_000_002, 50_000_003])
+  }
+
   @Test func beforeThePipelinePlayed() {
     var time = StreamTime()
     #expect(time.presentationTime(of: unit(at: 100), now: .milliseconds(5000), runningTime: 3) == 0)

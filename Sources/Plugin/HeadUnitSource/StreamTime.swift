@@ -27,10 +27,10 @@ struct RTPTime: Sendable {
   }
 }
 
-/// The times of the buffers that are pushed: running times, which never go back.
+/// The times of the buffers that are pushed: running times that always grow, since muxers and parsers take no time twice.
 struct StreamTime: Sendable {
   private var rtp = RTPTime()
-  private var last: UInt64 = 0
+  private var last: UInt64?
 
   /// Nothing has been pushed; with another pipeline's clock, or none, times begin anew.
   init() {}
@@ -41,7 +41,8 @@ struct StreamTime: Sendable {
     let arrival = unit.timestamp.map { rtp.time(of: $0, arrival: unit.arrival) } ?? unit.arrival
     let age = UInt64(clamping: (now - arrival).nanoseconds)
     // What came before the pipeline played is as old as its beginning.
-    last = max(runningTime > age ? runningTime - age : 0, last)
-    return last
+    let time = max(runningTime > age ? runningTime - age : 0, last.map { $0 + 1 } ?? 0)
+    last = time
+    return time
   }
 }
