@@ -2,7 +2,11 @@
 struct AppFiles: Sendable {
   /// In bytes (AppDirectoryQuota of SDL Core's smartDeviceLink.ini).
   static let quota = 104_857_600
-  /// What a file takes at least; bounds their number, too.
+  /// ListFiles can name no more (`filenames` of the RPC specification).
+  static let maximumCount = 1000
+  /// In Unicode scalars; the RPC specification counts characters.
+  static let longestName = 255
+  /// What a file takes at least.
   private static let blockSize = 4096
 
   private var sizes: [String: Int] = [:]
@@ -16,6 +20,7 @@ struct AppFiles: Sendable {
   /// Adds a file, or a part of one that comes in parts; false, and nothing changes, if it does not fit.
   /// - Parameter offset: where the bytes belong; 0 begins the file anew.
   mutating func put(_ name: String, offset: Int, count: Int) -> Bool {
+    guard sizes.count < Self.maximumCount || contains(name) else { return false }
     let (end, isTooLarge) = offset.addingReportingOverflow(count)
     guard offset >= 0, count >= 0, !isTooLarge, end <= Self.quota else { return false }
     let size = offset == 0 ? end : max(end, sizes[name] ?? 0)

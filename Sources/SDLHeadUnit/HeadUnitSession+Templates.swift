@@ -35,8 +35,8 @@ extension HeadUnitSession {
 
   private mutating func putFile(_ request: RPCMessage) {
     let offset = request.parameters["offset"]?.integer ?? 0
-    guard let name = request.parameters["syncFileName"]?.string, (1...255).contains(name.count), !name.contains("/"),
-      !request.bulk.isEmpty
+    guard let name = request.parameters["syncFileName"]?.string,
+      (1...AppFiles.longestName).contains(name.unicodeScalars.count), !name.contains("/"), !request.bulk.isEmpty
     else {
       return respond(to: request, success: false, .invalidData)
     }
@@ -53,8 +53,7 @@ extension HeadUnitSession {
   }
 
   private mutating func listFiles(_ request: RPCMessage, _ app: RegisteredApp) {
-    // The specification allows a thousand names.
-    let names = app.files.names.prefix(1000).map(JSONValue.string)
+    let names = app.files.names.map(JSONValue.string)
     respond(to: request, true, .success, ["filenames": .array(names)])
   }
 

@@ -1,4 +1,4 @@
-import SDLHeadUnit
+@testable import SDLHeadUnit
 import SDLMessages
 import SDLWire
 import Testing
@@ -125,6 +125,24 @@ import Testing
     #expect(answer["resultCode"]?.string == code)
     let space = try self.answer(&app, 34, "{}")["spaceAvailable"]?.integer
     #expect(space == (code == "SUCCESS" ? 0 : 104_857_600 - 4096))
+  }
+
+  /// Names are what is kept of files. One letter with many accents is one character to Swift.
+  @Test func namesAreBounded() throws {
+    var app = TestApp.registered()
+    let accents = String(repeating: "\u{301}", count: 60_000)
+    let long = try answer(&app, 32, #"{"syncFileName":"a\#(accents)","fileType":"BINARY"}"#, bulk: [1])
+    #expect(long["resultCode"]?.string == "INVALID_DATA")
+
+    var files = AppFiles()
+    let areStored = (0..<AppFiles.maximumCount).map { files.put("\($0)", offset: 0, count: 1) }
+    #expect(areStored.allSatisfy(\.self) && files.names.count == AppFiles.maximumCount)
+    let isOneMoreStored = files.put("one more", offset: 0, count: 1)
+    let isContinued = files.put("7", offset: 1, count: 1)
+    #expect(!isOneMoreStored && isContinued)
+    let isDeleted = files.delete("7")
+    let isStoredInstead = files.put("one more", offset: 0, count: 1)
+    #expect(isDeleted && isStoredInstead)
   }
 
   @Test func buttonsAreSubscribedOnce() throws {
