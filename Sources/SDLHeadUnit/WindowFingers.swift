@@ -24,10 +24,19 @@ public struct WindowFingers: Equatable, Sendable {
   /// More of them do not wait, whatever the window promises.
   static let maximumWaiting = 200
 
+  /// A finger that is the mouse's press, told of until now as a mouse.
+  private struct Retold: Equatable {
+    var id: UInt32
+    var begin: Duration
+    /// Where the window says the finger is by now.
+    var last: PictureTouch.Sample?
+  }
+
   private var open: [Pointer: PictureTouch.Finger] = [:]
   private var waiting: [Step] = []
   private var hasFrames = false
   private var echo = PointerEcho()
+  private var retold: Retold?
 
   /// Nothing is touched, and nothing is known of the window.
   public init() {}
@@ -50,16 +59,20 @@ public struct WindowFingers: Equatable, Sendable {
     case .down(let id, let x, let y):
       if echo.isFingerOfPress(id, at(x, y), isPressed: open[.mouse] != nil) {
         open[.touch(id)] = open.removeValue(forKey: .mouse)
+        retold = Retold(id: id, begin: time)
         return flushUnlessFramed()
       }
       return begin(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
     case .motion(let id, let x, let y):
-      return echo.isTold(id) ? [] : move(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
+      if echo.isTold(id) || isRetold(id, at(x, y)) { return [] }
+      return move(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
     case .up(let id, let x, let y):
+      if retold?.id == id { retold = nil }
       if echo.endTold(id) { return [] }
       return end(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
     case .frame:
       hasFrames = true
+      endRetold()
       return flush()
     case .cancel: return interrupt(time: time)
     }
@@ -68,6 +81,7 @@ public struct WindowFingers: Equatable, Sendable {
   /// The pictures are gone, and what is done to them means nothing any more.
   public mutating func interrupt(time: Duration) -> [PictureTouch] {
     echo = PointerEcho()
+    retold = nil
     let before = flush()
     guard !open.isEmpty else { return before }
     let fingers = open.values.sorted { $0.id < $1.id }.map { finger in
@@ -79,6 +93,21 @@ public struct WindowFingers: Equatable, Sendable {
   }
 
   private var isOnlyFingers: Bool { open[.mouse] == nil && !open.isEmpty }
+
+  /// Whether the mouse has told of this place. Otherwise the finger would go its first way twice.
+  private mutating func isRetold(_ id: UInt32, _ sample: PictureTouch.Sample) -> Bool {
+    guard let retold, retold.id == id, sample.time - retold.begin <= PointerEcho.window else { return false }
+    self.retold?.last = sample
+    return true
+  }
+
+  /// Where the finger has gone in the end counts, if the mouse did not say so.
+  private mutating func endRetold() {
+    guard let retold = retold.take(), let last = retold.last, let told = open[.touch(retold.id)]?.samples.last,
+      abs(last.x - told.x) > 1 || abs(last.y - told.y) > 1
+    else { return }
+    _ = move(.touch(retold.id), last)
+  }
 
   private mutating func begin(_ pointer: Pointer, _ sample: PictureTouch.Sample) -> Bool {
     // An end that was lost.

@@ -83,6 +83,21 @@ import Testing
         "MOVE 1 319 210", "END 1 319 210",
       ], unused: [0]),
     Case(
+      testDescription: "a finger whose way the mouse has told",
+      inputs: [
+        .frame, .press(x: 100, y: 99), .move(x: 110, y: 99), .move(x: 120, y: 99), .down(7, x: 100, y: 100),
+        .motion(7, x: 110, y: 100), .motion(7, x: 120.4, y: 99.6), .frame, .motion(7, x: 125, y: 100), .frame,
+        .up(7, x: 125, y: 100), .frame,
+      ],
+      told: ["BEGIN 0 100 99", "MOVE 0 110 99", "MOVE 0 120 99", "MOVE 0 125 100", "END 0 125 100"]),
+    Case(
+      testDescription: "a finger that has gone on from where the mouse told",
+      inputs: [
+        .frame, .press(x: 100, y: 99), .down(7, x: 100, y: 100), .motion(7, x: 110, y: 100), .motion(7, x: 120, y: 100),
+        .frame, .up(7, x: 120, y: 100), .frame,
+      ],
+      told: ["BEGIN 0 100 99", "MOVE 0 120 100", "END 0 120 100"]),
+    Case(
       testDescription: "a tap that the mouse tells of first",
       inputs: [
         .move(x: 99, y: 99), .press(x: 99, y: 99), .release(x: 99, y: 99), .down(7, x: 100, y: 100), .frame,
