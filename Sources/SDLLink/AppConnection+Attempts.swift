@@ -84,7 +84,7 @@ extension AppConnection {
       throw .resolvingTimedOut(host: host, after: timeout)
     }
     let addresses = try resolved.get()
-    // Whoever starts app and head unit by hand may begin with either.
+    // Whoever starts app and head unit by hand may begin with either, and a car's network comes up with the car.
     let patience = isFirst ? deadline - Self.refusalPause * 2 : .zero
     var told: Set<String> = []
     while true {
@@ -98,7 +98,8 @@ extension AppConnection {
       switch outcome {
       case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
       case .interrupted: return nil
-      case .failed(.refused) where began < patience: waitForOrders(until: began + Self.refusalPause)
+      case .failed(.refused) where began < patience, .failed(.unreachable) where began < patience:
+        waitForOrders(until: began + Self.refusalPause)
       case .failed(let error): throw error
       }
     }
