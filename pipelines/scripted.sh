@@ -16,5 +16,8 @@ gst-launch-1.0 -m sdlheadunitsrc script="$script" preset=core port="$port" ! dec
 head_unit=$!
 trap 'kill "$head_unit" 2>/dev/null || :; wait' EXIT
 trap 'exit 130' INT TERM
+# A script with a mistake ends it at once, and says which.
+sleep 1
+kill -0 "$head_unit" 2>/dev/null || wait "$head_unit"
 gst-launch-1.0 -m videotestsrc is-live=true num-buffers="${NUM_BUFFERS:--1}" ! timeoverlay ! \
   sdlvideosink uri="sdl://127.0.0.1:$port"

@@ -89,13 +89,21 @@ public enum HeadUnitCommand: Equatable, Sendable {
 }
 
 extension HeadUnitCommand {
+  /// Each once, in the order of ``usage``.
+  static let names = usage.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+    .reduce(into: [String]()) { names, name in
+      if names.last != name { names.append(name) }
+    }
+
   /// Reads a line; nil where there is nothing but space.
   public static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let name = words.first else { return nil }
     guard let command = make(name, Array(words.dropFirst())) else {
       let forms = forms(of: words)
-      guard !forms.isEmpty else { throw Malformed(description: "unknown command \"\(name)\"; help lists them") }
+      guard !forms.isEmpty else {
+        throw Malformed(description: "unknown command \"\(name)\"; there are \(names.joined(separator: ", "))")
+      }
       throw Malformed(
         description: "\"\(words.joined(separator: " "))\" is not of the form \(forms.joined(separator: " or "))")
     }

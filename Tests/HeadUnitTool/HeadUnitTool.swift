@@ -6,9 +6,14 @@ import SDLLink
 @main
 enum HeadUnitTool {
   static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.contains("--help") {
+      printLine(Options.usage)
+      exit(0)
+    }
     let options: Options
     do {
-      options = try Options(arguments: Array(CommandLine.arguments.dropFirst()))
+      options = try Options(arguments: arguments)
     } catch {
       leave("\(error.text)\n\(Options.usage)")
     }

@@ -1,4 +1,4 @@
-import SDLHeadUnit
+@testable import SDLHeadUnit
 import SDLMessages
 import Testing
 
@@ -58,8 +58,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("lvel full", "unknown command \"lvel\"; help lists them"),
-    ("Cut", "unknown command \"Cut\"; help lists them"),
+    ("lvel full", "unknown command \"lvel\"; there are \(HeadUnitCommand.names.joined(separator: ", "))"),
+    ("Cut", "unknown command \"Cut\"; there are \(HeadUnitCommand.names.joined(separator: ", "))"),
     ("cut now", "\"cut now\" is not of the form cut"),
     ("phone-call maybe", "\"phone-call maybe\" is not of the form phone-call on|off"),
     ("stall  nan", "\"stall nan\" is not of the form stall SECONDS"),
