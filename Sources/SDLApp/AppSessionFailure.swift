@@ -35,7 +35,7 @@ extension AppSessionFailure: CustomStringConvertible {
     case .unanswered(let request):
       "the head unit did not answer \(request); is its HMI running? A longer connect-timeout gives it more time"
     case .registrationRefused(let resultCode, let info):
-      "the head unit refused to register the app: \(resultCode)\(info.map { " (\($0))" } ?? ""); check app-name, app-id and app-type"
+      "the head unit refused to register the app: \(resultCode)\(info.map { " (\($0))" } ?? ""); \(Self.advice(on: resultCode))"
     case .videoNotSupported:
       "the head unit does not show video of apps (hmiCapabilities.videoStreaming); only its maker can change that"
     case .unregistered(let reason):
@@ -46,6 +46,13 @@ extension AppSessionFailure: CustomStringConvertible {
       "the head unit stopped answering heartbeats; check the network between"
     case .connectionLost:
       "the head unit closed the connection; its log may say why"
+    }
+  }
+
+  private static func advice(on resultCode: String) -> String {
+    switch ResultCode(rawValue: resultCode) {
+    case .tooManyApplications: "close another app there"
+    default: "check app-name, app-id, app-type and language"
     }
   }
 

@@ -25,7 +25,7 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   public var refusesUnknownSizes: Bool
   /// From the registration until the user opens the app (HMI level FULL); nil leaves the app at NONE.
   public var activation: Duration?
-  /// Deviations for tests.
+  /// Deviations from what a healthy SDL Core does; a behaviour script may change them later.
   public var behaviour: HeadUnitBehaviour
 
   /// A protocol 5.4 head unit with the given screen.

@@ -14,7 +14,7 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
   /// Everything that was seen to go wrong, at once.
   case hostile
 
-  /// The head unit's configuration, without deviations.
+  /// The head unit's configuration; only that of ``hostile`` deviates from what a healthy SDL Core does.
   public var configuration: HeadUnitConfiguration {
     switch self {
     case .standard:

@@ -66,7 +66,7 @@ import Testing
   @Test func onlyBeforeItStarts() throws {
     let screen = try CarScreen("script=\(ScriptedScreen.folder)/suspend.txt")
     screen.source.set("script", "/other")
-    #expect(try screen.pipeline.waitForWarning().details.contains("script"))
+    #expect(try screen.pipeline.waitForWarning().text.contains("The property script was not changed"))
     #expect(screen.source["script"] == "\(ScriptedScreen.folder)/suspend.txt")
   }
 

@@ -24,14 +24,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (ResultCode.disallowed, GST_RESOURCE_ERROR_NOT_AUTHORIZED),
-    (.tooManyApplications, GST_RESOURCE_ERROR_BUSY),
-    (.invalidData, GST_RESOURCE_ERROR_NOT_AUTHORIZED),
+    (ResultCode.disallowed, GST_RESOURCE_ERROR_NOT_AUTHORIZED, "app-id"),
+    (.tooManyApplications, GST_RESOURCE_ERROR_BUSY, "close another app"),
+    (.invalidData, GST_RESOURCE_ERROR_NOT_AUTHORIZED, "language"),
   ])
-  func registration(_ result: ResultCode, _ code: GstResourceError) throws {
+  func registration(_ result: ResultCode, _ code: GstResourceError, _ advice: String) throws {
     let error = try failure { $0.registration = .result(result, success: false) }
     #expect(error.isResource(code))
-    #expect(error.text.contains(result.rawValue) && error.text.contains("app-id"), "\(error)")
+    #expect(error.text.contains(result.rawValue) && error.text.contains(advice), "\(error)")
   }
 
   @Test(arguments: [true, false])

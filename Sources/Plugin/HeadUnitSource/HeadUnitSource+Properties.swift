@@ -8,8 +8,8 @@ extension HeadUnitSource {
     if property.specification.access == .mutableReady, isRunning {
       return warn(
         .resource(
-          GST_RESOURCE_ERROR_SETTINGS, "a property was not changed: it can only be set in NULL or READY",
-          details: property.specification.nameText))
+          GST_RESOURCE_ERROR_SETTINGS,
+          "The property \(property.specification.nameText) was not changed: it can only be set in NULL or READY"))
     }
     do {
       try settings.withLock { settings throws(HeadUnitSourceSettings.Malformed) in

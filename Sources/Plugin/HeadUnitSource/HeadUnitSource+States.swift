@@ -1,6 +1,7 @@
 import CPluginTypes
 import GStreamerKit
 import Glibc
+import Glibc
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
@@ -78,6 +79,10 @@ extension HeadUnitSource {
     let text = error.description
     let sentence = text.prefix(1).uppercased() + text.dropFirst() + "."
     switch error {
+    case .cannotListen(_, errno: EADDRNOTAVAIL):
+      return .resource(
+        GST_RESOURCE_ERROR_OPEN_READ,
+        "\(sentence) This machine has no such address; check the property address, or use * for all that it has.")
     case .cannotListen:
       return .resource(
         GST_RESOURCE_ERROR_OPEN_READ,

@@ -52,7 +52,7 @@ enum HeadUnitSourceProperty: UInt32, PropertyTable {
     case .screenSize:
       .init(
         "screen-size", "Screen size",
-        "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize",
+        "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. Without the preset's additional sizes",
         .string(default: "800x480"), .mutablePlaying)
     case .additionalSizes:
       .init(

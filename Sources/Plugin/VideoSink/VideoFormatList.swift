@@ -33,23 +33,6 @@ extension VideoSink {
   func setVideoFormats(_ text: String?) {
     guard let text, !text.isEmpty else { return settings.withLock { $0.videoFormats = nil } }
     if let list = VideoFormatList(text) { return settings.withLock { $0.videoFormats = list } }
-    let error = ElementError.resource(
-      GST_RESOURCE_ERROR_SETTINGS,
-      "The property video-formats was not changed: \"\(text)\" is not raw, rtp, or both with a comma between them")
-    guard let bus = gst_element_get_bus(gstElement) else {
-      log(GST_LEVEL_WARNING, error.text)
-      return settings.withLock { $0.refusedVideoFormats = error }
-    }
-    gst_object_unref(bus)
-    warn(error)
-  }
-
-  /// gst-launch sets properties before there is a pipeline that could be told.
-  func tellRefusedSettings() {
-    let error = settings.withLock { settings in
-      defer { settings.refusedVideoFormats = nil }
-      return settings.refusedVideoFormats
-    }
-    error?.post(as: GST_MESSAGE_WARNING, from: gstElement)
+    refuse(.videoFormats, "\"\(text)\" is not raw, rtp, or both with a comma between them")
   }
 }

@@ -33,11 +33,8 @@ extension VideoSink {
     guard let rows = IntegerRows.read(value),
       rows.allSatisfy({ $0.count == 4 && $0[2] >= 0 && $0[3] >= 0 })
     else {
-      return warn(
-        .resource(
-          GST_RESOURCE_ERROR_SETTINGS,
-          "haptic-rectangles was not changed: each entry must be <x,y,width,height>, as in <<10,10,100,50>,<10,80,100,50>>"
-        ))
+      return refuse(
+        .hapticRectangles, "each entry must be <x,y,width,height>, as in <<10,10,100,50>,<10,80,100,50>>")
     }
     settings.withLock { settings in
       settings.hapticRectangles = rows.map { row in

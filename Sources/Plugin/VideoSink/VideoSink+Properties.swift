@@ -8,8 +8,8 @@ extension VideoSink {
     if property.specification.access == .mutableReady, isRunning {
       warn(
         .resource(
-          GST_RESOURCE_ERROR_SETTINGS, "a property was not changed: it can only be set in NULL or READY",
-          details: property.specification.nameText))
+          GST_RESOURCE_ERROR_SETTINGS,
+          "The property \(property.specification.nameText) was not changed: it can only be set in NULL or READY"))
       return
     }
     if property == .hapticRectangles { return setHapticRectangles(value) }
@@ -55,6 +55,29 @@ extension VideoSink {
     case .appState: updateAppState()
     case .keepAliveInterval: updateKeepAlive()
     default: break
+    }
+  }
+
+  /// The value of a property is not taken; `reason` is told, at the latest when the element starts.
+  func refuse(_ property: VideoSinkProperty, _ reason: String) {
+    let error = ElementError.resource(
+      GST_RESOURCE_ERROR_SETTINGS, "The property \(property.specification.nameText) was not changed: \(reason)")
+    guard let bus = gst_element_get_bus(gstElement) else {
+      log(GST_LEVEL_WARNING, error.text)
+      return settings.withLock { $0.refusals[property] = error }
+    }
+    gst_object_unref(bus)
+    warn(error)
+  }
+
+  /// gst-launch sets properties before there is a pipeline that could be told.
+  func tellRefusals() {
+    let refusals = settings.withLock { settings in
+      defer { settings.refusals = [:] }
+      return settings.refusals
+    }
+    for (_, error) in refusals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      error.post(as: GST_MESSAGE_WARNING, from: gstElement)
     }
   }
 

@@ -78,7 +78,12 @@ extension VideoSink {
 extension VideoStartLadder {
   /// What follows the refusal of `request`, as a sentence.
   fileprivate func outlook(for request: VideoWish) -> String {
-    if !allows(request.size) { return "Trying another size: \(sizes.map(\.description).joined(separator: ", "))." }
+    if !allows(request.size) {
+      let names = sizes.map(\.description).reduce(into: [String]()) { names, name in
+        if !names.contains(name) { names.append(name) }
+      }
+      return "Trying another size: \(names.joined(separator: ", "))."
+    }
     return self.request(for: request.size).map { "Trying \($0)." } ?? ""
   }
 }

@@ -19,7 +19,7 @@ extension VideoSink {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
     switch transition {
     case GST_STATE_CHANGE_NULL_TO_READY:
-      tellRefusedSettings()
+      tellRefusals()
       if let error = settingsError() {
         error.post(as: GST_MESSAGE_ERROR, from: gstElement)
         return GST_STATE_CHANGE_FAILURE

@@ -63,7 +63,8 @@ enum VideoSinkProperty: UInt32, PropertyTable {
         .enumeration(VideoSinkEnums.appType, default: AppType.navigation.rawValue), .mutableReady)
     case .language:
       .init(
-        "language", "Language", "Language of the app, as the RPC specification writes it",
+        "language", "Language",
+        "Language of the app and its country, such as DE-DE (enumeration Language of the RPC specification)",
         .string(default: "EN-US"), .mutableReady)
     case .connectTimeout:
       .init(

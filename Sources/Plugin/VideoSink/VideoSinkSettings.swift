@@ -28,8 +28,8 @@ struct VideoSinkSettings {
   var resizePolicy = ResizePolicy.renegotiate
   /// Nil leaves it to the head unit.
   var videoFormats: VideoFormatList?
-  /// A list that was refused before there was anybody to tell.
-  var refusedVideoFormats: ElementError?
+  /// Values that were refused before there was anybody to tell.
+  var refusals: [VideoSinkProperty: ElementError] = [:]
   /// Milliseconds; 0 is off.
   var keepAliveInterval: UInt32 = 500
   var hasBackgroundNotice = true
