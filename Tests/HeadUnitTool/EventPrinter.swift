@@ -56,8 +56,8 @@ final class EventPrinter: HeadUnitServerObserver {
       if options.leavesWithApp { kill(getpid(), SIGTERM) }
     case .carriedOut(let step, let id): say("\(id.map { "\($0) " } ?? "")script, line \(step.line): \(step.text)")
     case .leftOut(let step, let id):
-      let reason = id.map { "app \($0) is gone" } ?? "there is no app"
-      printLine("script, line \(step.line): warning: \(reason), so nothing was done for \"\(step.text)\"")
+      let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
+      printLine("warning: script, line \(step.line) without effect, \(reason): \(step.text)")
     case .congested(let congestion):
       printLine("script: too much at once, \(congestion.waiting) steps wait, \(congestion.dropped) are dropped")
     case .ended: break
