@@ -8,8 +8,12 @@ import SDLMessages
 ///     at SECONDS                        since the head unit began to listen
 ///     on EVENT [NUMBER] [after SECONDS] with each event, or only the one of that number (from 1 on), or later than it
 ///
-/// with the events of ``Event``. An event's step concerns the app that the event is about, as long as that is connected, and
-/// any other step the app on the screen. What is due at one time is carried out in the order of the lines.
+/// with the events of ``Event``. What is due at one time is carried out in the order of the lines.
+///
+/// A command that concerns one app concerns the one that the event is about. When that has gone by then, the step is left
+/// out, because the next app is another one; only a step of `disconnected` or `unregistered`, and one that waits for no
+/// event, concerns the app on the screen. Without any it is left out as well, except that an answer which is given `once`
+/// (``HeadUnitCommand/answerOnce(_:)``, ``HeadUnitCommand/refuse(_:)``) waits for the next app.
 public struct HeadUnitScript: Equatable, Sendable {
   /// What happens at a head unit.
   public enum Event: String, CaseIterable, Sendable {
@@ -58,6 +62,14 @@ public struct HeadUnitScript: Equatable, Sendable {
     public var command: HeadUnitCommand
     /// As written, without the comment.
     public var text: String
+
+    /// Whether the app that the step is about is gone, or about to go, when the event happens.
+    public var followsAppsEnd: Bool {
+      switch trigger {
+      case .event(.disconnected, _, _), .event(.unregistered, _, _): true
+      case .event, .time: false
+      }
+    }
   }
 
   /// In the order of the lines.

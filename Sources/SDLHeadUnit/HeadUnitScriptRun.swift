@@ -20,10 +20,10 @@ public struct HeadUnitScriptRun: Sendable {
     }
   }
 
-  /// Steps were put off because there were too many at once.
+  /// Steps were put off, or dropped, because there were too many at once.
   public struct Congestion: Equatable, Sendable {
     public var waiting: Int
-    /// Forgotten, since the beginning.
+    /// Steps, or parts of steps that take their time, that were never carried out; since the beginning.
     public var dropped: Int
   }
 
@@ -31,6 +31,8 @@ public struct HeadUnitScriptRun: Sendable {
   public static let window = Duration.milliseconds(100)
   /// More do not wait.
   public static let maximumWaitingCount = 4000
+  /// So long passes between two reports of dropped steps.
+  public static let droppingReportInterval = Duration.seconds(10)
 
   private let script: HeadUnitScript
   private let events: Set<HeadUnitScript.Event>
@@ -42,6 +44,7 @@ public struct HeadUnitScriptRun: Sendable {
   private var countInWindow = 0
   private var dropped = 0
   private var isCongested = false
+  private var reportedDropping: (count: Int, time: Duration)?
 
   private struct FrameCount {
     /// Before the stream that runs.
@@ -50,8 +53,9 @@ public struct HeadUnitScriptRun: Sendable {
 
     var inStream: Int { Int(clamping: total - min(base, total)) }
 
-    mutating func startStream() {
-      base = total
+    mutating func startStream(after pictures: UInt64) {
+      base = pictures
+      total = pictures
     }
   }
 
@@ -75,9 +79,12 @@ public struct HeadUnitScriptRun: Sendable {
   /// Whether a step waits for `event`. Without a script that costs nothing, because it is asked for per frame.
   public func reacts(to event: HeadUnitScript.Event) -> Bool { !events.isEmpty && events.contains(event) }
 
-  /// Something happened, to the app if there is one.
-  public mutating func note(_ event: HeadUnitScript.Event, app: UInt8?, now: Duration) {
-    if event == .streamStarted, let app { frames[app]?.startStream() }
+  /// Something happened, to the app if there is one, which has sent so many `pictures` since it is connected: they count
+  /// when a stream starts, because the ones that came between two streams were not noted.
+  public mutating func note(_ event: HeadUnitScript.Event, app: UInt8?, pictures: UInt64 = 0, now: Duration) {
+    if event == .streamStarted, let app, reacts(to: .frame) {
+      frames[app, default: FrameCount()].startStream(after: pictures)
+    }
     if event == .disconnected, let app { frames[app] = nil }
     guard reacts(to: event) else { return }
     let count = counts[event, default: 0] + 1
@@ -117,9 +124,24 @@ public struct HeadUnitScriptRun: Sendable {
     waiting.insert((time, order), at: index)
   }
 
+  /// Lets a gesture begin: with all of its messages or, when they are too many, with none, so that no finger stays down.
+  public mutating func begin(_ gesture: TouchGesture, app: UInt8, now: Duration) {
+    let messages = gesture.messages
+    guard waiting.count + messages.count <= Self.maximumWaitingCount else {
+      dropped += 1
+      return
+    }
+    for message in messages { wait(for: now + message.time, Order(command: .touch(message.event), app: app)) }
+  }
+
   /// Removes and returns the first of what is due; nil also when there was too much of it.
   public mutating func takeDue(at now: Duration) -> Order? {
-    if windowStart.map({ now - $0 >= Self.window }) ?? true {
+    if let start = windowStart, now - start >= Self.window {
+      // Steps that cause each other fill every window: that is one congestion.
+      if countInWindow < Self.maximumStepCount || now - start >= Self.window * 2 { isCongested = false }
+      windowStart = nil
+    }
+    if windowStart == nil {
       windowStart = now
       countInWindow = 0
     }
@@ -129,11 +151,16 @@ public struct HeadUnitScriptRun: Sendable {
     return first.order
   }
 
-  /// Tells once of each congestion.
+  /// Tells once of each congestion, which lasts until a window has room, and again when steps have been dropped since.
   public mutating func takeCongestion(at now: Duration) -> Congestion? {
     let isDue = waiting.first.map { $0.time <= now } ?? false
-    let wasCongested = isCongested
-    isCongested = isDue && countInWindow >= Self.maximumStepCount
-    return isCongested && !wasCongested ? Congestion(waiting: waiting.count, dropped: dropped) : nil
+    let begins = !isCongested && isDue && countInWindow >= Self.maximumStepCount
+    if begins { isCongested = true }
+    let dropsMore =
+      dropped > (reportedDropping?.count ?? 0)
+      && reportedDropping.map { now - $0.time >= Self.droppingReportInterval } ?? true
+    guard begins || dropsMore else { return nil }
+    if dropped > 0 { reportedDropping = (dropped, now) }
+    return Congestion(waiting: waiting.count, dropped: dropped)
   }
 }

@@ -13,30 +13,41 @@ public struct TouchGesture: Equatable, Sendable {
   private static let swipeTime = Duration.milliseconds(300)
   private static let longestTime = Duration.seconds(10)
 
-  /// Memberwise.
+  /// Memberwise. What no screen does is told as the next thing that one does: see ``messages``.
   public init(from start: OnTouchEvent.Sample, to end: OnTouchEvent.Sample, duration: Duration) {
     self.start = start
     self.end = end
     self.duration = duration
   }
 
-  /// The messages to the app, and how long after the first each one comes.
+  /// The messages to the app, and how long after the first each one comes: within 10 s, and within
+  /// `OnTouchEvent.coordinates`.
   public var messages: [(time: Duration, event: OnTouchEvent)] {
+    let (start, end) = (Self.onScreen(start), Self.onScreen(end))
+    let duration = min(max(duration, .zero), Self.longestTime)
     var messages = [(Duration.zero, event(.begin, at: start))]
     if start != end {
       let count = max(Int(duration / Self.interval), 1)
       for index in 1...count {
         let share = Double(index) / Double(count)
-        messages.append((duration * share, event(.move, at: place(share))))
+        let place = OnTouchEvent.Sample(
+          x: Self.between(start.x, end.x, share), y: Self.between(start.y, end.y, share))
+        messages.append((duration * share, event(.move, at: place)))
       }
     }
     messages.append((duration, event(.end, at: end)))
     return messages
   }
 
-  private func place(_ share: Double) -> OnTouchEvent.Sample {
-    func between(_ start: Int, _ end: Int) -> Int { start + Int((Double(end - start) * share).rounded()) }
-    return OnTouchEvent.Sample(x: between(start.x, end.x), y: between(start.y, end.y))
+  private static func onScreen(_ place: OnTouchEvent.Sample) -> OnTouchEvent.Sample {
+    func clamped(_ coordinate: Int) -> Int {
+      min(max(coordinate, OnTouchEvent.coordinates.lowerBound), OnTouchEvent.coordinates.upperBound)
+    }
+    return OnTouchEvent.Sample(x: clamped(place.x), y: clamped(place.y))
+  }
+
+  private static func between(_ start: Int, _ end: Int, _ share: Double) -> Int {
+    start + Int((Double(end - start) * share).rounded())
   }
 
   private func event(_ kind: OnTouchEvent.Kind, at place: OnTouchEvent.Sample) -> OnTouchEvent {

@@ -10,16 +10,18 @@ final class HeadUnitLoop {
   /// A connection that has said nothing for so long may give way to another.
   private static let shortestSilence = Duration.seconds(1)
 
-  private let server: HeadUnitServer
-  private var configuration: HeadUnitConfiguration
-  private var apps: [ServedApp] = []
+  let server: HeadUnitServer
+  var configuration: HeadUnitConfiguration
+  var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
-  private var situation = HeadUnitSituation()
-  private var screen = HeadUnitScreen()
-  private var script: HeadUnitScriptRun
+  var situation = HeadUnitSituation()
+  var screen = HeadUnitScreen()
+  var script: HeadUnitScriptRun
   /// While it lasts, only orders are taken: no app is read or written, and no session's time goes on.
-  private var stalledUntil: Duration?
-  private var isRefusing = false
+  var stalledUntil: Duration?
+  var isRefusing = false
+  /// For the app that registers next.
+  var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
   private var acceptPausedUntil: Duration?
   private var descriptors: [pollfd] = []
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
@@ -46,13 +48,12 @@ final class HeadUnitLoop {
       for order in server.takeOrders() { obey(order, now: now) }
       if let end = stalledUntil, end <= now { stalledUntil = nil }
       if !isStopping { followScript(now: now) }
-      if stalledUntil == nil || isStopping {
-        for app in apps {
-          // What has come is read before the time goes on, or silence would be held against an app that was not heard.
-          if app.isDue(at: now) { app.read(into: readBuffer) }
-          app.advance(now: now)
-          app.write()
-        }
+      if isStopping { stalledUntil = nil }
+      for app in apps {
+        // What has come is read before the time goes on, or silence would be held against an app that was not heard.
+        if stalledUntil == nil, app.holdsInput || app.isDue(at: now) { app.read(into: readBuffer) }
+        if stalledUntil == nil { app.advance(now: now) }
+        if stalledUntil == nil || isStopping { app.write() }
       }
       removeEnded()
       if isStopping { break }
@@ -73,61 +74,9 @@ final class HeadUnitLoop {
   }
 }
 
-// MARK: Orders
+// MARK: The screen
 
 extension HeadUnitLoop {
-  private func obey(_ order: HeadUnitServer.Order, now: Duration) {
-    switch order {
-    case .steer(let recipient, let input):
-      for app in recipients(recipient) { app.perform { input(&$0, now) } }
-    case .read(let id, let isReading): recipients(.app(id)).first?.isReading = isReading
-    case .disconnect(let recipient): for app in recipients(recipient) { app.end(nil) }
-    case .situate(let change):
-      situation.note(change)
-      for app in apps { app.perform { $0.adapt(to: change, now: now) } }
-    case .behave(let change):
-      configuration.behaviour.apply(change)
-      for app in apps { app.perform { $0.change(change, now: now) } }
-    case .touch(let recipient, let gesture):
-      guard let id = recipients(recipient).first?.id else { return }
-      for message in gesture.messages {
-        script.wait(for: now + message.time, HeadUnitScriptRun.Order(command: .touch(message.event), app: id))
-      }
-    case .stall(let time): stalledUntil = now + time
-    case .refuseConnections(let isRefusing):
-      self.isRefusing = isRefusing
-      if isRefusing, case .listener(let port) = server.source { port.close() }
-    case .configure(var configuration):
-      configuration.behaviour = self.configuration.behaviour
-      self.configuration = configuration
-    }
-  }
-
-  private func recipients(_ recipient: HeadUnitServer.Recipient) -> [ServedApp] {
-    let connected = apps.filter { !$0.isOver }
-    switch recipient {
-    case .app(let id): return connected.filter { $0.id == id }
-    case .appOnScreen:
-      let registered = connected.filter { $0.standing != nil }
-      return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
-    case .everyApp: return connected
-    }
-  }
-
-  /// Carries out what is due by now, unless the head unit hangs.
-  private func followScript(now: Duration) {
-    while stalledUntil == nil, let due = script.takeDue(at: now) {
-      // Its app may be gone, for which another may have come; but what has begun with one goes on with no other.
-      let app = due.app.flatMap { recipients(.app($0)).first }
-      if due.step == nil, app == nil { continue }
-      if let step = due.step { server.report(.carriedOut(step, id: app?.id)) }
-      if let order = HeadUnitServer.Order(due.command, for: app.map { .app($0.id) } ?? .appOnScreen) {
-        obey(order, now: now)
-      }
-    }
-    if let congestion = script.takeCongestion(at: now) { server.report(.congested(congestion)) }
-  }
-
   /// Runs again for every change that it causes, until there is none.
   private func settleScreen() {
     let connected = apps.filter { !$0.isOver }
@@ -156,19 +105,31 @@ extension HeadUnitLoop: ServedAppOwner {
   func app(_ app: ServedApp, didReport event: HeadUnitSession.Event) {
     server.report(.session(id: app.id, event))
     switch event {
+    case .appRegistered where !answersInAdvance.isEmpty:
+      let answers = answersInAdvance
+      answersInAdvance = []
+      app.perform { session in
+        for answer in answers { session.answerNextVideoStart(answer) }
+        return []
+      }
+      note(event, of: app)
     case .videoData, .videoMissed:
       if script.reacts(to: .frame) {
         script.notePictures(app.statistics.pictures, app: app.id, now: MonotonicClock.now)
       }
-    default:
-      if let event = HeadUnitScript.Event(event) { script.note(event, app: app.id, now: MonotonicClock.now) }
+    default: note(event, of: app)
     }
   }
 
+  private func note(_ event: HeadUnitSession.Event, of app: ServedApp) {
+    guard let event = HeadUnitScript.Event(event) else { return }
+    script.note(event, app: app.id, pictures: app.statistics.pictures, now: MonotonicClock.now)
+  }
+
   /// So that a step comes between the frame that caused it and the next.
-  func appDidTakeInput() {
-    guard script.nextDeadline != nil else { return }
-    followScript(now: MonotonicClock.now)
+  func appDidTakeInput() -> Bool {
+    if script.nextDeadline != nil { followScript(now: MonotonicClock.now) }
+    return stalledUntil == nil
   }
 }
 
@@ -192,10 +153,10 @@ extension HeadUnitLoop {
       return
     }
     for (app, descriptor) in zip(apps, descriptors.dropFirst(2))
-    where descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+    where stalledUntil == nil && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
       app.read(into: readBuffer)
     }
-    if descriptors[1].revents != 0 { accept(now: now) }
+    if stalledUntil == nil, descriptors[1].revents != 0 { accept(now: now) }
   }
 
   /// -1, which poll(2) ignores, while nobody can be accepted.

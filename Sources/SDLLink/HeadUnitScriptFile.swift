@@ -5,23 +5,32 @@ import SDLHeadUnit
 public enum HeadUnitScriptFile {
   /// Why there is no script.
   public enum Failure: Error, Equatable, CustomStringConvertible {
+    /// With EISDIR for a folder, and ESPIPE for anything else that is no regular file.
     case unreadable(path: String, errno: Int32)
     case malformed(path: String, HeadUnitScript.Malformed)
 
     /// One line for people, with the path.
     public var description: String {
       switch self {
+      case .unreadable(let path, ESPIPE): "\(path) can't be read: it is no regular file"
       case .unreadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
       case .malformed(let path, let malformed): "\(path), \(malformed)"
       }
     }
   }
 
-  /// Reads the file at once, without waiting for one that is a pipe.
+  /// Reads the file at once. A pipe is refused, because its writer may take its time, or never come.
   public static func read(_ path: String) throws(Failure) -> HeadUnitScript {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .unreadable(path: path, errno: errno) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw .unreadable(path: path, errno: EISDIR)
+    default: throw .unreadable(path: path, errno: ESPIPE)
+    }
     // A byte more than allowed, to tell.
     var bytes = [UInt8](repeating: 0, count: HeadUnitScript.maximumByteCount + 1)
     var count = 0

@@ -3,8 +3,8 @@ import SDLMessages
 
 /// The remote control, from any thread.
 extension HeadUnitServer {
-  /// Carries a command out, on the server's thread. Without a recipient nothing happens; ``HeadUnitCommand/help`` is the
-  /// caller's business.
+  /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that an answer which is
+  /// given once waits for the next app; ``HeadUnitCommand/help`` is the caller's business.
   public func perform(_ command: HeadUnitCommand) {
     if let order = Order(command, for: .appOnScreen) { give(order) }
   }
@@ -35,11 +35,21 @@ extension HeadUnitServer.Order {
     case .cut: self = .disconnect(recipient)
     case .unregister(let reason): self = .steer(recipient) { $0.unregisterApp(reason, now: $1) }
     case .ignitionOff: self = .steer(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
-    case .refuse(let parameters): self = .answerOnce(.reject(parameters), recipient)
-    case .answerOnce(let answer): self = .answerOnce(answer, recipient)
+    case .refuse(let parameters): self = .answerOnce(recipient, .reject(parameters))
+    case .answerOnce(let answer): self = .answerOnce(recipient, answer)
     case .stall(let time): self = .stall(time)
     case .refuseConnections(let isRefusing): self = .refuseConnections(isRefusing)
     case .help: return nil
+    }
+  }
+
+  /// Without which nothing would be done; nil for what concerns the head unit, or can wait for an app.
+  var necessaryRecipient: HeadUnitServer.Recipient? {
+    switch self {
+    case .steer(let recipient, _), .disconnect(let recipient), .touch(let recipient, _): recipient
+    case .read(let id, _): .app(id)
+    case .answerOnce(.app(let id), _): .app(id)
+    case .answerOnce, .situate, .behave, .stall, .refuseConnections, .configure: nil
     }
   }
 
@@ -50,14 +60,5 @@ extension HeadUnitServer.Order {
     var update = VideoStreamingCapability()
     change(&update)
     return .steer(recipient) { [update] in $0.updateCapability(update, now: $1) }
-  }
-
-  private static func answerOnce(
-    _ answer: HeadUnitBehaviour.VideoStartAnswer, _ recipient: HeadUnitServer.Recipient
-  ) -> Self {
-    .steer(recipient) { session, _ in
-      session.answerNextVideoStart(answer)
-      return []
-    }
   }
 }

@@ -14,6 +14,8 @@ public enum HeadUnitServerEvent: Sendable {
   case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
   /// A step of the script was carried out, for this app if an event of it was the cause.
   case carriedOut(HeadUnitScript.Step, id: UInt8?)
+  /// A step did nothing, because this app has gone; nil when there was no app for it.
+  case leftOut(HeadUnitScript.Step, id: UInt8?)
   /// The script wants more at once than can be.
   case congested(HeadUnitScriptRun.Congestion)
   /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
@@ -36,6 +38,7 @@ public final class HeadUnitServer: Sendable {
     case steer(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
     case read(id: UInt8, Bool)
     case disconnect(Recipient)
+    case answerOnce(Recipient, HeadUnitBehaviour.VideoStartAnswer)
     case situate(HeadUnitSituation.Change)
     case behave(HeadUnitBehaviour.Change)
     case touch(Recipient, TouchGesture)

@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import SDLWire
 
 /// What a ``ServedApp`` tells the thread that it lives on.
 protocol ServedAppOwner: AnyObject {
@@ -7,8 +8,8 @@ protocol ServedAppOwner: AnyObject {
   func appDidChangeStanding()
   /// In the middle of the app's work: for the record.
   func app(_ app: ServedApp, didReport event: HeadUnitSession.Event)
-  /// The app's session may be given another input.
-  func appDidTakeInput()
+  /// The app's session may be given another input. False when the head unit hangs from now on, so that it gets none.
+  func appDidTakeInput() -> Bool
 }
 
 /// One app that is connected to a ``HeadUnitServer``; lives on the server's thread.
@@ -26,6 +27,9 @@ final class ServedApp {
   private unowned let owner: any ServedAppOwner
   private var session: HeadUnitSession
   private var reader: FrameReader
+  /// Read, but not taken by the session, because the head unit began to hang; poll(2) knows nothing of them. No more than
+  /// one read's.
+  private var heldItems: [FrameDecoder.Item] = []
   private var lane = ControlLane()
   private var conversation: ConversationLog?
   private var closeDeadline: Duration?
@@ -56,6 +60,9 @@ final class ServedApp {
 
   /// Whether the session waits for no longer.
   func isDue(at now: Duration) -> Bool { session.nextDeadline.map { $0 <= now } ?? false }
+
+  /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
+  var holdsInput: Bool { !heldItems.isEmpty }
 
   /// What to poll for. A connection that waits for nothing is left out, because poll(2) would report its hang-up again
   /// and again.
@@ -96,7 +103,7 @@ final class ServedApp {
   func advance(now: Duration) {
     if isDue(at: now) {
       perform { $0.advance(to: now) }
-      owner.appDidTakeInput()
+      _ = owner.appDidTakeInput()
     }
     if let deadline = [closeDeadline, registrationDeadline].compactMap(\.self).min(), deadline <= now { end(nil) }
   }
@@ -116,14 +123,16 @@ final class ServedApp {
 
   /// Reads some, so that each app gets its turn.
   func read(into buffer: UnsafeMutableRawBufferPointer) {
-    guard isReading else { return }
+    guard isReading, takeHeldItems() else { return }
     for _ in 0..<FrameReader.readsPerTurn where !isOver {
       switch reader.read(into: buffer) {
       case .bytes(let count):
         while !isOver, let item = reader.next() {
-          conversation?.noteReceived(item)
-          perform { $0.receive(item, now: MonotonicClock.now) }
-          owner.appDidTakeInput()
+          guard take(item) else {
+            // The buffer is all apps'.
+            while let item = reader.next() { heldItems.append(item) }
+            return
+          }
         }
         if count < buffer.count { return }
       case .wouldBlock:
@@ -134,6 +143,27 @@ final class ServedApp {
         end(.connectionLost(address: reader.peer, errno: code))
       }
     }
+  }
+
+  /// False when nothing more may be taken.
+  private func take(_ item: FrameDecoder.Item) -> Bool {
+    conversation?.noteReceived(item)
+    perform { $0.receive(item, now: MonotonicClock.now) }
+    return owner.appDidTakeInput()
+  }
+
+  /// False when nothing more may be taken.
+  private func takeHeldItems() -> Bool {
+    guard !heldItems.isEmpty else { return true }
+    let items = heldItems
+    heldItems = []
+    for (index, item) in items.enumerated() where !isOver {
+      guard take(item) else {
+        heldItems = Array(items[(index + 1)...])
+        return false
+      }
+    }
+    return true
   }
 
   /// Ends the connection; nil when this side wants it.

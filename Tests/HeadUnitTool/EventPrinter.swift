@@ -55,6 +55,9 @@ final class EventPrinter: HeadUnitServerObserver {
       say("\(id) disconnected\(error.map { ": \($0)" } ?? "")")
       if options.leavesWithApp { kill(getpid(), SIGTERM) }
     case .carriedOut(let step, let id): say("\(id.map { "\($0) " } ?? "")script, line \(step.line): \(step.text)")
+    case .leftOut(let step, let id):
+      let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
+      printLine("warning: script, line \(step.line) without effect, \(reason): \(step.text)")
     case .congested(let congestion):
       printLine("script: too much at once, \(congestion.waiting) steps wait, \(congestion.dropped) are dropped")
     case .ended: break

@@ -65,9 +65,9 @@ extension HeadUnitCommand {
   fileprivate var needsApp: Bool {
     switch self {
     case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .activate, .touch, .gesture,
-      .endVideo, .cut, .unregister, .ignitionOff, .refuse, .answerOnce:
+      .endVideo, .cut, .unregister, .ignitionOff:
       true
-    case .event, .silent, .behave, .stall, .refuseConnections, .help: false
+    case .event, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .help: false
     }
   }
 }

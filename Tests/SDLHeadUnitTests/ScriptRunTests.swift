@@ -63,7 +63,7 @@ import Testing
     // Each app and each stream has its own.
     run.notePictures(3, app: 2, now: Self.start)
     expect(["1@2", "2@2"], from: &run)
-    run.note(.streamStarted, app: 1, now: Self.start)
+    run.note(.streamStarted, app: 1, pictures: 9, now: Self.start)
     run.notePictures(11, app: 1, now: Self.start)
     expect(["3@1", "2@1"], from: &run)
     run.notePictures(12, app: 1, now: Self.start)
@@ -73,11 +73,95 @@ import Testing
     expect(["1@1", "2@1"], from: &run)
   }
 
+  /// Pictures that nobody waited for, because they came between two streams, belong to none.
+  @Test func framesBetweenStreams() throws {
+    var run = try run("on frame 3: cut")
+    run.notePictures(2, app: 1, now: Self.start)
+    run.note(.streamStarted, app: 1, pictures: 14, now: Self.start)
+    run.notePictures(16, app: 1, now: Self.start)
+    expect([], from: &run)
+    run.notePictures(17, app: 1, now: Self.start)
+    expect(["1@1"], from: &run)
+    // Also before the first.
+    run.note(.streamStarted, app: 2, pictures: 5, now: Self.start)
+    run.notePictures(7, app: 2, now: Self.start)
+    expect([], from: &run)
+  }
+
   /// What waits longer than another, but came sooner, is carried out in the order of the times.
   @Test func partsOfCommandsComeInBetween() throws {
     var run = try run("at 1: cut\nat 3: cut")
     run.wait(for: Self.start + .seconds(2), HeadUnitScriptRun.Order(command: .cut, app: 7))
     expect(["1", "0@7", "2"], from: &run, after: .seconds(9))
+  }
+
+  /// Steps that cause each other are one congestion, however long; and later ones are another.
+  @Test func congestionIsToldOnce() throws {
+    var run = try run("on hmi-full: level full")
+    var (now, count) = (Self.start, 0)
+    for _ in 0..<50 {
+      run.note(.hmiFull, app: 1, now: now)
+      while run.takeDue(at: now) != nil { run.note(.hmiFull, app: 1, now: now) }
+      if run.takeCongestion(at: now) != nil { count += 1 }
+      now += HeadUnitScriptRun.window
+    }
+    #expect(count == 1)
+    while let deadline = run.nextDeadline {
+      now = max(now, deadline)
+      while run.takeDue(at: now) != nil {}
+      #expect(run.takeCongestion(at: now) == nil)
+    }
+    for pause in [HeadUnitScriptRun.window, .seconds(60)] {
+      now += HeadUnitScriptRun.window
+      _ = run.takeDue(at: now)
+      now += pause
+      for _ in 0..<120 { run.note(.hmiFull, app: 1, now: now) }
+      while run.takeDue(at: now) != nil {}
+      #expect(run.takeCongestion(at: now) == .init(waiting: 20, dropped: 0))
+      now += HeadUnitScriptRun.window
+      while run.takeDue(at: now) != nil {}
+    }
+  }
+
+  /// Also when nothing is due for long.
+  @Test func droppedStepsAreTold() throws {
+    var run = try run("on frame after 3600: cut")
+    for total in 1...UInt64(HeadUnitScriptRun.maximumWaitingCount) {
+      run.notePictures(total, app: 1, now: Self.start)
+    }
+    #expect(run.takeCongestion(at: Self.start) == nil)
+    let full = HeadUnitScriptRun.maximumWaitingCount
+    var now = Self.start
+    run.notePictures(1, app: 2, now: now)
+    #expect(run.takeCongestion(at: now) == .init(waiting: full, dropped: 1))
+    #expect(run.takeCongestion(at: now) == nil)
+    // Not with each.
+    run.notePictures(UInt64(full) + 1, app: 1, now: now)
+    #expect(run.takeCongestion(at: now) == nil)
+    now += HeadUnitScriptRun.droppingReportInterval
+    #expect(run.takeCongestion(at: now) == .init(waiting: full, dropped: 2))
+    now += HeadUnitScriptRun.droppingReportInterval
+    #expect(run.takeCongestion(at: now) == nil)
+  }
+
+  /// Half of one would leave the finger on the screen.
+  @Test func gesturesWaitWhole() throws {
+    let place = OnTouchEvent.Sample(x: 0, y: 0)
+    let swipe = TouchGesture(from: place, to: OnTouchEvent.Sample(x: 100, y: 0), duration: .seconds(1))
+    let count = swipe.messages.count
+    #expect(count == 52)
+    var run = try run("on frame after 3600: cut")
+    let most = UInt64(HeadUnitScriptRun.maximumWaitingCount - count)
+    for total in 1...(most + 1) { run.notePictures(total, app: 1, now: Self.start) }
+    run.begin(swipe, app: 1, now: Self.start)
+    #expect(run.takeCongestion(at: Self.start) == .init(waiting: Int(most) + 1, dropped: 1))
+    #expect(run.nextDeadline == Self.start + .seconds(3600))
+    _ = run.takeDue(at: Self.start + .seconds(3600))
+    run.begin(swipe, app: 1, now: Self.start + .seconds(3600))
+    #expect(run.nextDeadline == Self.start + .seconds(3600))
+    run.notePictures(most + 2, app: 1, now: Self.start)
+    let later = Self.start + .seconds(3600) + HeadUnitScriptRun.droppingReportInterval
+    #expect(run.takeCongestion(at: later) == .init(waiting: HeadUnitScriptRun.maximumWaitingCount, dropped: 2))
   }
 
   /// Steps that cause each other for ever leave the head unit its time for other things.

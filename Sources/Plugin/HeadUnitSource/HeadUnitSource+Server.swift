@@ -32,6 +32,9 @@ extension HeadUnitSource: HeadUnitServerObserver {
       }
     case .carriedOut(let step, let id):
       log(GST_LEVEL_INFO, "script, line \(step.line)\(id.map { ", app \($0)" } ?? ""): \(step.text)")
+    case .leftOut(let step, let id):
+      let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
+      log(GST_LEVEL_WARNING, "script, line \(step.line) without effect, \(reason): \(step.text)")
     case .congested(let congestion):
       log(
         GST_LEVEL_WARNING,

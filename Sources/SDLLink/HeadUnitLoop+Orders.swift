@@ -1,0 +1,78 @@
+import SDLHeadUnit
+
+/// What other threads want, and what the script says.
+extension HeadUnitLoop {
+  /// As many as one session takes.
+  private static let mostAnswersInAdvance = 100
+
+  func obey(_ order: HeadUnitServer.Order, now: Duration) {
+    switch order {
+    case .steer(let recipient, let input):
+      for app in recipients(recipient) { app.perform { input(&$0, now) } }
+    case .read(let id, let isReading): recipients(.app(id)).first?.isReading = isReading
+    case .disconnect(let recipient):
+      for app in recipients(recipient) {
+        // What was said before.
+        if stalledUntil == nil { app.write() }
+        app.end(nil)
+      }
+    case .answerOnce(let recipient, let answer):
+      let apps = recipients(recipient)
+      if apps.isEmpty, case .appOnScreen = recipient, answersInAdvance.count < Self.mostAnswersInAdvance {
+        answersInAdvance.append(answer)
+      }
+      for app in apps {
+        app.perform { session in
+          session.answerNextVideoStart(answer)
+          return []
+        }
+      }
+    case .situate(let change):
+      situation.note(change)
+      for app in apps { app.perform { $0.adapt(to: change, now: now) } }
+    case .behave(let change):
+      configuration.behaviour.apply(change)
+      for app in apps { app.perform { $0.change(change, now: now) } }
+    case .touch(let recipient, let gesture):
+      guard let id = recipients(recipient).first?.id else { return }
+      script.begin(gesture, app: id, now: now)
+    case .stall(let time):
+      // As above.
+      if stalledUntil == nil { for app in apps { app.write() } }
+      stalledUntil = now + time
+    case .refuseConnections(let isRefusing):
+      self.isRefusing = isRefusing
+      if isRefusing, case .listener(let port) = server.source { port.close() }
+    case .configure(var configuration):
+      configuration.behaviour = self.configuration.behaviour
+      self.configuration = configuration
+    }
+  }
+
+  func recipients(_ recipient: HeadUnitServer.Recipient) -> [ServedApp] {
+    let connected = apps.filter { !$0.isOver }
+    switch recipient {
+    case .app(let id): return connected.filter { $0.id == id }
+    case .appOnScreen:
+      let registered = connected.filter { $0.standing != nil }
+      return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
+    case .everyApp: return connected
+    }
+  }
+
+  /// Carries out what is due by now, unless the head unit hangs.
+  func followScript(now: Duration) {
+    while stalledUntil == nil, let due = script.takeDue(at: now) {
+      var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
+      if let step = due.step, step.followsAppsEnd, recipients(recipient).isEmpty { recipient = .appOnScreen }
+      guard let order = HeadUnitServer.Order(due.command, for: recipient) else { continue }
+      let lacksApp = order.necessaryRecipient.map { recipients($0).isEmpty } ?? false
+      if let step = due.step {
+        let id: UInt8? = if case .app(let id) = recipient { id } else { nil }
+        server.report(lacksApp ? .leftOut(step, id: id) : .carriedOut(step, id: id))
+      }
+      if !lacksApp { obey(order, now: now) }
+    }
+    if let congestion = script.takeCongestion(at: now) { server.report(.congested(congestion)) }
+  }
+}
