@@ -44,7 +44,7 @@ extension AppSession {
         grant.transport = transport
         var requested = accepted
         if case .open(let request, _, _) = stream.state { requested = request.size }
-        grant.isSizeInsisted = requested != accepted
+        grant.isSizeOverridden = requested != accepted
         videoGrant = grant
         videoGeometry = geometry(of: accepted, requested: requested)
         haptics.serviceStarted()

@@ -33,7 +33,7 @@ public struct AppSession: Sendable {
     case videoResumed
     case videoStopped(VideoStopReason)
     /// `retryAfter` is nil when nothing is tried again by itself.
-    case videoStartFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
+    case videoStartFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
     case driverDistraction(OnDriverDistraction)
     /// What happened at once, in pixels of the stream; one for each message of the head unit that makes sense.
     case touch([TouchAction])
@@ -136,7 +136,7 @@ public struct AppSession: Sendable {
   /// What was updated before it was known; newer than the answer that is still on its way.
   var earlyCapabilityUpdate: VideoStreamingCapability?
 
-  var wish: VideoWish?
+  var wish: VideoStartRequest?
   /// What the app can stream of what the head unit can show.
   var supportedDisplays: [VideoDisplay] = []
   var hasToldSupport = false
@@ -223,7 +223,7 @@ extension AppSession {
   }
 
   /// What the app would like to stream from now on; nil for nothing.
-  public mutating func setVideoWish(_ wish: VideoWish?, now: Duration) -> [Action] {
+  public mutating func setVideoRequest(_ wish: VideoStartRequest?, now: Duration) -> [Action] {
     perform(at: now) { $0.wish = wish }
   }
 

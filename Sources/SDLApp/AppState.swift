@@ -13,7 +13,7 @@ public enum AppState: String, CaseIterable, Sendable {
 
 /// What the lifecycle of the video service has to bring about.
 enum VideoDemand: Equatable, Sendable {
-  case stream(VideoWish)
+  case stream(VideoStartRequest)
   /// Keep a service that is there, without sending.
   case hold
   case closed(VideoStopReason)

@@ -6,7 +6,7 @@ public struct EncoderTargets: Equatable, Sendable {
   /// Pictures per second, as far as the source delivers them.
   public let frameRate: Fraction
   /// Why the head unit's maximum is not believed; nil when it is, or when there is none.
-  public let doubt: BitrateDoubt?
+  public let doubt: ImplausibleBitrate?
 
   /// What the mobile libraries use when nobody says anything, in kbit/s.
   public static let defaultBitrate = 600
@@ -18,11 +18,11 @@ public struct EncoderTargets: Equatable, Sendable {
   public static let maximumFrameRate = 240
 
   /// - Parameter size: of the encoded pictures.
-  public init(wish: EncoderWish = EncoderWish(), limits: EncoderLimits = EncoderLimits(), size: VideoSize) {
+  public init(wish: EncoderPreferences = EncoderPreferences(), limits: EncoderLimits = EncoderLimits(), size: VideoSize) {
     let frameRate = Self.frameRate(wish: wish.frameRate, announced: limits.preferredFrameRate)
     let announced = limits.maximumBitrate.flatMap { $0 > 0 ? $0 : nil }
     let doubt = announced.flatMap { announced in
-      BitrateDoubt(
+      ImplausibleBitrate(
         announced: announced, pictures: limits.largestPicture ?? size,
         frameRate: max(frameRate, Self.frameRate(wish: nil, announced: limits.preferredFrameRate)))
     }
@@ -62,7 +62,7 @@ public struct EncoderTargets: Equatable, Sendable {
 }
 
 /// What the app would like of the encoder.
-public struct EncoderWish: Equatable, Sendable {
+public struct EncoderPreferences: Equatable, Sendable {
   /// Kilobits per second; nil or 0 leaves it to `automaticBitrate`.
   public var bitrate: Int?
   /// The most pictures per second; nil leaves it to the head unit.
@@ -105,7 +105,7 @@ public struct EncoderLimits: Equatable, Sendable {
 /// nothing would carry it.
 ///
 /// SDL's generic HMI announces 400000 in a field that the RPC specification has in kbit/s, and means bit/s.
-public struct BitrateDoubt: Equatable, Sendable {
+public struct ImplausibleBitrate: Equatable, Sendable {
   /// The maximum in kbit/s, as the field says.
   public let announced: Int
   /// What the pictures would need at 12 bits per pixel (4:2:0), in kbit/s.

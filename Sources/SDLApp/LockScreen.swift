@@ -1,4 +1,4 @@
-/// Whether the app's own screen has to be locked, from the HMI level and the driver's situation: the rule that SDL's
+/// Whether the app's own screen has to be locked, from the HMI level and the driver's conditions: the rule that SDL's
 /// libraries for phones share, as head units do not send it.
 public struct LockScreen: Equatable, Sendable {
   /// Values of the older RPC OnLockScreenStatus.
@@ -41,7 +41,7 @@ public struct LockScreen: Equatable, Sendable {
     }
   }
 
-  /// Takes the driver's situation in.
+  /// Takes the driver's conditions in.
   public mutating func receive(_ distraction: OnDriverDistraction) {
     isDistractionLimited = distraction.isDistractionLimited
     text = distraction.lockScreenDismissalWarning

@@ -26,7 +26,7 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   public var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
 
   /// Whether the same request would only be refused again. A start without parameters has none that could be named.
-  func isFinal(for request: VideoWish) -> Bool {
+  func isFinal(for request: VideoStartRequest) -> Bool {
     switch self {
     case .refused, .unusableAnswer: request.isBare || concernsSize || concernsFormat
     case .keptRefusing: true

@@ -7,7 +7,7 @@
 public struct VideoStartLadder: Equatable, Sendable {
   /// A request that the head unit refused.
   public struct Attempt: Equatable, Sendable {
-    public var request: VideoWish
+    public var request: VideoStartRequest
     /// Keys of the request, as the head unit named them.
     public var rejectedParameters: [String]
   }
@@ -46,18 +46,18 @@ public struct VideoStartLadder: Equatable, Sendable {
   public func allows(_ size: VideoSize) -> Bool { step != .parameters || !refusedSizes.contains(size) }
 
   /// What to ask for when the pictures are of `size`; nil for nothing.
-  public func request(for size: VideoSize) -> VideoWish? {
+  public func request(for size: VideoSize) -> VideoStartRequest? {
     switch step {
     case .parameters:
       guard allows(size), let transport = transports.first else { return nil }
-      return VideoWish(size: size, transport: transport)
-    case .bare: return VideoWish(size: size, transport: .raw, isBare: true)
+      return VideoStartRequest(size: size, transport: transport)
+    case .bare: return VideoStartRequest(size: size, transport: .raw, isBare: true)
     case .exhausted: return nil
     }
   }
 
   /// The head unit refused `request`, for good.
-  public mutating func refused(_ request: VideoWish, _ failure: VideoStartFailure) {
+  public mutating func refused(_ request: VideoStartRequest, _ failure: VideoStartFailure) {
     guard failure.isFinal(for: request), !isExhausted else { return }
     attempts.append(Attempt(request: request, rejectedParameters: failure.rejectedParameters))
     if request.isBare {

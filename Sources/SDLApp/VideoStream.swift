@@ -26,13 +26,13 @@ struct VideoStream: Equatable, Sendable {
 
   enum State: Equatable, Sendable {
     case closed
-    case starting(VideoWish, deadline: Duration)
-    case open(request: VideoWish, accepted: VideoSize, isHeld: Bool)
+    case starting(VideoStartRequest, deadline: Duration)
+    case open(request: VideoStartRequest, accepted: VideoSize, isHeld: Bool)
     case ending(deadline: Duration)
   }
 
   enum Output: Equatable, Sendable {
-    case sendStartService(VideoWish)
+    case sendStartService(VideoStartRequest)
     case sendEndService
     case started(accepted: VideoSize, VideoTransport, mtu: Int64?)
     /// The service is kept, but nothing more may be sent.
@@ -40,7 +40,7 @@ struct VideoStream: Equatable, Sendable {
     case resumed
     case stopped(VideoStopReason)
     /// `retryAfter` is nil when the same request would only be refused again.
-    case startFailed(VideoStartFailure, request: VideoWish, retryAfter: Duration?)
+    case startFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
   }
 
   var timing = Timing()
@@ -59,7 +59,7 @@ struct VideoStream: Equatable, Sendable {
   /// When the stream that is open, or was last, began.
   private var openedAt: Duration = .zero
   /// What the head unit has just refused by its parameters; not asked for again before something changes.
-  private var refusedWish: VideoWish?
+  private var refusedRequest: VideoStartRequest?
   private var wasUnanswered = false
 
   /// For the app.
@@ -87,7 +87,7 @@ struct VideoStream: Equatable, Sendable {
       retryAt = nil
       failureCount = 0
       refusalCount = 0
-      refusedWish = nil
+      refusedRequest = nil
       wasUnanswered = false
     }
     switch state {
@@ -119,7 +119,7 @@ struct VideoStream: Equatable, Sendable {
       startAt = nil
       return []
     }
-    guard wish != refusedWish else {
+    guard wish != refusedRequest else {
       startAt = nil
       return []
     }
@@ -127,7 +127,7 @@ struct VideoStream: Equatable, Sendable {
     guard nextDeadline.map({ $0 <= now }) ?? true else { return [] }
     startAt = nil
     retryAt = nil
-    refusedWish = nil
+    refusedRequest = nil
     state = .starting(wish, deadline: now + (wasUnanswered ? timing.patientStart : timing.start))
     return [.sendStartService(wish)]
   }
@@ -150,7 +150,7 @@ struct VideoStream: Equatable, Sendable {
         return [.sendEndService]
       }
       guard let transport = parameters.acceptedTransport else {
-        refusedWish = request
+        refusedRequest = request
         state = .ending(deadline: now + timing.end)
         return [
           .startFailed(parameters.unusableAnswer, request: request, retryAfter: nil), .sendEndService,
@@ -180,7 +180,7 @@ struct VideoStream: Equatable, Sendable {
     // Without parameters the driver's leaving can't be told from a refusal for good.
     if request.isBare, demand != .stream(request) { return [] }
     guard !failure.isFinal(for: request) else {
-      refusedWish = request
+      refusedRequest = request
       return [.startFailed(failure, request: request, retryAfter: nil)]
     }
     refusalCount += 1
@@ -188,7 +188,7 @@ struct VideoStream: Equatable, Sendable {
       let count = refusalCount
       refusalCount = 0
       failureCount = 0
-      refusedWish = request
+      refusedRequest = request
       return [
         .startFailed(.keptRefusing(count: count, reason: rejection.reason), request: request, retryAfter: nil)
       ]

@@ -11,7 +11,7 @@ public enum HMIEvent: String, CaseIterable, Sendable {
   case embeddedNavigation = "embedded-navi"
 
   /// What becomes of an app's status while the event lasts. An app at NONE is not concerned.
-  func status(from status: HMIStatus, of app: AppStanding.Role, isMedia: Bool) -> HMIStatus {
+  func status(from status: HMIStatus, of app: AppSummary.Role, isMedia: Bool) -> HMIStatus {
     guard status.level != HMILevel.none else { return status }
     var changed = status
     switch self {

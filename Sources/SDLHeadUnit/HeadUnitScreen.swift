@@ -5,9 +5,9 @@ import SDLMessages
 /// Level-triggered: it is given how the apps stand and says what to change, until nothing is to be changed.
 public struct HeadUnitScreen: Sendable {
   /// What one session has to do.
-  public enum Order: Equatable, Sendable {
+  public enum Operation: Equatable, Sendable {
     /// The session `id` gives way to an app of this role: ``HeadUnitSession/giveWay(to:now:)``.
-    case giveWay(id: UInt8, to: AppStanding.Role)
+    case giveWay(id: UInt8, to: AppSummary.Role)
     /// The session `id` ends its video, because another app has started one: ``HeadUnitSession/abortVideo(now:)``.
     case abortVideo(id: UInt8)
   }
@@ -20,10 +20,10 @@ public struct HeadUnitScreen: Sendable {
   public init() {}
 
   /// Looks at all registered apps.
-  public mutating func settle(_ apps: [AppStanding]) -> [Order] {
+  public mutating func settle(_ apps: [AppSummary]) -> [Operation] {
     if !apps.contains(where: { $0.id == appOnScreen }) { appOnScreen = nil }
     if !apps.contains(where: { $0.id == streamingApp && $0.isStreaming }) { streamingApp = nil }
-    var orders: [Order] = []
+    var orders: [Operation] = []
     // Whoever claims the screen and does not have it yet has come later, and wins.
     if let newcomer = apps.last(where: { $0.level == .full && $0.id != appOnScreen }) {
       appOnScreen = newcomer.id
@@ -38,14 +38,14 @@ public struct HeadUnitScreen: Sendable {
   }
 
   /// Whether an app that was just registered has to wait until the driver opens it.
-  public static func isTaken(for id: UInt8, among apps: [AppStanding]) -> Bool {
+  public static func isTaken(for id: UInt8, among apps: [AppSummary]) -> Bool {
     apps.contains { $0.id != id && $0.level != HMILevel.none }
   }
 }
 
-extension AppStanding.Role {
+extension AppSummary.Role {
   /// What becomes of an app of this role and of `status` when one of another role is brought to the screen.
-  func status(from status: HMIStatus, isMedia: Bool, givingWayTo other: AppStanding.Role) -> HMIStatus {
+  func status(from status: HMIStatus, isMedia: Bool, givingWayTo other: AppSummary.Role) -> HMIStatus {
     guard status.allowsScreen else { return status }
     switch (self, other) {
     case (.navigation, .navigation), (.projection, .projection):
@@ -85,7 +85,7 @@ extension HeadUnitSession {
   }
 
   /// Another app is brought to the screen.
-  public mutating func giveWay(to other: AppStanding.Role, now: Duration) -> [Action] {
+  public mutating func giveWay(to other: AppSummary.Role, now: Duration) -> [Action] {
     if let app {
       let status = app.role.status(from: app.chosenStatus, isMedia: app.isMedia, givingWayTo: other)
       if status != app.chosenStatus { apply(status, now: now) }

@@ -5,7 +5,7 @@
 /// script says; and what waits is bounded.
 public struct HeadUnitScriptRun: Sendable {
   /// Something to carry out.
-  public struct Order: Equatable, Sendable {
+  public struct Operation: Equatable, Sendable {
     public var command: HeadUnitCommand
     /// Whom the event was about that caused it.
     public var app: UInt8?
@@ -39,7 +39,7 @@ public struct HeadUnitScriptRun: Sendable {
   private var counts: [HeadUnitScript.Event: Int] = [:]
   private var frames: [UInt8: FrameCount] = [:]
   /// In the order of their times; of one time in that of their coming.
-  private var waiting: [(time: Duration, order: Order)] = []
+  private var waiting: [(time: Duration, order: Operation)] = []
   private var windowStart: Duration?
   private var countInWindow = 0
   private var dropped = 0
@@ -65,7 +65,7 @@ public struct HeadUnitScriptRun: Sendable {
     events = Set(HeadUnitScript.Event.allCases.filter { script.reacts(to: $0) })
     for step in script.steps {
       guard case .time(let time) = step.trigger else { continue }
-      wait(for: now + time, Order(command: step.command, step: step))
+      wait(for: now + time, Operation(command: step.command, step: step))
     }
   }
 
@@ -110,12 +110,12 @@ public struct HeadUnitScriptRun: Sendable {
       guard case .event(event, let number, let delay) = step.trigger, number.map(numbers.contains) ?? true else {
         continue
       }
-      wait(for: now + delay, Order(command: step.command, app: app, step: step))
+      wait(for: now + delay, Operation(command: step.command, app: app, step: step))
     }
   }
 
   /// Lets a command wait; for those that take their time.
-  public mutating func wait(for time: Duration, _ order: Order) {
+  public mutating func wait(for time: Duration, _ order: Operation) {
     guard waiting.count < Self.maximumWaitingCount else {
       dropped += 1
       return
@@ -131,11 +131,11 @@ public struct HeadUnitScriptRun: Sendable {
       dropped += 1
       return
     }
-    for message in messages { wait(for: now + message.time, Order(command: .touch(message.event), app: app)) }
+    for message in messages { wait(for: now + message.time, Operation(command: .touch(message.event), app: app)) }
   }
 
   /// Removes and returns the first of what is due; nil also when there was too much of it.
-  public mutating func takeDue(at now: Duration) -> Order? {
+  public mutating func takeDue(at now: Duration) -> Operation? {
     if let start = windowStart, now - start >= Self.window {
       // Steps that cause each other fill every window: that is one congestion.
       if countInWindow < Self.maximumStepCount || now - start >= Self.window * 2 { isCongested = false }

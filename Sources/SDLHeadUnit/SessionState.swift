@@ -47,7 +47,7 @@ extension HeadUnitSession {
       chosenStatus = status
     }
 
-    var role: AppStanding.Role {
+    var role: AppSummary.Role {
       types.contains(.navigation) ? .navigation : types.contains(.projection) ? .projection : .other
     }
 

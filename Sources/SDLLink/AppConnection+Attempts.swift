@@ -23,7 +23,7 @@ extension AppConnection {
       let ending = attempt(after: lastEpoch, isFirst: !wasRegistered)
       lastEpoch = ending.lastEpoch
       if ending.registeredTime != nil { wasRegistered = true }
-      guard stopOrder == nil, let failure = ending.failure else { return report(.ended(nil)) }
+      guard stopCommand == nil, let failure = ending.failure else { return report(.ended(nil)) }
       let mayHeal =
         wasRegistered
         ? failure.canHeal : failure.isLoss && MonotonicClock.now - began < configuration.connectTimeout
@@ -33,8 +33,8 @@ extension AppConnection {
       else { return report(.ended(failure)) }
       report(.lost(failure, retryAfter: pause))
       let next = MonotonicClock.now + pause
-      while stopOrder == nil, MonotonicClock.now < next { waitForOrders(until: next) }
-      guard stopOrder == nil else { return report(.ended(nil)) }
+      while stopCommand == nil, MonotonicClock.now < next { waitForCommands(until: next) }
+      guard stopCommand == nil else { return report(.ended(nil)) }
     }
   }
 
@@ -78,9 +78,9 @@ extension AppConnection {
     report(.resolving(host: host))
     let resolver = try Resolver.start(host: host, port: port, wakeUp: wakeUp)
     guard
-      let resolved = resolver.wait(until: deadline, wakeUp: wakeUp, isWanted: { self.stopOrder == nil })
+      let resolved = resolver.wait(until: deadline, wakeUp: wakeUp, isWanted: { self.stopCommand == nil })
     else {
-      guard stopOrder == nil else { return nil }
+      guard stopCommand == nil else { return nil }
       throw .resolvingTimedOut(host: host, after: timeout)
     }
     let addresses = try resolved.get()
@@ -91,7 +91,7 @@ extension AppConnection {
       let began = MonotonicClock.now
       var connector = Connector(addresses: addresses, timeout: timeout, deadline: deadline, now: began)
       let outcome = connector.run(
-        wakeUp: wakeUp, isWanted: { self.stopOrder == nil },
+        wakeUp: wakeUp, isWanted: { self.stopCommand == nil },
         willTry: { address in
           if told.insert(address.description).inserted { self.report(.connecting(address: address.description)) }
         })
@@ -99,13 +99,13 @@ extension AppConnection {
       case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
       case .interrupted: return nil
       case .failed(.refused) where began < patience, .failed(.unreachable) where began < patience:
-        waitForOrders(until: began + Self.refusalPause)
+        waitForCommands(until: began + Self.refusalPause)
       case .failed(let error): throw error
       }
     }
   }
 
-  private func waitForOrders(until deadline: Duration) {
+  private func waitForCommands(until deadline: Duration) {
     withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
       descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
       pollDescriptors(descriptors, until: deadline)

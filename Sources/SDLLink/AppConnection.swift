@@ -43,18 +43,18 @@ public final class AppConnection: Sendable {
   }
 
   /// What other threads want from the connection thread.
-  struct Orders: Sendable {
+  struct Commands: Sendable {
     var intent = VideoIntent()
     /// The session does not know of it yet.
     var isIntentNew = false
     /// When to report ``ConnectionEvent/alarm``.
-    var alarm: Duration?
+    var timer: Duration?
     var stop: Stop?
   }
 
   /// What the app would do about video.
   struct VideoIntent: Equatable, Sendable {
-    var wish: VideoWish?
+    var wish: VideoStartRequest?
     var supportedDisplays: [VideoDisplay] = []
     var appState = AppState.foreground
     /// What can be touched; nil when the app has never said.
@@ -75,7 +75,7 @@ public final class AppConnection: Sendable {
   let wakeUp = WakeUp()
   let queue: VideoQueue
   let outlet: Outlet
-  private let orders = Monitor(Orders())
+  private let orders = Monitor(Commands())
   private let receivedByteCount = Atomic<UInt64>(0)
   private let thread = WorkerThread(name: "sdl-connection")
   let builtInHeadUnit = Mutex<BuiltInHeadUnit?>(nil)
@@ -135,7 +135,7 @@ public final class AppConnection: Sendable {
 /// Video, from any thread.
 extension AppConnection {
   /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave.
-  public func setVideoWish(_ wish: VideoWish?) {
+  public func setVideoRequest(_ wish: VideoStartRequest?) {
     change { $0.wish = wish }
   }
 
@@ -166,8 +166,8 @@ extension AppConnection {
 
   /// Asks for ``ConnectionEvent/alarm`` at `time`, on the clock of ``MonotonicClock``, or when an earlier alarm comes that
   /// has been asked for. While there is no connection, none comes.
-  public func setAlarm(at time: Duration) {
-    orders.withLock { $0.alarm = $0.alarm.earlier(time) }
+  public func setTimer(at time: Duration) {
+    orders.withLock { $0.timer = $0.timer.earlier(time) }
     if !thread.isCurrent { wakeUp.signal() }
   }
 
@@ -219,18 +219,18 @@ extension AppConnection {
     orders.withLock { $0.isIntentNew = true }
   }
 
-  var alarm: Duration? { orders.withLock { $0.alarm } }
+  var timer: Duration? { orders.withLock { $0.timer } }
 
   /// Whether the alarm's time has come; if so, it is over.
-  func takeAlarm(now: Duration) -> Bool {
+  func takeElapsedTimer(now: Duration) -> Bool {
     orders.withLock { orders in
-      guard let alarm = orders.alarm, alarm <= now else { return false }
-      orders.alarm = nil
+      guard let timer = orders.timer, timer <= now else { return false }
+      orders.timer = nil
       return true
     }
   }
 
-  var stopOrder: Stop? { orders.withLock { $0.stop } }
+  var stopCommand: Stop? { orders.withLock { $0.stop } }
 
   func count(received: Int) {
     receivedByteCount.wrappingAdd(UInt64(received), ordering: .relaxed)

@@ -16,8 +16,8 @@ public enum ConnectionEvent: Sendable {
   case videoState(VideoStreamState)
   /// A heartbeat was answered after so long.
   case roundTrip(Duration)
-  /// The time of ``AppConnection/setAlarm(at:)`` has come.
-  case alarm
+  /// The time of ``AppConnection/setTimer(at:)`` has come.
+  case timerFired
   /// The head unit has not read for this long; video waits. It may go on, or end the connection later.
   case stalled(for: Duration)
   /// From the built-in head unit only, and on its thread: what it noticed, without the video data.

@@ -53,8 +53,8 @@ final class ConnectionLoop {
     while !isOver {
       let now = MonotonicClock.now
       if let deadline = session.nextDeadline, deadline <= now { perform(session.advance(to: now)) }
-      obeyOrders(now: now)
-      if connection.takeAlarm(now: now) { connection.report(.alarm) }
+      applyCommands(now: now)
+      if connection.takeElapsedTimer(now: now) { connection.report(.timerFired) }
       write()
       watchStall(now: now)
       if closeDeadline != nil, outlet.isFlushed { break }
@@ -68,7 +68,7 @@ final class ConnectionLoop {
 
   /// When the connection ends, come what may.
   private var limit: Duration? {
-    (connection.stopOrder?.deadline).earlier(closeDeadline)
+    (connection.stopCommand?.deadline).earlier(closeDeadline)
   }
 
   private func perform(_ actions: [AppSession.Action]) {
@@ -121,11 +121,11 @@ final class ConnectionLoop {
   }
 }
 
-// MARK: Orders
+// MARK: Commands
 
 extension ConnectionLoop {
-  private func obeyOrders(now: Duration) {
-    if let stop = connection.stopOrder {
+  private func applyCommands(now: Duration) {
+    if let stop = connection.stopCommand {
       guard !hasFinished, isDrained(now: now, within: stop.drainTime) else { return }
       hasFinished = true
       drainDeadline = nil
@@ -136,7 +136,7 @@ extension ConnectionLoop {
     pendingIntent = nil
     perform(session.setSupportedDisplays(intent.supportedDisplays, now: now))
     // The wish before the state: a service of a size that is not wished any more is not worth resuming.
-    perform(session.setVideoWish(intent.wish, now: now))
+    perform(session.setVideoRequest(intent.wish, now: now))
     perform(session.setAppState(intent.appState, now: now))
     perform(session.setHapticRectangles(intent.hapticRectangles, now: now))
     if drainDeadline != nil {
@@ -204,7 +204,7 @@ extension ConnectionLoop {
 
   private var nextDeadline: Duration? {
     let delivery = drainDeadline.map { min($0, MonotonicClock.now + Self.deliveryPollInterval) }
-    return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.alarm)
+    return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
   }
 
   private func read() {
@@ -216,7 +216,7 @@ extension ConnectionLoop {
           conversation?.noteReceived(item)
           perform(session.receive(item, now: MonotonicClock.now))
           // What the app makes of it counts for what comes next: the refusal of what it does not wish any more is none.
-          obeyOrders(now: MonotonicClock.now)
+          applyCommands(now: MonotonicClock.now)
         }
         if count < readBuffer.count { return }
       case .wouldBlock:

@@ -14,7 +14,7 @@ final class HeadUnitLoop {
   var configuration: HeadUnitConfiguration
   var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
-  var situation = HeadUnitSituation()
+  var conditions = HeadUnitConditions()
   var screen = HeadUnitScreen()
   var script: HeadUnitScriptRun
   /// While it lasts, only orders are taken: no app is read or written, and no session's time goes on.
@@ -83,10 +83,10 @@ extension HeadUnitLoop {
     let now = MonotonicClock.now
     for app in connected {
       // Looked at anew for each, because the one before may just have been opened.
-      let isTaken = HeadUnitScreen.isTaken(for: app.id, among: connected.compactMap(\.standing))
+      let isTaken = HeadUnitScreen.isTaken(for: app.id, among: connected.compactMap(\.summary))
       app.perform { $0.setScreenTaken(isTaken, now: now) }
     }
-    for order in screen.settle(connected.compactMap(\.standing)) {
+    for order in screen.settle(connected.compactMap(\.summary)) {
       switch order {
       case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
       case .abortVideo(let id): recipients(.app(id)).first?.perform { $0.abortVideo(now: now) }
@@ -98,7 +98,7 @@ extension HeadUnitLoop {
 // MARK: News of the apps
 
 extension HeadUnitLoop: ServedAppOwner {
-  func appDidChangeStanding() {
+  func appDidChangeSummary() {
     settleScreen()
   }
 
@@ -188,7 +188,7 @@ extension HeadUnitLoop {
 
   /// Closes the connection that has been there longest without an app, if there is one.
   private func makeRoom(now: Duration) -> Bool {
-    guard let idler = apps.first(where: { $0.standing == nil && now - $0.connectTime >= Self.shortestSilence }) else {
+    guard let idler = apps.first(where: { $0.summary == nil && now - $0.connectTime >= Self.shortestSilence }) else {
       return false
     }
     idler.end(nil)
@@ -206,6 +206,6 @@ extension HeadUnitLoop {
     script.note(.connected, app: app.id, now: MonotonicClock.now)
     let now = MonotonicClock.now
     app.perform { $0.transportConnected(now: now) }
-    for change in situation.changes { app.perform { $0.adapt(to: change, now: now) } }
+    for change in conditions.changes { app.perform { $0.adapt(to: change, now: now) } }
   }
 }

@@ -6,11 +6,11 @@ extension HeadUnitServer {
   /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that an answer which is
   /// given once waits for the next app; ``HeadUnitCommand/help`` is the caller's business.
   public func perform(_ command: HeadUnitCommand) {
-    if let order = Order(command, for: .appOnScreen) { give(order) }
+    if let order = Operation(command, for: .appOnScreen) { give(order) }
   }
 }
 
-extension HeadUnitServer.Order {
+extension HeadUnitServer.Operation {
   /// Nil for a command that is none to a head unit. `recipient` gets what concerns one app and names none.
   init?(_ command: HeadUnitCommand, for recipient: HeadUnitServer.Recipient) {
     switch command {
@@ -18,23 +18,23 @@ extension HeadUnitServer.Order {
       let status = HMIStatus(
         level: level, audioStreamingState: level == .full || level == .limited ? .audible : .notAudible,
         videoStreamingState: state)
-      self = .steer(recipient) { $0.setHMIStatus(status, now: $1) }
-    case .event(let event, let isActive): self = .situate(.event(event, isActive: isActive))
-    case .silent(let isSilent): self = .situate(.videoSilence(isSilent))
+      self = .control(recipient) { $0.setHMIStatus(status, now: $1) }
+    case .event(let event, let isActive): self = .setCondition(.event(event, isActive: isActive))
+    case .silent(let isSilent): self = .setCondition(.videoSilence(isSilent))
     case .behave(let change): self = .behave(change)
-    case .resize(let size, let scale): self = .steer(recipient) { $0.resize(to: size, scale: scale, now: $1) }
+    case .resize(let size, let scale): self = .control(recipient) { $0.resize(to: size, scale: scale, now: $1) }
     case .frameRate(let rate): self = .update(recipient) { $0.preferredFPS = rate }
     case .maximumBitrate(let bitrate): self = .update(recipient) { $0.maxBitrate = bitrate }
     case .update(let update): self = .update(recipient) { $0 = update }
     case .driverDistraction(let distraction):
-      self = .steer(.everyApp) { $0.setDriverDistraction(distraction, now: $1) }
-    case .activate(let id): self = .steer(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
-    case .touch(let event): self = .steer(recipient) { $0.touch(event, now: $1) }
+      self = .control(.everyApp) { $0.setDriverDistraction(distraction, now: $1) }
+    case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
+    case .touch(let event): self = .control(recipient) { $0.touch(event, now: $1) }
     case .gesture(let gesture): self = .touch(recipient, gesture)
-    case .endVideo: self = .steer(recipient) { $0.endVideoService(now: $1) }
+    case .endVideo: self = .control(recipient) { $0.endVideoService(now: $1) }
     case .cut: self = .disconnect(recipient)
-    case .unregister(let reason): self = .steer(recipient) { $0.unregisterApp(reason, now: $1) }
-    case .ignitionOff: self = .steer(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
+    case .unregister(let reason): self = .control(recipient) { $0.unregisterApp(reason, now: $1) }
+    case .ignitionOff: self = .control(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
     case .refuse(let parameters): self = .answerOnce(recipient, .reject(parameters))
     case .answerOnce(let answer): self = .answerOnce(recipient, answer)
     case .stall(let time): self = .stall(time)
@@ -44,12 +44,12 @@ extension HeadUnitServer.Order {
   }
 
   /// Without which nothing would be done; nil for what concerns the head unit, or can wait for an app.
-  var necessaryRecipient: HeadUnitServer.Recipient? {
+  var requiredRecipient: HeadUnitServer.Recipient? {
     switch self {
-    case .steer(let recipient, _), .disconnect(let recipient), .touch(let recipient, _): recipient
+    case .control(let recipient, _), .disconnect(let recipient), .touch(let recipient, _): recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .situate, .behave, .stall, .refuseConnections, .configure: nil
+    case .answerOnce, .setCondition, .behave, .stall, .refuseConnections, .configure: nil
     }
   }
 
@@ -59,6 +59,6 @@ extension HeadUnitServer.Order {
   ) -> Self {
     var update = VideoStreamingCapability()
     change(&update)
-    return .steer(recipient) { [update] in $0.updateCapability(update, now: $1) }
+    return .control(recipient) { [update] in $0.updateCapability(update, now: $1) }
   }
 }

@@ -34,12 +34,12 @@ public protocol HeadUnitServerObserver: AnyObject, Sendable {
 /// ``stop()`` it.
 public final class HeadUnitServer: Sendable {
   /// What other threads want from the server's thread.
-  enum Order: Sendable {
-    case steer(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
+  enum Operation: Sendable {
+    case control(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
     case read(id: UInt8, Bool)
     case disconnect(Recipient)
     case answerOnce(Recipient, HeadUnitBehaviour.VideoStartAnswer)
-    case situate(HeadUnitSituation.Change)
+    case setCondition(HeadUnitConditions.Change)
     case behave(HeadUnitBehaviour.Change)
     case touch(Recipient, TouchGesture)
     case stall(Duration)
@@ -70,7 +70,7 @@ public final class HeadUnitServer: Sendable {
   let listener: (any ConversationListener)?
   let source: Source
   let wakeUp = WakeUp()
-  private let orders = Mutex<[Order]>([])
+  private let orders = Mutex<[Operation]>([])
   private let isStopped = Atomic(false)
   private let thread = WorkerThread(name: "sdl-head-unit")
   private weak let observer: (any HeadUnitServerObserver)?
@@ -165,14 +165,14 @@ public final class HeadUnitServer: Sendable {
     observer?.server(self, didReport: event)
   }
 
-  func takeOrders() -> [Order] {
+  func takeOrders() -> [Operation] {
     orders.withLock { orders in
       defer { orders = [] }
       return orders
     }
   }
 
-  func give(_ order: Order) {
+  func give(_ order: Operation) {
     orders.withLock { $0.append(order) }
     wakeUp.signal()
   }
@@ -181,10 +181,10 @@ public final class HeadUnitServer: Sendable {
 /// Steering a session, from any thread. An id that is not connected is ignored.
 extension HeadUnitServer {
   /// Gives sessions an input, on the server's thread, with the present time.
-  public func steer(
+  public func control(
     _ recipient: Recipient, _ input: @escaping @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]
   ) {
-    give(.steer(recipient, input))
+    give(.control(recipient, input))
   }
 
   /// What apps get that connect from now on, except for the behaviour: ``change(_:)``.
@@ -193,8 +193,8 @@ extension HeadUnitServer {
   }
 
   /// Something becomes different for all apps, also for those that connect later.
-  public func situate(_ change: HeadUnitSituation.Change) {
-    give(.situate(change))
+  public func setCondition(_ change: HeadUnitConditions.Change) {
+    give(.setCondition(change))
   }
 
   /// The head unit behaves otherwise, also to apps that connect later.
@@ -204,22 +204,22 @@ extension HeadUnitServer {
 
   /// See `HeadUnitSession.setHMIStatus`.
   public func setHMIStatus(_ status: HMIStatus, for id: UInt8) {
-    steer(.app(id)) { $0.setHMIStatus(status, now: $1) }
+    control(.app(id)) { $0.setHMIStatus(status, now: $1) }
   }
 
   /// See `HeadUnitSession.endVideoService`.
   public func endVideoService(for id: UInt8) {
-    steer(.app(id)) { $0.endVideoService(now: $1) }
+    control(.app(id)) { $0.endVideoService(now: $1) }
   }
 
   /// See `HeadUnitSession.updateCapability`.
   public func updateCapability(_ update: VideoStreamingCapability, for id: UInt8) {
-    steer(.app(id)) { $0.updateCapability(update, now: $1) }
+    control(.app(id)) { $0.updateCapability(update, now: $1) }
   }
 
   /// See `HeadUnitSession.unregisterApp`.
   public func unregisterApp(_ reason: UnregisteredReason, for id: UInt8) {
-    steer(.app(id)) { $0.unregisterApp(reason, now: $1) }
+    control(.app(id)) { $0.unregisterApp(reason, now: $1) }
   }
 
   /// Off lets the connection fill up, as a head unit does that hangs.

@@ -5,7 +5,7 @@ import SDLWire
 /// What a ``ServedApp`` tells the thread that it lives on.
 protocol ServedAppOwner: AnyObject {
   /// After every change of the session that may concern other apps.
-  func appDidChangeStanding()
+  func appDidChangeSummary()
   /// In the middle of the app's work: for the record.
   func app(_ app: ServedApp, didReport event: HeadUnitSession.Event)
   /// The app's session may be given another input. False when the head unit hangs from now on, so that it gets none.
@@ -52,7 +52,7 @@ final class ServedApp {
   var statistics: VideoStreamStatistics { session.statistics }
 
   /// Nil before the registration.
-  var standing: AppStanding? { session.standing }
+  var summary: AppSummary? { session.summary }
 
   var nextDeadline: Duration? {
     [session.nextDeadline, closeDeadline, registrationDeadline].compactMap(\.self).min()
@@ -74,15 +74,15 @@ final class ServedApp {
   /// Gives the session an input and executes what comes of it.
   func perform(_ input: (inout HeadUnitSession) -> [HeadUnitSession.Action]) {
     guard !isOver else { return }
-    let former = session.standing
+    let former = session.summary
     execute(input(&session))
-    let standing = session.standing
-    guard standing != former else { return }
-    if (standing == nil) != (former == nil) {
-      let time = standing == nil ? server.admission.registrationTime : nil
+    let summary = session.summary
+    guard summary != former else { return }
+    if (summary == nil) != (former == nil) {
+      let time = summary == nil ? server.admission.registrationTime : nil
       registrationDeadline = time.map { MonotonicClock.now + $0 }
     }
-    owner.appDidChangeStanding()
+    owner.appDidChangeSummary()
   }
 
   private func execute(_ actions: [HeadUnitSession.Action]) {
@@ -172,6 +172,6 @@ final class ServedApp {
     isOver = true
     failure = error
     execute(session.transportLost(now: MonotonicClock.now))
-    owner.appDidChangeStanding()
+    owner.appDidChangeSummary()
   }
 }

@@ -23,7 +23,7 @@ public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
   /// "8.0.0".
   public var description: String { "\(major).\(minor).\(patch)" }
 
-  /// Orders by major, then minor, then patch.
+  /// Commands by major, then minor, then patch.
   public static func < (lhs: Self, rhs: Self) -> Bool {
     (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
   }

@@ -26,7 +26,7 @@ public struct ProtocolVersion: Comparable, Hashable, Sendable, CustomStringConve
   /// "5.4.1".
   public var description: String { "\(major).\(minor).\(patch)" }
 
-  /// Orders by major, then minor, then patch.
+  /// Commands by major, then minor, then patch.
   public static func < (lhs: Self, rhs: Self) -> Bool {
     (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
   }

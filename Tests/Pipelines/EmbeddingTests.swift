@@ -32,7 +32,7 @@ import Testing
     let program = try Program(
       ["sh", "-c", "cd \"$1\" && shift && mkdir -p build && \(try command(of: name)) \"$@\"", "sh"]
         + [Installation.package.path, "90", headUnit.uri],
-      in: folder, patience: 300)
+      in: folder, testTimeout: 300)
     try program.waitForOutput { $0.contains("sdl-stream-started 800 480\n") ? true : nil }
     try headUnit.command("touch begin 0 100 200", "touch end 0 100 200")
     try program.waitForOutput { $0.contains("touch 0 at 50 100\n") ? true : nil }

@@ -37,7 +37,7 @@ import Testing
   private func press(_ x: Int, _ y: Int) throws {
     for _ in 0..<5 {
       try screen.xdotool("mousemove", "\(x)", "\(y)", "mousedown", "1")
-      let isSeen = try? screen.waitFor("a square", patience: 4) { shot in
+      let isSeen = try? screen.waitFor("a square", testTimeout: 4) { shot in
         Self.square(shot).flatMap { abs($0.x - x) <= 2 && abs($0.y - y) <= 2 ? true : nil }
       }
       try screen.xdotool("mouseup", "1")

@@ -55,77 +55,77 @@ import Testing
 
   @Test(arguments: rows)
   func opens(row: Row) throws {
-    let drive = try Drive(.small(activation: nil))
-    try drive.prepare()
-    try drive.setAppState(row.appState)
-    try drive.settle()
-    try drive.show(row.status)
-    if row.fromClosed == "streaming" { try drive.wait(forStreamState: "streaming") }
-    try drive.settle()
-    #expect(try drive.streamState == row.fromClosed)
-    #expect(drive.headUnit.record.starts.count == (row.fromClosed == "streaming" ? 1 : 0))
-    #expect(drive.streamMessages == (row.fromClosed == "streaming" ? ["started first-start"] : []))
+    let harness = try SinkHarness(.small(activation: nil))
+    try harness.prepare()
+    try harness.setAppState(row.appState)
+    try harness.settle()
+    try harness.show(row.status)
+    if row.fromClosed == "streaming" { try harness.wait(forStreamState: "streaming") }
+    try harness.settle()
+    #expect(try harness.streamState == row.fromClosed)
+    #expect(harness.headUnit.record.starts.count == (row.fromClosed == "streaming" ? 1 : 0))
+    #expect(harness.streamMessages == (row.fromClosed == "streaming" ? ["started first-start"] : []))
     // Whatever was refused so far comes as soon as driver and app both want it.
-    try drive.show(.full)
-    try drive.setAppState(.foreground)
-    try drive.wait(forStreamState: "streaming")
-    try drive.deliver(1)
-    #expect(drive.headUnit.record.video.first?.startsStream == true)
-    #expect(drive.headUnit.record.starts.count == 1 && drive.streamMessages == ["started first-start"])
-    #expect(drive.headUnit.record.violations == [])
+    try harness.show(.full)
+    try harness.setAppState(.foreground)
+    try harness.wait(forStreamState: "streaming")
+    try harness.deliver(1)
+    #expect(harness.headUnit.record.video.first?.startsStream == true)
+    #expect(harness.headUnit.record.starts.count == 1 && harness.streamMessages == ["started first-start"])
+    #expect(harness.headUnit.record.violations == [])
   }
 
   @Test(arguments: rows, [true, false])
   func keepsOrCloses(row: Row, appComesFirst: Bool) throws {
-    let drive = try Drive(properties: "sync=false background-notice=false")
-    try drive.start()
-    try drive.deliver(2)
-    #expect(eventually { (try? drive.statistics["frames-sent"]) == 2 })
+    let harness = try SinkHarness(properties: "sync=false background-notice=false")
+    try harness.start()
+    try harness.deliver(2)
+    #expect(eventually { (try? harness.statistics["frames-sent"]) == 2 })
     if appComesFirst {
-      try drive.setAppState(row.appState)
-      try drive.settle()
-      try drive.show(row.status)
+      try harness.setAppState(row.appState)
+      try harness.settle()
+      try harness.show(row.status)
     } else {
-      try drive.show(row.status)
-      try drive.settle()
-      try drive.setAppState(row.appState)
+      try harness.show(row.status)
+      try harness.settle()
+      try harness.setAppState(row.appState)
     }
-    try drive.settle()
-    try drive.wait(forStreamState: row.fromOpen)
+    try harness.settle()
+    try harness.wait(forStreamState: row.fromOpen)
     let isClosed = row.fromOpen == "stopped"
     let record =
-      isClosed ? try drive.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : $0 } : drive.headUnit.record
+      isClosed ? try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : $0 } : harness.headUnit.record
     #expect(record.starts.count == 1 && record.stopReasons.count == (isClosed ? 1 : 0))
     var messages = ["started first-start"]
     if !row.appState.isInForeground, appComesFirst || !isClosed { messages.append("suspended app-state") }
     if isClosed { messages.append("stopped hmi-status") }
-    #expect(drive.streamMessages == messages)
+    #expect(harness.streamMessages == messages)
 
     if row.fromOpen == "streaming" {
-      try drive.deliver(2)
+      try harness.deliver(2)
     } else {
-      drive.pushPictures(3)
-      #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) == 3 })
-      #expect(try drive.statistics["frames-sent"] == 2 && drive.headUnit.record.video.count == 2)
+      harness.pushPictures(3)
+      #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == 3 })
+      #expect(try harness.statistics["frames-sent"] == 2 && harness.headUnit.record.video.count == 2)
     }
-    try comeBack(drive, row, after: messages)
+    try comeBack(harness, row, after: messages)
   }
 
-  private func comeBack(_ drive: Drive, _ row: Row, after messages: [String]) throws {
-    try drive.show(.full)
-    try drive.setAppState(.foreground)
-    try drive.wait(forStreamState: "streaming")
-    let first = drive.headUnit.record.video.count
-    try drive.deliver(2)
-    let record = drive.headUnit.record
+  private func comeBack(_ harness: SinkHarness, _ row: Row, after messages: [String]) throws {
+    try harness.show(.full)
+    try harness.setAppState(.foreground)
+    try harness.wait(forStreamState: "streaming")
+    let first = harness.headUnit.record.video.count
+    try harness.deliver(2)
+    let record = harness.headUnit.record
     #expect(record.starts.count == (row.fromOpen == "stopped" ? 2 : 1))
     #expect(record.violations == [])
     switch row.fromOpen {
-    case "stopped": #expect(drive.streamMessages == messages + ["started restarted"])
-    case "suspended": #expect(drive.streamMessages == messages + ["started resumed"])
-    default: #expect(drive.streamMessages == messages)
+    case "stopped": #expect(harness.streamMessages == messages + ["started restarted"])
+    case "suspended": #expect(harness.streamMessages == messages + ["started resumed"])
+    default: #expect(harness.streamMessages == messages)
     }
     if row.fromOpen != "streaming" { #expect(record.video[first].startsStream) }
-    #expect(try drive.statistics.areFramesConserved)
+    #expect(try harness.statistics.areFramesConserved)
   }
 }

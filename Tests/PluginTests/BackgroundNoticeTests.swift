@@ -14,24 +14,24 @@ import Testing
   private static let before = 3
 
   /// A stream that runs, at a rate with which the notice takes half a second.
-  private func stream(frameRate: Int = 60, properties: String = "", units: [EncodedUnit] = []) throws -> Drive {
-    let drive = try Drive(
+  private func stream(frameRate: Int = 60, properties: String = "", units: [EncodedUnit] = []) throws -> SinkHarness {
+    let harness = try SinkHarness(
       .small(frameRate: frameRate), caps: units.isEmpty ? Picture.caps(frameRate: frameRate) : EncodedUnit.caps(),
       frameRate: frameRate, properties: "sync=false \(properties)")
     guard units.isEmpty else {
-      try drive.pipeline.play()
+      try harness.pipeline.play()
       // The first one may go by before the service is there.
       for (index, unit) in units.enumerated() {
-        drive.push(unit.bytes, flags: unit.flags)
+        harness.push(unit.bytes, flags: unit.flags)
         guard index == 0 else { continue }
-        try drive.pipeline.waitForElementMessage("sdl-stream-started")
-        drive.push(unit.bytes, flags: unit.flags)
+        try harness.pipeline.waitForElementMessage("sdl-stream-started")
+        harness.push(unit.bytes, flags: unit.flags)
       }
-      return drive
+      return harness
     }
-    try drive.start()
-    try drive.deliver(Self.before)
-    return drive
+    try harness.start()
+    try harness.deliver(Self.before)
+    return harness
   }
 
   /// The luma of `decoded` is that of the notice.
@@ -51,19 +51,19 @@ import Testing
   }
 
   @Test func isSentAtTheStreamsPaceAndThenNothing() throws {
-    let drive = try stream(frameRate: 15, properties: "keep-alive-interval=50")
-    try drive.setAppState(.resigning)
+    let harness = try stream(frameRate: 15, properties: "keep-alive-interval=50")
+    try harness.setAppState(.resigning)
     // The app goes on drawing.
-    let picture = Picture(320, 240, drive.index).bytes
+    let picture = Picture(320, 240, harness.index).bytes
     var pushed = 0
     #expect(
       eventually {
-        drive.push(picture)
+        harness.push(picture)
         pushed += 1
         g_usleep(20_000)
-        return (try? drive.streamState) == "suspended"
+        return (try? harness.streamState) == "suspended"
       })
-    let record = drive.headUnit.record
+    let record = harness.headUnit.record
     let total = Self.before + Self.count
     #expect(record.video.count == total && record.starts.count == 1 && record.stopReasons == [])
     expectNoticeUnits(record.video[Self.before...])
@@ -76,129 +76,129 @@ import Testing
     for picture in [pictures[Self.before], pictures[total / 2], pictures[total - 1]] {
       expectNotice(picture, text: NoticeText.standard(appName: "GStreamer"))
     }
-    #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) == pushed })
-    let statistics = try drive.statistics
+    #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == pushed })
+    let statistics = try harness.statistics
     #expect(statistics["notice-frames-sent"] == Self.count && statistics["frames-sent"] == Self.before)
     #expect(statistics.areFramesConserved)
-    drive.watch(for: .milliseconds(200))
-    #expect(drive.headUnit.record.video.count == total)
-    #expect(try drive.statistics["video-bytes-sent"] == statistics["video-bytes-sent"])
-    #expect(drive.streamMessages == ["started first-start", "suspended app-state"])
+    harness.watch(for: .milliseconds(200))
+    #expect(harness.headUnit.record.video.count == total)
+    #expect(try harness.statistics["video-bytes-sent"] == statistics["video-bytes-sent"])
+    #expect(harness.streamMessages == ["started first-start", "suspended app-state"])
     #expect(record.violations == [])
   }
 
   @Test func comingBackEndsIt() throws {
-    let drive = try stream(frameRate: 15)
-    try drive.setAppState(.resigning)
-    try drive.headUnit.waitForFrames(Self.before + 4)
-    try drive.setAppState(.foreground)
-    try drive.settle()
+    let harness = try stream(frameRate: 15)
+    try harness.setAppState(.resigning)
+    try harness.headUnit.waitForFrames(Self.before + 4)
+    try harness.setAppState(.foreground)
+    try harness.settle()
     // What had been written may still be on its way.
-    let noticed = try drive.statistics["notice-frames-sent"]
-    try drive.headUnit.waitForFrames(Self.before + noticed)
-    try drive.deliver(3)
-    drive.watch(for: .milliseconds(200))
-    let record = drive.headUnit.record
+    let noticed = try harness.statistics["notice-frames-sent"]
+    try harness.headUnit.waitForFrames(Self.before + noticed)
+    try harness.deliver(3)
+    harness.watch(for: .milliseconds(200))
+    let record = harness.headUnit.record
     let first = Self.before + noticed
     #expect((4..<Self.count).contains(noticed) && record.video.count == first + 3)
     #expect(record.video[first].startsStream && record.video.suffix(2).allSatisfy { !isKeyFrame($0) })
     let pictures = try decode(record.video, width: 320, height: 240)
     expectNotice(pictures[first - 1], text: NoticeText.standard(appName: "GStreamer"))
-    #expect(Picture(320, 240, drive.index - 1).psnr(against: try #require(pictures.last)) > 28)
-    #expect(try drive.statistics["notice-frames-sent"] == noticed)
+    #expect(Picture(320, 240, harness.index - 1).psnr(against: try #require(pictures.last)) > 28)
+    #expect(try harness.statistics["notice-frames-sent"] == noticed)
     // It never came to a suspension.
-    #expect(drive.streamMessages == ["started first-start"])
-    #expect(try drive.streamState == "streaming" && record.violations == [])
+    #expect(harness.streamMessages == ["started first-start"])
+    #expect(try harness.streamState == "streaming" && record.violations == [])
   }
 
   @Test func switchedOff() throws {
-    let drive = try stream(properties: "background-notice=false")
-    try drive.setAppState(.resigning)
-    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-    drive.watch(for: .milliseconds(100))
-    #expect(drive.headUnit.record.video.count == Self.before)
-    #expect(try drive.statistics["notice-frames-sent"] == 0)
+    let harness = try stream(properties: "background-notice=false")
+    try harness.setAppState(.resigning)
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    harness.watch(for: .milliseconds(100))
+    #expect(harness.headUnit.record.video.count == Self.before)
+    #expect(try harness.statistics["notice-frames-sent"] == 0)
   }
 
   @Test func backgroundAloneShowsNothing() throws {
-    let drive = try stream()
-    try drive.setAppState(.background)
-    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-    drive.watch(for: .milliseconds(100))
-    #expect(drive.headUnit.record.video.count == Self.before)
+    let harness = try stream()
+    try harness.setAppState(.background)
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    harness.watch(for: .milliseconds(100))
+    #expect(harness.headUnit.record.video.count == Self.before)
   }
 
   @Test func isShownToTheEndWhenTheAppHasGone() throws {
-    let drive = try stream()
-    try drive.setAppState(.resigning)
-    try drive.headUnit.waitForFrames(Self.before + 3)
-    try drive.setAppState(.background)
-    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-    try drive.headUnit.waitForFrames(Self.before + Self.count)
+    let harness = try stream()
+    try harness.setAppState(.resigning)
+    try harness.headUnit.waitForFrames(Self.before + 3)
+    try harness.setAppState(.background)
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    try harness.headUnit.waitForFrames(Self.before + Self.count)
   }
 
   @Test func driverCutsItShort() throws {
-    let drive = try stream(frameRate: 15)
-    try drive.setAppState(.resigning)
-    try drive.headUnit.waitForFrames(Self.before + 3)
-    try drive.show(HMILevel.none)
-    try drive.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
-    try drive.settle()
-    let sent = try drive.statistics["notice-frames-sent"]
-    drive.watch(for: .milliseconds(200))
-    #expect(try drive.statistics["notice-frames-sent"] == sent)
-    #expect(drive.streamMessages == ["started first-start", "stopped hmi-status"])
-    #expect(drive.headUnit.record.violations == [])
+    let harness = try stream(frameRate: 15)
+    try harness.setAppState(.resigning)
+    try harness.headUnit.waitForFrames(Self.before + 3)
+    try harness.show(HMILevel.none)
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    try harness.settle()
+    let sent = try harness.statistics["notice-frames-sent"]
+    harness.watch(for: .milliseconds(200))
+    #expect(try harness.statistics["notice-frames-sent"] == sent)
+    #expect(harness.streamMessages == ["started first-start", "stopped hmi-status"])
+    #expect(harness.headUnit.record.violations == [])
   }
 
   @Test(arguments: ["Stop here", "", String(repeating: "very long ", count: 300)])
   func text(_ text: String) throws {
-    let drive = try stream()
-    try drive.pipeline.sink.set("background-text", text)
-    try drive.setAppState(.resigning)
-    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-    let video = try drive.headUnit.waitForFrames(Self.before + Self.count)
+    let harness = try stream()
+    try harness.pipeline.sink.set("background-text", text)
+    try harness.setAppState(.resigning)
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    let video = try harness.headUnit.waitForFrames(Self.before + Self.count)
     expectNoticeUnits(video[Self.before...])
     expectNotice(try decode(video, width: 320, height: 240).last, text: text)
   }
 
   @Test func returnsAgainAndAgain() throws {
-    let drive = try stream(properties: "keep-alive-interval=0")
+    let harness = try stream(properties: "keep-alive-interval=0")
     for round in 1...3 {
-      try drive.setAppState(.resigning)
-      try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-      try drive.setAppState(.regaining)
-      #expect(try drive.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "resumed")
-      let first = drive.headUnit.record.video.count
+      try harness.setAppState(.resigning)
+      try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+      try harness.setAppState(.regaining)
+      #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "resumed")
+      let first = harness.headUnit.record.video.count
       #expect(first == Self.before + round * Self.count + (round - 1) * 2)
-      try drive.deliver(2)
-      #expect(drive.headUnit.record.video[first].startsStream)
+      try harness.deliver(2)
+      #expect(harness.headUnit.record.video[first].startsStream)
     }
-    let video = drive.headUnit.record.video
+    let video = harness.headUnit.record.video
     #expect(try decode(video, width: 320, height: 240).count == video.count)
-    #expect(try drive.statistics["notice-frames-sent"] == 3 * Self.count)
+    #expect(try harness.statistics["notice-frames-sent"] == 3 * Self.count)
   }
 
   @Test func encodedInput() throws {
     let units = try encodedUnits(20, keyFrameInterval: 10)
-    let drive = try stream(units: Array(units[..<4]))
-    #expect(eventually { (try? drive.statistics["frames-in"]) == 5 && (try? drive.statistics["frames-queued"]) == 0 })
-    let before = try drive.statistics["frames-sent"]
-    try drive.setAppState(.resigning)
-    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-    let video = try drive.headUnit.waitForFrames(before + Self.count)
+    let harness = try stream(units: Array(units[..<4]))
+    #expect(eventually { (try? harness.statistics["frames-in"]) == 5 && (try? harness.statistics["frames-queued"]) == 0 })
+    let before = try harness.statistics["frames-sent"]
+    try harness.setAppState(.resigning)
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    let video = try harness.headUnit.waitForFrames(before + Self.count)
     expectNoticeUnits(video[before...])
     expectNotice(
       try decode(Array(video[before...]), width: 320, height: 240).last,
       text: NoticeText.standard(appName: "GStreamer"))
-    try drive.setAppState(.foreground)
-    try drive.wait(forStreamState: "streaming")
+    try harness.setAppState(.foreground)
+    try harness.wait(forStreamState: "streaming")
     // The decoder has the notice now, to which these do not belong.
-    for unit in units[4...] { drive.push(unit.bytes, flags: unit.flags) }
-    let all = try drive.headUnit.waitForFrames(before + Self.count + 10)
+    for unit in units[4...] { harness.push(unit.bytes, flags: unit.flags) }
+    let all = try harness.headUnit.waitForFrames(before + Self.count + 10)
     #expect(all[before + Self.count].startsStream)
     #expect(Array(all.dropFirst(before + Self.count + 1)) == units[11...].map(\.bytes))
-    let statistics = try drive.statistics
+    let statistics = try harness.statistics
     #expect(statistics["frames-dropped-waiting-for-key-frame"] == 6 && statistics.areFramesConserved)
     let pictures = try decode(all, width: 320, height: 240)
     #expect(pictures.suffix(10) == (try decode(units[10...].map(\.bytes), width: 320, height: 240))[...])

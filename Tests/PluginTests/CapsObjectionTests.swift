@@ -28,30 +28,30 @@ import Testing
 
   /// The sink's error for frames with `caps`.
   private func failure(_ caps: String) throws -> BusMessage.Fault {
-    let drive = try Drive(caps: caps)
+    let harness = try SinkHarness(caps: caps)
     // Capsfilters and linking would find out before any frame flows; a probe that hides the sink's caps is what a
     // demuxer does that does not ask.
-    let pad = try drive.pipeline["src"].pad("src")
+    let pad = try harness.pipeline["src"].pad("src")
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answerAnything, nil, nil)
-    try drive.pipeline.play()
-    drive.push([UInt8](repeating: 0, count: 4096))
-    let error = try drive.pipeline.wait(for: "the sink's error") { message in
+    try harness.pipeline.play()
+    harness.push([UInt8](repeating: 0, count: 4096))
+    let error = try harness.pipeline.wait(for: "the sink's error") { message in
       message.source == "sink" ? message.error : nil
     }
-    #expect(drive.pipeline.drain().count { $0.error != nil && $0.source == "sink" } == 1)
+    #expect(harness.pipeline.drain().count { $0.error != nil && $0.source == "sink" } == 1)
     return error
   }
 
   @Test func pixelsThatAreNotSquareAreAWarning() throws {
     let caps = "video/x-raw,format=I420,width=320,height=240,framerate=30/1,pixel-aspect-ratio=4/3"
-    let drive = try Drive(caps: caps)
-    try drive.pipeline.play()
-    drive.pushPicture()
-    let warning = try drive.pipeline.waitForWarning()
+    let harness = try SinkHarness(caps: caps)
+    try harness.pipeline.play()
+    harness.pushPicture()
+    let warning = try harness.pipeline.waitForWarning()
     #expect(warning.isStream(GST_STREAM_ERROR_FORMAT))
     #expect(warning.text.contains("4/3") && warning.text.contains("videoconvertscale"), "\(warning)")
-    try drive.pipeline.waitForElementMessage("sdl-stream-started")
-    try drive.deliver(2)
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.deliver(2)
   }
 }
 

@@ -35,9 +35,9 @@ import Testing
   }
 
   @Test func headUnitsSizesInOrder() throws {
-    let drive = try Drive(.small(320, 240, frameRate: 20, additional: [(640, 480), (320, 240), (160, 120)]))
-    try drive.start()
-    let all = try structures(drive.pipeline.sink)
+    let harness = try SinkHarness(.small(320, 240, frameRate: 20, additional: [(640, 480), (320, 240), (160, 120)]))
+    try harness.start()
+    let all = try structures(harness.pipeline.sink)
     #expect(all.count == 12)
     for (index, size) in [(320, 240), (640, 480), (160, 120)].enumerated() {
       let text = "width=(int)\(size.0), height=(int)\(size.1)"
@@ -52,9 +52,9 @@ import Testing
 
   /// The app's own wish counts as well, and live.
   @Test func wishedRateComesFirst() throws {
-    let drive = try Drive(.small(320, 240, frameRate: 20), properties: "sync=false max-framerate=15/2")
-    try drive.start()
-    let sink = try drive.pipeline.sink
+    let harness = try SinkHarness(.small(320, 240, frameRate: 20), properties: "sync=false max-framerate=15/2")
+    try harness.start()
+    let sink = try harness.pipeline.sink
     #expect(try structures(sink).first?.contains("framerate=(fraction)[ 0/1, 15/2 ]") == true)
     sink.set("max-framerate", "60")
     #expect(try structures(sink).first?.contains("framerate=(fraction)[ 0/1, 20/1 ]") == true)
@@ -63,30 +63,30 @@ import Testing
   }
 
   @Test func filterComesFirst() throws {
-    let drive = try Drive(.small(320, 240, additional: [(160, 120)]))
-    try drive.start()
+    let harness = try SinkHarness(.small(320, 240, additional: [(160, 120)]))
+    try harness.start()
     let filtered = try structures(
-      drive.pipeline.sink, filter: "video/x-h264;video/x-raw,format=NV12,width=160,framerate=10/1")
+      harness.pipeline.sink, filter: "video/x-h264;video/x-raw,format=NV12,width=160,framerate=10/1")
     #expect(filtered.first?.hasPrefix("video/x-h264") == true)
     #expect(filtered.last?.contains("NV12") == true)
   }
 
   @Test func capsInFlightStayAcceptable() throws {
-    let drive = try Drive()
-    try drive.start()
-    #expect(try structures(drive.pipeline.sink).allSatisfy { $0.contains("width=(int)320") })
-    #expect(try accepts(drive.pipeline.sink, Picture.caps(800, 480)))
-    #expect(try accepts(drive.pipeline.sink, EncodedUnit.caps(800, 480)))
+    let harness = try SinkHarness()
+    try harness.start()
+    #expect(try structures(harness.pipeline.sink).allSatisfy { $0.contains("width=(int)320") })
+    #expect(try accepts(harness.pipeline.sink, Picture.caps(800, 480)))
+    #expect(try accepts(harness.pipeline.sink, EncodedUnit.caps(800, 480)))
   }
 
   @Test func legacyHeadUnitOffersItsScreen() throws {
     let legacy = HeadUnitPreset.legacy.configuration.with { $0.activation = .zero }
-    let drive = try Drive(legacy, caps: Picture.caps(800, 480))
-    try drive.pipeline.play()
-    drive.pushPicture(800, 480)
-    let fields = try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    let harness = try SinkHarness(legacy, caps: Picture.caps(800, 480))
+    try harness.pipeline.play()
+    harness.pushPicture(800, 480)
+    let fields = try harness.pipeline.waitForElementMessage("sdl-stream-started")
     #expect(fields["width"] == "800" && fields["height"] == "480")
-    #expect(try structures(drive.pipeline.sink).first?.contains("width=(int)800, height=(int)480") == true)
+    #expect(try structures(harness.pipeline.sink).first?.contains("width=(int)800, height=(int)480") == true)
   }
 
   @Test func upstreamFollowsTheHeadUnit() throws {
@@ -109,41 +109,41 @@ import Testing
   }
 
   @Test func upstreamThatCannotChangeIsAnError() throws {
-    let drive = try Drive(.small(800, 480), caps: Picture.caps(320, 240))
-    try drive.pipeline.play()
-    // The patience of the sink is a matter of seconds, so frames come until it is over.
+    let harness = try SinkHarness(.small(800, 480), caps: Picture.caps(320, 240))
+    try harness.pipeline.play()
+    // The testTimeout of the sink is a matter of seconds, so frames come until it is over.
     var error: BusMessage.Fault?
     #expect(
       eventually {
-        drive.pushPicture()
-        error = drive.pipeline.drain().compactMap(\.error).first
+        harness.pushPicture()
+        error = harness.pipeline.drain().compactMap(\.error).first
         return error != nil
       })
     #expect(error?.isStream(GST_STREAM_ERROR_FORMAT) == true)
     let text = error?.text ?? ""
     #expect(text.contains("320×240") && text.contains("800×480") && text.contains("videoconvertscale"), "\(text)")
-    #expect(try drive.statistics["frames-dropped-wrong-size"] > 0)
-    #expect(try drive.statistics.areFramesConserved)
+    #expect(try harness.statistics["frames-dropped-wrong-size"] > 0)
+    #expect(try harness.statistics.areFramesConserved)
   }
 
   @Test func shortStreamOfTheWrongSizeIsAnErrorToo() throws {
-    let drive = try Drive(.small(800, 480), isLive: false, caps: Picture.caps(320, 240))
-    try drive.pipeline.play()
-    drive.pushPictures(3)
-    drive.source.end()
-    let error = try drive.pipeline.waitForError()
+    let harness = try SinkHarness(.small(800, 480), isLive: false, caps: Picture.caps(320, 240))
+    try harness.pipeline.play()
+    harness.pushPictures(3)
+    harness.source.end()
+    let error = try harness.pipeline.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("videoconvertscale"), "\(error)")
   }
 
   @Test func fasterInputIsThinned() throws {
-    let drive = try Drive(.small(frameRate: 15), isLive: false, frameRate: 30)
-    try drive.pipeline.play()
-    drive.pushPictures(20)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    let statistics = try drive.statistics
+    let harness = try SinkHarness(.small(frameRate: 15), isLive: false, frameRate: 30)
+    try harness.pipeline.play()
+    harness.pushPictures(20)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let statistics = try harness.statistics
     #expect(statistics["frames-sent"] == 10 && statistics["frames-dropped-frame-rate"] == 10)
-    #expect(drive.headUnit.record.video.count == 10)
-    #expect(drive.headUnit.record.violations == [])
+    #expect(harness.headUnit.record.video.count == 10)
+    #expect(harness.headUnit.record.violations == [])
   }
 }

@@ -257,7 +257,7 @@ import Testing
   }
 
   @Test("S16: H.264 of another size, and of the right one") func encoded() throws {
-    let wrong = try Drive(Self.core, caps: EncodedUnit.caps(800, 480))
+    let wrong = try SinkHarness(Self.core, caps: EncodedUnit.caps(800, 480))
     try wrong.pipeline.play()
     let units = try encodedUnits(20, width: 800, height: 480)
     var index = 0
@@ -272,7 +272,7 @@ import Testing
     #expect(error?.text.contains("800×380") == true, "\(String(describing: error))")
 
     // Whatever the caps say, the parameter sets count.
-    let right = try Drive(Self.core, isLive: false, caps: EncodedUnit.caps(800, 480))
+    let right = try SinkHarness(Self.core, isLive: false, caps: EncodedUnit.caps(800, 480))
     try right.pipeline.play()
     let fitting = try encodedUnits(10, width: 800, height: 380, frameRate: 15)
     for unit in fitting { right.push(unit.bytes, flags: unit.flags) }

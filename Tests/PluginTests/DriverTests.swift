@@ -8,54 +8,54 @@ import Testing
 /// The app is shown when the driver wants it, not when the pipeline does.
 @Suite struct DriverTests {
   @Test func liveSourceLosesFramesMeanwhile() throws {
-    let drive = try Drive(.small(activation: nil))
-    try drive.pipeline.play()
+    let harness = try SinkHarness(.small(activation: nil))
+    try harness.pipeline.play()
     // Before it, nobody can tell a driver who is elsewhere from a head unit that is not ready.
-    try drive.pipeline.waitForElementMessage("sdl-hmi-status")
-    drive.pushPictures(10)
-    #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) == 10 })
-    #expect(try drive.statistics.areFramesConserved)
-    #expect(try drive.pipeline.sink["connection-state"] == "ready")
-    try drive.headUnit.show(.full)
-    try drive.pipeline.waitForElementMessage("sdl-stream-started")
-    try drive.deliver(3)
-    #expect(drive.headUnit.record.video.map(isKeyFrame) == [true, false, false])
-    #expect(try drive.statistics["frames-encoded"] == 3)
+    try harness.pipeline.waitForElementMessage("sdl-hmi-status")
+    harness.pushPictures(10)
+    #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == 10 })
+    #expect(try harness.statistics.areFramesConserved)
+    #expect(try harness.pipeline.sink["connection-state"] == "ready")
+    try harness.headUnit.show(.full)
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.deliver(3)
+    #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false])
+    #expect(try harness.statistics["frames-encoded"] == 3)
   }
 
   @Test func fileWaitsAndLosesNothing() throws {
-    let drive = try Drive(.small(activation: nil), isLive: false)
-    try drive.pipeline.play()
-    drive.pushPictures(12)
-    drive.source.end()
-    try drive.headUnit.waitForRegistration()
-    try drive.pipeline.waitForElementMessage("sdl-connected")
-    #expect(eventually { (try? drive.statistics["frames-queued"]) == 1 })
-    #expect(try drive.statistics.areFramesConserved)
-    try drive.headUnit.show(.limited)
-    try drive.pipeline.waitForEnd()
-    #expect(drive.headUnit.record.video.count == 12)
-    #expect(try drive.statistics["frames-sent"] == 12)
-    #expect(try drive.statistics.dropped == 0)
+    let harness = try SinkHarness(.small(activation: nil), isLive: false)
+    try harness.pipeline.play()
+    harness.pushPictures(12)
+    harness.source.end()
+    try harness.headUnit.waitForRegistration()
+    try harness.pipeline.waitForElementMessage("sdl-connected")
+    #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
+    #expect(try harness.statistics.areFramesConserved)
+    try harness.headUnit.show(.limited)
+    try harness.pipeline.waitForEnd()
+    #expect(harness.headUnit.record.video.count == 12)
+    #expect(try harness.statistics["frames-sent"] == 12)
+    #expect(try harness.statistics.dropped == 0)
   }
 
   @Test func fileGoesOnAtItsOwnSpeed() throws {
     let frameRate = 10
     let count = 12
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .small(activation: nil), isLive: false, caps: Picture.caps(frameRate: frameRate), frameRate: frameRate,
       properties: "max-lateness=-1")
-    try drive.pipeline.play()
-    drive.pushPictures(count)
-    drive.source.end()
-    try drive.pipeline.waitForElementMessage("sdl-connected")
-    #expect(eventually { (try? drive.statistics["frames-queued"]) == 1 })
+    try harness.pipeline.play()
+    harness.pushPictures(count)
+    harness.source.end()
+    try harness.pipeline.waitForElementMessage("sdl-connected")
+    #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
     // Long enough that all frames would be late if the clock were not corrected.
     let shown = MonotonicClock.now + .milliseconds(count * 1000 / frameRate)
     #expect(eventually { MonotonicClock.now > shown })
-    try drive.headUnit.show(.full)
-    try drive.pipeline.waitForEnd()
-    let arrivals = drive.headUnit.record.arrivals
+    try harness.headUnit.show(.full)
+    try harness.pipeline.waitForEnd()
+    let arrivals = harness.headUnit.record.arrivals
     #expect(arrivals.count == count)
     // A busy machine makes it longer, never shorter.
     let span = try #require(arrivals.last) - (try #require(arrivals.first))
@@ -74,27 +74,27 @@ import Testing
 
   @Test(arguments: [true, false])
   func streamStopsAndReturns(isLive: Bool) throws {
-    let drive = try Drive(isLive: isLive)
-    try drive.start()
-    try drive.deliver(3)
-    let before = drive.headUnit.record.video.count
-    try drive.headUnit.show(.background)
-    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "hmi-status")
-    #expect(try drive.pipeline.sink["hmi-level"] == "background")
-    #expect(try drive.pipeline.sink["connection-state"] == "ready")
-    drive.pushPictures(4)
+    let harness = try SinkHarness(isLive: isLive)
+    try harness.start()
+    try harness.deliver(3)
+    let before = harness.headUnit.record.video.count
+    try harness.headUnit.show(.background)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "hmi-status")
+    #expect(try harness.pipeline.sink["hmi-level"] == "background")
+    #expect(try harness.pipeline.sink["connection-state"] == "ready")
+    harness.pushPictures(4)
     if isLive {
-      #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) ?? 0 >= 4 })
+      #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) ?? 0 >= 4 })
     } else {
-      #expect(eventually { (try? drive.statistics["frames-queued"]) == 1 })
+      #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
     }
-    #expect(try drive.statistics.areFramesConserved)
-    #expect(drive.headUnit.record.video.count == before)
-    try drive.headUnit.show(.full)
-    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
-    if !isLive { try drive.headUnit.waitForFrames(before + 4) }
-    try drive.deliver(2)
-    let record = drive.headUnit.record
+    #expect(try harness.statistics.areFramesConserved)
+    #expect(harness.headUnit.record.video.count == before)
+    try harness.headUnit.show(.full)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
+    if !isLive { try harness.headUnit.waitForFrames(before + 4) }
+    try harness.deliver(2)
+    let record = harness.headUnit.record
     #expect(record.starts.count == 2)
     #expect(isKeyFrame(record.video[try #require(record.starts.last)]))
     #expect(try nalTypes(record.video[try #require(record.starts.last)]).first == .sequenceParameterSet)
@@ -102,50 +102,50 @@ import Testing
   }
 
   @Test func manyChangesOfLevelEndInTheLast() throws {
-    let drive = try Drive()
-    try drive.start()
+    let harness = try SinkHarness()
+    try harness.start()
     for _ in 0..<25 {
-      try drive.headUnit.show(.background)
-      drive.pushPicture()
-      try drive.headUnit.show(.full)
-      drive.pushPicture()
+      try harness.headUnit.show(.background)
+      harness.pushPicture()
+      try harness.headUnit.show(.full)
+      harness.pushPicture()
     }
-    let before = drive.headUnit.record.video.count
+    let before = harness.headUnit.record.video.count
     #expect(
       eventually {
-        drive.pushPicture()
-        return drive.headUnit.record.video.count > before + 3
+        harness.pushPicture()
+        return harness.headUnit.record.video.count > before + 3
       })
-    #expect(try drive.pipeline.sink["connection-state"] == "streaming")
-    #expect(try drive.statistics.areFramesConserved)
+    #expect(try harness.pipeline.sink["connection-state"] == "streaming")
+    #expect(try harness.statistics.areFramesConserved)
   }
 
   @Test func headUnitEndsTheService() throws {
-    let drive = try Drive()
-    try drive.start()
-    try drive.deliver(2)
-    drive.headUnit.server.endVideoService(for: try drive.headUnit.waitForApp())
-    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "head-unit")
+    let harness = try SinkHarness()
+    try harness.start()
+    try harness.deliver(2)
+    harness.headUnit.server.endVideoService(for: try harness.headUnit.waitForApp())
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "head-unit")
     // The head unit sees its EndService acknowledged, or it would not accept a new start.
-    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
-    try drive.deliver(2)
-    #expect(drive.headUnit.record.video.suffix(2).map(isKeyFrame) == [true, false])
-    #expect(drive.headUnit.record.violations == [])
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
+    try harness.deliver(2)
+    #expect(harness.headUnit.record.video.suffix(2).map(isKeyFrame) == [true, false])
+    #expect(harness.headUnit.record.violations == [])
   }
 
   @Test func pauseKeepsTheService() throws {
-    let drive = try Drive(isLive: false)
-    try drive.start()
-    try drive.deliver(2)
-    drive.pipeline.setState(GST_STATE_PAUSED)
-    drive.pushPicture()
-    try drive.pipeline.reach(GST_STATE_PAUSED)
-    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-suspended")["reason"] == "paused")
-    drive.pipeline.setState(GST_STATE_PLAYING)
-    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "resumed")
-    try drive.headUnit.waitForFrames(3)
-    try drive.deliver(2)
-    #expect(drive.headUnit.record.starts.count == 1)
-    #expect(drive.headUnit.record.violations == [])
+    let harness = try SinkHarness(isLive: false)
+    try harness.start()
+    try harness.deliver(2)
+    harness.pipeline.setState(GST_STATE_PAUSED)
+    harness.pushPicture()
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-suspended")["reason"] == "paused")
+    harness.pipeline.setState(GST_STATE_PLAYING)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "resumed")
+    try harness.headUnit.waitForFrames(3)
+    try harness.deliver(2)
+    #expect(harness.headUnit.record.starts.count == 1)
+    #expect(harness.headUnit.record.violations == [])
   }
 }

@@ -7,23 +7,23 @@ import Testing
 
 /// What the encoder aims at, as app and head unit change it while the stream runs.
 @Suite struct EncoderTargetTests {
-  private func targets(_ drive: Drive) throws -> [Int] {
-    let statistics = try drive.statistics
+  private func targets(_ harness: SinkHarness) throws -> [Int] {
+    let statistics = try harness.statistics
     return [statistics["bitrate-target-kbps"], statistics["framerate-target"]]
   }
 
   /// Pushes pictures until the sink aims at these rates.
-  private func wait(for expected: [Int], _ drive: Drive) throws {
+  private func wait(for expected: [Int], _ harness: SinkHarness) throws {
     let isReached = eventually {
-      drive.pushPicture()
-      return (try? targets(drive)) == expected
+      harness.pushPicture()
+      return (try? targets(harness)) == expected
     }
-    let reached = try targets(drive)
+    let reached = try targets(harness)
     #expect(isReached, "\(reached)")
   }
 
-  private func starts(_ drive: Drive) -> Int {
-    drive.headUnit.record.events.count { if case .videoStarted = $0 { true } else { false } }
+  private func starts(_ harness: SinkHarness) -> Int {
+    harness.headUnit.record.events.count { if case .videoStarted = $0 { true } else { false } }
   }
 
   /// Head unit, properties, rates. E7 and E8 are the middle rows.
@@ -39,98 +39,98 @@ import Testing
       (.small(frameRate: nil, maximumBitrate: nil), "max-framerate=60 bitrate=8000", [8000, 30]),
     ] as [(HeadUnitConfiguration, String, [Int])])
   func merged(_ headUnit: HeadUnitConfiguration, _ properties: String, _ expected: [Int]) throws {
-    let drive = try Drive(headUnit, properties: "sync=false \(properties)")
-    try drive.start()
-    drive.pushPictures(2)
-    try drive.headUnit.waitForFrames(1)
-    #expect(try targets(drive) == expected)
-    #expect(drive.headUnit.record.violations == [])
+    let harness = try SinkHarness(headUnit, properties: "sync=false \(properties)")
+    try harness.start()
+    harness.pushPictures(2)
+    try harness.headUnit.waitForFrames(1)
+    #expect(try targets(harness) == expected)
+    #expect(harness.headUnit.record.violations == [])
   }
 
   /// E11: kbit/s that can only be meant as bit/s.
   @Test func mistakenUnit() throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .small(800, 380, frameRate: 30, maximumBitrate: 400_000), caps: Picture.caps(800, 380),
       properties: "sync=false bitrate-policy=head-unit-maximum")
-    try drive.start()
-    for _ in 0..<3 { drive.pushPicture(800, 380) }
-    try drive.headUnit.waitForFrames(2)
-    let warnings = drive.pipeline.drain().compactMap(\.warning).map(\.text)
+    try harness.start()
+    for _ in 0..<3 { harness.pushPicture(800, 380) }
+    try harness.headUnit.waitForFrames(2)
+    let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
     #expect(warnings.count == 1)
     for number in ["400000", "109440", "1824", "bit/s"] {
       #expect(warnings.first?.contains(number) == true, "\(warnings)")
     }
-    #expect(try targets(drive) == [1824, 30])
+    #expect(try targets(harness) == [1824, 30])
     // Neither another value nor the same again is worth another word.
-    try drive.pipeline.sink.set("bitrate", "3000")
-    drive.pushPicture(800, 380)
-    try drive.pipeline.sink.set("bitrate", "0")
-    drive.pushPicture(800, 380)
-    try drive.headUnit.waitForFrames(4)
-    #expect(drive.pipeline.drain().count { $0.warning != nil } == 1)
+    try harness.pipeline.sink.set("bitrate", "3000")
+    harness.pushPicture(800, 380)
+    try harness.pipeline.sink.set("bitrate", "0")
+    harness.pushPicture(800, 380)
+    try harness.headUnit.waitForFrames(4)
+    #expect(harness.pipeline.drain().count { $0.warning != nil } == 1)
   }
 
   @Test func mistakenUnitWithoutConsequence() throws {
-    let drive = try Drive(.small(frameRate: 30, maximumBitrate: 400_000))
-    try drive.start()
-    try drive.deliver(2)
-    #expect(try targets(drive) == [600, 30])
-    #expect(drive.pipeline.drain().allSatisfy { $0.warning == nil })
+    let harness = try SinkHarness(.small(frameRate: 30, maximumBitrate: 400_000))
+    try harness.start()
+    try harness.deliver(2)
+    #expect(try targets(harness) == [600, 30])
+    #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })
   }
 
   /// Z4: another frame rate alone, from the head unit, needs neither a new service nor a key frame.
   @Test func z4() throws {
-    let drive = try Drive(.small(frameRate: 30), frameRate: 30)
-    try drive.start()
-    try drive.deliver(3)
-    drive.headUnit.server.perform(.frameRate(10))
-    try wait(for: [600, 10], drive)
-    let first = drive.headUnit.record.video.count
-    for _ in 0..<30 { drive.pushPicture() }
-    let video = try drive.headUnit.waitForFrames(first + 10)
+    let harness = try SinkHarness(.small(frameRate: 30), frameRate: 30)
+    try harness.start()
+    try harness.deliver(3)
+    harness.headUnit.server.perform(.frameRate(10))
+    try wait(for: [600, 10], harness)
+    let first = harness.headUnit.record.video.count
+    for _ in 0..<30 { harness.pushPicture() }
+    let video = try harness.headUnit.waitForFrames(first + 10)
     #expect(video.map(isKeyFrame).prefix(first + 1).count { $0 } == 1)
-    drive.headUnit.server.perform(.frameRate(30))
-    try wait(for: [600, 30], drive)
-    #expect(starts(drive) == 1 && drive.headUnit.record.violations == [])
-    #expect(try drive.statistics.areFramesConserved)
+    harness.headUnit.server.perform(.frameRate(30))
+    try wait(for: [600, 30], harness)
+    #expect(starts(harness) == 1 && harness.headUnit.record.violations == [])
+    #expect(try harness.statistics.areFramesConserved)
   }
 
   /// Exactly every third picture, from one key frame to the next two seconds later, whose headers tell the new rate.
   @Test func keyFramesAfterTheChange() throws {
-    let drive = try Drive(.small(frameRate: 30), frameRate: 30)
-    try drive.start()
-    try drive.deliver(1)
-    drive.headUnit.server.perform(.frameRate(10))
-    try wait(for: [600, 10], drive)
-    while drive.headUnit.record.video.map(isKeyFrame).count(where: { $0 }) < 3 {
-      drive.pushPictures(3)
+    let harness = try SinkHarness(.small(frameRate: 30), frameRate: 30)
+    try harness.start()
+    try harness.deliver(1)
+    harness.headUnit.server.perform(.frameRate(10))
+    try wait(for: [600, 10], harness)
+    while harness.headUnit.record.video.map(isKeyFrame).count(where: { $0 }) < 3 {
+      harness.pushPictures(3)
       g_usleep(1000)
     }
-    let keyFrames = drive.headUnit.record.video.indices.filter { isKeyFrame(drive.headUnit.record.video[$0]) }
+    let keyFrames = harness.headUnit.record.video.indices.filter { isKeyFrame(harness.headUnit.record.video[$0]) }
     #expect(keyFrames[1] == 20 && keyFrames[2] == 40)
-    for index in keyFrames { #expect(drive.headUnit.record.video[index].startsStream) }
-    #expect(starts(drive) == 1)
+    for index in keyFrames { #expect(harness.headUnit.record.video[index].startsStream) }
+    #expect(starts(harness) == 1)
   }
 
   /// Z11: an update that does not tell the bitrate keeps it.
   @Test func z11() throws {
-    let drive = try Drive(.small(320, 240, frameRate: 20, maximumBitrate: 450))
-    try drive.start()
-    try drive.deliver(1)
+    let harness = try SinkHarness(.small(320, 240, frameRate: 20, maximumBitrate: 450))
+    try harness.start()
+    try harness.deliver(1)
     var update = VideoStreamingCapability()
     update.scale = 1
     update.preferredResolution = ImageResolution(320, 240)
-    drive.headUnit.server.updateCapability(update, for: try drive.headUnit.waitForApp())
-    try drive.settle()
-    try drive.deliver(1)
-    #expect(try targets(drive) == [450, 20] && starts(drive) == 1)
+    harness.headUnit.server.updateCapability(update, for: try harness.headUnit.waitForApp())
+    try harness.settle()
+    try harness.deliver(1)
+    #expect(try targets(harness) == [450, 20] && starts(harness) == 1)
   }
 
   @Test func propertiesAreLive() throws {
-    let drive = try Drive(.small(frameRate: 30, maximumBitrate: 2000))
-    try drive.start()
-    try drive.deliver(1)
-    let sink = try drive.pipeline.sink
+    let harness = try SinkHarness(.small(frameRate: 30, maximumBitrate: 2000))
+    try harness.start()
+    try harness.deliver(1)
+    let sink = try harness.pipeline.sink
     for (name, value, expected) in [
       ("bitrate-policy", "head-unit-maximum", [2000, 30]), ("max-framerate", "15/2", [2000, 7]),
       ("bitrate", "100", [100, 7]), ("bitrate", "0", [2000, 7]), ("max-framerate", "0/1", [2000, 30]),
@@ -138,15 +138,15 @@ import Testing
     ] {
       sink.set(name, value)
       let isReached = eventually {
-        drive.pushPicture()
-        guard let statistics = try? drive.statistics else { return false }
+        harness.pushPicture()
+        guard let statistics = try? harness.statistics else { return false }
         let rate = statistics.fields["framerate-target"].flatMap { Double($0) } ?? 0
         return [statistics["bitrate-target-kbps"], Int(rate)] == expected
       }
-      let fields = try drive.statistics.fields
+      let fields = try harness.statistics.fields
       #expect(isReached, "\(name)=\(value): \(fields)")
     }
-    #expect(starts(drive) == 1 && drive.headUnit.record.violations == [])
+    #expect(starts(harness) == 1 && harness.headUnit.record.violations == [])
   }
 
   /// Bytes for as many frames before and after the head unit lowers its maximum; the content fills any bitrate.

@@ -6,50 +6,50 @@ import Testing
 
 @Suite struct EndOfStreamTests {
   @Test func serviceHasEndedWhenTheMessageComes() throws {
-    let drive = try Drive(isLive: false)
-    try drive.pipeline.play()
-    drive.pushPictures(5)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(drive.pipeline.messages.contains { $0.isElement("sdl-stream-stopped") })
+    let harness = try SinkHarness(isLive: false)
+    try harness.pipeline.play()
+    harness.pushPictures(5)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(harness.pipeline.messages.contains { $0.isElement("sdl-stream-stopped") })
     // It is in the kernel's hands now, and the pipeline has not been stopped.
-    let record = try drive.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : $0 }
+    let record = try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : $0 }
     #expect(record.video.count == 5)
     #expect(record.stopReasons == [.endedByApp])
-    #expect(try drive.statistics["frames-sent"] == 5)
+    #expect(try harness.statistics["frames-sent"] == 5)
     #expect(record.violations == [])
   }
 
   @Test func emptyStreamEnds() throws {
-    let drive = try Drive(isLive: false)
-    try drive.pipeline.play()
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(try drive.statistics["frames-in"] == 0)
+    let harness = try SinkHarness(isLive: false)
+    try harness.pipeline.play()
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(try harness.statistics["frames-in"] == 0)
   }
 
   @Test func fileEndsAfterTheDriverHasComeToIt() throws {
-    let drive = try Drive(.small(activation: nil), isLive: false)
-    try drive.pipeline.play()
-    drive.pushPictures(3)
-    drive.source.end()
-    try drive.pipeline.waitForElementMessage("sdl-connected")
-    #expect(eventually { (try? drive.statistics["frames-queued"]) == 1 })
-    #expect(!drive.pipeline.drain().contains { $0.kind == .endOfStream })
-    try drive.headUnit.show(.full)
-    try drive.pipeline.waitForEnd()
-    #expect(drive.headUnit.record.video.count == 3)
+    let harness = try SinkHarness(.small(activation: nil), isLive: false)
+    try harness.pipeline.play()
+    harness.pushPictures(3)
+    harness.source.end()
+    try harness.pipeline.waitForElementMessage("sdl-connected")
+    #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
+    #expect(!harness.pipeline.drain().contains { $0.kind == .endOfStream })
+    try harness.headUnit.show(.full)
+    try harness.pipeline.waitForEnd()
+    #expect(harness.headUnit.record.video.count == 3)
   }
 
   @Test func liveStreamEndsWithoutTheDriver() throws {
-    let drive = try Drive(.small(activation: nil))
-    try drive.pipeline.play()
-    try drive.pipeline.waitForElementMessage("sdl-hmi-status")
-    drive.pushPictures(3)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(try drive.statistics["frames-dropped-suspended"] == 3)
-    #expect(drive.headUnit.record.starts.isEmpty)
+    let harness = try SinkHarness(.small(activation: nil))
+    try harness.pipeline.play()
+    try harness.pipeline.waitForElementMessage("sdl-hmi-status")
+    harness.pushPictures(3)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(try harness.statistics["frames-dropped-suspended"] == 3)
+    #expect(harness.headUnit.record.starts.isEmpty)
   }
 
   @Test func endAgainstASilentPeer() throws {

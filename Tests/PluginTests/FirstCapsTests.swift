@@ -10,16 +10,16 @@ import Testing
   @Test(arguments: ["videotestsrc is-live=true", "videotestsrc", "videotestsrc is-live=true ! queue"])
   func comeLate(_ source: String) throws {
     let screen = ImageResolution(64, 48)
-    let drive = try ResizeDrive(.small(64, 48, frameRate: 60), source: "\(source) ! videoconvert name=convert")
-    let trap = Trap(.caps, screen) {
-      _ = eventually { (try? drive.pipeline.sink.sinkCaps().contains("[ 16, 8192, 2 ]")) == false }
+    let harness = try ResizeHarness(.small(64, 48, frameRate: 60), source: "\(source) ! videoconvert name=convert")
+    let trap = NegotiationHook(.caps, screen) {
+      _ = eventually { (try? harness.pipeline.sink.sinkCaps().contains("[ 16, 8192, 2 ]")) == false }
     }
-    let pad = try drive.pipeline["convert"].pad("sink")
+    let pad = try harness.pipeline["convert"].pad("sink")
     let probe = trap.set(at: pad)
-    try drive.start()
+    try harness.start()
     gst_pad_remove_probe(pad, probe)
-    #expect(trap.hasSprung)
-    try drive.waitForFrames(2, of: screen)
-    drive.expectNoComplaint()
+    #expect(trap.hasRun)
+    try harness.waitForFrames(2, of: screen)
+    harness.expectNoComplaint()
   }
 }

@@ -8,9 +8,9 @@ import Testing
 /// Sources that are faster than the head unit likes, seen from the head unit.
 @Suite struct FrameRateTests {
   /// Indices of the test pictures that were decoded at the head unit, in order, as their first lines tell.
-  private func shown(_ drive: Drive, of candidates: Range<Int>) throws -> [Int] {
+  private func shown(_ harness: SinkHarness, of candidates: Range<Int>) throws -> [Int] {
     let lines = candidates.map { Picture(320, 2, $0).luma.prefix(320) }
-    return try decode(drive.headUnit.record.video, width: 320, height: 240).map { decoded in
+    return try decode(harness.headUnit.record.video, width: 320, height: 240).map { decoded in
       let errors = lines.map { line in zip(line, decoded).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) } }
       return candidates.lowerBound + (errors.indices.min { errors[$0] < errors[$1] } ?? -1)
     }
@@ -19,19 +19,19 @@ import Testing
   /// Every so-maniest picture, exactly, whatever the source's pace.
   @Test(arguments: [(30, 15, 2), (60, 15, 4), (60, 30, 2), (30, 10, 3), (15, 15, 1), (15, 30, 1)])
   func everySoManiest(_ input: Int, _ limit: Int, _ step: Int) throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .small(frameRate: limit, maximumBitrate: nil), isLive: false, caps: Picture.caps(frameRate: input),
       frameRate: input, properties: "sync=false bitrate=4000 keep-alive-interval=0")
-    try drive.pipeline.play()
-    drive.pushPictures(8 * step)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(try shown(drive, of: 0..<8 * step) == Array(stride(from: 0, to: 8 * step, by: step)))
-    let statistics = try drive.statistics
+    try harness.pipeline.play()
+    harness.pushPictures(8 * step)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(try shown(harness, of: 0..<8 * step) == Array(stride(from: 0, to: 8 * step, by: step)))
+    let statistics = try harness.statistics
     #expect(statistics["frames-sent"] == 8 && statistics["frames-dropped-frame-rate"] == 8 * (step - 1))
     #expect(statistics["frames-repeated"] == 0 && statistics.areFramesConserved)
-    #expect(drive.headUnit.record.violations == [])
-    let isQuiet = drive.pipeline.drain().allSatisfy { message in
+    #expect(harness.headUnit.record.violations == [])
+    let isQuiet = harness.pipeline.drain().allSatisfy { message in
       if case .qualityOfService = message.kind { false } else { true }
     }
     #expect(isQuiet)
@@ -40,14 +40,14 @@ import Testing
   /// The rest of the ratios, by number: two of three, and three of five.
   @Test(arguments: [(30, 20, 40), (25, 15, 36)])
   func otherRatios(_ input: Int, _ limit: Int, _ expected: Int) throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .small(frameRate: limit), isLive: false, caps: Picture.caps(frameRate: input), frameRate: input,
       properties: "sync=false keep-alive-interval=0")
-    try drive.pipeline.play()
-    drive.pushPictures(60)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(try drive.statistics["frames-sent"] == expected && drive.headUnit.record.video.count == expected)
+    try harness.pipeline.play()
+    harness.pushPictures(60)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(try harness.statistics["frames-sent"] == expected && harness.headUnit.record.video.count == expected)
   }
 
   /// A camera in real time, for longer than the head unit's window.
@@ -75,79 +75,79 @@ import Testing
   /// or without repeats and also when the pipeline is paused.
   @Test(arguments: [(500, false), (0, false), (0, true)])
   func e15(keepAlive: Int, isPaused: Bool) throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .small(frameRate: 15), isLive: !isPaused, caps: Picture.caps(frameRate: 60), frameRate: 60,
       properties: "sync=false bitrate=4000 keep-alive-interval=\(keepAlive)")
-    try drive.start()
-    let first = drive.index
-    drive.pushPictures(7)
+    try harness.start()
+    let first = harness.index
+    harness.pushPictures(7)
     let began = MonotonicClock.now
     if isPaused {
-      #expect(eventually { (try? drive.statistics["frames-in"]) == 8 })
-      drive.pipeline.setState(GST_STATE_PAUSED)
+      #expect(eventually { (try? harness.statistics["frames-in"]) == 8 })
+      harness.pipeline.setState(GST_STATE_PAUSED)
     }
-    try drive.headUnit.waitForFrames(3)
+    try harness.headUnit.waitForFrames(3)
     // Two intervals of the head unit at most, and half a second for a file; the rest is for a busy machine.
     #expect(MonotonicClock.now - began < .milliseconds(isPaused ? 1000 : 450))
-    #expect(try shown(drive, of: first..<first + 7).prefix(3) == [first, first + 4, first + 6])
-    let statistics = try drive.statistics
+    #expect(try shown(harness, of: first..<first + 7).prefix(3) == [first, first + 4, first + 6])
+    let statistics = try harness.statistics
     #expect(statistics["frames-sent"] == 2 && statistics["frames-dropped-frame-rate"] == 5)
-    #expect(eventually { (try? drive.statistics["frames-repeated"]) ?? 0 >= 1 })
+    #expect(eventually { (try? harness.statistics["frames-repeated"]) ?? 0 >= 1 })
     guard keepAlive == 0 else { return }
     // Once is enough.
-    drive.watch(for: .milliseconds(300))
-    #expect(drive.headUnit.record.video.count == 3)
-    #expect(try drive.statistics.areFramesConserved && drive.headUnit.record.violations == [])
+    harness.watch(for: .milliseconds(300))
+    #expect(harness.headUnit.record.video.count == 3)
+    #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.violations == [])
   }
 
   /// A burst that ends with a picture that was sent needs nothing more.
   @Test func burstThatEndsInTime() throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .small(frameRate: 15), caps: Picture.caps(frameRate: 60), frameRate: 60,
       properties: "sync=false keep-alive-interval=0")
-    try drive.start()
-    drive.pushPictures(5)
-    try drive.headUnit.waitForFrames(2)
-    drive.watch(for: .milliseconds(300))
-    #expect(drive.headUnit.record.video.count == 2)
+    try harness.start()
+    harness.pushPictures(5)
+    try harness.headUnit.waitForFrames(2)
+    harness.watch(for: .milliseconds(300))
+    #expect(harness.headUnit.record.video.count == 2)
   }
 
   /// Repeats keep to a head unit that wants fewer than two pictures per second.
   @Test func repeatsKeepToTheFrameRate() throws {
-    let drive = try Drive(.small(frameRate: 1), properties: "sync=false keep-alive-interval=100")
-    try drive.start()
-    try drive.deliver(1)
-    drive.watch(for: .milliseconds(2900))
-    #expect((2...3).contains(drive.headUnit.record.video.count))
+    let harness = try SinkHarness(.small(frameRate: 1), properties: "sync=false keep-alive-interval=100")
+    try harness.start()
+    try harness.deliver(1)
+    harness.watch(for: .milliseconds(2900))
+    #expect((2...3).contains(harness.headUnit.record.video.count))
   }
 
   /// H.264 passes unchanged; one warning tells both rates, known from the caps or measured.
   @Test(arguments: [true, false]) func fastEncodedInput(isToldByCaps: Bool) throws {
     let units = try encodedUnits(40, frameRate: 30)
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .small(frameRate: 10), isLive: false,
       caps: EncodedUnit.caps() + (isToldByCaps ? ",framerate=30/1" : ""), properties: "sync=false keep-alive-interval=0"
     )
-    try drive.pipeline.play()
-    for unit in units { drive.push(unit.bytes, flags: unit.flags) }
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
+    try harness.pipeline.play()
+    for unit in units { harness.push(unit.bytes, flags: unit.flags) }
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
     // Of the first one, a delimiter is left out.
-    #expect(drive.headUnit.record.video.dropFirst() == units.map(\.bytes).dropFirst())
-    let warnings = drive.pipeline.drain().compactMap(\.warning).map(\.text)
+    #expect(harness.headUnit.record.video.dropFirst() == units.map(\.bytes).dropFirst())
+    let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
     #expect(warnings.count == 1 && warnings.first?.contains("30 frames per second, but 10") == true, "\(warnings)")
   }
 
   @Test func slowEncodedInputIsNotTalkedAbout() throws {
     let units = try encodedUnits(40, frameRate: 30)
     for frameRate in [30, nil, 0] {
-      let drive = try Drive(
+      let harness = try SinkHarness(
         .small(frameRate: frameRate), isLive: false, caps: EncodedUnit.caps(), properties: "sync=false")
-      try drive.pipeline.play()
-      for unit in units { drive.push(unit.bytes, flags: unit.flags) }
-      drive.source.end()
-      try drive.pipeline.waitForEnd()
-      #expect(drive.pipeline.drain().allSatisfy { $0.warning == nil })
+      try harness.pipeline.play()
+      for unit in units { harness.push(unit.bytes, flags: unit.flags) }
+      harness.source.end()
+      try harness.pipeline.waitForEnd()
+      #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })
     }
   }
 }

@@ -26,29 +26,29 @@ import Testing
   }
 
   /// Pushes the next picture with regions; it may have another size than the head unit's.
-  private static func push(_ regions: [Region], _ drive: Drive, _ width: Int = 320, _ height: Int = 240) throws {
-    let bytes = Picture(width, height, drive.index).bytes
-    let buffer = try #require(drive.source.buffer(of: bytes))
+  private static func push(_ regions: [Region], _ harness: SinkHarness, _ width: Int = 320, _ height: Int = 240) throws {
+    let bytes = Picture(width, height, harness.index).bytes
+    let buffer = try #require(harness.source.buffer(of: bytes))
     for region in regions {
       let (x, y, width, height) = region.sides
       let meta = gst_buffer_add_video_region_of_interest_meta(buffer, region.type, x, y, width, height)
       try #require(meta).pointee.id = region.id
     }
-    drive.push(buffer)
+    harness.push(buffer)
   }
 
   /// Pushes pictures with these regions until the head unit has as many lists; the last of them.
   private static func lists(
-    _ count: Int, pushing regions: [Region], _ drive: Drive, _ width: Int = 320, _ height: Int = 240
+    _ count: Int, pushing regions: [Region], _ harness: SinkHarness, _ width: Int = 320, _ height: Int = 240
   ) throws -> [HapticRectangle]? {
     try #require(
       eventually {
-        guard drive.headUnit.record.hapticLists.count < count else { return true }
-        try? push(regions, drive, width, height)
+        guard harness.headUnit.record.hapticLists.count < count else { return true }
+        try? push(regions, harness, width, height)
         g_usleep(5000)
         return false
-      }, "\(drive.headUnit.record.hapticLists)")
-    return drive.headUnit.record.hapticLists.last
+      }, "\(harness.headUnit.record.hapticLists)")
+    return harness.headUnit.record.hapticLists.last
   }
 
   private static func rectangle(_ id: Int, _ x: Double, _ y: Double, _ width: Double, _ height: Double)
@@ -58,57 +58,57 @@ import Testing
   }
 
   @Test func regionsOfFrames() throws {
-    let drive = try Drive(Self.configuration())
-    try drive.start()
+    let harness = try SinkHarness(Self.configuration())
+    try harness.start()
     let regions = [
       Region(id: 5, sides: (10, 20, 30, 40)), Region(type: "face", id: 5, sides: (1, 2, 3, 4)),
       Region(id: 2, sides: (300, 200, 100, 100)),
     ]
     #expect(
-      try Self.lists(1, pushing: regions, drive)
+      try Self.lists(1, pushing: regions, harness)
         == [Self.rectangle(5, 10, 20, 30, 40), Self.rectangle(2, 300, 200, 20, 40)])
-    for _ in 0..<20 { try Self.push(regions, drive) }
-    try drive.headUnit.waitForFrames(20)
-    #expect(drive.headUnit.record.hapticLists.count == 1)
+    for _ in 0..<20 { try Self.push(regions, harness) }
+    try harness.headUnit.waitForFrames(20)
+    #expect(harness.headUnit.record.hapticLists.count == 1)
     #expect(
-      try Self.lists(2, pushing: [Region(sides: (1, 1, 2, 2)), Region(sides: (5, 5, 2, 2))], drive)
+      try Self.lists(2, pushing: [Region(sides: (1, 1, 2, 2)), Region(sides: (5, 5, 2, 2))], harness)
         == [Self.rectangle(0, 1, 1, 2, 2), Self.rectangle(1, 5, 5, 2, 2)])
     // T15: a frame without any.
-    #expect(try Self.lists(3, pushing: [], drive) == [])
-    #expect(drive.headUnit.record.violations == [])
+    #expect(try Self.lists(3, pushing: [], harness) == [])
+    #expect(harness.headUnit.record.violations == [])
   }
 
   @Test("S14: scale 1.25") func scale() throws {
-    let drive = try Drive(Self.configuration(400, 300, scale: 1.25))
-    try drive.start()
+    let harness = try SinkHarness(Self.configuration(400, 300, scale: 1.25))
+    try harness.start()
     #expect(
-      try Self.lists(1, pushing: [Region(sides: (10, 10, 100, 200))], drive)
+      try Self.lists(1, pushing: [Region(sides: (10, 10, 100, 200))], harness)
         == [Self.rectangle(0, 12.5, 12.5, 125, 250)])
-    #expect(drive.headUnit.record.violations == [])
+    #expect(harness.headUnit.record.violations == [])
   }
 
   @Test func propertyFromTheStart() throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       Self.configuration(), properties: "sync=false haptic-rectangles=\"<<10,10,100,50>,<10,80,100,50>>\"")
-    try drive.start()
-    let first = try drive.headUnit.wait(for: "list") { $0.hapticLists.first }
+    try harness.start()
+    let first = try harness.headUnit.wait(for: "list") { $0.hapticLists.first }
     #expect(first == [Self.rectangle(0, 10, 10, 100, 50), Self.rectangle(1, 10, 80, 100, 50)])
-    try drive.pipeline.sink.set("haptic-rectangles", "<<1,2,3,4>>")
-    let second = try drive.headUnit.wait(for: "second list") { $0.hapticLists.dropFirst().first }
+    try harness.pipeline.sink.set("haptic-rectangles", "<<1,2,3,4>>")
+    let second = try harness.headUnit.wait(for: "second list") { $0.hapticLists.dropFirst().first }
     #expect(second == [Self.rectangle(0, 1, 2, 3, 4)])
-    try drive.pipeline.sink.set("haptic-rectangles", "<>")
-    #expect(try drive.headUnit.wait(for: "third list") { $0.hapticLists.dropFirst(2).first } == [])
+    try harness.pipeline.sink.set("haptic-rectangles", "<>")
+    #expect(try harness.headUnit.wait(for: "third list") { $0.hapticLists.dropFirst(2).first } == [])
   }
 
   /// While a frame has regions, the property waits.
   @Test func framesComeFirst() throws {
-    let drive = try Drive(Self.configuration(), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
-    try drive.start()
-    _ = try drive.headUnit.wait(for: "list") { $0.hapticLists.first }
+    let harness = try SinkHarness(Self.configuration(), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
+    try harness.start()
+    _ = try harness.headUnit.wait(for: "list") { $0.hapticLists.first }
     #expect(
-      try Self.lists(2, pushing: [Region(sides: (5, 6, 7, 8))], drive) == [Self.rectangle(0, 5, 6, 7, 8)])
-    try drive.pipeline.sink.set("haptic-rectangles", "<<9,9,9,9>>")
-    #expect(try Self.lists(3, pushing: [], drive) == [Self.rectangle(0, 9, 9, 9, 9)])
+      try Self.lists(2, pushing: [Region(sides: (5, 6, 7, 8))], harness) == [Self.rectangle(0, 5, 6, 7, 8)])
+    try harness.pipeline.sink.set("haptic-rectangles", "<<9,9,9,9>>")
+    #expect(try Self.lists(3, pushing: [], harness) == [Self.rectangle(0, 9, 9, 9, 9)])
   }
 
   @Test func encodedInput() throws {
@@ -122,27 +122,27 @@ import Testing
   }
 
   @Test("T17: nothing without the head unit's flag") func unsupported() throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       Self.configuration(isSupported: false), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
-    try drive.start()
-    for _ in 0..<5 { try Self.push([Region(sides: (5, 6, 7, 8))], drive) }
-    try drive.headUnit.waitForFrames(5)
-    try drive.settle()
-    #expect(drive.headUnit.record.hapticLists.isEmpty)
-    #expect(drive.headUnit.record.violations == [])
+    try harness.start()
+    for _ in 0..<5 { try Self.push([Region(sides: (5, 6, 7, 8))], harness) }
+    try harness.headUnit.waitForFrames(5)
+    try harness.settle()
+    #expect(harness.headUnit.record.hapticLists.isEmpty)
+    #expect(harness.headUnit.record.violations == [])
   }
 
   @Test func keptUntilFull() throws {
-    let drive = try Drive(Self.configuration(), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
-    try drive.start()
-    _ = try drive.headUnit.wait(for: "list") { $0.hapticLists.first }
-    try drive.show(.limited)
-    try drive.settle()
-    try drive.pipeline.sink.set("haptic-rectangles", "<<5,6,7,8>>")
-    try drive.settle()
-    #expect(drive.headUnit.record.hapticLists.count == 1)
-    try drive.show(.full)
-    let second = try drive.headUnit.wait(for: "second list") { $0.hapticLists.dropFirst().first }
+    let harness = try SinkHarness(Self.configuration(), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
+    try harness.start()
+    _ = try harness.headUnit.wait(for: "list") { $0.hapticLists.first }
+    try harness.show(.limited)
+    try harness.settle()
+    try harness.pipeline.sink.set("haptic-rectangles", "<<5,6,7,8>>")
+    try harness.settle()
+    #expect(harness.headUnit.record.hapticLists.count == 1)
+    try harness.show(.full)
+    let second = try harness.headUnit.wait(for: "second list") { $0.hapticLists.dropFirst().first }
     #expect(second == [Self.rectangle(0, 5, 6, 7, 8)])
   }
 
@@ -160,25 +160,25 @@ import Testing
   }
 
   @Test func reconnection() throws {
-    let drive = try Drive(Self.configuration(), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
-    try drive.start()
-    _ = try drive.headUnit.wait(for: "list") { $0.hapticLists.first }
-    drive.headUnit.server.perform(.cut)
-    let second = try drive.headUnit.wait(for: "second list") { $0.hapticLists.dropFirst().first }
+    let harness = try SinkHarness(Self.configuration(), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
+    try harness.start()
+    _ = try harness.headUnit.wait(for: "list") { $0.hapticLists.first }
+    harness.headUnit.server.perform(.cut)
+    let second = try harness.headUnit.wait(for: "second list") { $0.hapticLists.dropFirst().first }
     #expect(second == [Self.rectangle(0, 1, 2, 3, 4)])
   }
 
   @Test func thousandAreSent() throws {
-    let drive = try Drive(Self.configuration())
-    try drive.start()
-    drive.pipeline.drain()
+    let harness = try SinkHarness(Self.configuration())
+    try harness.start()
+    harness.pipeline.drain()
     let regions = (0..<1005).map { Region(sides: (UInt32($0 % 300), UInt32($0 / 300), 1, 1)) }
-    let list = try Self.lists(1, pushing: regions, drive)
+    let list = try Self.lists(1, pushing: regions, harness)
     #expect(list?.count == 1000)
     #expect(list?.map(\.id) == Array(0..<1000))
-    for _ in 0..<3 { try Self.push(regions.reversed(), drive) }
-    try drive.headUnit.wait(for: "second list") { $0.hapticLists.count == 2 ? true : nil }
-    let warnings = drive.pipeline.drain().compactMap(\.warning)
+    for _ in 0..<3 { try Self.push(regions.reversed(), harness) }
+    try harness.headUnit.wait(for: "second list") { $0.hapticLists.count == 2 ? true : nil }
+    let warnings = harness.pipeline.drain().compactMap(\.warning)
     #expect(warnings.count == 1 && warnings.first?.text.contains("1000") == true, "\(warnings)")
   }
 

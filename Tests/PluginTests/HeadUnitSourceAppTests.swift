@@ -121,7 +121,7 @@ import Testing
     let screen = try CarScreen("screen-size=320x240")
     let app = try RawApp.active(port: screen.port)
     #expect(throws: TestFailure.self) {
-      try app.startVideo(VideoServiceParameters(width: 640, height: 480), patience: .milliseconds(500))
+      try app.startVideo(VideoServiceParameters(width: 640, height: 480), testTimeout: .milliseconds(500))
     }
     let refused = try screen.pipeline.waitForElementMessage("sdl-stream-refused")
     #expect(refused["rejected"] == "height, width" && refused["name"] == "Raw")

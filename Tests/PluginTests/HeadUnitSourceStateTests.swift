@@ -126,7 +126,7 @@ private final class StateSetter: @unchecked Sendable {
   }
 
   func wait() throws {
-    guard isDone.wait(until: MonotonicClock.now + patience, for: { $0 ? true : nil }) != nil else {
+    guard isDone.wait(until: MonotonicClock.now + testTimeout, for: { $0 ? true : nil }) != nil else {
       throw TestFailure("no \(name)")
     }
   }

@@ -6,31 +6,31 @@ import Testing
 /// The property `ts-offset` belongs to the application; the sink borrows it.
 @Suite struct HeldTimeTests {
   /// A file that had to wait for the driver.
-  private func heldUp() throws -> Drive {
-    let drive = try Drive(.small(activation: nil), isLive: false, properties: "ts-offset=5000000 max-lateness=-1")
-    try drive.pipeline.play()
-    drive.pushPictures(3)
-    try drive.pipeline.waitForElementMessage("sdl-connected")
-    #expect(eventually { (try? drive.statistics["frames-queued"]) == 1 })
-    try drive.headUnit.show(.full)
-    try drive.headUnit.waitForFrames(3)
-    return drive
+  private func heldUp() throws -> SinkHarness {
+    let harness = try SinkHarness(.small(activation: nil), isLive: false, properties: "ts-offset=5000000 max-lateness=-1")
+    try harness.pipeline.play()
+    harness.pushPictures(3)
+    try harness.pipeline.waitForElementMessage("sdl-connected")
+    #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
+    try harness.headUnit.show(.full)
+    try harness.headUnit.waitForFrames(3)
+    return harness
   }
 
   @Test func offsetIsGivenBack() throws {
-    let drive = try heldUp()
-    let sink = try drive.pipeline.sink
+    let harness = try heldUp()
+    let sink = try harness.pipeline.sink
     #expect(Int(sink["ts-offset"] ?? "") ?? 0 > 5_000_000)
-    drive.pipeline.stop()
+    harness.pipeline.stop()
     #expect(sink["ts-offset"] == "5000000")
   }
 
   @Test func applicationHasTheLastWord() throws {
-    let drive = try heldUp()
-    let sink = try drive.pipeline.sink
+    let harness = try heldUp()
+    let sink = try harness.pipeline.sink
     sink.set("ts-offset", "7000000")
-    try drive.deliver(1)
-    drive.pipeline.stop()
+    try harness.deliver(1)
+    harness.pipeline.stop()
     #expect(sink["ts-offset"] == "7000000")
   }
 }

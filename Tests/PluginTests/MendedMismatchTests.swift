@@ -8,47 +8,47 @@ import Testing
 /// A size that the head unit does not take is over as soon as upstream has changed it.
 @Suite struct MendedMismatchTests {
   @Test func liveRawVideoEndsWithoutAnError() throws {
-    let drive = try Drive(.small(800, 480, activation: nil))
+    let harness = try SinkHarness(.small(800, 480, activation: nil))
     // A source that does not tell what it could send may always be able to change.
     gst_pad_add_probe(
-      try drive.pipeline["src"].pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, answerNoCaps, nil, nil)
-    try drive.pipeline.play()
-    try drive.pipeline.waitForElementMessage("sdl-connected")
+      try harness.pipeline["src"].pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, answerNoCaps, nil, nil)
+    try harness.pipeline.play()
+    try harness.pipeline.waitForElementMessage("sdl-connected")
     // What the head unit takes may still be on its way.
     #expect(
       eventually {
-        drive.pushPicture()
-        return (try? drive.statistics["frames-dropped-wrong-size"]) ?? 0 > 0
+        harness.pushPicture()
+        return (try? harness.statistics["frames-dropped-wrong-size"]) ?? 0 > 0
       })
-    try expectEnd(of: drive, after: Picture.caps(800, 480)) { drive.pushPicture(800, 480) }
+    try expectEnd(of: harness, after: Picture.caps(800, 480)) { harness.pushPicture(800, 480) }
   }
 
   @Test func liveEncodedVideoEndsWithoutAnError() throws {
     let former = try encodedUnits(1)
     let mended = try encodedUnits(3, width: 800, height: 480)
-    let drive = try Drive(.small(800, 480, activation: nil), caps: EncodedUnit.caps())
-    try drive.pipeline.play()
-    try drive.pipeline.waitForElementMessage("sdl-connected")
+    let harness = try SinkHarness(.small(800, 480, activation: nil), caps: EncodedUnit.caps())
+    try harness.pipeline.play()
+    try harness.pipeline.waitForElementMessage("sdl-connected")
     #expect(
       eventually {
-        drive.push(former[0].bytes)
-        return (try? drive.statistics["frames-dropped-wrong-size"]) ?? 0 > 0
+        harness.push(former[0].bytes)
+        return (try? harness.statistics["frames-dropped-wrong-size"]) ?? 0 > 0
       })
     var index = 0
-    try expectEnd(of: drive, after: EncodedUnit.caps(800, 480)) {
-      drive.push(mended[index].bytes, flags: mended[index].flags)
+    try expectEnd(of: harness, after: EncodedUnit.caps(800, 480)) {
+      harness.push(mended[index].bytes, flags: mended[index].flags)
       index += 1
     }
   }
 
-  private func expectEnd(of drive: Drive, after caps: String, push: () -> Void) throws {
-    drive.source.setCaps(caps)
+  private func expectEnd(of harness: SinkHarness, after caps: String, push: () -> Void) throws {
+    harness.source.setCaps(caps)
     for _ in 0..<3 { push() }
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(drive.pipeline.drain().allSatisfy { $0.error == nil })
-    #expect(try drive.statistics["frames-dropped-suspended"] >= 3)
-    #expect(try drive.statistics.areFramesConserved)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(harness.pipeline.drain().allSatisfy { $0.error == nil })
+    #expect(try harness.statistics["frames-dropped-suspended"] >= 3)
+    #expect(try harness.statistics.areFramesConserved)
   }
 
   @Test func slowLiveSourceStartsOnceInThePreferredSize() throws {

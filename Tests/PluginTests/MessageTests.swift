@@ -7,13 +7,13 @@ import Testing
 
 @Suite struct MessageTests {
   @Test func lifecycleInOrder() throws {
-    let drive = try Drive(isLive: false)
-    try drive.pipeline.play()
-    drive.pushPictures(3)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    try drive.pipeline.reach(GST_STATE_READY)
-    let messages = drive.pipeline.drain().filter { $0.source == "sink" }
+    let harness = try SinkHarness(isLive: false)
+    try harness.pipeline.play()
+    harness.pushPictures(3)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    try harness.pipeline.reach(GST_STATE_READY)
+    let messages = harness.pipeline.drain().filter { $0.source == "sink" }
     let progress = messages.compactMap(\.progress)
     #expect(progress.first == GST_PROGRESS_TYPE_START)
     #expect(progress.last == GST_PROGRESS_TYPE_COMPLETE)
@@ -30,24 +30,24 @@ import Testing
   }
 
   @Test func fieldsOfTheMessages() throws {
-    let drive = try Drive(isLive: false)
-    try drive.pipeline.play()
-    let connected = try drive.pipeline.waitForElementMessage("sdl-connected")
-    #expect(connected["uri"] == drive.headUnit.uri)
-    #expect(connected["peer"] == "127.0.0.1:\(drive.headUnit.port)")
+    let harness = try SinkHarness(isLive: false)
+    try harness.pipeline.play()
+    let connected = try harness.pipeline.waitForElementMessage("sdl-connected")
+    #expect(connected["uri"] == harness.headUnit.uri)
+    #expect(connected["peer"] == "127.0.0.1:\(harness.headUnit.port)")
     #expect(connected["make"] == "SDL" && connected["model"] == "Generic" && connected["model-year"] == "2019")
     #expect(connected["protocol-version"] == "5.4.0" && connected["rpc-version"] == "8.0.0")
-    drive.pushPictures(2)
-    let started = try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    harness.pushPictures(2)
+    let started = try harness.pipeline.waitForElementMessage("sdl-stream-started")
     #expect(started["reason"] == "first-start" && started["width"] == "320" && started["height"] == "240")
     #expect(started["protocol"] == "RAW" && started["codec"] == "H264")
     #expect(started["max-frame-payload"].flatMap { Int($0) } ?? 0 > 100_000)
-    drive.source.end()
-    let stopped = try drive.pipeline.waitForElementMessage("sdl-stream-stopped")
+    harness.source.end()
+    let stopped = try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
     #expect(stopped == ["reason": "app", "frames-sent": "2"])
-    try drive.pipeline.waitForEnd()
-    try drive.pipeline.reach(GST_STATE_READY)
-    #expect(try drive.pipeline.waitForElementMessage("sdl-disconnected")["reason"] == "closed by the app")
+    try harness.pipeline.waitForEnd()
+    try harness.pipeline.reach(GST_STATE_READY)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-disconnected")["reason"] == "closed by the app")
   }
 
   @Test func builtInHeadUnitIsAnnounced() throws {
@@ -80,15 +80,15 @@ import Testing
   }
 
   @Test func propertiesInEveryState() throws {
-    let drive = try Drive(isLive: false)
-    let sink = try drive.pipeline.sink
+    let harness = try SinkHarness(isLive: false)
+    let sink = try harness.pipeline.sink
     for state in [GST_STATE_NULL, GST_STATE_READY] {
-      drive.pipeline.setState(state)
+      harness.pipeline.setState(state)
       #expect(sink["connection-state"] == "idle" && sink["hmi-level"] == "none")
       #expect(sink.structure("head-unit") == nil && sink.statistics.areFramesConserved)
     }
-    try drive.start()
-    try drive.deliver(2)
+    try harness.start()
+    try harness.deliver(2)
     #expect(eventually { sink.statistics["frames-sent"] == 2 })
     #expect(sink["connection-state"] == "streaming" && sink["hmi-level"] == "full")
     let headUnit = try #require(sink.structure("head-unit"))
@@ -98,26 +98,26 @@ import Testing
     let statistics = sink.statistics
     #expect(statistics["connections"] == 1 && statistics["stream-starts"] == 1 && statistics["bytes-sent"] > 0)
     #expect(statistics["encode-time-maximum-ns"] > 0)
-    try drive.pipeline.reach(GST_STATE_READY)
+    try harness.pipeline.reach(GST_STATE_READY)
     #expect(sink["connection-state"] == "idle" && sink["hmi-level"] == "none")
     // Counters outlive the connection.
     #expect(sink.statistics["frames-sent"] == statistics["frames-sent"])
     #expect(sink.statistics["bytes-sent"] >= statistics["bytes-sent"])
     #expect(sink.statistics.areFramesConserved && sink.statistics["frames-queued"] == 0)
-    drive.pipeline.stop()
+    harness.pipeline.stop()
     #expect(sink["connection-state"] == "idle" && sink.statistics.areFramesConserved)
   }
 
   @Test(arguments: [true, false])
   func framesAreConservedAtAnyMoment(isLive: Bool) throws {
-    let drive = try Drive(.small(frameRate: 60), isLive: isLive, frameRate: 60)
-    let sink = try drive.pipeline.sink
-    try drive.start()
+    let harness = try SinkHarness(.small(frameRate: 60), isLive: isLive, frameRate: 60)
+    let sink = try harness.pipeline.sink
+    try harness.start()
     var polls = 0
     for step in 0..<120 {
-      drive.pushPicture()
-      if step == 40 { try drive.headUnit.show(.background) }
-      if step == 60 { try drive.headUnit.show(.full) }
+      harness.pushPicture()
+      if step == 40 { try harness.headUnit.show(.background) }
+      if step == 60 { try harness.headUnit.show(.full) }
       for _ in 0..<5 {
         let statistics = sink.statistics
         #expect(statistics.areFramesConserved, "\(statistics.fields)")
@@ -125,35 +125,35 @@ import Testing
       }
     }
     #expect(polls == 600)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
     let statistics = sink.statistics
     #expect(statistics.areFramesConserved && statistics["frames-queued"] == 0)
     #expect(statistics["frames-in"] == 121)
   }
 
   @Test func handlersMayCallEveryGetter() throws {
-    let drive = try Drive(isLive: false)
-    let sink = try drive.pipeline.sink
+    let harness = try SinkHarness(isLive: false)
+    let sink = try harness.pipeline.sink
     let reader = GetterCaller(sink.pointer)
     for property in ["connection-state", "stream-state", "hmi-level", "head-unit"] { reader.watch(property) }
-    let bus = try #require(gst_element_get_bus(drive.pipeline.element.pointer))
+    let bus = try #require(gst_element_get_bus(harness.pipeline.element.pointer))
     reader.watch(bus)
-    try drive.start()
-    try drive.headUnit.show(.background)
-    try drive.pipeline.waitForElementMessage("sdl-stream-stopped")
-    try drive.headUnit.show(.full)
-    try drive.pipeline.waitForElementMessage("sdl-stream-started")
-    try drive.deliver(2)
-    try drive.setAppState(.resigning)
-    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-    drive.pushPicture()
-    try drive.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
-    try drive.setAppState(.regaining)
-    try drive.pipeline.waitForElementMessage("sdl-stream-started")
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    drive.pipeline.stop()
+    try harness.start()
+    try harness.headUnit.show(.background)
+    try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
+    try harness.headUnit.show(.full)
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.deliver(2)
+    try harness.setAppState(.resigning)
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    harness.pushPicture()
+    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try harness.setAppState(.regaining)
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    harness.pipeline.stop()
     gst_bus_set_sync_handler(bus, nil, nil, nil)
     gst_object_unref(bus)
     #expect(reader.calls.withLock { $0 } > 10)

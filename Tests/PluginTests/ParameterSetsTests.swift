@@ -93,29 +93,29 @@ import Testing
 
   @Test func withoutKnownParameterSetsItIsOfNoUse() throws {
     let key = try #require(encodedUnits(1).first)
-    let drive = try Drive(caps: EncodedUnit.caps())
-    try drive.start()
-    drive.push(units(key, isSlice))
-    drive.push(units(key) { $0 == .sequenceParameterSet || isSlice($0) })
-    #expect(eventually { (try? drive.statistics["frames-dropped-waiting-for-key-frame"]) == 2 })
-    drive.push(units(key) { $0 == .pictureParameterSet || isSlice($0) })
-    let first = try #require(try drive.headUnit.waitForFrames(1).first)
+    let harness = try SinkHarness(caps: EncodedUnit.caps())
+    try harness.start()
+    harness.push(units(key, isSlice))
+    harness.push(units(key) { $0 == .sequenceParameterSet || isSlice($0) })
+    #expect(eventually { (try? harness.statistics["frames-dropped-waiting-for-key-frame"]) == 2 })
+    harness.push(units(key) { $0 == .pictureParameterSet || isSlice($0) })
+    let first = try #require(try harness.headUnit.waitForFrames(1).first)
     #expect(try nalTypes(first).prefix(2) == [.sequenceParameterSet, .pictureParameterSet])
-    #expect(drive.headUnit.record.violations == [])
+    #expect(harness.headUnit.record.violations == [])
   }
 
   @Test func newestPictureParameterSetIsPutInFront() throws {
     let key = try #require(encodedUnits(1).first)
-    let drive = try Drive(caps: EncodedUnit.caps())
-    try drive.start()
-    drive.push(key.bytes)
-    try drive.headUnit.waitForFrames(1)
+    let harness = try SinkHarness(caps: EncodedUnit.caps())
+    try harness.start()
+    harness.push(key.bytes)
+    try harness.headUnit.waitForFrames(1)
     // A set with an id above 15, to which no slice refers.
     let news: [UInt8] = [0, 0, 0, 1, 0x68, 0x08, 0xCE, 0x3C, 0x80]
-    drive.push(news + units(key, isSlice))
-    try drive.headUnit.waitForFrames(2)
-    drive.push(units(key, isSlice), flags: GST_BUFFER_FLAG_DISCONT)
-    let bare = try #require(try drive.headUnit.waitForFrames(3).last)
+    harness.push(news + units(key, isSlice))
+    try harness.headUnit.waitForFrames(2)
+    harness.push(units(key, isSlice), flags: GST_BUFFER_FLAG_DISCONT)
+    let bare = try #require(try harness.headUnit.waitForFrames(3).last)
     #expect(bare == units(key) { $0 == .sequenceParameterSet } + news + units(key, isSlice))
   }
 }

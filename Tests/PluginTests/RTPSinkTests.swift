@@ -32,8 +32,8 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
   /// Everything that the sink has sent obeys: whole packets, markers at the ends, numbers without gaps, times that grow;
   /// anew with each service, except for the source. Returns the timestamps of the access units, relative to the first.
   @discardableResult
-  private func expectOrder(_ drive: Drive, sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt32] {
-    let tap = try #require(drive.tap)
+  private func expectOrder(_ harness: SinkHarness, sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt32] {
+    let tap = try #require(harness.tap)
     let messages = tap.packets.compactMap(\.self)
     #expect(messages.count == tap.video.count && !messages.isEmpty, sourceLocation: sourceLocation)
     let starts = Set(tap.starts)
@@ -52,7 +52,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
       }
     }
     #expect(Set(messages.joined().map(\.source)).count == 1, sourceLocation: sourceLocation)
-    #expect(drive.headUnit.record.violations == [], sourceLocation: sourceLocation)
+    #expect(harness.headUnit.record.violations == [], sourceLocation: sourceLocation)
     let timestamps = messages.compactMap(\.first?.timestamp)
     return timestamps.map { $0 &- timestamps[0] }
   }
@@ -60,16 +60,16 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
   /// The same pictures over both transports.
   private func units(_ format: VideoStreamingFormat, _ pictures: [Picture]) throws -> [[UInt8]] {
     let configuration = HeadUnitConfiguration.rtp().with { $0.videoCapability?.supportedFormats = [format] }
-    let drive = try Drive(
+    let harness = try SinkHarness(
       configuration, isLive: false, properties: "sync=false bitrate=6000 threads=1 speed-preset=veryfast")
-    try drive.pipeline.play()
-    for picture in pictures { drive.push(picture.bytes) }
-    drive.source.end()
-    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-started")["protocol"] == format.videoProtocol)
-    try drive.pipeline.waitForEnd()
-    #expect(drive.headUnit.record.violations == [])
-    #expect(try drive.statistics.areFramesConserved)
-    return try drive.headUnit.waitForFrames(pictures.count)
+    try harness.pipeline.play()
+    for picture in pictures { harness.push(picture.bytes) }
+    harness.source.end()
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["protocol"] == format.videoProtocol)
+    try harness.pipeline.waitForEnd()
+    #expect(harness.headUnit.record.violations == [])
+    #expect(try harness.statistics.areFramesConserved)
+    return try harness.headUnit.waitForFrames(pictures.count)
   }
 
   @Test func rawInputIsTheSameOverBoth() throws {
@@ -84,22 +84,22 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
 
   @Test(arguments: [1, 3]) func encodedInputPassesUnchanged(blocks: Int) throws {
     let units = try encodedUnits(25)
-    let drive = try Drive(.rtp(), isLive: false, caps: EncodedUnit.caps(), isTapped: true)
-    try drive.pipeline.play()
+    let harness = try SinkHarness(.rtp(), isLive: false, caps: EncodedUnit.caps(), isTapped: true)
+    try harness.pipeline.play()
     for (index, unit) in units.enumerated() {
       let cut = unit.bytes.count / blocks
       let parts = (0..<blocks).map { unit.bytes[($0 * cut)..<($0 == blocks - 1 ? unit.bytes.count : ($0 + 1) * cut)] }
-      guard let buffer = drive.source.buffer(of: Array(parts[0])) else { throw TestFailure("no buffer") }
+      guard let buffer = harness.source.buffer(of: Array(parts[0])) else { throw TestFailure("no buffer") }
       for part in parts.dropFirst() {
-        guard let more = drive.source.buffer(of: Array(part)) else { throw TestFailure("no buffer") }
+        guard let more = harness.source.buffer(of: Array(part)) else { throw TestFailure("no buffer") }
         gst_buffer_append_memory(buffer, gst_buffer_get_all_memory(more))
         gst_buffer_unref(more)
       }
-      drive.source.push(buffer, at: index, flags: unit.flags)
+      harness.source.push(buffer, at: index, flags: unit.flags)
     }
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    let received = try drive.headUnit.waitForFrames(units.count)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let received = try harness.headUnit.waitForFrames(units.count)
     let delimiter = NALUnitType.accessUnitDelimiter.rawValue
     // What stands before the first parameter set (an access unit delimiter) is left out.
     let expected =
@@ -109,71 +109,71 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let isSamePicture =
       try decode(received, width: 320, height: 240) == decode(units.map(\.bytes), width: 320, height: 240)
     #expect(isSamePicture)
-    #expect(try expectOrder(drive) == units.indices.map { UInt32($0) * 3000 })
+    #expect(try expectOrder(harness) == units.indices.map { UInt32($0) * 3000 })
   }
 
   /// Parameter sets that a key frame lacks come from the sink, in packets of the same access unit.
   @Test func missingParameterSets() throws {
     let units = try encodedUnits(8, keyFrameInterval: 4)
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .rtp(), caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
-    try drive.pipeline.play()
-    drive.push(units[0].bytes, flags: units[0].flags)
-    try drive.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.pipeline.play()
+    harness.push(units[0].bytes, flags: units[0].flags)
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
     // The first one may have come before the service.
-    drive.push(units[0].bytes, flags: units[0].flags)
-    try drive.headUnit.waitForFrames(1)
-    try drive.setAppState(.background)
-    try drive.wait(forStreamState: "suspended")
-    try drive.setAppState(.foreground)
-    try drive.wait(forStreamState: "streaming")
-    let count = drive.headUnit.record.video.count
+    harness.push(units[0].bytes, flags: units[0].flags)
+    try harness.headUnit.waitForFrames(1)
+    try harness.setAppState(.background)
+    try harness.wait(forStreamState: "suspended")
+    try harness.setAppState(.foreground)
+    try harness.wait(forStreamState: "streaming")
+    let count = harness.headUnit.record.video.count
     let keyFrame = nalUnits(units[4].bytes)
     let picture = try #require(keyFrame.last)
     try #require(picture[0] & 0x1F == NALUnitType.idrSlice.rawValue)
-    drive.push([0, 0, 0, 1] + picture)
-    for unit in units[5...] { drive.push(unit.bytes, flags: unit.flags) }
-    let video = try drive.headUnit.waitForFrames(count + 4)
+    harness.push([0, 0, 0, 1] + picture)
+    for unit in units[5...] { harness.push(unit.bytes, flags: unit.flags) }
+    let video = try harness.headUnit.waitForFrames(count + 4)
     #expect(video[count].startsStream && nalUnits(video[count]).last == picture)
-    #expect(drive.tap?.packets[count]?.count == nalUnits(video[count]).count)
+    #expect(harness.tap?.packets[count]?.count == nalUnits(video[count]).count)
     #expect(try decode(Array(video[count...]), width: 320, height: 240).count == 4)
-    try expectOrder(drive)
+    try expectOrder(harness)
   }
 
   @Test("P2: parameter sets and two slices") func parameterSetsAndSlices() throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .rtp(), properties: "sync=false threads=1 key-int-max=2 option-string=slices=2", isTapped: true)
-    try drive.start()
-    try drive.deliver(4)
-    let packets = try #require(drive.tap).packets
+    try harness.start()
+    try harness.deliver(4)
+    let packets = try #require(harness.tap).packets
     // The first key frame also tells what the encoder is.
     let second = try #require(packets[2])
     #expect(second.map(\.payloadType) == [7, 8, 5, 5])
     #expect(second.map(\.hasMarker) == [false, false, false, true])
     #expect(Set(second.map(\.timestamp)).count == 1)
-    try expectOrder(drive)
+    try expectOrder(harness)
   }
 
   @Test("P3: 15 pictures per second", arguments: [true, false]) func fifteenPicturesPerSecond(isRaw: Bool) throws {
     let units = isRaw ? [] : try encodedUnits(8, frameRate: 15)
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .rtp(frameRate: 15), isLive: false, caps: isRaw ? Picture.caps(frameRate: 15) : EncodedUnit.caps(), frameRate: 15,
       properties: "sync=false keep-alive-interval=0", isTapped: true)
-    try drive.pipeline.play()
-    if isRaw { drive.pushPictures(8) } else { for unit in units { drive.push(unit.bytes, flags: unit.flags) } }
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(try expectOrder(drive) == (0..<8).map { $0 * 6000 })
+    try harness.pipeline.play()
+    if isRaw { harness.pushPictures(8) } else { for unit in units { harness.push(unit.bytes, flags: unit.flags) } }
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(try expectOrder(harness) == (0..<8).map { $0 * 6000 })
   }
 
   @Test("P4: RAW, an access unit in each message") func byteStream() throws {
-    let drive = try Drive(isLive: false, isTapped: true)
-    try drive.pipeline.play()
-    drive.pushPictures(6)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    let messages = try #require(drive.tap).video
-    #expect(messages.map(\.bytes) == drive.headUnit.record.video && messages.count == 6)
+    let harness = try SinkHarness(isLive: false, isTapped: true)
+    try harness.pipeline.play()
+    harness.pushPictures(6)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let messages = try #require(harness.tap).video
+    #expect(messages.map(\.bytes) == harness.headUnit.record.video && messages.count == 6)
     for message in messages {
       #expect(message.frameCount == 1)
       #expect(annexB(nalUnits(message.bytes)) == message.bytes)
@@ -183,95 +183,95 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
   @Test("P5: 300 000 bytes are three frames", arguments: [VideoStreamingFormat.rawH264, .rtpH264])
   func threeFrames(_ format: VideoStreamingFormat) throws {
     let configuration = HeadUnitConfiguration.rtp().with { $0.videoCapability?.supportedFormats = [format] }
-    let drive = try Drive(configuration, isLive: false, caps: EncodedUnit.caps(), isTapped: true)
+    let harness = try SinkHarness(configuration, isLive: false, caps: EncodedUnit.caps(), isTapped: true)
     let unit = annexB(nalUnits(try encodedUnits(1)[0].bytes).filter { $0[0] & 0x1F != 9 })
     // Filler data makes it as large as needed.
     let filler = [UInt8](repeating: 0xFF, count: 300_000 - unit.count - 6)
     let large = unit + [0, 0, 0, 1, 0x0C] + filler + [0x80]
-    try drive.pipeline.play()
-    drive.push(large)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    let message = try #require(drive.tap?.video.first)
+    try harness.pipeline.play()
+    harness.push(large)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let message = try #require(harness.tap?.video.first)
     #expect(message.frameCount == 3)
-    let received = try drive.headUnit.waitForFrames(1)
+    let received = try harness.headUnit.waitForFrames(1)
     let isSame = nalUnits(received[0]) == nalUnits(large)
     #expect(isSame)
-    if format == .rtpH264 { try expectOrder(drive) } else { #expect(drive.headUnit.record.violations == []) }
+    if format == .rtpH264 { try expectOrder(harness) } else { #expect(harness.headUnit.record.violations == []) }
   }
 
   /// A NAL unit that is larger than a packet goes in pieces.
   @Test func largeKeyFrame() throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .rtp(1280, 720), isLive: false, caps: Picture.caps(1280, 720),
       properties: "sync=false bitrate=100000 speed-preset=ultrafast threads=1 keep-alive-interval=0", isTapped: true)
     var random = SystemRandomNumberGenerator()
-    try drive.pipeline.play()
-    drive.push((0..<(1280 * 720 * 3 / 2)).map { _ in UInt8.random(in: 0...255, using: &random) })
-    drive.pushPicture(1280, 720)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    let units = try drive.headUnit.waitForFrames(2)
+    try harness.pipeline.play()
+    harness.push((0..<(1280 * 720 * 3 / 2)).map { _ in UInt8.random(in: 0...255, using: &random) })
+    harness.pushPicture(1280, 720)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let units = try harness.headUnit.waitForFrames(2)
     #expect(units[0].count > 200_000, "\(units[0].count) bytes")
-    let messages = try #require(drive.tap).packets
+    let messages = try #require(harness.tap).packets
     let packets = try #require(messages[0])
     #expect(packets.count { $0.payloadType == 28 } > 3)
     #expect(try decode(units, width: 1280, height: 720).count == 2)
-    try expectOrder(drive)
+    try expectOrder(harness)
   }
 
   @Test(arguments: [true, false]) func keepAlive(isRaw: Bool) throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .rtp(), isLive: false, caps: isRaw ? Picture.caps() : EncodedUnit.caps(),
       properties: "sync=false keep-alive-interval=60", isTapped: true)
     let units = isRaw ? [] : try encodedUnits(2)
-    try drive.pipeline.play()
-    if isRaw { drive.pushPictures(2) }
-    for unit in units { drive.push(unit.bytes, flags: unit.flags) }
-    let video = try drive.headUnit.waitForFrames(12)
+    try harness.pipeline.play()
+    if isRaw { harness.pushPictures(2) }
+    for unit in units { harness.push(unit.bytes, flags: unit.flags) }
+    let video = try harness.headUnit.waitForFrames(12)
     #expect(try decode(video, width: 320, height: 240).count == video.count)
-    let times = try expectOrder(drive)
+    let times = try expectOrder(harness)
     let steps = zip(times, times.dropFirst()).map { $1 - $0 }.suffix(6)
     // 60 ms are 5400; a busy machine makes some longer.
     #expect(steps.allSatisfy { $0 > 3000 && $0 < 90_000 }, "\(steps)")
   }
 
   @Test func noticeAndReturn() throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .rtp(frameRate: 60), caps: Picture.caps(frameRate: 60), frameRate: 60,
       properties: "sync=false", isTapped: true)
-    try drive.start()
-    try drive.deliver(3)
-    try drive.setAppState(.resigning)
-    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-    let noticed = try drive.statistics["notice-frames-sent"]
+    try harness.start()
+    try harness.deliver(3)
+    try harness.setAppState(.resigning)
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    let noticed = try harness.statistics["notice-frames-sent"]
     #expect(noticed == 30)
-    try drive.headUnit.waitForFrames(3 + noticed)
-    try drive.setAppState(.foreground)
-    let index = try drive.deliverFirst()
-    #expect(index == 3 + noticed && drive.headUnit.record.video[3].startsStream)
-    #expect(drive.headUnit.record.video[index].startsStream)
-    let times = try expectOrder(drive)
+    try harness.headUnit.waitForFrames(3 + noticed)
+    try harness.setAppState(.foreground)
+    let index = try harness.deliverFirst()
+    #expect(index == 3 + noticed && harness.headUnit.record.video[3].startsStream)
+    #expect(harness.headUnit.record.video[index].startsStream)
+    let times = try expectOrder(harness)
     let span = times[index - 1] - times[3]
     // 29 intervals of 1500.
     #expect(span > 35_000 && span < 450_000, "\(span)")
-    #expect(try decode(drive.headUnit.record.video, width: 320, height: 240).count >= index)
+    #expect(try decode(harness.headUnit.record.video, width: 320, height: 240).count >= index)
   }
 
   /// A new service: other numbers, the same source.
   @Test func restart() throws {
-    let drive = try Drive(.rtp(), isTapped: true)
-    try drive.start()
-    try drive.deliver(3)
-    try drive.show(.background)
-    try drive.wait(forStreamState: "stopped")
-    let count = drive.headUnit.record.video.count
-    try drive.show(.full)
-    let index = try drive.deliverFirst()
-    #expect(index >= count && drive.headUnit.record.video[count].startsStream)
-    try drive.deliver(2)
-    try expectOrder(drive)
-    let packets = try #require(drive.tap).packets
+    let harness = try SinkHarness(.rtp(), isTapped: true)
+    try harness.start()
+    try harness.deliver(3)
+    try harness.show(.background)
+    try harness.wait(forStreamState: "stopped")
+    let count = harness.headUnit.record.video.count
+    try harness.show(.full)
+    let index = try harness.deliverFirst()
+    #expect(index >= count && harness.headUnit.record.video[count].startsStream)
+    try harness.deliver(2)
+    try expectOrder(harness)
+    let packets = try #require(harness.tap).packets
     let last = try #require(packets[count - 1]?.last)
     let first = try #require(packets[count]?.first)
     // Chance has one in four milliards.
@@ -305,16 +305,16 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
 
   @Test func bytesWithoutAnyNALUnit() throws {
     let units = try encodedUnits(3)
-    let drive = try Drive(.rtp(), isLive: false, caps: EncodedUnit.caps(), isTapped: true)
-    try drive.pipeline.play()
-    for unit in units[..<2] { drive.push(unit.bytes, flags: unit.flags) }
-    drive.push([1, 2, 3, 4, 5, 6, 7], flags: GST_BUFFER_FLAG_DELTA_UNIT)
-    drive.push(units[0].bytes, flags: units[0].flags)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(drive.headUnit.record.video.count == 3)
-    #expect(try drive.statistics["frames-dropped-no-picture"] == 1)
-    #expect(try drive.statistics.areFramesConserved)
-    try expectOrder(drive)
+    let harness = try SinkHarness(.rtp(), isLive: false, caps: EncodedUnit.caps(), isTapped: true)
+    try harness.pipeline.play()
+    for unit in units[..<2] { harness.push(unit.bytes, flags: unit.flags) }
+    harness.push([1, 2, 3, 4, 5, 6, 7], flags: GST_BUFFER_FLAG_DELTA_UNIT)
+    harness.push(units[0].bytes, flags: units[0].flags)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(harness.headUnit.record.video.count == 3)
+    #expect(try harness.statistics["frames-dropped-no-picture"] == 1)
+    #expect(try harness.statistics.areFramesConserved)
+    try expectOrder(harness)
   }
 }

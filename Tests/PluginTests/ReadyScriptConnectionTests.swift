@@ -9,114 +9,114 @@ import Testing
   private static let scaled = "videotestsrc is-live=true pattern=ball ! videoconvertscale"
 
   @Test func resize() throws {
-    let drive = try ScriptedScreen("resize", source: Self.scaled)
-    let resizes = try (0..<3).map { _ in try drive.app.waitForElementMessage("sdl-resized") }
+    let harness = try ScriptedScreen("resize", source: Self.scaled)
+    let resizes = try (0..<3).map { _ in try harness.app.waitForElementMessage("sdl-resized") }
     #expect(resizes.map { $0["width"] } == ["400", "320", "800"])
     #expect(resizes.map { $0["height"] } == ["240", "192", "480"])
     for (width, height) in [(800, 480), (400, 240), (320, 192), (800, 480)] {
-      try drive.expectStart(width: width, height: height)
+      try harness.expectStart(width: width, height: height)
     }
-    drive.expectNoViolation()
+    harness.expectNoViolation()
   }
 
   @Test func partialUpdates() throws {
-    let drive = try ScriptedScreen("partial-updates", source: Self.scaled)
-    let sink = drive.sink
+    let harness = try ScriptedScreen("partial-updates", source: Self.scaled)
+    let sink = harness.sink
     #expect(
       eventually { sink.statistics["framerate-target"] == 10 || sink.statistics.fields["framerate-target"] == "10/1" })
     #expect(eventually { sink.statistics["bitrate-target-kbps"] == 300 })
     #expect(sink.statistics["stream-starts"] == 1)
-    let resizes = try (0..<2).map { _ in try drive.app.waitForElementMessage("sdl-resized") }
+    let resizes = try (0..<2).map { _ in try harness.app.waitForElementMessage("sdl-resized") }
     #expect(resizes.map { $0["width"] } == ["640", "512"] && resizes.map { $0["height"] } == ["384", "288"])
-    drive.expectNoViolation()
+    harness.expectNoViolation()
   }
 
   @Test func brokenConnection() throws {
-    let drive = try ScriptedScreen("broken-connection", "screen-size=320x240")
-    let news = try drive.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
+    let harness = try ScriptedScreen("broken-connection", "screen-size=320x240")
+    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
     #expect(news[1]["will-reconnect"] == "true" && news[3]["reason"] == "reconnected")
     // Refused meanwhile.
-    #expect(drive.sink.statistics["connect-attempts"] > 2 && drive.sink.statistics["connections"] == 2)
-    for _ in 0..<2 { try drive.expectStart() }
+    #expect(harness.sink.statistics["connect-attempts"] > 2 && harness.sink.statistics["connections"] == 2)
+    for _ in 0..<2 { try harness.expectStart() }
     // It goes on after the stall, of which the app learns nothing but that nobody reads.
-    let sent = drive.sink.statistics["frames-sent"]
-    #expect(eventually { drive.sink.statistics["frames-sent"] > sent + 60 })
-    #expect(drive.sink["connection-state"] == "streaming" && drive.sink.statistics["connections"] == 2)
-    drive.expectNoViolation()
+    let sent = harness.sink.statistics["frames-sent"]
+    #expect(eventually { harness.sink.statistics["frames-sent"] > sent + 60 })
+    #expect(harness.sink["connection-state"] == "streaming" && harness.sink.statistics["connections"] == 2)
+    harness.expectNoViolation()
   }
 
   @Test func ignitionOff() throws {
-    let drive = try ScriptedScreen("ignition-off", "screen-size=320x240")
-    let gone = try drive.screen.pipeline.waitForElementMessage("sdl-app-unregistered")
+    let harness = try ScriptedScreen("ignition-off", "screen-size=320x240")
+    let gone = try harness.screen.pipeline.waitForElementMessage("sdl-app-unregistered")
     #expect(gone["reason"] == "ignition-off")
-    let news = try drive.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
+    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
     #expect(news[1]["will-reconnect"] == "true" && news[2]["reason"] == "reconnected")
-    drive.expectNoViolation()
+    harness.expectNoViolation()
   }
 
   @Test func registration() throws {
-    let drive = try ScriptedScreen("registration", "screen-size=320x240")
-    let news = try drive.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
+    let harness = try ScriptedScreen("registration", "screen-size=320x240")
+    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
     #expect(news[3]["reason"] == "reconnected")
-    #expect(drive.screen.statistics["connections"] == 3 && drive.screen.statistics["registrations"] == 2)
-    drive.expectNoViolation()
+    #expect(harness.screen.statistics["connections"] == 3 && harness.screen.statistics["registrations"] == 2)
+    harness.expectNoViolation()
   }
 
   @Test func noCapability() throws {
-    let drive = try ScriptedScreen("no-capability", "screen-size=320x240", source: Self.scaled)
-    try drive.expectStart(width: 320, height: 240)
-    #expect(drive.sink.structure("head-unit")?["video-capability"] == nil)
-    drive.expectNoViolation()
+    let harness = try ScriptedScreen("no-capability", "screen-size=320x240", source: Self.scaled)
+    try harness.expectStart(width: 320, height: 240)
+    #expect(harness.sink.structure("head-unit")?["video-capability"] == nil)
+    harness.expectNoViolation()
   }
 
   @Test func touches() throws {
-    let drive = try ScriptedScreen("touches", "screen-size=320x240", sink: "gestures=true synced-panning=false")
-    let (source, sink) = (drive.screen.source, drive.sink)
-    try drive.app.wait(for: "pinch-end") {
+    let harness = try ScriptedScreen("touches", "screen-size=320x240", sink: "gestures=true synced-panning=false")
+    let (source, sink) = (harness.screen.source, harness.sink)
+    try harness.app.wait(for: "pinch-end") {
       $0.isElement("sdl-gesture") && $0.fields["type"] == "pinch-end" ? true : nil
     }
     // A tap, a swipe in steps of 20 ms, two fingers, and one that is taken back.
     #expect(eventually { source.statistics["touches"] == 2 + 22 + 4 + 2 })
     #expect(eventually { sink.statistics["touches"] == 30 })
-    let gestures = drive.app.drain().filter { $0.isElement("sdl-gesture") }.map(\.fields)
+    let gestures = harness.app.drain().filter { $0.isElement("sdl-gesture") }.map(\.fields)
     let kinds = gestures.compactMap { $0["type"] }
     #expect(kinds.first == "tap" && gestures[0]["x"] == "100" && gestures[0]["y"] == "80", "\(gestures)")
     for kind in ["pan-start", "pan-end", "pinch-start", "pinch-end"] {
       #expect(kinds.count { $0 == kind } == 1, "\(kind) in \(kinds)")
     }
-    drive.expectNoViolation()
+    harness.expectNoViolation()
   }
 
   @Test func distraction() throws {
-    let drive = try ScriptedScreen("distraction", "screen-size=320x240")
-    let news = try drive.wait(for: "sdl-driver-distraction", "sdl-driver-distraction")
+    let harness = try ScriptedScreen("distraction", "screen-size=320x240")
+    let news = try harness.wait(for: "sdl-driver-distraction", "sdl-driver-distraction")
     #expect(news.map { $0["limited"] } == ["true", "false"] && news[0]["text"] == "Swipe up to dismiss")
   }
 
   @Test func latePlayer() throws {
-    let drive = try ScriptedScreen("late-player", "screen-size=320x240")
-    try drive.expectStart()
-    let (sent, shown) = (drive.sink.statistics["frames-sent"], drive.screen.statistics["frames-in"])
+    let harness = try ScriptedScreen("late-player", "screen-size=320x240")
+    try harness.expectStart()
+    let (sent, shown) = (harness.sink.statistics["frames-sent"], harness.screen.statistics["frames-in"])
     #expect(sent > shown + 15)
     // Off and on again: a key frame comes first, though the app knows nothing of it.
-    let next = try drive.screen.pull { $0.isDiscontinuous }
-    #expect(!next.isDelta && drive.sink.statistics["stream-starts"] == 1)
-    #expect(drive.sink.statistics["frames-sent"] > drive.screen.statistics["frames-in"] + 30)
-    drive.expectNoViolation()
+    let next = try harness.screen.pull { $0.isDiscontinuous }
+    #expect(!next.isDelta && harness.sink.statistics["stream-starts"] == 1)
+    #expect(harness.sink.statistics["frames-sent"] > harness.screen.statistics["frames-in"] + 30)
+    harness.expectNoViolation()
   }
 
   @Test func heartbeat() throws {
-    let drive = try ScriptedScreen("heartbeat", "screen-size=320x240", sink: "heartbeat-interval=500")
-    let news = try drive.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
+    let harness = try ScriptedScreen("heartbeat", "screen-size=320x240", sink: "heartbeat-interval=500")
+    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
     #expect(news[1]["reason"]?.contains("heartbeat") == true && news[2]["reason"] == "reconnected", "\(news)")
-    drive.expectNoViolation()
+    harness.expectNoViolation()
   }
 
   @Test func secondaryTransport() throws {
-    let drive = try ScriptedScreen("secondary-transport", "screen-size=320x240")
-    _ = try drive.wait(for: "sdl-stream-started")
-    _ = try drive.screen.pull(60)
-    #expect(drive.sink.statistics["connections"] == 1 && drive.screen.statistics["connections"] == 1)
-    drive.expectNoViolation()
+    let harness = try ScriptedScreen("secondary-transport", "screen-size=320x240")
+    _ = try harness.wait(for: "sdl-stream-started")
+    _ = try harness.screen.pull(60)
+    #expect(harness.sink.statistics["connections"] == 1 && harness.screen.statistics["connections"] == 1)
+    harness.expectNoViolation()
   }
 }

@@ -27,88 +27,88 @@ import Testing
   }
 
   @Test func suspend() throws {
-    let drive = try ScriptedScreen("suspend", "screen-size=320x240")
-    let news = try drive.wait(
+    let harness = try ScriptedScreen("suspend", "screen-size=320x240")
+    let news = try harness.wait(
       for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
     #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
-    #expect(drive.sink["hmi-level"] == "limited" && drive.sink.statistics["suspensions"] == 2)
-    for _ in 0..<3 { try drive.expectStart() }
-    drive.expectNoViolation()
+    #expect(harness.sink["hmi-level"] == "limited" && harness.sink.statistics["suspensions"] == 2)
+    for _ in 0..<3 { try harness.expectStart() }
+    harness.expectNoViolation()
   }
 
   @Test func interruptions() throws {
-    let drive = try ScriptedScreen("interruptions", "screen-size=320x240")
-    let news = try drive.wait(
+    let harness = try ScriptedScreen("interruptions", "screen-size=320x240")
+    let news = try harness.wait(
       for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
     #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
-    let statuses = drive.app.messages.filter { $0.isElement("sdl-hmi-status") }.map(\.fields)
+    let statuses = harness.app.messages.filter { $0.isElement("sdl-hmi-status") }.map(\.fields)
     let levels = statuses.compactMap { $0["level"] }
     #expect(levels == ["none", "full", "full", "full", "full", "full", "background", "full"], "\(statuses)")
     // The call is heard, not seen.
     #expect(statuses[2]["audio-streaming-state"] == "not-audible")
     #expect(
       statuses[2]["video-streaming-state"] == "streamable" && statuses[4]["video-streaming-state"] == "not-streamable")
-    drive.expectNoViolation()
+    harness.expectNoViolation()
   }
 
   @Test func nakLadder() throws {
-    let drive = try ScriptedScreen(
+    let harness = try ScriptedScreen(
       "nak-ladder", "preset=core", source: "videotestsrc is-live=true pattern=ball ! videoconvertscale")
-    let refusals = try (0..<2).map { _ in try drive.screen.pipeline.waitForElementMessage("sdl-stream-refused") }
+    let refusals = try (0..<2).map { _ in try harness.screen.pipeline.waitForElementMessage("sdl-stream-refused") }
     #expect(refusals.map { $0["rejected"] } == ["videoProtocol", "width, height"])
     #expect(refusals.map { $0["reason"] } == ["this protocol is out of order", "the display is too small"])
-    let started = try drive.app.waitForElementMessage("sdl-stream-started")
+    let started = try harness.app.waitForElementMessage("sdl-stream-started")
     #expect(started["protocol"] == "RTP" && (started["width"], started["height"]) == ("320", "200"), "\(started)")
-    #expect(drive.app.messages.filter { $0.isElement("sdl-hmi-status") }.count == 2)
-    #expect(drive.sink.statistics["stream-start-failures"] == 2)
-    try drive.expectStart(width: 320, height: 200)
-    drive.expectNoViolation()
+    #expect(harness.app.messages.filter { $0.isElement("sdl-hmi-status") }.count == 2)
+    #expect(harness.sink.statistics["stream-start-failures"] == 2)
+    try harness.expectStart(width: 320, height: 200)
+    harness.expectNoViolation()
   }
 
   @Test func refusalWithoutACause() throws {
-    let drive = try ScriptedScreen("refusal-without-a-cause", "screen-size=320x240")
-    #expect(try drive.app.waitForWarning().isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
-    _ = try drive.wait(for: "sdl-stream-started")
-    #expect(drive.sink.statistics["stream-start-failures"] == 1 && drive.screen.statistics["stream-refusals"] == 1)
-    try drive.expectStart()
-    drive.expectNoViolation()
+    let harness = try ScriptedScreen("refusal-without-a-cause", "screen-size=320x240")
+    #expect(try harness.app.waitForWarning().isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
+    _ = try harness.wait(for: "sdl-stream-started")
+    #expect(harness.sink.statistics["stream-start-failures"] == 1 && harness.screen.statistics["stream-refusals"] == 1)
+    try harness.expectStart()
+    harness.expectNoViolation()
   }
 
   @Test func silentStart() throws {
-    let drive = try ScriptedScreen("silent-start", "screen-size=320x240", sink: "start-timeout=1000")
+    let harness = try ScriptedScreen("silent-start", "screen-size=320x240", sink: "start-timeout=1000")
     let began = MonotonicClock.now
-    #expect(try drive.app.waitForWarning().text.contains("did not answer"))
-    _ = try drive.wait(for: "sdl-stream-started")
+    #expect(try harness.app.waitForWarning().text.contains("did not answer"))
+    _ = try harness.wait(for: "sdl-stream-started")
     #expect(MonotonicClock.now - began >= .milliseconds(2500))
-    #expect(drive.sink.statistics["stream-start-failures"] == 1)
-    try drive.expectStart()
-    drive.expectNoViolation()
+    #expect(harness.sink.statistics["stream-start-failures"] == 1)
+    try harness.expectStart()
+    harness.expectNoViolation()
   }
 
   @Test func silentEnd() throws {
-    let drive = try ScriptedScreen("silent-end", "screen-size=320x240")
-    let news = try drive.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
+    let harness = try ScriptedScreen("silent-end", "screen-size=320x240")
+    let news = try harness.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
     #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted"])
-    for _ in 0..<2 { try drive.expectStart() }
-    drive.expectNoViolation()
+    for _ in 0..<2 { try harness.expectStart() }
+    harness.expectNoViolation()
   }
 
   @Test func oddAcknowledgements() throws {
-    let drive = try ScriptedScreen(
+    let harness = try ScriptedScreen(
       "odd-acknowledgements", "screen-size=320x240",
       source: "videotestsrc is-live=true pattern=ball ! videoconvertscale")
-    for _ in 0..<2 { try drive.expectStart(width: 320, height: 240) }
-    try drive.expectStart(width: 160, height: 120)
-    drive.expectNoViolation()
+    for _ in 0..<2 { try harness.expectStart(width: 320, height: 240) }
+    try harness.expectStart(width: 160, height: 120)
+    harness.expectNoViolation()
   }
 
   @Test func ownEnd() throws {
-    let drive = try ScriptedScreen("own-end", "screen-size=320x240")
-    let news = try drive.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
+    let harness = try ScriptedScreen("own-end", "screen-size=320x240")
+    let news = try harness.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
     #expect(news[1]["reason"] == "head-unit")
-    let stopped = try drive.screen.pipeline.waitForElementMessage("sdl-stream-stopped")
+    let stopped = try harness.screen.pipeline.waitForElementMessage("sdl-stream-stopped")
     #expect(stopped["reason"] == "head-unit" && stopped["frames-out"].flatMap { Int($0) }.map { $0 <= 20 } == true)
-    for _ in 0..<2 { try drive.expectStart() }
-    drive.expectNoViolation()
+    for _ in 0..<2 { try harness.expectStart() }
+    harness.expectNoViolation()
   }
 }

@@ -50,20 +50,20 @@ import Testing
   }
 
   @Test func fileLosesNothing() throws {
-    let drive = try Drive(.small(frameRate: 120), isLive: false)
-    try drive.start()
-    try drive.deliver(5)
-    drive.headUnit.server.disconnect(try drive.headUnit.waitForApp())
-    waitUntilReconnecting(try drive.pipeline.sink)
-    drive.pushPictures(20)
-    try drive.headUnit.waitForFrames(25)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    let statistics = try drive.statistics
+    let harness = try SinkHarness(.small(frameRate: 120), isLive: false)
+    try harness.start()
+    try harness.deliver(5)
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    waitUntilReconnecting(try harness.pipeline.sink)
+    harness.pushPictures(20)
+    try harness.headUnit.waitForFrames(25)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let statistics = try harness.statistics
     // The one that took the caps along had no picture.
     #expect(statistics["frames-sent"] == 25 && statistics.dropped == 1, "\(statistics)")
     #expect(statistics.areFramesConserved)
-    #expect(isKeyFrame(drive.headUnit.record.video[5]))
+    #expect(isKeyFrame(harness.headUnit.record.video[5]))
   }
 
   /// What the head unit has not read goes with the connection; what waits behind it does not.
@@ -132,28 +132,28 @@ import Testing
   }
 
   @Test func endWithNothingLeft() throws {
-    let drive = try Drive(isLive: false)
-    try drive.start()
-    try drive.deliver(3)
-    drive.headUnit.server.perform(.refuseConnections(true))
-    drive.headUnit.server.disconnect(try drive.headUnit.waitForApp())
-    waitUntilReconnecting(try drive.pipeline.sink)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    drive.pipeline.stop()
+    let harness = try SinkHarness(isLive: false)
+    try harness.start()
+    try harness.deliver(3)
+    harness.headUnit.server.perform(.refuseConnections(true))
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    waitUntilReconnecting(try harness.pipeline.sink)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    harness.pipeline.stop()
   }
 
   @Test func endBehindFramesThatWait() throws {
-    let drive = try Drive(isLive: false)
-    try drive.start()
-    try drive.deliver(3)
-    drive.headUnit.server.disconnect(try drive.headUnit.waitForApp())
-    waitUntilReconnecting(try drive.pipeline.sink)
-    drive.pushPictures(5)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    try drive.headUnit.waitForFrames(8)
-    try drive.headUnit.wait(for: "end") { $0.stopReasons.last == .endedByApp ? true : nil }
-    #expect(try drive.statistics["frames-sent"] == 8)
+    let harness = try SinkHarness(isLive: false)
+    try harness.start()
+    try harness.deliver(3)
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    waitUntilReconnecting(try harness.pipeline.sink)
+    harness.pushPictures(5)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    try harness.headUnit.waitForFrames(8)
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.last == .endedByApp ? true : nil }
+    #expect(try harness.statistics["frames-sent"] == 8)
   }
 }

@@ -267,30 +267,30 @@ import Testing
   /// The first frame of a file waits for the head unit, and nothing is lost meanwhile.
   @Test(arguments: [true, false]) func fileOfARefusedSize(isRaw: Bool) throws {
     let units = isRaw ? [] : try encodedUnits(8)
-    let drive = try Drive(
+    let harness = try SinkHarness(
       Self.configuration([Self.transport, Self.width, .regular]), isLive: false,
       caps: isRaw ? Picture.caps() : EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
-    try drive.pipeline.play()
-    if isRaw { drive.pushPictures(8) }
-    for unit in units { drive.push(unit.bytes, flags: unit.flags) }
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    #expect(drive.tap?.requests == ["RTP 320×240", "RAW 320×240", "bare"])
-    #expect(drive.headUnit.record.video.count == 8 && drive.headUnit.record.violations == [])
-    #expect(try decode(drive.headUnit.record.video, width: 320, height: 240).count == 8)
-    #expect(try drive.statistics.dropped == 0)
+    try harness.pipeline.play()
+    if isRaw { harness.pushPictures(8) }
+    for unit in units { harness.push(unit.bytes, flags: unit.flags) }
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(harness.tap?.requests == ["RTP 320×240", "RAW 320×240", "bare"])
+    #expect(harness.headUnit.record.video.count == 8 && harness.headUnit.record.violations == [])
+    #expect(try decode(harness.headUnit.record.video, width: 320, height: 240).count == 8)
+    #expect(try harness.statistics.dropped == 0)
   }
 
   /// A source that might send another size, but does not, is not waited for without end.
   @Test func upstreamDoesNotFollow() throws {
-    let drive = try Drive(Self.configuration([Self.width, .regular]), isTapped: true)
+    let harness = try SinkHarness(Self.configuration([Self.width, .regular]), isTapped: true)
     gst_pad_add_probe(
-      try drive.pipeline["src"].pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, leaveUnanswered, nil, nil)
+      try harness.pipeline["src"].pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, leaveUnanswered, nil, nil)
     let began = MonotonicClock.now
-    try drive.pipeline.play()
-    #expect(try drive.deliverFirst() == 0)
+    try harness.pipeline.play()
+    #expect(try harness.deliverFirst() == 0)
     // The size that was refused, the one that upstream might send, and then none.
-    #expect(drive.tap?.requests == ["RTP 320×240", "RTP 160×120", "bare"])
+    #expect(harness.tap?.requests == ["RTP 320×240", "RTP 160×120", "bare"])
     #expect(MonotonicClock.now - began < .seconds(25))
   }
 }

@@ -9,11 +9,11 @@ import Testing
 /// Head units that say no.
 @Suite struct RefusingHeadUnitTests {
   private func failure(_ change: (inout HeadUnitBehaviour) -> Void, isLive: Bool = true) throws -> BusMessage.Fault {
-    let drive = try Drive(HeadUnitConfiguration.small().with { change(&$0.behaviour) }, isLive: isLive)
-    try drive.pipeline.play()
-    drive.pushPicture()
-    let error = try drive.pipeline.waitForError()
-    drive.pipeline.stop()
+    let harness = try SinkHarness(HeadUnitConfiguration.small().with { change(&$0.behaviour) }, isLive: isLive)
+    try harness.pipeline.play()
+    harness.pushPicture()
+    let error = try harness.pipeline.waitForError()
+    harness.pipeline.stop()
     return error
   }
 
@@ -36,14 +36,14 @@ import Testing
 
   @Test(arguments: [true, false])
   func unregistration(isLive: Bool) throws {
-    let drive = try Drive(isLive: isLive)
-    try drive.start()
-    try drive.deliver(2)
-    drive.headUnit.server.unregisterApp(.appUnauthorized, for: try drive.headUnit.waitForApp())
-    let error = try drive.pipeline.waitForError()
+    let harness = try SinkHarness(isLive: isLive)
+    try harness.start()
+    try harness.deliver(2)
+    harness.headUnit.server.unregisterApp(.appUnauthorized, for: try harness.headUnit.waitForApp())
+    let error = try harness.pipeline.waitForError()
     #expect(error.isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
     #expect(error.text.contains(UnregisteredReason.appUnauthorized.rawValue), "\(error)")
-    drive.pipeline.stop()
+    harness.pipeline.stop()
   }
 
   @Test func videoWithoutAReason() throws {
@@ -51,35 +51,35 @@ import Testing
       $0.behaviour.videoStarts = [.reject([]), .regular]
       $0.behaviour.dropsToNoneAfterRefusal = false
     }
-    let drive = try Drive(configuration)
-    try drive.pipeline.play()
-    drive.pushPicture()
-    let warning = try drive.pipeline.waitForWarning()
+    let harness = try SinkHarness(configuration)
+    try harness.pipeline.play()
+    harness.pushPicture()
+    let warning = try harness.pipeline.waitForWarning()
     #expect(warning.isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
     #expect(warning.text.contains("Trying again in 2 s"), "\(warning)")
-    #expect(try drive.statistics["stream-start-failures"] == 1)
+    #expect(try harness.statistics["stream-start-failures"] == 1)
     // It does.
-    try drive.pipeline.waitForElementMessage("sdl-stream-started")
-    try drive.deliver(2)
-    #expect(drive.headUnit.record.refusals == 1)
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.deliver(2)
+    #expect(harness.headUnit.record.refusals == 1)
   }
 
   @Test func videoAsTheDriverLeaves() throws {
     let configuration = HeadUnitConfiguration.small().with { $0.behaviour.videoStarts = [.reject([]), .regular] }
-    let drive = try Drive(configuration)
-    try drive.pipeline.play()
-    drive.pushPicture()
-    _ = try drive.pipeline.waitForWarning()
+    let harness = try SinkHarness(configuration)
+    try harness.pipeline.play()
+    harness.pushPicture()
+    _ = try harness.pipeline.waitForWarning()
     // SDL Core takes the level away with the refusal; when the driver opens the app again it works at once.
-    try drive.headUnit.wait(for: "NONE") { record in
+    try harness.headUnit.wait(for: "NONE") { record in
       record.events.contains {
         if case .hmiStatusSent(let status) = $0 { status.level == HMILevel.none } else { false }
       }
         && record.refusals == 1 ? true : nil
     }
-    try drive.headUnit.show(.full)
-    try drive.pipeline.waitForElementMessage("sdl-stream-started")
-    try drive.deliver(2)
+    try harness.headUnit.show(.full)
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.deliver(2)
   }
 
   @Test func videoBecauseOfItsFormat() throws {
@@ -107,32 +107,32 @@ import Testing
 
   @Test(arguments: [true, false])
   func lostConnection(isLive: Bool) throws {
-    let drive = try Drive(isLive: isLive, properties: "sync=false auto-reconnect=false")
-    try drive.start()
-    try drive.deliver(2)
-    drive.headUnit.server.disconnect(try drive.headUnit.waitForApp())
-    let error = try drive.pipeline.waitForError()
+    let harness = try SinkHarness(isLive: isLive, properties: "sync=false auto-reconnect=false")
+    try harness.start()
+    try harness.deliver(2)
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    let error = try harness.pipeline.waitForError()
     #expect(error.isResource(GST_RESOURCE_ERROR_WRITE), "\(error)")
-    #expect(try drive.pipeline.waitForElementMessage("sdl-disconnected")["reason"]?.isEmpty == false)
-    #expect(eventually { (try? drive.pipeline.sink["connection-state"]) != "streaming" })
-    drive.pipeline.stop()
-    #expect(try drive.statistics.areFramesConserved)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-disconnected")["reason"]?.isEmpty == false)
+    #expect(eventually { (try? harness.pipeline.sink["connection-state"]) != "streaming" })
+    harness.pipeline.stop()
+    #expect(try harness.statistics.areFramesConserved)
   }
 
   @Test func lostHeartbeat() throws {
     let configuration = HeadUnitConfiguration.small().with { $0.behaviour.heartbeat = .silence }
-    let drive = try Drive(configuration, properties: "sync=false heartbeat-interval=1000 auto-reconnect=false")
-    try drive.start()
-    let error = try drive.pipeline.waitForError()
+    let harness = try SinkHarness(configuration, properties: "sync=false heartbeat-interval=1000 auto-reconnect=false")
+    try harness.start()
+    let error = try harness.pipeline.waitForError()
     #expect(error.isResource(GST_RESOURCE_ERROR_WRITE) && error.text.contains("heartbeat"), "\(error)")
   }
 
   @Test func unwillingGoodbye() throws {
-    let drive = try Drive(HeadUnitConfiguration.small().with { $0.behaviour.serviceEnd = .silence }, isLive: false)
-    try drive.start()
-    try drive.deliver(1)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
-    drive.pipeline.stop()
+    let harness = try SinkHarness(HeadUnitConfiguration.small().with { $0.behaviour.serviceEnd = .silence }, isLive: false)
+    try harness.start()
+    try harness.deliver(1)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    harness.pipeline.stop()
   }
 }

@@ -36,11 +36,11 @@ import Testing
 
   /// - Parameter isStrict: whether a start in any size but the last is refused, which costs the app its place on the screen.
   ///   The head unit may have resized while the start was on its way.
-  private func drive(_ source: Source, isStrict: Bool = false) throws -> ResizeDrive {
+  private func harness(_ source: Source, isStrict: Bool = false) throws -> ResizeHarness {
     let first = Self.sizes[0]
     // Without a wish for a rate none is checked, and files are as fast as they can.
     let frameRate = source == .file ? nil : 240
-    return try ResizeDrive(
+    return try ResizeHarness(
       .small(first.width, first.height, frameRate: frameRate, maximumBitrate: nil).with {
         $0.refusesUnknownSizes = isStrict
       },
@@ -50,61 +50,61 @@ import Testing
 
   @Test(arguments: Source.allCases) func random(_ source: Source) throws {
     var generator = SeededGenerator(seed: 4)
-    let drive = try drive(source)
-    try drive.start()
+    let harness = try harness(source)
+    try harness.start()
     var size = Self.sizes[0]
     for _ in 0..<source.rounds {
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
         size = Self.sizes.filter { $0 != size }.randomElement(using: &generator) ?? size
-        drive.resize(size)
+        harness.resize(size)
         g_usleep(UInt.random(in: 0...3000, using: &generator))
       }
-      try drive.waitForFrames(1, of: size)
+      try harness.waitForFrames(1, of: size)
       g_usleep(UInt.random(in: 0...1000, using: &generator))
     }
-    try drive.expectSettled()
-    #expect(drive.resizes.count >= source.rounds / 2)
+    try harness.expectSettled()
+    #expect(harness.resizes.count >= source.rounds / 2)
   }
 
   /// The driver has to open the app again whenever a start was refused; that is all.
   @Test func refusals() throws {
     var generator = SeededGenerator(seed: 5)
-    let drive = try drive(.live, isStrict: true)
-    try drive.start()
+    let harness = try harness(.live, isStrict: true)
+    try harness.start()
     var size = Self.sizes[0]
     for _ in 0..<100 {
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
         size = Self.sizes.filter { $0 != size }.randomElement(using: &generator) ?? size
-        drive.resize(size)
+        harness.resize(size)
         g_usleep(UInt.random(in: 0...3000, using: &generator))
       }
-      try drive.waitForFrames(1, of: size, reopening: true)
+      try harness.waitForFrames(1, of: size, reopening: true)
     }
-    let news = drive.pipeline.drain()
+    let news = harness.pipeline.drain()
     #expect(news.allSatisfy { $0.error == nil }, "\(news.compactMap(\.error))")
-    drive.pipeline.stop()
-    #expect(try drive.statistics.areFramesConserved)
-    try drive.expectDecodable()
+    harness.pipeline.stop()
+    #expect(try harness.statistics.areFramesConserved)
+    try harness.expectDecodable()
   }
 
-  @Test(arguments: Trap.Moment.allCases, [Source.live, .scaled, .encoded])
-  func atTheMoment(_ moment: Trap.Moment, source: Source) throws {
-    let drive = try drive(source)
-    try drive.start()
-    let pad = try drive.pipeline.sink.pad("sink")
+  @Test(arguments: NegotiationHook.Moment.allCases, [Source.live, .scaled, .encoded])
+  func atTheMoment(_ moment: NegotiationHook.Moment, source: Source) throws {
+    let harness = try harness(source)
+    try harness.start()
+    let pad = try harness.pipeline.sink.pad("sink")
     for round in 0..<12 {
       let (first, second) = (Self.sizes[1 + round % 2], Self.sizes[3 + round % 2])
-      let trap = Trap(moment, first) {
-        drive.resize(second)
+      let trap = NegotiationHook(moment, first) {
+        harness.resize(second)
         // The connection thread itself may be the one that asks upstream.
-        if moment != .reconfigure { try? drive.waitUntilKnown(second) }
+        if moment != .reconfigure { try? harness.waitUntilKnown(second) }
       }
       let probe = trap.set(at: pad)
-      drive.resize(first)
-      try drive.waitForFrames(2, of: second)
+      harness.resize(first)
+      try harness.waitForFrames(2, of: second)
       gst_pad_remove_probe(pad, probe)
-      #expect(trap.hasSprung)
+      #expect(trap.hasRun)
     }
-    try drive.expectSettled()
+    try harness.expectSettled()
   }
 }

@@ -13,70 +13,70 @@ import Testing
   private static let encoder = "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=300 threads=1"
   private static let profile = "video/x-h264,profile=constrained-baseline"
 
-  private func expectEnd(_ drive: ResizeDrive, _ sizes: [ImageResolution]) throws {
+  private func expectEnd(_ harness: ResizeHarness, _ sizes: [ImageResolution]) throws {
     let last = try #require(sizes.last)
-    try drive.waitForFrames(of: last)
-    #expect(drive.headUnit.record.startedSizes == sizes)
-    try drive.expectSettled()
+    try harness.waitForFrames(of: last)
+    #expect(harness.headUnit.record.startedSizes == sizes)
+    try harness.expectSettled()
   }
 
   @Test("L-c: the driver leaves at the same time", arguments: [true, false])
   func driverLeaves(isResizeFirst: Bool) throws {
-    let drive = try ResizeDrive()
-    try drive.start()
-    drive.headUnit.server.steer(.everyApp) { session, now in
+    let harness = try ResizeHarness()
+    try harness.start()
+    harness.headUnit.server.control(.everyApp) { session, now in
       let away = HMIStatus(level: .background, videoStreamingState: .notStreamable)
       let resizing = isResizeFirst ? session.resize(to: Self.second, scale: 1, now: now) : []
       let leaving = session.setHMIStatus(away, now: now)
       return resizing + leaving + (isResizeFirst ? [] : session.resize(to: Self.second, scale: 1, now: now))
     }
-    try drive.pipeline.waitForElementMessage("sdl-stream-stopped")
-    try drive.waitUntilKnown(Self.second)
-    #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) ?? 0 > 10 })
-    #expect(drive.headUnit.record.startedSizes == [Self.first])
-    #expect(drive.headUnit.record.refusals == 0)
-    try drive.headUnit.show(.full)
-    try expectEnd(drive, [Self.first, Self.second])
+    try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
+    try harness.waitUntilKnown(Self.second)
+    #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) ?? 0 > 10 })
+    #expect(harness.headUnit.record.startedSizes == [Self.first])
+    #expect(harness.headUnit.record.refusals == 0)
+    try harness.headUnit.show(.full)
+    try expectEnd(harness, [Self.first, Self.second])
   }
 
   @Test func whilePaused() throws {
-    let drive = try ResizeDrive(source: "videotestsrc ! video/x-raw,format=I420,framerate=30/1")
-    try drive.start()
-    try drive.pipeline.reach(GST_STATE_PAUSED)
-    drive.resize(Self.second)
-    try drive.waitUntilKnown(Self.second)
-    try drive.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
-    try drive.pipeline.play()
-    try expectEnd(drive, [Self.first, Self.second])
-    #expect(drive.resizes == ["320x240 to 480x320"])
+    let harness = try ResizeHarness(source: "videotestsrc ! video/x-raw,format=I420,framerate=30/1")
+    try harness.start()
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    harness.resize(Self.second)
+    try harness.waitUntilKnown(Self.second)
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    try harness.pipeline.play()
+    try expectEnd(harness, [Self.first, Self.second])
+    #expect(harness.resizes == ["320x240 to 480x320"])
   }
 
   /// The head unit forgets its resize with the connection, and so resizes back.
   @Test func whileReconnecting() throws {
-    let drive = try ResizeDrive()
-    try drive.start()
-    drive.resize(Self.second)
-    try drive.waitForFrames(of: Self.second)
-    drive.headUnit.server.perform(.cut)
-    try drive.waitForFrames(of: Self.first)
-    try drive.pipeline.wait(for: "way back") { message -> Bool? in
+    let harness = try ResizeHarness()
+    try harness.start()
+    harness.resize(Self.second)
+    try harness.waitForFrames(of: Self.second)
+    harness.headUnit.server.perform(.cut)
+    try harness.waitForFrames(of: Self.first)
+    try harness.pipeline.wait(for: "way back") { message -> Bool? in
       message.isElement("sdl-resized") && message.fields["width"] == "320" ? true : nil
     }
-    #expect(drive.resizes == ["320x240 to 480x320", "480x320 to 320x240"])
-    #expect(drive.headUnit.record.startedSizes == [Self.first, Self.second, Self.first])
-    #expect(drive.pipeline.messages.allSatisfy { $0.error == nil })
-    try drive.expectDecodable()
+    #expect(harness.resizes == ["320x240 to 480x320", "480x320 to 320x240"])
+    #expect(harness.headUnit.record.startedSizes == [Self.first, Self.second, Self.first])
+    #expect(harness.pipeline.messages.allSatisfy { $0.error == nil })
+    try harness.expectDecodable()
   }
 
   @Test func endIsNotConfirmed() throws {
-    let drive = try ResizeDrive()
-    try drive.start()
-    drive.headUnit.server.perform(.silent(true))
-    drive.resize(Self.second)
-    try drive.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
-    drive.headUnit.server.perform(.silent(false))
-    drive.resize(Self.third)
-    try expectEnd(drive, [Self.first, Self.third])
+    let harness = try ResizeHarness()
+    try harness.start()
+    harness.headUnit.server.perform(.silent(true))
+    harness.resize(Self.second)
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    harness.headUnit.server.perform(.silent(false))
+    harness.resize(Self.third)
+    try expectEnd(harness, [Self.first, Self.third])
   }
 
   enum Upstream: String, CaseIterable {
@@ -88,56 +88,56 @@ import Testing
 
   @Test(arguments: Upstream.allCases, [true, false]) func rawAndEncoded(_ upstream: Upstream, isEncoded: Bool) throws {
     let encoding = isEncoded ? " ! \(Self.encoder) ! \(Self.profile)" : ""
-    let drive = try ResizeDrive(source: upstream.rawValue + encoding)
-    try drive.start()
+    let harness = try ResizeHarness(source: upstream.rawValue + encoding)
+    try harness.start()
     for size in [Self.second, Self.third] {
-      drive.resize(size)
-      try drive.waitForFrames(5, of: size)
+      harness.resize(size)
+      try harness.waitForFrames(5, of: size)
     }
-    try expectEnd(drive, [Self.first, Self.second, Self.third])
-    #expect(drive.resizes == ["320x240 to 480x320", "480x320 to 160x120"])
+    try expectEnd(harness, [Self.first, Self.second, Self.third])
+    #expect(harness.resizes == ["320x240 to 480x320", "480x320 to 160x120"])
   }
 
   /// A parser answers with what it sends; upstream of it can change nevertheless.
   @Test func parserBehindTheEncoder() throws {
-    let drive = try ResizeDrive(source: "\(Upstream.source.rawValue) ! \(Self.encoder) ! \(Self.profile) ! h264parse")
-    try drive.start()
-    drive.resize(Self.second)
-    try expectEnd(drive, [Self.first, Self.second])
+    let harness = try ResizeHarness(source: "\(Upstream.source.rawValue) ! \(Self.encoder) ! \(Self.profile) ! h264parse")
+    try harness.start()
+    harness.resize(Self.second)
+    try expectEnd(harness, [Self.first, Self.second])
   }
 
   /// Neither can change, and neither ends the pipeline with an error of its own.
   @Test(arguments: ["", " ! h264parse"]) func encodedInAFixedSize(parser: String) throws {
-    let drive = try ResizeDrive(
+    let harness = try ResizeHarness(
       source: "videotestsrc is-live=true ! video/x-raw,width=320,height=240,framerate=30/1 ! \(Self.encoder)"
         + " ! \(Self.profile)\(parser)")
-    try drive.start()
-    drive.resize(Self.second)
-    let error = try drive.pipeline.waitForError()
+    try harness.start()
+    harness.resize(Self.second)
+    let error = try harness.pipeline.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT), "\(error)")
     #expect(error.text.contains("320×240") && error.text.contains("480×320"), "\(error)")
-    drive.expectNoOtherError()
-    drive.pipeline.stop()
-    let services = drive.headUnit.record.services.dropFirst()
+    harness.expectNoOtherError()
+    harness.pipeline.stop()
+    let services = harness.headUnit.record.services.dropFirst()
     #expect(services.allSatisfy { $0.isEmpty })
-    #expect(try drive.statistics.areFramesConserved)
-    try drive.expectDecodable()
+    #expect(try harness.statistics.areFramesConserved)
+    try harness.expectDecodable()
   }
 
   /// The application was asked to pause: it is asked to go on when the driver is back, although no service can start
   /// before upstream has changed.
   @Test(arguments: ["", " ! \(encoder) ! \(profile)", " ! \(encoder) ! \(profile) ! h264parse"])
   func whilePausedOnRequest(encoding: String) throws {
-    let drive = try ResizeDrive(source: "videotestsrc ! video/x-raw,framerate=30/1\(encoding)")
-    try drive.start()
-    try drive.headUnit.show(.background)
-    try drive.pipeline.wait(for: "pause") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
-    try drive.pipeline.reach(GST_STATE_PAUSED)
-    drive.resize(Self.second)
-    try drive.waitUntilKnown(Self.second)
-    try drive.headUnit.show(.full)
-    try drive.pipeline.wait(for: "play") { $0.stateRequest == GST_STATE_PLAYING ? true : nil }
-    try drive.pipeline.play()
-    try expectEnd(drive, [Self.first, Self.second])
+    let harness = try ResizeHarness(source: "videotestsrc ! video/x-raw,framerate=30/1\(encoding)")
+    try harness.start()
+    try harness.headUnit.show(.background)
+    try harness.pipeline.wait(for: "pause") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    harness.resize(Self.second)
+    try harness.waitUntilKnown(Self.second)
+    try harness.headUnit.show(.full)
+    try harness.pipeline.wait(for: "play") { $0.stateRequest == GST_STATE_PLAYING ? true : nil }
+    try harness.pipeline.play()
+    try expectEnd(harness, [Self.first, Self.second])
   }
 }

@@ -42,63 +42,63 @@ import Testing
   ]
 
   @Test(arguments: rows) func resize(_ row: Row) throws {
-    let drive = try ResizeDrive()
-    try drive.start()
+    let harness = try ResizeHarness()
+    try harness.start()
     var update = VideoStreamingCapability()
     row.update(&update)
-    try drive.update(update)
+    try harness.update(update)
     let last = try #require(row.sizes.last)
     if row.sizes.count == 1 {
       // Long enough for anything that would come of it.
-      try drive.headUnit.waitForFrames(drive.headUnit.record.video.count + 30)
+      try harness.headUnit.waitForFrames(harness.headUnit.record.video.count + 30)
     } else {
-      try drive.pipeline.waitForElementMessage("sdl-resized")
+      try harness.pipeline.waitForElementMessage("sdl-resized")
     }
-    try drive.waitForFrames(of: last)
-    #expect(drive.headUnit.record.startedSizes == row.sizes)
-    #expect(try drive.statistics["resizes"] == row.sizes.count - 1)
-    #expect(drive.resizes.count == row.sizes.count - 1)
-    drive.expectNoComplaint()
-    try drive.expectDecodable()
+    try harness.waitForFrames(of: last)
+    #expect(harness.headUnit.record.startedSizes == row.sizes)
+    #expect(try harness.statistics["resizes"] == row.sizes.count - 1)
+    #expect(harness.resizes.count == row.sizes.count - 1)
+    harness.expectNoComplaint()
+    try harness.expectDecodable()
     // Z11: what the update leaves out is what it was.
-    let head = try #require(drive.pipeline.sink.structure("head-unit")?["video-capability"])
+    let head = try #require(harness.pipeline.sink.structure("head-unit")?["video-capability"])
     #expect(head.contains("10000") && head.contains("RAW/H264"), "\(head)")
   }
 
   @Test("Z8: while the app is in the background") func whileSuspended() throws {
-    let drive = try ResizeDrive()
-    try drive.start()
-    try drive.pipeline.sink.set("background-notice", "false")
-    try drive.pipeline.sink.set("app-state", "background")
-    try drive.pipeline.waitForElementMessage("sdl-stream-suspended")
-    drive.resize(ImageResolution(480, 320))
-    try drive.waitUntilKnown(ImageResolution(480, 320))
-    #expect(eventually { (try? drive.statistics["frames-dropped-suspended"]) ?? 0 > 5 })
-    #expect(drive.headUnit.record.startedSizes == [Self.first])
-    #expect(drive.headUnit.record.stopReasons.isEmpty)
-    try drive.pipeline.sink.set("app-state", "foreground")
-    try drive.pipeline.waitForElementMessage("sdl-resized")
-    try drive.waitForFrames(of: ImageResolution(480, 320))
-    #expect(drive.headUnit.record.startedSizes == [Self.first, ImageResolution(480, 320)])
-    drive.expectNoComplaint()
-    try drive.expectDecodable()
+    let harness = try ResizeHarness()
+    try harness.start()
+    try harness.pipeline.sink.set("background-notice", "false")
+    try harness.pipeline.sink.set("app-state", "background")
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    harness.resize(ImageResolution(480, 320))
+    try harness.waitUntilKnown(ImageResolution(480, 320))
+    #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) ?? 0 > 5 })
+    #expect(harness.headUnit.record.startedSizes == [Self.first])
+    #expect(harness.headUnit.record.stopReasons.isEmpty)
+    try harness.pipeline.sink.set("app-state", "foreground")
+    try harness.pipeline.waitForElementMessage("sdl-resized")
+    try harness.waitForFrames(of: ImageResolution(480, 320))
+    #expect(harness.headUnit.record.startedSizes == [Self.first, ImageResolution(480, 320)])
+    harness.expectNoComplaint()
+    try harness.expectDecodable()
   }
 
   @Test("Z12: upstream can't follow", arguments: ["", " ! queue"]) func upstreamIsFixed(_ between: String) throws {
-    let drive = try ResizeDrive(
+    let harness = try ResizeHarness(
       source: "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1\(between)")
-    try drive.start()
-    drive.resize(ImageResolution(480, 320))
-    let error = try drive.pipeline.waitForError()
+    try harness.start()
+    harness.resize(ImageResolution(480, 320))
+    let error = try harness.pipeline.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT), "\(error)")
     for part in ["320×240", "480×320", "put videoconvertscale before sdlvideosink"] {
       #expect(error.text.contains(part), "\(error.text)")
     }
-    try drive.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
-    drive.expectNoOtherError()
-    drive.pipeline.stop()
-    #expect(drive.headUnit.record.startedSizes == [Self.first])
-    try drive.expectDecodable()
-    #expect(try drive.statistics.areFramesConserved)
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    harness.expectNoOtherError()
+    harness.pipeline.stop()
+    #expect(harness.headUnit.record.startedSizes == [Self.first])
+    try harness.expectDecodable()
+    #expect(try harness.statistics.areFramesConserved)
   }
 }

@@ -20,7 +20,7 @@ import Testing
   @Test func stallComesBehindTheMessagesBefore() throws {
     let screen = try ScriptedServer("on stream-started: stall 3")
     let app = try RawApp.active(port: screen.port)
-    try app.startVideo(.raw320x240, patience: .milliseconds(1500))
+    try app.startVideo(.raw320x240, testTimeout: .milliseconds(1500))
   }
 
   /// Also what has been read already waits for its end.
@@ -56,7 +56,7 @@ import Testing
     try screen.waitForStep(3)
     let app = try RawApp.active(port: screen.port)
     for _ in 0..<2 {
-      #expect(throws: TestFailure.self) { try app.startVideo(.raw320x240, patience: .milliseconds(300)) }
+      #expect(throws: TestFailure.self) { try app.startVideo(.raw320x240, testTimeout: .milliseconds(300)) }
     }
     try app.startVideo(.raw320x240)
     let refusals = screen.reports.compactMap { report -> [String]? in

@@ -18,12 +18,12 @@ import Testing
     }
   }
 
-  private func drive(isLive: Bool) throws -> Drive {
-    let drive = try Drive(
+  private func harness(isLive: Bool) throws -> SinkHarness {
+    let harness = try SinkHarness(
       .small(frameRate: nil, maximumBitrate: nil), isLive: isLive, caps: EncodedUnit.caps(), frameRate: Self.frameRate,
       properties: "sync=false")
-    if isLive { try drive.pipeline["src"].set("block", "false") }
-    return drive
+    if isLive { try harness.pipeline["src"].set("block", "false") }
+    return harness
   }
 
   /// By their sizes, which are all different; the first of a stream may have lost what stood before its parameter sets.
@@ -41,37 +41,37 @@ import Testing
 
   @Test func liveSourceDropsWholeGroups() throws {
     let units = try Self.largeUnits(180)
-    let drive = try drive(isLive: true)
-    let sink = try drive.pipeline.sink
-    try drive.pipeline.play()
+    let harness = try harness(isLive: true)
+    let sink = try harness.pipeline.sink
+    try harness.pipeline.play()
     var stalledAt: Duration?
     var app: UInt8 = 0
     var largestQueue = 0
     let began = MonotonicClock.now
     for (index, unit) in units.enumerated() {
-      drive.push(unit.bytes, flags: unit.flags)
+      harness.push(unit.bytes, flags: unit.flags)
       let due = began + .milliseconds(1000 * (index + 1) / Self.frameRate)
       while MonotonicClock.now < due { g_usleep(1000) }
       let statistics = sink.statistics
       largestQueue = max(largestQueue, statistics["queue-frames"])
       #expect(statistics["queue-bytes"] <= 3 * 400_000 && statistics.areFramesConserved)
       if index == 30 {
-        app = try drive.headUnit.waitForApp()
-        drive.headUnit.server.setReading(false, for: app)
+        app = try harness.headUnit.waitForApp()
+        harness.headUnit.server.setReading(false, for: app)
         stalledAt = MonotonicClock.now
       }
       if let began = stalledAt, MonotonicClock.now - began >= Self.stall {
-        drive.headUnit.server.setReading(true, for: app)
+        harness.headUnit.server.setReading(true, for: app)
         stalledAt = nil
       }
     }
     #expect(largestQueue == 3)
     expectNormalLatency(sink)
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
     let statistics = sink.statistics
-    try drive.headUnit.waitForFrames(statistics["frames-sent"])
-    let frames = drive.headUnit.record.video
+    try harness.headUnit.waitForFrames(statistics["frames-sent"])
+    let frames = harness.headUnit.record.video
     let indices = indices(frames, units)
     #expect(!indices.contains(-1) && indices == indices.sorted())
     for (former, next) in zip(indices, indices.dropFirst()) where next != former + 1 {
@@ -85,26 +85,26 @@ import Testing
     #expect(try decode(frames, width: 320, height: 240).count == frames.count)
     // What was under way when the head unit stopped comes to a decoder that has been opened anew since, as nobody can
     // help; it starts at the next key frame.
-    let hasOnlyOldFrames = drive.headUnit.record.violations.allSatisfy {
+    let hasOnlyOldFrames = harness.headUnit.record.violations.allSatisfy {
       switch $0 {
       case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame): true
       default: false
       }
     }
-    #expect(hasOnlyOldFrames, "\(drive.headUnit.record.violations)")
+    #expect(hasOnlyOldFrames, "\(harness.headUnit.record.violations)")
   }
 
   @Test func fileLosesNothing() throws {
     let units = try Self.largeUnits(90)
-    let drive = try drive(isLive: false)
-    let sink = try drive.pipeline.sink
-    try drive.pipeline.play()
-    for unit in units[..<20] { drive.push(unit.bytes, flags: unit.flags) }
-    try drive.headUnit.waitForFrames(10)
-    let app = try drive.headUnit.waitForApp()
-    drive.headUnit.server.setReading(false, for: app)
-    for unit in units[20...] { drive.push(unit.bytes, flags: unit.flags) }
-    drive.source.end()
+    let harness = try harness(isLive: false)
+    let sink = try harness.pipeline.sink
+    try harness.pipeline.play()
+    for unit in units[..<20] { harness.push(unit.bytes, flags: unit.flags) }
+    try harness.headUnit.waitForFrames(10)
+    let app = try harness.headUnit.waitForApp()
+    harness.headUnit.server.setReading(false, for: app)
+    for unit in units[20...] { harness.push(unit.bytes, flags: unit.flags) }
+    harness.source.end()
     let end = MonotonicClock.now + Self.stall
     while MonotonicClock.now < end {
       let statistics = sink.statistics
@@ -113,9 +113,9 @@ import Testing
       g_usleep(20_000)
     }
     #expect(sink.statistics["queue-frames"] == 3)
-    drive.headUnit.server.setReading(true, for: app)
-    try drive.pipeline.waitForEnd()
-    let frames = try drive.headUnit.waitForFrames(units.count)
+    harness.headUnit.server.setReading(true, for: app)
+    try harness.pipeline.waitForEnd()
+    let frames = try harness.headUnit.waitForFrames(units.count)
     #expect(indices(frames, units) == Array(units.indices))
     expectNormalLatency(sink)
     #expect(sink.statistics["frames-sent"] == units.count && sink.statistics.dropped == 0)

@@ -7,7 +7,7 @@ import Testing
 @testable import Plugin
 @testable import SDLLink
 
-/// `sdl-stats`, in every state and during a wild drive.
+/// `sdl-stats`, in every state and during a wild harness.
 @Suite struct StatisticsTests {
   private static let fields: Set<String> = [
     "frames-in", "frames-sent", "frames-queued", "frames-dropped-not-streaming", "frames-dropped-suspended",
@@ -46,8 +46,8 @@ import Testing
   }
 
   @Test func everyFieldInEveryState() throws {
-    let drive = try Drive(properties: "sync=false background-notice=false")
-    let sink = try drive.pipeline.sink
+    let harness = try SinkHarness(properties: "sync=false background-notice=false")
+    let sink = try harness.pipeline.sink
     var last = sink.statistics
     func look(sourceLocation: SourceLocation = #_sourceLocation) {
       let statistics = sink.statistics
@@ -58,24 +58,24 @@ import Testing
     look()
     for _ in 1...2 {
       for state in [GST_STATE_READY, GST_STATE_PAUSED] {
-        drive.pipeline.setState(state)
+        harness.pipeline.setState(state)
         look()
       }
-      try drive.start()
-      _ = try drive.deliverFirst()
+      try harness.start()
+      _ = try harness.deliverFirst()
       look()
-      try drive.setAppState(.background)
-      try drive.wait(forStreamState: "suspended")
+      try harness.setAppState(.background)
+      try harness.wait(forStreamState: "suspended")
       look()
-      try drive.setAppState(.foreground)
-      try drive.wait(forStreamState: "streaming")
+      try harness.setAppState(.foreground)
+      try harness.wait(forStreamState: "streaming")
       look()
-      try drive.show(.none)
-      try drive.wait(forStreamState: "stopped")
+      try harness.show(.none)
+      try harness.wait(forStreamState: "stopped")
       look()
-      try drive.pipeline.reach(GST_STATE_READY)
+      try harness.pipeline.reach(GST_STATE_READY)
       look()
-      drive.pipeline.stop()
+      harness.pipeline.stop()
       look()
     }
     #expect(last["frames-queued"] == 0 && last["suspensions"] == 4 && last["connections"] == 2)
@@ -89,10 +89,10 @@ import Testing
 
   @Test(arguments: ["drop", "block", "auto"], [true, false])
   func wildDrive(policy: String, isLive: Bool) throws {
-    let drive = try Drive(
+    let harness = try SinkHarness(
       .small(frameRate: 60), isLive: isLive, frameRate: 100,
       properties: "sync=false keep-alive-interval=5 suspend-policy=\(policy)")
-    nonisolated(unsafe) let sink = try drive.pipeline.sink
+    nonisolated(unsafe) let sink = try harness.pipeline.sink
     let poll = Monitor(Poll())
     let poller = WorkerThread(name: "poll")
     try poller.start {
@@ -107,51 +107,51 @@ import Testing
         last = statistics
       }
     }
-    try drive.start()
+    try harness.start()
     let picture = Picture(320, 240, 0).bytes
     for step in 0..<300 {
-      drive.push(picture)
+      harness.push(picture)
       switch step % 30 {
-      case 5: try drive.setAppState(.resigning)
-      case 10: try drive.setAppState(.foreground)
-      case 15: try drive.show(.background)
-      case 20: try drive.show(.full)
-      case 22: drive.pipeline.setState(GST_STATE_PAUSED)
-      case 24: drive.pipeline.setState(GST_STATE_PLAYING)
-      case 27 where step > 200: drive.headUnit.server.endVideoService(for: try drive.headUnit.waitForApp())
+      case 5: try harness.setAppState(.resigning)
+      case 10: try harness.setAppState(.foreground)
+      case 15: try harness.show(.background)
+      case 20: try harness.show(.full)
+      case 22: harness.pipeline.setState(GST_STATE_PAUSED)
+      case 24: harness.pipeline.setState(GST_STATE_PLAYING)
+      case 27 where step > 200: harness.headUnit.server.endVideoService(for: try harness.headUnit.waitForApp())
       default: g_usleep(1000)
       }
     }
-    drive.source.end()
-    try drive.pipeline.waitForEnd()
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
     poll.withLock { $0.isOver = true }
     poller.join()
     let result = poll.withLock { $0 }
     #expect(result.looks > 50 && result.faults.isEmpty, "\(result.faults.first ?? "")")
     let statistics = sink.statistics
     #expect(statistics.areFramesConserved && statistics["frames-in"] == 301)
-    drive.pipeline.stop()
-    #expect(sink.statistics["frames-queued"] == 0 && drive.headUnit.record.violations == [])
+    harness.pipeline.stop()
+    #expect(sink.statistics["frames-queued"] == 0 && harness.headUnit.record.violations == [])
   }
 
   @Test func framesThatComeTooLate() throws {
-    let drive = try Drive(properties: "max-lateness=20000000")
-    let sink = try drive.pipeline.sink
+    let harness = try SinkHarness(properties: "max-lateness=20000000")
+    let sink = try harness.pipeline.sink
     var late = 0
     for round in 1...2 {
-      try drive.start()
-      _ = try drive.headUnit.wait(for: "stream") { $0.starts.count == round ? true : nil }
+      try harness.start()
+      _ = try harness.headUnit.wait(for: "stream") { $0.starts.count == round ? true : nil }
       // Their time has passed long ago, since the frames are numbered from the start of the pipeline.
-      drive.watch(for: .milliseconds(300))
-      let index = drive.headUnit.record.video.count
-      for _ in 0..<4 { drive.source.push(Picture(320, 240, 0).bytes, at: 0) }
+      harness.watch(for: .milliseconds(300))
+      let index = harness.headUnit.record.video.count
+      for _ in 0..<4 { harness.source.push(Picture(320, 240, 0).bytes, at: 0) }
       #expect(eventually { sink.statistics["frames-in"] == round * 5 })
       #expect(sink.statistics["frames-dropped-late"] >= late + 3)
       late = sink.statistics["frames-dropped-late"]
-      #expect(sink.statistics.areFramesConserved && drive.headUnit.record.video.count <= index + 1)
+      #expect(sink.statistics.areFramesConserved && harness.headUnit.record.video.count <= index + 1)
       // The base class forgets them, which nobody must see.
       for state in [GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL] {
-        drive.pipeline.setState(state)
+        harness.pipeline.setState(state)
         #expect(sink.statistics["frames-dropped-late"] == late && sink.statistics["frames-in"] == round * 5)
         #expect(sink.statistics.areFramesConserved)
       }
@@ -159,45 +159,45 @@ import Testing
   }
 
   @Test func sessionFieldsBeginAnew() throws {
-    let drive = try Drive()
-    try drive.start()
-    try drive.deliver(5)
-    #expect(eventually { (try? drive.statistics["session-frames-sent"]) == 5 })
-    let first = try drive.statistics
+    let harness = try SinkHarness()
+    try harness.start()
+    try harness.deliver(5)
+    #expect(eventually { (try? harness.statistics["session-frames-sent"]) == 5 })
+    let first = try harness.statistics
     // The one that has taken the caps there may have come before the registration.
     #expect((5...6).contains(first["session-frames-in"]))
     #expect(first["session-video-bytes-sent"] == first["video-bytes-sent"])
-    drive.headUnit.server.disconnect(try drive.headUnit.waitForApp())
-    try drive.pipeline.waitForElementMessage("sdl-disconnected")
-    #expect(try drive.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
-    let count = drive.headUnit.record.video.count
-    try drive.deliver(2)
-    #expect(eventually { (try? drive.statistics["session-frames-sent"]) == drive.headUnit.record.video.count - count })
-    let second = try drive.statistics
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    try harness.pipeline.waitForElementMessage("sdl-disconnected")
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
+    let count = harness.headUnit.record.video.count
+    try harness.deliver(2)
+    #expect(eventually { (try? harness.statistics["session-frames-sent"]) == harness.headUnit.record.video.count - count })
+    let second = try harness.statistics
     #expect(second["connections"] == 2 && second["session-frames-in"] == 2 && second["session-frames-dropped"] == 0)
     #expect(second["frames-sent"] == 7 && second["session-video-bytes-sent"] < second["video-bytes-sent"])
     #expect(second["suspensions"] == 1 && second["suspended-time-ns"] > 0)
   }
 
   @Test func suspendedTime() throws {
-    let drive = try Drive()
-    try drive.start()
-    #expect(try drive.statistics["suspensions"] == 0 && drive.statistics["suspended-time-ns"] == 0)
+    let harness = try SinkHarness()
+    try harness.start()
+    #expect(try harness.statistics["suspensions"] == 0 && harness.statistics["suspended-time-ns"] == 0)
     for round in 1...2 {
-      let before = try drive.statistics["suspended-time-ns"]
+      let before = try harness.statistics["suspended-time-ns"]
       let began = MonotonicClock.now
-      try drive.setAppState(.background)
-      try drive.wait(forStreamState: "suspended")
-      drive.watch(for: .milliseconds(100))
+      try harness.setAppState(.background)
+      try harness.wait(forStreamState: "suspended")
+      harness.watch(for: .milliseconds(100))
       // It grows while it lasts.
-      #expect(try drive.statistics["suspended-time-ns"] >= before + 100_000_000)
-      try drive.setAppState(.foreground)
-      try drive.wait(forStreamState: "streaming")
+      #expect(try harness.statistics["suspended-time-ns"] >= before + 100_000_000)
+      try harness.setAppState(.foreground)
+      try harness.wait(forStreamState: "streaming")
       let most = (MonotonicClock.now - began).nanoseconds
-      let statistics = try drive.statistics
+      let statistics = try harness.statistics
       #expect(statistics["suspensions"] == round && statistics["suspended-time-ns"] <= before + most)
-      drive.watch(for: .milliseconds(20))
-      #expect(try drive.statistics["suspended-time-ns"] == statistics["suspended-time-ns"])
+      harness.watch(for: .milliseconds(20))
+      #expect(try harness.statistics["suspended-time-ns"] == statistics["suspended-time-ns"])
     }
   }
 

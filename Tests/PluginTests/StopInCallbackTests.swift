@@ -139,7 +139,7 @@ private final class Stopper: @unchecked Sendable {
 
   func wait() throws {
     guard
-      progress.wait(until: MonotonicClock.now + patience, for: { if case .done = $0 { true } else { nil } }) != nil
+      progress.wait(until: MonotonicClock.now + testTimeout, for: { if case .done = $0 { true } else { nil } }) != nil
     else { throw TestFailure("no \(name), or no end of the pipeline") }
   }
 

@@ -10,24 +10,24 @@ import Testing
 @Suite struct TouchTests {
   /// Streams without frames, and records at the sink's pad.
   private struct Bench {
-    let drive: Drive
+    let harness: SinkHarness
     let recorder: NavigationRecorder
 
     init(
       _ configuration: HeadUnitConfiguration = .small(), properties: String = "synced-panning=false",
       isTaking: Bool = true, callback: @escaping @Sendable () -> Void = {}
     ) throws {
-      drive = try Drive(configuration, properties: "sync=false \(properties)")
+      harness = try SinkHarness(configuration, properties: "sync=false \(properties)")
       recorder = NavigationRecorder(
-        at: try drive.pipeline.sink.pad("sink"), isTaking: isTaking, callback: callback)
-      try drive.start()
+        at: try harness.pipeline.sink.pad("sink"), isTaking: isTaking, callback: callback)
+      try harness.start()
     }
 
     /// As the head unit's remote control.
     func perform(_ lines: String...) throws {
       for line in lines {
         let command = try #require(try HeadUnitCommand.parse(line))
-        drive.headUnit.server.perform(command)
+        harness.headUnit.server.perform(command)
       }
     }
 
@@ -58,9 +58,9 @@ import Testing
     // The first sets the clocks, which may be behind by the time on the way.
     #expect(times.allSatisfy { $0 != .max && $0 <= range.upperBound && $0 + 1_000_000_000 >= range.lowerBound })
     // At both ends the same.
-    #expect(eventually { (try? bench.drive.statistics["navigation-events"]) == 11 })
-    #expect(bench.drive.headUnit.record.touches == 5)
-    #expect(try bench.drive.statistics["touches"] == 5)
+    #expect(eventually { (try? bench.harness.statistics["navigation-events"]) == 11 })
+    #expect(bench.harness.headUnit.record.touches == 5)
+    #expect(try bench.harness.statistics["touches"] == 5)
   }
 
   @Test func motionComesWithTheFrame() throws {
@@ -69,8 +69,8 @@ import Testing
     _ = try bench.wait(forLast: "touch-frame")
     let moves = (2...60).map { "touch move 0 \($0) 1" }
     for move in moves { try bench.perform(move) }
-    try bench.drive.settle()
-    bench.drive.pushPicture()
+    try bench.harness.settle()
+    bench.harness.pushPicture()
     try bench.recorder.wait(for: "last place") { $0.suffix(2) == ["touch-motion 0 (60.0, 1.0)", "touch-frame"] }
     let motions = bench.recorder.texts.count { $0.hasPrefix("touch-motion") }
     #expect(motions < moves.count)
@@ -107,8 +107,8 @@ import Testing
     let bench = try Bench(isTaking: isTaking)
     try bench.perform("touch begin 0 10 20", "touch end 0 10 20")
     _ = try bench.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 2 }
-    try bench.drive.settle()
-    let messages = bench.drive.pipeline.drain().filter { $0.isElement("GstNavigationMessage") }
+    try bench.harness.settle()
+    let messages = bench.harness.pipeline.drain().filter { $0.isElement("GstNavigationMessage") }
     #expect(messages.count == (isTaking ? 0 : 4))
     #expect(messages.allSatisfy { $0.source == "sink" && $0.fields["type"] == "event" }, "\(messages)")
   }
@@ -136,11 +136,11 @@ import Testing
     try bench.perform("touch begin 0 1 1")
     _ = try bench.wait(forLast: "touch-frame")
     switch interruption {
-    case .background: try bench.drive.setAppState(.background)
-    case .driverLeaves: try bench.drive.show(.background)
+    case .background: try bench.harness.setAppState(.background)
+    case .driverLeaves: try bench.harness.show(.background)
     case .endOfService: try bench.perform("end-video")
     case .loss: try bench.perform("cut")
-    case .stop: bench.drive.pipeline.stop()
+    case .stop: bench.harness.pipeline.stop()
     }
     let texts = try bench.wait(forLast: "touch-cancel")
     #expect(texts == ["touch-down 0 (1.0, 1.0)", "touch-frame", "touch-cancel"])
@@ -166,11 +166,11 @@ import Testing
   @Test func gestures() throws {
     let bench = try Bench(properties: "synced-panning=false gestures=true")
     try bench.perform("touch begin 0 100 100", "touch end 0 100 100")
-    let tap = try bench.drive.pipeline.waitForElementMessage("sdl-gesture")
+    let tap = try bench.harness.pipeline.waitForElementMessage("sdl-gesture")
     #expect(tap == ["type": "tap", "x": "100", "y": "100"])
     try bench.perform("touch begin 0 100 100", "touch move 0 120 100", "touch move 0 130 100", "touch end 0 130 100")
     var messages: [[String: String]] = []
-    for _ in 0..<3 { messages.append(try bench.drive.pipeline.waitForElementMessage("sdl-gesture")) }
+    for _ in 0..<3 { messages.append(try bench.harness.pipeline.waitForElementMessage("sdl-gesture")) }
     #expect(
       messages == [
         ["type": "pan-start", "x": "120", "y": "100"],
@@ -179,7 +179,7 @@ import Testing
       ])
     try bench.perform("touch begin 0 0 0 1 10 0", "touch move 1 20 0", "touch cancel 0 0 0")
     messages = []
-    for _ in 0..<3 { messages.append(try bench.drive.pipeline.waitForElementMessage("sdl-gesture")) }
+    for _ in 0..<3 { messages.append(try bench.harness.pipeline.waitForElementMessage("sdl-gesture")) }
     #expect(
       messages == [
         ["type": "pinch-start", "x": "5", "y": "0"], ["type": "pinch", "x": "10", "y": "0", "scale": "2"],
@@ -191,15 +191,15 @@ import Testing
     let bench = try Bench()
     try bench.perform("touch begin 0 0 0", "touch move 0 50 50", "touch end 0 50 50")
     _ = try bench.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 3 }
-    try bench.drive.settle()
-    #expect(!bench.drive.pipeline.drain().contains { $0.isElement("sdl-gesture") })
+    try bench.harness.settle()
+    #expect(!bench.harness.pipeline.drain().contains { $0.isElement("sdl-gesture") })
   }
 
   /// Whoever gets a touch may change and read anything.
   @Test func handlersMayCallBack() throws {
     let caller = Monitor<GetterCaller?>(nil)
     let bench = try Bench(callback: { caller.withLock { $0 }?.readEverything() })
-    let sink = try bench.drive.pipeline.sink
+    let sink = try bench.harness.pipeline.sink
     caller.withLock { $0 = GetterCaller(sink.pointer) }
     try bench.perform("touch begin 0 1 1", "touch end 0 1 1")
     _ = try bench.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 2 }

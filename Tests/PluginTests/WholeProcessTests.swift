@@ -16,8 +16,8 @@ import func TestSupport.residentBytes
 
   @Test(arguments: SuspendPolicyTests.Suspender.allCases)
   func suspensionsLeaveNothingBehind(suspender: SuspendPolicyTests.Suspender) throws {
-    let drive = try Drive(properties: "sync=false background-notice=false")
-    try drive.start()
+    let harness = try SinkHarness(properties: "sync=false background-notice=false")
+    try harness.start()
     let picture = Picture(320, 240, 0).bytes
     var resident = 0
     var threads = 0
@@ -26,21 +26,21 @@ import func TestSupport.residentBytes
         resident = try residentBytes()
         threads = Self.entries("/proc/self/task")
       }
-      try suspender.suspend(drive)
-      try drive.wait(forStreamState: suspender.streamState)
-      drive.push(picture)
-      try suspender.resume(drive)
-      try drive.wait(forStreamState: "streaming")
-      drive.push(picture)
-      if cycle.isMultiple(of: 10) { try drive.headUnit.waitForFrames(1) }
+      try suspender.suspend(harness)
+      try harness.wait(forStreamState: suspender.streamState)
+      harness.push(picture)
+      try suspender.resume(harness)
+      try harness.wait(forStreamState: "streaming")
+      harness.push(picture)
+      if cycle.isMultiple(of: 10) { try harness.headUnit.waitForFrames(1) }
       // Nothing is kept of it here either.
-      drive.pipeline.forgetMessages()
-      drive.headUnit.forget()
+      harness.pipeline.forgetMessages()
+      harness.headUnit.forget()
     }
     let growth = try residentBytes() - resident
     #expect(growth < 4 << 20, "\(growth) bytes in \(Self.cycles - Self.warmUp) cycles")
     #expect(eventually { Self.entries("/proc/self/task") <= threads })
-    let statistics = try drive.statistics
+    let statistics = try harness.statistics
     #expect(statistics["suspensions"] == Self.cycles && statistics.areFramesConserved)
     #expect(statistics["frames-sent"] >= Self.cycles / 10)
   }

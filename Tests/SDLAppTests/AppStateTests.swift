@@ -135,7 +135,7 @@ import Testing
   @Test func resizesWhileSuspended() {
     let driver = AppDriver.streaming()
     driver.setAppState(.background)
-    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     #expect(driver.take() == ["• suspended"])
     driver.setAppState(.foreground)
     #expect(driver.take() == ["• stopped resized", "→ EndService video"])
@@ -157,7 +157,7 @@ import Testing
   @Test func appEndsWhileSuspended() {
     let driver = AppDriver.streaming()
     driver.setAppState(.background)
-    driver.setWish(nil)
+    driver.setVideoRequest(nil)
     #expect(driver.take() == ["• suspended", "• stopped app", "→ EndService video"])
   }
 }

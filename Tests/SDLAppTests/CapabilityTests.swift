@@ -5,7 +5,7 @@ import Testing
 @Suite struct CapabilityTests {
   private static func registered(_ change: (inout RegisterAppInterfaceResponse) -> Void = { _ in }) -> AppDriver {
     let driver = AppDriver.registering()
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.acceptRegistration(change)
     return driver
   }

@@ -17,7 +17,7 @@ import Testing
 
     var targets: EncoderTargets {
       EncoderTargets(
-        wish: EncoderWish(
+        wish: EncoderPreferences(
           bitrate: app.bitrate, frameRate: app.frameRate.flatMap { Fraction($0) }, automaticBitrate: policy),
         limits: EncoderLimits(
           maximumBitrate: headUnit.bitrate, preferredFrameRate: headUnit.frameRate, largestPicture: largest),

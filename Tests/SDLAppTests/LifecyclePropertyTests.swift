@@ -21,11 +21,11 @@ import TestSupport
     case 7: driver.refuseVideo(["width"])
     case 8: driver.control(.endService, .video)
     case 9, 10: driver.control(Bool.random(using: &random) ? .endServiceACK : .endServiceNAK, .video)
-    case 11: driver.setWish(sizes.randomElement(using: &random).map { VideoWish(size: $0) })
-    case 12: driver.setWish(nil)
+    case 11: driver.setVideoRequest(sizes.randomElement(using: &random).map { VideoStartRequest(size: $0) })
+    case 12: driver.setVideoRequest(nil)
     case 18:
-      driver.setWish(
-        VideoWish(
+      driver.setVideoRequest(
+        VideoStartRequest(
           size: sizes[0], transport: VideoTransport.allCases.randomElement(using: &random) ?? .raw,
           isBare: Bool.random(using: &random)))
     case 19:
@@ -70,7 +70,7 @@ import TestSupport
   /// Plays a polite head unit until the stream stands, or ten rounds have passed.
   private static func settle(_ driver: AppDriver) {
     _ = driver.take()
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.setAppState(.foreground)
     driver.status(.none, .notStreamable)
     driver.status(.full, .streamable)

@@ -55,7 +55,7 @@ import Testing
 
     driver.acceptRegistration { $0.rpcVersion = RPCVersion(4, 4) }
     #expect(driver.headUnit?.protocolVersion == input.negotiated)
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.status(.full, .streamable)
     let start = try #require(driver.frames.last)
     #expect(start.header.version == input.header)

@@ -20,7 +20,7 @@ import Testing
     driver.acknowledgeSession { $0.mtu = 2000 }
     driver.acceptRegistration()
     driver.answerCapability()
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
     #expect(driver.session.videoGrant?.maximumPayload == 1988)
@@ -32,7 +32,7 @@ import Testing
     driver.connect()
     driver.acknowledgeSession { $0.mtu = nil }
     driver.acceptRegistration { $0.rpcVersion = RPCVersion(4, 4) }
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
     #expect(driver.session.videoGrant?.maximumPayload == 131_060)

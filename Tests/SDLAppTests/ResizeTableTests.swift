@@ -71,7 +71,7 @@ import Testing
     // What the update left out is that of the stream that runs.
     #expect(capability.maxBitrate == 10_000)
     #expect(capability.preferredFPS == update.preferredFPS ?? 30)
-    driver.setWish(row.answer.map { VideoWish(size: $0) })
+    driver.setVideoRequest(row.answer.map { VideoStartRequest(size: $0) })
     driver.control(.endServiceACK, .video)
     if let answer = row.answer, answer != AppDriver.wish.size { driver.acknowledgeVideo() }
     #expect(driver.take().filter { !$0.hasPrefix("• capability") } == row.steps)
@@ -84,7 +84,7 @@ import Testing
     var update = VideoStreamingCapability()
     update.preferredResolution = ImageResolution(480, 320)
     driver.updateCapability(update)
-    driver.setWish(VideoWish(size: VideoSize(480, 320)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 320)))
     driver.wait(.seconds(10))
     #expect(driver.take() == ["• capability 480×320"])
     driver.setAppState(.foreground)
@@ -96,7 +96,7 @@ import Testing
   /// Updates that come faster than the head unit answers: only the last is asked for.
   @Test(arguments: [2, 3, 10]) func latestWins(count: Int) {
     let driver = AppDriver.streaming()
-    for index in 1...count { driver.setWish(VideoWish(size: VideoSize(100 + 2 * index, 100))) }
+    for index in 1...count { driver.setVideoRequest(VideoStartRequest(size: VideoSize(100 + 2 * index, 100))) }
     driver.control(.endServiceACK, .video)
     driver.acknowledgeVideo()
     #expect(driver.take() == Self.restart("\(100 + 2 * count)×100"))
@@ -104,8 +104,8 @@ import Testing
 
   @Test func backBeforeTheEndWasConfirmed() {
     let driver = AppDriver.streaming()
-    driver.setWish(VideoWish(size: VideoSize(480, 320)))
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 320)))
+    driver.setVideoRequest(AppDriver.wish)
     driver.control(.endServiceACK, .video)
     driver.acknowledgeVideo()
     #expect(driver.take() == Self.restart("800×480"))

@@ -85,7 +85,7 @@ import Testing
     driver.control(.endService, .rpc)
     driver.acknowledgeVideo()
     driver.receiveGarbage([1, 2, 3])
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.wait(.seconds(100))
     driver.finish()
     driver.lose()
@@ -149,7 +149,7 @@ import Testing
   @Test func eventsWhileFinishing() {
     let driver = AppDriver.registering()
     driver.acceptRegistration()
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.finish()
     _ = driver.take()
     driver.respond(.getSystemCapability, RPCResult(success: false, resultCode: .disallowed).json)

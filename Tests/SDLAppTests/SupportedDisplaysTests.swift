@@ -30,7 +30,7 @@ import Testing
     let driver = Self.registered()
     // R2's survivors.
     driver.setSupportedDisplays([0, 1, 5, 6].map { Self.displays[$0] })
-    driver.setWish(VideoWish(size: VideoSize(800, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
     #expect(driver.take().isEmpty)
     driver.status(.full, .streamable)
     let message = try #require(Self.notifications(driver).first)
@@ -58,19 +58,19 @@ import Testing
   func versions(_ version: (Int, Int), _ isTold: Bool) {
     let driver = Self.registered(rpcVersion: RPCVersion(version.0, version.1))
     driver.setSupportedDisplays(Self.displays)
-    driver.setWish(VideoWish(size: VideoSize(800, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
     driver.status(.full, .streamable)
     #expect(driver.take().contains("→ OnAppCapabilityUpdated") == isTold)
   }
 
   @Test("R9: none when empty; later, when there is something to tell") func empty() {
     let driver = Self.registered()
-    driver.setWish(VideoWish(size: VideoSize(800, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
     driver.status(.full, .streamable)
     #expect(driver.take().last == "→ StartService video 800×380 RAW H264")
     driver.acknowledgeVideo()
     driver.setSupportedDisplays(Self.displays)
-    driver.setWish(VideoWish(size: VideoSize(480, 320)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 320)))
     driver.control(.endServiceACK, .video)
     #expect(driver.take().suffix(2) == ["→ OnAppCapabilityUpdated", "→ StartService video 480×320 RAW H264"])
   }
@@ -82,7 +82,7 @@ import Testing
     var update = VideoStreamingCapability()
     update.additionalCapabilities = Array(Self.entries[3...4])
     driver.updateCapability(update)
-    driver.setWish(VideoWish(size: VideoSize(480, 320)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 320)))
     driver.status(.full, .streamable)
     let message = try #require(Self.notifications(driver).first)
     let told = OnAppCapabilityUpdated(json: message.parameters).videoStreaming?.additionalCapabilities
@@ -92,7 +92,7 @@ import Testing
   @Test func bytes() throws {
     let driver = AppDriver.ready(wish: nil)
     driver.setSupportedDisplays(VideoDisplay.displays(of: AppDriver.capability))
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.status(.full, .streamable)
     let frame = try #require(driver.frames.first { $0.header.frameType == .single })
     let json =
@@ -106,14 +106,14 @@ import Testing
     #expect(try JSONObject(parsing: frame.payload.dropFirst(12)) == expected)
   }
 
-  @Test(arguments: Duet.seeds) func headUnitFindsNoFault(seed: UInt64) {
-    let duet = Duet(Duet.configuration(.core), seed: seed)
-    duet.connect()
-    duet.setSupportedDisplays(Self.displays)
-    duet.setWish(VideoWish(size: VideoSize(800, 380)))
-    duet.wait(.seconds(1))
-    #expect(duet.take().count { $0 == "→ OnAppCapabilityUpdated" } == 1)
-    #expect(duet.violations.isEmpty)
+  @Test(arguments: JoinedSessions.seeds) func headUnitFindsNoFault(seed: UInt64) {
+    let sessions = JoinedSessions(JoinedSessions.configuration(.core), seed: seed)
+    sessions.connect()
+    sessions.setSupportedDisplays(Self.displays)
+    sessions.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
+    sessions.wait(.seconds(1))
+    #expect(sessions.take().count { $0 == "→ OnAppCapabilityUpdated" } == 1)
+    #expect(sessions.violations.isEmpty)
   }
 
   @Test("5000 capabilities: cut, and said so") func cutList() {
@@ -144,7 +144,7 @@ import Testing
       $0.rpcVersion = RPCVersion(4, 4)
       $0.screenResolution = ImageResolution(800, 480)
     }
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.setSupportedDisplays([VideoDisplay(size: VideoSize(800, 480))])
     _ = driver.take()
     return driver
@@ -193,7 +193,7 @@ import Testing
     let driver = Self.registered()
     driver.status(.full, .streamable)
     driver.wait(milliseconds: 200)
-    driver.setWish(VideoWish(size: VideoSize(640, 360)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(640, 360)))
     driver.wait(milliseconds: 50)
     #expect(driver.take().contains(Self.start))
   }

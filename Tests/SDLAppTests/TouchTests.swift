@@ -195,7 +195,7 @@ import Testing
 
   @Test func stop() {
     let driver = Self.touched()
-    driver.setWish(nil)
+    driver.setVideoRequest(nil)
     #expect(driver.take() == ["• touch interrupted", "• stopped app", "→ EndService video"])
   }
 
@@ -210,7 +210,7 @@ import Testing
     var update = VideoStreamingCapability()
     update.preferredResolution = ImageResolution(400, 240)
     driver.updateCapability(update)
-    driver.setWish(VideoWish(size: VideoSize(400, 240)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 240)))
     let end = ["• touch interrupted", "• stopped resized", "→ EndService video"]
     #expect(driver.take() == ["• capability 400×240"] + end)
     driver.control(.endServiceACK, .video)

@@ -22,9 +22,9 @@ import Testing
     let driver = AppDriver.ready(wish: nil)
     driver.status(.full, .streamable)
     #expect(driver.take() == ["• status FULL STREAMABLE"])
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     #expect(driver.take() == [Self.start])
-    driver.setWish(nil)
+    driver.setVideoRequest(nil)
     #expect(driver.take().isEmpty)
     driver.acknowledgeVideo()
     #expect(driver.take() == ["→ EndService video"])
@@ -93,7 +93,7 @@ import Testing
   @Test func resizeWhileLeaving() {
     let driver = AppDriver.streaming()
     driver.status(.limited, .notStreamable)
-    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     driver.control(.endServiceACK, .video)
     driver.wait(.seconds(5))
     #expect(driver.take().last == "→ EndService video")
@@ -103,7 +103,7 @@ import Testing
 
   @Test func resizeWhileStarting() {
     let driver = AppDriver.starting()
-    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     #expect(driver.take().isEmpty)
     driver.acknowledgeVideo()
     #expect(driver.take() == ["→ EndService video"])
@@ -116,7 +116,7 @@ import Testing
   /// L16: 1 s for the end.
   @Test func endUnanswered() {
     let driver = AppDriver.streaming()
-    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     #expect(driver.take() == ["• stopped resized", "→ EndService video"])
     driver.wait(.milliseconds(999))
     #expect(driver.take().isEmpty)
@@ -178,7 +178,7 @@ import Testing
   /// L-g: what the app already streams is not started again.
   @Test func sameSizeAgain() {
     let driver = AppDriver.streaming()
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.updateCapability(AppDriver.capability)
     var faster = VideoStreamingCapability()
     faster.preferredFPS = 60
@@ -189,10 +189,10 @@ import Testing
 
   @Test func appStopsAndGoesOn() {
     let driver = AppDriver.streaming()
-    driver.setWish(nil)
+    driver.setVideoRequest(nil)
     #expect(driver.take() == ["• stopped app", "→ EndService video"])
     driver.control(.endServiceACK, .video)
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     driver.acknowledgeVideo()
     #expect(driver.take() == [Self.start, "• started 800×480 epoch 2"])
   }

@@ -107,7 +107,7 @@ import Testing
     #expect(ladder.request(for: size) == request)
     ladder.refused(request, .keptRefusing(count: 8, reason: nil))
     #expect(ladder.request(for: size)?.isBare == true)
-    ladder.refused(VideoWish(size: size, isBare: true), .refused(rejectedParameters: [], reason: nil))
+    ladder.refused(VideoStartRequest(size: size, isBare: true), .refused(rejectedParameters: [], reason: nil))
     #expect(ladder.isExhausted && ladder.attempts.count == 2)
   }
 
@@ -131,10 +131,10 @@ import Testing
   @Test func anInputThatCannotChangeSkipsTheOtherSizes() {
     var ladder = VideoStartLadder(sizes: Self.three, transports: [.raw])
     let size = VideoSize(800, 380)
-    ladder.refused(VideoWish(size: size), .refused(rejectedParameters: ["width"], reason: nil))
+    ladder.refused(VideoStartRequest(size: size), .refused(rejectedParameters: ["width"], reason: nil))
     #expect(!ladder.allows(size) && ladder.request(for: size) == nil)
     ladder.fixInput()
-    #expect(ladder.isInputFixed && ladder.request(for: size) == VideoWish(size: size, isBare: true))
+    #expect(ladder.isInputFixed && ladder.request(for: size) == VideoStartRequest(size: size, isBare: true))
     #expect(ladder.sizes == [VideoSize(480, 320), VideoSize(320, 200)])
   }
 

@@ -67,11 +67,11 @@ import Testing
     #expect(driver.take() == ["• start of 800×480 failed [width,height], never again"])
     driver.wait(.seconds(100))
     #expect(driver.take().isEmpty)
-    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
     // Wished once more, it is asked for once more: conditions may have changed.
     driver.refuseVideo()
-    driver.setWish(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.wish)
     _ = driver.take()
     driver.wait(.seconds(2))
     #expect(driver.take() == [Self.start])
@@ -84,7 +84,7 @@ import Testing
   /// The refusal of what is not wished any more is no failure.
   @Test(arguments: [[], ["width"]]) func refusedAfterTheWishChanged(rejected: [String]) {
     let driver = AppDriver.starting()
-    driver.setWish(VideoWish(size: VideoSize(400, 380)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     driver.refuseVideo(rejected)
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
   }
@@ -113,7 +113,7 @@ import Testing
     #expect(driver.diagnostics.count == answer.diagnostics)
     _ = driver.take()
     // The app follows the head unit: that is no new size.
-    driver.setWish(VideoWish(size: answer.accepted))
+    driver.setVideoRequest(VideoStartRequest(size: answer.accepted))
     #expect(driver.take().isEmpty)
   }
 
@@ -163,7 +163,7 @@ import Testing
     Format(codec: "", rejected: ["videoCodec"]),
   ])
   func acceptedFormat(_ answer: Format) {
-    let driver = AppDriver.ready(wish: VideoWish(size: VideoSize(800, 480), transport: .rtp))
+    let driver = AppDriver.ready(wish: VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
     driver.status(.full, .streamable)
     #expect(driver.take().last == "→ StartService video 800×480 RTP H264")
     driver.acknowledgeVideo(
@@ -173,7 +173,7 @@ import Testing
       #expect(driver.session.videoGrant?.codec == .h264)
       _ = driver.take()
       // Whatever was granted, the wish stands.
-      driver.setWish(VideoWish(size: VideoSize(800, 480), transport: .rtp))
+      driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
       #expect(driver.take().isEmpty)
       return
     }
@@ -182,7 +182,7 @@ import Testing
         "• start of 800×480 failed [\(answer.rejected.joined(separator: ","))], never again", "→ EndService video",
       ])
     // Something else is asked for when the service has ended.
-    driver.setWish(VideoWish(size: VideoSize(800, 480)))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480)))
     driver.control(.endServiceACK, .video)
     #expect(driver.take() == [Self.start])
   }
@@ -200,7 +200,7 @@ import Testing
     #expect(driver.take() == ["• start of 800×480 failed [], never again"])
     driver.wait(.seconds(100))
     #expect(driver.take().isEmpty)
-    driver.setWish(VideoWish(size: VideoSize(800, 480), isBare: true))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), isBare: true))
     #expect(driver.take() == ["→ StartService video"])
   }
 
@@ -222,7 +222,7 @@ import Testing
   }
 
   @Test func withoutParameters() {
-    let driver = AppDriver.ready(wish: VideoWish(size: VideoSize(800, 480), isBare: true))
+    let driver = AppDriver.ready(wish: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
     driver.status(.full, .streamable)
     #expect(driver.frames.last?.header.controlFrame == .startService && driver.frames.last?.payload == [])
     driver.status(.none, .notStreamable)
@@ -237,13 +237,13 @@ import Testing
   }
 
   @Test func withoutParametersAccepted() {
-    let driver = AppDriver.ready(wish: VideoWish(size: VideoSize(800, 480), isBare: true))
+    let driver = AppDriver.ready(wish: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
     driver.status(.full, .streamable)
     driver.acknowledgeVideo(VideoServiceParameters(width: 640, height: 360, videoProtocol: "RTP", videoCodec: "H264"))
     let grant = driver.session.videoGrant
-    #expect(grant?.size == VideoSize(640, 360) && grant?.isSizeInsisted == true && grant?.transport == .rtp)
+    #expect(grant?.size == VideoSize(640, 360) && grant?.isSizeOverridden == true && grant?.transport == .rtp)
     _ = driver.take()
-    driver.setWish(VideoWish(size: VideoSize(640, 360), isBare: true))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(640, 360), isBare: true))
     #expect(driver.take().isEmpty)
   }
 

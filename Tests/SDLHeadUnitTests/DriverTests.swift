@@ -165,14 +165,14 @@ import Testing
   }
 
   @Test func newSessionsLearnTheSituation() {
-    var situation = HeadUnitSituation()
-    situation.note(.event(.phoneCall, isActive: true))
-    situation.note(.event(.emergency, isActive: true))
-    situation.note(.event(.phoneCall, isActive: false))
-    situation.note(.videoSilence(true))
-    #expect(situation.changes == [.event(.emergency, isActive: true), .videoSilence(true)])
-    situation.note(.videoSilence(false))
-    #expect(situation.changes == [.event(.emergency, isActive: true)])
+    var conditions = HeadUnitConditions()
+    conditions.note(.event(.phoneCall, isActive: true))
+    conditions.note(.event(.emergency, isActive: true))
+    conditions.note(.event(.phoneCall, isActive: false))
+    conditions.note(.videoSilence(true))
+    #expect(conditions.changes == [.event(.emergency, isActive: true), .videoSilence(true)])
+    conditions.note(.videoSilence(false))
+    #expect(conditions.changes == [.event(.emergency, isActive: true)])
   }
 
   @Test func nothingIsSentWithoutAnApp() {
@@ -181,7 +181,7 @@ import Testing
     app.run { $0.setEvent(.phoneCall, isActive: true, now: $1) }
     app.run { $0.setDriverDistraction(OnDriverDistraction(isDistractionLimited: true), now: $1) }
     app.run { $0.resize(to: ImageResolution(400, 300), scale: nil, now: $1) }
-    #expect(app.answers == [] && app.events == [] && app.session.standing == nil)
+    #expect(app.answers == [] && app.events == [] && app.session.summary == nil)
   }
 }
 

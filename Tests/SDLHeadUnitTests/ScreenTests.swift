@@ -5,9 +5,9 @@ import Testing
 /// Several apps at one head unit.
 @Suite struct ScreenTests {
   private func app(
-    _ id: UInt8, _ level: HMILevel, role: AppStanding.Role = .navigation, isStreaming: Bool = false
-  ) -> AppStanding {
-    AppStanding(id: id, role: role, level: level, isStreaming: isStreaming)
+    _ id: UInt8, _ level: HMILevel, role: AppSummary.Role = .navigation, isStreaming: Bool = false
+  ) -> AppSummary {
+    AppSummary(id: id, role: role, level: level, isStreaming: isStreaming)
   }
 
   @Test func newcomerWins() {
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("NAVIGATION", false, AppStanding.Role.navigation, HMILevel.background, AudioStreamingState.notAudible, false),
+    ("NAVIGATION", false, AppSummary.Role.navigation, HMILevel.background, AudioStreamingState.notAudible, false),
     ("NAVIGATION", false, .projection, .limited, .audible, false),
     ("NAVIGATION", false, .other, .limited, .audible, true),
     ("PROJECTION", false, .navigation, .background, .notAudible, false),
@@ -88,7 +88,7 @@ import Testing
     ("MEDIA", true, .navigation, .limited, .audible, false),
   ])
   func givesWay(
-    type: String, isMedia: Bool, other: AppStanding.Role, level: HMILevel, audio: AudioStreamingState,
+    type: String, isMedia: Bool, other: AppSummary.Role, level: HMILevel, audio: AudioStreamingState,
     isStreamable: Bool
   ) {
     var app = TestApp()
@@ -118,6 +118,6 @@ import Testing
     app.run { $0.abortVideo(now: $1) }
     #expect(app.controls == ["video endService"])
     #expect(app.events == [.videoStopped(reason: .otherAppStarted)])
-    #expect(app.session.standing == AppStanding(id: 1, role: .navigation, level: .full, isStreaming: false))
+    #expect(app.session.summary == AppSummary(id: 1, role: .navigation, level: .full, isStreaming: false))
   }
 }

@@ -91,7 +91,7 @@ import Testing
   /// What waits longer than another, but came sooner, is carried out in the order of the times.
   @Test func partsOfCommandsComeInBetween() throws {
     var run = try run("at 1: cut\nat 3: cut")
-    run.wait(for: Self.start + .seconds(2), HeadUnitScriptRun.Order(command: .cut, app: 7))
+    run.wait(for: Self.start + .seconds(2), HeadUnitScriptRun.Operation(command: .cut, app: 7))
     expect(["1", "0@7", "2"], from: &run, after: .seconds(9))
   }
 

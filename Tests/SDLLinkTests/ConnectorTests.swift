@@ -68,7 +68,7 @@ extension LinkTests {
       let wakeUp = WakeUp()
       try wakeUp.open()
       let now = MonotonicClock.now
-      var connector = Connector(addresses: addresses, timeout: patience, deadline: now + patience, now: now)
+      var connector = Connector(addresses: addresses, timeout: testTimeout, deadline: now + testTimeout, now: now)
       var tried: [UInt16] = []
       let outcome = connector.run(wakeUp: wakeUp, isWanted: { true }, willTry: { tried.append($0.port) })
       guard case .connected(_, let address) = outcome else {

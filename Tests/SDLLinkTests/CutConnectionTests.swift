@@ -93,7 +93,7 @@ extension LinkTests {
       }
       let connection = makeConnection(
         port: relay.port, reconnection: Reconnection.Timing(first: .milliseconds(1)), observer: observer)
-      connection.setVideoWish(testWish)
+      connection.setVideoRequest(testRequest)
       try connection.start()
       #expect(eventually { observer.hasBeenLost || !headUnit.messages.isEmpty }, "\(place): \(observer.events)")
       let wasCut = !relay.isArmed
@@ -150,7 +150,7 @@ private final class VideoArrivals: HeadUnitServerObserver {
   var messages: [[UInt8]] { state.withLock { $0.messages } }
 
   func waitFor(_ message: [UInt8]) -> Bool {
-    state.wait(until: MonotonicClock.now + patience) { $0.messages.contains(message) ? true : nil } ?? false
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.messages.contains(message) ? true : nil } ?? false
   }
 
   var isDeserted: Bool { state.withLock { $0.connectionCount == 0 } }

@@ -24,7 +24,7 @@ extension LinkTests {
       let observer = ConnectionRecorder()
       let connection = makeConnection(port: port, connectTimeout: .seconds(1000), observer: observer)
       if phase == .beforeStart { connection.stop(grace: .milliseconds(200)) }
-      connection.setVideoWish(testWish)
+      connection.setVideoRequest(testRequest)
       try connection.start()
       var expected: ConnectionFailure?
       switch phase {
@@ -107,7 +107,7 @@ extension LinkTests {
         let listener = try RawListener()
         let observer = ConnectionRecorder()
         let connection = makeConnection(port: listener.port, observer: observer)
-        connection.setVideoWish(testWish)
+        connection.setVideoRequest(testRequest)
         try connection.start()
         do {
           let peer = try listener.accept()

@@ -191,14 +191,14 @@ private final class HoldingPayload: VideoPayload {
   func segment(at index: Int) -> UnsafeRawBufferPointer {
     phase.withLock { if $0 == .untouched { $0 = .held } }
     phase.broadcast()
-    _ = phase.wait(until: MonotonicClock.now + patience) { $0 == .free ? true : nil }
+    _ = phase.wait(until: MonotonicClock.now + testTimeout) { $0 == .free ? true : nil }
     return content.segment(at: index)
   }
 
   func release(wasSent: Bool) {}
 
   func waitUntilHeld() {
-    #expect(phase.wait(until: MonotonicClock.now + patience) { $0 == .held ? true : nil } == true)
+    #expect(phase.wait(until: MonotonicClock.now + testTimeout) { $0 == .held ? true : nil } == true)
   }
 
   func letGo() {

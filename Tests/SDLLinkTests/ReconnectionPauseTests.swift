@@ -96,7 +96,7 @@ extension LinkTests {
       #expect(eventually { pair.headUnit.statuses(of: last).last?.level == .full })
       #expect(pair.app.epochs.count == 1)
       pair.connection.setAppState(.foreground)
-      #expect(pair.app.waitForGrant(number: 2)?.size == testWish.size)
+      #expect(pair.app.waitForGrant(number: 2)?.size == testRequest.size)
       pair.stop()
     }
 
@@ -105,7 +105,7 @@ extension LinkTests {
       #expect(pair.app.waitForGrant() != nil)
       try pair.breakForGood()
       #expect(pair.app.waitForLoss(number: 2))
-      pair.connection.setVideoWish(VideoWish(size: VideoSize(640, 360)))
+      pair.connection.setVideoRequest(VideoStartRequest(size: VideoSize(640, 360)))
       pair.relay.route(to: try #require(pair.server.port))
       #expect(pair.app.waitForGrant(number: 2)?.size == VideoSize(640, 360))
       pair.stop()
@@ -169,45 +169,45 @@ extension LinkTests {
       pair.stop()
     }
 
-    @Test func alarmRingsWhileConnected() throws {
+    @Test func timerFiresWhileConnected() throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)
       let time = MonotonicClock.now + .milliseconds(30)
-      pair.connection.setAlarm(at: time)
-      #expect(eventually { pair.app.alarmCount == 1 })
+      pair.connection.setTimer(at: time)
+      #expect(eventually { pair.app.timerCount == 1 })
       #expect(MonotonicClock.now >= time)
       // The earlier of two counts, and rings once for both.
-      pair.connection.setAlarm(at: MonotonicClock.now + .seconds(1000))
-      pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(5))
-      #expect(eventually { pair.app.alarmCount == 2 })
-      pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(20))
-      pair.connection.setAlarm(at: MonotonicClock.now + .milliseconds(80))
-      #expect(eventually { pair.app.alarmCount == 3 })
+      pair.connection.setTimer(at: MonotonicClock.now + .seconds(1000))
+      pair.connection.setTimer(at: MonotonicClock.now + .milliseconds(5))
+      #expect(eventually { pair.app.timerCount == 2 })
+      pair.connection.setTimer(at: MonotonicClock.now + .milliseconds(20))
+      pair.connection.setTimer(at: MonotonicClock.now + .milliseconds(80))
+      #expect(eventually { pair.app.timerCount == 3 })
       let later = MonotonicClock.now + .milliseconds(150)
       #expect(eventually { MonotonicClock.now > later })
-      #expect(pair.app.alarmCount == 3)
+      #expect(pair.app.timerCount == 3)
       pair.stop()
     }
 
-    @Test func alarmWaitsForAConnection() throws {
+    @Test func timerWaitsForAConnection() throws {
       let pair = try ReconnectingPair(.init(first: .milliseconds(100)))
       #expect(pair.app.waitForGrant() != nil)
       pair.relay.cutNow()
       #expect(pair.app.waitForLoss())
-      pair.connection.setAlarm(at: MonotonicClock.now)
-      #expect(eventually { pair.app.alarmCount == 1 })
+      pair.connection.setTimer(at: MonotonicClock.now)
+      #expect(eventually { pair.app.timerCount == 1 })
       let events = pair.app.events
-      let alarm = try #require(events.firstIndex { if case .alarm = $0 { true } else { false } })
+      let timer = try #require(events.firstIndex { if case .timerFired = $0 { true } else { false } })
       let connected = try #require(events.lastIndex { if case .connected = $0 { true } else { false } })
-      #expect(connected < alarm && pair.app.losses.count == 1)
+      #expect(connected < timer && pair.app.losses.count == 1)
       pair.stop()
-      #expect(pair.app.alarmCount == 1)
+      #expect(pair.app.timerCount == 1)
     }
   }
 }
 
 extension ConnectionRecorder {
-  var alarmCount: Int { events.count { if case .alarm = $0 { true } else { false } } }
+  var timerCount: Int { events.count { if case .timerFired = $0 { true } else { false } } }
 
   var registrationCount: Int { events.count { if case .session(.registered) = $0 { true } else { false } } }
 }

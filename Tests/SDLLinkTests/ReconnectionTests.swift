@@ -24,7 +24,7 @@ struct ReconnectingPair {
     try server.start()
     relay = try CuttingRelay(to: try #require(server.port))
     connection = makeConnection(port: relay.port, capacity: capacity, reconnection: timing, observer: app)
-    connection.setVideoWish(testWish)
+    connection.setVideoRequest(testRequest)
     try connection.start()
   }
 
@@ -106,7 +106,7 @@ extension LinkTests {
       let app = ConnectionRecorder()
       let connection = makeConnection(
         port: try #require(server.port), reconnection: .init(first: .milliseconds(2)), observer: app)
-      connection.setVideoWish(testWish)
+      connection.setVideoRequest(testRequest)
       try connection.start()
       #expect(app.waitForGrant() != nil)
       server.perform(.refuseConnections(true))

@@ -109,7 +109,7 @@ struct RelayedPair {
     try server.start()
     relay = try Relay(to: try #require(server.port))
     connection = makeConnection(port: relay.port, observer: app)
-    connection.setVideoWish(testWish)
+    connection.setVideoRequest(testRequest)
     try connection.start()
     grant = try #require(app.waitForGrant())
   }

@@ -68,7 +68,7 @@ extension LinkTests {
       let start = MonotonicClock.now
       pair.server.perform(.stall(.milliseconds(1500)))
       let isObeyed = Monitor(false)
-      pair.server.steer(.everyApp) { _, _ in
+      pair.server.control(.everyApp) { _, _ in
         isObeyed.withLock { $0 = true }
         return []
       }

@@ -54,11 +54,11 @@ extension LinkTests {
       let connection = pair.connection
       try disturber.start {
         for next in 1...count {
-          guard round.wait(until: MonotonicClock.now + patience, for: { $0 >= next ? true : nil }) == true else {
+          guard round.wait(until: MonotonicClock.now + testTimeout, for: { $0 >= next ? true : nil }) == true else {
             return
           }
           // Makes the connection thread look whether there is something to write.
-          connection.setVideoWish(testWish)
+          connection.setVideoRequest(testRequest)
         }
       }
       for number in 1...count {

@@ -18,7 +18,7 @@ extension LinkTests {
       for payload in payloads {
         #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
       }
-      #expect(pair.connection.waitUntilDrained(timeout: patience))
+      #expect(pair.connection.waitUntilDrained(timeout: testTimeout))
       // The release follows the accounting.
       #expect(eventually { payloads.map(\.outcomes) == Array(repeating: [true], count: 4) })
       #expect(pair.headUnit.waitForMessages(4))
@@ -38,7 +38,7 @@ extension LinkTests {
       let connection = AppConnection(
         configuration: AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: testSession),
         observer: observer)
-      connection.setVideoWish(testWish)
+      connection.setVideoRequest(testRequest)
       try connection.start()
       let grant = try #require(observer.waitForGrant())
       let payload = TestPayload(noise(2_000_000))
@@ -100,7 +100,7 @@ extension LinkTests {
       let pair = try StreamingPair()
       let id = try #require(pair.headUnit.waitForConnection())
       pair.server.setReading(false, for: id)
-      // Orders are obeyed in turn: with this one seen, the one before it is in force.
+      // Commands are obeyed in turn: with this one seen, the one before it is in force.
       pair.server.setHMIStatus(
         HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
       let isObeyed = pair.headUnit.waitFor { event -> Bool? in
@@ -143,7 +143,7 @@ extension LinkTests {
       for payload in payloads {
         #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
       }
-      pair.connection.setVideoWish(nil)
+      pair.connection.setVideoRequest(nil)
       let reason = pair.app.waitFor { event -> SDLApp.VideoStopReason? in
         if case .session(.videoStopped(let reason)) = event { reason } else { nil }
       }
@@ -151,7 +151,7 @@ extension LinkTests {
       #expect(pair.headUnit.waitForMessages(3))
       #expect(pair.headUnit.videoMessages == messages)
       #expect(payloads.allSatisfy { $0.outcomes == [true] })
-      pair.connection.setVideoWish(testWish)
+      pair.connection.setVideoRequest(testRequest)
       #expect(pair.app.waitForGrant(number: 2) != nil)
       pair.stop()
       #expect(pair.headUnit.protocolViolations.isEmpty)
@@ -170,7 +170,7 @@ extension LinkTests {
         connection.join()
         _ = connection.waitUntilDrained(timeout: .seconds(1000))
         switch event {
-        case .session(.registered): connection.setVideoWish(testWish)
+        case .session(.registered): connection.setVideoRequest(testRequest)
         case .session(.videoStarted(let grant)):
           for _ in 0..<5 {
             let result = connection.submit(TestPayload(noise(10)), grantEpoch: grant.epoch, blocking: true)

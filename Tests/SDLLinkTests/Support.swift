@@ -11,11 +11,11 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) enum LinkTests {}
 
 /// How long a test waits for what must happen; reached only when it fails.
-let patience = Duration.seconds(20)
+let testTimeout = Duration.seconds(20)
 
 /// Asks until `condition` holds; for states that nobody announces.
 func eventually(_ condition: () -> Bool) -> Bool {
-  let deadline = MonotonicClock.now + patience
+  let deadline = MonotonicClock.now + testTimeout
   while !condition() {
     guard MonotonicClock.now < deadline else { return false }
     poll(nil, 0, 1)
@@ -92,10 +92,10 @@ final class ConnectionRecorder: AppConnectionObserver {
   var endedCount: Int { state.withLock { $0.endedCount } }
 
   func waitFor<Result>(_ match: @escaping (ConnectionEvent) -> Result?) -> Result? {
-    state.wait(until: MonotonicClock.now + patience) { $0.events.lazy.compactMap(match).first }
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.events.lazy.compactMap(match).first }
   }
 
-  /// The failure of the `ended` event; nil, after patience, if there is no such event.
+  /// The failure of the `ended` event; nil, after testTimeout, if there is no such event.
   func waitForEnd() -> ConnectionFailure?? {
     waitFor { if case .ended(let error) = $0 { .some(error) } else { nil } }
   }
@@ -112,7 +112,7 @@ final class ConnectionRecorder: AppConnectionObserver {
 
   /// Of the first grant after the first loss.
   func waitForEpochAfterLoss() -> UInt32? {
-    state.wait(until: MonotonicClock.now + patience) { state in
+    state.wait(until: MonotonicClock.now + testTimeout) { state in
       let afterLoss = state.events.drop { if case .lost = $0 { false } else { true } }
       return afterLoss.lazy.compactMap { event -> UInt32? in
         if case .session(.videoStarted(let grant)) = event { grant.epoch } else { nil }
@@ -125,11 +125,11 @@ final class ConnectionRecorder: AppConnectionObserver {
   var latestGrant: VideoGrant? { state.withLock { $0.grants.last } }
 
   func waitForStop(number: Int) -> Bool {
-    state.wait(until: MonotonicClock.now + patience) { $0.stopCount >= number ? true : nil } ?? false
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.stopCount >= number ? true : nil } ?? false
   }
 
   func waitForGrant(number: Int = 1) -> VideoGrant? {
-    state.wait(until: MonotonicClock.now + patience) { $0.grants.count >= number ? $0.grants[number - 1] : nil }
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.grants.count >= number ? $0.grants[number - 1] : nil }
   }
 }
 
@@ -164,11 +164,11 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
   var protocolViolations: [Violation] { state.withLock { $0.protocolViolations } }
 
   func waitForMessages(_ count: Int) -> Bool {
-    state.wait(until: MonotonicClock.now + patience) { $0.videoMessages.count >= count ? true : nil } ?? false
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.videoMessages.count >= count ? true : nil } ?? false
   }
 
   func waitFor<Result>(_ match: @escaping (HeadUnitServerEvent) -> Result?) -> Result? {
-    state.wait(until: MonotonicClock.now + patience) { $0.events.lazy.compactMap(match).first }
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.events.lazy.compactMap(match).first }
   }
 
   func hasReported(_ match: (HeadUnitServerEvent) -> Bool) -> Bool {
@@ -199,7 +199,7 @@ func quickHeadUnit() -> HeadUnitConfiguration {
 }
 
 let testSession = AppSession.Configuration(appName: "Test", appID: "test", appType: .navigation, language: "EN-US")
-let testWish = VideoWish(size: VideoSize(800, 480))
+let testRequest = VideoStartRequest(size: VideoSize(800, 480))
 
 /// A connection to a TCP port of this machine.
 func makeConnection(
@@ -235,7 +235,7 @@ struct StreamingPair {
     server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: headUnit)
     try server.start()
     connection = makeConnection(port: try #require(server.port), capacity: capacity, observer: app)
-    connection.setVideoWish(testWish)
+    connection.setVideoRequest(testRequest)
     try connection.start()
     grant = try #require(app.waitForGrant())
   }
@@ -275,7 +275,7 @@ extension Socket {
   func readAll(until isEnough: ([UInt8]) -> Bool = { _ in false }) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    let deadline = MonotonicClock.now + patience
+    let deadline = MonotonicClock.now + testTimeout
     while !isEnough(bytes), MonotonicClock.now < deadline {
       switch buffer.withUnsafeMutableBytes({ receive(into: $0) }) {
       case .bytes(let count): bytes += buffer[..<count]

@@ -16,7 +16,7 @@ extension LinkTests {
       let pair = try StreamingPair()
       let secondApp = ConnectionRecorder()
       let second = makeConnection(port: try #require(pair.server.port), observer: secondApp)
-      second.setVideoWish(testWish)
+      second.setVideoRequest(testRequest)
       try second.start()
       #expect(secondApp.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
 
@@ -46,7 +46,7 @@ extension LinkTests {
       let pair = try StreamingPair()
       let secondApp = ConnectionRecorder()
       let second = makeConnection(port: try #require(pair.server.port), observer: secondApp)
-      second.setVideoWish(testWish)
+      second.setVideoRequest(testRequest)
       try second.start()
       #expect(secondApp.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
       pair.connection.stop(grace: .seconds(1))

@@ -74,7 +74,7 @@ extension LinkTests {
       thread.join()
       #expect(outcome.withLock { $0 } == .flushing)
       #expect(queue.submit(payload(), grantEpoch: 7, blocking: true) == .flushing)
-      #expect(!queue.waitUntilDrained(until: MonotonicClock.now + patience))
+      #expect(!queue.waitUntilDrained(until: MonotonicClock.now + testTimeout))
       queue.setFlushing(false)
       #expect(queue.counters.queuedFrames == 1)
       #expect(queue.submit(payload(), grantEpoch: 7, blocking: false) == .full)
@@ -122,13 +122,13 @@ extension LinkTests {
         _ = queue.takeFirst()
         queue.complete(wasSent: true)?.release()
       }
-      #expect(queue.waitUntilDrained(until: MonotonicClock.now + patience))
+      #expect(queue.waitUntilDrained(until: MonotonicClock.now + testTimeout))
       thread.join()
       _ = queue.submit(payload(), grantEpoch: 7, blocking: false)
       let closer = WorkerThread(name: "closer")
       try closer.start { queue.close() }
       // Either order: with the queue closed before the wait begins there is nothing left to wait for.
-      _ = queue.waitUntilDrained(until: MonotonicClock.now + patience)
+      _ = queue.waitUntilDrained(until: MonotonicClock.now + testTimeout)
       closer.join()
       #expect(queue.counters.discardedMessages == 1)
     }

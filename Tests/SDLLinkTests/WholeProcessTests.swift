@@ -22,7 +22,7 @@ extension LinkTests {
           : AppConnection(
             configuration: AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: testSession),
             observer: observer)
-        connection.setVideoWish(testWish)
+        connection.setVideoRequest(testRequest)
         try connection.start()
         if number % 3 == 0 { #expect(observer.waitForGrant() != nil) }
         connection.stop(grace: .seconds(1))

@@ -34,20 +34,20 @@ extension HeadUnitSource {
     switch property {
     case .hmiLevel, .videoStreamable:
       let status = settings.status
-      server.situate(.opening(status.level ?? HMILevel.none, status.videoStreamingState))
-      server.steer(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
+      server.setCondition(.opening(status.level ?? HMILevel.none, status.videoStreamingState))
+      server.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
     case .screenSize:
       let configuration = settings.configuration
       server.configure(configuration)
       let screen = configuration.screen
-      server.steer(.everyApp) { $0.resize(to: screen, scale: nil, now: $1) }
+      server.control(.everyApp) { $0.resize(to: screen, scale: nil, now: $1) }
     case .maxBitrate, .frameRate:
       server.configure(settings.configuration)
       var update = VideoStreamingCapability()
       if property == .maxBitrate { update.maxBitrate = settings.maxBitrate.map(Int.init) }
       if property == .frameRate { update.preferredFPS = settings.frameRate.map(Int.init) }
       let change = update
-      server.steer(.everyApp) { $0.updateCapability(change, now: $1) }
+      server.control(.everyApp) { $0.updateCapability(change, now: $1) }
     default: break
     }
   }

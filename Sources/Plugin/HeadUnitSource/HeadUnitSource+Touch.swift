@@ -57,7 +57,7 @@ extension HeadUnitSourceState {
 
   private func send(_ touches: [PictureTouch]) {
     guard !touches.isEmpty, let server, let streamingApp, let picture = touchedPicture else { return }
-    server.steer(.app(streamingApp)) { session, now in
+    server.control(.app(streamingApp)) { session, now in
       touches.flatMap { session.touch($0, picture: picture, now: now) }
     }
   }

@@ -31,7 +31,7 @@ extension VideoSink: AppConnectionObserver {
     case .session(let event): receive(event)
     case .videoState(let newState): videoStateChanged(newState)
     case .roundTrip(let time): counters.withLock { $0.roundTrip = time }
-    case .alarm:
+    case .timerFired:
       alarmRang()
       touchAlarmRang()
     case .stalled(let time):

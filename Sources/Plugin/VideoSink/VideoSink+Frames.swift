@@ -146,7 +146,7 @@ extension VideoSink {
       // That was the answer.
       state.expectedSize = nil
       state.resize.callOff()
-      connection.setVideoWish(state.wish)
+      connection.setVideoRequest(state.wish)
     }
   }
 

@@ -18,7 +18,7 @@ extension VideoSink {
     let isWanted = state.withLock { $0.wantsNotice } && settings.withLock { $0.hasBackgroundNotice }
     let frameRate = max(Int(encoderTargets().frameRate.value), 1)
     notice.begin(isWanted: isWanted, frameRate: frameRate, now: MonotonicClock.now)
-    setAlarm(at: continueNotice())
+    setTimer(at: continueNotice())
   }
 
   /// Sends what is due of the notice; the time of what comes next.
@@ -127,7 +127,7 @@ extension VideoSink {
   /// For H.264 input, which has no encoder here.
   private func noticeSettings(_ grant: VideoGrant, _ user: VideoSinkSettings) -> EncoderSettings {
     let targets = state.withLock { state in
-      EncoderTargets(wish: user.encoderWish, limits: state.encoderLimits, size: grant.size)
+      EncoderTargets(wish: user.encoderPreferences, limits: state.encoderLimits, size: grant.size)
     }
     return EncoderSettings(
       width: grant.size.width, height: grant.size.height, frameRate: FrameRate(targets.frameRate), pixelFormat: .i420,

@@ -16,7 +16,7 @@ extension VideoSink {
       ))
   }
 
-  func videoStartFailed(_ failure: VideoStartFailure, _ request: VideoWish, _ retryAfter: Duration?) {
+  func videoStartFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ retryAfter: Duration?) {
     counters.withLock { $0.startFailures += 1 }
     let details = "requested \(request)"
     guard let retryAfter else { return descend(failure, request, details) }
@@ -28,7 +28,7 @@ extension VideoSink {
   }
 
   /// Goes on to what the head unit has not refused yet.
-  private func descend(_ failure: VideoStartFailure, _ request: VideoWish, _ details: String) {
+  private func descend(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ details: String) {
     let ladder = state.withLock { state in
       state.ladder.refused(request, failure)
       if failure.concernsSize { state.insistedDisplay = nil }
@@ -77,7 +77,7 @@ extension VideoSink {
 
 extension VideoStartLadder {
   /// What follows the refusal of `request`, as a sentence.
-  fileprivate func outlook(for request: VideoWish) -> String {
+  fileprivate func outlook(for request: VideoStartRequest) -> String {
     if !allows(request.size) {
       let names = sizes.map(\.description).reduce(into: [String]()) { names, name in
         if !names.contains(name) { names.append(name) }

@@ -178,7 +178,7 @@ extension VideoSink {
   /// Tells the connection what to stream now. The lock is kept, so that the last wish told is the newest; all that the
   /// connection does is to note it.
   func updateWish() {
-    state.withLock { $0.connection?.setVideoWish($0.wish) }
+    state.withLock { $0.connection?.setVideoRequest($0.wish) }
   }
 
   /// Tells the connection, and whoever brings frames, how the app stands to its user now.
@@ -188,7 +188,7 @@ extension VideoSink {
       if state.appState == .resigning { state.wantsNotice = true }
       if state.appState.isInForeground { state.wantsNotice = false }
       // The wish, which depends on it, first: a service of a former size is not resumed.
-      state.connection?.setVideoWish(state.wish)
+      state.connection?.setVideoRequest(state.wish)
       state.connection?.setAppState(state.appState)
     }
     state.broadcast()

@@ -7,9 +7,9 @@ import SDLLink
 /// now and then, lest the head unit blank its screen. On the connection thread.
 extension VideoSink {
   /// Asks for ``alarmRang()`` at `time` at the latest.
-  func setAlarm(at time: Duration?) {
+  func setTimer(at time: Duration?) {
     guard let time else { return }
-    state.withLock { $0.connection?.setAlarm(at: time) }
+    state.withLock { $0.connection?.setTimer(at: time) }
   }
 
   private static let retryPause = Duration.milliseconds(250)
@@ -18,12 +18,12 @@ extension VideoSink {
 
   /// The property has changed.
   func updateKeepAlive() {
-    setAlarm(at: MonotonicClock.now)
+    setTimer(at: MonotonicClock.now)
   }
 
   /// Does what is due, and sets the alarm for what comes next.
   func alarmRang() {
-    setAlarm(at: notice.isRunning ? continueNotice() : watchSilence())
+    setTimer(at: notice.isRunning ? continueNotice() : watchSilence())
   }
 
   /// As the user wishes, but never more often than the head unit takes pictures, with a margin for those of a source
@@ -48,7 +48,7 @@ extension VideoSink {
     // An alarm that is yet to ring will be set again.
     guard input.unseenAlarm <= now else { return }
     input.unseenAlarm = deadline
-    setAlarm(at: deadline)
+    setTimer(at: deadline)
   }
 
   /// Whose turn it is shows the last picture if that was thinned out and nothing has followed. When to look again.

@@ -9,13 +9,13 @@ extension VideoSink {
       state.grant = grant
       state.grantedAt = MonotonicClock.now
       state.isHeld = false
-      if grant.isSizeInsisted { state.insist(on: grant.size) }
+      if grant.isSizeOverridden { state.insist(on: grant.size) }
     }
     counters.withLock { $0.streamStarts += 1 }
     state.broadcast()
     enter(.streaming)
     announceStart()
-    setAlarm(at: MonotonicClock.now)
+    setTimer(at: MonotonicClock.now)
   }
 
   func videoSuspended() {
@@ -32,7 +32,7 @@ extension VideoSink {
     state.withLock { $0.isHeld = false }
     state.broadcast()
     announceStart()
-    setAlarm(at: MonotonicClock.now)
+    setTimer(at: MonotonicClock.now)
   }
 
   func videoStopped(_ reason: VideoStopReason) {

@@ -6,7 +6,7 @@ import X264Encoder
 extension VideoSink {
   /// For pictures of the input's size; whatever has changed since the last frame is in it.
   func encoderTargets() -> EncoderTargets {
-    let wish = settings.withLock { $0.encoderWish }
+    let wish = settings.withLock { $0.encoderPreferences }
     return state.withLock { state in
       EncoderTargets(wish: wish, limits: state.encoderLimits, size: state.inputSize ?? VideoSize(0, 0))
     }
@@ -25,7 +25,7 @@ extension VideoSink {
     }
   }
 
-  private func tell(_ doubt: BitrateDoubt, _ targets: EncoderTargets) {
+  private func tell(_ doubt: ImplausibleBitrate, _ targets: EncoderTargets) {
     let reason =
       doubt.uncompressed < doubt.announced
       ? "but even uncompressed its pictures need only \(doubt.uncompressed)" : "which its connection can hardly carry"

@@ -43,7 +43,7 @@ extension VideoSink {
       isMotionWaiting.store(desk.input.isWaiting, ordering: .relaxed)
       return (isMine, desk.input.nextDeadline)
     }
-    setAlarm(at: deadline)
+    setTimer(at: deadline)
     guard isMine else { return }
     while let output = touches.withLock({ $0.next() }) {
       switch output {

@@ -53,8 +53,8 @@ struct VideoSinkSettings {
   var optionString = ""
 
   /// What the user would like of the encoder.
-  var encoderWish: EncoderWish {
-    EncoderWish(bitrate: Int(bitrate), frameRate: maxFrameRate, automaticBitrate: bitratePolicy)
+  var encoderPreferences: EncoderPreferences {
+    EncoderPreferences(bitrate: Int(bitrate), frameRate: maxFrameRate, automaticBitrate: bitratePolicy)
   }
 
   /// Who the app is, for the head unit.

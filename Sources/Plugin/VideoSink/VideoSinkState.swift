@@ -132,7 +132,7 @@ struct VideoSinkState: Sendable {
   }
 
   /// The stream to ask the head unit for.
-  var wish: VideoWish? {
+  var wish: VideoStartRequest? {
     guard wantsVideo, !isEnded, areDisplaysCurrent, let inputSize else { return nil }
     if let size = heldSize ?? expectedSize { return ladder.request(for: size) }
     guard !needsRenegotiation, framesBeforeWish == 0, accepts(inputSize) == true else { return nil }

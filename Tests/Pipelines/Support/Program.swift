@@ -33,7 +33,7 @@ final class Program {
   }
 
   /// A test that takes longer than this many seconds hangs.
-  private let patience: TimeInterval
+  private let testTimeout: TimeInterval
   private let process = Process()
   private let folder: TemporaryFolder
   private let name = UUID().uuidString
@@ -42,13 +42,13 @@ final class Program {
   ///   - arguments: the program, found in PATH, and what it gets.
   ///   - folder: for its output and its registry.
   ///   - input: its standard input, a Pipe or a FileHandle.
-  ///   - patience: the longest wait for its end or for what it says, in seconds.
+  ///   - testTimeout: the longest wait for its end or for what it says, in seconds.
   init(
     _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
-    input: Any = FileHandle.nullDevice, patience: TimeInterval = 120
+    input: Any = FileHandle.nullDevice, testTimeout: TimeInterval = 120
   ) throws {
     self.folder = folder
-    self.patience = patience
+    self.testTimeout = testTimeout
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
     // Nor does it open windows on the screen of whoever runs the tests.
@@ -148,7 +148,7 @@ final class Program {
   }
 
   private func waitUntil(_ condition: () -> Bool) -> Bool {
-    let deadline = Date(timeIntervalSinceNow: patience)
+    let deadline = Date(timeIntervalSinceNow: testTimeout)
     while !condition() {
       guard Date() < deadline else { return false }
       Thread.sleep(forTimeInterval: 0.01)

@@ -35,9 +35,9 @@ final class Screen {
   /// Looks until `match` finds what it looks for.
   @discardableResult
   func waitFor<Found>(
-    _ what: String, patience: TimeInterval = 30, _ match: (Screenshot) -> Found?
+    _ what: String, testTimeout: TimeInterval = 30, _ match: (Screenshot) -> Found?
   ) throws -> Found {
-    let deadline = Date(timeIntervalSinceNow: patience)
+    let deadline = Date(timeIntervalSinceNow: testTimeout)
     while Date() < deadline {
       if let found = try match(look()) { return found }
       Thread.sleep(forTimeInterval: 0.02)
@@ -53,7 +53,7 @@ final class Screen {
     return result.output
   }
 
-  /// Closes the connection of the program whose window is there, as a window manager does that loses its patience.
+  /// Closes the connection of the program whose window is there, as a window manager does that loses its testTimeout.
   func killWindow(at x: Int, _ y: Int) throws {
     let answer = try xdotool("mousemove", "\(x)", "\(y)", "getmouselocation", "--shell")
     let window = try #require(answer.firstMatch(of: /WINDOW=(\d+)/))

@@ -41,7 +41,7 @@ final class CarScreen {
   var statistics: Statistics { source.statistics }
 
   /// The next buffer; nil at the end of the stream, or when none comes.
-  func pull(within timeout: Duration = patience) -> Sample? {
+  func pull(within timeout: Duration = testTimeout) -> Sample? {
     let sink: UnsafeMutablePointer<GstAppSink> = output.pointer.cast()
     guard let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(timeout.nanoseconds)) else { return nil }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self)) }
@@ -61,7 +61,7 @@ final class CarScreen {
 
   /// Pulls until `match` finds what it looks for.
   func pull(until match: (Sample) -> Bool) throws -> Sample {
-    let deadline = MonotonicClock.now + patience
+    let deadline = MonotonicClock.now + testTimeout
     while MonotonicClock.now < deadline, let sample = pull() { if match(sample) { return sample } }
     throw TestFailure("no such buffer: \(statistics)")
   }

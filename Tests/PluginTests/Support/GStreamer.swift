@@ -28,7 +28,7 @@ struct TestFailure: Error, CustomStringConvertible {
 }
 
 /// The longest wait for anything: generous, because the machine may be busy with other things.
-let patience = Duration.seconds(30)
+let testTimeout = Duration.seconds(30)
 
 /// A reference to an element.
 final class Element {
@@ -143,7 +143,7 @@ func text(of caps: UnsafePointer<GstCaps>) -> String {
 
 /// Whether `condition` comes true in time; for what has no notification.
 func eventually(_ condition: () -> Bool) -> Bool {
-  let deadline = MonotonicClock.now + patience
+  let deadline = MonotonicClock.now + testTimeout
   while !condition() {
     guard MonotonicClock.now < deadline else { return false }
     g_usleep(2000)

@@ -30,7 +30,7 @@ final class NavigationRecorder: Sendable {
   /// Waits until `match` likes what has come.
   @discardableResult
   func wait(for what: String, _ match: ([String]) -> Bool) throws -> [String] {
-    let found = entries.wait(until: MonotonicClock.now + patience) { entries -> [String]? in
+    let found = entries.wait(until: MonotonicClock.now + testTimeout) { entries -> [String]? in
       let texts = entries.map(\.text)
       return match(texts) ? texts : nil
     }

@@ -121,7 +121,7 @@ func decode(_ units: [[UInt8]], width: Int, height: Int) throws -> [[UInt8]] {
   source.end()
   let sink: UnsafeMutablePointer<GstAppSink> = try pipeline["out"].pointer.cast()
   var pictures: [[UInt8]] = []
-  while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(patience.nanoseconds)) {
+  while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)) {
     pictures.append(bytes(of: gst_sample_get_buffer(sample)))
     gst_mini_object_unref(UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self))
   }
@@ -151,7 +151,7 @@ func encodedUnits(
   try pipeline.play()
   let sink: UnsafeMutablePointer<GstAppSink> = try pipeline["out"].pointer.cast()
   var units: [EncodedUnit] = []
-  while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(patience.nanoseconds)) {
+  while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)) {
     let buffer = gst_sample_get_buffer(sample)
     let isDelta = buffer.map { cgst_buffer_has_flag($0, GST_BUFFER_FLAG_DELTA_UNIT) != 0 } ?? true
     units.append(EncodedUnit(bytes: bytes(of: buffer), isDelta: isDelta))

@@ -55,7 +55,7 @@ final class Pipeline {
   func reach(_ state: GstState) throws {
     setState(state)
     var reached = GST_STATE_NULL
-    let result = gst_element_get_state(element.pointer, &reached, nil, GstClockTime(patience.nanoseconds))
+    let result = gst_element_get_state(element.pointer, &reached, nil, GstClockTime(testTimeout.nanoseconds))
     guard result != GST_STATE_CHANGE_FAILURE, reached == state else {
       throw TestFailure("\(state) was not reached, but \(reached): \(drain())")
     }
@@ -89,7 +89,7 @@ final class Pipeline {
         isDone.broadcast()
         gst_object_unref(pipeline)
       }) != nil,
-      isDone.wait(until: began + patience, for: { $0 ? true : nil }) != nil
+      isDone.wait(until: began + testTimeout, for: { $0 ? true : nil }) != nil
     else {
       Issue.record("\(failure)", sourceLocation: sourceLocation)
       return
@@ -123,7 +123,7 @@ final class Pipeline {
   /// ends the wait.
   @discardableResult
   func wait<R>(for what: String, _ match: (BusMessage) -> R?) throws -> R {
-    let deadline = MonotonicClock.now + patience
+    let deadline = MonotonicClock.now + testTimeout
     while let message = next(within: deadline - MonotonicClock.now) {
       if let result = match(message) { return result }
       if message.error != nil, messages.count(where: { $0.error != nil }) == 1 { break }

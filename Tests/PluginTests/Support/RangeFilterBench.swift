@@ -69,7 +69,7 @@ final class RangeFilterBench {
 
   /// The next sample; its caps as text, and what `body` makes of it.
   func pull<R>(_ body: (OpaquePointer) throws -> R) throws -> R {
-    guard let sample = gst_app_sink_try_pull_sample(sink.pointer.cast(), GstClockTime(patience.nanoseconds)) else {
+    guard let sample = gst_app_sink_try_pull_sample(sink.pointer.cast(), GstClockTime(testTimeout.nanoseconds)) else {
       throw TestFailure("no sample: \(pipeline.drain())")
     }
     defer { gst_sample_unref(sample) }

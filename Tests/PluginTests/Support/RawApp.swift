@@ -54,12 +54,12 @@ final class RawApp {
     send(request.payload, .rpc)
   }
 
-  func startVideo(_ parameters: VideoServiceParameters, patience: Duration = patience) throws {
+  func startVideo(_ parameters: VideoServiceParameters, testTimeout: Duration = testTimeout) throws {
     send(
       .control(
         .startService, service: .video, version: version, sessionID: sessionID,
         payload: parameters.bytes(version: version)))
-    try waitForFrame("video", patience: patience) {
+    try waitForFrame("video", testTimeout: testTimeout) {
       $0.header.controlFrame == .startServiceACK && $0.header.service == .video
     }
   }
@@ -99,9 +99,9 @@ final class RawApp {
 
   @discardableResult
   func waitForFrame(
-    _ what: String, patience: Duration = patience, _ match: (Frame) -> Bool
+    _ what: String, testTimeout: Duration = testTimeout, _ match: (Frame) -> Bool
   ) throws -> Frame {
-    let deadline = MonotonicClock.now + patience
+    let deadline = MonotonicClock.now + testTimeout
     while true {
       while case .frame(let frame)? = decoder.next() {
         if match(frame) { return frame }
@@ -120,7 +120,7 @@ final class RawApp {
 
   /// Whether the head unit closes the connection in time.
   func isClosed() -> Bool {
-    let deadline = MonotonicClock.now + patience
+    let deadline = MonotonicClock.now + testTimeout
     while MonotonicClock.now < deadline { if receive() == nil { return true } }
     return false
   }
@@ -153,7 +153,7 @@ final class RawApp {
   @discardableResult
   func send(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
-    let deadline = MonotonicClock.now + patience
+    let deadline = MonotonicClock.now + testTimeout
     while !rest.isEmpty, MonotonicClock.now < deadline {
       switch rest.withUnsafeBytes({ socket.send($0) }) {
       case .bytes(let count): rest = rest.dropFirst(count)

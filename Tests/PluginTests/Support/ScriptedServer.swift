@@ -39,7 +39,7 @@ final class ScriptedServer {
   /// Waits for what `match` finds among the reports.
   @discardableResult
   func wait<Result>(for what: String, _ match: (Report) -> Result?) throws -> Result {
-    let deadline = MonotonicClock.now + patience
+    let deadline = MonotonicClock.now + testTimeout
     guard let result = recorder.reports.wait(until: deadline, for: { $0.lazy.compactMap(match).first }) else {
       throw TestFailure("no \(what) at the head unit, but \(reports.map(\.event))")
     }

@@ -93,7 +93,7 @@ final class TestHeadUnit {
   /// Waits for what `match` finds in the record.
   @discardableResult
   func wait<R>(for what: String, _ match: (Record) -> R?) throws -> R {
-    guard let result = recorder.record.wait(until: MonotonicClock.now + patience, for: { match($0) }) else {
+    guard let result = recorder.record.wait(until: MonotonicClock.now + testTimeout, for: { match($0) }) else {
       throw TestFailure("no \(what) at the head unit, but \(record.events), \(record.video.count) frames")
     }
     return result
@@ -123,7 +123,7 @@ final class TestHeadUnit {
   func update(_ change: (inout VideoStreamingCapability) -> Void) throws {
     var update = VideoStreamingCapability()
     change(&update)
-    server.steer(.app(try waitForApp())) { [update] in $0.updateCapability(update, now: $1) }
+    server.control(.app(try waitForApp())) { [update] in $0.updateCapability(update, now: $1) }
   }
 
   /// What the driver does.

@@ -5,7 +5,7 @@ import Testing
 final class AppDriver {
   static let sessionID: UInt8 = 1
   static let hashID: Int32 = 0x10001
-  static let wish = VideoWish(size: VideoSize(800, 480))
+  static let wish = VideoStartRequest(size: VideoSize(800, 480))
 
   private(set) var session: AppSession
   private(set) var now = Duration.zero
@@ -89,9 +89,9 @@ extension AppDriver {
     perform(session.transportConnected(now: now))
   }
 
-  func setWish(_ wish: VideoWish?) {
+  func setVideoRequest(_ wish: VideoStartRequest?) {
     invariants.wished(wish)
-    perform(session.setVideoWish(wish, now: now))
+    perform(session.setVideoRequest(wish, now: now))
   }
 
   func setSupportedDisplays(_ displays: [VideoDisplay]) {
@@ -257,13 +257,13 @@ extension AppDriver {
 
   /// Registered in NONE with a known capability; `wish` is set.
   static func ready(
-    wish: VideoWish? = AppDriver.wish, _ configuration: AppSession.Configuration = AppDriver.configuration
+    wish: VideoStartRequest? = AppDriver.wish, _ configuration: AppSession.Configuration = AppDriver.configuration
   ) -> AppDriver {
     let driver = registering(configuration)
     driver.acceptRegistration()
     driver.answerCapability()
     driver.status(.none, .notStreamable)
-    driver.setWish(wish)
+    driver.setVideoRequest(wish)
     _ = driver.take()
     return driver
   }

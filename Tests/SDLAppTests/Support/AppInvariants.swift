@@ -5,7 +5,7 @@ import Testing
 struct AppInvariants {
   private var isRegistered = false
   private var statusAllows = false
-  private var wish: VideoWish?
+  private var wish: VideoStartRequest?
   private var isInForeground = true
   private var isSuspended = false
   /// The head unit can't have a video service that the app still counts on.
@@ -20,7 +20,7 @@ struct AppInvariants {
   /// Of the acknowledgement that began the session; nil before.
   private var header: (version: UInt8, sessionID: UInt8)?
 
-  mutating func wished(_ wish: VideoWish?) {
+  mutating func wished(_ wish: VideoStartRequest?) {
     self.wish = wish
   }
 

@@ -3,7 +3,7 @@ import SDLMessages
 import Synchronization
 
 /// Does something once, on the very thread that has come to a moment in the negotiation, before that thread goes on.
-final class Trap {
+final class NegotiationHook {
   /// Where on the way of caps.
   enum Moment: CaseIterable {
     /// Upstream has been asked to negotiate, and has not begun.
@@ -28,7 +28,7 @@ final class Trap {
     (self.moment, self.size, self.body) = (moment, size, body)
   }
 
-  var hasSprung: Bool { isSprung.load(ordering: .acquiring) }
+  var hasRun: Bool { isSprung.load(ordering: .acquiring) }
 
   /// Waits at a sink pad; returns the probe, which has to be removed.
   func set(at pad: UnsafeMutablePointer<GstPad>) -> gulong {
@@ -41,7 +41,7 @@ final class Trap {
       case .query, .acceptance: GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PULL.rawValue
       }
     return gst_pad_add_probe(
-      pad, GstPadProbeType(type), passTrap, Unmanaged.passRetained(self).toOpaque(), releaseTrap)
+      pad, GstPadProbeType(type), runNegotiationHook, Unmanaged.passRetained(self).toOpaque(), releaseNegotiationHook)
   }
 
   fileprivate func pass(_ pad: UnsafeMutablePointer<GstPad>, _ info: UnsafeMutablePointer<GstPadProbeInfo>) {
@@ -63,13 +63,13 @@ final class Trap {
   }
 }
 
-private func passTrap(
+private func runNegotiationHook(
   _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
 ) -> GstPadProbeReturn {
-  if let pad, let info, let data { Unmanaged<Trap>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.pass(pad, info) } }
+  if let pad, let info, let data { Unmanaged<NegotiationHook>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.pass(pad, info) } }
   return GST_PAD_PROBE_OK
 }
 
-private func releaseTrap(_ data: gpointer?) {
-  if let data { Unmanaged<Trap>.fromOpaque(data).release() }
+private func releaseNegotiationHook(_ data: gpointer?) {
+  if let data { Unmanaged<NegotiationHook>.fromOpaque(data).release() }
 }

@@ -6,7 +6,7 @@ import TestSupport
 /// Both machines joined in memory: the bytes of one reach the decoder of the other, cut at arbitrary places.
 ///
 /// All bytes of the app are delivered before those of the head unit, so that the cuts never change the conversation.
-final class Duet {
+final class JoinedSessions {
   private(set) var app: AppSession
   private(set) var headUnit: HeadUnitSession
   private(set) var now = Duration.zero
@@ -48,9 +48,9 @@ final class Duet {
     deliver()
   }
 
-  func setWish(_ wish: VideoWish?) {
+  func setVideoRequest(_ wish: VideoStartRequest?) {
     invariants.wished(wish)
-    perform(app.setVideoWish(wish, now: now))
+    perform(app.setVideoRequest(wish, now: now))
     deliver()
   }
 
@@ -174,7 +174,7 @@ final class Duet {
 
 // MARK: Starting points
 
-extension Duet {
+extension JoinedSessions {
   /// The conversation must not depend on them.
   static let seeds: [UInt64] = [1, 2, 3, 4]
 
@@ -186,13 +186,13 @@ extension Duet {
     return configuration
   }
 
-  static func streaming(_ configuration: HeadUnitConfiguration, seed: UInt64) -> Duet {
-    let duet = Duet(configuration, seed: seed)
-    duet.connect()
-    duet.setWish(AppDriver.wish)
-    duet.wait(.milliseconds(200))
-    #expect(duet.app.videoGrant != nil)
-    _ = duet.take()
-    return duet
+  static func streaming(_ configuration: HeadUnitConfiguration, seed: UInt64) -> JoinedSessions {
+    let sessions = JoinedSessions(configuration, seed: seed)
+    sessions.connect()
+    sessions.setVideoRequest(AppDriver.wish)
+    sessions.wait(.milliseconds(200))
+    #expect(sessions.app.videoGrant != nil)
+    _ = sessions.take()
+    return sessions
   }
 }

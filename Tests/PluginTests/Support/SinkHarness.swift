@@ -3,7 +3,7 @@ import GStreamerKit
 import SDLHeadUnit
 
 /// Frames from the test, through the sink, to a head unit.
-final class Drive {
+final class SinkHarness {
   let headUnit: TestHeadUnit
   /// Nil unless asked for.
   let tap: WireTap?

@@ -9,7 +9,7 @@ import Testing
 @testable import Plugin
 
 /// A source that may be asked for other sizes, the sink, and a head unit that resizes.
-final class ResizeDrive {
+final class ResizeHarness {
   let headUnit: TestHeadUnit
   let pipeline: Pipeline
 
@@ -36,7 +36,7 @@ final class ResizeDrive {
   }
 
   func update(_ update: VideoStreamingCapability) throws {
-    headUnit.server.steer(.app(try headUnit.waitForApp())) { $0.updateCapability(update, now: $1) }
+    headUnit.server.control(.app(try headUnit.waitForApp())) { $0.updateCapability(update, now: $1) }
   }
 
   /// What the head unit takes has reached the sink.
@@ -51,7 +51,7 @@ final class ResizeDrive {
   /// Waits for a service of this size, the last one, and for as many frames in it.
   /// - Parameter reopening: whether the driver opens the app again when it has lost the screen.
   func waitForFrames(_ count: Int = 3, of size: ImageResolution, reopening: Bool = false) throws {
-    let deadline = MonotonicClock.now + patience
+    let deadline = MonotonicClock.now + testTimeout
     while MonotonicClock.now < deadline {
       var isGone = false
       let hasCome = headUnit.await(until: deadline) { record in
@@ -153,7 +153,7 @@ func decodedSizes(of units: [[UInt8]]) throws -> [ImageResolution] {
   source.end()
   let sink: UnsafeMutablePointer<GstAppSink> = try pipeline["out"].pointer.cast()
   var sizes: [ImageResolution] = []
-  while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(patience.nanoseconds)) {
+  while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)) {
     var width: gint = 0
     var height: gint = 0
     if let structure = gst_sample_get_caps(sample).flatMap({ gst_caps_get_structure($0, 0) }) {

@@ -1,7 +1,7 @@
 import SDLMessages
 
 /// What the other apps of a head unit have to know about one.
-public struct AppStanding: Equatable, Sendable {
+public struct AppSummary: Equatable, Sendable {
   /// The kind of app, as far as apps displace each other by it. One that is both counts as a navigation app.
   public enum Role: Equatable, Sendable {
     case navigation
@@ -29,10 +29,10 @@ public struct AppStanding: Equatable, Sendable {
 
 extension HeadUnitSession {
   /// Nil before the registration, and after its end.
-  public var standing: AppStanding? {
+  public var summary: AppSummary? {
     guard let app else { return nil }
     var isStreaming = false
     if case .open = video { isStreaming = true }
-    return AppStanding(id: sessionID, role: app.role, level: app.chosenStatus.level, isStreaming: isStreaming)
+    return AppSummary(id: sessionID, role: app.role, level: app.chosenStatus.level, isStreaming: isStreaming)
   }
 }

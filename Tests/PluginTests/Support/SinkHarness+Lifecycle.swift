@@ -7,7 +7,7 @@ import SDLLink
 @testable import Plugin
 
 /// Drives through the lifecycle of the stream: what the driver does, what the app does, and what comes of it.
-extension Drive {
+extension SinkHarness {
   func setAppState(_ state: AppState) throws {
     try pipeline.sink.set("app-state", state.rawValue)
   }
@@ -40,7 +40,7 @@ extension Drive {
     let app = try headUnit.waitForApp()
     let mark = OnDriverDistraction(isDistractionLimited: true, lockScreenDismissalWarning: "settled")
     for _ in 0..<2 {
-      headUnit.server.steer(.app(app)) { $0.setDriverDistraction(mark, now: $1) }
+      headUnit.server.control(.app(app)) { $0.setDriverDistraction(mark, now: $1) }
       try pipeline.wait(for: "mark") {
         $0.isElement("sdl-driver-distraction") && $0.fields["text"] == "settled" ? true : nil
       }

@@ -5,9 +5,9 @@ extension HeadUnitLoop {
   /// As many as one session takes.
   private static let mostAnswersInAdvance = 100
 
-  func obey(_ order: HeadUnitServer.Order, now: Duration) {
+  func obey(_ order: HeadUnitServer.Operation, now: Duration) {
     switch order {
-    case .steer(let recipient, let input):
+    case .control(let recipient, let input):
       for app in recipients(recipient) { app.perform { input(&$0, now) } }
     case .read(let id, let isReading): recipients(.app(id)).first?.isReading = isReading
     case .disconnect(let recipient):
@@ -27,8 +27,8 @@ extension HeadUnitLoop {
           return []
         }
       }
-    case .situate(let change):
-      situation.note(change)
+    case .setCondition(let change):
+      conditions.note(change)
       for app in apps { app.perform { $0.adapt(to: change, now: now) } }
     case .behave(let change):
       configuration.behaviour.apply(change)
@@ -54,7 +54,7 @@ extension HeadUnitLoop {
     switch recipient {
     case .app(let id): return connected.filter { $0.id == id }
     case .appOnScreen:
-      let registered = connected.filter { $0.standing != nil }
+      let registered = connected.filter { $0.summary != nil }
       return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
     case .everyApp: return connected
     }
@@ -65,8 +65,8 @@ extension HeadUnitLoop {
     while stalledUntil == nil, let due = script.takeDue(at: now) {
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
       if let step = due.step, step.followsAppsEnd, recipients(recipient).isEmpty { recipient = .appOnScreen }
-      guard let order = HeadUnitServer.Order(due.command, for: recipient) else { continue }
-      let lacksApp = order.necessaryRecipient.map { recipients($0).isEmpty } ?? false
+      guard let order = HeadUnitServer.Operation(due.command, for: recipient) else { continue }
+      let lacksApp = order.requiredRecipient.map { recipients($0).isEmpty } ?? false
       if let step = due.step {
         let id: UInt8? = if case .app(let id) = recipient { id } else { nil }
         server.report(lacksApp ? .leftOut(step, id: id) : .carriedOut(step, id: id))

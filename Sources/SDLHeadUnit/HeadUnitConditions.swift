@@ -1,7 +1,7 @@
 import SDLMessages
 
 /// What concerns all apps of a head unit, also those that connect later.
-public struct HeadUnitSituation: Sendable {
+public struct HeadUnitConditions: Sendable {
   /// One thing that becomes different.
   public enum Change: Equatable, Sendable {
     case event(HMIEvent, isActive: Bool)
@@ -36,7 +36,7 @@ public struct HeadUnitSituation: Sendable {
 
 extension HeadUnitSession {
   /// Something becomes different for all apps.
-  public mutating func adapt(to change: HeadUnitSituation.Change, now: Duration) -> [Action] {
+  public mutating func adapt(to change: HeadUnitConditions.Change, now: Duration) -> [Action] {
     switch change {
     case .event(let event, let isActive): return setEvent(event, isActive: isActive, now: now)
     case .videoSilence(let isSilent):

@@ -1,5 +1,5 @@
 /// The stream that the app would like to send.
-public struct VideoWish: Equatable, Sendable {
+public struct VideoStartRequest: Equatable, Sendable {
   /// Size of the encoded pictures in pixels; both even.
   public var size: VideoSize
   /// How the H.264 is carried; the codec is always H.264.
@@ -16,7 +16,7 @@ public struct VideoWish: Equatable, Sendable {
   }
 }
 
-extension VideoWish: CustomStringConvertible {
+extension VideoStartRequest: CustomStringConvertible {
   /// "H264 over RTP, 800×480".
   public var description: String {
     isBare ? "a start without parameters, \(size)" : "\(VideoCodec.h264.rawValue) over \(transport.rawValue), \(size)"
@@ -50,7 +50,7 @@ public struct VideoGrant: Equatable, Sendable {
   /// Size of the pictures that the head unit expects.
   public var size: VideoSize
   /// The head unit acknowledged another size than it was asked for.
-  public var isSizeInsisted = false
+  public var isSizeOverridden = false
   /// How the head unit expects the video to be carried; it may have acknowledged another way than it was asked for.
   public var transport = VideoTransport.raw
   public var codec = VideoCodec.h264
