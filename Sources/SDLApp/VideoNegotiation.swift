@@ -125,7 +125,7 @@ public struct VideoNegotiation: Sendable {
 
   var input: Input?
   /// Also while only the frames will tell the input's size.
-  var isInputRaw = false
+  public internal(set) var isInputRaw = false
   var upstream = Upstream.settled
   var mismatch: SizeMismatch?
 
@@ -157,7 +157,7 @@ public struct VideoNegotiation: Sendable {
   private(set) var requested: VideoStartRequest?
 
   /// What holds for the next frame; computed with each input, so that a frame costs nothing.
-  private(set) var permission: Permission?
+  public private(set) var permission: Permission?
 
   /// The right to send pictures of the input now, and what to encode them for.
   public struct Permission: Equatable, Sendable {

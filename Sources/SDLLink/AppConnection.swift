@@ -95,6 +95,10 @@ public final class AppConnection: Sendable {
     threads.connection.join()
   }
 
+  /// Whether the caller runs in a callback of the observer, where nothing must be waited for that has to come from this very
+  /// thread.
+  public var isOnObserverThread: Bool { threads.isCurrent }
+
   /// A snapshot.
   public var statistics: LinkStatistics {
     LinkStatistics(

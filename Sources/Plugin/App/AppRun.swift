@@ -66,7 +66,8 @@ final class AppRun: Sendable {
   /// - Throws: the first thing in the settings that can't work.
   init<Host: AppHost>(_ settings: AppSettings, host: Host, time: TimeSource = .monotonic) throws(ElementError) {
     var configuration = try settings.connection()
-    configuration.trace = ProtocolLog(host.gstElement)
+    configuration.messageTrace = ProtocolLog(host.gstElement)
+    configuration.clock = time
     self.settings = settings
     self.time = time
     self.host = AppHostHandle(host)

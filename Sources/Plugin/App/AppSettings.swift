@@ -122,7 +122,7 @@ extension ConnectionState: ObjectEnumeration {
 }
 
 extension AppState: ObjectEnumeration {
-  static let objectType = EnumerationType<AppState>("GstSdlVideoSinkAppState")
+  public static let objectType = EnumerationType<AppState>("GstSdlVideoSinkAppState")
 
   public var row: EnumerationRow {
     switch self {

@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -99,7 +100,7 @@ enum SinkCaps {
   /// The profiles of 8-bit 4:2:0; head units decode no others.
   static let profiles = ["constrained-baseline", "baseline", "main", "constrained-high", "progressive-high", "high"]
 
-  private struct Offer: Hashable {
+  private struct Offer: Equatable {
     var size: VideoSize
     var rate: Fraction
   }
@@ -107,12 +108,12 @@ enum SinkCaps {
   /// First what head unit and app prefer, then H.264 in the same sizes, then raw video that is faster, which the sink
   /// thins out, or does not say what shape its pixels have.
   static func offer(_ displays: [VideoDisplay], maximumRate: Fraction?) -> Caps {
-    var known: Set<Offer> = []
-    let offers = displays.compactMap { display -> Offer? in
-      guard let size = display.streamSize else { return nil }
+    var offers: [Offer] = []
+    for display in displays {
+      guard let size = display.streamSize else { continue }
       let rate = EncoderTargets.frameRate(wish: maximumRate, announced: display.frameRate)
       let offer = Offer(size: size, rate: rate)
-      return known.insert(offer).inserted ? offer : nil
+      if !offers.contains(offer) { offers.append(offer) }
     }
     var caps = Caps()
     for offer in offers { caps.append(raw(offer.size, upTo: offer.rate.terms, hasSquarePixels: true)) }

@@ -1,3 +1,4 @@
+import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink

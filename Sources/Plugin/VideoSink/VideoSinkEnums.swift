@@ -3,7 +3,7 @@ import SDLApp
 import X264Encoder
 
 extension VideoStreamState: ObjectEnumeration {
-  static public let objectType = EnumerationType<VideoStreamState>("GstSdlVideoSinkStreamState")
+  public static let objectType = EnumerationType<VideoStreamState>("GstSdlVideoSinkStreamState")
 
   public var row: EnumerationRow {
     switch self {
@@ -17,7 +17,7 @@ extension VideoStreamState: ObjectEnumeration {
 }
 
 extension SuspendPolicy: ObjectEnumeration {
-  static public let objectType = EnumerationType<SuspendPolicy>("GstSdlVideoSinkSuspendPolicy")
+  public static let objectType = EnumerationType<SuspendPolicy>("GstSdlVideoSinkSuspendPolicy")
 
   public var row: EnumerationRow {
     switch self {
@@ -31,7 +31,7 @@ extension SuspendPolicy: ObjectEnumeration {
 }
 
 extension ResizePolicy: ObjectEnumeration {
-  static public let objectType = EnumerationType<ResizePolicy>("GstSdlVideoSinkResizePolicy")
+  public static let objectType = EnumerationType<ResizePolicy>("GstSdlVideoSinkResizePolicy")
 
   public var row: EnumerationRow {
     switch self {
@@ -43,7 +43,7 @@ extension ResizePolicy: ObjectEnumeration {
 }
 
 extension BitratePolicy: ObjectEnumeration {
-  static public let objectType = EnumerationType<BitratePolicy>("GstSdlVideoSinkBitratePolicy")
+  public static let objectType = EnumerationType<BitratePolicy>("GstSdlVideoSinkBitratePolicy")
 
   public var row: EnumerationRow {
     switch self {
@@ -55,7 +55,7 @@ extension BitratePolicy: ObjectEnumeration {
 }
 
 extension SpeedPreset: ObjectEnumeration {
-  static public let objectType = EnumerationType<SpeedPreset>("GstSdlVideoSinkSpeedPreset")
+  public static let objectType = EnumerationType<SpeedPreset>("GstSdlVideoSinkSpeedPreset")
 
   public var row: EnumerationRow {
     switch self {
