@@ -1,5 +1,10 @@
-/// Touchable rectangles, for head units that want to know of them.
+/// Touchable rectangles, for head units that ask for them.
 extension AppSession {
+  /// The most result codes that are reported, and the longest of them in bytes: the specification has some 30, and what
+  /// a head unit makes up besides must not fill the memory.
+  static let maximumHapticRefusals = 32
+  static let longestResultCode = 100
+
   /// What can be touched in the pictures from now on; nil leaves the head unit as it is, an empty list clears.
   public mutating func setHapticRectangles(_ list: HapticRectangleList?, now: Duration) -> [Action] {
     guard haptics.list != list else { return [] }
@@ -23,7 +28,9 @@ extension AppSession {
     let text = "\(result.resultCode)\(result.info.map { ": \($0)" } ?? "")"
     actions.append(.report(.diagnostic("SendHapticData failed, \(text)")))
     // Out of FULL in the meantime, the refusal is what has to come.
-    guard hmiStatus?.level == .full, hapticRefusals.insert(result.resultCode).inserted else { return }
+    guard hmiStatus?.level == .full, hapticRefusals.count < Self.maximumHapticRefusals,
+      result.resultCode.utf8.count <= Self.longestResultCode, hapticRefusals.insert(result.resultCode).inserted
+    else { return }
     actions.append(.report(.hapticRectanglesRefused(resultCode: result.resultCode, info: result.info)))
   }
 }

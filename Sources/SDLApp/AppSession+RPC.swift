@@ -2,7 +2,7 @@
 extension AppSession {
   /// RPC version that first had the video streaming capability.
   private static let capabilityVersion = RPCVersion(4, 5)
-  /// RPC version that first let the app tell its own.
+  /// RPC version that first had OnAppCapabilityUpdated.
   private static let appCapabilityVersion = RPCVersion(7, 1)
 
   mutating func register() {
@@ -138,7 +138,7 @@ extension AppSession {
       if geometry.display != videoGeometry?.display { interruptTouches() }
       videoGeometry = geometry
     }
-    actions.append(.report(.videoCapability(video, fallbackSize: displaySize)))
+    actions.append(.report(.videoCapability(video, fallbackSize: fallbackSize)))
   }
 
   /// Head units before RPC 4.5 take H.264 in the size of their display.
@@ -149,26 +149,23 @@ extension AppSession {
     guard isVideoSupported else { return fail(.videoNotSupported) }
     capability = .unavailable
     stream.startDelay = configuration.legacyStartDelay
-    actions.append(.report(.videoCapability(nil, fallbackSize: displaySize)))
+    actions.append(.report(.videoCapability(nil, fallbackSize: fallbackSize)))
   }
 
-  /// Tells the head unit, once in a session, which of its displays the app supports; in its own words.
-  mutating func tellSupport() {
-    guard !hasToldSupport, case .known(let video) = capability, let version = headUnit?.rpcVersion,
+  /// Sends the head unit, once in a session, those of the entries of its capability that the app supports (SDL-0296).
+  /// Displays of a list that it has replaced are not among them: SDL-0332 wants a part of what it announces.
+  mutating func announceSupportedDisplays() {
+    guard !hasAnnouncedDisplays, case .known(let video) = capability, let version = headUnit?.rpcVersion,
       version >= Self.appCapabilityVersion
     else { return }
     let supported = Set(supportedDisplays.map(\.identity))
     let entries = VideoDisplay.entries(of: video).filter { supported.contains($0.display.identity) }.map(\.entry)
     guard !entries.isEmpty else { return }
-    hasToldSupport = true
+    hasAnnouncedDisplays = true
     sendRPC(
       RPCMessage(
         type: .notification, function: .onAppCapabilityUpdated, correlationID: 0,
         parameters: OnAppCapabilityUpdated(supported: entries).json))
-  }
-
-  var displaySize: VideoSize? {
-    registration?.screenResolution.map { VideoSize($0.width, $0.height) }
   }
 
   private mutating func receiveNotification(_ function: FunctionID, _ parameters: JSONObject) {
@@ -209,7 +206,7 @@ extension AppSession {
     guard case .registered = phase else { return }
     switch capability {
     case .known(let current):
-      let merged = current.updated(by: update)
+      let merged = current.updated(by: update, inUse: displayInUse)
       if merged != current { setCapability(merged) }
     case .unavailable: setCapability(update)
     case .unknown, .requested, .deferred:

@@ -23,8 +23,8 @@ public struct AppSession: Sendable {
     case registered(HeadUnitInfo)
     /// Of the main window.
     case hmiStatus(HMIStatus)
-    /// What video the head unit takes, at first and whenever it changes. `fallbackSize` is the display's size, for
-    /// head units that have no video capability.
+    /// What video the head unit takes, at first and whenever it changes. `fallbackSize` is for head units that announce
+    /// no size: that of the screen or, on an old screen that enlarges pictures, that of the pictures.
     case videoCapability(VideoStreamingCapability?, fallbackSize: VideoSize?)
     case videoStarted(VideoGrant)
     /// The app has left the foreground: the service and the grant are kept, but only a notice may still be sent.
@@ -136,10 +136,11 @@ public struct AppSession: Sendable {
   /// What was updated before it was known; newer than the answer that is still on its way.
   var earlyCapabilityUpdate: VideoStreamingCapability?
 
-  var wish: VideoStartRequest?
+  /// The stream that the app asks for; nil for none.
+  var videoRequest: VideoStartRequest?
   /// What the app can stream of what the head unit can show.
   var supportedDisplays: [VideoDisplay] = []
-  var hasToldSupport = false
+  var hasAnnouncedDisplays = false
   var appState = AppState.foreground
   var stream = VideoStream()
   /// That of the last ``VideoGrant``.
@@ -150,7 +151,7 @@ public struct AppSession: Sendable {
   var videoGeometry: VideoGeometry?
   var touches = TouchTracker()
   var haptics = HapticDelivery()
-  /// Result codes that the app knows of.
+  /// Result codes that were reported to the app, at most ``maximumHapticRefusals``.
   var hapticRefusals: Set<String> = []
 
   /// The right to send video; nil while no byte may go out.
@@ -167,9 +168,10 @@ public struct AppSession: Sendable {
   public init(configuration: Configuration, lastEpoch: UInt32 = 0) {
     self.configuration = configuration
     epoch = lastEpoch
-    stream.timing.start = configuration.videoStartTimeout
-    stream.timing.patientStart = max(configuration.videoStartTimeout, stream.timing.patientStart)
-    stream.timing.longestRetry = configuration.longestVideoRetry
+    stream.timeouts.start = configuration.videoStartTimeout
+    stream.timeouts.startAfterUnanswered = max(
+      configuration.videoStartTimeout, stream.timeouts.startAfterUnanswered)
+    stream.history.limits.longestPause = configuration.longestVideoRetry
     stream.restartsAfterPause = configuration.restartsOnForeground
   }
 
@@ -222,9 +224,10 @@ extension AppSession {
     }
   }
 
-  /// What the app would like to stream from now on; nil for nothing.
-  public mutating func setVideoRequest(_ wish: VideoStartRequest?, now: Duration) -> [Action] {
-    perform(at: now) { $0.wish = wish }
+  /// Asks for a stream from now on, or for none if `request` is nil. Asking again for what failed does not shorten the
+  /// pause before the next attempt.
+  public mutating func setVideoRequest(_ request: VideoStartRequest?, now: Duration) -> [Action] {
+    perform(at: now) { $0.videoRequest = request }
   }
 
   /// Which of the head unit's displays the app supports from now on. The head unit is told once, before the first start

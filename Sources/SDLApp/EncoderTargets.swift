@@ -18,7 +18,8 @@ public struct EncoderTargets: Equatable, Sendable {
   public static let maximumFrameRate = 240
 
   /// - Parameter size: of the encoded pictures.
-  public init(wish: EncoderPreferences = EncoderPreferences(), limits: EncoderLimits = EncoderLimits(), size: VideoSize) {
+  public init(wish: EncoderPreferences = EncoderPreferences(), limits: EncoderLimits = EncoderLimits(), size: VideoSize)
+  {
     let frameRate = Self.frameRate(wish: wish.frameRate, announced: limits.preferredFrameRate)
     let announced = limits.maximumBitrate.flatMap { $0 > 0 ? $0 : nil }
     let doubt = announced.flatMap { announced in

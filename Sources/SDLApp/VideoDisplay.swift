@@ -18,6 +18,9 @@ public struct VideoDisplay: Equatable, Sendable {
   public var formats: [VideoStreamingFormat]?
   /// Whether the head unit wants to know where the picture can be touched.
   public var takesHapticData = false
+  /// From a list that a later size has replaced: asked for only once the head unit has refused the sizes that it
+  /// announces now.
+  public var isFallback = false
 
   /// The smallest side that is encoded.
   public static let minimumSide = 16

@@ -1,5 +1,5 @@
 /// The stream that the app would like to send.
-public struct VideoStartRequest: Equatable, Sendable {
+public struct VideoStartRequest: Hashable, Sendable {
   /// Size of the encoded pictures in pixels; both even.
   public var size: VideoSize
   /// How the H.264 is carried; the codec is always H.264.

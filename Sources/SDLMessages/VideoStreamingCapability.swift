@@ -64,8 +64,11 @@ public struct VideoStreamingCapability: RPCParameters {
   public var preferredFPS: Int?
   /// Further sizes that the head unit can show.
   public var additionalCapabilities: [VideoStreamingCapability]?
-  /// How many further ones were received, but not read.
-  public private(set) var unreadCapabilityCount = 0
+  /// The last list of additional capabilities that an update has replaced without sending another
+  /// (``updated(by:)``). Not part of the JSON.
+  public var formerCapabilities: [VideoStreamingCapability] = []
+  /// How many additional capabilities were received beyond ``maximumAdditionalCapabilities``, and not read.
+  public internal(set) var unreadCapabilityCount = 0
 
   /// The most additional capabilities that are read; the specification allows 100.
   public static let maximumAdditionalCapabilities = 100
@@ -113,29 +116,5 @@ public struct VideoStreamingCapability: RPCParameters {
       "preferredFPS": preferredFPS.map(JSONValue.integer),
       "additionalVideoStreamingCapabilities": additionalCapabilities.map { .array($0.map { .object($0.json) }) },
     ])
-  }
-}
-
-extension VideoStreamingCapability {
-  /// This capability with the members that `update` has; head units send partial updates. One that changes the size
-  /// without a list of its own ends the former list: its sizes belong to a layout of the screen that is no more.
-  public func updated(by update: VideoStreamingCapability) -> VideoStreamingCapability {
-    var merged = VideoStreamingCapability()
-    merged.preferredResolution = update.preferredResolution ?? preferredResolution
-    merged.maxBitrate = update.maxBitrate ?? maxBitrate
-    merged.supportedFormats = update.supportedFormats ?? supportedFormats
-    merged.hapticSpatialDataSupported = update.hapticSpatialDataSupported ?? hapticSpatialDataSupported
-    merged.diagonalScreenSize = update.diagonalScreenSize ?? diagonalScreenSize
-    merged.pixelPerInch = update.pixelPerInch ?? pixelPerInch
-    merged.scale = update.scale ?? scale
-    merged.preferredFPS = update.preferredFPS ?? preferredFPS
-    if let additional = update.additionalCapabilities {
-      merged.additionalCapabilities = additional
-      merged.unreadCapabilityCount = update.unreadCapabilityCount
-    } else if merged.preferredResolution == preferredResolution {
-      merged.additionalCapabilities = additionalCapabilities
-      merged.unreadCapabilityCount = unreadCapabilityCount
-    }
-    return merged
   }
 }

@@ -143,7 +143,7 @@ import Testing
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
   }
 
-  @Test func retryIsForgottenInTheBackground() {
+  @Test func nothingIsTriedInTheBackground() {
     let driver = AppDriver.starting()
     driver.refuseVideo()
     driver.setAppState(.background)

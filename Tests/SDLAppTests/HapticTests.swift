@@ -3,11 +3,11 @@ import Testing
 
 /// When which rectangles are sent (rows T of the acceptance cases).
 @Suite struct HapticTests {
-  private static let full = "• status FULL STREAMABLE"
-  private static let limited = "• status LIMITED STREAMABLE"
-  private static let request = "→ SendHapticData request"
+  static let full = "• status FULL STREAMABLE"
+  static let limited = "• status LIMITED STREAMABLE"
+  static let request = "→ SendHapticData request"
 
-  private static func capability(
+  static func capability(
     _ width: Int = 800, _ height: Int = 480, isSupported: Bool? = true
   ) -> VideoStreamingCapability {
     var capability = AppDriver.capability
@@ -17,7 +17,7 @@ import Testing
   }
 
   /// In FULL, with the service acknowledged.
-  private static func streaming(_ capability: VideoStreamingCapability = capability()) -> AppDriver {
+  static func streaming(_ capability: VideoStreamingCapability = capability()) -> AppDriver {
     let driver = AppDriver.ready(wish: nil)
     driver.updateCapability(capability)
     driver.setVideoRequest(AppDriver.wish)
@@ -28,20 +28,20 @@ import Testing
   }
 
   /// Squares in the pictures, one for each left edge.
-  private static func list(_ edges: [Double], pictureSize: VideoSize? = nil) -> HapticRectangleList {
+  static func list(_ edges: [Double], pictureSize: VideoSize? = nil) -> HapticRectangleList {
     HapticRectangleList(
       edges.map { HapticRectangle(id: 0, x: $0, y: 0, width: 10, height: 10) }, pictureSize: pictureSize)
   }
 
   /// The left edges that were sent, request by request.
-  private static func sent(_ driver: AppDriver) throws -> [[Double]] {
+  static func sent(_ driver: AppDriver) throws -> [[Double]] {
     defer { _ = driver.take() }
     return try driver.frames.filter { $0.header.frameType != .control }.map { try RPCMessage(payload: $0.payload) }
       .filter { $0.function == .sendHapticData }
       .map { SendHapticData(json: $0.parameters).rectangles.map(\.x) }
   }
 
-  private static func answer(_ driver: AppDriver, _ code: ResultCode = .success) {
+  static func answer(_ driver: AppDriver, _ code: ResultCode = .success) {
     driver.respond(.sendHapticData, RPCResult(success: code == .success, resultCode: code).json)
   }
 
@@ -238,68 +238,6 @@ import Testing
     #expect(try Self.sent(driver) == [])
     driver.acknowledgeVideo()
     #expect(try Self.sent(driver) == [[10]])
-  }
-
-  /// The list is at fault, so the next one gets its chance; the app is told once.
-  @Test(arguments: [ResultCode.invalidData, .genericError])
-  func refusedList(code: ResultCode) throws {
-    let driver = Self.streaming()
-    driver.setHapticRectangles(Self.list([10]))
-    _ = driver.take()
-    Self.answer(driver, code)
-    #expect(driver.take() == ["• diagnostic", "• haptic rectangles refused \(code.rawValue)"])
-    driver.wait(.seconds(1))
-    driver.status(.full, .streamable)
-    #expect(driver.take() == [Self.full])
-    driver.setHapticRectangles(Self.list([20]))
-    #expect(try Self.sent(driver) == [[20]])
-    Self.answer(driver, code)
-    #expect(driver.take() == ["• diagnostic"])
-  }
-
-  /// The request is not allowed, until something changes that may allow it.
-  @Test(arguments: [ResultCode.disallowed, .userDisallowed, .unsupportedRequest, .unsupportedResource])
-  func refusedRequest(code: ResultCode) throws {
-    let driver = Self.streaming()
-    driver.setHapticRectangles(Self.list([10]))
-    _ = driver.take()
-    Self.answer(driver, code)
-    #expect(driver.take() == ["• diagnostic", "• haptic rectangles refused \(code.rawValue)"])
-    driver.wait(.seconds(1))
-    driver.setHapticRectangles(Self.list([20]))
-    #expect(driver.take() == [])
-    driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: [:]).json)
-    #expect(try Self.sent(driver) == [[20]])
-    Self.answer(driver, code)
-    #expect(driver.take() == ["• diagnostic"])
-    driver.wait(.seconds(1))
-    driver.status(.limited, .streamable)
-    driver.status(.full, .streamable)
-    #expect(try Self.sent(driver) == [[20]])
-  }
-
-  /// The level changes while the request is on its way: nothing is wrong, and it is repeated in FULL.
-  @Test func refusedOutOfFull() throws {
-    let driver = Self.streaming()
-    driver.setHapticRectangles(Self.list([10]))
-    driver.status(.limited, .streamable)
-    _ = driver.take()
-    Self.answer(driver, .disallowed)
-    #expect(driver.take() == ["• diagnostic"])
-    driver.wait(.seconds(1))
-    driver.status(.full, .streamable)
-    #expect(try Self.sent(driver) == [[10]])
-  }
-
-  @Test func unanswered() throws {
-    let driver = Self.streaming()
-    driver.setHapticRectangles(Self.list([10]))
-    driver.setHapticRectangles(Self.list([20]))
-    _ = driver.take()
-    driver.wait(.milliseconds(11_999))
-    #expect(driver.take() == [])
-    driver.wait(.milliseconds(1))
-    #expect(driver.take() == ["• diagnostic", Self.request])
   }
 
   @Test func nothingAfterTheEnd() {

@@ -9,7 +9,8 @@ import Testing
   }
 
   @Test(arguments: JoinedSessions.seeds) func coldStart(seed: UInt64) {
-    let sessions = JoinedSessions(JoinedSessions.configuration { $0.behaviour.sendsCoreNotifications = true }, seed: seed)
+    let sessions = JoinedSessions(
+      JoinedSessions.configuration { $0.behaviour.sendsCoreNotifications = true }, seed: seed)
     sessions.setVideoRequest(AppDriver.wish)
     sessions.connect()
     #expect(

@@ -81,11 +81,23 @@ import Testing
     #expect(driver.take().last == Self.start)
   }
 
-  /// The refusal of what is not wished any more is no failure.
-  @Test(arguments: [[], ["width"]]) func refusedAfterTheWishChanged(rejected: [String]) {
+  /// The refusal of a size that the app does not ask for any more is no failure.
+  @Test func refusedAfterTheRequestChanged() {
     let driver = AppDriver.starting()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
-    driver.refuseVideo(rejected)
+    driver.refuseVideo(["width"])
+    #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
+  }
+
+  /// A refusal that names nothing may be of the moment, so that the new request has to wait like the old one.
+  @Test func refusedWithoutParametersAfterTheRequestChanged() {
+    let driver = AppDriver.starting()
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
+    driver.refuseVideo()
+    #expect(driver.take() == ["• start of 800×480 failed [], again after 2.0 seconds"])
+    driver.wait(milliseconds: 1999)
+    #expect(driver.take().isEmpty)
+    driver.wait(milliseconds: 1)
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
   }
 

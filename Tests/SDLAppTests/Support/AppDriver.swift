@@ -229,6 +229,11 @@ extension AppDriver {
     respond(.getSystemCapability, result.merging(answer) { first, _ in first })
   }
 
+  /// The first finger comes down, in pixels of the head unit's display.
+  func touch(_ x: Int, _ y: Int) {
+    notify(.onTouchEvent, OnTouchEvent(kind: .begin, fingers: [.init(id: 0, samples: [.init(x: x, y: y)])]).json)
+  }
+
   func updateCapability(_ update: VideoStreamingCapability) {
     notify(.onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
   }
