@@ -39,7 +39,7 @@ extension AppSession {
     }
   }
 
-  /// A handshake that nobody answers would keep the head unit waiting for ever.
+  /// Refuses a TLS handshake, since a head unit would wait for ever for an answer.
   private mutating func receiveSecurityQuery(_ payload: [UInt8]) {
     guard let query = SecurityQuery(payload: payload), query.queryID == SecurityQuery.handshakeID else { return }
     let answer = SecurityQuery.notSupported(text: "this app does not encrypt")
@@ -54,7 +54,7 @@ extension AppSession {
     switch message.type {
     case .response:
       guard let function = requests.take(message) else {
-        return actions.append(.report(.diagnostic("ignored an answer to nothing: \(message.function)")))
+        return actions.append(.report(.diagnostic("ignored a response without a request: \(message.function)")))
       }
       receiveResponse(to: function, message.parameters)
     case .notification: receiveNotification(message.function, message.parameters)
@@ -133,7 +133,8 @@ extension AppSession {
       actions.append(
         .report(.diagnostic("the head unit's list of video capabilities is too long: \(count) were cut off")))
     }
-    // A service that goes on under another capability may be shown elsewhere; one that ends stays where it was.
+    // The running service may be shown in another place from now on; where the capability does not show its size any
+    // more, it is about to end.
     if let size = videoGrant?.size, let geometry = announcedGeometry(of: size) {
       if geometry.display != videoGeometry?.display { interruptTouches() }
       videoGeometry = geometry
@@ -141,7 +142,7 @@ extension AppSession {
     actions.append(.report(.videoCapability(video, fallbackSize: fallbackSize)))
   }
 
-  /// Head units before RPC 4.5 take H.264 in the size of their display.
+  /// Goes on without a capability: head units before RPC 4.5 take H.264 in the size of their screen.
   private mutating func capabilityUnavailable() {
     guard case .registered = phase else { return }
     if let earlyCapabilityUpdate { return setCapability(earlyCapabilityUpdate) }
@@ -185,7 +186,7 @@ extension AppSession {
         actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is not supported")))
       }
     default:
-      // Policy updates, icons, languages, hashes: nothing that a stream depends on, and nothing that must be answered.
+      // Policy updates, icons, languages, hashes: no stream depends on them, and none has to be answered.
       break
     }
   }

@@ -7,7 +7,7 @@ extension AppSession {
   private static let longestPlainSide = 800
   private static let legacyScale = 4.0 / 3
 
-  /// As told at the registration, in pixels.
+  /// As announced in the answer to RegisterAppInterface, in pixels.
   var screenSize: VideoSize? {
     registration?.screenResolution.map { VideoSize($0.width, $0.height) }
   }

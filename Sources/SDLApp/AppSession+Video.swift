@@ -106,7 +106,8 @@ extension AppSession {
     return sizes.lazy.compactMap(\.self).compactMap { announcedDisplay(of: $0) }.first
   }
 
-  /// Ends the stream because the session ends; on a session that stands the head unit is told.
+  /// Ends the stream because the session ends. EndService is only sent when the app ends it, since otherwise the session
+  /// is already gone.
   mutating func stopVideo(_ reason: VideoStopReason) {
     let outputs = stream.reconcile(.closed(reason), now: now)
     perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService })

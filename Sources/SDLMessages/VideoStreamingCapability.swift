@@ -3,7 +3,7 @@ public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
   public var width: Int
   public var height: Int
 
-  /// Memberwise.
+  /// Creates a size of `width` × `height` pixels.
   public init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
@@ -24,13 +24,13 @@ public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(width)×\(height)" }
 }
 
-/// A way to transport and code video (`VideoStreamingFormat`); kept as text because head units list formats that are
-/// of no use here.
+/// A protocol and a codec for video (`VideoStreamingFormat`); as text, because head units also list formats that are
+/// unknown here.
 public struct VideoStreamingFormat: Hashable, Sendable, CustomStringConvertible {
   public var videoProtocol: String
   public var codec: String
 
-  /// Memberwise.
+  /// Creates a format from the names in `VideoStreamingProtocol` and `VideoStreamingCodec`.
   public init(videoProtocol: String, codec: String) {
     self.videoProtocol = videoProtocol
     self.codec = codec
@@ -45,8 +45,8 @@ public struct VideoStreamingFormat: Hashable, Sendable, CustomStringConvertible 
   public var description: String { "\(codec) over \(videoProtocol)" }
 }
 
-/// What video a head unit takes (`VideoStreamingCapability`). Everything may be absent; in an update, absent means
-/// unchanged.
+/// The video that a head unit can show (`VideoStreamingCapability`). Every member may be absent; in an update, absent
+/// means unchanged.
 public struct VideoStreamingCapability: RPCParameters {
   /// Display area in head-unit pixels.
   public var preferredResolution: ImageResolution?
@@ -58,7 +58,8 @@ public struct VideoStreamingCapability: RPCParameters {
   /// Inches.
   public var diagonalScreenSize: Double?
   public var pixelPerInch: Double?
-  /// The head unit enlarges the video by this; the specification allows 1…10, but any number is passed on.
+  /// The factor by which the head unit enlarges the video. The specification allows 1…10; other numbers are kept as they
+  /// are.
   public var scale: Double?
   /// Frames per second.
   public var preferredFPS: Int?
@@ -73,7 +74,7 @@ public struct VideoStreamingCapability: RPCParameters {
   /// The most additional capabilities that are read; the specification allows 100.
   public static let maximumAdditionalCapabilities = 100
 
-  /// A capability that says nothing.
+  /// Creates a capability without any member.
   public init() {}
 
   public init(json: JSONObject) {

@@ -52,7 +52,7 @@ extension VideoSink {
     var known: Set<String> = []
     let streams = displays.compactMap { display -> (size: String, rate: String)? in
       guard let size = display.streamSize else { return nil }
-      let rate = EncoderTargets.frameRate(wish: wish, announced: display.frameRate)
+      let rate = EncoderTargets.frameRate(preferred: wish, announced: display.frameRate)
       let stream = (
         size: "width=(int)\(size.width),height=(int)\(size.height)", rate: "\(rate.numerator)/\(rate.denominator)"
       )

@@ -127,7 +127,7 @@ extension VideoSink {
   /// For H.264 input, which has no encoder here.
   private func noticeSettings(_ grant: VideoGrant, _ user: VideoSinkSettings) -> EncoderSettings {
     let targets = state.withLock { state in
-      EncoderTargets(wish: user.encoderPreferences, limits: state.encoderLimits, size: grant.size)
+      EncoderTargets(preferences: user.encoderPreferences, limits: state.encoderLimits, size: grant.size)
     }
     return EncoderSettings(
       width: grant.size.width, height: grant.size.height, frameRate: FrameRate(targets.frameRate), pixelFormat: .i420,

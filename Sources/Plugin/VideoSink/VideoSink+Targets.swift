@@ -8,7 +8,7 @@ extension VideoSink {
   func encoderTargets() -> EncoderTargets {
     let wish = settings.withLock { $0.encoderPreferences }
     return state.withLock { state in
-      EncoderTargets(wish: wish, limits: state.encoderLimits, size: state.inputSize ?? VideoSize(0, 0))
+      EncoderTargets(preferences: wish, limits: state.encoderLimits, size: state.inputSize ?? VideoSize(0, 0))
     }
   }
 
@@ -18,7 +18,7 @@ extension VideoSink {
     let former = input.targets
     input.targets = targets
     log(GST_LEVEL_INFO, "aiming at \(targets.bitrate) kbit/s and \(targets.frameRate) frames per second")
-    if let doubt = targets.doubt, doubt != former?.doubt { tell(doubt, targets) }
+    if let doubt = targets.implausibleBitrate, doubt != former?.implausibleBitrate { tell(doubt, targets) }
     // What is too fast is thinned out without disturbing upstream; only upstream itself can be faster again.
     if let former, former.frameRate < targets.frameRate, let rate = input.frameRate, rate < targets.frameRate {
       gst_pad_push_event(cgst_base_sink_pad(element), gst_event_new_reconfigure())
@@ -45,7 +45,7 @@ extension VideoSink {
     guard let rate = input.frameRate?.value ?? measured else { return }
     let wish = settings.withLock { $0.maxFrameRate }
     let announced = state.withLock { $0.encoderLimits.preferredFrameRate }
-    let limit = EncoderTargets.frameRate(wish: wish, announced: announced)
+    let limit = EncoderTargets.frameRate(preferred: wish, announced: announced)
     guard wish != nil || announced != nil, rate > limit.value * Self.rateTolerance else { return }
     input.hasWarnedAboutRate = true
     let told = Fraction(Int((rate * 1000).rounded()), 1000) ?? limit
