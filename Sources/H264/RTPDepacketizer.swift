@@ -3,7 +3,7 @@
 ///
 /// Takes single NAL units, STAP-A and FU-A; payload type and source are free and may change. An access unit ends with
 /// the marker bit on the last piece of a NAL unit, or where the timestamp changes. What breaks a rule is reported, and
-/// the rest is used where possible. Memory is bounded, if ``next()`` is called until it returns nil.
+/// the rest is used as far as it goes. Memory is bounded, if ``next()`` is called until it returns nil.
 public struct RTPDepacketizer: Sendable {
   /// The NAL units of one picture.
   public struct AccessUnit: Equatable, Sendable {
@@ -16,7 +16,7 @@ public struct RTPDepacketizer: Sendable {
     /// Packets were lost in it or directly before it.
     public var hasLoss: Bool
 
-    /// Creates an access unit from bytes in Annex B form.
+    /// Creates an access unit.
     public init(bytes: [UInt8], timestamp: UInt32, hasMarker: Bool, hasLoss: Bool) {
       self.bytes = bytes
       self.timestamp = timestamp

@@ -14,7 +14,7 @@ public struct RTPHeader: Equatable, Sendable {
   /// The sender's number (SSRC).
   public var synchronizationSource: UInt32
 
-  /// Creates a header; of `payloadType` the lower seven bits count.
+  /// Creates a header; of the payload type only seven bits count.
   public init(
     hasMarker: Bool, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, synchronizationSource: UInt32
   ) {

@@ -1,8 +1,8 @@
 /// Cuts a byte stream of RTP packets at the lengths in front of them (RFC 4571), whatever the pieces it arrives in.
 ///
-/// The framing has no marker to resynchronise by, so that every candidate for a packet is compared with the stream so far.
-/// A packet of an unknown source is accepted when the next one confirms it, the very first packet at once. A length is
-/// rejected when another packet of the source begins before its end. Between calls, less than one packet and the
+/// The framing has no mark to find it again by, so that everything that could be a packet is compared with the stream so
+/// far. A packet of an unknown source is taken when the next one confirms it, the very first packet at once. A length is
+/// not believed when another packet of the source begins before its end. Between calls less than one packet and the
 /// beginning of another is held, if ``next()`` is called until it returns nil.
 struct RTPStreamReader: Sendable {
   enum Item {
@@ -12,7 +12,7 @@ struct RTPStreamReader: Sendable {
     case garbage(firstBytes: [UInt8])
   }
 
-  private enum Decision {
+  private enum Judgement {
     case accepted(Item, end: Int)
     case rejected
     case undecided
@@ -23,9 +23,9 @@ struct RTPStreamReader: Sendable {
 
   private(set) var buffer: [UInt8] = []
   private var position = 0
-  /// The header of the last packet, by which the stream's source is known.
+  /// The last packet, which shows the stream's source.
   private var lastHeader: RTPHeader?
-  /// The bytes before this have been searched for the next packet of the source.
+  /// Up to where the next packet of the source has been looked for.
   private var searchPosition = 0
   private var isSkipping = false
   private var isAtStart = true
@@ -33,7 +33,7 @@ struct RTPStreamReader: Sendable {
   var bufferedByteCount: Int { buffer.count - position }
 
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    // Never moves more bytes than were consumed since the last move, so that the cost per byte is constant.
+    // Moves no more bytes than have been consumed since the last time.
     if position * 2 >= buffer.count {
       buffer.removeSubrange(0..<position)
       searchPosition = max(searchPosition - position, 0)
@@ -44,7 +44,7 @@ struct RTPStreamReader: Sendable {
 
   /// The next packet or run of garbage; nil when more bytes are needed.
   mutating func next() -> Item? {
-    // Without this, bytes that look like a packet of another source would hold up the stream until they are confirmed.
+    // Bytes that look like a packet of another source may be long to confirm.
     if isSkipping, let lastHeader, let found = find(lastHeader, from: position) { position = found }
     while buffer.count - position >= Self.lengthByteCount {
       if !isSkipping, !isAtStart, length(at: position) == 0 {
@@ -52,7 +52,7 @@ struct RTPStreamReader: Sendable {
         position += Self.lengthByteCount
         continue
       }
-      switch decision(at: position) {
+      switch judge(at: position) {
       case .accepted(let item, let end):
         isAtStart = false
         isSkipping = false
@@ -84,15 +84,15 @@ struct RTPStreamReader: Sendable {
     Int(buffer[offset]) << 8 | Int(buffer[offset + 1])
   }
 
-  /// Whether a packet begins at `offset`, where there are at least two bytes.
-  private func decision(at offset: Int) -> Decision {
+  /// What the bytes at `offset`, of which at least two are there, are.
+  private func judge(at offset: Int) -> Judgement {
     let size = length(at: offset)
     guard size >= RTPHeader.byteCount else { return .rejected }
     guard let header = header(at: offset) else {
       return offset + Self.prefixByteCount <= buffer.count ? .rejected : .undecided
     }
     let end = offset + Self.lengthByteCount + size
-    // A packet of another source has to be confirmed by the one after it.
+    // A packet of another source has to be confirmed by the one behind it.
     let isTrusted = isAtStart || lastHeader.map(header.isOfSameStream(as:)) ?? false
     guard buffer.count >= (isTrusted ? end : end + Self.prefixByteCount) else { return .undecided }
     if !isTrusted {
@@ -103,13 +103,13 @@ struct RTPStreamReader: Sendable {
     return .accepted(.packet(header, bytes: offset + Self.lengthByteCount..<end), end: end)
   }
 
-  /// The RTP header after the length at `offset`; nil when it is incomplete, or not of version 2.
+  /// Nil when it is not there, or not of version 2.
   private func header(at offset: Int) -> RTPHeader? {
     guard offset + Self.prefixByteCount <= buffer.count else { return nil }
     return RTPHeader(decoding: buffer.span, at: offset + Self.lengthByteCount)
   }
 
-  /// The offset of the next packet of the same stream. Searches no byte twice.
+  /// Where a packet of the same stream begins. Looks at no byte twice.
   private mutating func find(_ header: RTPHeader, from start: Int) -> Int? {
     var offset = max(searchPosition, start)
     defer { searchPosition = offset }

@@ -34,7 +34,7 @@ struct StreamPosition: Sendable {
   }
 
   /// Advances to a picture that is not an IDR picture.
-  /// - Throws: When pictures before it are missing, or its order count exceeds 32 bits (8.2.1).
+  /// - Throws: When pictures before it are missing.
   mutating func advance(to slice: SliceHeader, isReference: Bool) throws(SequenceParameterSet.Malformed) {
     guard slice.frameNumber == nextFrameNumber else { throw .outOfRange("frame_num") }
     if isReference { frameNumber = slice.frameNumber }
@@ -47,7 +47,6 @@ struct StreamPosition: Sendable {
     } else if next > referenceOrderCount + modulus / 2 {
       next -= modulus
     }
-    guard Int32(exactly: next) != nil else { throw .outOfRange("pic_order_cnt_lsb") }
     if next - orderCount < 2 || slice.isBidirectional { hasRoomForRepeat = false }
     orderCount = next
     if isReference { referenceOrderCount = next }

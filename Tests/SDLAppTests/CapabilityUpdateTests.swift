@@ -2,7 +2,7 @@ import SDLApp
 import SDLHeadUnit
 import Testing
 
-/// What partial updates of the capability make of the displays.
+/// The displays after partial updates of the capability.
 @Suite struct CapabilityUpdateTests {
   private static let core = HeadUnitPreset.core.configuration.videoCapability ?? VideoStreamingCapability()
 
@@ -38,8 +38,6 @@ import Testing
     _ = driver.take()
   }
 
-  // MARK: Lists that a size replaces
-
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var updates: [String]
@@ -74,7 +72,7 @@ import Testing
     #expect(Self.texts(driver.capabilities.last ?? nil) == row.displays)
   }
 
-  /// They come before the answer to GetSystemCapability, whose list is older.
+  /// Updates before the answer to GetSystemCapability, whose list is older.
   @Test func formerListsOfEarlyUpdates() throws {
     let driver = AppDriver.registering()
     driver.acceptRegistration()
@@ -104,11 +102,11 @@ import Testing
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 322)))
     driver.status(.full, .streamable)
     let frame = try #require(driver.frames.last { $0.header.frameType == .single })
-    let told = OnAppCapabilityUpdated(json: try RPCMessage(payload: frame.payload).parameters).videoStreaming
-    #expect(told?.additionalCapabilities?.map(\.preferredResolution) == [ImageResolution(480, 322)])
+    let announced = OnAppCapabilityUpdated(json: try RPCMessage(payload: frame.payload).parameters).videoStreaming
+    #expect(announced?.additionalCapabilities?.map(\.preferredResolution) == [ImageResolution(480, 322)])
   }
 
-  /// The head unit refuses the size that it announces, and takes one of before: touches are of that one.
+  /// The head unit refuses the size that it announces, and accepts one of the former list: touches are scaled by that.
   @Test func touchesOnAFallback() throws {
     let driver = Self.driver(Self.core)
     driver.updateCapability(try Self.capability(Self.size(480, 322)))
@@ -116,8 +114,6 @@ import Testing
     driver.touch(400, 190)
     #expect(driver.take() == ["• touch down 0 (266.0, 126.0), frame"])
   }
-
-  // MARK: The display in use
 
   private static let large =
     #"{"preferredResolution":{"resolutionWidth":1920,"resolutionHeight":720},"#
@@ -132,7 +128,7 @@ import Testing
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 190)))
     driver.control(.endServiceACK, .video)
     driver.acknowledgeVideo()
-    // And of the new one again.
+    // The display in use is the new one now.
     driver.updateCapability(try Self.capability(#"{"scale":4}"#))
     #expect(Self.texts(driver.capabilities.last ?? nil) == ["1920×720", "200×94", "480×320"])
   }
@@ -145,7 +141,7 @@ import Testing
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(240, 160)))
     driver.status(.full, .streamable)
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
-    // What was asked for last is on its way.
+    // 240×160 has been requested already.
     driver.updateCapability(try Self.capability(#"{"scale":3}"#))
     #expect(Self.texts(driver.capabilities.last ?? nil) == ["1920×720", "800×380", "160×106"])
   }

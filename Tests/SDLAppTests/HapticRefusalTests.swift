@@ -3,7 +3,7 @@ import Testing
 
 /// Rectangles that the head unit refuses, or does not answer.
 extension HapticTests {
-  /// The list is at fault, so the next one gets its chance; the app learns of a code once.
+  /// Such a code concerns the list, so that the next list is sent; each code is reported once.
   @Test(arguments: [ResultCode.invalidData, .genericError])
   func refusedList(code: ResultCode) throws {
     let driver = Self.streaming()
@@ -20,7 +20,7 @@ extension HapticTests {
     #expect(driver.take() == ["• diagnostic"])
   }
 
-  /// The request is not allowed, until something changes that may allow it.
+  /// Such a code concerns the request, which is not sent again before level or permissions change.
   @Test(arguments: [ResultCode.disallowed, .userDisallowed, .unsupportedRequest, .unsupportedResource])
   func refusedRequest(code: ResultCode) throws {
     let driver = Self.streaming()
@@ -41,7 +41,7 @@ extension HapticTests {
     #expect(try Self.sent(driver) == [[20]])
   }
 
-  /// The level changes while the request is on its way: nothing is wrong, and it is repeated in FULL.
+  /// The level changes before the answer arrives: the refusal is not reported, and the list is sent again in FULL.
   @Test func refusedOutOfFull() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
@@ -65,7 +65,7 @@ extension HapticTests {
     #expect(driver.take() == ["• diagnostic", Self.request])
   }
 
-  /// A head unit that makes up a code for each refusal: the first ones are reported.
+  /// A head unit that invents a code for each refusal: only the first 32 are reported.
   @Test func endlessCodes() {
     let driver = Self.streaming()
     var count = 0

@@ -1,7 +1,7 @@
 import SDLApp
 import Testing
 
-/// When which rectangles are sent (rows T of the acceptance cases).
+/// When rectangles are sent, and which (rows T of the acceptance cases).
 @Suite struct HapticTests {
   static let full = "• status FULL STREAMABLE"
   static let limited = "• status LIMITED STREAMABLE"
@@ -18,9 +18,9 @@ import Testing
 
   /// In FULL, with the service acknowledged.
   static func streaming(_ capability: VideoStreamingCapability = capability()) -> AppDriver {
-    let driver = AppDriver.ready(wish: nil)
+    let driver = AppDriver.ready(request: nil)
     driver.updateCapability(capability)
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
     _ = driver.take()
@@ -75,7 +75,7 @@ import Testing
     #expect(try Self.sent(driver) == [])
     Self.answer(driver)
     #expect(try Self.sent(driver) == [[50]])
-    // Back to what is already there.
+    // Back to the list that the head unit has.
     driver.setHapticRectangles(Self.list([3]))
     driver.setHapticRectangles(Self.list([50]))
     Self.answer(driver)
@@ -83,7 +83,7 @@ import Testing
     #expect(driver.take() == [])
   }
 
-  /// A head unit that answers at once is not asked more often than ten times in a second.
+  /// At most ten requests per second, also if the head unit answers at once.
   @Test func noFlood() throws {
     let driver = Self.streaming()
     var count = 0
@@ -115,16 +115,16 @@ import Testing
     #expect(String(decoding: message.parameters.serialized, as: UTF8.self) == #"{"hapticRectData":[]}"#)
     Self.answer(driver)
     _ = driver.take()
-    // Said once, it holds for every picture.
+    // Once cleared, the list stays empty for every picture.
     driver.setVideoRequest(nil)
     driver.control(.endServiceACK, .video)
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.acknowledgeVideo()
     driver.wait(.seconds(1))
     #expect(!driver.take().contains(Self.request))
   }
 
-  /// The head unit may remember what an earlier app has left.
+  /// The head unit may still have the list of an earlier app.
   @Test("T15: an empty list clears, also as the first") func emptyFirstList() throws {
     let driver = Self.streaming()
     #expect(driver.take() == [])
@@ -142,7 +142,7 @@ import Testing
     update.scale = 1.25
     driver.updateCapability(update)
     driver.wait(.seconds(1))
-    // The old service is still the old one.
+    // The old service still runs.
     #expect(try Self.sent(driver) == [])
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(1024, 576)))
     driver.control(.endServiceACK, .video)
@@ -151,7 +151,7 @@ import Testing
     #expect(try Self.sent(driver) == [[12.5]])
   }
 
-  /// The display may change under a stream that need not.
+  /// The display may change while the stream stays the same.
   @Test("T16: another scale sends them again") func anotherScaleSendsThemAgain() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
@@ -165,7 +165,7 @@ import Testing
     #expect(try Self.sent(driver) == [[20]])
   }
 
-  /// The same rectangles on the same display, but the head unit may have forgotten.
+  /// The same rectangles on the same display, but the head unit may have dropped them with the service.
   @Test("T16: a new service sends them again") func newServiceSendsThemAgain() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
@@ -194,7 +194,7 @@ import Testing
     driver.wait(.seconds(1))
     #expect(driver.take() == [])
     driver.setHapticRectangles(Self.list([30]))
-    // Until the head unit changes its mind.
+    // Until an update sets the flag.
     driver.updateCapability(Self.capability())
     #expect(try Self.sent(driver) == [[30]])
   }
@@ -203,7 +203,7 @@ import Testing
     let driver = AppDriver.registering()
     driver.acceptRegistration()
     driver.respond(.getSystemCapability, RPCResult(success: false, resultCode: .dataNotAvailable).json)
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.setHapticRectangles(Self.list([10]))
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
@@ -211,10 +211,10 @@ import Testing
   }
 
   @Test func keptUntilFull() throws {
-    let driver = AppDriver.ready(wish: nil)
+    let driver = AppDriver.ready(request: nil)
     driver.updateCapability(Self.capability())
     driver.setHapticRectangles(Self.list([10]))
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.limited, .streamable)
     driver.acknowledgeVideo()
     driver.setHapticRectangles(Self.list([20]))

@@ -2,12 +2,12 @@ import SDLApp
 import SDLHeadUnit
 import Testing
 
-/// Both machines, joined; head units of all kinds.
+/// App and emulated head unit joined, with head units of all kinds.
 @Suite struct JoinedHeadUnitTests {
   @Test(arguments: JoinedSessions.seeds) func legacyHeadUnit(seed: UInt64) {
     let sessions = JoinedSessions(JoinedSessions.configuration(.legacy), seed: seed)
     sessions.connect()
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(200))
     #expect(
       sessions.take() == [
@@ -49,7 +49,7 @@ import Testing
       $0.behaviour.policyUpdateSize = 140_000
     }
     let sessions = JoinedSessions(configuration, seed: seed)
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.connect()
     #expect(sessions.app.videoGrant != nil)
     _ = sessions.take()
@@ -95,7 +95,7 @@ import Testing
     app.heartbeatInterval = .seconds(3)
     let sessions = JoinedSessions(JoinedSessions.configuration(), app: app, seed: seed)
     sessions.connect()
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.seconds(60))
     #expect(sessions.failure == nil)
     #expect(sessions.app.videoGrant != nil)

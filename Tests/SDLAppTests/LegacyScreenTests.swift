@@ -1,7 +1,7 @@
 import SDLApp
 import Testing
 
-/// What is streamed to head units without a video capability: the size of their screen, or less on some old ones.
+/// Head units without a video capability get the size of their screen, or less on some old ones.
 @Suite struct LegacyScreenTests {
   private static func registered(_ make: String?, _ width: Int, _ height: Int) -> AppDriver {
     let driver = AppDriver.registering()
@@ -36,7 +36,7 @@ import Testing
     #expect(VideoDisplay.displays(of: nil, screen: row.stream).map(\.streamSize) == [row.stream])
   }
 
-  /// Touches are of the screen, whatever is streamed.
+  /// Touches come in pixels of the screen, whatever is streamed.
   @Test(arguments: [("Ford", "(480.0, 288.0)"), ("Toyota", "(640.0, 384.0)")])
   func touches(make: String, position: String) {
     let driver = Self.registered(make, 1280, 768)
@@ -48,7 +48,7 @@ import Testing
     #expect(driver.take() == ["• touch down 0 \(position), frame"])
   }
 
-  /// A capability is believed, also one that comes later; its scale is 1 if it has none.
+  /// A capability replaces the rule, also one that comes later; its scale is 1 if it has none.
   @Test func capabilityThatComesAfterAll() {
     let driver = Self.registered("Ford", 1280, 768)
     var update = VideoStreamingCapability()

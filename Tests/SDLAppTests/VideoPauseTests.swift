@@ -40,10 +40,10 @@ import Testing
         driver.setAppState(.foreground)
       case .requestAgain:
         driver.setVideoRequest(nil)
-        driver.setVideoRequest(AppDriver.wish)
+        driver.setVideoRequest(AppDriver.videoRequest)
       case .otherRequest:
         driver.setVideoRequest(other)
-        driver.setVideoRequest(AppDriver.wish)
+        driver.setVideoRequest(AppDriver.videoRequest)
       case .capability: driver.updateCapability(AppDriver.capability)
       }
     }
@@ -94,7 +94,7 @@ import Testing
     for _ in 0..<100 {
       driver.wait(milliseconds: 10)
       driver.setVideoRequest(nil)
-      driver.setVideoRequest(AppDriver.wish)
+      driver.setVideoRequest(AppDriver.videoRequest)
       let new = Self.starts(driver.take())
       count += new
       if new > 0 { driver.refuseVideo(rejected) }
@@ -110,7 +110,7 @@ import Testing
     var count = 0
     for round in 0..<100 {
       driver.wait(milliseconds: 10)
-      driver.setVideoRequest(round.isMultiple(of: 2) ? Self.other : AppDriver.wish)
+      driver.setVideoRequest(round.isMultiple(of: 2) ? Self.other : AppDriver.videoRequest)
       driver.refuseVideo(rejected)
       count += Self.starts(driver.take())
     }
@@ -118,7 +118,7 @@ import Testing
     #expect(count == (rejected.isEmpty ? 0 : 1))
   }
 
-  /// So many different sizes are refused that they are not told apart any more.
+  /// So many different sizes are refused that they are not distinguished any more.
   @Test func endlessSizes() {
     let driver = AppDriver.starting()
     var count = 0
@@ -136,9 +136,9 @@ import Testing
     for hasRequest in [true, false] {
       let driver = AppDriver.starting()
       driver.refuseVideo()
-      driver.setVideoRequest(hasRequest ? AppDriver.wish : nil)
+      driver.setVideoRequest(hasRequest ? AppDriver.videoRequest : nil)
       driver.status(.none, .notStreamable)
-      driver.setVideoRequest(AppDriver.wish)
+      driver.setVideoRequest(AppDriver.videoRequest)
       #expect(Self.starts(driver.take()) == 0)
       driver.status(.full, .streamable)
       #expect(driver.take().last == Self.start)
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// Nothing has to be done while the app asks for nothing, or may not be shown.
+  /// There is no deadline while the app requests nothing, or is in the background.
   @Test func noDeadlineWithoutDemand() {
     let driver = AppDriver.starting()
     driver.refuseVideo()
@@ -160,15 +160,15 @@ import Testing
     #expect(driver.session.nextDeadline == nil)
     driver.wait(.seconds(3))
     _ = driver.take()
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     #expect(driver.take() == [Self.start])
   }
 
   @Test func refusalsAreForgottenOnceAStreamHasRun() {
-    let driver = AppDriver.ready(wish: VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
+    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
     driver.status(.full, .streamable)
     driver.refuseVideo(["videoProtocol"])
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     _ = driver.take()
     driver.acknowledgeVideo()
     driver.wait(.seconds(1))
@@ -181,7 +181,7 @@ import Testing
       ])
   }
 
-  /// A final refusal stands while the app asks for nothing else, also when its own screen comes and goes.
+  /// A refused request is not made again by itself, also after the app was in the background.
   @Test func finalRefusalStands() {
     let driver = AppDriver.starting()
     driver.refuseVideo(["width"])

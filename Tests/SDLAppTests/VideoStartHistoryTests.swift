@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDLApp
 
-/// How long the next attempt to start video has to wait.
+/// When the next attempt to start video may be made.
 @Suite struct VideoStartHistoryTests {
   private static let first = VideoStartRequest(size: VideoSize(800, 480))
   private static let second = VideoStartRequest(size: VideoSize(400, 240))
@@ -23,7 +23,7 @@ import Testing
     var history = VideoStartHistory()
     history.refusedForGood(Self.first, now: .seconds(1))
     #expect(history.earliestStart(of: Self.first) == nil)
-    // Anything else at once.
+    // Any other request may be made at once.
     #expect(history.earliestStart(of: Self.second) == .zero)
     history.requestChanged(to: Self.second)
     #expect(history.earliestStart(of: Self.first) == .seconds(3))
