@@ -207,7 +207,9 @@ extension AppSession {
     guard case .registered = phase else { return }
     switch capability {
     case .known(let current):
-      let merged = current.updated(by: update, inUse: displayInUse)
+      let inUse = displayInUse
+      let merged = current.updated(by: update, inUse: inUse?.display)
+      noteChange(of: inUse, by: update)
       if merged != current { setCapability(merged) }
     case .unavailable: setCapability(update)
     case .unknown, .requested, .deferred:

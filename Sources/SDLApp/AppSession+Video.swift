@@ -95,15 +95,34 @@ extension AppSession {
     }
   }
 
-  /// The display that the stream is made for: of the service if there is one, else of what the app asks for.
-  var displayInUse: VideoDisplay? {
+  /// The display of the service if there is one, else of what the app asks for.
+  var displayInUse: DisplayInUse? {
     let sizes: [VideoSize?] =
       switch stream.state {
       case .open(let request, let accepted, _): [accepted, request.size]
       case .starting(let request, _): [request.size]
       case .closed, .ending: [videoRequest?.size]
       }
-    return sizes.lazy.compactMap(\.self).compactMap { announcedDisplay(of: $0) }.first
+    for case let size? in sizes {
+      if let changedDisplay, changedDisplay.pictures == size { return changedDisplay }
+      if let display = announcedDisplay(of: size) { return DisplayInUse(pictures: size, display: display) }
+    }
+    return nil
+  }
+
+  /// Notes what `update` makes of the display in use, so that a further update finds it, although no display has the size
+  /// of the pictures any more.
+  mutating func noteChange(of inUse: DisplayInUse?, by update: VideoStreamingCapability) {
+    guard var inUse, update.preferredResolution == nil, update.additionalCapabilities == nil else {
+      changedDisplay = nil
+      return
+    }
+    let display = inUse.display
+    inUse.display = VideoDisplay(
+      size: display.size, scale: update.scale ?? display.scale,
+      diagonal: update.diagonalScreenSize ?? display.diagonal,
+      pixelsPerInch: update.pixelPerInch ?? display.pixelsPerInch)
+    changedDisplay = inUse
   }
 
   /// Ends the stream because the session ends. EndService is only sent when the app ends it, since otherwise the session

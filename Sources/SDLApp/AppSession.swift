@@ -114,6 +114,13 @@ public struct AppSession: Sendable {
     case unavailable
   }
 
+  /// The display that the stream is made for.
+  struct DisplayInUse: Equatable {
+    /// The size of the pictures that are streamed or requested.
+    var pictures: VideoSize
+    var display: VideoDisplay
+  }
+
   let configuration: Configuration
   var now: Duration = .zero
   var phase = Phase.idle
@@ -135,6 +142,9 @@ public struct AppSession: Sendable {
   var capability = CapabilityState.unknown
   /// Updates that came before the answer to GetSystemCapability, and are newer than it.
   var earlyCapabilityUpdate: VideoStreamingCapability?
+
+  /// The display in use as an update has changed it, while the pictures still have the size of before.
+  var changedDisplay: DisplayInUse?
 
   /// The stream that the app asks for; nil for none.
   var videoRequest: VideoStartRequest?

@@ -146,6 +146,25 @@ import Testing
     #expect(Self.texts(driver.capabilities.last ?? nil) == ["1920×720", "800×380", "160×106"])
   }
 
+  /// Head units repeat updates, also before the app has asked for the new size.
+  @Test func repeatedScale() throws {
+    let driver = Self.driver(try Self.capability(Self.large))
+    Self.stream(driver, VideoSize(800, 380))
+    for _ in 0..<3 { driver.updateCapability(try Self.capability(#"{"scale":2}"#)) }
+    #expect(driver.take().count == 1)
+    #expect(Self.texts(driver.capabilities.last ?? nil) == ["1920×720", "400×190", "480×320"])
+    driver.updateCapability(try Self.capability(#"{"scale":4}"#))
+    #expect(Self.texts(driver.capabilities.last ?? nil) == ["1920×720", "200×94", "480×320"])
+    // A display of the former size is another one than that in use.
+    let restored = Self.driver(Self.core, supporting: [VideoSize(480, 320)])
+    Self.stream(restored, VideoSize(480, 320))
+    for scale in ["2", "1", "2"] { restored.updateCapability(try Self.capability("{\"scale\":\(scale)}")) }
+    #expect(
+      Self.texts(restored.capabilities.last ?? nil) == [
+        "800×380", "800×380", "320×200", "240×160", "400×380", "800×240", "532×252", "400×190",
+      ])
+  }
+
   @Test func scaleOfAFallbackInUse() throws {
     let driver = Self.driver(try Self.capability(Self.large))
     driver.updateCapability(try Self.capability(Self.size(640, 360)))

@@ -167,31 +167,31 @@ import Testing
     VideoDisplay(size: $0)
   }
 
-  @Test func firstSurvivorStreams() {
+  @Test func firstAcceptedDisplayStreams() {
     let choice = VideoChoice(Self.displays, reasons: [0: "too large", 7: "unknown", -1: "unknown"])
-    #expect(choice.survivors.compactMap(\.streamSize) == [VideoSize(400, 240), VideoSize(800, 480)])
+    #expect(choice.acceptedDisplays.compactMap(\.streamSize) == [VideoSize(400, 240), VideoSize(800, 480)])
     #expect(choice.rejections.map(\.description) == ["800×480: too large"])
-    #expect(!choice.isHopeless && choice.objection == nil)
+    #expect(!choice.supportsNone && choice.rejectionReason == nil)
     // Of two displays for the same pictures one is left.
-    #expect(choice.accepts(VideoSize(800, 480)) && !choice.accepts(VideoSize(640, 480)))
+    #expect(choice.sizes.contains(VideoSize(800, 480)) && !choice.sizes.contains(VideoSize(640, 480)))
     #expect(choice.display(streaming: VideoSize(800, 480)) == Self.displays[2])
   }
 
-  @Test func nothingSurvives() {
+  @Test func nothingIsAccepted() {
     let choice = VideoChoice(Self.displays, reasons: [0: "a", 1: "b", 2: "c"])
-    #expect(choice.isHopeless && !choice.accepts(VideoSize(800, 480)))
-    let objection = choice.objection ?? ""
-    #expect(objection.hasSuffix(" 800×480: a; 400×240: b; 800×480: c."), "\(objection)")
+    #expect(choice.supportsNone && choice.sizes.isEmpty)
+    let reason = choice.rejectionReason ?? ""
+    #expect(reason.hasSuffix(" 800×480: a; 400×240: b; 800×480: c."), "\(reason)")
   }
 
   @Test func nothingIsKnown() {
     let choice = VideoChoice([])
-    #expect(!choice.isHopeless && choice.accepts(VideoSize(1, 1)) && choice.objection == nil)
+    #expect(!choice.supportsNone && choice.rejectionReason == nil)
   }
 
-  @Test func longObjection() {
+  @Test func longRejectionReason() {
     let displays = (100..<300).map { VideoDisplay(size: VideoSize($0, 480)) }
     let reasons = Dictionary(uniqueKeysWithValues: displays.indices.map { ($0, "no") })
-    #expect(VideoChoice(displays, reasons: reasons).objection?.hasSuffix("; and 100 more.") == true)
+    #expect(VideoChoice(displays, reasons: reasons).rejectionReason?.hasSuffix("; and 100 more.") == true)
   }
 }

@@ -83,8 +83,8 @@ extension HeadUnitSource {
       g_value_set_enum(value, level.enumValue)
     case .videoStreamable: g_value_set_boolean(value, settings.isStreamable ? 1 : 0)
     case .script: g_value_set_string(value, settings.script)
-    case .apps: Structure.append(state.withLock { $0.apps.all }.map(structure), to: value)
-    case .violations: Structure.append(state.withLock { $0.violations.last }.map(structure), to: value)
+    case .apps: StructureArray(state.withLock { $0.apps.all }, structure).assign(to: value)
+    case .violations: StructureArray(state.withLock { $0.violations.last }, structure).assign(to: value)
     case .stats: g_value_take_boxed(value, statistics().take())
     }
   }
@@ -158,8 +158,4 @@ extension HeadUnitSourceSettings {
   private static func entries(_ text: String) -> [String] {
     text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
   }
-}
-
-extension UnsafePointer<GValue> {
-  fileprivate var string: String? { g_value_get_string(self).map { String(cString: $0) } }
 }
