@@ -11,10 +11,10 @@ public struct RTPHeader: Equatable, Sendable {
   public var sequenceNumber: UInt16
   /// When to show the picture, in units of 1/90 000 s from an arbitrary start, modulo 2³².
   public var timestamp: UInt32
-  /// Names the sender.
+  /// The sender's number (SSRC).
   public var synchronizationSource: UInt32
 
-  /// Memberwise.
+  /// Creates a header; of the payload type only seven bits count.
   public init(
     hasMarker: Bool, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, synchronizationSource: UInt32
   ) {
@@ -57,6 +57,6 @@ extension NALUnitType {
   /// FU-A: a piece of a NAL unit.
   static let fragmentationUnit = NALUnitType(rawValue: 28)
 
-  /// What a packet can hold as it is, and what the others are made of.
+  /// Whether it is a type of H.264 itself and not one of RFC 6184's packet types.
   var isPlain: Bool { (1...23).contains(rawValue) }
 }

@@ -75,7 +75,7 @@ extension VideoNegotiation {
     let largest = choice?.displays.map(\.size).max { $0.width * $0.height < $1.width * $1.height }
     let limits = EncoderLimits(
       maximumBitrate: maximumBitrate, preferredFrameRate: preferredFrameRate, largestPicture: largest)
-    return EncoderTargets(wish: settings.encoder, limits: limits, size: size)
+    return EncoderTargets(preferences: settings.encoder, limits: limits, size: size)
   }
 
   /// The sizes that would be accepted, for messages to people.
@@ -104,6 +104,6 @@ extension VideoNegotiation {
   var frameRateLimit: Fraction? {
     let announced = preferredFrameRate
     guard settings.encoder.frameRate != nil || announced != nil else { return nil }
-    return EncoderTargets.frameRate(wish: settings.encoder.frameRate, announced: announced)
+    return EncoderTargets.frameRate(preferred: settings.encoder.frameRate, announced: announced)
   }
 }

@@ -48,7 +48,9 @@ final class RawEncoder {
     let former = self.targets
     self.targets = targets
     sink.log(GST_LEVEL_INFO, "aiming at \(targets.bitrate) kbit/s and \(targets.frameRate) frames per second")
-    if let implausible = targets.doubt, implausible != former?.doubt { warn(implausible, targets) }
+    if let implausible = targets.implausibleBitrate, implausible != former?.implausibleBitrate {
+      warn(implausible, targets)
+    }
     // What is too fast is thinned out without disturbing upstream; only upstream itself can be faster again.
     if let former, former.frameRate < targets.frameRate, let inputRate, inputRate < targets.frameRate {
       Event.reconfigure()?.push(on: sink.pad)

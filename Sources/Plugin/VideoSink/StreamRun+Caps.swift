@@ -111,7 +111,7 @@ enum SinkCaps {
     var offers: [Offer] = []
     for display in displays {
       guard let size = display.streamSize else { continue }
-      let rate = EncoderTargets.frameRate(wish: maximumRate, announced: display.frameRate)
+      let rate = EncoderTargets.frameRate(preferred: maximumRate, announced: display.frameRate)
       let offer = Offer(size: size, rate: rate)
       if !offers.contains(offer) { offers.append(offer) }
     }
