@@ -85,7 +85,7 @@ extension ConnectionWriter {
     return result
   }
 
-  /// Takes the right to send away and discards what is queued, before this returns.
+  /// Takes the right to send away, discards what is queued and releases it before this returns.
   func revokeVideoGrant() {
     replaceVideoGrant(nil) { _ in }
   }
@@ -141,15 +141,16 @@ extension ConnectionWriter {
   }
 
   private func replaceVideoGrant(_ grant: VideoGrant?, _ body: (inout State) -> Void) {
-    let discarded = state.withLock { state in
-      let discarded = state.video.setGrant(grant)
+    let remainder = state.withLock { state in
+      let isConnected = state.socket != nil && state.failure == nil
+      let remainder = state.video.setGrant(grant, finishesFrame: isConnected, now: clock.now)
       // Less than a frame: while one is there, no other begins.
-      state.unfinishedFrame.append(discarded.unfinishedFrame)
+      state.unfinishedFrame.append(remainder.unfinishedFrame)
       body(&state)
-      return discarded
+      return remainder
     }
     state.broadcast()
-    discarded.release()
+    remainder.release()
   }
 
   /// Writes until something else has to be done.

@@ -65,7 +65,7 @@ final class CuttingRelay: Sendable {
   private static func wait(for sockets: [Socket], _ wakeUp: WakeUp) {
     var descriptors = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     descriptors.append(pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
-    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: nil) }
+    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: nil, clock: .monotonic) }
     if descriptors.last?.revents != 0 { wakeUp.clear() }
   }
 
@@ -93,7 +93,7 @@ final class CuttingRelay: Sendable {
         switch transfer {
         case .bytes(let count):
           counts[side.rawValue] += count
-          // A farewell waits for the acknowledgement, which the kernel would put off.
+          // The end of a session waits for the acknowledgement, which the kernel would delay.
           from.set(Int32(IPPROTO_TCP), TCP_QUICKACK, 1)
           guard send(buffer[..<count], to: to, state) else { return }
         case .wouldBlock: continue
