@@ -43,7 +43,7 @@ final class ConnectionRecorder: AppConnectionObserver {
     waitFor { if case .ended(let error) = $0 { .some(error) } else { nil } }
   }
 
-  /// Of all grants, in the order of their coming.
+  /// Of all grants, in order of arrival.
   var epochs: [UInt32] { state.withLock { $0.grants.map(\.epoch) } }
 
   /// The failures after which the connection was to be made again, and the pauses before that.
@@ -124,12 +124,12 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
     state.withLock { $0.events.contains(where: match) }
   }
 
-  /// In the order of their coming.
+  /// In order of arrival.
   var connectionIDs: [UInt8] {
     state.withLock { $0.events.compactMap { if case .connected(let id, _) = $0 { id } else { nil } } }
   }
 
-  /// What one app was told, in order.
+  /// The statuses that were sent to one app, in order.
   func statuses(of id: UInt8) -> [HMIStatus] {
     state.withLock { state in
       state.events.compactMap { if case .session(id, .hmiStatusSent(let status)) = $0 { status } else { nil } }

@@ -5,7 +5,7 @@ import Testing
 @testable import SDLApp
 @testable import SDLLink
 
-/// Stands between an app and a head unit, keeps what they say, and can hold the app's words back.
+/// Stands between an app and a head unit, records their bytes, and can hold back the app's.
 final class Relay: Sendable {
   enum Side: Int {
     case app, headUnit
@@ -42,13 +42,13 @@ final class Relay: Sendable {
     }
   }
 
-  /// Everything that a side has said so far.
+  /// Everything that a side has sent so far.
   func received(from side: Side) -> [UInt8] { state.withLock { $0.received[side.rawValue] } }
 
   /// On: the app's bytes stay in the kernel.
   func holdApp(_ isHolding: Bool) { state.withLock { $0.isHoldingApp = isHolding } }
 
-  /// Tells the app something that the head unit did not say.
+  /// Sends the app a frame that the head unit did not send.
   func inject(_ frame: Frame) { state.withLock { $0.injection += frame.bytes } }
 
   func stop() {

@@ -17,24 +17,25 @@ extension LinkTests {
       let writer = ConnectionWriter(videoCapacity: 3, clock: .monotonic, wakeUp: wakeUp)
       writer.open(ours)
       try writer.setVideoGrant(makeGrant(1), sending: [], peer: "test")
-      let begun = Atomic(0)
-      let ended = Atomic(0)
-      let count = 10000
+      let rounds = Monitor((begun: 0, ended: 0))
+      let count = 2000
       let finder = WorkerThread(name: "finder")
       try finder.start {
         for round in 1...count {
-          while begun.load(ordering: .acquiring) < round { sched_yield() }
+          rounds.wait(until: nil) { $0.begun >= round ? () : nil }
           for _ in 0..<(round % 3 + 1) { _ = writer.write() }
-          ended.store(round, ordering: .releasing)
+          rounds.withLock { $0.ended = round }
+          rounds.broadcast()
         }
       }
       var buffer = [UInt8](repeating: 0, count: 1000)
       for round in 1...count {
         let payload = TestPayload([1])
-        begun.store(round, ordering: .releasing)
+        rounds.withLock { $0.begun = round }
+        rounds.broadcast()
         for _ in 0..<(round % 50) { _ = writer.sentByteCount }
         #expect(writer.submitVideo(payload, grantEpoch: 1, waits: false) == .queued)
-        while ended.load(ordering: .acquiring) < round { sched_yield() }
+        rounds.wait(until: nil) { $0.ended >= round ? () : nil }
         // Nobody else is there to write it.
         #expect(payload.outcomes == [true])
         _ = buffer.withUnsafeMutableBytes { theirs.receive(into: $0) }
@@ -42,7 +43,7 @@ extension LinkTests {
       finder.join()
     }
 
-    /// Nothing else would wake the connection thread: a frame that both leave to the other is never written.
+    /// Nothing else would wake the connection thread: a frame that each thread leaves to the other is never written.
     @Test func noFrameIsForgotten() throws {
       let pair = try StreamingPair()
       let round = Monitor(0)
@@ -92,7 +93,7 @@ extension LinkTests {
             guard let epoch = app.latestGrant?.epoch,
               connection.video.submit(payload, grantEpoch: epoch, blocking: true) == .queued
             else {
-              sched_yield()
+              poll(nil, 0, 1)
               continue
             }
             number += 1
