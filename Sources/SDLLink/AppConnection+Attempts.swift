@@ -35,8 +35,7 @@ extension AppConnection {
           registeredTime: ending.registeredTime, chance: Double.random(in: 0..<1))
       else { return report(.ended(failure)) }
       report(.lost(failure, retryAfter: pause))
-      let next = clock.now + pause
-      while stopCommand == nil, clock.now < next { waitForCommands(until: next) }
+      wait(until: clock.now + pause)
       guard stopCommand == nil else { return report(.ended(nil)) }
     }
   }
@@ -104,18 +103,21 @@ extension AppConnection {
       case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
       case .interrupted: return nil
       case .failed(.refused) where began < lastRetry, .failed(.unreachable) where began < lastRetry:
-        waitForCommands(until: began + Self.refusalPause)
+        wait(until: began + Self.refusalPause)
       case .failed(let error): throw error
       }
     }
   }
 
-  private func waitForCommands(until deadline: Duration) {
-    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
-      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      pollDescriptors(descriptors, until: deadline, clock: clock)
+  /// Returns earlier only after ``stop(grace:)``.
+  private func wait(until time: Duration) {
+    while stopCommand == nil, clock.now < time {
+      withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
+        descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+        pollDescriptors(descriptors, until: time, clock: clock)
+      }
+      wakeUp.clear()
     }
-    wakeUp.clear()
   }
 
   private func startBuiltIn(

@@ -1,7 +1,7 @@
 import SDLApp
 
 extension AppConnection {
-  /// What other threads want from the connection thread.
+  /// What other threads ask of the connection thread.
   struct Commands: Sendable {
     var video = VideoParameters()
     /// The session does not know `video` yet.
@@ -13,12 +13,12 @@ extension AppConnection {
     var stop: Stop?
   }
 
-  /// What the app wants to stream, and what it tells the head unit about it.
+  /// What the app wants to stream, and what the head unit has to know of it.
   struct VideoParameters: Equatable, Sendable {
     var request: VideoStartRequest?
     var supportedDisplays: [VideoDisplay] = []
     var appState = AppState.foreground
-    /// What can be touched; nil when the app has never said.
+    /// What can be touched; nil when the app has never set it.
     var hapticRectangles: HapticRectangleList?
   }
 

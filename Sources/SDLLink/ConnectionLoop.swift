@@ -69,7 +69,7 @@ final class ConnectionLoop {
       failure: failure, registeredTime: registeredAt.map { now - $0 }, lastEpoch: session.epoch)
   }
 
-  /// When the connection ends, come what may.
+  /// When the connection ends whatever it is waiting for.
   private var limit: Duration? {
     (connection.stopCommand?.deadline).earlier(closeDeadline)
   }
@@ -83,7 +83,7 @@ final class ConnectionLoop {
         try writer.send(frames, peer: reader.peer)
       } else {
         grantEpoch = session.videoGrant?.epoch
-        // Before it is reported: whoever hears of a new grant can use it at once.
+        // Before the grant is reported, because its receiver may use it at once.
         try writer.setVideoGrant(session.videoGrant, sending: frames, peer: reader.peer)
       }
     } catch {
@@ -120,7 +120,8 @@ final class ConnectionLoop {
   private func lose(_ error: LinkError) {
     guard !isOver else { return }
     isOver = true
-    // After the session's own end it does not matter who closes first. Otherwise this tells more than the session can.
+    // After the session's own end it does not matter who closes first. Otherwise this error is more precise than the
+    // session's.
     if closeDeadline == nil { failure = .link(error) }
     perform(session.transportLost(now: clock.now))
   }
@@ -158,7 +159,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// Lets no more video in, and says whether the head unit has got what is queued, or the time is up.
+  /// Accepts no more video, and returns whether the head unit has everything that is queued, or the time is up.
   private func isDrained(now: Duration, within timeout: Duration) -> Bool {
     guard session.videoGrant != nil else { return true }
     guard let deadline = drainDeadline else {
@@ -179,7 +180,7 @@ extension ConnectionLoop {
     if case .failed(let transfer) = status { writeFailed(transfer) }
   }
 
-  /// The peer may have said why before it closed.
+  /// Reads first, because the peer may have sent the reason before it closed.
   private func writeFailed(_ transfer: Socket.Transfer) {
     read()
     if case .failed(let code) = transfer { lose(.connectionLost(address: reader.peer, errno: code)) }
@@ -221,7 +222,7 @@ extension ConnectionLoop {
   }
 
   private func read() {
-    for _ in 0..<FrameReader.readsPerTurn where !isOver {
+    for _ in 0..<FrameReader.readsPerRound where !isOver {
       switch reader.read(into: readBuffer) {
       case .bytes(let count):
         connection.count(received: count)

@@ -85,7 +85,7 @@ extension ConnectionWriter {
     return result
   }
 
-  /// Takes the right to send away and discards what is queued, before this returns.
+  /// Takes the right to send away, discards what is queued and releases it before this returns.
   func revokeVideoGrant() {
     replaceVideoGrant(nil) { _ in }
   }
@@ -141,15 +141,16 @@ extension ConnectionWriter {
   }
 
   private func replaceVideoGrant(_ grant: VideoGrant?, _ body: (inout State) -> Void) {
-    let discarded = state.withLock { state in
-      let discarded = state.video.setGrant(grant)
+    let remainder = state.withLock { state in
+      let isConnected = state.socket != nil && state.failure == nil
+      let remainder = state.video.setGrant(grant, finishesFrame: isConnected, now: clock.now)
       // Less than a frame: while one is there, no other begins.
-      state.unfinishedFrame.append(discarded.unfinishedFrame)
+      state.unfinishedFrame.append(remainder.unfinishedFrame)
       body(&state)
-      return discarded
+      return remainder
     }
     state.broadcast()
-    discarded.release()
+    remainder.release()
   }
 
   /// Writes until something else has to be done.
@@ -171,15 +172,6 @@ extension ConnectionWriter {
 // MARK: Writing
 
 extension ConnectionWriter {
-  /// What came of having the lock once.
-  fileprivate struct Step {
-    /// Nil when there is more to write.
-    var status: Status?
-    var byteCount = 0
-    /// To be released without the lock.
-    var finished: VideoSendState.Finished?
-  }
-
   /// Releases what `step` has finished, and writes on.
   private func finish(_ step: Step) -> Status {
     var step = step
@@ -194,60 +186,5 @@ extension ConnectionWriter {
       guard budget > 0 else { return .budgetSpent }
       step = state.withLock { $0.writeOnce(now: clock) }
     }
-  }
-
-  /// `@unchecked Sendable`: no more than this refers to the video's writer, and only the thread that holds the lock
-  /// touches it.
-  fileprivate struct State: @unchecked Sendable {
-    var socket: Socket?
-    var control = ControlFrameBuffer()
-    /// The end of a video frame whose payload is gone.
-    var unfinishedFrame = ByteQueue()
-    var video: VideoSendState
-    /// Until the connection thread has polled.
-    var isBlocked = false
-    var failure: Socket.Transfer?
-    var sentByteCount: UInt64 = 0
-  }
-}
-
-extension ConnectionWriter.State {
-  fileprivate var isWritable: Bool { socket != nil && !isBlocked && failure == nil }
-
-  private var isIdle: Bool { control.isEmpty && unfinishedFrame.isEmpty && video.isEmpty }
-
-  /// Makes one system call, or discards one payload: control frames first, video behind them, never one inside the
-  /// other.
-  fileprivate mutating func writeOnce(now: TimeSource) -> ConnectionWriter.Step {
-    guard let socket else { return ConnectionWriter.Step(status: .idle) }
-    if let failure { return ConnectionWriter.Step(status: .failed(failure)) }
-    if isBlocked { return ConnectionWriter.Step(status: .blocked) }
-    if !unfinishedFrame.isEmpty { return step(unfinishedFrame.write(to: socket)) }
-    if !control.isEmpty, !video.isInsideFrame { return step(control.write(to: socket)) }
-    guard !video.isEmpty else { return ConnectionWriter.Step(status: .idle) }
-    let (transfer, finished) = video.write(to: socket, finishesFrameOnly: !control.isEmpty, now: now)
-    return step(transfer, finished)
-  }
-
-  private mutating func step(
-    _ transfer: Socket.Transfer?, _ finished: VideoSendState.Finished? = nil
-  ) -> ConnectionWriter.Step {
-    var step = ConnectionWriter.Step(finished: finished)
-    switch transfer {
-    case .bytes(let count):
-      step.byteCount = count
-      sentByteCount &+= UInt64(clamping: count)
-    case .wouldBlock:
-      isBlocked = true
-      step.status = .blocked
-      return step
-    case .endOfStream?, .failed?:
-      failure = transfer
-      step.status = transfer.map { .failed($0) }
-      return step
-    case nil: break
-    }
-    if isIdle { step.status = .idle }
-    return step
   }
 }

@@ -5,7 +5,7 @@ struct Connector {
   enum Outcome {
     case connected(Socket, SocketAddress)
     case failed(LinkError)
-    /// The caller does not want the connection any more.
+    /// `isWanted` became false.
     case interrupted
   }
 
@@ -36,7 +36,7 @@ struct Connector {
     nextAttempt = clock.now
   }
 
-  /// Blocks until there is a connection or none can be had. After each signal of `wakeUp` it asks `isWanted`.
+  /// Blocks until there is a connection, or none can be made, or, after a signal of `wakeUp`, `isWanted` is false.
   mutating func run(
     wakeUp: WakeUp, isWanted: () -> Bool, willTry: (SocketAddress) -> Void
   ) -> Outcome {
@@ -98,7 +98,7 @@ struct Connector {
     (failures.map(\.address) + attempts.map(\.address)).map(\.description)
   }
 
-  /// What says most about where to look for the fault: a refusal comes from a machine that is there.
+  /// The most informative of the failures: a refusal, for example, comes from a machine that is there.
   private var failure: LinkError {
     let codes = failures.map(\.errno)
     if codes.contains(ECONNREFUSED) { return .refused(addresses: triedAddresses) }

@@ -1,6 +1,6 @@
 import SDLHeadUnit
 
-/// What other threads want, and what the script says.
+/// The operations that other threads and the script ask for.
 extension HeadUnitLoop {
   /// As many as one session takes.
   private static let maximumAnswersInAdvance = 100

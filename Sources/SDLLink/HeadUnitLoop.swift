@@ -52,7 +52,7 @@ final class HeadUnitLoop {
       if !isStopping { followScript(now: now) }
       if isStopping { stalledUntil = nil }
       for app in apps {
-        // What has come is read before the time goes on, or silence would be held against an app that was not heard.
+        // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
         if stalledUntil == nil, app.holdsInput || app.isDue(at: now) { app.read(into: readBuffer) }
         if stalledUntil == nil { app.advance(now: now) }
         if stalledUntil == nil || isStopping { app.write() }

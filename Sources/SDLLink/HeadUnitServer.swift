@@ -33,7 +33,7 @@ public protocol HeadUnitServerObserver: AnyObject, Sendable {
 /// Like ``AppConnection``: the thread keeps the server alive, the observer is held weakly, and the owner must
 /// ``stop()`` it.
 public final class HeadUnitServer: Sendable {
-  /// What other threads want from the server's thread.
+  /// What other threads ask of the server's thread.
   enum Operation: Sendable {
     case control(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
     case read(id: UInt8, Bool)
@@ -47,7 +47,7 @@ public final class HeadUnitServer: Sendable {
     case configure(HeadUnitConfiguration)
   }
 
-  /// Whom an input is for.
+  /// The apps that an operation is for.
   public enum Recipient: Sendable {
     /// Ignored when it is not connected.
     case app(UInt8)
@@ -80,7 +80,8 @@ public final class HeadUnitServer: Sendable {
   public struct Admission: Sendable {
     /// Connections at once; 255 in any case.
     public var maximumConnectionCount = 8
-    /// Whether more are closed at once, unless one that has long said nothing can be closed instead. Otherwise they wait.
+    /// Whether more are closed at once, unless one that has been without a registered app for a second can be closed
+    /// instead. Otherwise they wait.
     public var refusesMore = false
     /// A connection without a registered app is closed after so long; nil never.
     public var registrationTime: Duration?

@@ -3,15 +3,15 @@ import Synchronization
 
 /// A host name on its way to addresses.
 ///
-/// getaddrinfo can block for many seconds and cannot be interrupted, so it has a thread of its own. Who does not want
-/// to wait any longer just forgets the resolution: thread and object end together when the name service answers.
+/// getaddrinfo can block for many seconds and cannot be interrupted, so it has a thread of its own. A caller that does not
+/// want to wait any longer drops the resolver: thread and object end together when the name service answers.
 final class Resolver: Sendable {
   /// Addresses in the order of preference, never empty.
   typealias Outcome = Result<[SocketAddress], LinkError>
 
   private let answer = Mutex<Outcome?>(nil)
 
-  /// What the name service said; nil before it has.
+  /// The answer of the name service; nil before there is one.
   var outcome: Outcome? { answer.withLock { $0 } }
 
   private init() {}

@@ -127,7 +127,7 @@ final class ServedApp {
   /// Reads some, so that each app gets its turn.
   func read(into buffer: UnsafeMutableRawBufferPointer) {
     guard isReading, takeHeldItems() else { return }
-    for _ in 0..<FrameReader.readsPerTurn where !isOver {
+    for _ in 0..<FrameReader.readsPerRound where !isOver {
       switch reader.read(into: buffer) {
       case .bytes(let count):
         while !isOver, let item = reader.next() {

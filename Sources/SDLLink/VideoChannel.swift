@@ -46,7 +46,7 @@ public final class VideoChannel: Sendable {
   }
 
   /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
-  public var isFull: Bool { writer.readVideo(\.isFull) }
+  public var isFull: Bool { writer.readVideo { $0.isFull } }
 
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
   public func setFlushing(_ isFlushing: Bool) {
@@ -68,7 +68,7 @@ public final class VideoChannel: Sendable {
   }
 
   /// A snapshot.
-  public var statistics: VideoChannelStatistics { writer.readVideo(\.statistics) }
+  public var statistics: VideoChannelStatistics { writer.readVideo { $0.statistics } }
 
   /// Ends what belongs to one stream: see ``AppConnection/resetVideo()``.
   func reset() {

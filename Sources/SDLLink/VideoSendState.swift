@@ -17,14 +17,14 @@ struct VideoSendState {
   }
 
   /// What is left of a grant that has gone.
-  struct Discarded {
-    /// To be released with no lock held.
-    var payloads: [any VideoPayload] = []
+  struct Remainder {
+    fileprivate(set) var payloads: [Finished] = []
     /// The end of the frame that had been begun; a copy, so that no payload has to stay for it.
-    var unfinishedFrame: [UInt8] = []
+    fileprivate(set) var unfinishedFrame: [UInt8] = []
 
+    /// Exactly once, and with no lock held.
     func release() {
-      for payload in payloads { payload.release(wasSent: false) }
+      for payload in payloads { payload.release() }
     }
   }
 
@@ -66,21 +66,24 @@ struct VideoSendState {
     return .queued
   }
 
-  /// Replaces the grant. With another epoch, nothing that was queued begins a frame any more.
-  mutating func setGrant(_ grant: VideoGrant?) -> Discarded {
+  /// Replaces the grant. With another epoch, nothing that was queued begins a frame any more: all payloads leave.
+  ///
+  /// - Parameter finishesFrame: Whether the caller writes the end of the frame that has been begun. A payload whose last
+  ///   frame that is counts as sent.
+  mutating func setGrant(_ grant: VideoGrant?, finishesFrame: Bool, now: Duration) -> Remainder {
     let isSame = grant?.epoch == self.grant?.epoch
     self.grant = grant
-    return isSame ? Discarded() : discardAll()
-  }
-
-  /// Takes everything out, also what is being written.
-  mutating func discardAll() -> Discarded {
-    var discarded = Discarded(unfinishedFrame: writer.abandon())
+    guard !isSame else { return Remainder() }
+    let (rest, isEndOfPayload) = writer.abandon()
+    var remainder = Remainder(unfinishedFrame: finishesFrame ? rest : [])
+    if finishesFrame, isEndOfPayload, let entry = queue.removeFirst() {
+      remainder.payloads.append(noteSent(entry, now: now))
+    }
     while let entry = queue.removeFirst() {
-      discarded.payloads.append(entry.payload)
+      remainder.payloads.append(Finished(payload: entry.payload, wasSent: false))
       counters.discardedMessages += 1
     }
-    return discarded
+    return remainder
   }
 
   /// Writes as much of the first payload as one system call takes, and no frame after the one begun if
@@ -97,12 +100,16 @@ struct VideoSendState {
       return (nil, queue.removeFirst().map { Finished(payload: $0.payload, wasSent: false) })
     }
     let transfer = writer.write(to: socket, finishesFrameOnly: finishesFrameOnly)
-    guard !writer.hasMessage else { return (transfer, nil) }
-    let dwellTime = now.now - entry.queuedAt
+    guard !writer.hasMessage, let sent = queue.removeFirst() else { return (transfer, nil) }
+    return (transfer, noteSent(sent, now: now.now))
+  }
+
+  private mutating func noteSent(_ entry: PayloadQueue.Entry, now: Duration) -> Finished {
+    let dwellTime = now - entry.queuedAt
     counters.sentMessages += 1
     counters.sentByteCount += UInt64(clamping: entry.byteCount)
     counters.lastDwellTime = dwellTime
     counters.longestDwellTime = max(counters.longestDwellTime, dwellTime)
-    return (transfer, queue.removeFirst().map { Finished(payload: $0.payload, wasSent: true) })
+    return Finished(payload: entry.payload, wasSent: true)
   }
 }

@@ -18,6 +18,7 @@ final class VideoWriter {
     /// The frame that has been begun, and how much of it is written.
     var frame: Fragmentation.Fragment?
     var frameOffset = 0
+    let byteCount: Int
     var unwrittenByteCount: Int
   }
 
@@ -45,16 +46,16 @@ final class VideoWriter {
     let fragmentation = Fragmentation(
       service: .video, version: grant.version, sessionID: grant.sessionID, messageID: messageID, payloadSize: size,
       maximumPayload: grant.maximumPayload)
-    message = Message(payload: payload, frames: fragmentation.makeIterator(), unwrittenByteCount: size)
+    message = Message(payload: payload, frames: fragmentation.makeIterator(), byteCount: size, unwrittenByteCount: size)
     return true
   }
 
   /// Gives up the payload that was begun, if there is one.
   ///
-  /// - Returns: A copy of what is missing of the frame that was begun, empty between frames. It has to be written before
-  ///   anything else, or the peer would take what follows for video.
-  func abandon() -> [UInt8] {
-    guard let message = message.take(), let frame = message.frame else { return [] }
+  /// - Returns: A copy of what is missing of the frame that was begun, empty between frames: it has to be written before
+  ///   anything else, or the peer would take what follows for video. And whether that is the end of the payload as well.
+  func abandon() -> (rest: [UInt8], isEndOfPayload: Bool) {
+    guard let message = message.take(), let frame = message.frame else { return ([], false) }
     let block = UnsafeMutableRawBufferPointer(rebasing: prefixes[..<Self.prefixStride])
     let prefixByteCount = frame.writePrefix(to: block)
     var rest = Array(block[..<prefixByteCount].dropFirst(message.frameOffset))
@@ -64,18 +65,23 @@ final class VideoWriter {
       rest += piece
       missing -= piece.count
     }
-    return rest
+    return (rest, frame.payloadRange.upperBound == message.byteCount)
   }
 
   /// Writes as much as one system call takes, and no frame after the one begun if `finishesFrameOnly`. When all is
   /// written, ``hasMessage`` is false.
   func write(to socket: Socket, finishesFrameOnly: Bool) -> Socket.Transfer {
-    guard var message = message.take() else { return .bytes(0) }
+    guard let message else { return .bytes(0) }
     let vectorCount = gather(message, finishesFrameOnly: finishesFrameOnly)
     let result = socket.send(UnsafeMutableBufferPointer(rebasing: vectors[..<vectorCount]))
-    if case .bytes(let count) = result { message.advance(by: count) }
-    if message.frame != nil || message.unwrittenByteCount > 0 { self.message = message }
+    if case .bytes(let count) = result { advance(by: count) }
     return result
+  }
+
+  /// Notes that `count` bytes of headers and payload are written.
+  func advance(by count: Int) {
+    message?.advance(by: count)
+    if let message, message.frame == nil, message.unwrittenByteCount == 0 { self.message = nil }
   }
 
   /// Fills ``vectors``; returns how many.
@@ -112,7 +118,6 @@ final class VideoWriter {
 }
 
 extension VideoWriter.Message {
-  /// Notes that `count` bytes of headers and payload are written.
   fileprivate mutating func advance(by count: Int) {
     var count = count
     while count > 0 {
