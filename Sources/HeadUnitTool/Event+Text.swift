@@ -30,6 +30,7 @@ extension HeadUnitSession.Event {
     case .violation(let violation): "violation: \(violation)"
     case .appCapability(let capability):
       "the app can stream \(capability.additionalCapabilities?.count ?? 0) of the offered formats"
+    case .capabilityUpdateDeferred: "the update of the capability is sent once the app subscribes to updates"
     case .hapticRectangles(let rectangles):
       (["\(rectangles.count) haptic rectangles"] + rectangles.prefix(Self.mostRectangles).map(\.description)
         + (rectangles.count > Self.mostRectangles ? ["…"] : []))

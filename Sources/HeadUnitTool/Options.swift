@@ -10,6 +10,8 @@ struct Options {
       --port N         listen on this port (default 12345; 0 takes any that is free)
       --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
       --screen WxH     size of the screen, and the only one that video may have
+      --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
+      --model NAME     model of the car (default Generic)
       --record FILE    write the video to FILE as it comes
       --app-exits      leave when the app has gone
       --commands       take commands on the standard input, one per line ("help" lists them)
@@ -37,6 +39,8 @@ struct Options {
   init(arguments: [String]) throws(Invalid) {
     var rest = arguments[...]
     var screen: ImageResolution?
+    var make: String?
+    var model: String?
     var activates = true
     while let option = rest.popFirst() {
       switch option {
@@ -45,10 +49,12 @@ struct Options {
       case "--no-activation": activates = false
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
-      case "--address", "--port", "--preset", "--record", "--screen", "--script":
+      case "--address", "--make", "--model", "--port", "--preset", "--record", "--screen", "--script":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
+        case "--make": make = value
+        case "--model": model = value
         case "--record": recording = value
         case "--script":
           do throws(HeadUnitScriptFile.Failure) {
@@ -63,6 +69,8 @@ struct Options {
       default: throw Invalid(text: "unknown option \(option)")
       }
     }
+    if let make { headUnit.vehicle.make = make }
+    if let model { headUnit.vehicle.model = model }
     if let screen {
       headUnit.screen = screen
       headUnit.videoCapability?.preferredResolution = screen

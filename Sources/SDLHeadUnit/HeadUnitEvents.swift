@@ -38,6 +38,8 @@ extension HeadUnitSession {
     case violation(Violation)
     /// What the app says it can stream (OnAppCapabilityUpdated).
     case appCapability(VideoStreamingCapability)
+    /// An update of the capability is kept until the app subscribes to them (GetSystemCapability).
+    case capabilityUpdateDeferred
     /// How the app stands on the phone (OnHMIStatus in the direction app to head unit).
     case appHMIStatus(HMIStatus)
     /// The app's list of touchable rectangles was replaced; an empty one was cleared.

@@ -110,7 +110,7 @@ extension HeadUnitScript.Event {
     case .hapticRectangles: self = .haptics
     case .violation: self = .violation
     case .appUnregistered: self = .unregistered
-    case .touchSent, .videoData, .videoMissed, .videoTimestamp, .appHMIStatus: return nil
+    case .touchSent, .videoData, .videoMissed, .videoTimestamp, .appHMIStatus, .capabilityUpdateDeferred: return nil
     }
   }
 }

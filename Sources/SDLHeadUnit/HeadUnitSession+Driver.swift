@@ -46,7 +46,7 @@ extension HeadUnitSession {
   }
 
   /// The window of the app gets another size, and from now on no other is accepted. As with ``updateCapability(_:now:)``
-  /// only an app that has subscribed is told; nothing but size and scale is in the update, so the rest is unchanged.
+  /// an app gets the update only when it has subscribed. It holds size and scale, so the rest is unchanged.
   /// - Parameter scale: 1…10, or nil for the present one.
   public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
     guard app != nil else { return [] }

@@ -70,11 +70,23 @@ extension HeadUnitSession {
   }
 
   mutating func sendCapabilityUpdate(_ update: VideoStreamingCapability, now: Duration) {
-    guard let app, app.isSubscribedToVideoCapability else { return }
+    guard let app else { return }
+    guard app.isSubscribedToVideoCapability else {
+      self.app?.deferredUpdate = app.deferredUpdate?.updated(by: update) ?? update
+      return report(.capabilityUpdateDeferred)
+    }
+    self.app?.knowsVideoCapability = true
     capability = capability?.updated(by: update) ?? update
     notify(
       .onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
     checker.setLimits(streamLimits(for: checker.size), now: now)
+  }
+
+  /// SDL Core's answer to GetSystemCapability is the one that it started with, so that an app which subscribes late has to
+  /// be sent what has changed before.
+  mutating func sendDeferredUpdate(now: Duration) {
+    guard app?.isSubscribedToVideoCapability == true, let update = app?.deferredUpdate.take() else { return }
+    sendCapabilityUpdate(update, now: now)
   }
 
   mutating func forgetUpdates() {

@@ -48,7 +48,7 @@ extension HeadUnitSession {
       respond(to: request, success: true, .success)
       endRegistration(.requestedByApp, now: now)
     case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):
-      answerSystemCapability(request)
+      answerSystemCapability(request, now: now)
     case .sendHapticData where app.rpcVersion >= RPCVersion(4, 5):
       answerHapticData(request, app)
     default:
@@ -71,7 +71,7 @@ extension HeadUnitSession {
     return true
   }
 
-  private mutating func answerSystemCapability(_ request: RPCMessage) {
+  private mutating func answerSystemCapability(_ request: RPCMessage, now: Duration) {
     switch behaviour.systemCapability {
     case .silence: return
     case .result(let code, let success): return respond(to: request, success: success, code)
@@ -90,6 +90,8 @@ extension HeadUnitSession {
     let result = RPCResult(success: true, resultCode: .success).json
     let capability = SystemCapability(type: .videoStreaming, videoStreaming: configured).json
     respond(to: request, result.merging(capability) { first, _ in first })
+    app?.knowsVideoCapability = true
+    sendDeferredUpdate(now: now)
   }
 
   private static let capabilityTypes: Set = [

@@ -103,11 +103,12 @@ extension HeadUnitSession {
     report(.videoStarted(answer))
   }
 
-  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; after a
-  /// resize only that of the window.
+  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; before
+  /// them that of the screen for an app that has not been told any. After a resize only that of the window.
   private var videoSizes: VideoSizeRules {
-    VideoSizeRules(
-      screen: configuration.screen, capabilities: window.map { [$0] } ?? [capability, configuration.videoCapability])
+    let told = [capability, configuration.videoCapability]
+    let capabilities = app?.knowsVideoCapability == true ? told : [configuration.screenCapability] + told
+    return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
   }
 
   /// What the app was told about rates: the most that an entry allows which such a stream may be for.

@@ -124,7 +124,8 @@ public struct HeadUnitSession: Sendable {
 
   /// The HMI changes what it can show, for example because the driver splits the screen. Absent members are unchanged.
   ///
-  /// Told only to an app that has subscribed; GetSystemCapability keeps returning the old value, as SDL Core's does.
+  /// Sent only to an app that has subscribed, and to others once they subscribe; GetSystemCapability keeps returning the
+  /// old value, as SDL Core's does.
   public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
     sendCapabilityUpdate(update, now: now)
     return takeActions()

@@ -34,7 +34,11 @@ extension HeadUnitSession {
     var status: HMIStatus
     /// What the driver chose for it; events may have taken some of that away.
     var chosenStatus: HMIStatus
+    /// Whether it has got the answer to GetSystemCapability(VIDEO_STREAMING), or an update.
+    var knowsVideoCapability = false
     var isSubscribedToVideoCapability = false
+    /// Updates of the capability, merged, that are sent once it has subscribed.
+    var deferredUpdate: VideoStreamingCapability?
     var files = AppFiles()
     /// Names of hard buttons; never more than there are.
     var subscribedButtons: Set<String> = []

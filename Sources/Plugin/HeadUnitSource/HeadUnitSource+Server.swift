@@ -64,6 +64,8 @@ extension HeadUnitSource: HeadUnitServerObserver {
       missVideo(of: id)
     case .videoStartRequested(let parameters): log(GST_LEVEL_DEBUG, "app \(id) asks for \(parameters)")
     case .touchSent: state.withLock { $0.totals.touches &+= 1 }
+    case .capabilityUpdateDeferred:
+      log(GST_LEVEL_INFO, "app \(id) gets an update of the capability once it subscribes to them")
     case .appHMIStatus, .appCapability, .hapticRectangles: log(GST_LEVEL_DEBUG, "app \(id): \(event)")
     }
   }
