@@ -38,6 +38,13 @@ extension TestApp {
       start: VideoServiceParameters(width: 480, height: 320, videoProtocol: "RTP", videoCodec: "H264"))
   }
 
+  /// Ends that service and starts another.
+  mutating func restartRTP() {
+    send(.endService, .video)
+    startVideo(VideoServiceParameters(width: 480, height: 320, videoProtocol: "RTP", videoCodec: "H264"))
+    forget()
+  }
+
   var shown: [[UInt8]] {
     events.compactMap { if case .videoData(let bytes) = $0 { bytes } else { nil } }
   }
