@@ -3,10 +3,10 @@ import SDLMessages
 import SDLWire
 
 extension HeadUnitSession.Event {
-  /// More would not fit on a line.
+  /// More are not printed.
   private static let mostRectangles = 4
 
-  /// One line for people; nil for what is not worth one.
+  /// One line of the log; nil for events that are not logged.
   var text: String? {
     switch self {
     case .appRegistered(let name, let id, let types, let version):

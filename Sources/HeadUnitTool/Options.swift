@@ -2,7 +2,7 @@ import SDLHeadUnit
 import SDLLink
 import SDLMessages
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   static let usage = """
     usage: sdl-head-unit [options]
@@ -13,10 +13,10 @@ struct Options {
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
       --record FILE    write the video to FILE as it comes
-      --app-exits      leave when the app has gone
-      --commands       take commands on the standard input, one per line ("help" lists them)
-      --script FILE    do what a behaviour script says, besides
-      --no-activation  leave apps at HMI level NONE until a command says otherwise
+      --app-exits      exit when the app has disconnected
+      --commands       read commands from the standard input, one per line ("help" lists them)
+      --script FILE    carry out the behaviour script in FILE
+      --no-activation  leave apps at HMI level NONE until a command changes it
       --no-checks      take any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
     """
@@ -31,7 +31,7 @@ struct Options {
   var isChecking = true
   var isQuiet = false
 
-  /// What is wrong with the command line.
+  /// An error in the command line.
   struct Invalid: Error {
     var text: String
   }

@@ -1,52 +1,56 @@
-/// Which presses of a window's mouse and which fingers are the same thing, told twice.
+/// Recognises mouse events that a window system emulates from a touch, so that the touch does not count twice.
 ///
-/// X servers make a mouse of the first finger for programs that know no others, and ximagesink passes on both: all that the
-/// mouse did in the last 50 ms, then all that the fingers did in that time. So a press comes up to that time before or after
-/// its finger, and for a short tap its release does, too. Nobody clicks and touches at the same place that soon.
-struct PointerEcho: Equatable, Sendable {
-  /// Twice the time that a window may collect events for.
+/// X servers emulate a mouse with the first finger for programs without multi-touch, and ximagesink forwards both: first the
+/// mouse events of the last 50 ms, then the touch events. So an emulated press comes up to that time before or after its
+/// touch, as does its release after a short tap. A user does not click and touch at the same place within that time.
+struct EmulatedMouseFilter: Equatable, Sendable {
+  /// Twice the 50 ms for which ximagesink collects events.
   static let window = Duration.milliseconds(100)
-  /// In pixels of the picture; mice are rounded to pixels of a window that may be much smaller than the picture.
+  /// In pixels of the picture. Mouse positions are whole pixels of a window that may be much smaller than the picture.
   static let distance = 16.0
 
-  /// A press, or a finger's beginning, that has no counterpart yet.
+  /// The last press and the last begin of a touch, while the other has not come.
   private var press: PictureTouch.Sample?
-  private var finger: PictureTouch.Sample?
-  /// Fingers that the mouse has told of from the beginning to the end.
-  private var told: Set<UInt32> = []
-  /// Whether the mouse's present press is a finger that has been told of.
-  private(set) var isMouseFinger = false
+  private var touch: PictureTouch.Sample?
+  /// Touches whose mouse events have been used, from press to release. Bounded for windows that lose the end of touches.
+  private(set) var handled: [UInt32] = []
+  static let maximumHandledCount = 10
+  /// Whether the mouse button is held down by a touch that has been used.
+  private(set) var isEmulatedPress = false
 
-  /// Takes note of a press; true if it is a finger that was told of already.
-  mutating func isPressOfFinger(_ sample: PictureTouch.Sample) -> Bool {
-    isMouseFinger = Self.isSame(finger, sample)
-    finger = nil
-    press = isMouseFinger ? nil : sample
-    return isMouseFinger
+  /// Notes a press; true if it is emulated from the last touch.
+  mutating func isEmulated(_ sample: PictureTouch.Sample) -> Bool {
+    isEmulatedPress = Self.isSame(touch, sample)
+    touch = nil
+    press = isEmulatedPress ? nil : sample
+    return isEmulatedPress
   }
 
-  /// True at the end of such a press.
-  mutating func isReleaseOfFinger() -> Bool {
-    defer { isMouseFinger = false }
-    return isMouseFinger
+  /// Notes a release; true if its press was emulated.
+  mutating func isEmulatedRelease() -> Bool {
+    defer { isEmulatedPress = false }
+    return isEmulatedPress
   }
 
-  /// Takes note of a finger's beginning; true if it is the mouse's last press, told of already.
-  ///
-  /// - Parameter isPressed: whether that press goes on.
-  mutating func isFingerOfPress(_ id: UInt32, _ sample: PictureTouch.Sample, isPressed: Bool) -> Bool {
-    told.remove(id)
+  /// Notes the begin of a touch; true if the last press was emulated from it.
+  /// - Parameter isPressed: whether that press lasts.
+  mutating func isSourceOfPress(_ id: UInt32, _ sample: PictureTouch.Sample, isPressed: Bool) -> Bool {
+    _ = endHandled(id)
     let isSame = Self.isSame(press, sample)
     press = nil
-    finger = isSame ? nil : sample
-    if isSame, !isPressed { told.insert(id) }
+    touch = isSame ? nil : sample
+    if isSame, !isPressed { handled = handled.suffix(Self.maximumHandledCount - 1) + [id] }
     return isSame
   }
 
-  func isTold(_ id: UInt32) -> Bool { told.contains(id) }
+  func isHandled(_ id: UInt32) -> Bool { handled.contains(id) }
 
-  /// The finger has gone; true if that had been told.
-  mutating func endTold(_ id: UInt32) -> Bool { told.remove(id) != nil }
+  /// Notes the end of a touch; true if its mouse events have been used.
+  mutating func endHandled(_ id: UInt32) -> Bool {
+    guard let index = handled.firstIndex(of: id) else { return false }
+    handled.remove(at: index)
+    return true
+  }
 
   private static func isSame(_ one: PictureTouch.Sample?, _ other: PictureTouch.Sample) -> Bool {
     guard let one else { return false }

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// What a head unit is: its versions, its screen and what it tells apps about its video.
+/// The properties of a head unit: its versions, its screen and its video capability.
 public struct HeadUnitConfiguration: Equatable, Sendable {
   /// Sent in the first StartServiceACK (protocol 5.4) and in the registration response.
   public var vehicle: VehicleDescription
@@ -50,7 +50,7 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
     self.behaviour = behaviour
   }
 
-  /// For the ``FrameDecoder`` in front of the session.
+  /// Limits for the ``FrameDecoder`` that feeds the session.
   public var frameLimits: FrameLimits { FrameLimits(payload: maximumPayload) }
 
   /// What the screen's size stands for to an app that knows nothing else of the display. SDL's libraries (sdl_ios and
@@ -63,7 +63,7 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
     return capability
   }
 
-  /// The highest frame header version, 2…5; nothing that speaks only protocol 1 is left.
+  /// The highest frame header version, 2…5; protocol 1 alone is not supported.
   var maximumHeaderVersion: UInt8 { UInt8(clamping: min(max(maximumProtocolVersion.major, 2), 5)) }
 }
 
@@ -76,7 +76,7 @@ public struct VehicleDescription: Equatable, Sendable {
   public var systemSoftwareVersion: String
   public var systemHardwareVersion: String
 
-  /// Memberwise.
+  /// Creates a description; by default the one that SDL Core ships.
   public init(
     make: String = "SDL", model: String = "Generic", modelYear: String = "2019", trim: String = "SE",
     systemSoftwareVersion: String = "1.0", systemHardwareVersion: String = "1.0"

@@ -5,7 +5,7 @@ import SDLWire
 extension HeadUnitSession {
   mutating func receiveRPC(_ message: Message, now: Duration) {
     guard message.header.version >= 2 else {
-      // Protocol 1 has other RPC payloads, which no app of the last ten years sends.
+      // Protocol 1 has other RPC payloads, which are not supported.
       return report(.headerVersion(expected: rpcService?.headerVersion ?? 2, got: message.header.version))
     }
     let rpc: RPCMessage
@@ -19,7 +19,7 @@ extension HeadUnitSession {
     switch rpc.type {
     case .request: receiveRequest(rpc, headerVersion: message.header.version, now: now)
     case .notification: receiveNotification(rpc)
-    case .response: break  // Nothing was asked.
+    case .response: break  // No request was sent.
     }
   }
 
@@ -56,7 +56,7 @@ extension HeadUnitSession {
     }
   }
 
-  /// SDL Core unregisters apps that ask too much.
+  /// SDL Core unregisters apps that send too many requests.
   private mutating func isFlooding(now: Duration) -> Bool {
     guard let app else { return false }
     if requests.exceeds(at: now) {
@@ -111,7 +111,7 @@ extension HeadUnitSession {
     report(.hapticRectangles(data.rectangles))
   }
 
-  /// What the app may know: GetSystemCapability keeps answering with the configured one.
+  /// The capabilities that the app may know; GetSystemCapability keeps answering with the configured one.
   private var offeredCapabilities: [VideoStreamingCapability] {
     [configuration.videoCapability, capability].compactMap(\.self)
   }

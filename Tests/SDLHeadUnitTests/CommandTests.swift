@@ -114,4 +114,13 @@ import Testing
       }
     }
   }
+
+  /// What an event takes from apps is what ``HMIEvent`` does.
+  @Test func helpDescribesEveryForm() {
+    let lines = HeadUnitCommand.helpText.split(separator: "\n").map(String.init)
+    let forms = HeadUnitCommand.usage.split(separator: "\n").map(String.init)
+    #expect(lines.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) == forms)
+    #expect(lines.enumerated().allSatisfy { $0.offset % 2 == 0 || $0.element.hasPrefix("    ") })
+    #expect(lines.contains("    no app may be heard; HMI level and video stay"))
+  }
 }

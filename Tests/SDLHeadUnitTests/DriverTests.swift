@@ -164,14 +164,14 @@ import Testing
     #expect(app.events == [.videoStopped(reason: .endedByApp)])
   }
 
-  @Test func newSessionsLearnTheSituation() {
+  @Test func newSessionsGetTheConditions() {
     var conditions = HeadUnitConditions()
-    conditions.note(.event(.phoneCall, isActive: true))
-    conditions.note(.event(.emergency, isActive: true))
-    conditions.note(.event(.phoneCall, isActive: false))
-    conditions.note(.videoSilence(true))
+    conditions.apply(.event(.phoneCall, isActive: true))
+    conditions.apply(.event(.emergency, isActive: true))
+    conditions.apply(.event(.phoneCall, isActive: false))
+    conditions.apply(.videoSilence(true))
     #expect(conditions.changes == [.event(.emergency, isActive: true), .videoSilence(true)])
-    conditions.note(.videoSilence(false))
+    conditions.apply(.videoSilence(false))
     #expect(conditions.changes == [.event(.emergency, isActive: true)])
   }
 

@@ -210,7 +210,10 @@ import Testing
     ]
     let texts = faults.map { "\(Violation.stream(.rtp($0)))" }
     #expect(Set(texts).count == faults.count)
-    #expect(texts[0] == "bytes that are no RTP packet with its length in front (01 AB …), so that the rest of the stream can't be read")
+    #expect(
+      texts[0]
+        == "bytes that are no RTP packet with its length in front (01 AB …), so that the rest of the stream can't be read"
+    )
     #expect(texts[2] == "RTP packet 3 where 1 was next")
     #expect(texts[9] == "access unit with RTP timestamp 8 after one with 9")
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import SDLHeadUnit
 
 /// From a window's navigation events to what the app is told.
-@Suite struct WindowFingersTests {
+@Suite struct TouchTrackerTests {
   /// Sizes: of the display, and of the pictures in the window.
   struct Case: CustomTestStringConvertible, Sendable {
     var testDescription: String
@@ -148,7 +148,7 @@ import Testing
   ]
 
   @Test(arguments: cases) func table(_ example: Case) {
-    var fingers = WindowFingers()
+    var fingers = TouchTracker()
     var told: [String] = []
     var unused: [Int] = []
     for (index, input) in example.inputs.enumerated() {
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test func timesAreThoseOfTheInputs() {
-    var fingers = WindowFingers()
+    var fingers = TouchTracker()
     _ = fingers.receive(.frame, time: .zero)
     _ = fingers.receive(.down(1, x: 1, y: 1), time: .microseconds(7_900))
     _ = fingers.receive(.motion(1, x: 2, y: 2), time: .milliseconds(20))
@@ -186,7 +186,7 @@ import Testing
     let tap: [WindowInput] = [.down(1, x: 5, y: 5), .up(1, x: 5, y: 5)]
     let click: [WindowInput] = [.press(x: 5, y: 5), .release(x: 5, y: 5)]
     for (first, second) in [(tap, click), (click, tap)] {
-      var fingers = WindowFingers()
+      var fingers = TouchTracker()
       let touches =
         first.flatMap { fingers.receive($0, time: .zero) ?? [] }
         + second.flatMap { fingers.receive($0, time: .milliseconds(milliseconds)) ?? [] }
@@ -197,12 +197,24 @@ import Testing
 
   /// A window that has sent a frame once, and never again.
   @Test func doesNotWaitForever() {
-    var fingers = WindowFingers()
+    var fingers = TouchTracker()
     _ = fingers.receive(.frame, time: .zero)
     _ = fingers.receive(.down(1, x: 1, y: 1), time: .zero)
     let samples = (1...1000).flatMap { fingers.receive(.motion(1, x: Double($0), y: 1), time: .zero) ?? [] }
       .flatMap(\.fingers).map(\.samples.count)
-    #expect(samples.reduce(0, +) > 1000 - WindowFingers.maximumWaiting)
+    #expect(samples.reduce(0, +) > 1000 - TouchTracker.maximumWaiting)
     #expect(samples.allSatisfy { $0 <= OnTouchEvent.maximumSamples })
+  }
+
+  /// A window that loses the ends of touches does not make the filter grow.
+  @Test func touchesWithoutAnEndAreForgotten() {
+    var filter = EmulatedMouseFilter()
+    for id in 0..<1000 as Range<UInt32> {
+      let sample = PictureTouch.Sample(x: 10, y: 10, time: .seconds(Int(id)))
+      let isEmulated = [filter.isEmulated(sample), filter.isEmulatedRelease()]
+      let isSource = filter.isSourceOfPress(id, sample, isPressed: false)
+      #expect(isEmulated == [false, false] && isSource && filter.isHandled(id))
+    }
+    #expect(filter.handled == Array(990..<1000))
   }
 }

@@ -35,10 +35,10 @@ extension HeadUnitSource: HeadUnitServerObserver {
     case .leftOut(let step, let id):
       let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
       log(GST_LEVEL_WARNING, "script, line \(step.line) without effect, \(reason): \(step.text)")
-    case .congested(let congestion):
+    case .stepsDropped:
       log(
         GST_LEVEL_WARNING,
-        "the script wants too much at once: \(congestion.waiting) steps wait, \(congestion.dropped) are dropped")
+        "steps of the script are dropped, because \(HeadUnitScriptRun.maximumWaitingCount) are waiting already")
     case .ended: break
     }
   }
