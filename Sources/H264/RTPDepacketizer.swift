@@ -17,7 +17,7 @@ public struct RTPDepacketizer: Sendable {
     /// Packets are missing in it or directly in front of it.
     public var hasLoss: Bool
 
-    /// Memberwise.
+    /// Creates an access unit.
     public init(bytes: [UInt8], timestamp: UInt32, hasMarker: Bool, hasLoss: Bool) {
       self.bytes = bytes
       self.timestamp = timestamp

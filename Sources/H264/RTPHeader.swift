@@ -14,7 +14,7 @@ public struct RTPHeader: Equatable, Sendable {
   /// Names the sender.
   public var synchronizationSource: UInt32
 
-  /// Memberwise.
+  /// Creates a header; of the payload type only seven bits count.
   public init(
     hasMarker: Bool, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, synchronizationSource: UInt32
   ) {

@@ -1,13 +1,13 @@
 import SDLMessages
 
-/// What can be asked of a head unit while it runs, one per line of text.
+/// A command to a running head unit: one line of text, as listed in ``usage``.
 public enum HeadUnitCommand: Equatable, Sendable {
-  /// A status for the app on the screen.
+  /// Another HMI status for the app on the screen.
   case level(HMILevel, VideoStreamingState)
   case event(HMIEvent, isActive: Bool)
   /// Another size for the app on the screen; the scale is 1…10.
   case resize(ImageResolution, scale: Double?)
-  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 takes it back.
+  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 is no limit.
   case frameRate(Int)
   case maximumBitrate(Int)
   /// A partial capability for the app on the screen; what is absent is unchanged.
@@ -15,29 +15,29 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case driverDistraction(OnDriverDistraction)
   /// Brings the app of this session to the screen; nil for the one that was there last.
   case activate(UInt8?)
-  /// Fingers on the screen, for the app that is there. The time stamps are filled in when they are sent.
+  /// OnTouchEvent to the app on the screen. The time stamps are filled in when it is sent.
   case touch(OnTouchEvent)
-  /// The way of one finger, which takes its time.
+  /// A gesture of one finger: several OnTouchEvents over a time.
   case gesture(TouchGesture)
   /// The head unit's own EndService(video).
   case endVideo
-  /// Closes the connection of the app on the screen without a word.
+  /// Closes the connection of the app on the screen without a message.
   case cut
   /// Ends the registration of the app on the screen.
   case unregister(UnregisteredReason)
   /// Ends all registrations.
   case ignitionOff
-  /// A NAK for the next video start of the app on the screen, with the keys it rejects.
+  /// StartServiceNAK for the next video start of the app on the screen, with the rejected keys.
   case refuse([String])
-  /// An answer to the next video start of the app on the screen that nothing was decided for.
+  /// The answer to the next video start of the app on the screen, after those that were set before.
   case answerOnce(HeadUnitBehaviour.VideoStartAnswer)
-  /// Another behaviour towards all apps, also those that connect later.
+  /// A change of the behaviour towards all apps, also those that connect later.
   case behave(HeadUnitBehaviour.Change)
   /// No answers to StartService(video) and EndService(video) of any app.
   case silent(Bool)
-  /// Does nothing at all for so long, as a head unit that hangs.
+  /// Neither reads nor writes for this time, as a head unit that hangs.
   case stall(Duration)
-  /// Nobody listens on the port.
+  /// Closes the port.
   case refuseConnections(Bool)
   case help
 

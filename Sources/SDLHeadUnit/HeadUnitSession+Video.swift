@@ -104,10 +104,10 @@ extension HeadUnitSession {
   }
 
   /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; before
-  /// them that of the screen for an app that has not been told any. After a resize only that of the window.
+  /// them that of the screen for an app that has received neither. After a resize only that of the window.
   private var videoSizes: VideoSizeRules {
-    let told = [capability, configuration.videoCapability]
-    let capabilities = app?.knowsVideoCapability == true ? told : [configuration.screenCapability] + told
+    let sent = [capability, configuration.videoCapability]
+    let capabilities = app?.knowsVideoCapability == true ? sent : [configuration.screenCapability] + sent
     return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
   }
 

@@ -26,20 +26,20 @@ import Testing
     app.run { $0.updateCapability(size, now: $1) }
     app.run { $0.updateCapability(rate, now: $1) }
     #expect(app.answers == [] && app.events == [.capabilityUpdateDeferred, .capabilityUpdateDeferred])
-    // SDL Core answers with what it started with.
+    // The response holds the configured capability, as with SDL Core.
     ask(&app, subscribe: nil)
     #expect(SystemCapability(json: app.rpcs[0].parameters).videoStreaming?.preferredFPS == 30)
     #expect(updates(of: app) == [])
     ask(&app, subscribe: true)
     #expect(app.rpcs.map(\.type) == [.response, .response, .notification])
     #expect(updates(of: app) == [SystemCapability(type: .videoStreaming, videoStreaming: size.updated(by: rate))])
-    // Once.
+    // Only once.
     app.forget()
     ask(&app, subscribe: true)
     #expect(updates(of: app) == [])
   }
 
-  /// Until the app is told of the new size, it may start in the old one; afterwards in either.
+  /// A size is accepted only after the app has received it.
   @Test func countOnceTheyAreSent() {
     let small = VideoServiceParameters(width: 640, height: 360)
     var app = TestApp.active()

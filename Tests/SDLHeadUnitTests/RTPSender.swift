@@ -2,7 +2,7 @@ import H264
 import SDLHeadUnit
 import SDLWire
 
-/// A sender of RTP, whose packets can be changed before they go.
+/// A sender of RTP, whose packets can be changed before they are sent.
 struct RTPSender {
   var packetizer: RTPPacketizer
   var time = Duration.zero

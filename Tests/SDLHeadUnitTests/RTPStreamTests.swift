@@ -40,7 +40,7 @@ import Testing
     #expect(app.shown == units)
   }
 
-  /// What holds for the byte stream holds for what is in the packets.
+  /// The rules of the byte stream hold for the content of the packets as well.
   @Test func rulesOfTheByteStream() {
     func violations(_ units: [UInt8]...) -> [Violation] {
       var app = TestApp.streamingRTP()
@@ -169,7 +169,7 @@ import Testing
     #expect(app.events == [.videoTimestamp(3), .videoData(Self.keyFrame)])
   }
 
-  /// SDL's iOS library sets its encoder up again after a suspension, with other numbers in the same service.
+  /// SDL's iOS library sets its encoder up again after a suspension, with other sequence numbers and timestamps in the same service.
   @Test func otherNumbersAfterAPause() {
     var app = TestApp.streamingRTP()
     var sender = RTPSender()

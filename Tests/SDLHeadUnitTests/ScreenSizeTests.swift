@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// What an app may stream that knows nothing of the display but the size of the screen.
+/// The sizes that an app may stream which knows only the size of the screen.
 @Suite struct ScreenSizeTests {
   private static func headUnit(
     make: String, screen: ImageResolution = ImageResolution(1280, 768), preset: HeadUnitPreset = .legacy
@@ -63,8 +63,8 @@ import Testing
     #expect(app.violations == [])
   }
 
-  /// A head unit that has a capability, and refuses to tell it (pipelines/scripts/no-capability.txt).
-  @Test func capabilityThatIsNotTold() {
+  /// A head unit that has a capability, but refuses GetSystemCapability (pipelines/scripts/no-capability.txt).
+  @Test func refusedCapability() {
     var configuration = Self.headUnit(make: "Ford", preset: .standard)
     configuration.videoCapability?.preferredResolution = configuration.screen
     configuration.behaviour.systemCapability = .result(.unsupportedRequest, success: false)
@@ -74,9 +74,9 @@ import Testing
     #expect(app.controls == ["video startServiceACK"])
   }
 
-  /// What is told counts, as it is in sdl_ios.
+  /// The capability takes precedence, as in sdl_ios.
   @Test(arguments: [(960, 576, false), (1280, 768, true)] as [(Int32, Int32, Bool)])
-  func capabilityThatIsTold(width: Int32, height: Int32, isTaken: Bool) {
+  func receivedCapability(width: Int32, height: Int32, isTaken: Bool) {
     var configuration = Self.headUnit(make: "Ford", preset: .standard)
     configuration.videoCapability?.preferredResolution = configuration.screen
     var app = TestApp.active(configuration)

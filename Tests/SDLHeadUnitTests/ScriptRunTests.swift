@@ -60,7 +60,7 @@ import Testing
       run.notePictures(total, app: 1, now: Self.start)
       expect(due, from: &run)
     }
-    // Each app and each stream has its own.
+    // Each app and each stream is counted by itself.
     run.notePictures(3, app: 2, now: Self.start)
     expect(["1@2", "2@2"], from: &run)
     run.note(.streamStarted, app: 1, pictures: 9, now: Self.start)
@@ -73,7 +73,7 @@ import Testing
     expect(["1@1", "2@1"], from: &run)
   }
 
-  /// Pictures that nobody waited for, because they came between two streams, belong to none.
+  /// Pictures between two streams belong to neither.
   @Test func framesBetweenStreams() throws {
     var run = try run("on frame 3: cut")
     run.notePictures(2, app: 1, now: Self.start)
@@ -82,20 +82,20 @@ import Testing
     expect([], from: &run)
     run.notePictures(17, app: 1, now: Self.start)
     expect(["1@1"], from: &run)
-    // Also before the first.
+    // Nor do those before the first stream.
     run.note(.streamStarted, app: 2, pictures: 5, now: Self.start)
     run.notePictures(7, app: 2, now: Self.start)
     expect([], from: &run)
   }
 
-  /// What waits longer than another, but came sooner, is carried out in the order of the times.
+  /// Operations are carried out in the order of their times, not in that of their queueing.
   @Test func partsOfCommandsComeInBetween() throws {
     var run = try run("at 1: cut\nat 3: cut")
     run.wait(for: Self.start + .seconds(2), HeadUnitScriptRun.Operation(command: .cut, app: 7))
     expect(["1", "0@7", "2"], from: &run, after: .seconds(9))
   }
 
-  /// The queue is full when nothing is due for long.
+  /// Steps with a long delay fill the queue.
   @Test func droppedStepsAreReportedOnce() throws {
     var run = try run("on frame after 3600: cut")
     let limit = UInt64(HeadUnitScriptRun.maximumWaitingCount)
@@ -137,7 +137,7 @@ import Testing
     #expect(messages == count)
   }
 
-  /// Steps that cause each other for ever leave the head unit its time for other things.
+  /// Steps that cause each other for ever are limited to 100 in 100 ms.
   @Test func stepsThatCauseEachOther() throws {
     var run = try run("on hmi-none: level none\non hmi-none: level none")
     var now = Self.start
@@ -155,7 +155,7 @@ import Testing
     }
     let isDropping = run.takeDropping()
     #expect(isDropping)
-    // It ends with its cause.
+    // Without further events the queue drains.
     var rest = 0
     while let deadline = run.nextDeadline {
       now = max(now, deadline)
