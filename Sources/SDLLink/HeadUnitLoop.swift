@@ -208,6 +208,6 @@ extension HeadUnitLoop {
     script.note(.connected, app: app.id, now: clock.now)
     let now = clock.now
     app.perform { $0.transportConnected(now: now) }
-    for change in conditions.changes { app.perform { $0.adapt(to: change, now: now) } }
+    for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
   }
 }

@@ -28,8 +28,9 @@ extension HeadUnitSource {
     do {
       let server = try HeadUnitServer(
         configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
-        admission: Self.admission, script: script, messageTrace: ProtocolLog(gstElement), observer: self)
-      server.setCondition(.opening(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
+        admission: Self.admission, script: script, listener: ProtocolLog(gstElement), observer: self)
+      server.setCondition(
+        .activationStatus(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
       state.withLock { $0.server = server }
       try server.start()
       announce(server)
