@@ -6,51 +6,27 @@ extension HeadUnitSource {
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
     guard let property = HeadUnitSourceProperty(rawValue: id) else { return }
     if property.specification.access == .mutableReady, isRunning {
-      return warn(
-        .resource(
-          GST_RESOURCE_ERROR_SETTINGS,
-          "The property \(property.specification.nameText) was not changed: it can only be set in NULL or READY"))
+      return warn("The property \(property.specification.nameText) was not changed: it can only be set in NULL or READY")
     }
     do {
       try settings.withLock { settings throws(HeadUnitSourceSettings.Malformed) in
         settings.malformed[id] = nil
         try settings.set(property, value)
       }
-      settingChanged(property)
+      run?.settingChanged(property, to: settings.withLock { $0 })
     } catch {
-      let text = "\(property.specification.nameText): \(error). It was not changed."
       // gst-launch sets properties before there is a pipeline to tell of it, so then the start tells, and fails.
       guard isRunning else { return settings.withLock { $0.malformed[id] = error } }
-      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, text))
+      warn("\(property.specification.nameText): \(error). It was not changed.")
     }
+  }
+
+  private func warn(_ text: String) {
+    Self.log.log(GST_LEVEL_WARNING, element, text)
+    ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, text).post(as: GST_MESSAGE_WARNING, from: gstElement)
   }
 
   private var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
-
-  /// Tells the apps, while there is a server.
-  private func settingChanged(_ property: HeadUnitSourceProperty) {
-    guard let server = state.withLock({ $0.server }) else { return }
-    let settings = self.settings.withLock { $0 }
-    switch property {
-    case .hmiLevel, .videoStreamable:
-      let status = settings.status
-      server.setCondition(.opening(status.level ?? HMILevel.none, status.videoStreamingState))
-      server.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
-    case .screenSize:
-      let configuration = settings.configuration
-      server.configure(configuration)
-      let screen = configuration.screen
-      server.control(.everyApp) { $0.resize(to: screen, scale: nil, now: $1) }
-    case .maxBitrate, .frameRate:
-      server.configure(settings.configuration)
-      var update = VideoStreamingCapability()
-      if property == .maxBitrate { update.maxBitrate = settings.maxBitrate.map(Int.init) }
-      if property == .frameRate { update.preferredFPS = settings.frameRate.map(Int.init) }
-      let change = update
-      server.control(.everyApp) { $0.updateCapability(change, now: $1) }
-    default: break
-    }
-  }
 
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) {
     guard let property = HeadUnitSourceProperty(rawValue: id) else { return }
@@ -60,7 +36,7 @@ extension HeadUnitSource {
     switch property {
     case .address: g_value_set_string(value, settings.address)
     case .port: g_value_set_uint(value, guint(settings.port))
-    case .currentPort: g_value_set_uint(value, guint(state.withLock { $0.server?.port } ?? 0))
+    case .currentPort: g_value_set_uint(value, guint(run?.port ?? 0))
     case .preset: g_value_set_enum(value, settings.preset.rawValue)
     case .make: g_value_set_string(value, configuration.vehicle.make)
     case .model: g_value_set_string(value, configuration.vehicle.model)
@@ -79,13 +55,13 @@ extension HeadUnitSource {
     case .strict: g_value_set_boolean(value, settings.isStrict ? 1 : 0)
     case .eosOnDisconnect: g_value_set_boolean(value, settings.endsWithApp ? 1 : 0)
     case .hmiLevel:
-      let level = state.withLock { $0.apps.onScreen?.status?.level } ?? settings.hmiLevel
+      let level = run?.hmiLevel ?? settings.hmiLevel
       g_value_set_enum(value, level.enumValue)
     case .videoStreamable: g_value_set_boolean(value, settings.isStreamable ? 1 : 0)
     case .script: g_value_set_string(value, settings.script)
-    case .apps: Structure.append(state.withLock { $0.apps.all }.map(structure), to: value)
-    case .violations: Structure.append(state.withLock { $0.violations.last }.map(structure), to: value)
-    case .stats: g_value_take_boxed(value, statistics().take())
+    case .apps: Structure.append((run?.apps ?? []).map(\.structure), to: value)
+    case .violations: Structure.append(violations.map(\.structure), to: value)
+    case .stats: g_value_take_boxed(value, statistics.structure.take())
     }
   }
 }

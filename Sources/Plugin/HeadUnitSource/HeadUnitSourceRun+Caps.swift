@@ -2,23 +2,26 @@ import GStreamerKit
 import H264
 
 /// Caps with what the stream itself says: they come before the first picture, and change where it does.
-extension HeadUnitSource {
+extension HeadUnitSourceRun {
   /// Sets new caps in front of `unit` if its sequence parameter set asks for that; false when downstream refuses them.
-  func followCaps(of unit: QueuedAccessUnit) -> Bool {
+  func updateCaps(for unit: QueuedAccessUnit, of source: UnsafeMutablePointer<GstBaseSrc>) -> Bool {
     guard let range = unit.summary.sequenceParameterSet else { return true }
     let bytes = unit.bytes[range]
-    if output.sequenceParameterSet.elementsEqual(bytes) { return true }
-    output.sequenceParameterSet = Array(bytes)
+    let isNew = output.withLock { output in
+      if output.sequenceParameterSet.elementsEqual(bytes) { return false }
+      output.sequenceParameterSet = Array(bytes)
+      return true
+    }
+    guard isNew else { return true }
     let parameters = try? SequenceParameterSet(nalUnit: bytes)
     guard let caps = gst_caps_from_string(Self.caps(parameters)) else { return true }
     defer { gst_caps_unref(caps) }
-    let pad = cgst_base_src_pad(element)
-    if let current = gst_pad_get_current_caps(pad) {
+    if let current = gst_pad_get_current_caps(cgst_base_src_pad(source)) {
       defer { gst_caps_unref(current) }
       if gst_caps_is_equal(current, caps) != 0 { return true }
     }
-    log(GST_LEVEL_INFO, "the video is now \(Self.caps(parameters))")
-    return gst_base_src_set_caps(baseSource, caps) != 0
+    reporter.log(GST_LEVEL_INFO, "the video is now \(Self.caps(parameters))")
+    return gst_base_src_set_caps(source, caps) != 0
   }
 
   /// What is unknown is left out.
