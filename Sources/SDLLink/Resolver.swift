@@ -59,13 +59,13 @@ final class Resolver: Sendable {
 
 extension Resolver {
   /// Waits for the outcome; nil at `deadline`, or when after a signal of `wakeUp` the outcome is no longer wanted.
-  func wait(until deadline: Duration, wakeUp: WakeUp, isWanted: () -> Bool) -> Outcome? {
+  func wait(until deadline: Duration, clock: TimeSource, wakeUp: WakeUp, isWanted: () -> Bool) -> Outcome? {
     var descriptor = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
     while isWanted() {
       if let outcome { return outcome }
-      guard MonotonicClock.now < deadline else { return nil }
+      guard clock.now < deadline else { return nil }
       withUnsafeMutablePointer(to: &descriptor) {
-        pollDescriptors(UnsafeMutableBufferPointer(start: $0, count: 1), until: deadline)
+        pollDescriptors(UnsafeMutableBufferPointer(start: $0, count: 1), until: deadline, clock: clock)
       }
       wakeUp.clear()
     }

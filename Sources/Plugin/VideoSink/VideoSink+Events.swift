@@ -67,7 +67,7 @@ extension VideoSink {
       return GST_FLOW_ERROR
     }
     guard let connection = state.withLock({ $0.connection }) else { return result }
-    while !connection.waitUntilDrained(timeout: Self.drainTime) {
+    while !connection.video.waitUntilDrained(timeout: Self.drainTime) {
       guard state.withLock({ $0.isFlushing }) else {
         log(GST_LEVEL_WARNING, "the head unit did not take the last frames in time")
         break

@@ -190,7 +190,7 @@ extension VideoSink {
     guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
     while true {
       let began = MonotonicClock.now
-      let result = connection.submit(payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive)
+      let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive)
       let now = MonotonicClock.now
       if now - began >= Self.noticeableWait { shiftTime(by: now - began) }
       switch result {

@@ -66,7 +66,7 @@ extension VideoSink {
   }
 
   private func waitUntilWritten(_ connection: AppConnection, _ now: Duration) -> Duration? {
-    let isWritten = connection.statistics.queuedFrames == 0
+    let isWritten = connection.video.statistics.queuedFrames == 0
     guard isWritten || now >= notice.dueTime + Self.patience else { return now + Self.pollInterval }
     let (isRepeated, interval) = settings.withLock { ($0.repeatsBackgroundNotice, $0.keepAliveInterval) }
     guard notice.isWanted, isRepeated, interval > 0, isWritten else { return endNotice() }

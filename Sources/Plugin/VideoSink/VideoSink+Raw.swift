@@ -33,7 +33,7 @@ extension VideoSink {
   }
 
   private func isLiveQueueFull(_ connection: AppConnection) -> Bool {
-    input.isLive == true && connection.isVideoQueueFull
+    input.isLive == true && connection.video.isFull
   }
 
   /// The encoder for what the input is now. Other rates leave a running one in place, until it begins anew anyway and

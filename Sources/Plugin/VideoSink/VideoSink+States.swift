@@ -92,7 +92,7 @@ extension VideoSink {
       endpoint: endpoint, session: settings.session,
       connectTimeout: .milliseconds(Int64(settings.connectTimeout)),
       reconnection: settings.autoReconnect ? .init() : nil)
-    configuration.listener = ProtocolLog(gstElement)
+    configuration.messageTrace = ProtocolLog(gstElement)
     let connection = AppConnection(configuration: configuration, observer: self)
     notice = NoticeSender()
     touches.withLock { $0 = TouchDesk() }
@@ -172,7 +172,7 @@ extension VideoSink {
       return state.connection
     }
     state.broadcast()
-    connection?.setFlushing(isFlushing)
+    connection?.video.setFlushing(isFlushing)
   }
 
   /// Tells the connection what to stream now. The lock is kept, so that the last wish told is the newest; all that the

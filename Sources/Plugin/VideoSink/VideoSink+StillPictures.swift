@@ -54,7 +54,7 @@ extension VideoSink {
   /// Whose turn it is shows the last picture if that was thinned out and nothing has followed. When to look again.
   private func showUnseen(now: Duration) -> Duration? {
     guard let unseen = input.unseen, let (grant, _, connection) = usableGrant() else { return nil }
-    if now >= unseen, !connection.isVideoQueueFull {
+    if now >= unseen, !connection.video.isFull {
       input.unseen = nil
       guard sendStill(grant, connection) else { return nil }
       input.lastSent = now
@@ -120,7 +120,7 @@ extension VideoSink {
 
   /// Queues the last picture again, if there is one and room for it.
   private func sendStill(_ grant: VideoGrant, _ connection: AppConnection) -> Bool {
-    guard !connection.isVideoQueueFull else { return false }
+    guard !connection.video.isFull else { return false }
     begin(grant)
     switch input.format {
     case .none: return false
@@ -142,7 +142,7 @@ extension VideoSink {
   /// Queues a payload that does not come from upstream, if there is room. For whose turn it is.
   func submitNow(_ payload: FramePayload, _ grant: VideoGrant, _ connection: AppConnection) -> Bool {
     guard let rtp = packetize(payload, for: grant, at: nil),
-      connection.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued
+      connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued
     else {
       payloads.giveBack(payload)
       return false

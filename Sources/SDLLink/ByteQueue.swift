@@ -1,7 +1,5 @@
-/// Small frames on their way out: in order, and never dropped.
-struct ControlLane {
-  /// More than this waits only for a peer that has stopped reading.
-  static let maximumByteCount = 4 << 20
+/// Bytes on their way to a socket, in order.
+struct ByteQueue {
   /// Written bytes that are kept before the rest is moved to the front.
   private static let maximumOffset = 64 << 10
 
@@ -9,21 +7,19 @@ struct ControlLane {
   private var offset = 0
 
   /// Bytes that wait to be written.
-  var byteCount: Int { bytes.count - offset }
+  var count: Int { bytes.count - offset }
 
-  /// Adds whole frames.
-  mutating func append(_ frames: [UInt8], peer: String) throws(LinkError) {
-    guard byteCount + frames.count <= Self.maximumByteCount else {
-      throw .peerNotReading(address: peer, queuedByteCount: byteCount)
-    }
-    if byteCount == 0 {
+  var isEmpty: Bool { count == 0 }
+
+  mutating func append(_ more: [UInt8]) {
+    if isEmpty {
       bytes.removeAll(keepingCapacity: true)
       offset = 0
     } else if offset > Self.maximumOffset {
       bytes.removeSubrange(..<offset)
       offset = 0
     }
-    bytes += frames
+    bytes += more
   }
 
   /// Writes as much as one system call takes.
