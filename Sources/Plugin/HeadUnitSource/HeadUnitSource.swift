@@ -27,7 +27,7 @@ final class HeadUnitSource: Sendable {
 
   let settings = Monitor(HeadUnitSourceSettings())
   /// The clock of the runs that start from now on.
-  let timeSource = Monitor(TimeSource.monotonic)
+  let clock = Monitor(TimeSource.monotonic)
   private let current = Monitor(Current())
 
   static let log = LogCategory("sdlheadunitsrc", "SmartDeviceLink head unit source")
@@ -69,7 +69,7 @@ extension HeadUnitSource {
     }
     let run = current.withLock { current in
       let run = HeadUnitSourceRun(
-        element: gstElement, settings: settings, history: current.history, time: timeSource.withLock { $0 })
+        element: gstElement, settings: settings, history: current.history, clock: clock.withLock { $0 })
       current.run = run
       return run
     }

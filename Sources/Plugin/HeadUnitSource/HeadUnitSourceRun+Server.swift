@@ -98,7 +98,7 @@ extension HeadUnitSourceRun {
     guard isEnd else { return }
     // Behind the message, since applications stop listening at the end.
     state.withLock { state in
-      state.video.flushPending(now: time.now)
+      state.video.flushPending(now: clock.now)
       state.isAtEnd = true
     }
     state.broadcast()
@@ -111,7 +111,7 @@ extension HeadUnitSourceRun {
       let before = state.apps.onScreen?.status?.level
       state.apps.setStatus(status, of: id)
       // What the app sends while it may not stream is left out.
-      if !status.allowsVideo { state.video.noteGap(from: id, now: time.now) }
+      if !status.allowsVideo { state.video.noteGap(from: id, now: clock.now) }
       interruptTouchesIfHidden(&state)
       return (state.apps[id], before, state.apps.onScreen?.status?.level)
     }
@@ -128,7 +128,7 @@ extension HeadUnitSourceRun {
       let usedRTP = state.video.usesRTP
       state.totals.streamStarts &+= 1
       interruptTouches(&state)
-      state.video.begin(parameters, by: id, now: time.now)
+      state.video.begin(parameters, by: id, now: clock.now)
       state.apps.setVideo(parameters, of: id)
       return (state.apps[id], state.video.usesRTP != usedRTP)
     }
@@ -146,17 +146,17 @@ extension HeadUnitSourceRun {
   }
 
   private func receiveVideo(_ bytes: [UInt8], from id: UInt8) {
-    let now = time.now
+    let now = clock.now
     if state.withLock({ $0.video.append(bytes, from: id, now: now) }) { state.broadcast() }
   }
 
   private func noteGap(from id: UInt8) {
-    state.withLock { $0.video.noteGap(from: id, now: time.now) }
+    state.withLock { $0.video.noteGap(from: id, now: clock.now) }
   }
 
   private func stopVideo(_ reason: HeadUnitSession.VideoStopReason, of id: UInt8) {
     let (app, framesOut) = state.withLock { state in
-      state.video.end(by: id, now: time.now)
+      state.video.end(by: id, now: clock.now)
       state.apps.setVideo(nil, of: id)
       interruptTouchesIfHidden(&state)
       return (state.apps[id], state.video.counters.framesOut)
@@ -172,7 +172,7 @@ extension HeadUnitSourceRun {
     let record = state.withLock { state in
       state.violations.note(
         ViolationRecord(
-          appID: id, appName: state.apps[id]?.name, violation: violation, runningTime: runningTime), now: time.now)
+          appID: id, appName: state.apps[id]?.name, violation: violation, runningTime: runningTime), now: clock.now)
     }
     guard let record else { return }
     reporter.log(GST_LEVEL_WARNING, "app \(id): \(violation)")

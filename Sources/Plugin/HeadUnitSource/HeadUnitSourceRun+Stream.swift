@@ -47,7 +47,7 @@ extension HeadUnitSourceRun {
   private func next() -> Next {
     let deadline = state.withLock { $0.video.flushDeadline }
     // The monitor waits by the system's clock, whatever clock the run has.
-    let end = deadline.map { MonotonicClock.now + ($0 - time.now) }
+    let end = deadline.map { MonotonicClock.now + ($0 - clock.now) }
     let next = state.wait(until: end) { state -> Next? in
       if state.isFlushing || state.isOver { return .flushing }
       if let unit = state.video.take() { return .unit(unit) }
@@ -55,20 +55,20 @@ extension HeadUnitSourceRun {
       return state.video.flushDeadline == deadline ? nil : .again
     }
     if let next { return next }
-    let now = time.now
+    let now = clock.now
     if let deadline, now >= deadline { state.withLock { $0.video.flushPending(now: now) } }
     return .again
   }
 
   private func makeBuffer(_ unit: QueuedAccessUnit, runningTime: UInt64) -> UnsafeMutablePointer<GstBuffer>? {
     guard let buffer = AccessUnitBytes.makeBuffer(unit.bytes) else { return nil }
-    let now = time.now
-    let time = output.withLock {
+    let now = clock.now
+    let presentationTime = output.withLock {
       $0.time.presentationTime(of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime)
     }
-    buffer.pointee.pts = GstClockTime(time)
+    buffer.pointee.pts = GstClockTime(presentationTime)
     // Head units show pictures in the order in which they come.
-    buffer.pointee.dts = GstClockTime(time)
+    buffer.pointee.dts = GstClockTime(presentationTime)
     var flags: UInt32 = 0
     if !unit.summary.isKeyFrame { flags |= UInt32(GST_BUFFER_FLAG_DELTA_UNIT.rawValue) }
     if unit.isDiscontinuous { flags |= UInt32(GST_BUFFER_FLAG_DISCONT.rawValue) }

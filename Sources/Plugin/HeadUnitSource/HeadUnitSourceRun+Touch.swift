@@ -7,7 +7,7 @@ extension HeadUnitSourceRun {
   /// False if it means nothing to the app, so that the window offers it to the application.
   func navigate(_ event: UnsafeMutablePointer<GstEvent>, pad: UnsafeMutablePointer<GstPad>) -> Bool {
     guard let input = WindowInput(event), let picture = Self.pictureSize(pad) else { return false }
-    let now = time.now
+    let now = clock.now
     return state.withLock { state in
       guard let app = state.touchableApp,
         let isAsking = state.touches.receive(input, for: app, picture: picture, now: now)
@@ -39,7 +39,7 @@ extension HeadUnitSourceRun {
   /// Cancels the fingers that are down.
   func interruptTouches(_ state: inout State) {
     let app = state.video.app
-    if state.touches.interrupt(for: app, now: time.now), let app { askToFetchTouches(state, for: app) }
+    if state.touches.interrupt(for: app, now: clock.now), let app { askToFetchTouches(state, for: app) }
   }
 
   /// The server only gets an order here, so that the window never waits for the network.

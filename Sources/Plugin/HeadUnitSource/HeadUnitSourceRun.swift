@@ -31,7 +31,7 @@ final class HeadUnitSourceRun: Sendable {
   private static let longestEnd = Duration.seconds(1)
 
   let reporter: HeadUnitSourceReporter
-  let time: TimeSource
+  let clock: TimeSource
   let state: Monitor<State>
   let output = Monitor(HeadUnitSourceOutput())
   private let element: RunElement
@@ -40,13 +40,13 @@ final class HeadUnitSourceRun: Sendable {
   ///   - element: must not be freed before ``end()``.
   ///   - settings: as they are at the start.
   ///   - history: what was counted in earlier runs.
-  ///   - time: the clock by which arrivals are measured.
+  ///   - clock: by which arrivals are measured.
   init(
     element: UnsafeMutablePointer<GstElement>, settings: HeadUnitSourceSettings, history: HeadUnitSourceHistory,
-    time: TimeSource
+    clock: TimeSource
   ) {
     self.element = RunElement(element)
-    self.time = time
+    self.clock = clock
     reporter = HeadUnitSourceReporter(self.element)
     state = Monitor(
       State(
@@ -61,7 +61,8 @@ final class HeadUnitSourceRun: Sendable {
   func begin(_ settings: HeadUnitSourceSettings, script: HeadUnitScript) throws(LinkError) -> String {
     let server = try HeadUnitServer(
       configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
-      admission: Self.admission, script: script, listener: element.use { ProtocolLog($0) }, observer: self)
+      admission: Self.admission, script: script, messageTrace: element.use { ProtocolLog($0) }, clock: clock,
+      observer: self)
     server.setCondition(.opening(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
     state.withLock { $0.server = server }
     do {

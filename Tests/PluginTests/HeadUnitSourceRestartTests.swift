@@ -1,0 +1,63 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLWire
+import Testing
+
+@testable import Plugin
+
+/// Applications that stop and restart the pipeline from inside a callback: the new run owes nothing to the old one.
+@Suite struct HeadUnitSourceRestartTests {
+  /// All callbacks of the server's thread; an app that does everything which causes one of them is ``misbehave(_:)``.
+  private static let triggers: [RestartingApplication.Trigger] = [
+    .element("sdl-app-registered"), .element("sdl-hmi-status"), .element("sdl-stream-refused"),
+    .element("sdl-violation"), .element("sdl-stream-started"), .element("sdl-stream-stopped"),
+    .element("sdl-app-unregistered"), .type(GST_MESSAGE_WARNING), .type(GST_MESSAGE_LATENCY), .property("apps"),
+    .property("hmi-level"), .property("violations"),
+  ]
+
+  /// Does what an app can do, until the restart of the head unit has cut it off.
+  private func misbehave(_ app: RawApp, until isDone: () -> Bool) throws {
+    let steps: [() throws -> Void] = [
+      { try app.register(name: "Old") },
+      { try app.wait(for: .full) },
+      { _ = try app.requestVideo(VideoServiceParameters(width: 640, height: 480)) },
+      { app.video([0, 0, 0, 1, 0x67]) },
+      { try app.startVideo(VideoServiceParameters(width: 320, height: 240, videoProtocol: "RAW", videoCodec: "H265")) },
+      { try app.startVideo(.rtp320x240) },
+      { app.endVideo() },
+      { app.close() },
+    ]
+    for step in steps {
+      do { try step() } catch { guard isDone() || app.isClosed() else { throw error } }
+      if isDone() { return }
+    }
+  }
+
+  @Test(arguments: triggers)
+  func newRunIsUndisturbed(trigger: RestartingApplication.Trigger) throws {
+    let screen = try HeadUnitPipeline(
+      "screen-size=320x240 strict=false eos-on-disconnect=true formats=\"RAW/H264, RTP/H264, RAW/H265\"")
+    let units = try encodedUnits(3)
+    let application = RestartingApplication(screen.pipeline.element.pointer, screen.source.pointer, at: trigger)
+    for round in 1...17 {
+      application.arm()
+      let old = try RawApp(port: screen.currentPort)
+      try misbehave(old) { application.hasRestarted }
+      try application.wait()
+      let app = try RawApp.streaming(port: screen.currentPort, name: "New")
+      for unit in units { app.video(unit.bytes) }
+      app.endVideo()
+      let samples = try screen.pull(units.count)
+      #expect(samples.map(\.bytes) == units.map(\.bytes), "round \(round)")
+      #expect(screen.apps.contains("New") && !screen.apps.contains("Old"))
+      #expect(screen.statistics["connections-open"] == 1)
+      // Nothing that the old run went on to say was heard.
+      #expect(application.late.isEmpty, "\(application.late)")
+      #expect(application.endOfStreamCount == 0)
+    }
+    #expect(screen.statistics.areFramesBalanced)
+    let handlers = screen.pipeline
+    handlers.stop()
+  }
+}
