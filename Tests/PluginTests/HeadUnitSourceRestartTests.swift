@@ -46,6 +46,7 @@ import Testing
       try misbehave(old) { application.hasRestarted }
       try application.wait()
       let app = try RawApp.streaming(port: screen.currentPort, name: "New")
+      defer { app.close() }
       for unit in units { app.video(unit.bytes) }
       app.endVideo()
       let samples = try screen.pull(units.count)
@@ -55,9 +56,31 @@ import Testing
       // Nothing that the old run went on to say was heard.
       #expect(application.late.isEmpty, "\(application.late)")
       #expect(application.endOfStreamCount == 0)
+      application.disarm()
+      // Before the end of this app ends the stream as well.
+      screen.pipeline.stop()
+      try screen.pipeline.play()
     }
     #expect(screen.statistics.areFramesBalanced)
-    let handlers = screen.pipeline
-    handlers.stop()
+  }
+
+  /// The application's own thread: the notification comes from inside the state change.
+  @Test(arguments: [RestartingApplication.Trigger.property("current-port"), .type(GST_MESSAGE_INFO)])
+  func restartInsideTheStateChange(trigger: RestartingApplication.Trigger) throws {
+    let screen = try HeadUnitPipeline("screen-size=320x240")
+    let units = try encodedUnits(3)
+    let application = RestartingApplication(screen.pipeline.element.pointer, screen.source.pointer, at: trigger)
+    for _ in 1...20 {
+      application.arm()
+      screen.pipeline.stop()
+      screen.pipeline.setState(GST_STATE_PLAYING)
+      try application.wait()
+      try screen.pipeline.reach(GST_STATE_READY)
+      try screen.pipeline.play()
+      let app = try RawApp.streaming(port: screen.currentPort)
+      for unit in units { app.video(unit.bytes) }
+      app.endVideo()
+      #expect(try screen.pull(units.count).map(\.bytes) == units.map(\.bytes))
+    }
   }
 }

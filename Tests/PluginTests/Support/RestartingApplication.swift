@@ -55,20 +55,27 @@ final class RestartingApplication: @unchecked Sendable {
       { _, message, data in
         if let message { RestartingApplication.from(data)?.handle(message) }
         return GST_BUS_PASS
-      }, Unmanaged.passUnretained(self).toOpaque(), nil)
+      }, Unmanaged.passRetained(self).toOpaque(),
+      { if let data = $0 { Unmanaged<RestartingApplication>.fromOpaque(data).release() } })
     gst_object_unref(bus)
     let handler: @convention(c) (gpointer?, UnsafeMutablePointer<GParamSpec>?, gpointer?) -> Void = { _, property, data in
       guard let property else { return }
       RestartingApplication.from(data)?.handle(notificationOf: String(cString: property.pointee.name))
     }
     g_signal_connect_data(
-      source, "notify", unsafeBitCast(handler, to: GCallback.self), Unmanaged.passUnretained(self).toOpaque(), nil,
+      source, "notify", unsafeBitCast(handler, to: GCallback.self), Unmanaged.passRetained(self).toOpaque(),
+      { data, _ in if let data { Unmanaged<RestartingApplication>.fromOpaque(data).release() } },
       GConnectFlags(rawValue: 0))
   }
 
   /// Restarts the pipeline at the next trigger.
   func arm() {
     state.withLock { $0.progress = .armed }
+  }
+
+  /// Forgets on which thread it has restarted: another may get the same identity once that has ended.
+  func disarm() {
+    state.withLock { $0.progress = .idle }
   }
 
   var hasRestarted: Bool { state.withLock { if case .restarted = $0.progress { true } else { false } } }
@@ -117,7 +124,8 @@ final class RestartingApplication: @unchecked Sendable {
   private func note(_ name: String, isTrigger: Bool) {
     let restarts = state.withLock { state in
       switch state.progress {
-      case .restarted(let thread) where pthread_equal(thread, pthread_self()) != 0:
+      // GObject begins a notification anew (G_SIGNAL_NO_RECURSE) during which the property changes, as apps do at the stop.
+      case .restarted(let thread) where pthread_equal(thread, pthread_self()) != 0 && !isTrigger:
         state.late.append(name)
       case .armed where isTrigger:
         state.progress = .restarting
