@@ -83,6 +83,7 @@ let package = Package(
       name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: strict),
     .testTarget(
       name: "BackgroundNoticeTests", dependencies: ["TestSupport", "BackgroundNotice", "H264"], swiftSettings: strict),
+    .testTarget(name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: strict),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     .testTarget(
       name: "PluginTests", dependencies: ["TestSupport", "Plugin", "BackgroundNotice", "CGStreamerApp", "H264"],

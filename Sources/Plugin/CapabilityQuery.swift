@@ -21,9 +21,9 @@ enum CapabilityQuery {
 
   /// Asks what is downstream of `pad`, a source pad.
   static func ask(_ pad: UnsafeMutablePointer<GstPad>) -> VideoRangeJudge.HeadUnit {
-    guard let query = gst_query_new_custom(GST_QUERY_CUSTOM, Structure(name).take()) else { return .none }
-    defer { gst_query_unref(query) }
-    guard gst_pad_peer_query(pad, query) != 0, let answer = gst_query_get_structure(query) else { return .none }
+    guard let query = Query(custom: Structure(name)), query.askPeer(of: pad), let answer = query.structure else {
+      return .none
+    }
     return DisplayStructure.displays(answer, field).map { .displays($0) } ?? .silent
   }
 
@@ -31,18 +31,18 @@ enum CapabilityQuery {
   static func answer(_ query: UnsafeMutablePointer<GstQuery>, _ displays: @autoclosure () -> [VideoDisplay]?) -> Bool {
     guard query.isCustom(name) else { return false }
     guard let displays = displays(), let structure = gst_query_writable_structure(query) else { return true }
-    DisplayStructure.set(structure, field, displays.compactMap(DisplayStructure.structure))
+    structure.set(field, StructureArray(displays, DisplayStructure.structure))
     return true
   }
 
   /// Leaves out what `ranges` reject of an answer, if `query` has one.
   static func prune(_ query: UnsafeMutablePointer<GstQuery>, by ranges: @autoclosure () -> VideoRanges) {
     guard query.isCustom(name), let structure = gst_query_writable_structure(query),
-      let displays = DisplayStructure.displays(structure, field)
+      let displays = DisplayStructure.displays(StructureView(structure), field)
     else { return }
     let judge = VideoRangeJudge(ranges: ranges(), headUnit: .displays(displays))
     guard !judge.survivors.isEmpty, judge.survivors.count < displays.count else { return }
-    DisplayStructure.set(structure, field, judge.survivors.compactMap(DisplayStructure.structure))
+    structure.set(field, StructureArray(judge.survivors, DisplayStructure.structure))
   }
 }
 

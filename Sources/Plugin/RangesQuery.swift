@@ -24,19 +24,16 @@ enum RangesQuery {
     guard (1...DisplayStructure.mostEntries).contains(displays.count), displays.allSatisfy({ $0.streamSize != nil })
     else { return [:] }
     let asked = Structure(name)
-    asked.set("displays", displays.compactMap(DisplayStructure.structure))
-    guard let query = gst_query_new_custom(GST_QUERY_CUSTOM, asked.take()) else { return [:] }
-    defer { gst_query_unref(query) }
-    guard gst_pad_peer_query(pad, query) != 0, let answer = gst_query_get_structure(query) else { return [:] }
+    asked.set("displays", StructureArray(displays, DisplayStructure.structure))
+    guard let query = Query(custom: asked), query.askPeer(of: pad), let answer = query.structure else { return [:] }
     return reasons(answer)
   }
 
-  private static func reasons(_ structure: UnsafePointer<GstStructure>) -> [Int: String] {
+  private static func reasons(_ structure: StructureView) -> [Int: String] {
     var reasons: [Int: String] = [:]
-    for rejection in DisplayStructure.entries(structure, "rejections") ?? [] {
-      var index: gint = -1
-      guard gst_structure_get_int(rejection, "index", &index) != 0, reasons[Int(index)] == nil else { continue }
-      reasons[Int(index)] = gst_structure_get_string(rejection, "reason").map { String(cString: $0) } ?? "not supported"
+    for rejection in structure.structures("rejections", limit: DisplayStructure.mostEntries) ?? [] {
+      guard let index = rejection.integer("index").map(Int.init), reasons[index] == nil else { continue }
+      reasons[index] = rejection.string("reason") ?? "not supported"
     }
     return reasons
   }
@@ -44,17 +41,18 @@ enum RangesQuery {
   /// Adds what `ranges` reject, if that is what `query` asks; false if it asks for something else.
   static func answer(_ query: UnsafeMutablePointer<GstQuery>, _ ranges: @autoclosure () -> VideoRanges) -> Bool {
     guard query.isCustom(name), let structure = gst_query_writable_structure(query) else { return false }
-    guard let entries = DisplayStructure.entries(structure, "displays") else { return true }
+    let view = StructureView(structure)
+    guard let entries = view.structures("displays", limit: DisplayStructure.mostEntries) else { return true }
     let ranges = ranges()
-    var reasons = reasons(structure)
+    var reasons = reasons(view)
     for (index, entry) in entries.enumerated() where reasons[index] == nil {
       guard let display = DisplayStructure.display(entry) else { continue }
       let verdict = ranges.verdict(on: display)
       if !verdict.isAccepted { reasons[index] = verdict.description }
     }
-    DisplayStructure.set(
-      structure, "rejections",
-      reasons.sorted { $0.key < $1.key }.map { index, reason in
+    structure.set(
+      "rejections",
+      StructureArray(reasons.sorted { $0.key < $1.key }) { index, reason in
         let rejection = Structure(rejectionName)
         rejection.set("index", Int32(clamping: index))
         rejection.set("reason", reason)
@@ -64,9 +62,7 @@ enum RangesQuery {
   }
 
   /// The event of a filter whose bounds have changed.
-  static func changeEvent() -> UnsafeMutablePointer<GstEvent>? {
-    gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_OOB, Structure(name).take())
-  }
+  static func changeEvent() -> Event? { Event(custom: GST_EVENT_CUSTOM_DOWNSTREAM_OOB, Structure(name)) }
 
   static func isChange(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     event.pointee.type == GST_EVENT_CUSTOM_DOWNSTREAM_OOB && gst_event_has_name(event, name) != 0

@@ -14,9 +14,17 @@ public struct VideoRanges: Equatable, Sendable {
 
   /// The range for an orientation.
   public subscript(orientation: VideoOrientation) -> VideoRange {
-    switch orientation {
-    case .landscape: landscape
-    case .portrait: portrait
+    get {
+      switch orientation {
+      case .landscape: landscape
+      case .portrait: portrait
+      }
+    }
+    set {
+      switch orientation {
+      case .landscape: landscape = newValue
+      case .portrait: portrait = newValue
+      }
     }
   }
 

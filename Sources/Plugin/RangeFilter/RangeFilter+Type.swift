@@ -7,9 +7,15 @@ import GStreamerKit
 // The functions that C's class_init installs. Each turns the instance into its Swift object and forwards.
 
 @inline(__always)
-private func filter(_ instance: UnsafeMutableRawPointer) -> Unmanaged<RangeFilter> {
-  // Set in instance_init and freed in finalize, so it is there for every call in between.
-  unsafe Unmanaged.fromOpaque(instance.assumingMemoryBound(to: GstSdlRangeFilter.self).pointee.impl.unsafelyUnwrapped)
+private func filter(_ instance: UnsafeMutableRawPointer) -> Unmanaged<RangeFilter> { RangeFilter.of(instance) }
+
+extension RangeFilter {
+  /// The object behind a C instance.
+  @inline(__always)
+  static func of(_ instance: UnsafeMutableRawPointer) -> Unmanaged<RangeFilter> {
+    // Set in instance_init and freed in finalize, so it is there for every call in between.
+    unsafe Unmanaged.fromOpaque(instance.assumingMemoryBound(to: GstSdlRangeFilter.self).pointee.impl.unsafelyUnwrapped)
+  }
 }
 
 @c @implementation
@@ -95,17 +101,6 @@ extension RangeFilter {
 
   private func sendChange() {
     state.withLock { $0.isChangeUntold = false }
-    gst_pad_push_event(cgst_base_transform_src_pad(element), RangesQuery.changeEvent())
-  }
-
-  /// Tells the filter that the range `child` has changed, if the child still belongs to one.
-  static func rangeChanged(of child: UnsafeMutablePointer<GstSdlVideoRange>) {
-    withParent(of: child) { $0.rangesChanged() }
-  }
-
-  static func withParent(of child: UnsafeMutablePointer<GstSdlVideoRange>, _ body: (RangeFilter) -> Void) {
-    guard let parent = gst_object_get_parent(child.cast()) else { return }
-    filter(parent)._withUnsafeGuaranteedRef(body)
-    gst_object_unref(parent)
+    RangesQuery.changeEvent()?.push(on: cgst_base_transform_src_pad(element))
   }
 }

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `state` → a child's range. None of ours is held
 /// while calling GStreamer.
-final class RangeFilter: Sendable {
+final class RangeFilter: GStreamerElement {
   // Unowned: the instance frees this object in finalize.
   nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlRangeFilter>
 
@@ -26,15 +26,31 @@ final class RangeFilter: Sendable {
   var transform: UnsafeMutablePointer<GstBaseTransform> { element.cast() }
   var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
 
-  func log(
-    _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
-    function: StaticString = #function, line: Int32 = #line
-  ) {
-    Self.log.log(level, element, message(), file: file, function: function, line: line)
+  /// The children, in the order of `VideoOrientation`. They are there until the element is disposed of.
+  private var children: [(VideoOrientation, RangeChild)] {
+    [(.landscape, element.pointee.landscape), (.portrait, element.pointee.portrait)].compactMap { orientation, child in
+      child.map { (orientation, RangeChild.of($0).takeUnretainedValue()) }
+    }
+  }
+
+  /// Takes the children's values, and asks upstream to negotiate by them. Buffers of caps that were chosen before pass
+  /// until the new ones come.
+  func rangesChanged() {
+    var ranges = VideoRanges()
+    for (orientation, child) in children { ranges[orientation] = child.settings.current }
+    let hasChanged = state.withLock { state in
+      defer { state.ranges = ranges }
+      return state.ranges != ranges
+    }
+    guard hasChanged else { return }
+    gst_base_transform_reconfigure_sink(transform)
+    tellChange()
   }
 
   func start() {
-    postWaitingWarnings()
+    for (_, child) in children {
+      for refusal in child.settings.takeRefusals() { refusal.post(as: GST_MESSAGE_WARNING, from: gstElement) }
+    }
     state.withLock { $0.restart() }
   }
 

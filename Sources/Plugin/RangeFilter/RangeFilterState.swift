@@ -15,8 +15,6 @@ struct RangeFilterState: Sendable {
   private var complaint: String?
   /// The sink is about to be told that the ranges have changed.
   var isChangeUntold = false
-  /// Warnings of a time when there was no bus.
-  private var waiting: [ElementError] = []
 
   /// Former judges are forgotten beyond this number, except for the oldest, whose caps may still flow.
   private static let mostJudges = 8
@@ -53,14 +51,5 @@ struct RangeFilterState: Sendable {
   mutating func complains(_ text: String) -> Bool {
     defer { complaint = text }
     return complaint != text
-  }
-
-  mutating func keep(_ warning: ElementError) {
-    waiting.append(warning)
-  }
-
-  mutating func takeWaiting() -> [ElementError] {
-    defer { waiting = [] }
-    return waiting
   }
 }

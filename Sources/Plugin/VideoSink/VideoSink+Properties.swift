@@ -159,7 +159,3 @@ extension Fraction {
     self.init(Int(gst_value_get_fraction_numerator(value)), Int(gst_value_get_fraction_denominator(value)))
   }
 }
-
-extension UnsafePointer<GValue> {
-  fileprivate var string: String? { g_value_get_string(self).map { String(cString: $0) } }
-}

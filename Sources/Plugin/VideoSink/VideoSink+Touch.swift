@@ -111,27 +111,27 @@ extension VideoSink {
   /// `sdl-gesture`: what fingers on the screen mean.
   private func postGesture(_ gesture: Gesture) {
     let message = Structure("sdl-gesture")
-    func set(_ type: String, _ position: TouchPosition) {
+    func set(_ message: borrowing Structure, _ type: String, _ position: TouchPosition) {
       message.set("type", type)
       message.set("x", position.x)
       message.set("y", position.y)
     }
     switch gesture {
-    case .tap(let position): set("tap", position)
-    case .doubleTap(let position): set("double-tap", position)
-    case .panStart(let position): set("pan-start", position)
+    case .tap(let position): set(message, "tap", position)
+    case .doubleTap(let position): set(message, "double-tap", position)
+    case .panStart(let position): set(message, "pan-start", position)
     case .pan(let from, let to):
-      set("pan", to)
+      set(message, "pan", to)
       message.set("from-x", from.x)
       message.set("from-y", from.y)
-    case .panEnd(let position): set("pan-end", position)
-    case .panCancel(let position): set("pan-cancel", position)
-    case .pinchStart(let center): set("pinch-start", center)
+    case .panEnd(let position): set(message, "pan-end", position)
+    case .panCancel(let position): set(message, "pan-cancel", position)
+    case .pinchStart(let center): set(message, "pinch-start", center)
     case .pinch(let center, let scale):
-      set("pinch", center)
+      set(message, "pinch", center)
       message.set("scale", scale)
-    case .pinchEnd(let center): set("pinch-end", center)
-    case .pinchCancel(let center): set("pinch-cancel", center)
+    case .pinchEnd(let center): set(message, "pinch-end", center)
+    case .pinchCancel(let center): set(message, "pinch-cancel", center)
     }
     post(gst_message_new_element(gstElement.cast(), message.take()))
   }

@@ -1,0 +1,68 @@
+/// The Swift object behind one GstElement, which the C instance owns from `instance_init` to `finalize`.
+///
+///     final class RangeFilter: GStreamerElement {
+///       static let log = LogCategory("sdlrangefilter", "SmartDeviceLink range filter")
+///       nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlRangeFilter>   // unowned
+///       var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
+///     }
+///
+/// None of these may be called with a lock held: handlers of the application run in them.
+public protocol GStreamerElement: AnyObject, Sendable {
+  /// The debug category.
+  static var log: LogCategory { get }
+  /// The element, unowned.
+  var gstElement: UnsafeMutablePointer<GstElement> { get }
+  /// See the property of the same name of ``PropertyOwner``.
+  static var keepsRefusalsUntilStart: Bool { get }
+}
+
+extension GStreamerElement {
+  public static var keepsRefusalsUntilStart: Bool { false }
+
+  /// Whether the element is in PAUSED or PLAYING, or on its way down from there.
+  public var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
+
+  /// Whether messages can reach anybody.
+  public var hasBus: Bool { ObjectReference(owning: gst_element_get_bus(gstElement)) != nil }
+
+  /// Logs in the element's category; the message is built only if somebody listens.
+  @inline(__always)
+  public func log(
+    _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    function: StaticString = #function, line: Int32 = #line
+  ) {
+    Self.log.log(level, gstElement, message(), file: file, function: function, line: line)
+  }
+
+  /// Logs and posts a warning; the stream goes on.
+  public func warn(
+    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
+  ) {
+    log(GST_LEVEL_WARNING, "\(error.text) \(error.details ?? "")", file: file, function: function, line: line)
+    error.post(as: GST_MESSAGE_WARNING, from: gstElement, file: file, function: function, line: line)
+  }
+
+  /// Logs and posts an error.
+  public func postError(
+    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
+  ) {
+    log(GST_LEVEL_ERROR, "\(error.text) \(error.details ?? "")", file: file, function: function, line: line)
+    error.post(as: GST_MESSAGE_ERROR, from: gstElement, file: file, function: function, line: line)
+  }
+
+  /// Posts a message, which is taken over.
+  public func post(_ message: UnsafeMutablePointer<GstMessage>?) {
+    guard let message else { return }
+    gst_element_post_message(gstElement, message)
+  }
+
+  /// Posts an element message with these fields.
+  public func postElementMessage(_ structure: consuming Structure) {
+    post(gst_message_new_element(gstElement.cast(), structure.take()))
+  }
+
+  /// Emits `notify::NAME`.
+  public func notify(_ property: PropertyName) {
+    g_object_notify(gstElement.cast(), property.text.cString)
+  }
+}

@@ -1,0 +1,87 @@
+/// Owners for what GStreamer counts references of. An owner holds one reference and gives it back when it goes out of
+/// scope, so that no code path can forget to:
+///
+///     guard let caps = Caps.current(of: pad) else { return }   // its reference ends with the scope
+///     gst_event_new_caps(caps.pointer)                         // lends it
+///     return caps.take()                                       // hands the reference over to C
+///
+/// An owner is no larger than its pointer, and neither making nor ending one allocates, so the path of a frame may use
+/// them.
+public struct MiniObject<Pointee>: ~Copyable {
+  /// What is owned; valid as long as the owner is. To be lent, not kept.
+  public internal(set) var pointer: UnsafeMutablePointer<Pointee>
+
+  /// Takes over a reference: that of a C function that transfers full ownership and never returns NULL.
+  public init(taking pointer: UnsafeMutablePointer<Pointee>) {
+    self.pointer = pointer
+  }
+
+  /// Takes over a reference, if there is one.
+  public init?(owning pointer: UnsafeMutablePointer<Pointee>?) {
+    guard let pointer else { return nil }
+    self.pointer = pointer
+  }
+
+  /// Adds a reference to what somebody else owns, such as the argument of a virtual method.
+  public init(retaining pointer: UnsafeMutablePointer<Pointee>) {
+    gst_mini_object_ref(miniObject(pointer))
+    self.pointer = pointer
+  }
+
+  deinit {
+    gst_mini_object_unref(miniObject(pointer))
+  }
+
+  /// Ends the owner without giving up its reference, which is the caller's from now on.
+  public consuming func take() -> UnsafeMutablePointer<Pointee> {
+    let pointer = self.pointer
+    discard self
+    return pointer
+  }
+
+  /// A second owner of the same object.
+  public borrowing func shared() -> MiniObject<Pointee> { MiniObject(retaining: pointer) }
+}
+
+/// Every GstMiniObject has its base as its first member.
+func miniObject<Pointee>(_ pointer: UnsafeMutablePointer<Pointee>) -> UnsafeMutablePointer<GstMiniObject> {
+  UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstMiniObject.self)
+}
+
+// The reference count is atomic, and GStreamer itself hands mini objects from thread to thread; none of the methods here
+// writes to an object that has a second reference.
+extension MiniObject: @unchecked Sendable {}
+
+/// An owner of a GstBuffer.
+public typealias Buffer = MiniObject<GstBuffer>
+
+/// An owner of a GstObject's reference: a pad, a bus, a parent.
+public struct ObjectReference<Pointee>: ~Copyable {
+  /// What is owned; valid as long as the owner is.
+  public let pointer: UnsafeMutablePointer<Pointee>
+
+  /// Takes over a reference, if there is one.
+  public init?(owning pointer: UnsafeMutablePointer<Pointee>?) {
+    guard let pointer else { return nil }
+    self.pointer = pointer
+  }
+
+  /// Adds a reference.
+  public init(retaining pointer: UnsafeMutablePointer<Pointee>) {
+    gst_object_ref(pointer)
+    self.pointer = pointer
+  }
+
+  deinit {
+    gst_object_unref(pointer)
+  }
+}
+
+extension String {
+  /// Copies a C string that the caller owns, and frees it; nil for NULL.
+  public init?(freeing text: UnsafeMutablePointer<CChar>?) {
+    guard let text else { return nil }
+    self.init(cString: text)
+    g_free(text)
+  }
+}

@@ -1,0 +1,63 @@
+/// A Swift enumeration that is a GObject enumeration too. All that GObject knows of it stands in one place:
+///
+///     extension HMILevel: ObjectEnumeration {
+///       static let objectType = EnumerationType<HMILevel>("GstSdlHMILevel")
+///       var row: EnumerationRow {
+///         switch self {
+///         case .none: .init(0, "none", "The app is not in use")
+///         case .full: .init(3, "full", "The app is in front")
+///         …
+///         }
+///       }
+///     }
+public protocol ObjectEnumeration: CaseIterable, Sendable {
+  /// The registered type; registered when it is first used.
+  static var objectType: EnumerationType<Self> { get }
+  /// What GObject knows of this case.
+  var row: EnumerationRow { get }
+}
+
+/// One value of a GObject enumeration. Both texts are literals, because GObject keeps pointers to them.
+public struct EnumerationRow: Sendable {
+  /// The number in a GValue; part of the interface that applications see.
+  public let number: Int32
+  /// As gst-launch writes it.
+  public let nick: StaticString
+  /// A sentence for people.
+  public let description: StaticString
+
+  /// A row of the table.
+  public init(_ number: Int32, _ nick: StaticString, _ description: StaticString) {
+    self.number = number
+    self.nick = nick
+    self.description = description
+  }
+}
+
+/// The registered type of an enumeration.
+public struct EnumerationType<Value: ObjectEnumeration>: Sendable {
+  /// For values and specifications.
+  public let type: GType
+
+  /// Registers the enumeration under `name`, which must be unique in the process, as part of the plugin's API.
+  public init(_ name: StaticString) {
+    // GObject keeps the table for the life of the process.
+    let rows = Value.allCases.map(\.row).sorted { $0.number < $1.number }
+    let table = UnsafeMutablePointer<GEnumValue>.allocate(capacity: rows.count + 1)
+    for (index, row) in rows.enumerated() {
+      (table + index).initialize(
+        to: GEnumValue(value: row.number, value_name: row.description.cString, value_nick: row.nick.cString))
+    }
+    (table + rows.count).initialize(to: GEnumValue(value: 0, value_name: nil, value_nick: nil))
+    type = g_enum_register_static(name.cString, table)
+    gst_type_mark_as_plugin_api(type, GstPluginAPIFlags(rawValue: 0))
+  }
+}
+
+extension ObjectEnumeration {
+  /// The case with that number; nil if there is none, which GObject rules out for values that it has validated.
+  public init?(number: Int32) {
+    guard let value = Self.allCases.first(where: { $0.row.number == number }) else { return nil }
+    self = value
+  }
+}

@@ -1,0 +1,192 @@
+/// Properties that are written, by the type of their value. The default is what the key path finds in new settings.
+///
+/// In all of them `changed` is called after a change, on the thread that made it, without locks.
+extension Property {
+  /// What a property does after a change.
+  public typealias ChangeHandler = @Sendable (Owner) -> Void
+  /// Where a property's value stands in the settings.
+  public typealias SettingsPath<Value> = WritableKeyPath<Owner.Settings, Value> & Sendable
+
+  private init<Value: Sendable>(
+    _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
+    _ access: PropertyAccess, changed: ChangeHandler?,
+    specification: @escaping @Sendable (PropertyTexts, Value) -> UnsafeMutablePointer<GParamSpec>?,
+    get: @escaping @Sendable (UnsafeMutablePointer<GValue>, Value) -> Void,
+    set: @escaping @Sendable (UnsafePointer<GValue>) throws(InvalidPropertyValue) -> Value,
+    reading: (@Sendable (Owner) -> Value)? = nil
+  ) {
+    self.init(
+      name: name, nick: nick, blurb: blurb, access: access,
+      makeSpecification: { specification($0, Owner.Settings()[keyPath: path]) },
+      read: { owner, value in
+        get(value, reading?(owner) ?? owner.settings.current[keyPath: path])
+      },
+      write: { settings, value throws(InvalidPropertyValue) in settings[keyPath: path] = try set(value) },
+      changed: changed)
+  }
+
+  /// A text that is never NULL.
+  public static func string(
+    _ name: PropertyName, _ path: SettingsPath<String>, _ nick: StaticString, _ blurb: StaticString,
+    _ access: PropertyAccess, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: { g_param_spec_string($0.name, $0.nick, $0.blurb, $1, $0.flags) },
+      get: { g_value_set_string($0, $1) }, set: { $0.string ?? "" })
+  }
+
+  /// A text that may be NULL.
+  public static func string(
+    _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString,
+    _ access: PropertyAccess, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: { g_param_spec_string($0.name, $0.nick, $0.blurb, $1, $0.flags) },
+      get: { g_value_set_string($0, $1) }, set: { $0.string })
+  }
+
+  /// A text that means something else.
+  ///
+  /// - Parameters:
+  ///   - parse: makes a value of what is written, or says why that is none; NULL is written as nil.
+  ///   - text: the value as it is read; nil is NULL.
+  public static func text<Value: Sendable>(
+    _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
+    _ access: PropertyAccess, parse: @escaping @Sendable (String?) throws(InvalidPropertyValue) -> Value,
+    text: @escaping @Sendable (Value) -> String?, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: { g_param_spec_string($0.name, $0.nick, $0.blurb, text($1), $0.flags) },
+      get: { g_value_set_string($0, text($1)) },
+      set: { value throws(InvalidPropertyValue) in try parse(value.string) })
+  }
+
+  /// A whole number of at most 32 bits, from 0 on (guint).
+  public static func unsigned<Value: FixedWidthInteger & UnsignedInteger & Sendable>(
+    _ name: PropertyName, _ path: SettingsPath<Value>, _ range: ClosedRange<Value>, _ nick: StaticString,
+    _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: {
+        g_param_spec_uint(
+          $0.name, $0.nick, $0.blurb, guint(clamping: range.lowerBound), guint(clamping: range.upperBound),
+          guint(clamping: $1), $0.flags)
+      },
+      get: { g_value_set_uint($0, guint(clamping: $1)) }, set: { Value(clamping: g_value_get_uint($0)) })
+  }
+
+  /// A whole number (gint).
+  public static func integer(
+    _ name: PropertyName, _ path: SettingsPath<Int32>, _ range: ClosedRange<Int32>, _ nick: StaticString,
+    _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: {
+        g_param_spec_int($0.name, $0.nick, $0.blurb, range.lowerBound, range.upperBound, $1, $0.flags)
+      },
+      get: { g_value_set_int($0, $1) }, set: { g_value_get_int($0) })
+  }
+
+  /// A number (gdouble).
+  public static func double(
+    _ name: PropertyName, _ path: SettingsPath<Double>, _ range: ClosedRange<Double>, _ nick: StaticString,
+    _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: {
+        g_param_spec_double($0.name, $0.nick, $0.blurb, range.lowerBound, range.upperBound, $1, $0.flags)
+      },
+      get: { g_value_set_double($0, $1) }, set: { g_value_get_double($0) })
+  }
+
+  /// Yes or no.
+  public static func boolean(
+    _ name: PropertyName, _ path: SettingsPath<Bool>, _ nick: StaticString, _ blurb: StaticString,
+    _ access: PropertyAccess, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: { g_param_spec_boolean($0.name, $0.nick, $0.blurb, $1 ? 1 : 0, $0.flags) },
+      get: { g_value_set_boolean($0, $1 ? 1 : 0) }, set: { g_value_get_boolean($0) != 0 })
+  }
+
+  /// A GstFraction from 0/1, which stands for nil, to `maximum`/1.
+  public static func fraction<Value: FractionConvertible>(
+    _ name: PropertyName, _ path: SettingsPath<Value?>, upTo maximum: Int32, _ nick: StaticString,
+    _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: { texts, value in
+        let terms: Structure.FractionTerms = value?.terms ?? (0, 1)
+        return gst_param_spec_fraction(
+          texts.name, texts.nick, texts.blurb, 0, 1, maximum, 1, terms.numerator, terms.denominator, texts.flags)
+      },
+      get: { value, fraction in
+        let terms: Structure.FractionTerms = fraction?.terms ?? (0, 1)
+        gst_value_set_fraction(value, terms.numerator, terms.denominator)
+      },
+      set: { Value(terms: (gst_value_get_fraction_numerator($0), gst_value_get_fraction_denominator($0))) })
+  }
+
+  /// One case of an enumeration.
+  ///
+  /// - Parameter reading: the value as it is read, if that is not the one in the settings.
+  public static func enumeration<Value: ObjectEnumeration>(
+    _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
+    _ access: PropertyAccess, reading: (@Sendable (Owner) -> Value)? = nil, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: {
+        g_param_spec_enum($0.name, $0.nick, $0.blurb, Value.objectType.type, $1.row.number, $0.flags)
+      },
+      get: { g_value_set_enum($0, $1.row.number) },
+      set: { value throws(InvalidPropertyValue) in
+        let number = g_value_get_enum(value)
+        guard let value = Value(number: number) else { throw InvalidPropertyValue("\(number) is none of its values") }
+        return value
+      },
+      reading: reading)
+  }
+
+  /// Rows of whole numbers, empty by default; see ``IntegerRows``.
+  ///
+  /// - Parameters:
+  ///   - parse: makes a value of what is written, which is nil if that is not made of rows of integers.
+  ///   - rows: the value as it is read.
+  public static func integerRows<Value: Sendable>(
+    _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
+    _ access: PropertyAccess, parse: @escaping @Sendable ([[Int32]]?) throws(InvalidPropertyValue) -> Value,
+    rows: @escaping @Sendable (Value) -> [[Int32]], changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: { texts, _ in
+        gst_param_spec_array(
+          texts.name, texts.nick, texts.blurb,
+          IntegerRows.makeRowSpec(name: texts.name, nick: texts.nick, blurb: texts.blurb, texts.flags), texts.flags)
+      },
+      get: { IntegerRows.append(rows($1), to: $0) },
+      set: { value throws(InvalidPropertyValue) in try parse(IntegerRows.read(value)) })
+  }
+}
+
+/// A number that is a GstFraction.
+public protocol FractionConvertible: Sendable {
+  /// Numerator and denominator.
+  var terms: Structure.FractionTerms { get }
+  /// Nil for a fraction that stands for none, such as 0/1.
+  init?(terms: Structure.FractionTerms)
+}
+
+extension UnsafePointer<GValue> {
+  /// The text of a value of type gchararray; nil for NULL.
+  public var string: String? { g_value_get_string(self).map { String(cString: $0) } }
+}

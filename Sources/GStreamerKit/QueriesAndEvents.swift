@@ -1,0 +1,37 @@
+/// An owner of a GstQuery that is asked here:
+///
+///     guard let query = Query(custom: Structure("application/x-sdl-…")), query.askPeer(of: pad) else { return }
+///     let answer = query.structure
+public typealias Query = MiniObject<GstQuery>
+
+extension MiniObject where Pointee == GstQuery {
+  /// A custom query (GST_QUERY_CUSTOM).
+  public init?(custom structure: consuming Structure) {
+    self.init(owning: gst_query_new_custom(GST_QUERY_CUSTOM, structure.take()))
+  }
+
+  /// Asks what is linked to `pad`; false if nobody answers. Call without locks.
+  public borrowing func askPeer(of pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_peer_query(pad, pointer) != 0 }
+
+  /// The query's fields with its answer, to be read as long as the query is there.
+  public var structure: StructureView? { StructureView(gst_query_get_structure(pointer)) }
+}
+
+/// An owner of a GstEvent that is sent from here:
+///
+///     Event.reconfigure()?.push(on: pad)
+public typealias Event = MiniObject<GstEvent>
+
+extension MiniObject where Pointee == GstEvent {
+  /// Asks upstream for other caps.
+  public static func reconfigure() -> Event? { Event(owning: gst_event_new_reconfigure()) }
+
+  /// A custom event.
+  public init?(custom type: GstEventType, _ structure: consuming Structure) {
+    self.init(owning: gst_event_new_custom(type, structure.take()))
+  }
+
+  /// Sends it to the peer of `pad`; false if nobody took it. Call without locks.
+  @discardableResult
+  public consuming func push(on pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_push_event(pad, take()) != 0 }
+}
