@@ -12,14 +12,14 @@ final class AccessUnitBytes: Sendable {
   }
 
   /// A buffer that refers to `bytes`, without a copy; nil when GStreamer has no memory for it.
-  static func makeBuffer(_ bytes: [UInt8]) -> UnsafeMutablePointer<GstBuffer>? {
+  static func makeBuffer(_ bytes: [UInt8]) -> Buffer? {
     let holder = AccessUnitBytes(bytes)
     let owner = Unmanaged.passRetained(holder)
     let buffer = gst_buffer_new_wrapped_full(
       GST_MEMORY_FLAG_READONLY, UnsafeMutableRawPointer(mutating: holder.start), gsize(bytes.count), 0,
       gsize(bytes.count), owner.toOpaque(), releaseAccessUnit)
     if buffer == nil { owner.release() }
-    return buffer
+    return Buffer(owning: buffer)
   }
 }
 

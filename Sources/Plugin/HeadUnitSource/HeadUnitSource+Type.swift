@@ -17,7 +17,7 @@ public func gst_sdl_head_unit_src_install_properties(_ objectClass: UnsafeMutabl
   // Registers the debug category, which GST_DEBUG help then lists.
   _ = HeadUnitSource.log
   _ = ProtocolLog.category
-  HeadUnitSourceProperty.install(on: objectClass)
+  HeadUnitSource.properties.install(on: objectClass)
 }
 
 @c @implementation

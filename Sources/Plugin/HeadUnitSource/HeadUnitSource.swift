@@ -14,7 +14,7 @@ import SDLMessages
 ///
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `current` → the run's `state` → `settings`, the
 /// server's own. None of ours is held while calling GStreamer, or waiting for anything but the run's `state` itself.
-final class HeadUnitSource: Sendable {
+final class HeadUnitSource: GStreamerElement {
   private struct Current: Sendable {
     /// Nil while the element does not run.
     var run: HeadUnitSourceRun?
@@ -25,7 +25,7 @@ final class HeadUnitSource: Sendable {
   // Unowned: the instance frees this object in finalize, after its run has ended.
   nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlHeadUnitSrc>
 
-  let settings = Monitor(HeadUnitSourceSettings())
+  let settings = ElementSettings(HeadUnitSourceSettings())
   /// The clock of the runs that start from now on.
   let clock = Monitor(TimeSource.monotonic)
   private let current = Monitor(Current())
@@ -55,11 +55,9 @@ final class HeadUnitSource: Sendable {
 extension HeadUnitSource {
   /// READY to PAUSED: listens from now on. False after an error message.
   func start() -> Bool {
-    let settings = self.settings.withLock { $0 }
-    if let (id, malformed) = settings.malformed.min(by: { $0.key < $1.key }) {
-      let name = HeadUnitSourceProperty(rawValue: id)?.specification.nameText ?? "?"
-      return fail(.resource(GST_RESOURCE_ERROR_SETTINGS, "The property \(name) can't be used: \(malformed)"))
-    }
+    // Kept, because until the property is set again each start fails.
+    if let refusal = settings.refusals.first { return fail(refusal) }
+    let settings = self.settings.current
     // Before the port is opened, so that a bad script leaves none open.
     let script: HeadUnitScript
     do {
@@ -69,7 +67,7 @@ extension HeadUnitSource {
     }
     let run = current.withLock { current in
       let run = HeadUnitSourceRun(
-        element: gstElement, settings: settings, history: current.history, clock: clock.withLock { $0 })
+        element: self, settings: settings, history: current.history, clock: clock.withLock { $0 })
       current.run = run
       return run
     }
@@ -86,9 +84,9 @@ extension HeadUnitSource {
   /// PAUSED to READY.
   func stop() {
     guard let hadApps = endRun() else { return }
-    HeadUnitSourceProperty.currentPort.notify(element)
+    notify(.currentPort)
     // A handler of that notification may have started the next run, which has its own apps.
-    if hadApps, run == nil { HeadUnitSourceProperty.apps.notify(element) }
+    if hadApps, run == nil { notify(.apps) }
   }
 
   /// Ends the run, if there is one, and keeps what it counted. Returns whether it had apps; nil if there is no run.
@@ -107,17 +105,17 @@ extension HeadUnitSource {
 
   private func announce(_ address: String) {
     let run = self.run
-    HeadUnitSourceProperty.currentPort.notify(element)
+    notify(.currentPort)
     // A handler of that notification may have ended the run.
     guard let run, run === self.run else { return }
     // Twice, because gst-launch shows the details only.
     let text = "Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)"
-    run.reporter.log(GST_LEVEL_INFO, text)
+    log(GST_LEVEL_INFO, text)
     ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
   }
 
   private func fail(_ error: ElementError) -> Bool {
-    error.post(as: GST_MESSAGE_ERROR, from: gstElement)
+    postError(error)
     return false
   }
 }

@@ -8,15 +8,15 @@ import SDLWire
 ///
 /// Call without locks: the application may do anything in reply.
 struct HeadUnitSourceReporter: Sendable {
-  private let element: RunElement
+  private let element: ElementHandle<HeadUnitSource>
 
-  init(_ element: RunElement) {
+  init(_ element: ElementHandle<HeadUnitSource>) {
     self.element = element
   }
 
   /// Of the pipeline, in nanoseconds; nil while it has none.
   var runningTime: UInt64? {
-    let time = element.use { UInt64(gst_element_get_current_running_time($0)) }
+    let time = element.withReference { UInt64(gst_element_get_current_running_time($0.gstElement)) }
     return time == .max ? nil : time
   }
 
@@ -25,35 +25,32 @@ struct HeadUnitSourceReporter: Sendable {
     function: StaticString = #function, line: Int32 = #line
   ) {
     guard HeadUnitSource.log.isEnabled(level) else { return }
-    let text = message()
-    element.use { HeadUnitSource.log.log(level, $0, text, file: file, function: function, line: line) }
+    element.withReference { $0.log(level, message(), file: file, function: function, line: line) }
   }
 
   /// Posts a warning; the stream goes on.
   func warn(
     _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
   ) {
-    log(GST_LEVEL_WARNING, error.text, file: file, function: function, line: line)
-    element.use { error.post(as: GST_MESSAGE_WARNING, from: $0, file: file, function: function, line: line) }
+    element.withReference { $0.warn(error, file: file, function: function, line: line) }
   }
 
   /// Notifies listeners that a property has changed.
-  func changed(_ property: HeadUnitSourceProperty) {
-    element.use { property.notify($0) }
+  func changed(_ property: PropertyName) {
+    element.withReference { $0.notify(property) }
   }
 
   /// The pipeline asks anew how late buffers may be.
   func latencyChanged() {
-    element.use { _ = gst_element_post_message($0, gst_message_new_latency($0.cast())) }
+    element.withReference { $0.post(gst_message_new_latency($0.gstElement.cast())) }
   }
 
   private func post(_ structure: consuming Structure) {
-    let structure = structure.take()
-    let isPosted = element.use { element in
-      gst_element_post_message(element, gst_message_new_element(element.cast(), structure)) != 0
+    // A closure can't consume what it captures; when the run is over, the structure is freed here.
+    var message = Optional(structure)
+    element.withReference { element in
+      if let structure = message.take() { element.postElementMessage(structure) }
     }
-    // Otherwise the message owns the structure, whether or not there is a bus.
-    if isPosted == nil { gst_structure_free(structure) }
   }
 }
 

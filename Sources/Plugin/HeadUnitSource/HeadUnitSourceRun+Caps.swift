@@ -13,27 +13,26 @@ extension HeadUnitSourceRun {
       return true
     }
     guard isNew else { return true }
-    let parameters = try? SequenceParameterSet(nalUnit: bytes)
-    guard let caps = gst_caps_from_string(Self.caps(parameters)) else { return true }
-    defer { gst_caps_unref(caps) }
-    if let current = gst_pad_get_current_caps(cgst_base_src_pad(source)) {
-      defer { gst_caps_unref(current) }
-      if gst_caps_is_equal(current, caps) != 0 { return true }
-    }
-    reporter.log(GST_LEVEL_INFO, "the video is now \(Self.caps(parameters))")
-    return gst_base_src_set_caps(source, caps) != 0
+    let caps = Self.caps(try? SequenceParameterSet(nalUnit: bytes))
+    if let current = Caps.current(of: cgst_base_src_pad(source)), current.isEqual(to: caps) { return true }
+    reporter.log(GST_LEVEL_INFO, "the video is now \(caps.text)")
+    return gst_base_src_set_caps(source, caps.pointer) != 0
   }
 
   /// What is unknown is left out.
-  private static func caps(_ parameters: SequenceParameterSet?) -> String {
-    var text = "video/x-h264,stream-format=byte-stream,alignment=au"
-    guard let parameters else { return text }
-    text += ",width=\(parameters.width),height=\(parameters.height)"
-    if let rate = parameters.frameRate, let numerator = Int32(exactly: rate.numerator),
-      let denominator = Int32(exactly: rate.denominator)
-    {
-      text += ",framerate=\(numerator)/\(denominator)"
+  private static func caps(_ parameters: SequenceParameterSet?) -> Caps {
+    let structure = Structure("video/x-h264")
+    structure.set("stream-format", "byte-stream")
+    structure.set("alignment", "au")
+    if let parameters {
+      structure.set("width", Int32(clamping: parameters.width))
+      structure.set("height", Int32(clamping: parameters.height))
+      if let rate = parameters.frameRate, let numerator = Int32(exactly: rate.numerator),
+        let denominator = Int32(exactly: rate.denominator), denominator != 0
+      {
+        structure.setFraction("framerate", (numerator, denominator))
+      }
     }
-    return text
+    return Caps(structure)
   }
 }

@@ -93,7 +93,7 @@ extension HeadUnitSourceRun {
       reporter.log(GST_LEVEL_INFO, "app \(id) \"\(app.name)\" is unregistered: \(reason)")
       reporter.unregistered(app, reason)
       reporter.changed(.apps)
-      reporter.changed(.hmiLevel)
+      reporter.changed("hmi-level")
     }
     guard isEnd else { return }
     // Behind the message, since applications stop listening at the end.
@@ -117,7 +117,7 @@ extension HeadUnitSourceRun {
     }
     if let app { reporter.statusChanged(status, of: app) }
     reporter.changed(.apps)
-    if before != after { reporter.changed(.hmiLevel) }
+    if before != after { reporter.changed("hmi-level") }
   }
 }
 

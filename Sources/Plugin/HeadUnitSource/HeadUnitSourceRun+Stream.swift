@@ -29,8 +29,10 @@ extension HeadUnitSourceRun {
       case .end: return GST_FLOW_EOS
       case .unit(let unit):
         guard updateCaps(for: unit, of: source) else { return GST_FLOW_NOT_NEGOTIATED }
-        buffer = makeBuffer(unit, runningTime: UInt64(gst_element_get_current_running_time(source.cast())))
-        return buffer == nil ? GST_FLOW_ERROR : GST_FLOW_OK
+        let runningTime = UInt64(gst_element_get_current_running_time(source.cast()))
+        guard let made = makeBuffer(unit, runningTime: runningTime) else { return GST_FLOW_ERROR }
+        buffer = made.take()
+        return GST_FLOW_OK
       }
     }
   }
@@ -60,19 +62,19 @@ extension HeadUnitSourceRun {
     return .again
   }
 
-  private func makeBuffer(_ unit: QueuedAccessUnit, runningTime: UInt64) -> UnsafeMutablePointer<GstBuffer>? {
+  private func makeBuffer(_ unit: QueuedAccessUnit, runningTime: UInt64) -> Buffer? {
     guard let buffer = AccessUnitBytes.makeBuffer(unit.bytes) else { return nil }
     let now = clock.now
     let presentationTime = output.withLock {
       $0.time.presentationTime(of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime)
     }
-    buffer.pointee.pts = GstClockTime(presentationTime)
+    buffer.pointer.pointee.pts = GstClockTime(presentationTime)
     // Head units show pictures in the order in which they come.
-    buffer.pointee.dts = GstClockTime(presentationTime)
+    buffer.pointer.pointee.dts = GstClockTime(presentationTime)
     var flags: UInt32 = 0
     if !unit.summary.isKeyFrame { flags |= UInt32(GST_BUFFER_FLAG_DELTA_UNIT.rawValue) }
     if unit.isDiscontinuous { flags |= UInt32(GST_BUFFER_FLAG_DISCONT.rawValue) }
-    cgst_buffer_set_flags(buffer, flags)
+    cgst_buffer_set_flags(buffer.pointer, flags)
     return buffer
   }
 }

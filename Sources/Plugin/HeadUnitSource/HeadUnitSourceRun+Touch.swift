@@ -20,13 +20,8 @@ extension HeadUnitSourceRun {
 
   /// Of what is pushed, and so of what the window shows; nil before anything is.
   private static func pictureSize(_ pad: UnsafeMutablePointer<GstPad>) -> ImageResolution? {
-    guard let caps = gst_pad_get_current_caps(pad) else { return nil }
-    defer { gst_caps_unref(caps) }
-    var width: gint = 0
-    var height: gint = 0
-    let structure = gst_caps_get_structure(caps, 0)
-    guard gst_structure_get_int(structure, "width", &width) != 0, width > 0,
-      gst_structure_get_int(structure, "height", &height) != 0, height > 0
+    guard let caps = Caps.current(of: pad), let structure = caps.structure(at: 0),
+      let width = structure.integer("width"), let height = structure.integer("height"), width > 0, height > 0
     else { return nil }
     return ImageResolution(Int(width), Int(height))
   }

@@ -15,7 +15,7 @@ final class HeadUnitSourceRun: Sendable {
     var server: HeadUnitServer?
     var apps = ServedApps()
     var video: ReceivedVideo
-    var touches = TouchForwarder()
+    var touches = WindowTouchQueue()
     var totals: HeadUnitSourceTotals
     var violations: ViolationLog
     /// The property `eos-on-disconnect`.
@@ -34,18 +34,17 @@ final class HeadUnitSourceRun: Sendable {
   let clock: TimeSource
   let state: Monitor<State>
   let output = Monitor(HeadUnitSourceOutput())
-  private let element: RunElement
+  private let element: ElementHandle<HeadUnitSource>
 
   /// - Parameters:
-  ///   - element: must not be freed before ``end()``.
+  ///   - element: what the run reports to until its end.
   ///   - settings: as they are at the start.
   ///   - history: what was counted in earlier runs.
   ///   - clock: by which arrivals are measured.
   init(
-    element: UnsafeMutablePointer<GstElement>, settings: HeadUnitSourceSettings, history: HeadUnitSourceHistory,
-    clock: TimeSource
+    element: HeadUnitSource, settings: HeadUnitSourceSettings, history: HeadUnitSourceHistory, clock: TimeSource
   ) {
-    self.element = RunElement(element)
+    self.element = ElementHandle(element)
     self.clock = clock
     reporter = HeadUnitSourceReporter(self.element)
     state = Monitor(
@@ -61,7 +60,7 @@ final class HeadUnitSourceRun: Sendable {
   func begin(_ settings: HeadUnitSourceSettings, script: HeadUnitScript) throws(LinkError) -> String {
     let server = try HeadUnitServer(
       configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
-      admission: Self.admission, script: script, messageTrace: element.use { ProtocolLog($0) }, clock: clock,
+      admission: Self.admission, script: script, messageTrace: element.withReference { ProtocolLog($0.gstElement) }, clock: clock,
       observer: self)
     server.setCondition(.opening(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
     state.withLock { $0.server = server }
@@ -94,7 +93,7 @@ final class HeadUnitSourceRun: Sendable {
       // The last reports of the server are still posted.
       if !server.isOnOwnThread, waitForServer() { server.join() }
     }
-    element.invalidate()
+    element.end()
     let hadApps = state.withLock { state in
       defer { state.end() }
       return !state.apps.all.isEmpty
@@ -116,7 +115,7 @@ extension HeadUnitSourceRun.State {
     server = nil
     apps = ServedApps()
     video.discard()
-    touches = TouchForwarder()
+    touches = WindowTouchQueue()
   }
 }
 
@@ -149,30 +148,40 @@ extension HeadUnitSourceRun.State {
   }
 }
 
-/// What can be changed while the element runs.
+/// Properties that were set while the element runs; apps are told.
 extension HeadUnitSourceRun {
-  /// Tells the apps that a property has been set.
-  func settingChanged(_ property: HeadUnitSourceProperty, to settings: HeadUnitSourceSettings) {
-    guard let server = state.withLock({ $0.server }) else { return }
-    switch property {
-    case .hmiLevel, .videoStreamable:
-      let status = settings.status
-      server.setCondition(.opening(status.level ?? HMILevel.none, status.videoStreamingState))
-      server.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
-    case .screenSize:
-      let configuration = settings.configuration
-      server.configure(configuration)
-      let screen = configuration.screen
-      server.control(.everyApp) { $0.resize(to: screen, scale: nil, now: $1) }
-    case .maxBitrate, .frameRate:
-      server.configure(settings.configuration)
-      var update = VideoStreamingCapability()
-      if property == .maxBitrate { update.maxBitrate = settings.maxBitrate.map(Int.init) }
-      if property == .frameRate { update.preferredFPS = settings.frameRate.map(Int.init) }
-      let change = update
-      server.control(.everyApp) { $0.updateCapability(change, now: $1) }
-    case .eosOnDisconnect: state.withLock { $0.endsWithApp = settings.endsWithApp }
-    default: break
-    }
+  func setEndsWithApp(_ endsWithApp: Bool) {
+    state.withLock { $0.endsWithApp = endsWithApp }
   }
+
+  func statusChanged(to settings: HeadUnitSourceSettings) {
+    let status = settings.status
+    server?.setCondition(.opening(status.level ?? HMILevel.none, status.videoStreamingState))
+    server?.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
+  }
+
+  func screenChanged(to settings: HeadUnitSourceSettings) {
+    let configuration = settings.configuration
+    server?.configure(configuration)
+    server?.control(.everyApp) { $0.resize(to: configuration.screen, scale: nil, now: $1) }
+  }
+
+  func maxBitrateChanged(to settings: HeadUnitSourceSettings) {
+    var update = VideoStreamingCapability()
+    update.maxBitrate = settings.maxBitrate.map(Int.init)
+    send(update, settings)
+  }
+
+  func frameRateChanged(to settings: HeadUnitSourceSettings) {
+    var update = VideoStreamingCapability()
+    update.preferredFPS = settings.frameRate.map(Int.init)
+    send(update, settings)
+  }
+
+  private func send(_ update: VideoStreamingCapability, _ settings: HeadUnitSourceSettings) {
+    server?.configure(settings.configuration)
+    server?.control(.everyApp) { $0.updateCapability(update, now: $1) }
+  }
+
+  private var server: HeadUnitServer? { state.withLock { $0.server } }
 }

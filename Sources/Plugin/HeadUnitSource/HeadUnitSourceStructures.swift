@@ -39,7 +39,7 @@ extension AppRecord {
 
 extension HMIStatus {
   func fill(_ structure: borrowing Structure) {
-    structure.set("level", enumeration: HMILevel.enumeration, (level ?? HMILevel.none).enumValue)
+    structure.set("level", level ?? HMILevel.none)
     structure.set("video-streaming-state", videoStreamingState.rawValue.nick)
     structure.set("audio-streaming-state", audioStreamingState.rawValue.nick)
     structure.set("system-context", systemContext.rawValue.nick)

@@ -70,5 +70,5 @@ struct ServedApps: Sendable {
 }
 
 extension AppRecord {
-  fileprivate var rank: Int32 { (status?.level ?? HMILevel.none).enumValue }
+  fileprivate var rank: Int32 { (status?.level ?? HMILevel.none).row.number }
 }

@@ -5,7 +5,7 @@ import SDLMessages
 ///
 /// The window never waits for the network: touches wait here until the server's thread fetches them. They are bounded:
 /// when too many wait, the fingers are cancelled, and nothing more is taken until all have been fetched.
-struct TouchForwarder: Sendable {
+struct WindowTouchQueue: Sendable {
   /// Touches that wait, except for a last cancellation.
   static let maximumWaiting = 256
 
