@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// Applications that stop and restart the pipeline from inside a callback: the new run owes nothing to the old one.
+/// Applications that stop and restart the pipeline from inside a callback: nothing of the old run reaches the new one.
 @Suite struct HeadUnitSourceRestartTests {
   /// All callbacks of the server's thread; an app that does everything which causes one of them is ``misbehave(_:)``.
   private static let triggers: [RestartingApplication.Trigger] = [
@@ -24,6 +24,7 @@ import Testing
       { _ = try app.requestVideo(VideoServiceParameters(width: 640, height: 480)) },
       { app.video([0, 0, 0, 1, 0x67]) },
       { try app.startVideo(VideoServiceParameters(width: 320, height: 240, videoProtocol: "RAW", videoCodec: "H265")) },
+      { app.endVideo() },
       { try app.startVideo(.rtp320x240) },
       { app.endVideo() },
       { app.close() },
@@ -81,6 +82,43 @@ import Testing
       for unit in units { app.video(unit.bytes) }
       app.endVideo()
       #expect(try screen.pull(units.count).map(\.bytes) == units.map(\.bytes))
+    }
+  }
+
+  /// A callback that waits for a lock of the thread which stops the element must not keep that waiting for ever.
+  @Test func stopFromTwoThreads() throws {
+    let screen = try HeadUnitPipeline("screen-size=320x240")
+    let pipeline = screen.pipeline.element
+    for _ in 0..<3 {
+      let application = RestartingApplication(
+        pipeline.pointer, screen.source.pointer, at: .element("sdl-app-registered"), waitsForStop: true)
+      application.arm()
+      let app = try RawApp(port: screen.currentPort)
+      try app.register()
+      try application.waitForTrigger()
+      // Holds the pipeline's state lock, for which the callback waits meanwhile.
+      screen.pipeline.stop()
+      try application.wait()
+      #expect(screen.currentPort != 0)
+    }
+  }
+
+  /// The application keeps nothing, and gives up its last reference on the server's own thread.
+  @Test(arguments: ["sdl-app-registered", "sdl-hmi-status", "sdl-stream-started"])
+  func lastReferenceGoesInACallback(message: String) throws {
+    for _ in 0..<5 {
+      let isGone = Monitor(false)
+      let port = try RawPeer.unusedPort()
+      let owner = try OwningApplication("sdlheadunitsrc name=src port=\(port) screen-size=320x240 ! fakesink", message) {
+        isGone.withLock { $0 = true }
+      }
+      try owner.play()
+      let app = try RawApp(port: port)
+      _ = try? app.register()
+      _ = try? app.wait(for: .full)
+      _ = try? app.startVideo(.raw320x240)
+      #expect(eventually { isGone.withLock { $0 } })
+      #expect(app.isClosed())
     }
   }
 }

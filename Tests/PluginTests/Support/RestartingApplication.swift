@@ -27,7 +27,9 @@ final class RestartingApplication: @unchecked Sendable {
   }
 
   private enum Progress {
-    case idle, armed, restarting
+    case idle, armed
+    /// In the callback.
+    case restarting
     /// On this thread.
     case restarted(pthread_t)
   }
@@ -41,13 +43,19 @@ final class RestartingApplication: @unchecked Sendable {
 
   private let pipeline: UnsafeMutablePointer<GstElement>
   private let trigger: Trigger
+  private let waitsForStop: Bool
   private let state = Monitor(State())
 
   /// - Parameters:
   ///   - pipeline: what is restarted; has to stay while this object is there.
   ///   - source: the element with the property of the trigger.
-  init(_ pipeline: UnsafeMutablePointer<GstElement>, _ source: UnsafeMutablePointer<GstElement>, at trigger: Trigger) {
+  ///   - waitsForStop: whether it restarts no earlier than another thread has begun to stop the source.
+  init(
+    _ pipeline: UnsafeMutablePointer<GstElement>, _ source: UnsafeMutablePointer<GstElement>, at trigger: Trigger,
+    waitsForStop: Bool = false
+  ) {
     self.pipeline = pipeline
+    self.waitsForStop = waitsForStop
     self.trigger = trigger
     let bus = gst_element_get_bus(pipeline)
     gst_bus_set_sync_handler(
@@ -88,6 +96,14 @@ final class RestartingApplication: @unchecked Sendable {
     let deadline = MonotonicClock.now + testTimeout
     guard state.wait(until: deadline, for: { if case .restarted = $0.progress { true } else { nil } }) != nil else {
       throw TestFailure("no \(trigger.testDescription), or no end of the restart")
+    }
+  }
+
+  /// Waits until it is in the callback.
+  func waitForTrigger() throws {
+    let deadline = MonotonicClock.now + testTimeout
+    guard state.wait(until: deadline, for: { if case .restarting = $0.progress { true } else { nil } }) != nil else {
+      throw TestFailure("no \(trigger.testDescription)")
     }
   }
 
@@ -135,6 +151,9 @@ final class RestartingApplication: @unchecked Sendable {
       return false
     }
     guard restarts else { return }
+    state.broadcast()
+    // The pending state is set with the state lock held.
+    if waitsForStop { _ = eventually { self.pipeline.pointee.pending_state == GST_STATE_NULL } }
     gst_element_set_state(pipeline, GST_STATE_NULL)
     gst_element_set_state(pipeline, GST_STATE_PLAYING)
     state.withLock { $0.progress = .restarted(pthread_self()) }
