@@ -36,6 +36,11 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
   /// A copy of the values.
   public var current: Values { state.withLock { $0.values } }
 
+  /// Values that were refused while nobody could be told, in the order of the properties.
+  public var refusals: [ElementError] {
+    state.withLock { $0.refusals.sorted { $0.key < $1.key }.map(\.value) }
+  }
+
   /// Values that were refused while nobody could be told, in the order of the properties; they are forgotten.
   public func takeRefusals() -> [ElementError] {
     state.withLock { state in

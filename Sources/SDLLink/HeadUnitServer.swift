@@ -163,7 +163,8 @@ public final class HeadUnitServer: Sendable {
     thread.join()
   }
 
-  var isOnOwnThread: Bool { thread.isCurrent }
+  /// Whether the caller is in one of the observer's callbacks, where ``join()`` does not wait.
+  public var isOnOwnThread: Bool { thread.isCurrent }
   var isStopRequested: Bool { isStopped.load(ordering: .acquiring) }
 
   func report(_ event: HeadUnitServerEvent) {

@@ -45,9 +45,9 @@ import func TestSupport.residentBytes
   @Test func buffersOutliveTheElement() throws {
     let isGone = Monitor(false)
     let unit = try encodedUnits(1)[0]
-    var sample: CarScreen.Sample?
+    var sample: HeadUnitPipeline.Sample?
     do {
-      let screen = try CarScreen("screen-size=320x240")
+      let screen = try HeadUnitPipeline("screen-size=320x240")
       g_object_weak_ref(
         screen.source.object,
         { data, _ in

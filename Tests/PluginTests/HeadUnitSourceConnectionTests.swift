@@ -5,13 +5,15 @@ import SDLLink
 import SDLWire
 import Testing
 
+import struct TestSupport.SeededGenerator
+
 @testable import Plugin
 
-/// Whoever connects: the app on the screen is not disturbed.
-@Suite struct HeadUnitSourceGuestTests {
+/// Connections that misbehave do not disturb the app on the screen.
+@Suite struct HeadUnitSourceConnectionTests {
   /// Does something to a head unit that shows an app, and expects that it goes on.
-  private func undisturbed(_ properties: String = "", _ body: (CarScreen) throws -> Void) throws {
-    let screen = try CarScreen("screen-size=320x240 \(properties)")
+  private func undisturbed(_ properties: String = "", _ body: (HeadUnitPipeline) throws -> Void) throws {
+    let screen = try HeadUnitPipeline("screen-size=320x240 \(properties)")
     // Slow, because what piles up while a busy machine reads garbage has to fit into the queue.
     let app = try Pipeline(
       "videotestsrc is-live=true pattern=ball ! \(Picture.caps(frameRate: 10)) ! sdlvideosink name=sink uri=\(screen.uri)"
@@ -33,23 +35,23 @@ import Testing
     #expect(messages.count < 1000)
   }
 
-  @Test func garbage() throws {
+  @Test(arguments: [1] as [UInt64]) func garbage(seed: UInt64) throws {
     try undisturbed { screen in
-      var random = SystemRandomNumberGenerator()
+      var random = SeededGenerator(seed: seed)
       let noise = (0..<20_000).map { _ in UInt8.random(in: 0...255, using: &random) }
       for shift in 0..<5 {
-        let guest = try RawApp(port: screen.port)
-        for _ in 0..<10 where !guest.send(Array(noise.dropFirst(shift * 1000))) { break }
+        let client = try RawApp(port: screen.port)
+        for _ in 0..<10 where !client.send(Array(noise.dropFirst(shift * 1000))) { break }
       }
       #expect(eventually { screen.statistics["connections-open"] == 1 })
       #expect(screen.statistics["violations"] > 0)
     }
   }
 
-  /// More than are served at once, who say nothing: others get their place after a second.
-  @Test func silentGuests() throws {
+  /// More than are served at once, all of which send nothing: others get their place after a second.
+  @Test func silentConnections() throws {
     try undisturbed { screen in
-      let guests = try (0..<40).map { _ in try RawApp(port: screen.port) }
+      let clients = try (0..<40).map { _ in try RawApp(port: screen.port) }
       #expect(eventually { screen.statistics["connections"] + screen.statistics["connections-refused"] >= 41 })
       #expect(screen.statistics["connections-open"] <= 16)
       #expect(screen.statistics["connections-refused"] > 0)
@@ -61,7 +63,7 @@ import Testing
         })
       #expect(eventually { screen.apps.contains("Late") })
       #expect(late != nil)
-      #expect(guests.count == 40)
+      #expect(clients.count == 40)
     }
   }
 
@@ -78,24 +80,24 @@ import Testing
 
   @Test func floodOfFrames() throws {
     try undisturbed("strict=false") { screen in
-      let guest = try RawApp(port: screen.port)
-      try guest.register(name: "Flood")
+      let client = try RawApp(port: screen.port)
+      try client.register(name: "Flood")
       let video = Frame(
         header: FrameHeader(
           version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: 2, dataSize: 1, messageID: 1),
         payload: [0])
-      for _ in 0..<20 where !guest.send([[UInt8]](repeating: video.bytes, count: 1000).flatMap(\.self)) { break }
+      for _ in 0..<20 where !client.send([[UInt8]](repeating: video.bytes, count: 1000).flatMap(\.self)) { break }
       #expect(eventually { screen.statistics["violations"] >= 20_000 })
-      let told = screen.pipeline.drain().count { $0.isElement("sdl-violation") }
-      #expect(told < 500)
+      let reported = screen.pipeline.drain().count { $0.isElement("sdl-violation") }
+      #expect(reported < 500)
       let heartbeat = Frame.control(.heartbeat, service: .control, version: 5, sessionID: 2)
-      for _ in 0..<20 where !guest.send([[UInt8]](repeating: heartbeat.bytes, count: 1000).flatMap(\.self)) { break }
-      #expect(guest.isClosed())
+      for _ in 0..<20 where !client.send([[UInt8]](repeating: heartbeat.bytes, count: 1000).flatMap(\.self)) { break }
+      #expect(client.isClosed())
     }
   }
 
   @Test func portInUse() throws {
-    let screen = try CarScreen()
+    let screen = try HeadUnitPipeline()
     let other = try Pipeline("sdlheadunitsrc name=src port=\(screen.port) ! fakesink")
     #expect(other.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
     let error = try other.waitForError()
@@ -119,8 +121,8 @@ import Testing
     #expect(error.domain == gst_resource_error_quark() && error.text.contains(complaint), "\(error.text)")
   }
 
-  @Test func loopbackOnlyUnlessToldOtherwise() throws {
-    let screen = try CarScreen()
+  @Test func loopbackOnlyByDefault() throws {
+    let screen = try HeadUnitPipeline()
     #expect(screen.source["address"] == "127.0.0.1")
     #expect(try screen.pipeline.wait(for: "info") { $0.info }.text.contains("127.0.0.1:\(screen.port)"))
   }

@@ -5,7 +5,7 @@ import SDLLink
 @testable import Plugin
 
 /// A head unit in a pipeline, with the name "src", whose pictures go to an appsink with the name "out".
-final class CarScreen {
+final class HeadUnitPipeline {
   /// A buffer that was pulled.
   struct Sample {
     var bytes: [UInt8]
@@ -18,6 +18,7 @@ final class CarScreen {
 
   let pipeline: Pipeline
   let source: Element
+  /// That it listened on at first.
   let port: UInt16
   private let output: Element
 
@@ -29,7 +30,7 @@ final class CarScreen {
     source = try pipeline["src"]
     self.output = try pipeline["out"]
     try pipeline.play()
-    guard let port = source["current-port"].flatMap({ UInt16($0) }), port > 0 else {
+    guard let port = UInt16(source["current-port"] ?? ""), port > 0 else {
       throw TestFailure("no port: \(pipeline.drain())")
     }
     self.port = port
@@ -37,6 +38,9 @@ final class CarScreen {
 
   /// For the sink's property.
   var uri: String { "sdl://127.0.0.1:\(port)" }
+
+  /// The port after restarts; 0 while it does not run.
+  var currentPort: UInt16 { UInt16(source["current-port"] ?? "") ?? 0 }
 
   var statistics: Statistics { source.statistics }
 

@@ -3,12 +3,12 @@ import SDLLink
 import Testing
 
 /// A head unit with one of the ready-made scripts, and an app that streams to it.
-final class ScriptedScreen {
+final class ScriptedHeadUnit {
   /// `pipelines/scripts`.
   static let folder =
     "/" + "\(#filePath)".split(separator: "/").dropLast(4).joined(separator: "/") + "/pipelines/scripts"
 
-  let screen: CarScreen
+  let screen: HeadUnitPipeline
   let app: Pipeline
   let sink: Element
 
@@ -21,7 +21,7 @@ final class ScriptedScreen {
     _ script: String, _ properties: String = "", source: String = "videotestsrc is-live=true pattern=ball",
     sink: String = ""
   ) throws {
-    screen = try CarScreen("script=\"\(Self.folder)/\(script).txt\" \(properties)")
+    screen = try HeadUnitPipeline("script=\"\(Self.folder)/\(script).txt\" \(properties)")
     app = try Pipeline("\(source) ! sdlvideosink name=sink key-int-max=15 uri=\(screen.uri) \(sink)")
     self.sink = try app.sink
     try app.play()

@@ -1,65 +1,58 @@
 import GStreamerKit
 import SDLHeadUnit
-import SDLLink
 import SDLMessages
 
-/// What is done in the window that shows the video (GstNavigation) is told to the app whose video that is.
-extension HeadUnitSource {
+/// What is done in the window that shows the video (GstNavigation) goes to the app whose video that is.
+extension HeadUnitSourceRun {
   /// False if it means nothing to the app, so that the window offers it to the application.
-  func navigate(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
-    guard let input = WindowInput(event), let picture = pictureSize() else { return false }
-    let now = MonotonicClock.now
-    return state.withLock { $0.touch(input, picture: picture, now: now) }
+  func navigate(_ event: UnsafeMutablePointer<GstEvent>, pad: UnsafeMutablePointer<GstPad>) -> Bool {
+    guard let input = WindowInput(event), let picture = Self.pictureSize(pad) else { return false }
+    let now = clock.now
+    return state.withLock { state in
+      guard let app = state.touchableApp,
+        let isAsking = state.touches.receive(input, for: app, picture: picture, now: now)
+      else { return false }
+      state.totals.navigationEvents &+= 1
+      if isAsking { askToFetchTouches(state, for: app) }
+      return true
+    }
   }
 
   /// Of what is pushed, and so of what the window shows; nil before anything is.
-  private func pictureSize() -> ImageResolution? {
-    guard let caps = gst_pad_get_current_caps(cgst_base_src_pad(element)) else { return nil }
-    defer { gst_caps_unref(caps) }
-    var width: gint = 0
-    var height: gint = 0
-    let structure = gst_caps_get_structure(caps, 0)
-    guard gst_structure_get_int(structure, "width", &width) != 0, width > 0,
-      gst_structure_get_int(structure, "height", &height) != 0, height > 0
+  private static func pictureSize(_ pad: UnsafeMutablePointer<GstPad>) -> ImageResolution? {
+    guard let caps = Caps.current(of: pad), let structure = caps.structure(at: 0),
+      let width = structure.integer("width"), let height = structure.integer("height"), width > 0, height > 0
     else { return nil }
     return ImageResolution(Int(width), Int(height))
   }
-}
-
-extension HeadUnitSourceState {
-  /// The app whose video is shown, while it may be told of touches.
-  private var touchedApp: UInt8? {
-    guard let id = streamingApp, let app = apps[id], app.video != nil, let status = app.status, status.level == .full,
-      status.allowsVideo
-    else { return nil }
-    return id
-  }
-
-  /// False if `input` means nothing. The server is only given an order, so that the window never waits for the network, and
-  /// orders come in the order of what happened.
-  mutating func touch(_ input: WindowInput, picture: ImageResolution, now: Duration) -> Bool {
-    guard touchedApp != nil, let touches = fingers.receive(input, time: now) else { return false }
-    touchedPicture = picture
-    totals.navigationEvents &+= 1
-    send(touches)
-    return true
-  }
 
   /// Cancels the fingers that are down, unless the app is still there to be touched.
-  mutating func settleTouches(now: Duration) {
-    if touchedApp == nil { interruptTouches(now: now) }
+  func interruptTouchesIfHidden(_ state: inout State) {
+    if state.touchableApp == nil { interruptTouches(&state) }
   }
 
   /// Cancels the fingers that are down.
-  mutating func interruptTouches(now: Duration) {
-    send(fingers.interrupt(time: now))
+  func interruptTouches(_ state: inout State) {
+    let app = state.video.app
+    if state.touches.interrupt(for: app, now: clock.now), let app { askToFetchTouches(state, for: app) }
   }
 
-  private func send(_ touches: [PictureTouch]) {
-    guard !touches.isEmpty, let server, let streamingApp, let picture = touchedPicture else { return }
-    server.control(.app(streamingApp)) { session, now in
-      touches.flatMap { session.touch($0, picture: picture, now: now) }
+  /// The server only gets an order here, so that the window never waits for the network.
+  private func askToFetchTouches(_ state: State, for app: UInt8) {
+    state.server?.control(.app(app)) { [weak self] session, now in
+      let touches = self?.state.withLock { $0.touches.fetch(for: app) } ?? []
+      return touches.flatMap { session.touch($0.touch, picture: $0.picture, now: now) }
     }
+  }
+}
+
+extension HeadUnitSourceRun.State {
+  /// The app whose video is shown, while it may be touched.
+  fileprivate var touchableApp: UInt8? {
+    guard let id = video.app, let app = apps[id], app.video != nil, let status = app.status, status.level == .full,
+      status.allowsVideo
+    else { return nil }
+    return id
   }
 }
 

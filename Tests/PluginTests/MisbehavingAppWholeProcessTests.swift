@@ -10,12 +10,12 @@ import func TestSupport.residentBytes
 
 @testable import Plugin
 
-/// Guests who do worse than to say nothing: the app on the screen does not notice, and memory is bounded.
-@Suite(.serialized) struct StrangersWholeProcessTests {
-  /// Shows an app, lets strangers in, and expects that all pictures have come, that memory has not grown, and that
+/// Apps that misbehave disturb neither the app on the screen nor the memory.
+@Suite(.serialized) struct MisbehavingAppWholeProcessTests {
+  /// Shows an app, lets others connect, and expects that all pictures have come, that memory has not grown, and that
   /// another app is still served.
-  private func undisturbed(growth limit: Int = 24 << 20, _ body: (CarScreen) throws -> Void) throws {
-    let screen = try CarScreen("screen-size=320x240", output: "sync=false max-buffers=1 drop=true")
+  private func undisturbed(growth limit: Int = 24 << 20, _ body: (HeadUnitPipeline) throws -> Void) throws {
+    let screen = try HeadUnitPipeline("screen-size=320x240", output: "sync=false max-buffers=1 drop=true")
     let app = try Pipeline(
       "videotestsrc is-live=true pattern=ball ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(screen.uri)")
     try app.play()
@@ -36,24 +36,24 @@ import func TestSupport.residentBytes
   }
 
   /// Begins a session again and again, and reads none of the answers, each of which is far longer than what it asked.
-  @Test func whoNeverReads() throws {
+  @Test func appThatNeverReads() throws {
     try undisturbed { screen in
-      let guest = try RawApp(port: screen.port)
-      try guest.register(name: "Deaf")
+      let client = try RawApp(port: screen.port)
+      try client.register(name: "Unread")
       let start = Frame.control(
         .startService, service: .rpc, version: 1, sessionID: 0,
         payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4, 0)).bytes)
-      let hash = Int32(guest.sessionID) << 16 | Int32(guest.sessionID)
+      let hash = Int32(client.sessionID) << 16 | Int32(client.sessionID)
       let end = Frame.control(
-        .endService, service: .rpc, version: 5, sessionID: guest.sessionID,
+        .endService, service: .rpc, version: 5, sessionID: client.sessionID,
         payload: EndServiceRequest(hashID: hash).bytes(version: 5))
-      let registration = Conversation.registration(sessionID: guest.sessionID)
+      let registration = RecordedApp.registration(sessionID: client.sessionID)
       let cycle = end.bytes + start.bytes + registration
       #expect(
         eventually {
           // Slower than what counts as a flood.
           g_usleep(4000)
-          return !guest.send(cycle)
+          return !client.send(cycle)
         })
       #expect(eventually { screen.statistics["connections-open"] == 1 })
       // It was not the flood that cost it the connection.
@@ -61,63 +61,63 @@ import func TestSupport.residentBytes
     }
   }
 
-  /// Half a frame, and then nothing: others get the place.
-  @Test func whoStopsInTheMiddle() throws {
+  /// Half a frame, and then nothing: others get the connection.
+  @Test func appsThatStopInTheMiddleOfAFrame() throws {
     try undisturbed { screen in
-      let guests = (0..<30).compactMap { index -> RawApp? in
-        guard let guest = try? RawApp(port: screen.port) else { return nil }
-        guest.send(Array(Conversation.start.dropLast(1 + index % 8)))
-        return guest
+      let apps = (0..<30).compactMap { index -> RawApp? in
+        guard let client = try? RawApp(port: screen.port) else { return nil }
+        client.send(Array(RecordedApp.start.dropLast(1 + index % 8)))
+        return client
       }
       #expect(screen.statistics["connections-open"] <= 16)
       var late: RawApp?
       #expect(
         eventually {
           late = try? RawApp(port: screen.port)
-          return (try? late?.register(name: "Patient")) != nil
+          return (try? late?.register(name: "Later")) != nil
         })
-      #expect(guests.count == 30)
+      #expect(apps.count == 30)
       late?.close()
     }
   }
 
-  /// Messages that are announced and never completed.
-  @Test func whoAnnouncesTooMuch() throws {
+  /// First frames that promise large messages of which no more than a part comes.
+  @Test func messagesThatAreNeverCompleted() throws {
     try undisturbed { screen in
       for size in [UInt32.max, 0x7FFF_FFFF, 4 << 20] {
-        let guest = try RawApp(port: screen.port)
-        try guest.register(name: "Partial")
+        let client = try RawApp(port: screen.port)
+        try client.register(name: "Partial")
         for id in 1...200 as ClosedRange<UInt32> {
           let counts = withUnsafeBytes(of: (size.bigEndian, (size / 131_072).bigEndian), Array.init)
           let part = [UInt8](repeating: 0x7A, count: 131_072)
           let first = FrameHeader(
-            version: 5, frameType: .first, service: .rpc, frameInfo: 0, sessionID: guest.sessionID, dataSize: 8,
+            version: 5, frameType: .first, service: .rpc, frameInfo: 0, sessionID: client.sessionID, dataSize: 8,
             messageID: id)
           let next = FrameHeader(
-            version: 5, frameType: .consecutive, service: .rpc, frameInfo: 1, sessionID: guest.sessionID,
+            version: 5, frameType: .consecutive, service: .rpc, frameInfo: 1, sessionID: client.sessionID,
             dataSize: 131_072, messageID: id)
-          guest.send(Frame(header: first, payload: counts))
-          guest.send(Frame(header: next, payload: part))
+          client.send(Frame(header: first, payload: counts))
+          client.send(Frame(header: next, payload: part))
         }
-        guest.close()
+        client.close()
       }
       #expect(eventually { screen.statistics["connections-open"] == 1 })
     }
   }
 
-  /// What an app says, with bits turned, ends missing and lengths changed.
+  /// What an app sends, with bits flipped, ends missing and lengths changed.
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func whoTalksNonsense(seed: UInt64) throws {
+  func mutatedConversations(seed: UInt64) throws {
     try undisturbed { screen in
       var random = SeededGenerator(seed: seed)
       for index in 0..<40 {
-        let guest = try RawApp(port: screen.port)
-        let isKnown = index.isMultiple(of: 2) && (try? guest.register(name: "Fuzz")) != nil
-        let frames = Conversation.frames(sessionID: isKnown ? guest.sessionID : 1)
+        let client = try RawApp(port: screen.port)
+        let isKnown = index.isMultiple(of: 2) && (try? client.register(name: "Fuzz")) != nil
+        let frames = RecordedApp.frames(sessionID: isKnown ? client.sessionID : 1)
         for frame in isKnown ? frames[2...] : frames[...] {
-          guard guest.send(Conversation.mutated(frame, &random)) else { break }
+          guard client.send(RecordedApp.mutated(frame, &random)) else { break }
         }
-        guest.close()
+        client.close()
       }
       #expect(eventually { screen.statistics["connections-open"] == 1 })
       #expect(screen.statistics["violations"] > 0)
@@ -125,8 +125,8 @@ import func TestSupport.residentBytes
   }
 }
 
-/// What an app of SDL's JavaScript library says, from the first frame to the last.
-private enum Conversation {
+/// What an app of SDL's JavaScript library sends, from the first frame to the last.
+private enum RecordedApp {
   static let start = Frame.control(
     .startService, service: .rpc, version: 5, sessionID: 0,
     payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4, 0)).bytes
