@@ -9,13 +9,20 @@ plugin := $(plugin_folder)/libgstsmartdevicelink.so
 swift_scratch := $(CURDIR)/.build
 head_unit := $(swift_scratch)/release/sdl-head-unit
 
+# The tests have a build folder of their own, so that they can be built beside the plugin.
+tests_scratch := $(build)/tests
+tests := $(tests_scratch)/debug/gst-smartdevicelinkPackageTests.xctest
+# Half of the tests' build time was spent on what a test run does not use: the index of an editor, debug information, and
+# reading each module once for every few of its files.
+tests_flags := --disable-index-store -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -wmo \
+  -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2
+run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
+  $(PYTHON) scripts/run-tests $(tests) --summary $(build)/test-summary
+
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo timeline picture check bench lint test meson-check readme-check readme plugin head-unit packages install uninstall clean
-# Every target that builds uses SwiftPM's one build folder.
-.NOTPARALLEL:
-
+.PHONY: demo timeline picture check check-repeatedly bench lint test tests meson-check readme-check readme plugin head-unit packages install uninstall clean
 demo: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
 
@@ -27,12 +34,23 @@ timeline: plugin head-unit
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
-# The longest last, so that its result is what one sees.
-check: plugin readme-check meson-check test
+# The two builds take longest and leave cores idle now and then, so they run side by side.
+check: packages
+	@echo "Building the plugin and the tests: some minutes in which nothing is printed."
+	$(MAKE) --jobs=2 --output-sync=target readme-check meson-check tests
+	$(run_tests)
 
-test: plugin
-	swift test --no-parallel --filter WholeProcess
-	GST_PLUGIN_PATH=$(plugin_folder) swift test --skip-build --skip WholeProcess
+test: plugin tests
+	$(run_tests)
+
+# Runs the tests TIMES times, beside BUSY busy loops.
+TIMES ?= 20
+BUSY ?= 0
+check-repeatedly: plugin tests
+	$(run_tests) --times $(TIMES) --busy $(BUSY)
+
+tests: packages
+	swift build --build-tests --scratch-path $(tests_scratch) $(tests_flags)
 
 # The release build is shared with `make plugin`, so that it happens once.
 meson-check: plugin
