@@ -78,7 +78,7 @@ let package = Package(
       name: "SDLHeadUnitTests", dependencies: ["TestSupport", "SDLHeadUnit", "H264"], swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
-    .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
+    .testTarget(name: "SDLLinkTests", dependencies: ["TestSupport", "SDLLink"], swiftSettings: strict),
     .testTarget(
       name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: strict),
     .testTarget(
