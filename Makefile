@@ -12,10 +12,10 @@ head_unit := $(swift_scratch)/release/sdl-head-unit
 # The tests have a build folder of their own, so that they can be built beside the plugin.
 tests_scratch := $(build)/tests
 tests := $(tests_scratch)/debug/gst-smartdevicelinkPackageTests.xctest
-# Half of the tests' build time was spent on what a test run does not use: the index of an editor, debug information, and
-# reading each module once for every few of its files.
-tests_flags := --disable-index-store -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -wmo \
-  -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2
+# A third of the compiler's time went into reading each module once for every few of its files and once more for its interface,
+# debug information, and an index of the system's modules. (SwiftPM needs the index of the tests.)
+tests_flags := -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 \
+  -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules
 run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
   $(PYTHON) scripts/run-tests $(tests) --summary $(build)/test-summary
 
@@ -23,6 +23,7 @@ run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
 .PHONY: demo timeline picture check check-repeatedly bench lint test tests meson-check readme-check readme plugin head-unit packages install uninstall clean
+
 demo: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
 
@@ -34,10 +35,10 @@ timeline: plugin head-unit
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
-# The two builds take longest and leave cores idle now and then, so they run side by side.
+# The two builds run side by side, since each leaves a core idle now and then.
 check: packages
 	@echo "Building the plugin and the tests: some minutes in which nothing is printed."
-	$(MAKE) --jobs=2 --output-sync=target readme-check meson-check tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target readme-check meson-check tests
 	$(run_tests)
 
 test: plugin tests
