@@ -9,14 +9,22 @@ plugin := $(plugin_folder)/libgstsmartdevicelink.so
 swift_scratch := $(CURDIR)/.build
 head_unit := $(build)/sdl-head-unit
 
+# The tests have a build folder of their own, so that they can be built beside the plugin.
+tests_scratch := $(build)/tests
+tests := $(tests_scratch)/debug/gst-smartdevicelinkPackageTests.xctest
+# A third of the compiler's time went into reading each module once for every few of its files and once more for its interface,
+# debug information, and an index of the system's modules. (SwiftPM needs the index of the tests.)
+tests_flags := -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 \
+  -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules
+run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
+  $(PYTHON) scripts/run-tests $(tests) --summary $(build)/test-summary
+
 # /usr/bin belongs to the distribution, and is not where what is built by hand goes.
 bindir ?= $(or $(PREFIX),/usr/local)/bin
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo all timeline picture check bench lint test meson-check install-check readme-check readme plugin head-unit packages install uninstall clean
-# Every target that builds uses SwiftPM's one build folder.
-.NOTPARALLEL:
+.PHONY: demo all timeline picture check check-repeatedly bench lint test tests meson-check install-check readme-check readme plugin head-unit packages install uninstall clean
 
 demo: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
@@ -32,12 +40,23 @@ timeline: plugin head-unit
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
-# The longest last, so that its result is what one sees.
-check: plugin readme-check meson-check install-check test
+# The two builds run side by side, since each leaves a core idle now and then.
+check: packages
+	@echo "Building the plugin and the tests: some minutes in which nothing is printed."
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target readme-check meson-check install-check tests
+	$(run_tests)
 
-test: plugin
-	swift test --no-parallel --filter WholeProcess
-	GST_PLUGIN_PATH=$(plugin_folder) swift test --skip-build --skip WholeProcess
+test: plugin tests
+	$(run_tests)
+
+# Runs the tests TIMES times, beside BUSY busy loops.
+TIMES ?= 20
+BUSY ?= 0
+check-repeatedly: plugin tests
+	$(run_tests) --times $(TIMES) --busy $(BUSY)
+
+tests: packages
+	swift build --build-tests --scratch-path $(tests_scratch) $(tests_flags)
 
 # The release build is shared with `make plugin`, so that it happens once.
 meson-check: plugin

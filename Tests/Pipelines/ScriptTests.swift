@@ -56,7 +56,7 @@ import Testing
     #expect(result.status == 0 && result.output.contains("320×480 to 1280×720"), "\(result)")
   }
 
-  /// Half a minute through all that can happen; the script itself checks what must come of it.
+  /// The script checks the messages and counters itself.
   @Test func timeline() throws {
     let output = folder.path("timeline.svg")
     let result = try Program.run(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Examples that open a window, each on a screen of its own: what is to be seen there.
+/// Examples that open a window, each on an X server of its own, and the pixels that they show.
 @Suite(.serialized) struct WindowTests {
   private let folder: TemporaryFolder
   private let screen: Screen
@@ -16,9 +16,9 @@ import Testing
     try Program([pipelines.appending(path: name).path] + arguments, in: folder, environment: screen.environment)
   }
 
-  /// A window of 800×480 in the corner, where windows are when nobody manages them.
+  /// Whether a window of 800×480 in the corner, where X places it without a window manager, has these pixels only.
   private static func isFilled(_ shot: Screenshot, _ match: (Screenshot.Color) -> Bool) -> Bool {
-    // Cheap first: the screen is looked at often.
+    // The corners first, since the screen is searched many times a second.
     guard match(shot[0, 0]), match(shot[799, 479]), !match(shot[800, 479]), !match(shot[799, 480]) else { return false }
     return shot.area(match) == Screenshot.Area(left: 0, top: 0, right: 799, bottom: 479, count: 800 * 480)
   }
@@ -66,19 +66,19 @@ import Testing
     #expect(!program.isGroupAlive)
   }
 
-  /// What may keep an app waiting for its car.
+  /// Why an app may have to wait for the head unit.
   enum Car: CaseIterable {
     case isNotThere, doesNotAnswer, showsAnotherApp, showsTheApp
   }
 
   /// The bars move through the window, and go on doing so.
-  @Test(arguments: Car.allCases) func previewWaitsForNoCar(_ car: Car) throws {
+  @Test(arguments: Car.allCases) func previewDoesNotWait(for car: Car) throws {
     var headUnit: HeadUnitProgram?
     let uri: String
     var silentServer: Program?
     switch car {
     case .isNotThere:
-      // Nobody listens on the port of somebody who has gone.
+      // The port of a program that has ended.
       let former = try HeadUnitProgram(in: folder)
       uri = former.uri
     case .doesNotAnswer:

@@ -7,12 +7,12 @@ final class Screen {
 
   private let folder: TemporaryFolder
   private let server: Program
-  /// What programs have to know of it.
+  /// The variables that a program needs to open windows on it.
   let environment: [String: String]
 
   init() throws {
     folder = try TemporaryFolder()
-    // Without -noreset it would begin anew when a program has looked whether there is a screen, under the feet of the next.
+    // Without -noreset the server restarts when its last client disconnects, and the next client may fail to connect.
     server = try Program(
       [
         "Xvfb", "-displayfd", "1", "-screen", "0", "\(Self.size.width)x\(Self.size.height)x24", "-fbdir",
@@ -23,7 +23,7 @@ final class Screen {
   }
 
   deinit {
-    // Gently, so that it takes its socket with it.
+    // SIGTERM rather than SIGKILL, so that it removes its socket.
     server.end()
   }
 
@@ -53,7 +53,7 @@ final class Screen {
     return result.output
   }
 
-  /// Closes the connection of the program whose window is there, as a window manager does that loses its testTimeout.
+  /// Closes the connection of the program whose window is there, as a window manager does when the program no longer responds.
   func killWindow(at x: Int, _ y: Int) throws {
     let answer = try xdotool("mousemove", "\(x)", "\(y)", "getmouselocation", "--shell")
     let window = try #require(answer.firstMatch(of: /WINDOW=(\d+)/))
