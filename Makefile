@@ -1,4 +1,4 @@
-# The front door. `make demo` shows what this is, `make check` tests all of it.
+# `make demo` shows what this is, `make check` tests all of it.
 
 # PyGObject belongs to Debian's own Python, which need not be the first in PATH.
 PYTHON ?= /usr/bin/python3
@@ -12,7 +12,7 @@ head_unit := $(swift_scratch)/release/sdl-head-unit
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo timeline picture check bench lint test meson-check readme-check readme plugin head-unit packages install uninstall clean
+.PHONY: demo timeline picture check bench lint test meson-check docs-check docs plugin head-unit packages install uninstall clean
 # Every target that builds uses SwiftPM's one build folder.
 .NOTPARALLEL:
 
@@ -28,7 +28,7 @@ picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
 # The longest last, so that its result is what one sees.
-check: plugin readme-check meson-check test
+check: plugin docs-check meson-check test
 
 test: plugin
 	swift test --no-parallel --filter WholeProcess
@@ -38,12 +38,12 @@ test: plugin
 meson-check: plugin
 	scripts/check-meson $(build)/meson $(swift_scratch)
 
-readme-check: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties
+docs-check: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties
 
-# Puts the elements' properties into the README.
-readme: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties --write
+# Writes the tables of properties in docs/.
+docs: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties --write
 
 bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)

@@ -55,6 +55,27 @@ import Testing
     #expect((1400...1800).contains(pictures.whitePixels(of: pictures.count - 1)), "40×40 pixels")
   }
 
+  /// The gallery's app that draws in the head unit's size: every picture that arrives has been drawn in its own size.
+  @Test(arguments: ["embedding/resizable.c", "embedding/resizable.py"])
+  func resizableProgram(_ name: String) throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--commands")
+    let program = try Program(
+      ["sh", "-c", "cd \"$1\" && shift && mkdir -p build && \(try command(of: name)) \"$@\"", "sh"]
+        + [Installation.package.path, "120", headUnit.uri],
+      in: folder)
+    try headUnit.waitForOutput("video started, H264 over RAW, 800×480\n")
+    try headUnit.command("resize 480x320")
+    try headUnit.waitForOutput("video started, H264 over RAW, 480×320\n")
+    try headUnit.command("resize 810x402 scale 1.5")
+    // 810 × 402 ÷ 1.5
+    try headUnit.waitForOutput("video started, H264 over RAW, 540×268\n")
+    let result = program.wait()
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output == "drawing 800x480\ndrawing 480x320\ndrawing 540x268\n", "\(result)")
+    let summary = headUnit.waitForEnd()
+    #expect(summary.status == 0, "\(summary)")
+  }
+
   /// The first command of an example's section.
   private func command(of name: String) throws -> String {
     let readme = Installation.package.appending(path: "pipelines/README.md")
