@@ -40,21 +40,20 @@ import Testing
         == ["at 1: distraction on At 7:30 use#5"])
   }
 
-  /// The README lists all that there is, and its example is one.
-  @Test func readme() throws {
+  /// docs/behaviour-scripts.md lists all events and commands, and its example can be read.
+  @Test func documentation() throws {
     let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let readme = try String(contentsOf: package.appending(path: "README.md"), encoding: .utf8)
-    let section = try #require(readme.components(separatedBy: "### Behaviour scripts\n").dropFirst().first)
-      .components(separatedBy: "\n##")[0]
-    for event in HeadUnitScript.Event.allCases { #expect(section.contains("`\(event.rawValue)`")) }
+    let page = try String(contentsOf: package.appending(path: "docs/behaviour-scripts.md"), encoding: .utf8)
+    for event in HeadUnitScript.Event.allCases { #expect(page.contains("`\(event.rawValue)`")) }
     for line in HeadUnitCommand.usage.split(separator: "\n") where line != "help" {
       // The first word, and the second where it is one of its own.
       let name = line.split(separator: " ").prefix(2).filter { $0.allSatisfy { $0.isLowercase || $0 == "-" } }
-      #expect(section.contains("`\(name.joined(separator: " "))"), "\(line)")
+      #expect(page.contains("`\(name.joined(separator: " "))"), "\(line)")
     }
-    let lines = section.split(separator: "\n").filter { $0.hasPrefix("    ") && !$0.contains("gst-launch") }
-    #expect(try HeadUnitScript(lines.joined(separator: "\n")).steps.count == 5)
+    let example = try #require(page.components(separatedBy: "<!-- example -->\n").dropFirst().first)
+      .components(separatedBy: "<!-- end -->")[0]
+    #expect(try HeadUnitScript(example).steps.count == 6)
   }
 
   @Test(arguments: [
