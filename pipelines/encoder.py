@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # Shows H.264 from any encoder that is installed, in the size, rate and bitrate that the head unit accepts: encoder.py [NAME].
-# Expect a line with the encoder's name, size, frame rate and bitrate; and again, when the head unit resizes or changes its limits.
-# Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-bad and the plugin in GST_PLUGIN_PATH. SDL_URI and NUM_BUFFERS may be set.
+# Expect a line with the encoder, size, frame rate and bitrate, and another when the head unit resizes or changes its limits.
+# Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-bad and the plugin. SDL_URI and NUM_BUFFERS may be set.
 
 import os
 import signal

@@ -34,6 +34,8 @@ import Testing
         + [Installation.package.path, "90", headUnit.uri],
       in: folder, testTimeout: 300)
     try program.waitForOutput { $0.contains("sdl-stream-started 800 480\n") ? true : nil }
+    // The scaler converts touches as soon as it makes pictures of the head unit's size.
+    try program.wait(until: { (try? Data(contentsOf: URL(filePath: record)))?.isEmpty == false })
     try headUnit.command("touch begin 0 100 200", "touch end 0 100 200")
     try program.waitForOutput { $0.contains("touch 0 at 50 100\n") ? true : nil }
     let result = program.wait()
@@ -65,6 +67,8 @@ import Testing
       in: folder)
     try headUnit.waitForOutput("video started, H264 over RAW, 800×480\n")
     try headUnit.command("resize 480x320")
+    // A head unit refuses the start of a service whose size it has changed meanwhile.
+    try headUnit.waitForOutput("video started, H264 over RAW, 480×320\n")
     try program.waitForOutput { $0.contains("drawing 480x320\n") ? true : nil }
     // 810×402 ÷ 1.5 is 540×268.
     try headUnit.command("resize 810x402 scale 1.5")
