@@ -2,8 +2,9 @@
 /// in.
 ///
 /// Takes single NAL units, STAP-A and FU-A; payload type and source are free and may change. An access unit ends with
-/// the marker bit on the last piece of a NAL unit, or where the timestamp changes. What breaks a rule is reported, and
-/// the rest is used as far as it goes. Memory is bounded, if ``next()`` is called until it returns nil.
+/// the marker bit on the last piece of a NAL unit, or where the timestamp changes. A packet that breaks a rule is reported
+/// and used as far as possible; where the framing is broken, the stream ends. Memory is bounded, if ``next()`` is called
+/// until it returns nil.
 public struct RTPDepacketizer: Sendable {
   /// A picture with what belongs to it.
   public struct AccessUnit: Equatable, Sendable {
@@ -16,7 +17,7 @@ public struct RTPDepacketizer: Sendable {
     /// Packets are missing in it or directly in front of it.
     public var hasLoss: Bool
 
-    /// Memberwise.
+    /// Creates an access unit.
     public init(bytes: [UInt8], timestamp: UInt32, hasMarker: Bool, hasLoss: Bool) {
       self.bytes = bytes
       self.timestamp = timestamp
@@ -62,7 +63,7 @@ public struct RTPDepacketizer: Sendable {
   public mutating func next() -> Item? {
     while items.isEmpty, let item = reader.next() {
       switch item {
-      case .garbage(let firstBytes): items.append(.fault(.framing(firstBytes: firstBytes)))
+      case .invalidFraming(let firstBytes): items.append(.fault(.framing(firstBytes: firstBytes)))
       case .packet(let header, let bytes): take(header, bytes)
       }
       // A packet yields at most a handful of items.

@@ -7,7 +7,7 @@ extension HeadUnitSession {
     guard let rpcService else { return }
     guard let app else {
       if isSilentOnVideo { return }
-      // SDL Core does not answer at all, and yet lists the service from now on.
+      // SDL Core does not answer, but lists the service from now on.
       if case .closed = video { video = .unanswered }
       return report(.startBeforeRegistration(.video))
     }
@@ -17,7 +17,7 @@ extension HeadUnitSession {
     isVideoStartLost = isSilentOnVideo
     if isSilentOnVideo { return }
     if case .ending(let since) = video, !configuration.isStrict {
-      // SDL's libraries for apps never acknowledge; SDL Core then refuses them for ever.
+      // SDL's libraries for apps never acknowledge; a strict SDL Core then refuses every start.
       if now - since < CoreLimits.endServiceACK { report(.endServiceNotAcknowledged(after: now - since)) }
       closeVideo(.endedByHeadUnit, now: now)
     }
@@ -29,7 +29,7 @@ extension HeadUnitSession {
     timers.arm(.videoStart, at: now + delay)
   }
 
-  /// The status, or the head unit's mind, may have changed since the request.
+  /// Checks again, because the status or the behaviour may have changed since the request.
   mutating func videoStartDue(now: Duration) {
     guard let request = pendingVideoStart.take()?.request, let app, let rpcService else { return }
     isVideoStartLost = isSilentOnVideo
@@ -58,7 +58,7 @@ extension HeadUnitSession {
     }
   }
 
-  /// What SDL Core refuses without asking the head unit's own software.
+  /// The reasons for which SDL Core refuses without asking the HMI.
   private mutating func reasonToRefuse(_ app: RegisteredApp, version: UInt8) -> String? {
     guard version >= 3 else { return "The service needs protocol 3" }
     guard app.mayStreamVideo else { return "The app type may not use this service" }
@@ -97,20 +97,21 @@ extension HeadUnitSession {
     video = .open(.allowed)
     videoStartTime = now
     let size = videoSizes.effective(answer, request)
-    shownOn = videoSizes.display(of: size)
+    displaySize = videoSizes.display(of: size)
     checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: streamLimits(for: size))
     send(.startServiceACK, service: .video, payload: answer.bytes(version: rpcService.headerVersion))
     report(.videoStarted(answer))
   }
 
-  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; after a
-  /// resize only that of the window.
+  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; before
+  /// them that of the screen for an app that has received neither. After a resize only that of the window.
   private var videoSizes: VideoSizeRules {
-    VideoSizeRules(
-      screen: configuration.screen, capabilities: window.map { [$0] } ?? [capability, configuration.videoCapability])
+    let sent = [capability, configuration.videoCapability]
+    let capabilities = app?.knowsVideoCapability == true ? sent : [configuration.screenCapability] + sent
+    return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
   }
 
-  /// What the app was told about rates: the most that an entry allows which such a stream may be for.
+  /// The announced rates: the highest of the entries that pictures of this size may be for.
   func streamLimits(for size: ImageResolution) -> VideoStreamLimits {
     guard let capability else { return VideoStreamLimits() }
     let entries = videoSizes.entries(of: capability, covering: size)
@@ -131,13 +132,13 @@ extension HeadUnitSession {
       guard let message = assemble(frame, now: now) else { return }
       take(message.payload, permission, now: now)
     case .ending(let since):
-      // What was on the way when EndService was sent is nobody's fault.
+      // Video that was on the way when EndService was sent is no violation.
       if now - since > CoreLimits.stopStreaming {
         refuseData(.dataAfterEndService(.video, after: now - since), now: now)
       }
     case .closed(let endedAt?):
       let violation = Violation.dataAfterEndService(.video, after: now - endedAt)
-      // Seen on SDL Core: a frame just after EndService is tolerated, one 1.5 s later is not.
+      // Observed on SDL Core: a frame just after EndService is tolerated, one 1.5 s later is not.
       if now - endedAt > CoreLimits.stopStreaming { refuseData(violation, now: now) } else { report(violation) }
     case .closed(nil), .unanswered:
       refuseData(.dataWithoutService(.video), now: now)
@@ -192,8 +193,8 @@ extension HeadUnitSession {
     if configuration.isStrict { unregister(.protocolViolation, now: now) }
   }
 
-  /// EndService from the app. Whatever is answered, the service is over: a NAK means "not running", and silence that
-  /// the answer was lost.
+  /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer the
+  /// app can only assume the end.
   mutating func endVideo(now: Duration) {
     if case .closed = video, pendingVideoStart == nil {
       if !isVideoStartLost { report(.endOfServiceNotRunning(.video)) }

@@ -28,8 +28,8 @@ extension HeadUnitLoop {
         }
       }
     case .setCondition(let change):
-      conditions.note(change)
-      for app in apps { app.perform { $0.adapt(to: change, now: now) } }
+      conditions.apply(change)
+      for app in apps { app.perform { $0.apply(change, now: now) } }
     case .behave(let change):
       configuration.behaviour.apply(change)
       for app in apps { app.perform { $0.change(change, now: now) } }
@@ -73,6 +73,6 @@ extension HeadUnitLoop {
       }
       if !lacksApp { obey(order, now: now) }
     }
-    if let congestion = script.takeCongestion(at: now) { server.report(.congested(congestion)) }
+    if script.takeDropping() { server.report(.stepsDropped) }
   }
 }

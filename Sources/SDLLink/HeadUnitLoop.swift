@@ -206,6 +206,6 @@ extension HeadUnitLoop {
     script.note(.connected, app: app.id, now: MonotonicClock.now)
     let now = MonotonicClock.now
     app.perform { $0.transportConnected(now: now) }
-    for change in conditions.changes { app.perform { $0.adapt(to: change, now: now) } }
+    for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
   }
 }

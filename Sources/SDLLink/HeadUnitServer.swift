@@ -16,8 +16,8 @@ public enum HeadUnitServerEvent: Sendable {
   case carriedOut(HeadUnitScript.Step, id: UInt8?)
   /// A step did nothing, because this app has gone; nil when there was no app for it.
   case leftOut(HeadUnitScript.Step, id: UInt8?)
-  /// The script wants more at once than can be.
-  case congested(HeadUnitScriptRun.Congestion)
+  /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported once.
+  case stepsDropped
   /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
   case ended
 }

@@ -34,7 +34,7 @@ extension HeadUnitSource {
     switch property {
     case .hmiLevel, .videoStreamable:
       let status = settings.status
-      server.setCondition(.opening(status.level ?? HMILevel.none, status.videoStreamingState))
+      server.setCondition(.activationStatus(status.level ?? HMILevel.none, status.videoStreamingState))
       server.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
     case .screenSize:
       let configuration = settings.configuration

@@ -35,10 +35,10 @@ extension HeadUnitSource: HeadUnitServerObserver {
     case .leftOut(let step, let id):
       let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
       log(GST_LEVEL_WARNING, "script, line \(step.line) without effect, \(reason): \(step.text)")
-    case .congested(let congestion):
+    case .stepsDropped:
       log(
         GST_LEVEL_WARNING,
-        "the script wants too much at once: \(congestion.waiting) steps wait, \(congestion.dropped) are dropped")
+        "steps of the script are dropped, because \(HeadUnitScriptRun.maximumWaitingCount) are waiting already")
     case .ended: break
     }
   }
@@ -64,6 +64,8 @@ extension HeadUnitSource: HeadUnitServerObserver {
       missVideo(of: id)
     case .videoStartRequested(let parameters): log(GST_LEVEL_DEBUG, "app \(id) asks for \(parameters)")
     case .touchSent: state.withLock { $0.totals.touches &+= 1 }
+    case .capabilityUpdateDeferred:
+      log(GST_LEVEL_INFO, "app \(id) gets an update of the capability once it subscribes to them")
     case .appHMIStatus, .appCapability, .hapticRectangles: log(GST_LEVEL_DEBUG, "app \(id): \(event)")
     }
   }

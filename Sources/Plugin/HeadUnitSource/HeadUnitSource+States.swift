@@ -29,7 +29,7 @@ extension HeadUnitSource {
       let server = try HeadUnitServer(
         configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
         admission: Self.admission, script: script, listener: ProtocolLog(gstElement), observer: self)
-      server.setCondition(.opening(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
+      server.setCondition(.activationStatus(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
       state.withLock { $0.server = server }
       try server.start()
       announce(server)

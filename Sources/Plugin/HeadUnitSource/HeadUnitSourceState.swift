@@ -20,7 +20,7 @@ struct HeadUnitSourceState: Sendable {
   var usesRTP = false
   var isFlushing = false
   /// In the window that shows the video.
-  var fingers = WindowFingers()
+  var fingers = TouchTracker()
   /// Size of the pictures that were touched last.
   var touchedPicture: ImageResolution?
   /// The stream ends when the queue is empty.
@@ -32,7 +32,7 @@ struct HeadUnitSourceState: Sendable {
     server = nil
     apps = ServedApps()
     streamingApp = nil
-    fingers = WindowFingers()
+    fingers = TouchTracker()
     touchedPicture = nil
     timestamp = nil
     usesRTP = false

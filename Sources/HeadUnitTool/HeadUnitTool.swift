@@ -2,7 +2,7 @@ import Glibc
 import SDLHeadUnit
 import SDLLink
 
-/// A head unit for tests, benchmarks and demonstrations: prints what apps do and records their video.
+/// A head unit for tests of apps: prints what they do and records their video.
 @main
 enum HeadUnitTool {
   static func main() {
@@ -17,22 +17,22 @@ enum HeadUnitTool {
     } catch {
       leave("\(error.text)\n\(Options.usage)")
     }
-    // Blocked before any thread exists, so that only the wait below gets them.
+    // Blocked before the first thread starts, so that only sigwait receives them.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-    let monitor = EventPrinter(options: options)
+    let printer = EventPrinter(options: options)
     do {
-      if let path = options.recording { try monitor.record(to: path) }
+      if let path = options.recording { try printer.record(to: path) }
       let server = try HeadUnitServer(
         configuration: options.headUnit, address: options.address, port: options.port, script: options.script,
-        observer: monitor)
+        observer: printer)
       printLine("listening \(server.port ?? 0)")
       try server.start()
-      if options.takesCommands { try RemoteControl.start(steering: server, apps: monitor) }
+      if options.takesCommands { try RemoteControl.start(server: server, apps: printer) }
       var signal: Int32 = 0
       sigwait(&signals, &signal)
       server.stop()
@@ -40,8 +40,8 @@ enum HeadUnitTool {
     } catch {
       leave("\(error)")
     }
-    printLine(monitor.summary)
-    exit(monitor.hasViolations && options.isChecking ? 1 : 0)
+    printLine(printer.summary)
+    exit(printer.hasViolations && options.isChecking ? 1 : 0)
   }
 
   private static func leave(_ text: String) -> Never {

@@ -2,17 +2,17 @@ import Glibc
 import SDLHeadUnit
 import SDLLink
 
-/// Commands from the standard input, for as long as there are any.
+/// Reads commands from the standard input, until it ends.
 struct RemoteControl {
-  /// A line that is longer is no command.
+  /// In bytes; longer lines are refused.
   private static let maximumLineLength = 4096
 
   private let server: HeadUnitServer
   private let apps: EventPrinter
   private var line: [UInt8] = []
 
-  /// Reads on a thread of its own, which nobody waits for. The end of the input ends only that.
-  static func start(steering server: HeadUnitServer, apps: EventPrinter) throws(LinkError) {
+  /// Reads on a detached thread; the end of the input ends the thread, not the program.
+  static func start(server: HeadUnitServer, apps: EventPrinter) throws(LinkError) {
     try WorkerThread.detach(name: "commands") {
       var control = RemoteControl(server: server, apps: apps)
       control.run()
@@ -24,8 +24,7 @@ struct RemoteControl {
     self.apps = apps
   }
 
-  /// With read(2), because the standard input's own buffer is locked while one waits for it, and every `fflush(nil)`
-  /// would wait as well.
+  /// With read(2): stdio would hold the lock of `stdin` while it waits, and every `fflush(nil)` would wait for that lock.
   private mutating func run() {
     var buffer = [UInt8](repeating: 0, count: Self.maximumLineLength)
     while true {
@@ -39,7 +38,7 @@ struct RemoteControl {
 
   private mutating func accept(_ byte: UInt8) {
     guard byte == UInt8(ascii: "\n") else {
-      // One byte more is kept, to tell.
+      // One byte more shows that the line is too long.
       if line.count <= Self.maximumLineLength { line.append(byte) }
       return
     }
@@ -54,14 +53,14 @@ struct RemoteControl {
   }
 
   private func perform(_ command: HeadUnitCommand) {
-    if command == .help { return printLine(HeadUnitCommand.usage) }
+    if command == .help { return printLine(HeadUnitCommand.helpText) }
     if command.needsApp, !apps.isAppRegistered { return printLine("command without effect: no app is registered") }
     server.perform(command)
   }
 }
 
 extension HeadUnitCommand {
-  /// Whether it does nothing when no app is registered.
+  /// Whether it has no effect while no app is registered.
   fileprivate var needsApp: Bool {
     switch self {
     case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .activate, .touch, .gesture,

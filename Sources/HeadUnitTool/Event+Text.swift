@@ -3,10 +3,10 @@ import SDLMessages
 import SDLWire
 
 extension HeadUnitSession.Event {
-  /// More would not fit on a line.
+  /// More are not printed.
   private static let mostRectangles = 4
 
-  /// One line for people; nil for what is not worth one.
+  /// One line of the log; nil for events that are not logged.
   var text: String? {
     switch self {
     case .appRegistered(let name, let id, let types, let version):
@@ -30,6 +30,7 @@ extension HeadUnitSession.Event {
     case .violation(let violation): "violation: \(violation)"
     case .appCapability(let capability):
       "the app can stream \(capability.additionalCapabilities?.count ?? 0) of the offered formats"
+    case .capabilityUpdateDeferred: "the update of the capability is sent once the app subscribes to updates"
     case .hapticRectangles(let rectangles):
       (["\(rectangles.count) haptic rectangles"] + rectangles.prefix(Self.mostRectangles).map(\.description)
         + (rectangles.count > Self.mostRectangles ? ["…"] : []))

@@ -3,12 +3,12 @@ import SDLHeadUnit
 import SDLLink
 import Synchronization
 
-/// Prints a line per event, counts, and records.
+/// Prints a line per event, keeps totals, and records the video.
 final class EventPrinter: HeadUnitServerObserver {
   private struct Totals: Sendable {
     var video = VideoStreamStatistics()
     var violations = 0
-    /// Sessions with an app.
+    /// Sessions with a registered app.
     var registered: Set<UInt8> = []
   }
 
@@ -45,7 +45,7 @@ final class EventPrinter: HeadUnitServerObserver {
     case .session(_, .videoData(let bytes)): write(bytes)
     case .session(let id, .violation(let violation)):
       guard options.isChecking else { return }
-      totals.withLock { $0.violations += 1 }
+      totals.withLock { $0.violations &+= 1 }
       printLine("\(id) violation: \(violation)")
     case .session(let id, let event):
       noteRegistration(event, of: id)
@@ -58,8 +58,9 @@ final class EventPrinter: HeadUnitServerObserver {
     case .leftOut(let step, let id):
       let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
       printLine("warning: script, line \(step.line) without effect, \(reason): \(step.text)")
-    case .congested(let congestion):
-      printLine("script: too much at once, \(congestion.waiting) steps wait, \(congestion.dropped) are dropped")
+    case .stepsDropped:
+      let limit = HeadUnitScriptRun.maximumWaitingCount
+      printLine("warning: steps of the script are dropped, because \(limit) are waiting already")
     case .ended: break
     }
   }
@@ -94,9 +95,9 @@ final class EventPrinter: HeadUnitServerObserver {
 
 extension VideoStreamStatistics {
   fileprivate mutating func add(_ other: VideoStreamStatistics) {
-    messages += other.messages
-    bytes += other.bytes
-    pictures += other.pictures
-    keyFrames += other.keyFrames
+    messages &+= other.messages
+    bytes &+= other.bytes
+    pictures &+= other.pictures
+    keyFrames &+= other.keyFrames
   }
 }

@@ -2,7 +2,7 @@ import SDLHeadUnit
 import SDLLink
 import SDLMessages
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   static let usage = """
     usage: sdl-head-unit [options]
@@ -10,11 +10,13 @@ struct Options {
       --port N         listen on this port (default 12345; 0 takes any that is free)
       --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
       --screen WxH     size of the screen, and the only one that video may have
+      --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
+      --model NAME     model of the car (default Generic)
       --record FILE    write the video to FILE as it comes
-      --app-exits      leave when the app has gone
-      --commands       take commands on the standard input, one per line ("help" lists them)
-      --script FILE    do what a behaviour script says, besides
-      --no-activation  leave apps at HMI level NONE until a command says otherwise
+      --app-exits      exit when the app has disconnected
+      --commands       read commands from the standard input, one per line ("help" lists them)
+      --script FILE    carry out the behaviour script in FILE
+      --no-activation  leave apps at HMI level NONE until a command changes it
       --no-checks      take any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
     """
@@ -29,7 +31,7 @@ struct Options {
   var isChecking = true
   var isQuiet = false
 
-  /// What is wrong with the command line.
+  /// An error in the command line.
   struct Invalid: Error {
     var text: String
   }
@@ -37,6 +39,8 @@ struct Options {
   init(arguments: [String]) throws(Invalid) {
     var rest = arguments[...]
     var screen: ImageResolution?
+    var make: String?
+    var model: String?
     var activates = true
     while let option = rest.popFirst() {
       switch option {
@@ -45,10 +49,12 @@ struct Options {
       case "--no-activation": activates = false
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
-      case "--address", "--port", "--preset", "--record", "--screen", "--script":
+      case "--address", "--make", "--model", "--port", "--preset", "--record", "--screen", "--script":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
+        case "--make": make = value
+        case "--model": model = value
         case "--record": recording = value
         case "--script":
           do throws(HeadUnitScriptFile.Failure) {
@@ -63,6 +69,8 @@ struct Options {
       default: throw Invalid(text: "unknown option \(option)")
       }
     }
+    if let make { headUnit.vehicle.make = make }
+    if let model { headUnit.vehicle.model = model }
     if let screen {
       headUnit.screen = screen
       headUnit.videoCapability?.preferredResolution = screen

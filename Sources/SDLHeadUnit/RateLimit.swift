@@ -1,5 +1,5 @@
-/// Counts events in a sliding window. Memory is one time stamp per allowed event.
-struct RateGuard: Sendable {
+/// A limit for the number of events in a sliding window. Memory is one time stamp per allowed event.
+struct RateLimit: Sendable {
   let limit: Int
   let window: Duration
   private var times: [Duration] = []
@@ -10,7 +10,8 @@ struct RateGuard: Sendable {
     self.window = window
   }
 
-  /// Notes an event; true when it is one more than `limit` within the window.
+  /// Counts an event.
+  /// - Returns: true if there were more than `limit` within the window.
   mutating func exceeds(at now: Duration) -> Bool {
     guard times.count >= limit else {
       times.append(now)

@@ -1,15 +1,15 @@
 import SDLMessages
 
-/// Turns what happens in a window into touches: a mouse is a finger while its button is down, fingers that move at the same
-/// time are in one touch, and each is down before it moves or goes.
+/// Turns the events of a window into touches: a mouse is a finger while its button is down, fingers that move at the same
+/// time are in one touch, and each begins before it moves or ends.
 ///
-/// Of GStreamer's sinks some say with a frame event what belongs together (ximagesink, Qt), others never do (GTK). So nothing
-/// waits for a frame until the first one has come.
+/// Some of GStreamer's sinks send a frame event after the events that belong together (ximagesink, Qt), others never do
+/// (GTK). So events are held for a frame event only after the first one has come.
 ///
-/// Windows tell of the first finger as a mouse, too. While a finger is down, the mouse is not listened to. In ximagesink the
-/// mouse comes first, at times even with its release; `PointerEcho` knows that it was the finger.
-public struct WindowFingers: Equatable, Sendable {
-  /// What has a finger.
+/// Window systems emulate a mouse with the first finger. While a finger is down, mouse events are ignored; those that come
+/// before their touch event are recognised by ``EmulatedMouseFilter``.
+public struct TouchTracker: Equatable, Sendable {
+  /// The source of a touch.
   private enum Pointer: Hashable {
     case mouse
     case touch(UInt32)
@@ -21,67 +21,67 @@ public struct WindowFingers: Equatable, Sendable {
     var sample: PictureTouch.Sample
   }
 
-  /// More of them do not wait, whatever the window promises.
+  /// Events that are held; more are sent without a frame event.
   static let maximumWaiting = 200
 
-  /// A finger that is the mouse's press, told of until now as a mouse.
-  private struct Retold: Equatable {
+  /// A touch that continues an emulated press, until its own events are as late as those of the mouse.
+  private struct Takeover: Equatable {
     var id: UInt32
     var begin: Duration
-    /// Where the window says the finger is by now.
+    /// The last position in a touch event.
     var last: PictureTouch.Sample?
   }
 
   private var open: [Pointer: PictureTouch.Finger] = [:]
   private var waiting: [Step] = []
   private var hasFrames = false
-  private var echo = PointerEcho()
-  private var retold: Retold?
+  private var mouseFilter = EmulatedMouseFilter()
+  private var takeover: Takeover?
 
-  /// Nothing is touched, and nothing is known of the window.
+  /// Creates a tracker without touches.
   public init() {}
 
-  /// Takes in what happened; nil when it means nothing here, so that others may have it. Otherwise what is to be told, which
-  /// may be nothing.
+  /// Handles an event of the window.
+  /// - Returns: the touches to send, which may be none; nil if the event is not handled, so that others may.
   public mutating func receive(_ input: WindowInput, time: Duration) -> [PictureTouch]? {
     guard input.isFinite else { return nil }
     func at(_ x: Double, _ y: Double) -> PictureTouch.Sample { PictureTouch.Sample(x: x, y: y, time: time) }
     switch input {
     case .press where isOnlyFingers, .move where isOnlyFingers: return []
     case .press(let x, let y):
-      if echo.isPressOfFinger(at(x, y)) { return [] }
+      if mouseFilter.isEmulated(at(x, y)) { return [] }
       return begin(.mouse, at(x, y)) ? flush() : nil
     case .move(let x, let y):
-      return echo.isMouseFinger ? [] : move(.mouse, at(x, y)) ? flush() : nil
+      return mouseFilter.isEmulatedPress ? [] : move(.mouse, at(x, y)) ? flush() : nil
     case .release(let x, let y):
-      if echo.isReleaseOfFinger() || isOnlyFingers { return [] }
+      if mouseFilter.isEmulatedRelease() || isOnlyFingers { return [] }
       return end(.mouse, at(x, y)) ? flush() : nil
     case .down(let id, let x, let y):
-      if echo.isFingerOfPress(id, at(x, y), isPressed: open[.mouse] != nil) {
+      if mouseFilter.isSourceOfPress(id, at(x, y), isPressed: open[.mouse] != nil) {
         open[.touch(id)] = open.removeValue(forKey: .mouse)
-        retold = Retold(id: id, begin: time)
+        takeover = Takeover(id: id, begin: time)
         return flushUnlessFramed()
       }
       return begin(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
     case .motion(let id, let x, let y):
-      if echo.isTold(id) || isRetold(id, at(x, y)) { return [] }
+      if mouseFilter.isHandled(id) || repeatsMouse(id, at(x, y)) { return [] }
       return move(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
     case .up(let id, let x, let y):
-      if retold?.id == id { retold = nil }
-      if echo.endTold(id) { return [] }
+      if takeover?.id == id { takeover = nil }
+      if mouseFilter.endHandled(id) { return [] }
       return end(.touch(id), at(x, y)) ? flushUnlessFramed() : nil
     case .frame:
       hasFrames = true
-      endRetold()
+      endTakeover()
       return flush()
     case .cancel: return interrupt(time: time)
     }
   }
 
-  /// The pictures are gone, and what is done to them means nothing any more.
+  /// Cancels all touches, because the pictures that they belong to are gone.
   public mutating func interrupt(time: Duration) -> [PictureTouch] {
-    echo = PointerEcho()
-    retold = nil
+    mouseFilter = EmulatedMouseFilter()
+    takeover = nil
     let before = flush()
     guard !open.isEmpty else { return before }
     let fingers = open.values.sorted { $0.id < $1.id }.map { finger in
@@ -94,23 +94,25 @@ public struct WindowFingers: Equatable, Sendable {
 
   private var isOnlyFingers: Bool { open[.mouse] == nil && !open.isEmpty }
 
-  /// Whether the mouse has told of this place. Otherwise the finger would go its first way twice.
-  private mutating func isRetold(_ id: UInt32, _ sample: PictureTouch.Sample) -> Bool {
-    guard let retold, retold.id == id, sample.time - retold.begin <= PointerEcho.window else { return false }
-    self.retold?.last = sample
+  /// Whether the event repeats a movement of the emulated mouse, which has been sent.
+  private mutating func repeatsMouse(_ id: UInt32, _ sample: PictureTouch.Sample) -> Bool {
+    guard let takeover, takeover.id == id, sample.time - takeover.begin <= EmulatedMouseFilter.window else {
+      return false
+    }
+    self.takeover?.last = sample
     return true
   }
 
-  /// Where the finger has gone in the end counts, if the mouse did not say so.
-  private mutating func endRetold() {
-    guard let retold = retold.take(), let last = retold.last, let told = open[.touch(retold.id)]?.samples.last,
-      abs(last.x - told.x) > 1 || abs(last.y - told.y) > 1
+  /// Sends the last position of the touch, if the mouse was elsewhere.
+  private mutating func endTakeover() {
+    guard let takeover = takeover.take(), let last = takeover.last, let sent = open[.touch(takeover.id)]?.samples.last,
+      abs(last.x - sent.x) > 1 || abs(last.y - sent.y) > 1
     else { return }
-    _ = move(.touch(retold.id), last)
+    _ = move(.touch(takeover.id), last)
   }
 
   private mutating func begin(_ pointer: Pointer, _ sample: PictureTouch.Sample) -> Bool {
-    // An end that was lost.
+    // Its end was lost.
     if open[pointer] != nil { return move(pointer, sample) }
     let used = Set(open.values.map(\.id))
     guard let id = OnTouchEvent.ids.first(where: { !used.contains($0) }) else { return false }
