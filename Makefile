@@ -1,4 +1,4 @@
-# The front door. `make demo` shows what this is, `make check` tests all of it.
+# `make demo` shows what this is, `make check` tests all of it.
 
 # PyGObject belongs to Debian's own Python, which need not be the first in PATH.
 PYTHON ?= /usr/bin/python3
@@ -24,7 +24,7 @@ bindir ?= $(or $(PREFIX),/usr/local)/bin
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo all timeline picture check check-repeatedly bench lint test tests meson-check install-check readme-check readme plugin head-unit packages install uninstall clean
+.PHONY: demo all timeline picture check check-repeatedly bench lint test tests meson-check install-check docs-check docs plugin head-unit packages install uninstall clean
 
 demo: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
@@ -43,7 +43,7 @@ picture: plugin
 # The two builds run side by side, since each leaves a core idle now and then.
 check: packages
 	@echo "Building the plugin and the tests: some minutes in which nothing is printed."
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target readme-check meson-check install-check tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target docs-check meson-check install-check tests
 	$(run_tests)
 
 test: plugin tests
@@ -65,12 +65,12 @@ meson-check: plugin
 install-check: all
 	scripts/check-install $(build)/installed
 
-readme-check: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties
+docs-check: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties
 
-# Puts the elements' properties into the README.
-readme: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties --write
+# Writes the tables of properties in docs/.
+docs: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties --write
 
 bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)

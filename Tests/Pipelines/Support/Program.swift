@@ -197,6 +197,9 @@ final class HeadUnitProgram {
     try input.fileHandleForWriting.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
   }
 
+  /// Waits until the head unit has written this.
+  func waitForOutput(_ text: String) throws { try program.waitForOutput { $0.contains(text) ? true : nil } }
+
   func interrupt() { program.interrupt() }
 
   func waitForEnd() -> Program.Result { program.wait() }

@@ -109,10 +109,15 @@ struct Screenshot {
   }
 
   /// The smallest rectangle with all pixels that `match`, and how many those are; nil if there are none.
-  func area(_ match: (Color) -> Bool) -> Area? {
+  ///
+  /// - Parameters:
+  ///   - width: Columns to look at from the left, in pixels; nil for all.
+  ///   - height: Rows to look at from the top, in pixels; nil for all.
+  ///   - match: Whether a pixel counts.
+  func area(width: Int? = nil, height: Int? = nil, _ match: (Color) -> Bool) -> Area? {
     var area: Area?
-    for y in 0..<height {
-      for x in 0..<width where match(self[x, y]) {
+    for y in 0..<min(height ?? self.height, self.height) {
+      for x in 0..<min(width ?? self.width, self.width) where match(self[x, y]) {
         area = area?.adding(x, y) ?? Area(left: x, top: y, right: x, bottom: y, count: 1)
       }
     }
