@@ -81,8 +81,13 @@ gst_sdl_range_filter_class_init (GstSdlRangeFilterClass * klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "SmartDeviceLink Range Filter", "Filter/Video",
-      "Passes video of those sizes, ratios and diagonals that an app for SmartDeviceLink head units supports",
+      "Passes video of those sizes, ratios and diagonals that an app for SmartDeviceLink head units supports; "
+      "they are set on its children, as in landscape::max-width=800 portrait::enabled=false",
       "The gst-smartdevicelink authors <gst-smartdevicelink@example.org>");
+  /* gst-inspect shows neither children nor their properties, but it does show every key of the metadata. */
+  gst_element_class_add_static_metadata (element_class, "children",
+      "landscape and portrait; properties of each: enabled, min-width, min-height, max-width, max-height, "
+      "min-diagonal, min-aspect-ratio, max-aspect-ratio");
   gst_type_mark_as_plugin_api (gst_sdl_video_range_get_type (), 0);
 
   transform_class->start = gst_sdl_range_filter_start;
@@ -91,35 +96,6 @@ gst_sdl_range_filter_class_init (GstSdlRangeFilterClass * klass)
   transform_class->accept_caps = gst_sdl_range_filter_accept_caps;
   transform_class->set_caps = gst_sdl_range_filter_set_caps;
   transform_class->query = gst_sdl_range_filter_query;
-}
-
-/* Nothing is done to buffers, so the base class, which would also take lists apart, need not see them, except when it has
- * to negotiate with downstream. */
-static GstFlowReturn
-gst_sdl_range_filter_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
-{
-  GstPad *src = GST_BASE_TRANSFORM_SRC_PAD (parent);
-
-  if (G_UNLIKELY (GST_PAD_NEEDS_RECONFIGURE (src)))
-    return ((GstSdlRangeFilter *) parent)->parent_chain (pad, parent, buffer);
-  return gst_pad_push (src, buffer);
-}
-
-static GstFlowReturn
-gst_sdl_range_filter_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
-{
-  GstPad *src = GST_BASE_TRANSFORM_SRC_PAD (parent);
-  GstFlowReturn result = GST_FLOW_OK;
-  guint length, i;
-
-  if (!GST_PAD_NEEDS_RECONFIGURE (src))
-    return gst_pad_push_list (src, list);
-
-  length = gst_buffer_list_length (list);
-  for (i = 0; i < length && result == GST_FLOW_OK; i++)
-    result = gst_sdl_range_filter_chain (pad, parent, gst_buffer_ref (gst_buffer_list_get (list, i)));
-  gst_buffer_list_unref (list);
-  return result;
 }
 
 static GstSdlVideoRange *
@@ -135,19 +111,17 @@ static void
 gst_sdl_range_filter_init (GstSdlRangeFilter * self)
 {
   GstBaseTransform *transform = GST_BASE_TRANSFORM (self);
-  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD (self);
 
   self->landscape = gst_sdl_range_filter_new_child (self, "landscape");
   self->portrait = gst_sdl_range_filter_new_child (self, "portrait");
-  self->impl = gst_sdl_range_filter_impl_new (self);
+  self->impl = gst_sdl_range_filter_impl_new (self, self->landscape, self->portrait);
 
+  /* In passthrough mode the base class costs what it costs in a capsfilter: some 0.1 us per buffer more than a chain
+   * function that only pushes. */
   gst_base_transform_set_passthrough (transform, TRUE);
   gst_base_transform_set_gap_aware (transform, TRUE);
   /* As capsfilter: what downstream prefers counts, not what flows now. */
   gst_base_transform_set_prefer_passthrough (transform, FALSE);
-  self->parent_chain = GST_PAD_CHAINFUNC (sink);
-  gst_pad_set_chain_function (sink, gst_sdl_range_filter_chain);
-  gst_pad_set_chain_list_function (sink, gst_sdl_range_filter_chain_list);
 }
 
 static guint

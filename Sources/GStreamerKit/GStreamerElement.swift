@@ -12,13 +12,9 @@ public protocol GStreamerElement: AnyObject, Sendable {
   static var log: LogCategory { get }
   /// The element, unowned.
   var gstElement: UnsafeMutablePointer<GstElement> { get }
-  /// See the property of the same name of ``PropertyOwner``.
-  static var keepsRefusalsUntilStart: Bool { get }
 }
 
 extension GStreamerElement {
-  public static var keepsRefusalsUntilStart: Bool { false }
-
   /// Whether the element is in PAUSED or PLAYING, or on its way down from there.
   public var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
 

@@ -15,12 +15,17 @@ public protocol PropertyOwner: AnyObject, Sendable {
   ///
   /// - Throws: why the change that led to these settings is refused.
   static func check(_ settings: Settings) throws(InvalidPropertyValue)
+  /// Whether values that are refused in NULL and READY are kept for the start even if there is a bus, because the element
+  /// does not start with them.
+  static var keepsRefusalsUntilStart: Bool { get }
   /// Tells the application that the property was not changed, now or when the element starts. Called without locks.
   func refuse(_ property: PropertyName, id: UInt32, _ reason: String)
 }
 
 extension PropertyOwner {
   public static func check(_ settings: Settings) throws(InvalidPropertyValue) {}
+
+  public static var keepsRefusalsUntilStart: Bool { false }
 
   /// GObject's `set_property`: takes the value or refuses it, and then says why.
   public func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
@@ -84,10 +89,6 @@ extension PropertyOwner where Self: GStreamerElement {
     }
     warn(error)
   }
-
-  /// Whether values that are refused in NULL and READY wait for the start even if there is a bus, for elements that do not
-  /// start with them.
-  public static var keepsRefusalsUntilStart: Bool { false }
 
   /// Warns of what was refused before there was a bus. To be called when the element starts.
   public func postRefusals() {

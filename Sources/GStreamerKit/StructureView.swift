@@ -51,7 +51,9 @@ public struct StructureView {
   }
 
   /// A field of type gchararray; nil for lists of them.
-  public func string(_ field: String) -> String? { gst_structure_get_string(pointer, field).map { String(cString: $0) } }
+  public func string(_ field: String) -> String? {
+    gst_structure_get_string(pointer, field).map { String(cString: $0) }
+  }
 
   /// A field of type GstFraction.
   public func fraction(_ field: String) -> Structure.FractionTerms? {

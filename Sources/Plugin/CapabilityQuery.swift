@@ -4,27 +4,27 @@ import SDLApp
 /// The query that asks, from anywhere upstream, what the head unit can show: a custom query whose structure is called
 /// `application/x-sdl-video-capabilities`. It is not serialized and never blocks.
 ///
-/// `sdlvideosink` answers it. As long as the head unit has not said what it takes, the answer is empty; then its field
+/// `sdlvideosink` answers it. As long as the head unit has not reported its capability, the answer is empty; then its field
 /// `capabilities` is a GstValueArray of structures `application/x-sdl-video-capability`, in the head unit's order of
 /// preference, with
 ///
 /// - `width`, `height`: size of the pictures to send, in pixels (gint);
 /// - `display-width`, `display-height`: size on the head unit's screen (gint);
 /// - `scale`: by which the head unit enlarges the pictures, 1…10 (gdouble);
-/// - `diagonal`, in inches, and `pixels-per-inch` (gdouble), `preferred-fps` (gint): those that the head unit has told.
+/// - `diagonal`, in inches, and `pixels-per-inch` (gdouble), `preferred-fps` (gint): if the head unit has reported them.
 ///
-/// The array is empty when the head unit takes any size. A `sdlrangefilter` in between leaves out what it does not support,
+/// The array is empty when the head unit accepts any size. A `sdlrangefilter` in between removes what it does not support,
 /// unless nothing would be left.
 enum CapabilityQuery {
   private static let name = "application/x-sdl-video-capabilities"
   private static let field = "capabilities"
 
   /// Asks what is downstream of `pad`, a source pad.
-  static func ask(_ pad: UnsafeMutablePointer<GstPad>) -> VideoRangeJudge.HeadUnit {
+  static func ask(_ pad: UnsafeMutablePointer<GstPad>) -> VideoRangeFilter.HeadUnit {
     guard let query = Query(custom: Structure(name)), query.askPeer(of: pad), let answer = query.structure else {
-      return .none
+      return .absent
     }
-    return DisplayStructure.displays(answer, field).map { .displays($0) } ?? .silent
+    return DisplayStructure.displays(answer, field).map { .displays($0) } ?? .unknown
   }
 
   /// Answers if that is what `query` asks; false if it asks for something else. `displays` is nil while they are unknown.
@@ -35,14 +35,14 @@ enum CapabilityQuery {
     return true
   }
 
-  /// Leaves out what `ranges` reject of an answer, if `query` has one.
-  static func prune(_ query: UnsafeMutablePointer<GstQuery>, by ranges: @autoclosure () -> VideoRanges) {
+  /// Removes the displays that `ranges` reject from an answer, if `query` has one, unless none would be left.
+  static func restrict(_ query: UnsafeMutablePointer<GstQuery>, to ranges: @autoclosure () -> VideoRanges) {
     guard query.isCustom(name), let structure = gst_query_writable_structure(query),
       let displays = DisplayStructure.displays(StructureView(structure), field)
     else { return }
-    let judge = VideoRangeJudge(ranges: ranges(), headUnit: .displays(displays))
-    guard !judge.survivors.isEmpty, judge.survivors.count < displays.count else { return }
-    structure.set(field, StructureArray(judge.survivors, DisplayStructure.structure))
+    let accepted = VideoRangeFilter(ranges: ranges(), headUnit: .displays(displays)).acceptedDisplays
+    guard !accepted.isEmpty, accepted.count < displays.count else { return }
+    structure.set(field, StructureArray(accepted, DisplayStructure.structure))
   }
 }
 

@@ -47,8 +47,8 @@ enum RangesQuery {
     var reasons = reasons(view)
     for (index, entry) in entries.enumerated() where reasons[index] == nil {
       guard let display = DisplayStructure.display(entry) else { continue }
-      let verdict = ranges.verdict(on: display)
-      if !verdict.isAccepted { reasons[index] = verdict.description }
+      let result = ranges.evaluate(display)
+      if !result.isAccepted { reasons[index] = result.description }
     }
     structure.set(
       "rejections",

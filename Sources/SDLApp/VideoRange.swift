@@ -1,46 +1,51 @@
-/// What an app supports of one orientation. Bounds are inclusive, and nil is no bound; a new range has none.
+/// The displays of one orientation that an app supports. Bounds are inclusive, and nil is no bound.
 ///
 /// The rules are those of sdl_ios' `SDLVideoStreamingRange` and its manager, without their defects: every bound stands
 /// alone, and a ratio of exactly 1 is one.
 public struct VideoRange: Equatable, Sendable {
-  /// A range that is not enabled takes nothing.
+  /// Whether the app supports the orientation at all.
   public var isEnabled = true
   /// Pixels of the encoded picture.
   public var minimumWidth: Int?
+  /// Pixels of the encoded picture.
   public var minimumHeight: Int?
+  /// Pixels of the encoded picture.
   public var maximumWidth: Int?
+  /// Pixels of the encoded picture.
   public var maximumHeight: Int?
-  /// Inches. Head units that do not tell theirs pass.
+  /// Inches. A display of unknown diagonal is accepted.
   public var minimumDiagonal: Double?
-  /// The display's longer side ÷ its shorter one.
+  /// The display's longer side ÷ its shorter one, so at least 1.
   public var minimumAspectRatio: Double?
+  /// The display's longer side ÷ its shorter one, so at least 1.
   public var maximumAspectRatio: Double?
 
-  /// The largest bounds that make sense: SDL's pictures have sides of at most 10000 pixels.
+  /// The largest valid bound of a side, in pixels: the limit of `ImageResolution` in the RPC specification.
   public static let largestSide = 10_000
+  /// The largest valid bound of a ratio.
   public static let largestAspectRatio = 10_000.0
-  /// Inches.
+  /// The largest valid bound of a diagonal, in inches.
   public static let largestDiagonal = 1000.0
 
-  /// Bounds of ratios are written with some six digits, so they hold up to this part of themselves.
-  static let aspectRatioTolerance = 1e-5
+  /// Half of the fourth decimal: bounds of ratios are written with four, such as 1.7778 for 16:9.
+  static let aspectRatioTolerance = 0.00005
 
-  /// Takes everything.
+  /// Creates a range without bounds.
   public init() {}
 
-  /// Takes everything that the orientation allows.
+  /// Whether every display of the orientation is accepted.
   public var isUnlimited: Bool { self == VideoRange() }
 }
 
 extension VideoRange {
-  /// The first test that `display` fails, in the order of the rules; nil when it passes all.
-  func failure(of display: VideoDisplay) -> VideoRangeTest? {
+  /// The first condition that `display` does not meet, in sdl_ios' order; nil when it meets all.
+  func failure(of display: VideoDisplay) -> VideoRangeFailure? {
     guard isEnabled else { return .disabled }
     guard let scaled = display.scaledSize else { return .noSize }
     return sizeFailure(scaled) ?? diagonalFailure(display.diagonal) ?? aspectRatioFailure(display.size)
   }
 
-  private func sizeFailure(_ size: VideoSize) -> VideoRangeTest? {
+  private func sizeFailure(_ size: VideoSize) -> VideoRangeFailure? {
     if let minimumWidth, size.width < minimumWidth { return .minimumWidth(size.width, bound: minimumWidth) }
     if let minimumHeight, size.height < minimumHeight { return .minimumHeight(size.height, bound: minimumHeight) }
     if let maximumWidth, size.width > maximumWidth { return .maximumWidth(size.width, bound: maximumWidth) }
@@ -48,17 +53,17 @@ extension VideoRange {
     return nil
   }
 
-  private func diagonalFailure(_ diagonal: Double?) -> VideoRangeTest? {
+  private func diagonalFailure(_ diagonal: Double?) -> VideoRangeFailure? {
     guard let diagonal, let minimumDiagonal, diagonal < minimumDiagonal else { return nil }
     return .minimumDiagonal(diagonal, bound: minimumDiagonal)
   }
 
-  private func aspectRatioFailure(_ size: VideoSize) -> VideoRangeTest? {
+  private func aspectRatioFailure(_ size: VideoSize) -> VideoRangeFailure? {
     let ratio = Double(max(size.width, size.height)) / Double(min(size.width, size.height))
-    if let minimumAspectRatio, ratio < minimumAspectRatio * (1 - Self.aspectRatioTolerance) {
+    if let minimumAspectRatio, ratio < minimumAspectRatio - Self.aspectRatioTolerance {
       return .minimumAspectRatio(ratio, bound: minimumAspectRatio)
     }
-    if let maximumAspectRatio, ratio > maximumAspectRatio * (1 + Self.aspectRatioTolerance) {
+    if let maximumAspectRatio, ratio > maximumAspectRatio + Self.aspectRatioTolerance {
       return .maximumAspectRatio(ratio, bound: maximumAspectRatio)
     }
     return nil
@@ -66,14 +71,16 @@ extension VideoRange {
 }
 
 extension VideoRange {
-  /// A range that could never be meant.
+  /// Why bounds make no valid range.
   public struct Invalid: Error, Equatable, CustomStringConvertible {
     /// What is wrong, with the numbers.
     public var description: String
   }
 
-  /// Throws when a bound is out of all reason or a minimum is above its maximum.
-  public func check() throws(Invalid) {
+  /// Checks the bounds by themselves and with each other.
+  ///
+  /// - Throws: ``Invalid`` when a bound is outside of its valid values, or a minimum above its maximum.
+  public func validate() throws(Invalid) {
     for (name, value) in [
       ("min-width", minimumWidth), ("min-height", minimumHeight), ("max-width", maximumWidth),
       ("max-height", maximumHeight),
@@ -81,22 +88,22 @@ extension VideoRange {
       guard let value, !(1...Self.largestSide).contains(value) else { continue }
       throw Invalid(description: "\(name) \(value) is not within 1 and \(Self.largestSide) (0 is no bound)")
     }
-    try Self.check("min-diagonal", minimumDiagonal, 0, Self.largestDiagonal)
+    try Self.validate("min-diagonal", minimumDiagonal, 0, Self.largestDiagonal)
     // A ratio below 1 would be that of a rotated display.
-    try Self.check("min-aspect-ratio", minimumAspectRatio, 1, Self.largestAspectRatio)
-    try Self.check("max-aspect-ratio", maximumAspectRatio, 1, Self.largestAspectRatio)
-    try Self.check("width", minimumWidth, notAbove: maximumWidth)
-    try Self.check("height", minimumHeight, notAbove: maximumHeight)
-    try Self.check("aspect-ratio", minimumAspectRatio, notAbove: maximumAspectRatio)
+    try Self.validate("min-aspect-ratio", minimumAspectRatio, 1, Self.largestAspectRatio)
+    try Self.validate("max-aspect-ratio", maximumAspectRatio, 1, Self.largestAspectRatio)
+    try Self.validate("width", minimumWidth, notAbove: maximumWidth)
+    try Self.validate("height", minimumHeight, notAbove: maximumHeight)
+    try Self.validate("aspect-ratio", minimumAspectRatio, notAbove: maximumAspectRatio)
   }
 
-  private static func check(_ name: String, _ value: Double?, _ least: Double, _ most: Double) throws(Invalid) {
+  private static func validate(_ name: String, _ value: Double?, _ least: Double, _ most: Double) throws(Invalid) {
     // NaN is within nothing.
     guard let value, !(least...most).contains(value) else { return }
     throw Invalid(description: "\(name) \(value) is not within \(least) and \(most) (0 is no bound)")
   }
 
-  private static func check<Bound: Comparable>(
+  private static func validate<Bound: Comparable>(
     _ name: String, _ minimum: Bound?, notAbove maximum: Bound?
   ) throws(Invalid) {
     guard let minimum, let maximum, minimum > maximum else { return }

@@ -1,15 +1,17 @@
-/// What an app supports: a range for each orientation.
+/// The displays that an app supports: a range for each orientation.
 public struct VideoRanges: Equatable, Sendable {
+  /// For displays that are wider than high.
   public var landscape: VideoRange
+  /// For displays that are higher than wide.
   public var portrait: VideoRange
 
-  /// Without arguments, everything is supported.
+  /// Creates the ranges; without arguments, everything is supported.
   public init(landscape: VideoRange = VideoRange(), portrait: VideoRange = VideoRange()) {
     self.landscape = landscape
     self.portrait = portrait
   }
 
-  /// Whether nothing could fail.
+  /// Whether every display is accepted.
   public var isUnlimited: Bool { landscape.isUnlimited && portrait.isUnlimited }
 
   /// The range for an orientation.
@@ -28,23 +30,25 @@ public struct VideoRanges: Equatable, Sendable {
     }
   }
 
-  /// Judges one display: by the range of its orientation, or by both if it is a square.
-  public func verdict(on display: VideoDisplay) -> VideoRangeVerdict {
+  /// Evaluates the range of a display's orientation, or both ranges if it is a square.
+  public func evaluate(_ display: VideoDisplay) -> VideoRangeResult {
     guard let scaled = display.scaledSize, let orientations = Self.orientations(of: scaled) else {
       return .rejected([VideoRangeRejection(.landscape, .noSize)])
     }
     var rejections: [VideoRangeRejection] = []
     for orientation in orientations {
-      guard let test = self[orientation].failure(of: display) else { return .accepted }
-      rejections.append(VideoRangeRejection(orientation, test))
+      guard let failure = self[orientation].failure(of: display) else { return .accepted }
+      rejections.append(VideoRangeRejection(orientation, failure))
     }
     return .rejected(rejections)
   }
 
-  /// Judges a size of which nothing else is known.
-  public func verdict(on size: VideoSize) -> VideoRangeVerdict { verdict(on: VideoDisplay(size: size)) }
+  /// Evaluates a size of which neither scale nor diagonal is known.
+  public func evaluate(_ size: VideoSize) -> VideoRangeResult { evaluate(VideoDisplay(size: size)) }
 
-  /// Nil for what is no size. A deviation of about 0.05 % still counts as a square (sdl_ios).
+  /// The orientations of a size; both for a square, nil if a side is not positive.
+  ///
+  /// A deviation of about 0.05 % still counts as a square (sdl_ios).
   static func orientations(of size: VideoSize) -> [VideoOrientation]? {
     guard size.width > 0, size.height > 0 else { return nil }
     let ratio = Double(size.width) / Double(size.height)

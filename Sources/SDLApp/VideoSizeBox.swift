@@ -1,9 +1,11 @@
-/// Sizes as caps can express them: each of these widths with each of these heights, in pixels.
+/// Sizes as caps can express them: each of these widths with each of these heights.
 public struct VideoSizeBox: Equatable, Sendable {
+  /// Pixels, from 1 on.
   public var width: ClosedRange<Int>
+  /// Pixels, from 1 on.
   public var height: ClosedRange<Int>
 
-  /// Memberwise.
+  /// Creates the box of all combinations.
   public init(width: ClosedRange<Int>, height: ClosedRange<Int>) {
     self.width = width
     self.height = height
@@ -11,13 +13,14 @@ public struct VideoSizeBox: Equatable, Sendable {
 }
 
 extension VideoRanges {
-  /// Boxes within `box` that together hold every size that the ranges accept, of displays of which nothing else is
-  /// known. Orientation and ratio fit no box, so the last boxes may hold other sizes as well; whoever takes from the
-  /// first ones gets an accepted size.
+  /// Boxes within `box` that together hold every size that the ranges accept by itself.
+  ///
+  /// Orientation and ratio can't be expressed by a box, so the last boxes may hold other sizes as well. The first ones hold
+  /// accepted sizes only, so that a source which fixates the first structure of its caps gets one.
   public func boxes(within box: VideoSizeBox) -> [VideoSizeBox] {
     let candidates = VideoOrientation.allCases.compactMap { SizeSearch($0, self[$0], within: box) }
     var boxes: [VideoSizeBox] = []
-    for box in candidates.compactMap(\.certain) + candidates.map(\.hull) where !boxes.contains(box) {
+    for box in candidates.compactMap(\.exact) + candidates.map(\.hull) where !boxes.contains(box) {
       boxes.append(box)
     }
     return boxes
@@ -48,9 +51,9 @@ private struct SizeSearch {
     hull = VideoSizeBox(width: narrowWidth, height: narrowHeight)
   }
 
-  /// A box with nothing but accepted sizes; nil if there is none. It lies where sources are that have no wish of their
-  /// own, at 320×240.
-  var certain: VideoSizeBox? {
+  /// A box with nothing but accepted sizes; nil if none was found. It is near 320×240, which sources without a preference
+  /// choose.
+  var exact: VideoSizeBox? {
     if isAccepted(hull) { return hull }
     guard let point else { return nil }
     guard let width = Self.intersection(hull.width, Self.scaled(point.height...point.height, by: ratios)),
@@ -66,8 +69,8 @@ private struct SizeSearch {
   /// An accepted size.
   private var point: VideoSize? {
     let usual = orientation == .landscape ? VideoSize(320, 240) : VideoSize(240, 320)
-    for wish in [usual.width, hull.width.lowerBound, hull.width.upperBound, middle(hull.width)] {
-      let width = even(wish, within: hull.width)
+    for candidate in [usual.width, hull.width.lowerBound, hull.width.upperBound, middle(hull.width)] {
+      let width = even(candidate, within: hull.width)
       guard let heights = Self.intersection(hull.height, Self.scaled(width...width, by: Self.inverse(ratios))) else {
         continue
       }
@@ -82,7 +85,7 @@ private struct SizeSearch {
       && range.failure(of: VideoDisplay(size: size)) == nil
   }
 
-  /// What is accepted lies between two ratios, so the two corners with the extreme ones speak for all.
+  /// Accepted sizes lie between two ratios, so it is enough to look at the two corners with the extreme ratios.
   private func isAccepted(_ box: VideoSizeBox) -> Bool {
     accepts(VideoSize(box.width.lowerBound, box.height.upperBound))
       && accepts(VideoSize(box.width.upperBound, box.height.lowerBound))
@@ -90,19 +93,19 @@ private struct SizeSearch {
 
   private func middle(_ range: ClosedRange<Int>) -> Int { range.lowerBound + (range.upperBound - range.lowerBound) / 2 }
 
-  /// The wish or what is nearest to it; even if possible, because many elements step by two.
-  private func even(_ wish: Int, within range: ClosedRange<Int>) -> Int {
-    let nearest = min(max(wish, range.lowerBound), range.upperBound)
+  /// What is nearest to `number` in `range`; even if possible, because many elements step by two.
+  private func even(_ number: Int, within range: ClosedRange<Int>) -> Int {
+    let nearest = min(max(number, range.lowerBound), range.upperBound)
     guard !nearest.isMultiple(of: 2) else { return nearest }
     return nearest > range.lowerBound ? nearest - 1 : nearest < range.upperBound ? nearest + 1 : nearest
   }
 
-  /// Squares count as either orientation.
+  /// Width ÷ height of accepted sizes. Squares count as either orientation.
   private static func ratios(_ orientation: VideoOrientation, _ range: VideoRange) -> ClosedRange<Double> {
     let nearlySquare = 0.999.squareRoot()
     let minimum = range.minimumAspectRatio ?? 1
-    let least = minimum > 1.001 ? minimum * (1 - VideoRange.aspectRatioTolerance) : nearlySquare
-    let most = max((range.maximumAspectRatio ?? .infinity) * (1 + VideoRange.aspectRatioTolerance), least)
+    let least = minimum > 1.001 ? minimum - VideoRange.aspectRatioTolerance : nearlySquare
+    let most = max((range.maximumAspectRatio ?? .infinity) + VideoRange.aspectRatioTolerance, least)
     return orientation == .landscape ? least...most : inverse(least...most)
   }
 
@@ -120,7 +123,7 @@ private struct SizeSearch {
     one.overlaps(other) ? one.clamped(to: other) : nil
   }
 
-  /// Whole numbers between the least of `range` × the least factor and the largest × the largest.
+  /// The whole numbers between the products of the lower and of the upper bounds.
   private static func scaled(_ range: ClosedRange<Int>, by factors: ClosedRange<Double>) -> ClosedRange<Int> {
     let lower = whole((Double(range.lowerBound) * factors.lowerBound).rounded(.up)) ?? .max
     let upper = whole((Double(range.upperBound) * factors.upperBound).rounded(.down)) ?? .max

@@ -6,5 +6,6 @@
 #pragma clang module import CGStreamer
 #endif
 #include <gst/app/app.h>
+#include <gst/check/gstharness.h>
 
 #endif

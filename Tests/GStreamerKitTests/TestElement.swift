@@ -135,6 +135,7 @@ final class TestElement: GStreamerElement, PropertyOwner {
     defer { g_value_unset(&value) }
     getProperty(id(name), &value)
     if spec.pointee.value_type == cgst_type_string() { return value.text ?? "NULL" }
+    if spec.pointee.value_type == cgst_type_structure(), g_value_get_boxed(&value) == nil { return "NULL" }
     return String(freeing: gst_value_serialize(&value)) ?? "NULL"
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// Without a head unit, caps alone are judged.
+/// Without a head unit, the ranges are applied to the sizes in caps.
 @Suite struct RangeFilterCapsTests {
   private static let wide =
     "landscape::min-width=500 landscape::max-width=800 landscape::max-height=400 portrait::enabled=false"
@@ -64,15 +64,18 @@ import Testing
     Row(
       "nothing enabled", "landscape::enabled=false portrait::enabled=false", "video/x-raw,width=[1,800],height=600", []),
     Row("ratio", "landscape::max-aspect-ratio=1.5", "video/x-raw,width={640,800},height=480", ["640 x 480"]),
-    // R25 needs a diagonal, which caps do not tell: it passes.
+    Row(
+      "ratio in four decimals", "landscape::min-aspect-ratio=1.7778 landscape::max-aspect-ratio=1.7778",
+      "video/x-raw,width={1280,1282},height=720", ["1280 x 720"]),
+    // R25 needs a diagonal, which is not in caps: it passes.
     Row("diagonal", "landscape::min-diagonal=7", "video/x-raw,width=800,height=480", ["800 x 480"]),
   ])
-  func pruned(_ row: Row) throws {
+  func restricted(_ row: Row) throws {
     #expect(try answer(row.ranges, row.caps) == row.sizes)
   }
 
-  /// Orientation fits no range, so what is certain comes first.
-  @Test func certainSizesFirst() throws {
+  /// An orientation can't be expressed as a range, so sizes that certainly have it come first.
+  @Test func exactSizesFirst() throws {
     let first = try answer("landscape::enabled=false", "video/x-raw,width=[16,8192],height=[16,8192]")
     #expect(first.count == 2 && first.first?.hasSuffix("x 320") == true, "\(first)")
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// With `sdlvideosink` downstream: the head unit's displays are judged.
+/// With `sdlvideosink` downstream: the ranges are applied to the head unit's displays.
 @Suite struct RangeFilterHeadUnitTests {
   private static let core = HeadUnitPreset.core.configuration.with { $0.activation = .zero }
 
@@ -21,7 +21,7 @@ import Testing
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var ranges: String
-    /// Of the streams that remain, preferred first.
+    /// Sizes of the accepted displays, in order of preference.
     var sizes: [String]
     init(_ name: String, _ ranges: String, _ sizes: [String]) {
       (testDescription, self.ranges, self.sizes) = (name, ranges, sizes)
@@ -65,7 +65,7 @@ import Testing
     #expect(pipeline.drain().allSatisfy { $0.warning == nil })
   }
 
-  @Test("R9: nothing survives") func nothingSurvives() throws {
+  @Test("R9: no display is supported") func noDisplayIsSupported() throws {
     let headUnit = try TestHeadUnit(Self.core)
     let pipeline = try pipeline(headUnit, "landscape::enabled=false")
     try pipeline.play()
@@ -82,7 +82,7 @@ import Testing
     #expect(!headUnit.record.events.contains { if case .videoStarted = $0 { true } else { false } })
   }
 
-  @Test("R25: both numbers are told") func numbers() throws {
+  @Test("R25: the warning has both numbers") func numbers() throws {
     let headUnit = try TestHeadUnit(
       .small(800, 480).with { $0.videoCapability?.diagonalScreenSize = 6.9 })
     let pipeline = try pipeline(headUnit, "landscape::min-diagonal=7")
@@ -139,7 +139,7 @@ import Testing
     #expect(sizes(in: caps).first == "320 x 200", "\(sizes(in: caps))")
   }
 
-  private func ask(_ sink: Element) throws -> VideoRangeJudge.HeadUnit {
+  private func ask(_ sink: Element) throws -> VideoRangeFilter.HeadUnit {
     // Asked through an element that knows nothing of the query.
     let pad = try #require(gst_pad_new("src", GST_PAD_SRC))
     gst_object_ref_sink(pad)
@@ -152,8 +152,8 @@ import Testing
 
   @Test func sinkAnswersTheQuery() throws {
     let sink = try Element("sdlvideosink")
-    #expect(try ask(sink) == .silent)
-    #expect(try ask(Element("fakesink")) == .none)
+    #expect(try ask(sink) == .unknown)
+    #expect(try ask(Element("fakesink")) == .absent)
 
     let headUnit = try TestHeadUnit(Self.core)
     let pipeline = try pipeline(headUnit, "", between: "! queue name=queue")

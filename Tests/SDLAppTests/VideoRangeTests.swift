@@ -2,22 +2,22 @@ import SDLApp
 import SDLHeadUnit
 import Testing
 
-/// The app's say in the choice of a size (rows R of the acceptance cases).
+/// Which displays an app's ranges accept.
 @Suite struct VideoRangeTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var id: String
     var fixture: [VideoDisplay]
     var landscape: VideoRange
     var portrait: VideoRange
-    /// Numbers of those that survive.
-    var survivors: [Int]
+    /// Indices of the displays that are accepted.
+    var accepted: [Int]
 
-    init(_ id: String, _ fixture: [VideoDisplay], _ landscape: VideoRange, _ portrait: VideoRange, _ survivors: [Int]) {
+    init(_ id: String, _ fixture: [VideoDisplay], _ landscape: VideoRange, _ portrait: VideoRange, _ accepted: [Int]) {
       self.id = id
       self.fixture = fixture
       self.landscape = landscape
       self.portrait = portrait
-      self.survivors = survivors
+      self.accepted = accepted
     }
 
     var testDescription: String { id }
@@ -92,7 +92,11 @@ import Testing
     Row("C6's ratio", [core[6]], range { $0.maximumAspectRatio = 2.106 }, disabled, [0]),
     // Portrait ratios are those of the display turned.
     Row("ratio of a portrait", display(480, 800), disabled, range(nil, nil, ratio: 1.6...1.7), [0]),
-    Row("beyond the tolerance", display(800, 380), range { $0.minimumAspectRatio = 2.1053 }, disabled, []),
+    // Four decimals are enough: 800 ÷ 380 is 2.10526….
+    Row("four decimals", display(800, 380), range(nil, nil, ratio: 2.1053...2.1053), disabled, [0]),
+    Row("beyond four decimals", display(800, 380), range { $0.minimumAspectRatio = 2.1054 }, disabled, []),
+    Row("1.7778 is 16:9", display(1280, 720), range(nil, nil, ratio: 1.7778...1.7778), disabled, [0]),
+    Row("1.7777 is below 16:9", display(1280, 720), range { $0.maximumAspectRatio = 1.7777 }, disabled, []),
     Row("one pixel too low", display(800, 479), range { $0.minimumHeight = 480 }, any, []),
     // Numbers that no head unit should send.
     Row("NaN inches", display(800, 480, .nan), sevenInches, any, [0]),
@@ -100,16 +104,16 @@ import Testing
     Row("endless", display(800, 480, .infinity), sevenInches, any, [0]),
     Row("no size", display(0, 0), any, any, []), Row("no height", display(800, 0), any, any, []),
     Row("negative", display(-800, 480), any, any, []), Row("absurd", display(.max, .min), any, any, []),
-    // Bounds that `check` refuses reject nothing by mistake.
+    // Bounds that `validate` refuses reject nothing by mistake.
     Row(
       "NaN bounds", display(800, 480, 5), range { ($0.minimumDiagonal, $0.maximumAspectRatio) = (.nan, .nan) }, any, [0]
     ),
   ])
-  func survivors(_ row: Row) {
-    let judge = VideoRangeJudge(
+  func acceptedDisplays(_ row: Row) {
+    let filter = VideoRangeFilter(
       ranges: VideoRanges(landscape: row.landscape, portrait: row.portrait), headUnit: .displays(row.fixture))
-    #expect(judge.survivors == row.survivors.map { row.fixture[$0] })
-    #expect(judge.isHopeless == row.survivors.isEmpty)
+    #expect(filter.acceptedDisplays == row.accepted.map { row.fixture[$0] })
+    #expect(filter.supportsNone == row.accepted.isEmpty)
   }
 
   @Test func shippedCapabilityOfCore() throws {
@@ -137,9 +141,9 @@ import Testing
     let displays = VideoDisplay.displays(of: root)
     #expect(displays.map(\.frameRate) == [30, 60])
     let ranges = VideoRanges(landscape: Self.range(nil, VideoSize(800, 480)), portrait: Self.disabled)
-    let survivors = VideoRangeJudge(ranges: ranges, headUnit: .displays(displays)).survivors
-    #expect(survivors.map(\.streamSize) == [VideoSize(800, 480)])
-    #expect(survivors.first?.frameRate == 60)
+    let accepted = VideoRangeFilter(ranges: ranges, headUnit: .displays(displays)).acceptedDisplays
+    #expect(accepted.map(\.streamSize) == [VideoSize(800, 480)])
+    #expect(accepted.first?.frameRate == 60)
     #expect(VideoDisplay.displays(of: entry(nil, 30)).isEmpty)
   }
 
@@ -153,11 +157,11 @@ import Testing
   func reasons(_ index: Int, _ reason: String) {
     let landscape = Self.range(VideoSize(500, 300), VideoSize(700, 400))
     let ranges = VideoRanges(landscape: landscape, portrait: Self.disabled)
-    #expect(ranges.verdict(on: Self.spec[index]).description == reason)
+    #expect(ranges.evaluate(Self.spec[index]).description == reason)
   }
 
   @Test(
-    "R27 and numbers that can't be meant",
+    "R27 and other invalid bounds",
     arguments: [
       (range(VideoSize(350, 220), VideoSize(320, 200)), ["min-width 350", "max-width 320"]),
       (range(VideoSize(300, 220), VideoSize(320, 200)), ["min-height 220", "max-height 200"]),
@@ -173,14 +177,14 @@ import Testing
       (range { $0.maximumAspectRatio = 0.5 }, ["max-aspect-ratio 0.5", "1.0"]),
     ])
   func refused(_ range: VideoRange, _ numbers: [String]) {
-    let text = #expect(throws: VideoRange.Invalid.self) { try range.check() }?.description ?? ""
+    let text = #expect(throws: VideoRange.Invalid.self) { try range.validate() }?.description ?? ""
     for number in numbers { #expect(text.contains(number), "\(text)") }
   }
 
-  @Test func meant() throws {
-    try Self.any.check()
-    try Self.disabled.check()
-    try Self.range(VideoSize(800, 480), VideoSize(800, 480), ratio: 1.5...1.5).check()
+  @Test func validBounds() throws {
+    try Self.any.validate()
+    try Self.disabled.validate()
+    try Self.range(VideoSize(800, 480), VideoSize(800, 480), ratio: 1.5...1.5).validate()
   }
 }
 
@@ -215,7 +219,7 @@ import Testing
     for width in stride(from: 1, through: 4096, by: 13) {
       for height in stride(from: 1, through: 4096, by: 13) {
         let size = VideoSize(width, height)
-        let isAccepted = ranges.verdict(on: size).isAccepted
+        let isAccepted = ranges.evaluate(size).isAccepted
         if isAccepted { accepted += 1 }
         #expect(!isAccepted || boxes.contains { isIn($0, size) }, "\(size)")
         if let first = boxes.first, isIn(first, size) { #expect(isAccepted, "\(size) in \(first)") }
@@ -235,7 +239,7 @@ import Testing
     #expect(impossible.boxes(within: Self.everything).isEmpty)
   }
 
-  @Test func sourcesWithoutAWishFindThePortrait() throws {
+  @Test func sourcesWithoutAPreferenceFindThePortrait() throws {
     let first = try #require(VideoRanges(landscape: VideoRangeTests.disabled).boxes(within: Self.everything).first)
     #expect(first.width.contains(240) && first.height.contains(320))
   }

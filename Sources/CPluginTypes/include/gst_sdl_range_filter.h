@@ -23,10 +23,9 @@ typedef struct _GstSdlVideoRangeClass {
   GstObjectClass parent_class;
 } GstSdlVideoRangeClass;
 
-/* The instance: the parent and its way with buffers, the children, and the Swift object that does the work. */
+/* The instance: the parent, the children, and the Swift object that does the work. */
 typedef struct _GstSdlRangeFilter {
   GstBaseTransform parent;
-  GstPadChainFunction _Nonnull parent_chain;
   GstSdlVideoRange *_Nullable landscape;
   GstSdlVideoRange *_Nullable portrait;
   gpointer _Nullable impl;
@@ -51,7 +50,8 @@ void gst_sdl_video_range_get_property (GObject * object, guint id, GValue * valu
 
 /* Written in Swift: the filter. */
 void gst_sdl_range_filter_prepare_class (void);
-gpointer gst_sdl_range_filter_impl_new (GstSdlRangeFilter * self);
+gpointer gst_sdl_range_filter_impl_new (GstSdlRangeFilter * self, GstSdlVideoRange * landscape,
+    GstSdlVideoRange * portrait);
 void gst_sdl_range_filter_impl_free (gpointer impl);
 gboolean gst_sdl_range_filter_start (GstBaseTransform * transform);
 gboolean gst_sdl_range_filter_stop (GstBaseTransform * transform);

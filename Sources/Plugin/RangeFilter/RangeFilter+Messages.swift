@@ -1,20 +1,17 @@
 import GStreamerKit
-import SDLApp
 
-/// Warnings: of numbers that were refused, and of nothing being left.
+/// What the filter reports on the bus.
 extension RangeFilter {
-  /// The most objections that are told in full.
-  private static let mostObjections = 100
+  /// A warning has at most so many reasons.
+  static let maximumReasons = 100
 
-  /// Says why nothing passes, once; nothing if the ranges are not to blame.
-  func complain(_ objections: [String]) {
-    guard !objections.isEmpty else { return }
+  /// Warns, once for each filter, that nothing passes; `reasons` is empty if the ranges are not the cause.
+  func warnOfRejection(_ reasons: [String]) {
+    guard !reasons.isEmpty else { return }
     let text =
-      "Nothing is left that the app supports. "
-      + objections.prefix(Self.mostObjections).joined(separator: "; ") + "."
-    guard state.withLock({ $0.complains(text) }) else { return }
-    let complaint = ElementError.stream(GST_STREAM_ERROR_FORMAT, text)
-    // While pads are being linked nothing has gone wrong yet, so this one does not wait for a bus.
-    if hasBus { warn(complaint) } else { log(GST_LEVEL_INFO, complaint.text) }
+      "Nothing is left that the app supports. " + reasons.prefix(Self.maximumReasons).joined(separator: "; ") + "."
+    // While pads are being linked nothing has gone wrong yet.
+    guard let run else { return log(GST_LEVEL_INFO, text) }
+    if run.isNew(text) { warn(.stream(GST_STREAM_ERROR_FORMAT, text)) }
   }
 }

@@ -26,9 +26,13 @@ public func gst_sdl_range_filter_prepare_class() {
 
 @c @implementation
 public func gst_sdl_range_filter_impl_new(
-  _ instance: UnsafeMutablePointer<GstSdlRangeFilter>
+  _ instance: UnsafeMutablePointer<GstSdlRangeFilter>, _ landscape: UnsafeMutablePointer<GstSdlVideoRange>,
+  _ portrait: UnsafeMutablePointer<GstSdlVideoRange>
 ) -> UnsafeMutableRawPointer {
-  Unmanaged.passRetained(RangeFilter(element: instance)).toOpaque()
+  let filter = RangeFilter(
+    element: instance, landscape: RangeChild.of(landscape).takeUnretainedValue(),
+    portrait: RangeChild.of(portrait).takeUnretainedValue())
+  return Unmanaged.passRetained(filter).toOpaque()
 }
 
 @c @implementation
@@ -51,9 +55,11 @@ public func gst_sdl_range_filter_stop(_ transform: UnsafeMutablePointer<GstBaseT
 @c @implementation
 public func gst_sdl_range_filter_transform_caps(
   _ transform: UnsafeMutablePointer<GstBaseTransform>, _ direction: GstPadDirection,
-  _ caps: UnsafeMutablePointer<GstCaps>, _ wanted: UnsafeMutablePointer<GstCaps>?
+  _ caps: UnsafeMutablePointer<GstCaps>, _ limit: UnsafeMutablePointer<GstCaps>?
 ) -> UnsafeMutablePointer<GstCaps>? {
-  filter(transform)._withUnsafeGuaranteedRef { $0.transformCaps(direction, caps, filter: wanted) }
+  filter(transform)._withUnsafeGuaranteedRef {
+    $0.transformCaps(direction, Caps(retaining: caps), limit: limit.map { Caps(retaining: $0) }).take()
+  }
 }
 
 @c @implementation
@@ -61,7 +67,7 @@ public func gst_sdl_range_filter_accept_caps(
   _ transform: UnsafeMutablePointer<GstBaseTransform>, _ direction: GstPadDirection,
   _ caps: UnsafeMutablePointer<GstCaps>
 ) -> gboolean {
-  filter(transform)._withUnsafeGuaranteedRef { $0.acceptCaps(direction, caps) } ? 1 : 0
+  filter(transform)._withUnsafeGuaranteedRef { $0.acceptCaps(direction, Caps(retaining: caps)) } ? 1 : 0
 }
 
 @c @implementation
@@ -79,28 +85,4 @@ public func gst_sdl_range_filter_query(
   _ query: UnsafeMutablePointer<GstQuery>
 ) -> gboolean {
   filter(transform)._withUnsafeGuaranteedRef { $0.answer(direction, query) } ? 1 : 0
-}
-
-extension RangeFilter {
-  /// Has the sink told that it may choose anew. By another thread, because an event may have to wait where a pad is
-  /// blocked, and whoever changes a property may be the one to unblock it.
-  func tellChange() {
-    guard gst_pad_is_active(cgst_base_transform_src_pad(element)) != 0 else { return }
-    let isTold = state.withLock { state in
-      defer { state.isChangeUntold = true }
-      return !state.isChangeUntold
-    }
-    guard isTold else { return }
-    gst_element_call_async(
-      gstElement,
-      { element, _ in
-        guard let element else { return }
-        filter(element)._withUnsafeGuaranteedRef { $0.sendChange() }
-      }, nil, nil)
-  }
-
-  private func sendChange() {
-    state.withLock { $0.isChangeUntold = false }
-    RangesQuery.changeEvent()?.push(on: cgst_base_transform_src_pad(element))
-  }
 }

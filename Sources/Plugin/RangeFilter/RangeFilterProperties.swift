@@ -43,7 +43,7 @@ extension RangeChild: PropertyOwner {
   }
 
   static func check(_ range: VideoRange) throws(InvalidPropertyValue) {
-    do { try range.check() } catch { throw InvalidPropertyValue(error.description) }
+    do { try range.validate() } catch { throw InvalidPropertyValue(error.description) }
   }
 }
 

@@ -1,0 +1,116 @@
+import GStreamerKit
+import SDLApp
+
+/// Caps reduced to the sizes that a ``VideoRangeFilter`` supports.
+struct CapsRestriction {
+  let filter: VideoRangeFilter
+  /// Whether the caps are those of upstream. They stay one structure each, for the order of what downstream prefers;
+  /// what downstream offers is split, the head unit's sizes first.
+  let isUpstream: Bool
+
+  /// Lists of widths and of heights with more combinations than this are treated as ranges.
+  private static let maximumCombinations = 256
+
+  /// What is left of `caps`, in their order.
+  func apply(to caps: borrowing Caps) -> Caps {
+    var result = Caps()
+    for index in 0..<caps.count {
+      guard let structure = caps.structure(at: index) else { continue }
+      let features = caps.features(at: index)
+      switch sizes(in: structure) {
+      case .all:
+        if let copy = structure.copy() { result.merge(copy, features: features) }
+      case .boxes(let boxes):
+        for box in boxes {
+          guard let narrowed = narrowed(structure, to: box) else { continue }
+          // Leaves out what is there already.
+          result.merge(narrowed, features: features)
+        }
+      }
+    }
+    return result
+  }
+
+  /// What is left of the sizes of a structure.
+  private enum Sizes {
+    case all
+    case boxes([VideoSizeBox])
+  }
+
+  private func sizes(in structure: StructureView) -> Sizes {
+    let (width, height) = (CapsSizes.Field(structure, "width"), CapsSizes.Field(structure, "height"))
+    if case .absent = width, case .absent = height, isUpstream, structure.hasName("video/x-h264") {
+      // The size of this H.264 is only in its parameter sets.
+      return .all
+    }
+    if case .values(let widths) = width, case .values(let heights) = height,
+      widths.count * heights.count <= Self.maximumCombinations
+    {
+      let sizes = widths.flatMap { width in heights.map { VideoSize(width, $0) } }
+      let accepted = sizes.filter(filter.supports)
+      return accepted.count < sizes.count ? .boxes(accepted.map(Self.box)) : .all
+    }
+    let bounds = VideoSizeBox(width: width.bounds, height: height.bounds)
+    let displays = filter.acceptedDisplays.compactMap(\.streamSize).filter {
+      bounds.width.contains($0.width) && bounds.height.contains($0.height)
+    }
+    let boxes = displays.map(Self.box) + filter.ranges.boxes(within: bounds)
+    return .boxes(isUpstream ? [Self.hull(boxes)].compactMap(\.self) : boxes)
+  }
+
+  private static func box(_ size: VideoSize) -> VideoSizeBox {
+    VideoSizeBox(width: size.width...size.width, height: size.height...size.height)
+  }
+
+  /// The smallest box around all of them; nil if there are none.
+  private static func hull(_ boxes: [VideoSizeBox]) -> VideoSizeBox? {
+    guard let first = boxes.first else { return nil }
+    return boxes.dropFirst().reduce(first) { hull, box in
+      VideoSizeBox(
+        width: min(hull.width.lowerBound, box.width.lowerBound)...max(hull.width.upperBound, box.width.upperBound),
+        height: min(hull.height.lowerBound, box.height.lowerBound)...max(hull.height.upperBound, box.height.upperBound)
+      )
+    }
+  }
+
+  /// A copy of the structure with the sizes that are in `box` too; nil if there are none.
+  private func narrowed(_ structure: StructureView, to box: VideoSizeBox) -> Structure? {
+    func range(_ range: ClosedRange<Int>) -> ClosedRange<Int32> {
+      Int32(clamping: range.lowerBound)...Int32(clamping: range.upperBound)
+    }
+    guard let copy = structure.copy(), copy.restrict("width", to: range(box.width)),
+      copy.restrict("height", to: range(box.height))
+    else { return nil }
+    return copy
+  }
+}
+
+extension CapsRestriction {
+  /// At most so many reasons are made, of which a warning has ``RangeFilter/maximumReasons``.
+  private static let maximumReasons = 1000
+
+  /// Why nothing is left of `caps`, as texts for a warning; empty if something is.
+  func rejectionReasons(for caps: borrowing Caps) -> [String] {
+    guard apply(to: caps).isEmpty else { return [] }
+    var reasons: [String] = []
+    for index in 0..<caps.count {
+      guard let structure = caps.structure(at: index), reasons.count < Self.maximumReasons else { continue }
+      // Raw video and H.264 often come in the same sizes.
+      for reason in self.reasons(for: structure) where !reasons.contains(reason) { reasons.append(reason) }
+    }
+    return reasons
+  }
+
+  private func reasons(for structure: StructureView) -> [String] {
+    let (width, height) = (CapsSizes.Field(structure, "width"), CapsSizes.Field(structure, "height"))
+    if case .values(let widths) = width, case .values(let heights) = height,
+      widths.count * heights.count <= Self.maximumCombinations
+    {
+      return widths.flatMap { width in heights.flatMap { filter.rejectionReasons(for: VideoSize(width, $0)) } }
+    }
+    let (widths, heights) = (width.bounds, height.bounds)
+    return [
+      "\(widths.lowerBound)–\(widths.upperBound)×\(heights.lowerBound)–\(heights.upperBound): no such size is in the ranges"
+    ]
+  }
+}
