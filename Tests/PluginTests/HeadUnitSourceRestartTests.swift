@@ -21,7 +21,7 @@ import Testing
     let steps: [() throws -> Void] = [
       { try app.register(name: "Old") },
       { try app.wait(for: .full) },
-      { _ = try app.requestVideo(VideoServiceParameters(width: 640, height: 480)) },
+      { _ = try app.requestVideo(VideoServiceParameters(videoProtocol: "WEBM", videoCodec: "VP8")) },
       { app.video([0, 0, 0, 1, 0x67]) },
       { try app.startVideo(VideoServiceParameters(width: 320, height: 240, videoProtocol: "RAW", videoCodec: "H265")) },
       { app.endVideo() },
