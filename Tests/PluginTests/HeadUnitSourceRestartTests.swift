@@ -21,12 +21,12 @@ import Testing
     let steps: [() throws -> Void] = [
       { try app.register(name: "Old") },
       { try app.wait(for: .full) },
-      { _ = try app.requestVideo(VideoServiceParameters(videoProtocol: "WEBM", videoCodec: "VP8")) },
       { try app.startVideo(VideoServiceParameters(width: 320, height: 240, videoProtocol: "RAW", videoCodec: "H265")) },
       { app.endVideo() },
       { try app.startVideo(.rtp320x240) },
       { app.endVideo() },
-      // Without a service, which costs the app its HMI level.
+      // A refusal, and data without a service, cost the app its HMI level.
+      { _ = try app.requestVideo(VideoServiceParameters(videoProtocol: "WEBM", videoCodec: "VP8")) },
       { app.video([0, 0, 0, 1, 0x67]) },
       { app.close() },
     ]
