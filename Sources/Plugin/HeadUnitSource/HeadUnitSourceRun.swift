@@ -60,7 +60,8 @@ final class HeadUnitSourceRun: Sendable {
   func begin(_ settings: HeadUnitSourceSettings, script: HeadUnitScript) throws(LinkError) -> String {
     let server = try HeadUnitServer(
       configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
-      admission: Self.admission, script: script, messageTrace: element.withReference { ProtocolLog($0.gstElement) }, clock: clock,
+      admission: Self.admission, script: script, messageTrace: element.withReference { ProtocolLog($0.gstElement) },
+      clock: clock,
       observer: self)
     server.setCondition(.activationStatus(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
     state.withLock { $0.server = server }
