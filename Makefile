@@ -1,4 +1,4 @@
-# The front door. `make demo` shows what this is, `make check` tests all of it.
+# `make demo` shows what this is, `make check` tests all of it.
 
 # PyGObject belongs to Debian's own Python, which need not be the first in PATH.
 PYTHON ?= /usr/bin/python3
@@ -7,17 +7,30 @@ build := $(CURDIR)/build
 plugin_folder := $(build)/gstreamer-1.0
 plugin := $(plugin_folder)/libgstsmartdevicelink.so
 swift_scratch := $(CURDIR)/.build
-head_unit := $(swift_scratch)/release/sdl-head-unit
+head_unit := $(build)/sdl-head-unit
 
+# The tests have a build folder of their own, so that they can be built beside the plugin.
+tests_scratch := $(build)/tests
+tests := $(tests_scratch)/debug/gst-smartdevicelinkPackageTests.xctest
+# A third of the compiler's time went into reading each module once for every few of its files and once more for its interface,
+# debug information, and an index of the system's modules. (SwiftPM needs the index of the tests.)
+tests_flags := -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 \
+  -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules
+run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
+  $(PYTHON) scripts/run-tests $(tests) --summary $(build)/test-summary
+
+# /usr/bin belongs to the distribution, and is not where what is built by hand goes.
+bindir ?= $(or $(PREFIX),/usr/local)/bin
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo timeline picture check bench lint test meson-check readme-check readme plugin head-unit packages install uninstall clean
-# Every target that builds uses SwiftPM's one build folder.
-.NOTPARALLEL:
+.PHONY: demo all timeline picture check check-repeatedly bench lint test tests meson-check install-check docs-check docs plugin head-unit packages install uninstall clean
 
 demo: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
+
+# What `make install` installs.
+all: plugin head-unit
 
 # Half a minute with all that can happen, drawn into demo/timeline.svg.
 timeline: plugin head-unit
@@ -27,23 +40,37 @@ timeline: plugin head-unit
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
-# The longest last, so that its result is what one sees.
-check: plugin readme-check meson-check test
+# The two builds run side by side, since each leaves a core idle now and then.
+check: packages
+	@echo "Building the plugin and the tests: some minutes in which nothing is printed."
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target docs-check meson-check install-check tests
+	$(run_tests)
 
-test: plugin
-	swift test --no-parallel --filter WholeProcess
-	GST_PLUGIN_PATH=$(plugin_folder) swift test --skip-build --skip WholeProcess
+test: plugin tests
+	$(run_tests)
+
+# Runs the tests TIMES times, beside BUSY busy loops.
+TIMES ?= 20
+BUSY ?= 0
+check-repeatedly: plugin tests
+	$(run_tests) --times $(TIMES) --busy $(BUSY)
+
+tests: packages
+	swift build --build-tests --scratch-path $(tests_scratch) $(tests_flags)
 
 # The release build is shared with `make plugin`, so that it happens once.
 meson-check: plugin
 	scripts/check-meson $(build)/meson $(swift_scratch)
 
-readme-check: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties
+install-check: all
+	scripts/check-install $(build)/installed
 
-# Puts the elements' properties into the README.
-readme: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/readme-properties --write
+docs-check: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties
+
+# Writes the tables of properties in docs/.
+docs: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties --write
 
 bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)
@@ -52,24 +79,28 @@ lint:
 	swift format lint --strict --recursive Sources Tests pipelines Package.swift
 
 plugin: packages
-	meson-wrap/build-plugin --output $(plugin) --scratch-path $(swift_scratch)
+	meson-wrap/build-product --product gstsmartdevicelink --output $(plugin) --scratch-path $(swift_scratch)
 
 head-unit: packages
-	swift build -c release --product sdl-head-unit
+	meson-wrap/build-product --product sdl-head-unit --output $(head_unit) --scratch-path $(swift_scratch)
 
 $(plugin):
 	$(MAKE) plugin
+
+$(head_unit):
+	$(MAKE) head-unit
 
 packages:
 	@scripts/install-packages
 
 # Installs what was built, since root need not have the Swift tool chain.
-install: $(plugin)
-	install -d "$(DESTDIR)$(pluginsdir)"
+install: $(plugin) $(head_unit)
+	install -d "$(DESTDIR)$(pluginsdir)" "$(DESTDIR)$(bindir)"
 	install -m 644 $(plugin) "$(DESTDIR)$(pluginsdir)/"
+	install -m 755 $(head_unit) "$(DESTDIR)$(bindir)/"
 
 uninstall:
-	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))"
+	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))" "$(DESTDIR)$(bindir)/$(notdir $(head_unit))"
 
 clean:
 	rm -rf .build build demo

@@ -33,10 +33,16 @@ let pluginLink: [LinkerSetting] = [
     ] + packedRelocations, release)
 ]
 
+/// One file that runs without the Swift tool chain.
+let programLink: [LinkerSetting] = [
+  .unsafeFlags(["-static-stdlib", "-use-ld=lld", "-Xlinker", "--gc-sections"] + packedRelocations, release)
+]
+
 let package = Package(
   name: "gst-smartdevicelink",
   products: [
-    .library(name: "gstsmartdevicelink", type: .dynamic, targets: ["CPluginEntry"])
+    .library(name: "gstsmartdevicelink", type: .dynamic, targets: ["CPluginEntry"]),
+    .executable(name: "sdl-head-unit", targets: ["sdl-head-unit"]),
   ],
   targets: [
     // Pure layers: bytes in, values out.
@@ -49,6 +55,9 @@ let package = Package(
     // Effects: one thread and one socket; libx264; Pango and Cairo.
     .target(name: "CLinux"),
     .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit", "CLinux"], swiftSettings: strict),
+    .executableTarget(
+      name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Sources/HeadUnitTool", swiftSettings: strict,
+      linkerSettings: programLink),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
     .systemLibrary(name: "CPangoCairo"),
@@ -76,9 +85,7 @@ let package = Package(
     .testTarget(name: "SDLAppTests", dependencies: ["TestSupport", "SDLApp", "SDLHeadUnit"], swiftSettings: strict),
     .testTarget(
       name: "SDLHeadUnitTests", dependencies: ["TestSupport", "SDLHeadUnit", "H264"], swiftSettings: strict),
-    .executableTarget(
-      name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Tests/HeadUnitTool", swiftSettings: strict),
-    .testTarget(name: "SDLLinkTests", dependencies: ["SDLLink"], swiftSettings: strict),
+    .testTarget(name: "SDLLinkTests", dependencies: ["TestSupport", "SDLLink"], swiftSettings: strict),
     .testTarget(
       name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: strict),
     .testTarget(

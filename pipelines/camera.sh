@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows a camera on the head unit: camera.sh [DEVICE], /dev/video0 if not given.
-# Expect the connection's progress and, on the head unit, the camera's picture; "no camera" where there is none.
+# Expect "Registered with" and, on the head unit, the camera's picture; "no camera" where there is none.
 # Needs gstreamer1.0-tools, -plugins-base and -good (v4l2src), and a camera. SDL_URI and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"
@@ -8,7 +8,7 @@ device=${1:-/dev/video0}
 
 if [ ! -e "$device" ]; then
   echo "no camera: there is no $device"
-  # What test runners take for "skipped".
+  # Test runners take this status for "skipped".
   exit 77
 fi
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows this computer's desktop on the head unit, scaled to its screen.
-# Expect the connection's progress and, on the head unit, your desktop as it changes; Ctrl-C ends it.
+# Expect "Registered with" and, on the head unit, your desktop as it changes; Ctrl-C ends it.
 # Needs gstreamer1.0-tools, -plugins-base, -good; xvfb if there is no display. SDL_URI and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-# Shows a drive as the app sees it: connection, registration, HMI level, stream, and each second what was delivered.
-# Expect one line for each event with the seconds since the start; the exit status tells whether pictures were delivered.
+# Shows a drive from the app's side: connection, registration, HMI level, stream, and each second what was delivered.
+# Expect a line for each event with the seconds since the start; the exit status is 0 if pictures were delivered.
 # Needs python3-gi, gir1.2-gstreamer-1.0 and the plugin in GST_PLUGIN_PATH; for the default picture also gstreamer1.0-x.
 
 import argparse
@@ -44,16 +44,16 @@ class Drive:
             self.on_message(bus, bus.pop_filtered(Gst.MessageType.ERROR))
         else:
             self.loop.run()
-        # The loop has ended, so the goodbye waits on the bus; going to NULL would empty it unread.
-        self.pipeline.set_state(Gst.State.READY)
+        # The last messages come while the pipeline goes to NULL, which would flush the bus.
+        self.pipeline.set_property("auto-flush-bus", False)
+        self.pipeline.set_state(Gst.State.NULL)
         while message := bus.pop():
             self.on_message(bus, message)
-        self.pipeline.set_state(Gst.State.NULL)
         return self.report_total()
 
     def end(self):
         self.pipeline.send_event(Gst.Event.new_eos())
-        # A file that waits for the driver lets no end pass.
+        # A file that waits for the driver holds the end of the stream back.
         GLib.timeout_add_seconds(3, self.loop.quit)
         return GLib.SOURCE_REMOVE
 
@@ -76,7 +76,7 @@ class Drive:
             self.say(message.parse_info()[0].message)
         elif message.type == Gst.MessageType.PROGRESS:
             kind, _, text = message.parse_progress()
-            # What a completed connection has found is in the message sdl-connected.
+            # sdl-connected says more about a completed connection.
             if kind != Gst.ProgressType.COMPLETE:
                 self.say(text)
         elif message.type == Gst.MessageType.PROPERTY_NOTIFY:
@@ -130,7 +130,7 @@ class Drive:
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Streams a moving picture to a head unit and tells what happens.")
+    parser = argparse.ArgumentParser(description="Streams a moving picture to a head unit and prints what happens.")
     parser.add_argument("--uri", help="head unit, sdl://HOST[:PORT] (default: the built-in one)")
     parser.add_argument("--duration", type=float, default=0, help="seconds (default: until the source ends or Ctrl-C)")
     parser.add_argument("--source", default=DEFAULT_SOURCE, help="pipeline in front of the sink (default: %(default)s)")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-# Shows H.264 from any encoder that is installed, in the size, rate and bitrate that the head unit takes: encoder.py [NAME].
-# Expect a line with the encoder's name, size, frame rate and bitrate; and again, when the head unit resizes or changes its limits.
-# Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-bad and the plugin in GST_PLUGIN_PATH. SDL_URI and NUM_BUFFERS may be set.
+# Shows H.264 from any encoder that is installed, in the size, rate and bitrate that the head unit accepts: encoder.py [NAME].
+# Expect a line with the encoder, size, frame rate and bitrate, and another when the head unit resizes or changes its limits.
+# Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-bad and the plugin. SDL_URI and NUM_BUFFERS may be set.
 
 import os
 import signal
@@ -12,13 +12,13 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
-# What each needs to be quick and steady, and how many of its units of bitrate are a kbit/s.
+# For each its options for low delay and a steady bitrate, and how many of its units of bitrate are a kbit/s.
 ENCODERS = {
     "vah264enc": ("rate-control=cbr key-int-max=30 b-frames=0", 1),
     "openh264enc": ("rate-control=bitrate gop-size=30 complexity=low", 1000),
     "x264enc": ("tune=zerolatency speed-preset=superfast key-int-max=30", 1),
 }
-# What the app would like: the head unit may take less.
+# Used unless the head unit accepts only less.
 FRAME_RATE = 15
 KILOBITS = 600
 
@@ -26,7 +26,7 @@ KILOBITS = 600
 class Encoder:
     def __init__(self, name, uri, pictures):
         options, self.kilobit = ENCODERS[name]
-        # The size is nobody's business here: the sink's caps hold it, and the encoder hands them on to the source.
+        # The size needs no code: the encoder passes the sink's caps on to the source.
         self.pipeline = Gst.parse_launch(
             f"videotestsrc num-buffers={pictures} ! capsfilter name=rate ! {name} {options} name=encoder"
             f" ! video/x-h264,profile=constrained-baseline ! h264parse ! sdlvideosink name=sink uri={uri}")
@@ -35,7 +35,7 @@ class Encoder:
         self.follow(None)
 
     def follow(self, capability):
-        """Sets what caps of H.264 do not hold: frame rate and bitrate."""
+        """Sets frame rate and bitrate, which the caps of H.264 do not carry."""
         limits = [capability.get_value(name) if capability and capability.has_field(name) else None
                   for name in ("preferred-fps", "max-bitrate")]
         self.frame_rate = min(FRAME_RATE, limits[0] or FRAME_RATE)
@@ -48,7 +48,7 @@ class Encoder:
               f" {self.frame_rate} fps, {self.kilobits} kbit/s", flush=True)
 
     def run(self):
-        """Returns what went wrong, or nothing."""
+        """Returns the text of an error, or None."""
         self.sink.add_property_notify_watch("head-unit", True)
         self.pipeline.set_state(Gst.State.PLAYING)
         bus = self.pipeline.get_bus()
@@ -73,7 +73,7 @@ def main():
     name = next((name for name in wanted if name in ENCODERS and Gst.ElementFactory.find(name)), None)
     if not name:
         print("no encoder: none of", ", ".join(wanted), "is installed and known here")
-        # What test runners take for "skipped".
+        # Test runners take this status for "skipped".
         sys.exit(77)
     try:
         encoder = Encoder(name, os.environ.get("SDL_URI", "sdl+builtin:default"), os.environ.get("NUM_BUFFERS", -1))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Shows a film on the head unit: decoded, scaled, and in a size that the app supports: film.sh [FILE]. Without FILE it makes one.
-# Expect "sdl-stream-started" with width=480, height=320, the first size of SDL Core's head unit that suits a film.
+# Shows a film on the head unit, in a size that suits films, without its sound: film.sh [FILE]. Without FILE it makes one.
+# Expect "sdl-stream-started" with width=480, height=320, the first size of SDL Core's head unit in these ranges.
 # Needs gstreamer1.0-tools and -plugins-base, and whatever decodes FILE. SDL_URI and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows an H.264 file as it is, without encoding it again: h264-file.sh [FILE]. Without FILE it makes a short one.
-# Expect the connection's progress and the file at its own speed; its size must be one that the head unit takes.
+# Expect "Registered with" and the file at its own speed; its size must be one that the head unit accepts.
 # Needs gstreamer1.0-tools, -plugins-base, -bad and, to make a file, -ugly. SDL_URI and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"

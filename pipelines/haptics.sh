@@ -1,6 +1,6 @@
 #!/bin/sh
-# Shows what can be touched in the picture to a head unit that is worked with a knob: two buttons, in pixels of the picture.
-# Expect "sdl-stream-started"; the head unit in another terminal, .build/release/sdl-head-unit, prints "2 haptic rectangles".
+# Tells a head unit with a knob instead of a touch screen what can be selected: two buttons, in pixels of the picture.
+# Expect "sdl-stream-started"; the head unit in another terminal, build/sdl-head-unit, prints "2 haptic rectangles".
 # Needs gstreamer1.0-tools and gstreamer1.0-plugins-base. SDL_URI and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"

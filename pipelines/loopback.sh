@@ -4,14 +4,15 @@
 # Needs gstreamer1.0-tools, -plugins-base, -good (jpegenc), -bad (h264parse) and -libav. SDL_PORT and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"
-# By default none that another head unit is likely to have.
+# A port that no other head unit is likely to use.
 port=${SDL_PORT:-$((20000 + $$ % 10000))}
 folder=${1:-$(dirname "$0")/../build/loopback}
 pictures=${NUM_BUFFERS:--1}
 mkdir -p "$folder"
 
-# Two things let the pipeline start, although nothing arrives before the app plays: async=false, and no decodebin.
-# The app makes some pictures more than shall arrive, since it makes the first before it knows the head unit's size.
+# Nothing arrives before the app plays, so the file sink must not wait for a first picture (async=false), and the decoder
+# is named, because decodebin would wait for data. The app makes five pictures more than should arrive, because it makes
+# the first one before it knows the head unit's size.
 exec gst-launch-1.0 \
   sdlheadunitsrc port="$port" num-buffers="$pictures" ! h264parse ! avdec_h264 ! videoconvert ! jpegenc ! \
     multifilesink location="$folder/%05d.jpeg" max-files=75 async=false \

@@ -13,12 +13,12 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
-# rsvgoverlay draws over a picture that is there, in BGRA.
+# rsvgoverlay draws over pictures in BGRA.
 PIPELINE = """videotestsrc is-live=true pattern=black ! video/x-raw,format=BGRA,framerate=15/1 !
   rsvgoverlay name=map fit-to-frame=true ! videoconvert !
   clockoverlay time-format=%H:%M halignment=right valignment=top ypad=6 font-desc="Sans Bold 22" shaded-background=false !
   sdlvideosink name=sink app-name=Map gestures=true"""
-# The size in which the map is drawn.
+# Size of the drawing in map.svg.
 WIDTH, HEIGHT = 800, 480
 MAP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "map.svg")
 FLAG = """<g transform="translate({x} {y})"><circle r="26" fill="#e0452c" opacity="0.25"/>
@@ -52,7 +52,7 @@ class Map:
             self.on_tap(structure.get_value("x"), structure.get_value("y"))
 
     def on_tap(self, x, y):
-        """In pixels of the picture, whatever size the head unit has chosen."""
+        """Takes the place in pixels of the stream, whose size the head unit has chosen."""
         picture = self.sink.get_static_pad("sink").get_current_caps().get_structure(0)
         print(f"tap at ({x:.0f}, {y:.0f})", flush=True)
         self.draw(FLAG.format(x=x * WIDTH / picture.get_value("width"), y=y * HEIGHT / picture.get_value("height")))

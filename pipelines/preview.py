@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Shows the app's picture on the head unit and, beside that, in a window here, which never waits for the car.
-# Expect the window at once, also while no head unit is there, or it does not read, or shows another app; Ctrl-C ends it.
+# Expect the window at once, even if no head unit is there, or it hangs, or shows another app; Ctrl-C ends it.
 # Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-base, -x and the plugin in GST_PLUGIN_PATH.
 
 import argparse
@@ -14,9 +14,9 @@ gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
 SOURCE = "videotestsrc is-live=true horizontal-speed=4 ! video/x-raw,width=800,height=480 ! timeoverlay"
-# The leaky queue drops pictures that the head unit does not take in time, so that they do not wait in the tee. With
-# suspend-policy=drop a source that could wait is not asked to. A head unit that is late is waited for as long as it takes.
-# The scaler is for the head unit alone; the window keeps the picture's own size.
+# The leaky queue drops pictures that the head unit does not read in time, so that they do not block the tee.
+# suspend-policy=drop never pauses the pipeline, and the long connect-timeout waits for a head unit that comes later.
+# The scaler is for the head unit only; the window keeps the picture's own size.
 BRANCHES = """tee name=picture
   picture. ! queue ! videoconvert ! {window}
   picture. ! queue max-size-buffers=1 leaky=downstream ! videoconvertscale !
@@ -32,7 +32,7 @@ def on_message(_bus, message, loop, failures):
     elif message.type == Gst.MessageType.WARNING:
         print("Warning:", message.parse_warning()[0].message, flush=True)
     elif message.type == Gst.MessageType.PROGRESS:
-        # Other than gst-launch-1.0, this goes to PLAYING before the connection is there.
+        # gst-launch-1.0 waits for the connection before PLAYING; this program does not.
         print(message.parse_progress()[2], flush=True)
 
 

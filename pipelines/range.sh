@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shows the app's say in the size: of the seven sizes of SDL Core's head unit, three fit these ranges.
+# Shows how an app limits the sizes that it supports: of the seven that SDL Core's head unit offers, three fit these ranges.
 # Expect "sdl-stream-started" with width=800, height=380; Ctrl-C ends it.
 # Needs gstreamer1.0-tools and gstreamer1.0-plugins-base. SDL_URI and NUM_BUFFERS may be set.
 set -eu

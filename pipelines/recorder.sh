@@ -4,7 +4,7 @@
 # Needs gstreamer1.0-tools, -plugins-base, -bad (h264parse) and -good (mp4mux). SDL_PORT and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"
-# By default none that another head unit is likely to have.
+# A port that no other head unit is likely to use.
 port=${SDL_PORT:-$((20000 + $$ % 10000))}
 file=${1:-$(dirname "$0")/../build/recording.mp4}
 mkdir -p "$(dirname "$file")"
@@ -14,6 +14,6 @@ gst-launch-1.0 videotestsrc num-buffers="${NUM_BUFFERS:--1}" ! video/x-raw,frame
 app=$!
 trap 'kill "$app" 2>/dev/null || :' EXIT
 trap 'exit 130' INT TERM
-# An MP4 file is complete only with its end: that is what eos-on-disconnect is for, and -e for Ctrl-C.
+# An MP4 file needs its end: eos-on-disconnect provides it when the app leaves, -e when you press Ctrl-C.
 gst-launch-1.0 -e sdlheadunitsrc port="$port" eos-on-disconnect=true ! h264parse ! mp4mux ! filesink location="$file"
 wait "$app"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Shows a head unit that resizes the app's window while it streams, to each of a few sizes in turn.
+# Shows a head unit that resizes the app's window while it streams, to several sizes in turn.
 # Expect a line for each with both sizes, the time to the first new frame and the frames that were lost; then exit status 0.
 # Needs python3-gi, gir1.2-gstreamer-1.0, the program sdl-head-unit (--head-unit) and the plugin in GST_PLUGIN_PATH.
 
@@ -14,13 +14,13 @@ from gi.repository import GLib, Gst  # noqa: E402
 
 SIZES = ["480x320", "320x480", "1280x720", "800x480"]
 SOURCE = "videotestsrc is-live=true pattern=ball ! video/x-raw,framerate=30/1"
-PATIENCE_SECONDS = 10
+TIMEOUT_SECONDS = 10
 
 
 def wait_for(bus, name):
-    """The element message of this name; an error ends the program."""
+    """Returns the next element message of this name; an error ends the program."""
     while message := bus.timed_pop_filtered(
-            PATIENCE_SECONDS * Gst.SECOND, Gst.MessageType.ELEMENT | Gst.MessageType.ERROR):
+            TIMEOUT_SECONDS * Gst.SECOND, Gst.MessageType.ELEMENT | Gst.MessageType.ERROR):
         if message.type == Gst.MessageType.ERROR:
             sys.exit(message.parse_error()[0].message)
         if message.has_name(name):

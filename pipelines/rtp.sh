@@ -1,5 +1,5 @@
 #!/bin/sh
-# Streams H.264 in RTP packets, which SDL Core's head unit takes as well as the plain byte stream that it lists first.
+# Streams H.264 in RTP packets, which SDL Core's head unit accepts beside the plain byte stream that it lists first.
 # Expect "sdl-stream-started" with protocol=RTP; Ctrl-C ends it.
 # Needs gstreamer1.0-tools and gstreamer1.0-plugins-base. SDL_URI and NUM_BUFFERS may be set.
 set -eu

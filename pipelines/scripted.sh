@@ -1,22 +1,22 @@
 #!/bin/sh
-# Shows an app on a head unit that does what a behaviour script says: scripted.sh [SCRIPT], scripts/suspend.txt if not given.
-# Expect what head unit and app tell of it, such as sdl-hmi-status and sdl-stream-stopped, and with a display a window.
+# Shows an app on a head unit that follows a behaviour script: scripted.sh [SCRIPT], scripts/suspend.txt if not given.
+# Expect the messages of both sides, such as sdl-hmi-status and sdl-stream-stopped, and with a display a window.
 # Needs gstreamer1.0-tools, -plugins-base, -libav and -x. SDL_PORT and NUM_BUFFERS may be set.
 set -eu
 folder=$(dirname "$0")
 . "$folder/environment.sh"
 script=${1:-$folder/scripts/suspend.txt}
-# By default none that another head unit is likely to have.
+# A port that no other head unit is likely to use.
 port=${SDL_PORT:-$((20000 + $$ % 10000))}
 window="videoconvert ! autovideosink"
 [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || window=fakesink
 
-# The sizes and formats of SDL Core's head unit, among which an app can choose when some are refused.
+# preset=core offers several sizes and formats, so that an app whose first choice is refused can make another.
 gst-launch-1.0 -m sdlheadunitsrc script="$script" preset=core port="$port" ! decodebin ! $window &
 head_unit=$!
 trap 'kill "$head_unit" 2>/dev/null || :; wait' EXIT
 trap 'exit 130' INT TERM
-# A script with a mistake ends it at once, and says which.
+# With a mistake in the script the head unit ends at once and names the line.
 sleep 1
 kill -0 "$head_unit" 2>/dev/null || wait "$head_unit"
 gst-launch-1.0 -m videotestsrc is-live=true num-buffers="${NUM_BUFFERS:--1}" ! timeoverlay ! \

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Shows the sink's counters in ten lines of Python: an app asks for them with the property sdl-stats, whenever it likes.
+# Shows the sink's counters in ten lines of Python: the property sdl-stats can be read at any time.
 # Expect six lines, one a second: frames that came, frames that were sent, and the bitrate of the last second.
 # Needs python3-gi, gir1.2-gstreamer-1.0 and the plugin in GST_PLUGIN_PATH.
 import gi, time

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Shows the smallest pipeline: a test pattern on the head unit that is built into the element.
-# Expect a notice that no uri is set, the connection's progress, and no window; Ctrl-C ends it.
+# Shows the smallest pipeline: a test pattern, streamed to the head unit that is built into the sink.
+# Expect a notice that no uri is set, then "Registered with", and no window; Ctrl-C ends it.
 # Needs gstreamer1.0-tools and gstreamer1.0-plugins-base. SDL_URI and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"

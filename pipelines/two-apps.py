@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Shows two apps on one head unit: one has the screen, the other is registered and waits at NONE until the first has gone.
-# Expect what the head unit says of each: the second goes from NONE to FULL, and streams, when the first is unregistered.
+# Expect the head unit's messages about each: the second goes from NONE to FULL, and streams, when the first is unregistered.
 # Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-libav and the plugin in GST_PLUGIN_PATH.
 
 import os
@@ -14,12 +14,12 @@ from gi.repository import GLib, Gst  # noqa: E402
 
 PATTERNS = {"Map": "ball", "Radio": "smpte"}
 SECONDS_ON_SCREEN = 2
-PATIENCE_SECONDS = 20
+TIMEOUT_SECONDS = 20
 
 
 def start_head_unit():
     window = "autovideosink" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else "fakesink"
-    # The pipeline ends with the head unit: apps come and go.
+    # This pipeline is the head unit. It runs on while apps come and go.
     pipeline = Gst.parse_launch(f"sdlheadunitsrc name=head-unit port=0 ! decodebin ! videoconvert ! {window}")
     pipeline.set_state(Gst.State.PLAYING)
     return pipeline
@@ -34,10 +34,10 @@ def start_app(name, port):
 
 
 def wait_for(pipeline, message_name, app):
-    """Tells all that the head unit says, until it says this about this app."""
+    """Prints all messages of the head unit until this one about this app; returns that one."""
     bus = pipeline.get_bus()
     while message := bus.timed_pop_filtered(
-            PATIENCE_SECONDS * Gst.SECOND, Gst.MessageType.ELEMENT | Gst.MessageType.ERROR):
+            TIMEOUT_SECONDS * Gst.SECOND, Gst.MessageType.ELEMENT | Gst.MessageType.ERROR):
         if message.type == Gst.MessageType.ERROR:
             sys.exit(message.parse_error()[0].message)
         structure = message.get_structure()

@@ -9,7 +9,7 @@ width=${2:-800} height=${3:-480}
 
 if ! gst-inspect-1.0 --exists wpesrc; then
   echo "no web engine: install gstreamer1.0-wpe for the element wpesrc"
-  # What test runners take for "skipped".
+  # Test runners take this status for "skipped".
   exit 77
 fi
 

@@ -1,17 +1,16 @@
-/// The choice of the font size: the largest with which the wrapped text keeps its height and its lines their width.
+/// The largest font size with which a wrapped text fits into the height, and its lines into the width.
 struct FontSize {
   /// In pixels.
   static let range = 1...300
 
-  /// How many times larger the font must become before a broken word is the lesser evil.
-  ///
-  /// A name that is a little too long is better set smaller, but a web address must not make a whole text illegible.
+  /// Words are broken only if the font becomes more than this many times larger by it: a name that is a little too long is
+  /// set smaller, but a web address must not make the whole text illegible.
   static let gainThatBreaksWords = 3
 
   let pixels: Int
   let wrap: WrappedText.Wrap
 
-  /// Returns nil when the text does not even fit with the smallest font.
+  /// Nil when the text does not even fit with the smallest font.
   init?(for text: borrowing WrappedText, heightLimit: Double) {
     let broken = Self.largest { size in
       text.fits(fontSize: size, wrap: .wordsAndCharacters, heightLimit: heightLimit)
@@ -27,7 +26,8 @@ struct FontSize {
     }
   }
 
-  /// Bisects `range`; a few kerned pairs aside, a text that fits also fits with a smaller font.
+  /// The largest size that fits, found by bisection: apart from a few kerned pairs, a text that fits also fits with a
+  /// smaller font.
   static func largest(upTo limit: Int = range.upperBound, where fits: (Int) -> Bool) -> Int? {
     guard !fits(limit) else { return limit }
     // Below `low` everything fits, and nothing from `high` on.

@@ -1,15 +1,14 @@
 import CPangoCairo
 
-/// A text in white on black, for a head unit to show while the app has no picture for it.
+/// A picture with a text in white on black, for a head unit to show while the app is in the background.
 ///
 /// The text is wrapped, left aligned (right aligned where its script runs from the right) and centred vertically, in
-/// the largest system font up to 300 pixels that leaves the margins free. sdl_ios draws its picture with these rules,
-/// but fails where this one stays black: when the text does not fit, and when there is no font
-/// or no Pango.
+/// the largest system font up to 300 pixels that leaves the margins free, as in sdl_ios. The picture is black when the
+/// text does not fit, and when there is no font or no Pango.
 ///
-/// Can be drawn by several threads at once.
+/// Several threads may draw pictures at once.
 public struct NoticePicture: Equatable, Sendable {
-  /// Free on the left and on the right, as a part of the width. sdl_ios also keeps twice this *width* free in height.
+  /// The margin on each side, as a fraction of the width; as in sdl_ios, also that above and below.
   static let inset = 0.05
   /// No encoder takes pictures with longer sides; Cairo's limit is twice this.
   static let longestSide = 16_384
@@ -45,14 +44,14 @@ public struct NoticePicture: Equatable, Sendable {
     if fontSize != nil {
       Self.map(&pixels, to: levels)
     } else {
-      // What a failed attempt left is covered.
+      // Overwrites what a failed attempt may have drawn.
       pixels = [UInt8](repeating: levels.lowerBound, count: stride * height)
     }
     self.luma = pixels
     self.fontSize = fontSize
   }
 
-  /// Adds the share of each pixel that the text covers, from 0 to 255, and returns the size of its font.
+  /// Draws the coverage of each pixel by the text, from 0 to 255, and returns the size of the font; nil if that failed.
   private static func draw(
     _ text: String, in pixels: inout [UInt8], width: Int, height: Int, stride: Int
   ) -> Int? {

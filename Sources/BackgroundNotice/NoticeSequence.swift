@@ -1,10 +1,10 @@
 import X264Encoder
 
-/// A background notice encoded ahead: an IDR picture with its parameter sets, and repeats of a few bytes each.
+/// A background notice encoded in advance: an IDR picture with its parameter sets, and repeats of a few bytes each.
 ///
-/// Encoded when the stream starts and sent when the app leaves the foreground, at a moment at which nothing should be
-/// left to do. With settings like the stream's the parameter sets are the stream's too, so that the head unit's decoder
-/// goes on. The stream must itself go on with an IDR picture afterwards.
+/// Encoded when the stream starts, so that it can be sent at once when the app leaves the foreground. With the stream's
+/// settings, the parameter sets are the stream's too, so that the head unit's decoder continues. After the notice, the
+/// stream must continue with an IDR picture.
 public struct NoticeSequence: Sendable {
   /// One picture in Annex B form.
   public struct AccessUnit: Equatable, Sendable {
@@ -13,12 +13,12 @@ public struct NoticeSequence: Sendable {
     public let isKeyFrame: Bool
   }
 
-  /// What sdl_ios sends when the app leaves the foreground.
+  /// The number of pictures that sdl_ios sends when the app leaves the foreground.
   public static let standardCount = 30
 
-  /// The IDR picture, then the repeats. They have to be sent in this order; after the last one the first may follow.
+  /// The IDR picture, then the repeats. They have to be sent in this order, and may be sent again from the first.
   public let accessUnits: [AccessUnit]
-  /// What the pictures show.
+  /// The picture that they show.
   public let picture: NoticePicture
 
   /// Draws and encodes `text`; when it does not fit, the pictures are black.
@@ -27,8 +27,8 @@ public struct NoticeSequence: Sendable {
   ///   - settings: those of the stream. The sequence differs in the pixel format, the number of threads, the key-frame
   ///     interval and the options that make repeats small.
   ///   - count: pictures in all, at least one.
-  ///   - logLevel: x264's warnings are about trials that are too large, and about options that meet the fixed quantizer.
-  /// - Throws: ``EncoderError`` as ``X264Encoder`` does; nothing is to be expected with settings of a stream that runs.
+  ///   - logLevel: below errors, x264 warns of key frames that are then encoded anew, and of the fixed quantizer.
+  /// - Throws: ``EncoderError`` as ``X264Encoder`` does; the settings of a running stream cause none.
   public init(
     text: String, settings: EncoderSettings, count: Int = standardCount, logLevel: LogLevel = .error,
     log: @escaping LogHandler
@@ -53,7 +53,7 @@ public struct NoticeSequence: Sendable {
     self.accessUnits = accessUnits
   }
 
-  /// The finest that the stream itself uses.
+  /// The finest quantizer that the stream itself uses.
   private static let finestQuantizer = 22
   /// Tried one after the other while the key frame is too large. Six steps halve the precision.
   private static let coarserQuantizers = [28, 34, 40, 46, 51]

@@ -1,11 +1,10 @@
-/// What a background notice says.
+/// The text of a background notice.
 public enum NoticeText {
-  /// Unicode scalars of a text that are drawn; what follows is left out, so that the work is bounded.
-  ///
-  /// A notice is read at a glance: a text of this length is already far too long.
+  /// The most Unicode scalars of a text that are drawn, which bounds the work. A notice that is to be read at a glance is
+  /// much shorter.
   public static let lengthLimit = 1000
 
-  /// The wording when the user gives none.
+  /// The default text.
   ///
   /// - Parameter appName: as the head unit lists the app; may be empty.
   public static func standard(appName: String) -> String {
@@ -13,8 +12,8 @@ public enum NoticeText {
     return "To see \(name.isEmpty ? "the app" : name) again, open it where it runs, once that is safe."
   }
 
-  /// The part of `text` that is laid out: control characters but line ends become spaces, and white space at the ends,
-  /// which would push the rest out of the middle, is gone.
+  /// The part of `text` that is laid out: control characters other than line ends become spaces, and white space at both
+  /// ends, which would move the text off the centre, is removed.
   static func drawable(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(lengthLimit) {

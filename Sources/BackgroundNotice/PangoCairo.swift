@@ -1,6 +1,6 @@
 import CPangoCairo
 
-/// Pango and Cairo, loaded when they are asked for first.
+/// Pango and Cairo, loaded on first use.
 enum PangoCairo {
   /// Nil when they are not installed.
   static let functions: CPangoCairoFunctions? = {

@@ -2,8 +2,8 @@ import CPangoCairo
 
 /// A text in the system font, wrapped into lines of a given width. Lengths are in pixels.
 ///
-/// It has a font map of its own: Pango can be used by several threads at once as long as they share no font map. What
-/// Fontconfig and Cairo share below has locks.
+/// It has a font map of its own, because Pango can be used by several threads at once only if they share no font map.
+/// Fontconfig and Cairo have locks.
 struct WrappedText: ~Copyable {
   /// Where a line may end.
   enum Wrap {
@@ -18,7 +18,7 @@ struct WrappedText: ~Copyable {
   private let font: OpaquePointer
   private let lineWidth: Int32
 
-  /// Returns nil when there is no font.
+  /// Nil when there is no font.
   init?(_ text: String, lineWidth: Double, library: CPangoCairoFunctions) {
     guard let map = library.pango_cairo_font_map_new() else { return nil }
     defer { library.g_object_unref(UnsafeMutableRawPointer(map)) }
@@ -27,7 +27,7 @@ struct WrappedText: ~Copyable {
     Self.setScalable(context, library)
     guard let font = library.pango_font_description_from_string("Sans") else { return nil }
     library.pango_font_description_set_absolute_size(font, Double(PANGO_SCALE))
-    // Without this question Pango would complain on the terminal when there is no font.
+    // Without this check, Pango would print a warning when there is no font.
     guard let loaded = library.pango_context_load_font(context, font), let layout = library.pango_layout_new(context)
     else {
       library.pango_font_description_free(font)
@@ -47,8 +47,8 @@ struct WrappedText: ~Copyable {
     library.g_object_unref(UnsafeMutableRawPointer(layout))
   }
 
-  /// Every length grows with the font size then, without steps from the pixel grid, and the user's settings for
-  /// sharper text on a screen do not change the picture.
+  /// Switches hinting off: all lengths are then proportional to the font size, and the user's settings for sharper text
+  /// on a screen do not change the picture.
   private static func setScalable(_ context: OpaquePointer, _ library: CPangoCairoFunctions) {
     let options = library.cairo_font_options_create()
     library.cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)

@@ -36,7 +36,12 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
   /// A copy of the values.
   public var current: Values { state.withLock { $0.values } }
 
-  /// The reasons of values that were refused before there was a bus, in the order of the properties. They are removed.
+  /// The reasons of values that were refused before there was a bus, in the order of the properties.
+  public var refusals: [ElementError] {
+    state.withLock { $0.refusals.sorted { $0.key < $1.key }.map(\.value) }
+  }
+
+  /// The same; they are removed.
   public func takeRefusals() -> [ElementError] {
     state.withLock { state in
       defer { state.refusals = [:] }

@@ -1,12 +1,12 @@
-/// Cuts a byte stream (Annex B) that comes in messages into access units.
+/// Divides a byte stream (Annex B) that comes in messages into access units.
 ///
-/// SDL carries one byte stream and says nothing of its cuts. Most apps send an access unit per message, some a message
-/// per NAL unit, others pieces of a file. The end of an access unit is known for certain only when the next one begins
-/// (H.264, 7.4.1.2.3); waiting for that costs the time of a picture. So the first access unit waits, or is ended by
-/// ``flush()`` when nothing more comes; once a message has begun where an access unit does, the ends of messages count
-/// as ends of access units, until a message shows that they are not.
+/// SDL carries a byte stream, and does not say where messages end. Most apps send an access unit per message, some a
+/// message per NAL unit, others pieces of a file. The end of an access unit is certain only when the next one begins
+/// (H.264, 7.4.1.2.3), and waiting for that would delay every picture by one frame. So only the first access unit waits,
+/// or is ended by ``flush()`` when nothing more comes. Once a message has begun with an access unit, the ends of messages
+/// count as ends of access units, until a message contradicts that.
 public struct AccessUnitAssembler: Sendable {
-  private enum Cuts: Sendable {
+  private enum Alignment: Sendable {
     case unknown
     /// Messages end where access units do.
     case aligned
@@ -15,17 +15,17 @@ public struct AccessUnitAssembler: Sendable {
 
   /// Larger ones are dropped, in bytes.
   public let maximumSize: Int
-  private var cuts = Cuts.unknown
-  /// From the beginning of an access unit on.
+  private var alignment = Alignment.unknown
+  /// The bytes since the beginning of the current access unit.
   private var pending: [UInt8] = []
-  /// Where in ``pending`` the next start code is looked for.
+  /// The bytes of ``pending`` before this have been searched for start codes.
   private var scanned = 0
   /// Whether ``pending`` has a slice.
   private var hasPicture = false
-  /// How many access units were too large.
+  /// The number of access units that were dropped because of their size.
   public private(set) var oversizedCount = 0
 
-  /// An assembler at the start of a stream.
+  /// Creates an assembler at the start of a stream.
   public init(maximumSize: Int = 16 << 20) {
     self.maximumSize = maximumSize
   }
@@ -33,21 +33,23 @@ public struct AccessUnitAssembler: Sendable {
   /// Whether ``flush()`` would return something.
   public var hasPendingPicture: Bool { hasPicture }
 
-  /// Takes the next message; returns the access units that are complete. A message that is just one of them is returned
-  /// as it is.
+  /// Adds the next message; returns the access units that are complete. A message that is exactly one of them is returned
+  /// without copying.
   public mutating func append(_ message: [UInt8]) -> [[UInt8]] {
     let beginning = Beginning(of: message)
-    if pending.isEmpty, cuts == .aligned, beginning == .accessUnit, Self.isSinglePicture(message) { return [message] }
-    if hasPicture || (pending.isEmpty && cuts == .aligned) { learn(from: beginning) }
+    if pending.isEmpty, alignment == .aligned, beginning == .accessUnit, Self.isSinglePicture(message) {
+      return [message]
+    }
+    if hasPicture || (pending.isEmpty && alignment == .aligned) { learn(from: beginning) }
     guard pending.count + message.count <= maximumSize else {
       oversizedCount += 1
       startOver()
       return []
     }
-    // An access unit that is pushed as a whole is not copied.
+    // Avoids copying an access unit that comes as a whole.
     if pending.isEmpty { pending = message } else { pending += message }
     var units = cutPending()
-    if cuts == .aligned, let unit = flush() { units.append(unit) }
+    if alignment == .aligned, let unit = flush() { units.append(unit) }
     return units
   }
 
@@ -65,21 +67,21 @@ public struct AccessUnitAssembler: Sendable {
   }
 
   private mutating func learn(from beginning: Beginning) {
-    switch (cuts, beginning) {
-    case (.unknown, .accessUnit): cuts = .aligned
-    case (_, .middle): cuts = .anywhere
+    switch (alignment, beginning) {
+    case (.unknown, .accessUnit): alignment = .aligned
+    case (_, .middle): alignment = .anywhere
     case (_, .accessUnit): break
     }
   }
 
-  /// Takes complete access units off ``pending``.
+  /// Removes the complete access units from ``pending``.
   private mutating func cutPending() -> [[UInt8]] {
     var units: [[UInt8]] = []
     var unitStart = 0
     let stream = pending
     stream.withUnsafeBytes { bytes in
       while let start = StartCode.end(ofNextIn: bytes, from: scanned) {
-        // The byte behind the header tells the first slice of a picture.
+        // The byte after the header shows whether it is the first slice of a picture.
         guard start + 1 < bytes.count else { return }
         let type = NALUnitType(header: bytes[start])
         let startsPicture = type.startsSlice && bytes[start + 1] & 0x80 != 0
@@ -102,7 +104,7 @@ public struct AccessUnitAssembler: Sendable {
 }
 
 extension AccessUnitAssembler {
-  /// What stands at the front of a message.
+  /// What a message begins with.
   private enum Beginning {
     case accessUnit
     /// The rest of a NAL unit, or another slice of a picture.
@@ -120,7 +122,7 @@ extension AccessUnitAssembler {
     }
   }
 
-  /// Whether an access unit is all that is in the bytes, which begin with one.
+  /// Whether a message that begins with an access unit is exactly one.
   private static func isSinglePicture(_ message: [UInt8]) -> Bool {
     message.withUnsafeBytes { bytes in
       var hasPicture = false

@@ -1,4 +1,4 @@
-/// What a sender or a receiver has to know about an access unit before it handles it.
+/// The properties of an access unit that senders and receivers decide by.
 ///
 /// The scan stops at the first slice: parameter sets stand in front of the picture that they begin, and when one
 /// slice of a picture is an IDR slice all are (H.264, 7.4.1.2.3 and 7.4.1.2.4). Of a large picture only the first
@@ -16,7 +16,7 @@ public struct AccessUnitSummary: Equatable, Sendable {
 
   public var hasSequenceParameterSet: Bool { sequenceParameterSet != nil }
 
-  /// Looks through one access unit in Annex B form, up to its first slice.
+  /// Scans one access unit in Annex B form, up to its first slice.
   public init(scanning bytes: UnsafeRawBufferPointer) {
     var unitStart = StartCode.end(ofNextIn: bytes, from: 0)
     while let start = unitStart, start < bytes.count {

@@ -1,6 +1,6 @@
 /// The NAL units of a byte stream with start codes (H.264, Annex B).
 ///
-/// Bytes in front of the first start code, and start codes with nothing behind them, are passed over. The bytes are
+/// Bytes in front of the first start code, and start codes with nothing behind them, are skipped. The bytes are
 /// borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is allocated.
 public struct AnnexB: Sequence {
   private let bytes: UnsafeRawBufferPointer

@@ -1,8 +1,8 @@
-/// What a NAL unit holds: the low five bits of its first byte (H.264, table 7-1).
+/// The type of a NAL unit: the low five bits of its first byte (H.264, table 7-1).
 public struct NALUnitType: RawRepresentable, Hashable, Sendable {
   public var rawValue: UInt8
 
-  /// Any number; only 0…31 occur in a stream.
+  /// Creates a type from any number; only 0…31 occur in a stream.
   public init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
@@ -25,13 +25,13 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
   public static let endOfStream = NALUnitType(rawValue: 11)
   public static let fillerData = NALUnitType(rawValue: 12)
 
-  /// Whether such a unit starts a slice of the primary picture. Partitions B and C only continue one.
+  /// Whether a unit of this type starts a slice of the primary picture. Partitions B and C only continue one.
   public var startsSlice: Bool {
     self == .nonIDRSlice || self == .idrSlice || self == .dataPartitionA
   }
 }
 
-/// Where a NAL unit lies in an Annex B byte stream.
+/// The place of a NAL unit in an Annex B byte stream.
 public struct NALUnit: Equatable, Sendable {
   public let type: NALUnitType
   /// Offsets into the scanned bytes, from the NAL unit's first byte; without start code and without the zero bytes

@@ -16,7 +16,8 @@ struct ParameterSetStore<ParameterSet: Sendable>: Sendable {
     entries.first { $0.id == id }?.parameterSet
   }
 
-  /// Takes a NAL unit; whether it changes what is known. After one that can't be read nothing is.
+  /// Adds a NAL unit; one that can't be read removes all parameter sets.
+  /// - Returns: Whether the parameter sets have changed.
   mutating func update(
     _ nalUnit: UnsafeRawBufferPointer, id: (ParameterSet) -> Int,
     parse: (UnsafeRawBufferPointer) throws(SequenceParameterSet.Malformed) -> ParameterSet

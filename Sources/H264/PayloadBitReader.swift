@@ -1,24 +1,24 @@
 /// Reads the syntax elements of a NAL unit's payload, from the most significant bit (H.264, 7.2 and 9.1).
 struct PayloadBitReader {
   private var bytes: [UInt8] = []
-  /// Offset of the byte behind the one that is being read.
+  /// The offset of the byte after the one that is being read.
   private var nextIndex = 0
-  /// Zero bytes right in front of that offset.
+  /// The number of zero bytes directly before that offset.
   private var zeros = 0
   private var current: UInt8 = 0
-  /// Of `current`, the lowest ones.
+  /// The number of bits in `current`, from the lowest, that are not read yet.
   private var unreadBitCount = 0
 
-  /// Has nothing to read before ``restart(payload:maximumByteCount:)``.
+  /// Creates a reader without bytes; ``restart(payload:maximumByteCount:)`` gives it some.
   init() {}
 
-  /// Takes the bytes behind the NAL unit's header, no more than `maximumByteCount`. The emulation prevention bytes
-  /// (00 00 **03**) are passed over.
+  /// Creates a reader of the bytes after the NAL unit's header, of no more than `maximumByteCount`. Emulation prevention
+  /// bytes (00 00 **03**) are skipped.
   init(payload: some Collection<UInt8>, maximumByteCount: Int) {
     restart(payload: payload, maximumByteCount: maximumByteCount)
   }
 
-  /// Begins to read something else; allocates only when that is longer than anything before.
+  /// Starts to read another payload; allocates only if it is longer than any before.
   mutating func restart(payload: some Collection<UInt8>, maximumByteCount: Int) {
     bytes.removeAll(keepingCapacity: true)
     bytes.append(contentsOf: payload.prefix(maximumByteCount))

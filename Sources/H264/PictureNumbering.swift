@@ -1,4 +1,4 @@
-/// The part of a sequence parameter set that says how pictures are counted, in decoding order and in output order.
+/// The part of a sequence parameter set that defines how pictures are numbered, in decoding order and in output order.
 struct PictureNumbering: Equatable, Sendable {
   enum OrderCount: Equatable, Sendable {
     /// Type 0: each slice header carries the low bits, this many.

@@ -1,4 +1,4 @@
-/// The part of a picture parameter set that shapes slice headers (H.264, 7.3.2.2).
+/// The part of a picture parameter set that slice headers depend on (H.264, 7.3.2.2).
 struct PictureParameterSet: Equatable, Sendable {
   let id: Int
   let sequenceParameterSetID: Int

@@ -7,7 +7,7 @@ struct RTPAccessUnitAssembly: Sendable {
   private let maximumSize: Int
   private var bytes: [UInt8] = []
   private var isOversized = false
-  /// Where the NAL unit that comes in pieces begins, with its start code.
+  /// The offset of the incomplete NAL unit in `bytes`, where its start code is.
   private var fragment: (start: Int, type: NALUnitType)?
 
   init(timestamp: UInt32, hasLoss: Bool, maximumSize: Int) {
@@ -16,13 +16,13 @@ struct RTPAccessUnitAssembly: Sendable {
     self.maximumSize = maximumSize
   }
 
-  /// Packets are missing here.
+  /// Packets were lost.
   mutating func noteLoss() {
     hasLoss = true
     dropFragment()
   }
 
-  /// Gives up a NAL unit that is not complete, and returns its type.
+  /// Removes an incomplete NAL unit, and returns its type.
   @discardableResult
   mutating func dropFragment() -> NALUnitType? {
     guard let fragment = fragment.take() else { return nil }
@@ -35,14 +35,14 @@ struct RTPAccessUnitAssembly: Sendable {
     return faults
   }
 
-  /// What can be used; nil when there is nothing.
+  /// The access unit without an incomplete NAL unit; nil when it is empty.
   mutating func finish(hasMarker: Bool) -> RTPDepacketizer.AccessUnit? {
     dropFragment()
     guard !bytes.isEmpty else { return nil }
     return RTPDepacketizer.AccessUnit(bytes: bytes, timestamp: timestamp, hasMarker: hasMarker, hasLoss: hasLoss)
   }
 
-  /// Takes a packet; returns whether a NAL unit ends with it.
+  /// Adds the payload of a packet; returns whether a NAL unit ends with it.
   mutating func take(_ packet: Span<UInt8>, _ header: RTPHeader) -> Bool {
     guard let range = Self.payloadRange(of: packet) else {
       faults.append(.packetStructure(sequenceNumber: header.sequenceNumber))
@@ -66,7 +66,7 @@ struct RTPAccessUnitAssembly: Sendable {
     return true
   }
 
-  /// What is left without header, contributing sources, extension and padding (RFC 3550, 5.1 and 5.3.1).
+  /// The packet without header, contributing sources, extension and padding (RFC 3550, 5.1 and 5.3.1).
   private static func payloadRange(of packet: Span<UInt8>) -> Range<Int>? {
     var start = RTPHeader.byteCount + Int(packet[0] & 0x0F) * 4
     if packet[0] & 0x10 != 0 {
@@ -136,7 +136,7 @@ struct RTPAccessUnitAssembly: Sendable {
     return isLast
   }
 
-  /// Begins a NAL unit, with a header byte of its own if it has been taken apart.
+  /// Begins a NAL unit; `header` is its first byte, if that is not part of `unit`.
   private mutating func append(_ header: UInt8?, _ unit: Span<UInt8>) {
     guard hasRoom(for: unit.count + 5) else { return }
     bytes.append(contentsOf: [0, 0, 0, 1])

@@ -2,21 +2,22 @@
 /// in.
 ///
 /// Takes single NAL units, STAP-A and FU-A; payload type and source are free and may change. An access unit ends with
-/// the marker bit on the last piece of a NAL unit, or where the timestamp changes. What breaks a rule is reported, and
-/// the rest is used as far as it goes. Memory is bounded, if ``next()`` is called until it returns nil.
+/// the marker bit on the last piece of a NAL unit, or where the timestamp changes. A packet that breaks a rule is reported
+/// and used as far as possible; where the framing is broken, the stream ends. Memory is bounded, if ``next()`` is called
+/// until it returns nil.
 public struct RTPDepacketizer: Sendable {
-  /// A picture with what belongs to it.
+  /// The NAL units of one picture.
   public struct AccessUnit: Equatable, Sendable {
     /// Annex B, with a start code of four bytes in front of each NAL unit. Never empty.
     public var bytes: [UInt8]
-    /// Of all its packets.
+    /// The RTP timestamp of its packets.
     public var timestamp: UInt32
     /// The last packet had the marker bit.
     public var hasMarker: Bool
-    /// Packets are missing in it or directly in front of it.
+    /// Packets were lost in it or directly before it.
     public var hasLoss: Bool
 
-    /// Memberwise.
+    /// Creates an access unit.
     public init(bytes: [UInt8], timestamp: UInt32, hasMarker: Bool, hasLoss: Bool) {
       self.bytes = bytes
       self.timestamp = timestamp
@@ -25,22 +26,22 @@ public struct RTPDepacketizer: Sendable {
     }
   }
 
-  /// What a stream is made of.
+  /// What is found in the stream.
   public enum Item: Equatable, Sendable {
     case accessUnit(AccessUnit)
     case fault(RTPFault)
   }
 
-  /// In bytes of Annex B.
+  /// Larger access units are dropped; in bytes of Annex B.
   public let maximumAccessUnitSize: Int
   private var reader = RTPStreamReader()
-  /// Of the packet that was read last, the next one at the end.
+  /// The items of the packet that was read last, in reverse order.
   private var items: [Item] = []
   private var unit: RTPAccessUnitAssembly?
   private var expectedSequenceNumber: UInt16?
   private var lastTimestamp: UInt32?
 
-  /// A depacketiser at the start of a stream.
+  /// Creates a depacketizer at the start of a stream.
   public init(maximumAccessUnitSize: Int = 16 << 20) {
     self.maximumAccessUnitSize = maximumAccessUnitSize
   }
@@ -62,7 +63,7 @@ public struct RTPDepacketizer: Sendable {
   public mutating func next() -> Item? {
     while items.isEmpty, let item = reader.next() {
       switch item {
-      case .garbage(let firstBytes): items.append(.fault(.framing(firstBytes: firstBytes)))
+      case .invalidFraming(let firstBytes): items.append(.fault(.framing(firstBytes: firstBytes)))
       case .packet(let header, let bytes): take(header, bytes)
       }
       // A packet yields at most a handful of items.
@@ -71,13 +72,13 @@ public struct RTPDepacketizer: Sendable {
     return items.popLast()
   }
 
-  /// What there is of the last access unit, when no more bytes will come.
+  /// The incomplete last access unit, when no more bytes will come; nil when there is none.
   public mutating func finish() -> AccessUnit? {
     defer { unit = nil }
     return unit?.finish(hasMarker: false)
   }
 
-  /// Sequence numbers and timestamps may begin anew, as they do where a sender sets its encoder up again.
+  /// Accepts any next sequence number and timestamp, as after a restart of the sender's encoder.
   public mutating func expectRestart() {
     expectedSequenceNumber = nil
     lastTimestamp = nil

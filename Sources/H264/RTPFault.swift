@@ -1,6 +1,6 @@
 /// A rule of RTP, of its framing or of its H.264 payload that a sender broke.
 public enum RTPFault: Equatable, Sendable {
-  /// Bytes that are no packet with its length in front (RFC 4571); the first of the run.
+  /// Bytes that are no packet with its length in front (RFC 4571); the first 16 of them. What follows is not read.
   case framing(firstBytes: [UInt8])
   /// Extension, contributing sources or padding do not fit into the packet (RFC 3550, 5.1).
   case packetStructure(sequenceNumber: UInt16)

@@ -11,10 +11,10 @@ public struct RTPHeader: Equatable, Sendable {
   public var sequenceNumber: UInt16
   /// When to show the picture, in units of 1/90 000 s from an arbitrary start, modulo 2³².
   public var timestamp: UInt32
-  /// Names the sender.
+  /// The sender's number (SSRC).
   public var synchronizationSource: UInt32
 
-  /// Memberwise.
+  /// Creates a header; of the payload type only seven bits count.
   public init(
     hasMarker: Bool, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, synchronizationSource: UInt32
   ) {
@@ -27,13 +27,16 @@ public struct RTPHeader: Equatable, Sendable {
 
   /// Reads the twelve bytes at `offset`, which the caller has checked to exist; nil for another version than 2.
   init?(decoding bytes: Span<UInt8>, at offset: Int) {
-    guard bytes[offset] >> 6 == 2 else { return nil }
+    guard Self.isSupportedVersion(bytes[offset]) else { return nil }
     hasMarker = bytes[offset + 1] & 0x80 != 0
     payloadType = bytes[offset + 1] & 0x7F
     sequenceNumber = UInt16(bytes[offset + 2]) << 8 | UInt16(bytes[offset + 3])
     timestamp = (4..<8).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }
     synchronizationSource = (8..<12).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }
   }
+
+  /// Whether a header of version 2 can begin with this byte.
+  static func isSupportedVersion(_ firstByte: UInt8) -> Bool { firstByte >> 6 == 2 }
 
   /// Writes ``byteCount`` bytes at `offset`: version 2, without padding, extension and contributing sources.
   func write(to destination: UnsafeMutableRawBufferPointer, at offset: Int) {
@@ -42,11 +45,6 @@ public struct RTPHeader: Equatable, Sendable {
     destination.storeBytes(of: sequenceNumber.bigEndian, toByteOffset: offset + 2, as: UInt16.self)
     destination.storeBytes(of: timestamp.bigEndian, toByteOffset: offset + 4, as: UInt32.self)
     destination.storeBytes(of: synchronizationSource.bigEndian, toByteOffset: offset + 8, as: UInt32.self)
-  }
-
-  /// Whether both packets belong to one stream.
-  func isOfSameStream(as other: RTPHeader) -> Bool {
-    payloadType == other.payloadType && synchronizationSource == other.synchronizationSource
   }
 }
 
@@ -57,6 +55,6 @@ extension NALUnitType {
   /// FU-A: a piece of a NAL unit.
   static let fragmentationUnit = NALUnitType(rawValue: 28)
 
-  /// What a packet can hold as it is, and what the others are made of.
+  /// Whether it is a type of H.264 itself and not one of RFC 6184's packet types.
   var isPlain: Bool { (1...23).contains(rawValue) }
 }

@@ -4,10 +4,10 @@
 /// NAL units go as they are, parameter sets and delimiters too, in a packet of their own or in FU-A pieces; nothing is
 /// aggregated. Payload is never copied: see ``RTPPackets``.
 ///
-/// A value: a caller that may have to take an access unit back works on a copy, and keeps it when the access unit is on
-/// its way. Numbers that are skipped look like a loss to the receiver.
+/// A value type, so that a caller can work on a copy and keep it only if the access unit is sent. Skipped sequence numbers
+/// would look like a loss to the receiver.
 public struct RTPPacketizer: Sendable {
-  /// What both SDL libraries use; the first of the dynamic numbers.
+  /// The number that both SDL libraries use; the first of the dynamic ones.
   public static let defaultPayloadType: UInt8 = 96
   /// The most that a length of 16 bits can announce.
   public static let maximumPacketSize = 65_535
@@ -21,7 +21,7 @@ public struct RTPPacketizer: Sendable {
   private var lastTicks: Int64?
   private var isInsideAccessUnit = false
 
-  /// A packetiser with given numbers.
+  /// Creates a packetizer with given numbers.
   /// - Parameters:
   ///   - sequenceNumber: of the first packet.
   ///   - timestamp: of the first access unit.
@@ -37,14 +37,14 @@ public struct RTPPacketizer: Sendable {
       synchronizationSource: synchronizationSource)
   }
 
-  /// A packetiser with random numbers, as RFC 3550 asks for (5.1).
+  /// Creates a packetizer with random numbers, as RFC 3550 requires (5.1).
   public init(packetSize: Int = maximumPacketSize, using generator: inout some RandomNumberGenerator) {
     self.init(
       sequenceNumber: .random(in: 0 ... .max, using: &generator), timestamp: .random(in: 0 ... .max, using: &generator),
       synchronizationSource: .random(in: 0 ... .max, using: &generator), packetSize: packetSize)
   }
 
-  /// For a new start of the video service: other random numbers, the same source.
+  /// Takes new random numbers but the same source, for a new start of the video service.
   public mutating func restart(using generator: inout some RandomNumberGenerator) {
     self = RTPPacketizer(
       sequenceNumber: .random(in: 0 ... .max, using: &generator), timestamp: .random(in: 0 ... .max, using: &generator),

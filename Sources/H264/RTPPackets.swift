@@ -4,9 +4,9 @@
 /// The access unit is borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is
 /// allocated.
 public struct RTPPackets: Sequence {
-  /// How many there are.
+  /// The number of packets.
   public let packetCount: Int
-  /// Size of all of them, with the lengths in front.
+  /// Their size in bytes, with the lengths in front.
   public let byteCount: Int
   private let accessUnit: UnsafeRawBufferPointer
   private let firstHeader: RTPHeader
@@ -36,7 +36,7 @@ public struct RTPPackets: Sequence {
     self.byteCount = byteCount
   }
 
-  /// Exactly ``packetCount``.
+  /// Equal to ``packetCount``.
   public var underestimatedCount: Int { packetCount }
 
   /// Starts at the first packet.

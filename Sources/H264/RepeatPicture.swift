@@ -1,12 +1,12 @@
-/// Makes a few bytes that show the last picture of a stream once more, without an encoder for the stream.
+/// Makes an access unit of a few bytes that shows the last picture of a stream again, without an encoder.
 ///
-/// Tell it every access unit that is sent, in order. When the stream falls silent, ``accessUnit()`` is a P picture with
-/// nothing but skipped macroblocks. It is no reference, so `frame_num` and picture order count of the pictures behind it
-/// remain right, and it may be sent any number of times. It has to be left out of what is observed.
+/// Pass every access unit that is sent to ``observe(_:)``, in order, but not the repeats. When the stream pauses,
+/// ``accessUnit()`` is a P picture in which all macroblocks are skipped. It is not a reference, so that `frame_num` and
+/// picture order count of the pictures after it remain valid, and it may be sent any number of times.
 ///
-/// Sent more than once in a row it departs from the letter of the standard: all repeats have the same picture order
-/// count (against 8.2.1), since only one fits between two pictures, and with order count type 2 no two pictures in a row
-/// may be without reference (7.4.2.1.1). Nor does it bring the timing messages that the stream may have promised.
+/// Several repeats in a row violate the standard in three points that decoders accept: all have the same picture order
+/// count (8.2.1), since only one fits between two pictures; with order count type 2, no two consecutive pictures may be
+/// non-reference pictures (7.4.2.1.1); and the timing messages that the stream may have announced are missing.
 public struct RepeatPicture: Sendable {
   /// Enough for a slice header with weights for 32 references.
   private static let maximumHeaderByteCount = 256
@@ -16,15 +16,15 @@ public struct RepeatPicture: Sendable {
   private var sequences = ParameterSetStore<SequenceParameterSet>()
   private var pictures = ParameterSetStore<PictureParameterSet>()
   private var reader = PayloadBitReader()
-  /// Nil until a key frame comes and after anything that is not understood.
+  /// Nil before the first key frame, and after anything that is not supported.
   private var position: StreamPosition?
   /// Nil when the last picture can't be repeated.
   private var skipped: SkippedPicture?
 
+  /// Creates the state at the start of a stream.
   public init() {}
 
-  /// Takes an access unit in Annex B form. Reads up to the first slice's header, and allocates nothing unless a parameter
-  /// set is new.
+  /// Reads an access unit in Annex B form up to the first slice's header. Allocates nothing unless a parameter set is new.
   ///
   /// An access unit in several blocks is observed block by block, until the result is true: the first slice was found.
   @discardableResult
@@ -43,10 +43,10 @@ public struct RepeatPicture: Sendable {
     return false
   }
 
-  /// An access unit that shows the last picture again; nil when none is known to do so in this stream.
+  /// An access unit that shows the last picture again; nil when none can be made.
   ///
-  /// Nil for interlaced streams, for those whose decoding order is not their output order or might not be, while the last
-  /// picture is not a reference, and after anything that is not understood up to the next key frame.
+  /// Nil for interlaced streams, for those whose decoding order is or may be different from the output order, while the
+  /// last picture is not a reference, and after anything that is not supported up to the next key frame.
   public func accessUnit() -> [UInt8]? {
     skipped?.accessUnit
   }

@@ -1,4 +1,4 @@
-/// A sequence parameter set: how large the pictures are, and what a decoder must be able to do (H.264, 7.3.2.1.1).
+/// A sequence parameter set: the size of the pictures, and what a decoder must support (H.264, 7.3.2.1.1).
 public struct SequenceParameterSet: Equatable, Sendable {
   /// Why bytes are not a sequence parameter set.
   public enum Malformed: Error, Equatable, Sendable {
@@ -39,7 +39,7 @@ public struct SequenceParameterSet: Equatable, Sendable {
   /// The most pictures that precede another in decoding and follow it in output (0 when there are no B frames); nil
   /// when the stream does not say.
   public var numReorderFrames: Int? { usability?.numReorderFrames }
-  /// Nil when the stream does not say, or nothing that can be meant.
+  /// Nil when the stream has none, or an impossible one.
   public var frameRate: FrameRate? { usability?.frameRate }
   /// Samples use 0…255 rather than 16…235; nil when the stream does not say, which means false.
   public var videoFullRange: Bool? { usability?.videoFullRange }
@@ -50,7 +50,7 @@ public struct SequenceParameterSet: Equatable, Sendable {
   /// A code point of ITU-T H.273; nil when the stream does not say.
   public var matrixCoefficients: UInt8? { usability?.matrixCoefficients }
 
-  /// Larger than any parameter set that keeps to the standard; bounds what is read of a hostile one.
+  /// Larger than any valid parameter set; bounds the work for a hostile one.
   private static let maximumByteCount = 8192
   /// Enough for 16384 pixels, more than level 6.2 allows.
   private static let maximumMacroblocks = 1024

@@ -1,20 +1,20 @@
-/// What a slice header says about the place of its picture in the stream (H.264, 7.3.3).
+/// The part of a slice header that places its picture in the stream (H.264, 7.3.3).
 ///
-/// Only frames, no fields. Values that the standard allows but that ``RepeatPicture`` does not follow are out of range.
+/// Only frames, no fields. Values that the standard allows but ``RepeatPicture`` does not support are out of range.
 struct SliceHeader {
   /// `frame_num`.
   let frameNumber: Int
-  /// `pic_order_cnt_lsb`; 0 when the stream does not count like that.
+  /// `pic_order_cnt_lsb`; 0 with an order count of another type.
   let orderCountLSB: Int
   let isBidirectional: Bool
-  /// The picture is kept as a short-term reference, so that it is the first one of the next picture.
+  /// The picture becomes a short-term reference, and so the first reference of the next picture.
   let isShortTermReference: Bool
 
-  /// Reads a slice header whose first three elements are still to come.
+  /// Reads a slice header from `frame_num` on.
   ///
   /// - Parameters:
   ///   - header: the NAL unit's first byte.
-  ///   - sets: looks up the parameter sets for a `pic_parameter_set_id`.
+  ///   - type: of the slice, which stands before `frame_num`.
   init(
     from reader: inout PayloadBitReader, sequence: SequenceParameterSet, picture: PictureParameterSet,
     type: SliceType, header: UInt8

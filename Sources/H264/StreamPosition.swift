@@ -1,4 +1,4 @@
-/// How far a stream has counted, in decoding order and in output order (H.264, 7.4.3 and 8.2.1).
+/// The numbers of the last picture of a stream, in decoding order and in output order (H.264, 7.4.3 and 8.2.1).
 struct StreamPosition: Sendable {
   let sequenceID: Int
   private let numbering: PictureNumbering
@@ -7,10 +7,10 @@ struct StreamPosition: Sendable {
   /// The picture order count of the last picture and of the last reference picture.
   private var orderCount: Int
   private var referenceOrderCount: Int
-  /// Between a picture and the next there is an unused order count, and none came that is shown before an earlier one.
+  /// So far there was an unused order count between any two pictures, and no picture is shown before an earlier one.
   private(set) var hasRoomForRepeat: Bool
 
-  /// Begins with an IDR picture. What was learnt of the same sequence counts on.
+  /// Creates the position of an IDR picture. `hasRoomForRepeat` is kept if the sequence is the same as before.
   init(keyFrame slice: SliceHeader, of sequence: SequenceParameterSet, after previous: StreamPosition?) {
     sequenceID = sequence.id
     numbering = sequence.numbering
@@ -22,18 +22,19 @@ struct StreamPosition: Sendable {
     hasRoomForRepeat = previous?.sequenceID == sequenceID ? previous?.hasRoomForRepeat ?? true : true
   }
 
-  /// `frame_num` of the picture behind the last reference picture.
+  /// `frame_num` of the picture after the last reference picture.
   var nextFrameNumber: Int {
     (frameNumber + 1) % (1 << numbering.frameNumberBitCount)
   }
 
-  /// `pic_order_cnt_lsb` right behind the last picture. Pictures usually have an even distance, since they count fields.
+  /// The `pic_order_cnt_lsb` that follows the last picture's. It is usually unused, since frames count two fields.
   var nextOrderCountLSB: Int {
     guard case .explicit(let bitCount) = numbering.orderCount else { return 0 }
     return (orderCount + 1) & ((1 << bitCount) - 1)
   }
 
-  /// Takes a picture that is no IDR picture; throws when pictures before it are missing.
+  /// Advances to a picture that is not an IDR picture.
+  /// - Throws: When pictures before it are missing.
   mutating func advance(to slice: SliceHeader, isReference: Bool) throws(SequenceParameterSet.Malformed) {
     guard slice.frameNumber == nextFrameNumber else { throw .outOfRange("frame_num") }
     if isReference { frameNumber = slice.frameNumber }

@@ -3,7 +3,7 @@ public struct FrameRate: Equatable, Sendable {
   public let numerator: Int
   public let denominator: Int
 
-  /// Nil for rates that no stream has: 0, and above 1000. A tick is the time of a field.
+  /// Nil for 0 and for more than 1000 pictures per second. A tick is the duration of a field.
   init?(unitsInTick: Int, timeScale: Int) {
     let ticks = unitsInTick.multipliedReportingOverflow(by: 2).partialValue
     guard timeScale > 0, ticks > 0, timeScale / ticks <= 1000 else { return nil }
@@ -14,7 +14,7 @@ public struct FrameRate: Equatable, Sendable {
   }
 }
 
-/// Video usability information: how the decoded samples are meant to be shown and buffered (H.264, annex E).
+/// Video usability information (VUI): how to display and buffer the decoded pictures (H.264, annex E).
 struct VideoUsability: Equatable, Sendable {
   private(set) var videoFullRange: Bool?
   private(set) var colourPrimaries: UInt8?

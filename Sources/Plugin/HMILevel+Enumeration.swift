@@ -2,28 +2,21 @@ import GStreamerKit
 import SDLMessages
 
 /// HMI levels as a GObject enumeration, in properties and messages of app and head unit.
-extension HMILevel {
-  static let enumeration = EnumType.register(
-    "GstSdlHMILevel",
-    [
-      (HMILevel.none.enumValue, "The app is not in use", "none"),
-      (HMILevel.background.enumValue, "The app is in the background", "background"),
-      (HMILevel.limited.enumValue, "Another screen is in front, video may run", "limited"),
-      (HMILevel.full.enumValue, "The app is in front", "full"),
-    ])
+extension HMILevel: ObjectEnumeration {
+  public static let objectType = EnumerationType<HMILevel>("GstSdlHMILevel")
 
-  /// The value in the enumeration.
-  var enumValue: Int32 {
+  public var row: EnumerationRow {
     switch self {
-    case .none: 0
-    case .background: 1
-    case .limited: 2
-    case .full: 3
+    case .none: .init(0, "none", "The app is not in use")
+    case .background: .init(1, "background", "The app is in the background")
+    case .limited: .init(2, "limited", "Another screen is in front, video may run")
+    case .full: .init(3, "full", "The app is in front")
     }
   }
+}
 
-  init?(enumValue: Int32) {
-    guard let level = Self.allCases.first(where: { $0.enumValue == enumValue }) else { return nil }
-    self = level
-  }
+extension HMILevel {
+  static var enumeration: GType { objectType.type }
+  var enumValue: Int32 { row.number }
+  init?(enumValue: Int32) { self.init(number: enumValue) }
 }

@@ -1,8 +1,8 @@
 import GStreamerKit
 import SDLLink
 
-/// What app and head unit say to each other: `GST_DEBUG=sdlprotocol:5` shows a line for each message.
-struct ProtocolLog: ConversationListener {
+/// The messages between app and head unit: `GST_DEBUG=sdlprotocol:5` shows a line for each.
+struct ProtocolLog: MessageTrace {
   static let category = LogCategory("sdlprotocol", "SmartDeviceLink conversation of app and head unit")
 
   private let name: String
@@ -17,9 +17,9 @@ struct ProtocolLog: ConversationListener {
     self.name = String(cString: name)
   }
 
-  var isListening: Bool { Self.category.isEnabled(GST_LEVEL_DEBUG) }
+  var isEnabled: Bool { Self.category.isEnabled(GST_LEVEL_DEBUG) }
 
-  func hear(_ line: String) {
+  func trace(_ line: String) {
     Self.category.log(GST_LEVEL_DEBUG, nil, "\(name): \(line)")
   }
 }

@@ -1,14 +1,15 @@
-/// Frames: the session's beginning and end, control frames, heartbeats.
+/// Frames: the start and the end of the session, control frames, heartbeats.
 extension AppSession {
-  /// More runs of garbage than this within a second end the session, as SDL Core does it.
+  /// More runs of garbage than this within a second end the session, as in SDL Core.
   private static let maximumGarbageRate = 10
-  /// How long the reason of an end may take to arrive behind the end itself.
-  private static let reasonPatience = Duration.milliseconds(500)
-  /// Smallest frame payload that is believed; anything less would flood the connection with headers.
+  /// How long to wait for OnAppInterfaceUnregistered, with its reason, after the head unit has ended the session.
+  private static let reasonTimeout = Duration.milliseconds(500)
+  /// The smallest frame payload that is used, in bytes: with less, most of what is sent would be headers.
   private static let minimumPayload: Int64 = 256
+  /// The largest frame payload that is used, in bytes.
   private static let maximumPayload: Int64 = 4 << 20
 
-  /// The first frame has a version-1 header; only apps of protocol 5 say more than that.
+  /// The first frame has a header of version 1; only apps of protocol 5 name their version in its payload.
   mutating func startSession() {
     let asked = configuration.maximumProtocolVersion
     let request = RPCServiceRequest(protocolVersion: asked.major >= 5 ? asked : nil)
@@ -112,11 +113,11 @@ extension AppSession {
     switch phase {
     case .finishing: end()
     case .endedByHeadUnit: break
-    default: phase = .endedByHeadUnit(deadline: now + Self.reasonPatience)
+    default: phase = .endedByHeadUnit(deadline: now + Self.reasonTimeout)
     }
   }
 
-  /// Begins the polite end; the rest follows the answers.
+  /// Begins to end the session step by step; each further step follows an answer.
   mutating func beginFinish() {
     let deadline = now + configuration.finishTimeout
     switch phase {
@@ -132,7 +133,7 @@ extension AppSession {
     }
   }
 
-  /// The registration is gone, or its end unanswered: the session is next.
+  /// Ends the session, when the registration has ended or its end was not answered.
   mutating func endSession() {
     guard case .finishing(.unregistering, let deadline) = phase else { return }
     phase = .finishing(.endingSession, deadline: deadline)
@@ -157,8 +158,9 @@ extension AppSession {
     actions.append(.send(frame.bytes))
   }
 
-  /// Payload per frame for a service that announced `mtu`: head units read the number as payload or as whole frame,
-  /// so that 12 bytes less is right for both. Before protocol 5 the version's own limit holds.
+  /// The largest payload of a frame, in bytes, for a service that announced `mtu`. Some head units mean the payload by
+  /// it and others the whole frame, so that 12 bytes less suits both. Before protocol 5 nothing is announced, and the
+  /// limit of SDL Core holds.
   func maximumPayload(mtu: Int64?) -> Int {
     let announced = mtu ?? sessionMTU ?? Int64(FrameLimits.corePayload)
     let payload = min(max(announced, Self.minimumPayload), Self.maximumPayload) - Int64(FrameHeader.maximumByteCount)

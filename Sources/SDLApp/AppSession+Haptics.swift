@@ -1,12 +1,17 @@
-/// Touchable rectangles, for head units that want to know of them.
+/// Touchable rectangles, for head units that ask for them.
 extension AppSession {
-  /// What can be touched in the pictures from now on; nil leaves the head unit as it is, an empty list clears.
+  /// The most result codes that are reported, and the longest of them in bytes: the specification has some 30, and what
+  /// a head unit makes up besides must not fill the memory.
+  static let maximumHapticRefusals = 32
+  static let longestResultCode = 100
+
+  /// Sets what can be touched in the pictures from now on; nil leaves the head unit as it is, an empty list clears.
   public mutating func setHapticRectangles(_ list: HapticRectangleList?, now: Duration) -> [Action] {
     guard haptics.list != list else { return [] }
     return perform(at: now) { $0.haptics.list = list }
   }
 
-  /// Head units take the request in FULL only, and only the pictures tell where the rectangles are.
+  /// Head units accept the request in FULL only, and the places of the rectangles depend on the size of the pictures.
   mutating func sendHapticRectangles() {
     let geometry = phase == .registered && videoGrant != nil && hmiStatus?.level == .full ? videoGeometry : nil
     guard let rectangles = haptics.next(geometry, now: now) else { return }
@@ -22,8 +27,10 @@ extension AppSession {
     guard !result.success else { return }
     let text = "\(result.resultCode)\(result.info.map { ": \($0)" } ?? "")"
     actions.append(.report(.diagnostic("SendHapticData failed, \(text)")))
-    // Out of FULL in the meantime, the refusal is what has to come.
-    guard hmiStatus?.level == .full, hapticRefusals.insert(result.resultCode).inserted else { return }
+    // If the app has left FULL meanwhile, the refusal was to be expected.
+    guard hmiStatus?.level == .full, hapticRefusals.count < Self.maximumHapticRefusals,
+      result.resultCode.utf8.count <= Self.longestResultCode, hapticRefusals.insert(result.resultCode).inserted
+    else { return }
     actions.append(.report(.hapticRectanglesRefused(resultCode: result.resultCode, info: result.info)))
   }
 }

@@ -2,7 +2,7 @@
 extension AppSession {
   /// RPC version that first had the video streaming capability.
   private static let capabilityVersion = RPCVersion(4, 5)
-  /// RPC version that first let the app tell its own.
+  /// RPC version that first had OnAppCapabilityUpdated.
   private static let appCapabilityVersion = RPCVersion(7, 1)
 
   mutating func register() {
@@ -39,7 +39,7 @@ extension AppSession {
     }
   }
 
-  /// A handshake that nobody answers would keep the head unit waiting for ever.
+  /// Refuses a TLS handshake, since a head unit would wait for ever for an answer.
   private mutating func receiveSecurityQuery(_ payload: [UInt8]) {
     guard let query = SecurityQuery(payload: payload), query.queryID == SecurityQuery.handshakeID else { return }
     let answer = SecurityQuery.notSupported(text: "this app does not encrypt")
@@ -54,7 +54,7 @@ extension AppSession {
     switch message.type {
     case .response:
       guard let function = requests.take(message) else {
-        return actions.append(.report(.diagnostic("ignored an answer to nothing: \(message.function)")))
+        return actions.append(.report(.diagnostic("ignored a response without a request: \(message.function)")))
       }
       receiveResponse(to: function, message.parameters)
     case .notification: receiveNotification(message.function, message.parameters)
@@ -133,15 +133,16 @@ extension AppSession {
       actions.append(
         .report(.diagnostic("the head unit's list of video capabilities is too long: \(count) were cut off")))
     }
-    // A service that goes on under another capability may be shown elsewhere; one that ends stays where it was.
+    // The running service may be shown in another place from now on; where the capability does not show its size any
+    // more, it is about to end.
     if let size = videoGrant?.size, let geometry = announcedGeometry(of: size) {
       if geometry.display != videoGeometry?.display { interruptTouches() }
       videoGeometry = geometry
     }
-    actions.append(.report(.videoCapability(video, fallbackSize: displaySize)))
+    actions.append(.report(.videoCapability(video, fallbackSize: fallbackSize)))
   }
 
-  /// Head units before RPC 4.5 take H.264 in the size of their display.
+  /// Goes on without a capability: head units before RPC 4.5 take H.264 in the size of their screen.
   private mutating func capabilityUnavailable() {
     guard case .registered = phase else { return }
     if let earlyCapabilityUpdate { return setCapability(earlyCapabilityUpdate) }
@@ -149,26 +150,23 @@ extension AppSession {
     guard isVideoSupported else { return fail(.videoNotSupported) }
     capability = .unavailable
     stream.startDelay = configuration.legacyStartDelay
-    actions.append(.report(.videoCapability(nil, fallbackSize: displaySize)))
+    actions.append(.report(.videoCapability(nil, fallbackSize: fallbackSize)))
   }
 
-  /// Tells the head unit, once in a session, which of its displays the app supports; in its own words.
-  mutating func tellSupport() {
-    guard !hasToldSupport, case .known(let video) = capability, let version = headUnit?.rpcVersion,
+  /// Sends the head unit, once in a session, those of the entries of its capability that the app supports (SDL-0296).
+  /// Displays of a list that it has replaced are not among them: SDL-0332 wants a part of what it announces.
+  mutating func announceSupportedDisplays() {
+    guard !hasAnnouncedDisplays, case .known(let video) = capability, let version = headUnit?.rpcVersion,
       version >= Self.appCapabilityVersion
     else { return }
     let supported = Set(supportedDisplays.map(\.identity))
     let entries = VideoDisplay.entries(of: video).filter { supported.contains($0.display.identity) }.map(\.entry)
     guard !entries.isEmpty else { return }
-    hasToldSupport = true
+    hasAnnouncedDisplays = true
     sendRPC(
       RPCMessage(
         type: .notification, function: .onAppCapabilityUpdated, correlationID: 0,
         parameters: OnAppCapabilityUpdated(supported: entries).json))
-  }
-
-  var displaySize: VideoSize? {
-    registration?.screenResolution.map { VideoSize($0.width, $0.height) }
   }
 
   private mutating func receiveNotification(_ function: FunctionID, _ parameters: JSONObject) {
@@ -188,7 +186,7 @@ extension AppSession {
         actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is not supported")))
       }
     default:
-      // Policy updates, icons, languages, hashes: nothing that a stream depends on, and nothing that must be answered.
+      // Policy updates, icons, languages, hashes: no stream depends on them, and none has to be answered.
       break
     }
   }
@@ -209,7 +207,9 @@ extension AppSession {
     guard case .registered = phase else { return }
     switch capability {
     case .known(let current):
-      let merged = current.updated(by: update)
+      let inUse = displayInUse
+      let merged = current.updated(by: update, inUse: inUse?.display)
+      noteChange(of: inUse, by: update)
       if merged != current { setCapability(merged) }
     case .unavailable: setCapability(update)
     case .unknown, .requested, .deferred:

@@ -1,13 +1,13 @@
 /// Touches on the pictures, from the head unit to the app.
 extension AppSession {
-  /// Touches count while there are pictures of the app that its user wants.
+  /// Reports touches while the app streams; while it is suspended, its pictures are not on the screen.
   mutating func receive(_ event: OnTouchEvent) {
     guard let videoGeometry, stream.summary == .streaming else { return }
     let actions = touches.receive(event, videoGeometry)
     if !actions.isEmpty { self.actions.append(.report(.touch(actions))) }
   }
 
-  /// The pictures that were touched are no longer there, or elsewhere.
+  /// Ends the touches under way, because the pictures are gone or shown in another place.
   mutating func interruptTouches() {
     if touches.interrupt() { actions.append(.report(.touchInterrupted)) }
   }

@@ -1,12 +1,14 @@
-/// The video service: from wishes to frames.
+/// The video service: from the app's request to the right to send.
 extension AppSession {
   /// What the video service has to be: HMI status × app state, the table that SDL-0033 began.
   var videoDemand: VideoDemand {
-    guard case .registered = phase, let wish else { return .closed(.app) }
+    guard case .registered = phase else { return .closed(.app) }
+    // First, because a driver who leaves ends the pauses between attempts, whatever the app asks for meanwhile.
     guard hmiStatus?.allowsVideo == true else { return .closed(.hmiStatus) }
+    guard let videoRequest else { return .closed(.app) }
     guard appState.isInForeground else { return .hold }
     switch capability {
-    case .known, .unavailable: return .stream(wish)
+    case .known, .unavailable: return .stream(videoRequest)
     case .unknown, .requested, .deferred: return .closed(.app)
     }
   }
@@ -20,7 +22,7 @@ extension AppSession {
     perform(stream.acknowledged(parameters, videoDemand, now: now))
   }
 
-  /// Acts on the difference between what is wished and what is.
+  /// Acts on the difference between what is demanded and what is there.
   mutating func reconcile() {
     perform(stream.reconcile(videoDemand, now: now))
   }
@@ -28,12 +30,12 @@ extension AppSession {
   mutating func perform(_ outputs: [VideoStream.Output]) {
     for output in outputs {
       switch output {
-      case .sendStartService(let wish):
-        tellSupport()
+      case .sendStartService(let request):
+        announceSupportedDisplays()
         let parameters = VideoServiceParameters(
-          width: Int32(clamping: wish.size.width), height: Int32(clamping: wish.size.height),
-          videoProtocol: wish.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
-        sendVideoControl(.startService, payload: wish.isBare ? [] : parameters.bytes(version: version))
+          width: Int32(clamping: request.size.width), height: Int32(clamping: request.size.height),
+          videoProtocol: request.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
+        sendVideoControl(.startService, payload: request.isBare ? [] : parameters.bytes(version: version))
       case .sendEndService:
         sendVideoControl(.endService)
       case .started(let accepted, let transport, let mtu):
@@ -58,15 +60,15 @@ extension AppSession {
         interruptTouches()
         actions.append(.report(.videoStopped(reason)))
       case .startFailed(let failure, let request, let retryAfter):
-        // An app that wishes nothing any more has nothing to decide.
-        guard case .registered = phase, wish != nil else { break }
+        // An app that asks for nothing any more has nothing to decide.
+        guard case .registered = phase, videoRequest != nil else { break }
         actions.append(.report(.videoStartFailed(failure, request: request, retryAfter: retryAfter)))
       }
     }
   }
 
-  /// Where pictures of `size` are shown that were asked for as `requested`. A size that the head unit insists on is
-  /// enlarged like the one it was asked for (sdl_ios); without capabilities nothing is.
+  /// Where pictures of `size` are shown that were asked for as `requested`. A size with which the head unit overrides the
+  /// requested one is enlarged like that one (sdl_ios).
   func geometry(of size: VideoSize, requested: VideoSize) -> VideoGeometry {
     if let announced = announcedGeometry(of: size) { return announced }
     guard let display = announcedDisplay(of: requested) else { return VideoGeometry(stream: size) }
@@ -78,15 +80,53 @@ extension AppSession {
     announcedDisplay(of: size).flatMap { VideoGeometry(stream: size, displays: [$0]) }
   }
 
-  /// Of two displays the one that the app supports.
+  /// Of several displays that show pictures of `size`, the first that the app supports.
   private func announcedDisplay(of size: VideoSize) -> VideoDisplay? {
-    guard case .known(let capability) = capability else { return nil }
-    let displays = VideoDisplay.displays(of: capability, screen: displaySize).filter { $0.streamSize == size }
+    let displays = announcedDisplays.filter { $0.streamSize == size }
     let supported = Set(supportedDisplays.map(\.identity))
     return displays.first { supported.contains($0.identity) } ?? displays.first
   }
 
-  /// Ends the stream because the session ends; on a session that stands the head unit is told.
+  private var announcedDisplays: [VideoDisplay] {
+    switch capability {
+    case .known(let capability): VideoDisplay.displays(of: capability, screen: screenSize)
+    case .unavailable: legacyDisplay.map { [$0] } ?? []
+    case .unknown, .requested, .deferred: []
+    }
+  }
+
+  /// The display of the service if there is one, else of what the app asks for.
+  var displayInUse: DisplayInUse? {
+    let sizes: [VideoSize?] =
+      switch stream.state {
+      case .open(let request, let accepted, _): [accepted, request.size]
+      case .starting(let request, _): [request.size]
+      case .closed, .ending: [videoRequest?.size]
+      }
+    for case let size? in sizes {
+      if let changedDisplay, changedDisplay.pictures == size { return changedDisplay }
+      if let display = announcedDisplay(of: size) { return DisplayInUse(pictures: size, display: display) }
+    }
+    return nil
+  }
+
+  /// Notes what `update` makes of the display in use, so that a further update finds it, although no display has the size
+  /// of the pictures any more.
+  mutating func noteChange(of inUse: DisplayInUse?, by update: VideoStreamingCapability) {
+    guard var inUse, update.preferredResolution == nil, update.additionalCapabilities == nil else {
+      changedDisplay = nil
+      return
+    }
+    let display = inUse.display
+    inUse.display = VideoDisplay(
+      size: display.size, scale: update.scale ?? display.scale,
+      diagonal: update.diagonalScreenSize ?? display.diagonal,
+      pixelsPerInch: update.pixelPerInch ?? display.pixelsPerInch)
+    changedDisplay = inUse
+  }
+
+  /// Ends the stream because the session ends. EndService is only sent when the app ends it, since otherwise the session
+  /// is already gone.
   mutating func stopVideo(_ reason: VideoStopReason) {
     let outputs = stream.reconcile(.closed(reason), now: now)
     perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService })

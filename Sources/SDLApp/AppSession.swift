@@ -16,15 +16,15 @@ public struct AppSession: Sendable {
     case close
   }
 
-  /// News for the app.
+  /// Something that the app learns.
   public enum Event: Equatable, Sendable {
     /// The session has begun; the app is not registered yet.
     case sessionStarted(ProtocolVersion)
     case registered(HeadUnitInfo)
-    /// Of the main window.
+    /// The status of the main window has changed, or was repeated.
     case hmiStatus(HMIStatus)
-    /// What video the head unit takes, at first and whenever it changes. `fallbackSize` is the display's size, for
-    /// head units that have no video capability.
+    /// What video the head unit takes, at first and whenever it changes. `fallbackSize` is for head units that announce
+    /// no size: that of the screen or, on an old screen that enlarges pictures, that of the pictures.
     case videoCapability(VideoStreamingCapability?, fallbackSize: VideoSize?)
     case videoStarted(VideoGrant)
     /// The app has left the foreground: the service and the grant are kept, but only a notice may still be sent.
@@ -35,15 +35,15 @@ public struct AppSession: Sendable {
     /// `retryAfter` is nil when nothing is tried again by itself.
     case videoStartFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
     case driverDistraction(OnDriverDistraction)
-    /// What happened at once, in pixels of the stream; one for each message of the head unit that makes sense.
+    /// The touches of one message of the head unit, in pixels of the stream.
     case touch([TouchAction])
-    /// The fingers that are down do not count any more, because the stream is suspended, stops, or is shown elsewhere.
+    /// The fingers that are down are to be forgotten, because the stream is suspended, stops, or is shown elsewhere.
     case touchInterrupted
-    /// The head unit refuses touchable rectangles although it asked for them; once for each code.
+    /// The head unit refuses touchable rectangles although it asked for them. Once for each code, up to 32.
     case hapticRectanglesRefused(resultCode: String, info: String?)
-    /// Something odd that did no harm, for the log.
+    /// Something unexpected without consequences, for the log.
     case diagnostic(String)
-    /// The session is over against the app's will. At most once.
+    /// The session has ended without the app having asked for it. At most once.
     case failed(AppSessionFailure)
   }
 
@@ -58,13 +58,13 @@ public struct AppSession: Sendable {
     public var language: String
     /// For the answer to the first request; head units whose HMI is still starting take long.
     public var sessionTimeout: Duration = .seconds(10)
-    /// For the answer to any RPC; head units give up on their HMI after 11 s.
+    /// For the answer to any RPC; SDL Core waits 11 s for its HMI.
     public var requestTimeout: Duration = .seconds(12)
-    /// For all of a polite end.
+    /// For all steps of ``AppSession/finish(now:)`` together.
     public var finishTimeout: Duration = .seconds(1)
-    /// Between heartbeats of our own; nil sends none. Head units begin theirs only after the first one.
+    /// Between heartbeats of the app; nil sends none. Head units send theirs only after the first of the app.
     public var heartbeatInterval: Duration?
-    /// For the answer to the first StartService of video; one that follows an unanswered one gets 12 s.
+    /// For the answer to a StartService of video; after an unanswered one, at least 12 s.
     public var videoStartTimeout: Duration = .seconds(5)
     /// The longest pause before video is tried again.
     public var longestVideoRetry: Duration = .seconds(30)
@@ -78,7 +78,7 @@ public struct AppSession: Sendable {
     /// Highest RPC version to ask for.
     public var maximumRPCVersion = RPCVersion(8, 0, 0)
 
-    /// With the usual times and versions.
+    /// Creates a configuration with the usual times and versions.
     public init(appName: String, appID: String, appType: AppHMIType, language: String) {
       self.appName = appName
       self.appID = appID
@@ -98,7 +98,7 @@ public struct AppSession: Sendable {
     case over
   }
 
-  /// Steps of the polite end.
+  /// Steps of ``finish(now:)``.
   enum Finish: Equatable {
     case unregistering
     case endingSession
@@ -112,6 +112,13 @@ public struct AppSession: Sendable {
     case deferred
     case known(VideoStreamingCapability)
     case unavailable
+  }
+
+  /// The display that the stream is made for.
+  struct DisplayInUse: Equatable {
+    /// The size of the pictures that are streamed or requested.
+    var pictures: VideoSize
+    var display: VideoDisplay
   }
 
   let configuration: Configuration
@@ -133,24 +140,28 @@ public struct AppSession: Sendable {
   var registration: RegisterAppInterfaceResponse?
   var hmiStatus: HMIStatus?
   var capability = CapabilityState.unknown
-  /// What was updated before it was known; newer than the answer that is still on its way.
+  /// Updates that came before the answer to GetSystemCapability, and are newer than it.
   var earlyCapabilityUpdate: VideoStreamingCapability?
 
-  var wish: VideoStartRequest?
-  /// What the app can stream of what the head unit can show.
+  /// The display in use as an update has changed it, while the pictures still have the size of before.
+  var changedDisplay: DisplayInUse?
+
+  /// The stream that the app asks for; nil for none.
+  var videoRequest: VideoStartRequest?
+  /// Those of the head unit's displays that the app can stream to.
   var supportedDisplays: [VideoDisplay] = []
-  var hasToldSupport = false
+  var hasAnnouncedDisplays = false
   var appState = AppState.foreground
   var stream = VideoStream()
-  /// That of the last ``VideoGrant``.
+  /// The epoch of the last ``VideoGrant``.
   public internal(set) var epoch: UInt32
   var lastMessageID: UInt32 = 0
 
-  /// Where the pictures of the present service, or of the last one, are on the display.
+  /// The place of the pictures of the present service, or of the last one, on the display.
   var videoGeometry: VideoGeometry?
   var touches = TouchTracker()
   var haptics = HapticDelivery()
-  /// Result codes that the app knows of.
+  /// Result codes that were reported to the app, at most ``maximumHapticRefusals``.
   var hapticRefusals: Set<String> = []
 
   /// The right to send video; nil while no byte may go out.
@@ -162,14 +173,16 @@ public struct AppSession: Sendable {
   /// Between the last heartbeat that was answered and its answer.
   public var roundTrip: Duration? { heartbeat.roundTrip }
 
-  /// A session before its connection. Its grants count on from `lastEpoch`, so that frames made for an earlier session
-  /// are never taken for its own.
+  /// Creates a session before its connection.
+  /// - Parameter lastEpoch: that of the session before, from which this one counts on: frames made for an earlier session
+  ///   are then never sent in this one.
   public init(configuration: Configuration, lastEpoch: UInt32 = 0) {
     self.configuration = configuration
     epoch = lastEpoch
-    stream.timing.start = configuration.videoStartTimeout
-    stream.timing.patientStart = max(configuration.videoStartTimeout, stream.timing.patientStart)
-    stream.timing.longestRetry = configuration.longestVideoRetry
+    stream.timeouts.start = configuration.videoStartTimeout
+    stream.timeouts.startAfterUnanswered = max(
+      configuration.videoStartTimeout, stream.timeouts.startAfterUnanswered)
+    stream.history.limits.longestPause = configuration.longestVideoRetry
     stream.restartsAfterPause = configuration.restartsOnForeground
   }
 
@@ -216,30 +229,31 @@ extension AppSession {
   /// The transport is gone.
   public mutating func transportLost(now: Duration) -> [Action] {
     perform(at: now) { session in
-      // Head units close behind their EndService.
+      // Head units close the connection after their EndService.
       if case .endedByHeadUnit = session.phase { return session.fail(.endedByHeadUnit) }
       session.fail(.connectionLost)
     }
   }
 
-  /// What the app would like to stream from now on; nil for nothing.
-  public mutating func setVideoRequest(_ wish: VideoStartRequest?, now: Duration) -> [Action] {
-    perform(at: now) { $0.wish = wish }
+  /// Asks for a stream from now on, or for none if `request` is nil. Asking again for what failed does not shorten the
+  /// pause before the next attempt.
+  public mutating func setVideoRequest(_ request: VideoStartRequest?, now: Duration) -> [Action] {
+    perform(at: now) { $0.videoRequest = request }
   }
 
-  /// Which of the head unit's displays the app supports from now on. The head unit is told once, before the first start
-  /// of video with any.
+  /// Sets which of the head unit's displays the app supports from now on. They are announced once, before the first start
+  /// of video with any (OnAppCapabilityUpdated).
   public mutating func setSupportedDisplays(_ displays: [VideoDisplay], now: Duration) -> [Action] {
     perform(at: now) { $0.supportedDisplays = displays }
   }
 
-  /// How the app stands to its user from now on.
+  /// Sets whether the app is in the foreground of its own device.
   public mutating func setAppState(_ appState: AppState, now: Duration) -> [Action] {
     perform(at: now) { $0.appState = appState }
   }
 
-  /// Ends the session politely: video, registration, RPC service, as far as they exist, within `finishTimeout`.
-  /// Whatever fails meanwhile is not reported.
+  /// Ends video, registration and session, as far as they exist, each after the answer to the one before, within
+  /// `finishTimeout`. No failure is reported any more.
   public mutating func finish(now: Duration) -> [Action] {
     perform(at: now) { $0.beginFinish() }
   }

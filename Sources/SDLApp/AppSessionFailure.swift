@@ -1,18 +1,18 @@
-/// Why a session ended or never came about.
+/// Why a session ended, or could not begin.
 public enum AppSessionFailure: Error, Equatable, Sendable {
-  /// The peer sent bytes that are no SDL frame; the first of them.
+  /// The peer sent bytes that are not an SDL frame.
   case notSDL(firstBytes: [UInt8])
   /// The head unit answered the first request with a NAK.
   case sessionRefused(reason: String?)
-  /// The head unit speaks only versions that are too old.
+  /// The head unit only has protocol versions before 3.
   case unsupportedProtocol(version: String)
-  /// Nothing came in the time allowed.
+  /// A request was not answered in time.
   case unanswered(request: String)
   /// RegisterAppInterface was not successful.
   case registrationRefused(resultCode: String, info: String?)
   /// The head unit says that it shows no video of apps.
   case videoNotSupported
-  /// The head unit does without the app; the reason as in `AppInterfaceUnregisteredReason`.
+  /// The head unit unregistered the app; the reason is that of `AppInterfaceUnregisteredReason`.
   case unregistered(reason: String)
   /// The head unit ended the session without a reason.
   case endedByHeadUnit
@@ -23,7 +23,7 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
 }
 
 extension AppSessionFailure: CustomStringConvertible {
-  /// For people: what happened and what to do.
+  /// A text for messages to the user: what happened, and what to do.
   public var description: String {
     switch self {
     case .notSDL(let firstBytes):

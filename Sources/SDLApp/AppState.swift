@@ -1,4 +1,4 @@
-/// How the app stands to its own user, whatever the head unit shows.
+/// Whether the app is in the foreground of its own device, whatever the head unit shows.
 public enum AppState: String, CaseIterable, Sendable {
   case foreground
   /// About to leave the foreground.
@@ -11,7 +11,7 @@ public enum AppState: String, CaseIterable, Sendable {
   public var isInForeground: Bool { self == .foreground || self == .regaining }
 }
 
-/// What the lifecycle of the video service has to bring about.
+/// The state that the video service has to reach.
 enum VideoDemand: Equatable, Sendable {
   case stream(VideoStartRequest)
   /// Keep a service that is there, without sending.
@@ -19,7 +19,7 @@ enum VideoDemand: Equatable, Sendable {
   case closed(VideoStopReason)
 }
 
-/// How far the video service has come.
+/// The state of the video service.
 public enum VideoStreamState: Sendable, CaseIterable {
   case stopped
   /// Asked for, not answered yet.

@@ -1,52 +1,54 @@
-/// What the encoder aims at, from three layers: defaults, the app's wishes, the head unit's limits. Computed from
-/// scratch on every change, so that no earlier head unit lingers.
+/// The rates that the encoder aims at: defaults, changed by the app's preferences, bounded by the head unit's limits.
+/// Computed anew on every change, so that nothing of an earlier head unit remains.
 public struct EncoderTargets: Equatable, Sendable {
   /// Kilobits per second.
   public let bitrate: Int
   /// Pictures per second, as far as the source delivers them.
   public let frameRate: Fraction
-  /// Why the head unit's maximum is not believed; nil when it is, or when there is none.
-  public let doubt: ImplausibleBitrate?
+  /// The head unit's maximum, when it is implausible; nil when it is not, or when there is none.
+  public let implausibleBitrate: ImplausibleBitrate?
 
-  /// What the mobile libraries use when nobody says anything, in kbit/s.
+  /// The default of the mobile libraries, in kbit/s.
   public static let defaultBitrate = 600
-  /// What the mobile libraries use when nobody says anything.
+  /// The default of the mobile libraries.
   public static let defaultFrameRate = 15
   /// More than any H.264 level allows, in kbit/s.
   public static let maximumBitrate = 2_000_000
-  /// Apps and head units that want more, or claim something absurd, get this.
+  /// The most frames per second that are used, whatever app and head unit ask for.
   public static let maximumFrameRate = 240
 
   /// - Parameter size: of the encoded pictures.
-  public init(wish: EncoderPreferences = EncoderPreferences(), limits: EncoderLimits = EncoderLimits(), size: VideoSize) {
-    let frameRate = Self.frameRate(wish: wish.frameRate, announced: limits.preferredFrameRate)
+  public init(
+    preferences: EncoderPreferences = EncoderPreferences(), limits: EncoderLimits = EncoderLimits(), size: VideoSize
+  ) {
+    let frameRate = Self.frameRate(preferred: preferences.frameRate, announced: limits.preferredFrameRate)
     let announced = limits.maximumBitrate.flatMap { $0 > 0 ? $0 : nil }
-    let doubt = announced.flatMap { announced in
+    let implausible = announced.flatMap { announced in
       ImplausibleBitrate(
         announced: announced, pictures: limits.largestPicture ?? size,
-        frameRate: max(frameRate, Self.frameRate(wish: nil, announced: limits.preferredFrameRate)))
+        frameRate: max(frameRate, Self.frameRate(preferred: nil, announced: limits.preferredFrameRate)))
     }
     let automatic =
-      switch wish.automaticBitrate {
+      switch preferences.automaticBitrate {
       case .defaultCapped: Self.defaultBitrate
       case .headUnitMaximum:
-        doubt.map { _ in Self.ceiling(size: size, frameRate: frameRate) } ?? announced ?? Self.defaultBitrate
+        implausible.map { _ in Self.ceiling(size: size, frameRate: frameRate) } ?? announced ?? Self.defaultBitrate
       }
-    let wished = wish.bitrate.flatMap { $0 > 0 ? $0 : nil }
-    self.bitrate = min(wished ?? automatic, announced ?? .max, Self.maximumBitrate)
+    let preferred = preferences.bitrate.flatMap { $0 > 0 ? $0 : nil }
+    self.bitrate = min(preferred ?? automatic, announced ?? .max, Self.maximumBitrate)
     self.frameRate = frameRate
-    self.doubt = doubt.map { doubt in
-      var doubt = doubt
-      doubt.isConsequential = wished == nil && wish.automaticBitrate == .headUnitMaximum
-      return doubt
+    implausibleBitrate = implausible.map { bitrate in
+      var bitrate = bitrate
+      bitrate.isConsequential = preferred == nil && preferences.automaticBitrate == .headUnitMaximum
+      return bitrate
     }
   }
 
-  /// The lower one of what the app wishes and what the head unit says (`preferredFPS`, where 0 counts as absent).
-  public static func frameRate(wish: Fraction?, announced: Int?) -> Fraction {
+  /// The lower one of the app's rate and the head unit's (`preferredFPS`, where 0 counts as absent).
+  public static func frameRate(preferred: Fraction?, announced: Int?) -> Fraction {
     let limit = frameRate(announced: announced).map { Fraction(clamping: $0) }
-    let wished = wish ?? limit ?? Fraction(clamping: defaultFrameRate)
-    return min(wished, limit ?? wished, Fraction(clamping: maximumFrameRate))
+    let rate = preferred ?? limit ?? Fraction(clamping: defaultFrameRate)
+    return min(rate, limit ?? rate, Fraction(clamping: maximumFrameRate))
   }
 
   /// What a head unit's `preferredFPS` means: 0 counts as absent.
@@ -61,7 +63,7 @@ public struct EncoderTargets: Equatable, Sendable {
   }
 }
 
-/// What the app would like of the encoder.
+/// The rates that the app prefers.
 public struct EncoderPreferences: Equatable, Sendable {
   /// Kilobits per second; nil or 0 leaves it to `automaticBitrate`.
   public var bitrate: Int?
@@ -76,7 +78,7 @@ public struct EncoderPreferences: Equatable, Sendable {
   }
 }
 
-/// What a bitrate is when the app does not care.
+/// The bitrate of an app that sets none.
 public enum BitratePolicy: CaseIterable, Sendable {
   /// ``EncoderTargets/defaultBitrate``, or the head unit's maximum if that is less.
   case defaultCapped
@@ -84,7 +86,7 @@ public enum BitratePolicy: CaseIterable, Sendable {
   case headUnitMaximum
 }
 
-/// What the head unit says of rates; any number that comes from the network.
+/// The rates that the head unit announces; any numbers, since they come from the network.
 public struct EncoderLimits: Equatable, Sendable {
   /// `maxBitrate` in kbit/s; 0 counts as absent.
   public var maximumBitrate: Int?
@@ -110,7 +112,7 @@ public struct ImplausibleBitrate: Equatable, Sendable {
   public let announced: Int
   /// What the pictures would need at 12 bits per pixel (4:2:0), in kbit/s.
   public let uncompressed: Int
-  /// The maximum would be the target, were it believed.
+  /// Whether the maximum would be the encoder's target if it were plausible.
   public internal(set) var isConsequential = false
 
   /// More than the transports of head units carry, in kbit/s.
@@ -126,6 +128,6 @@ public struct ImplausibleBitrate: Equatable, Sendable {
 }
 
 extension VideoSize {
-  /// As a floating-point number, which no size can overflow.
+  /// A floating-point number, because an integer could overflow.
   fileprivate var pixelCount: Double { Double(max(width, 0)) * Double(max(height, 0)) }
 }

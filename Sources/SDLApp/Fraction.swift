@@ -17,10 +17,10 @@ public struct Fraction: Equatable, Sendable {
     denominator = 1
   }
 
-  /// As a number, for arithmetic that need not be exact.
+  /// The rate as a floating-point number.
   public var value: Double { Double(numerator) / Double(denominator) }
 
-  /// From one picture to the next, in nanoseconds.
+  /// The time from one picture to the next, in nanoseconds.
   public var interval: UInt64 { UInt64(denominator) * 1_000_000_000 / UInt64(numerator) }
 }
 

@@ -1,12 +1,14 @@
-/// Finds gestures of one and two fingers. Further fingers, and those that are left of a pinch, are ignored.
+/// Recognizes gestures of one and two fingers. Further fingers are ignored, and so is the finger that stays down after a
+/// pinch.
 ///
-/// The way of a pan or pinch is reported by ``progress()``, as often as the caller wants it; everything else at once.
+/// The movement of a pan or pinch is reported by ``progress()``, as often as the caller asks for it; everything else at
+/// once.
 public struct GestureRecognizer: Equatable, Sendable {
-  /// Between the lifting of the finger in two taps that are a double tap.
+  /// The longest time between the lifting of the finger in the two taps of a double tap.
   static let tapTime = Duration.milliseconds(400)
-  /// Between the places of two taps that are a double tap, in pixels, on each axis.
+  /// The largest distance between the two taps of a double tap, in pixels, on each axis.
   static let tapDistance = 50.0
-  /// From where the finger came down, in pixels, on each axis: no farther is no pan.
+  /// The largest distance from where the finger came down that is no pan yet, in pixels, on each axis.
   static let panDistance = 8.0
 
   private enum State: Equatable {
@@ -19,7 +21,7 @@ public struct GestureRecognizer: Equatable, Sendable {
   private struct Pinch: Equatable {
     var ids: [Int]
     var positions: [TouchPosition]
-    /// That of the last report; nil where it would divide by zero.
+    /// The distance of the fingers at the last report; nil where it was 0, by which nothing can be divided.
     var distance: Double?
     var hasMoved = false
 
@@ -29,32 +31,32 @@ public struct GestureRecognizer: Equatable, Sendable {
 
   private struct Tap: Equatable {
     var position: TouchPosition
-    /// By the head unit's clock.
+    /// When the finger was lifted, by the head unit's clock.
     var time: Duration?
-    /// By ours.
+    /// When that was received, by the app's clock.
     var arrival: Duration
   }
 
   private var state = State.idle
-  /// Of the finger that is down alone.
+  /// The position of the finger in state `single`.
   private var lastPosition = TouchPosition(x: 0, y: 0)
-  /// The second tap may still come.
+  /// A tap that a second one may follow.
   private var firstTap: Tap?
 
-  /// Nothing has been touched.
+  /// Creates a recognizer without any finger down.
   public init() {}
 
   /// When ``advance(to:)`` has a tap to report.
   public var nextDeadline: Duration? { firstTap.map { $0.arrival + Self.tapTime } }
 
-  /// A second tap has not come in time.
+  /// Reports a tap whose second tap has not come in time.
   public mutating func advance(to now: Duration) -> [Gesture] {
     guard let tap = firstTap, tap.arrival + Self.tapTime <= now else { return [] }
     firstTap = nil
     return [.tap(tap.position)]
   }
 
-  /// Takes the next action in.
+  /// Takes the next action; returns the gestures that begin, go on or end with it.
   public mutating func receive(_ action: TouchAction, now: Duration) -> [Gesture] {
     switch action {
     case .down(let touch): down(touch)
@@ -65,7 +67,7 @@ public struct GestureRecognizer: Equatable, Sendable {
     }
   }
 
-  /// What a pan or pinch has come to since the last report.
+  /// The movement of a pan or pinch since the last report; empty if there was none.
   public mutating func progress() -> [Gesture] {
     switch state {
     case .pan(let id, let reported, let current) where reported != current:
@@ -75,7 +77,7 @@ public struct GestureRecognizer: Equatable, Sendable {
       pinch.hasMoved = false
       let distance = pinch.presentDistance
       let scale = pinch.distance.map { distance / $0 } ?? 1
-      // Fingers at one point have no distance that another could be compared with.
+      // A distance of 0 can't be compared with.
       guard distance > 0 else {
         state = .pinch(pinch)
         return []
@@ -87,7 +89,7 @@ public struct GestureRecognizer: Equatable, Sendable {
     }
   }
 
-  /// Forgets everything; what is under way is cancelled.
+  /// Cancels the gesture under way, and forgets a first tap.
   public mutating func cancel() -> [Gesture] {
     defer { state = .idle }
     firstTap = nil
@@ -163,7 +165,7 @@ public struct GestureRecognizer: Equatable, Sendable {
       firstTap = tap
       return []
     }
-    // By the head unit's clock, which the way here does not disturb.
+    // By the head unit's clock if possible, because transmission times vary.
     let pause = first.time.flatMap { earlier in tap.time.map { $0 - earlier } } ?? (tap.arrival - first.arrival)
     guard (.zero...Self.tapTime).contains(pause), tap.position.isWithin(Self.tapDistance, of: first.position) else {
       firstTap = tap

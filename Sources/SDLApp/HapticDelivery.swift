@@ -1,56 +1,58 @@
-/// When which list of touchable rectangles is sent. The head unit keeps a list until it gets another, so only changes are
-/// sent; one request at a time, and when its answer is there, the newest list.
+/// Decides when a list of touchable rectangles is sent. The head unit keeps a list until it gets another, so that only
+/// changes are sent: one request at a time and, after its answer, the newest list.
 struct HapticDelivery: Equatable, Sendable {
-  /// Between two requests. Head units unregister apps that ask more than 1000 times in 10 s, all requests together.
+  /// The shortest time between two requests. Head units unregister apps with more than 1000 requests of any kind in 10 s.
   static let interval = Duration.milliseconds(100)
 
-  /// What the app has set; nil as long as it has not.
+  /// The list that the app has set; nil before the first.
   var list: HapticRectangleList?
-  /// What the head unit was last sent; nil when it does not have to know of anything sent before.
+  /// The rectangles that the head unit was sent last; nil when none were, or when they are to be sent again.
   private var sent: [HapticRectangle]?
-  /// What ``sent`` came of, so that nothing is computed while nothing changes.
-  private var settled: Settled?
+  /// What ``sent`` was computed from, so that nothing is computed while nothing changes.
+  private var computed: Computed?
   private var isUnanswered = false
-  /// Before this nothing more is sent.
-  private var restsUntil: Duration?
-  /// A refusal that has nothing to do with the rectangles.
+  /// No request is sent before this.
+  private var notBefore: Duration?
+  /// The head unit refused the request as such, whatever the rectangles.
   private var isForbidden = false
 
-  /// When ``next(_:now:)`` may have something to send that it holds back now.
+  /// When ``next(_:now:)`` has to be called again for what ``interval`` holds back.
   private(set) var nextDeadline: Duration?
 
-  /// A service has begun: what was sent before belonged to other pictures. An empty list is one in all of them.
+  /// A service has begun: what was sent before belonged to other pictures, except for an empty list.
   mutating func serviceStarted() {
     if sent?.isEmpty != true { forget() }
     isForbidden = false
   }
 
-  /// What may be sent has changed: level or permissions.
+  /// HMI level or permissions have changed, so that a refused request may now be accepted.
   mutating func permissionsChanged() {
     isForbidden = false
   }
 
-  /// What to send now; nil for nothing. `geometry` is nil while nothing may be sent.
+  /// The rectangles to send now; nil for no request.
+  /// - Parameter geometry: nil while no request is allowed.
   mutating func next(_ geometry: VideoGeometry?, now: Duration) -> [HapticRectangle]? {
     nextDeadline = nil
     guard let geometry, geometry.takesHapticRectangles, let list, !isUnanswered, !isForbidden,
-      list.pictureSize.map({ $0 == geometry.stream }) ?? true, settled != Settled(list: list, geometry: geometry)
+      list.pictureSize.map({ $0 == geometry.stream }) ?? true, computed != Computed(list: list, geometry: geometry)
     else { return nil }
     let wanted = list.rectangles.compactMap(geometry.onDisplay)
-    if wanted != sent, let restsUntil, now < restsUntil {
-      nextDeadline = restsUntil
+    if wanted != sent, let notBefore, now < notBefore {
+      nextDeadline = notBefore
       return nil
     }
-    settled = Settled(list: list, geometry: geometry)
+    computed = Computed(list: list, geometry: geometry)
     guard wanted != sent else { return nil }
     sent = wanted
     isUnanswered = true
-    restsUntil = now + Self.interval
+    notBefore = now + Self.interval
     return wanted
   }
 
-  /// The answer to what was sent, nil if it did not come. A list that was refused is not sent again, but the next one is,
-  /// unless the request as such was refused.
+  /// Takes the answer to the request. A list that was refused is not sent again, but the next one is, unless the request
+  /// as such was refused.
+  /// - Parameter result: nil when no answer came in time.
   mutating func answered(_ result: RPCResult?) {
     isUnanswered = false
     guard let result, !result.success else { return }
@@ -64,10 +66,10 @@ struct HapticDelivery: Equatable, Sendable {
 
   private mutating func forget() {
     sent = nil
-    settled = nil
+    computed = nil
   }
 
-  private struct Settled: Equatable {
+  private struct Computed: Equatable {
     var list: HapticRectangleList
     var geometry: VideoGeometry
   }

@@ -1,13 +1,13 @@
-/// What can be touched in the app's pictures.
+/// The parts of the app's pictures that can be touched.
 public struct HapticRectangleList: Equatable, Sendable {
-  /// In pixels of the stream; with ids that are in range and differ.
+  /// In pixels of the stream; their ids are in range and different.
   public let rectangles: [HapticRectangle]
-  /// Size of the pictures that they belong to; nil for whatever is streamed.
+  /// The size of the pictures that they belong to; nil for pictures of any size.
   public let pictureSize: VideoSize?
-  /// There were more than the 1000 that a head unit takes, and the rest was cut.
+  /// Whether there were more than the 1000 rectangles that a head unit takes, so that the last ones are left out.
   public let isCut: Bool
 
-  /// The ids that are given, if they are in range and differ; otherwise each rectangle has its place in the list, from 0.
+  /// Creates a list. If the ids are not in range or not different, each becomes the index in the list.
   public init(_ given: [HapticRectangle], pictureSize: VideoSize? = nil) {
     isCut = given.count > SendHapticData.maximumCount
     self.pictureSize = pictureSize

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// What the head unit has said about itself.
+/// What the head unit has announced about itself.
 public struct HeadUnitInfo: Equatable, Sendable {
   public var make: String?
   public var model: String?
@@ -13,7 +13,7 @@ public struct HeadUnitInfo: Equatable, Sendable {
   public var protocolVersion: ProtocolVersion
   /// Negotiated RPC version.
   public var rpcVersion: RPCVersion?
-  /// Nil until asked for, and with head units that have no such capability.
+  /// Nil until it is known, and for head units without such a capability.
   public var videoCapability: VideoStreamingCapability?
 
   /// Reads the answer that starts a session.
@@ -27,7 +27,7 @@ public struct HeadUnitInfo: Equatable, Sendable {
     self.protocolVersion = protocolVersion
   }
 
-  /// Fills what the session start left open (vehicle data moved there only in protocol 5.4).
+  /// Takes what the start of the session did not contain (vehicle data came with protocol 5.4).
   mutating func merge(_ response: RegisterAppInterfaceResponse, rpcVersion: RPCVersion) {
     make = make ?? response.make
     model = model ?? response.model

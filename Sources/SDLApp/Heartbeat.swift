@@ -1,4 +1,4 @@
-/// Finds a peer that is silent although its transport stands, by asking for a sign of life.
+/// Detects a peer that has stopped answering although the transport is still open.
 struct Heartbeat: Equatable, Sendable {
   enum Due: Equatable {
     case none
@@ -9,17 +9,18 @@ struct Heartbeat: Equatable, Sendable {
   private var interval: Duration?
   private var isUnanswered = false
   private(set) var nextDeadline: Duration?
-  private var askedAt: Duration?
-  /// From the last request to its answer.
+  /// When the heartbeat was sent that is not answered yet.
+  private var sentAt: Duration?
+  /// From the last answered heartbeat to its answer.
   private(set) var roundTrip: Duration?
 
-  /// Begins to watch; nil never does.
+  /// Begins to expect frames; an interval of nil switches heartbeats off.
   mutating func start(interval: Duration?, now: Duration) {
     self.interval = interval
     frameReceived(now: now)
   }
 
-  /// Any frame is a sign of life.
+  /// Any frame shows that the peer is alive.
   mutating func frameReceived(now: Duration) {
     isUnanswered = false
     nextDeadline = interval.map { now + $0 }
@@ -27,15 +28,15 @@ struct Heartbeat: Equatable, Sendable {
 
   /// The answer has come.
   mutating func answered(now: Duration) {
-    if let asked = askedAt.take() { roundTrip = now - asked }
+    if let sent = sentAt.take() { roundTrip = now - sent }
   }
 
-  /// What a passed deadline asks for.
+  /// What to do if the deadline has passed.
   mutating func advance(now: Duration) -> Due {
     guard let interval, let deadline = nextDeadline, deadline <= now else { return .none }
     guard !isUnanswered else { return .lost }
     isUnanswered = true
-    askedAt = now
+    sentAt = now
     nextDeadline = now + interval
     return .send
   }

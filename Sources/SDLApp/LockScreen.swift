@@ -1,7 +1,7 @@
-/// Whether the app's own screen has to be locked, from the HMI level and the driver's conditions: the rule that SDL's
-/// libraries for phones share, as head units do not send it.
+/// Whether the app's own screen has to be locked. Head units do not send this; SDL's libraries for phones derive it from
+/// HMI level and driver distraction by the same rule.
 public struct LockScreen: Equatable, Sendable {
-  /// Values of the older RPC OnLockScreenStatus.
+  /// The values of the former RPC OnLockScreenStatus.
   public enum Status: String, Sendable {
     /// No lock screen.
     case off
@@ -13,16 +13,16 @@ public struct LockScreen: Equatable, Sendable {
 
   private var level: HMILevel?
   private var isDistractionLimited: Bool?
-  /// The driver has opened the app since it was in NONE.
+  /// The app was in FULL or LIMITED since it was last in NONE.
   private var isInUse = false
 
-  /// The head unit's words for dismissing the lock screen, if it has any.
+  /// The text that the head unit wants on a lock screen that may be dismissed.
   public private(set) var text: String?
 
-  /// Before the head unit has said anything.
+  /// Creates the state before the first notification: no lock screen.
   public init() {}
 
-  /// What holds now.
+  /// The status that follows from all notifications so far.
   public var status: Status {
     switch level {
     case nil, .some(.none): .off
@@ -31,7 +31,7 @@ public struct LockScreen: Equatable, Sendable {
     }
   }
 
-  /// Takes a status of the main window in.
+  /// Takes a status of the main window.
   public mutating func receive(_ status: HMIStatus) {
     level = status.level ?? level
     switch level {
@@ -41,7 +41,7 @@ public struct LockScreen: Equatable, Sendable {
     }
   }
 
-  /// Takes the driver's conditions in.
+  /// Takes a change of driver distraction.
   public mutating func receive(_ distraction: OnDriverDistraction) {
     isDistractionLimited = distraction.isDistractionLimited
     text = distraction.lockScreenDismissalWarning

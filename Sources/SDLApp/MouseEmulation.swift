@@ -1,6 +1,6 @@
-/// Makes a mouse of the first finger, for sources that know no other.
+/// Turns the first finger into a mouse, for sources that handle mouse events only.
 public struct MouseEmulation: Equatable, Sendable {
-  /// What the mouse does; its first button is down between press and release.
+  /// A mouse event; the first button is down between press and release.
   public enum Action: Equatable, Sendable {
     case press(TouchPosition)
     case move(TouchPosition)
@@ -9,13 +9,13 @@ public struct MouseEmulation: Equatable, Sendable {
 
   private var finger: (id: Int, position: TouchPosition)?
 
-  /// No finger is down.
+  /// Creates a mouse whose button is up.
   public init() {}
 
   /// Whether the button is down.
   public var isPressed: Bool { finger != nil }
 
-  /// What comes of a finger's action. A mouse knows no cancel, so that one becomes a release.
+  /// The mouse event for a finger's action; nil for none. A cancel becomes a release, because a mouse has none.
   public mutating func receive(_ action: TouchAction) -> Action? {
     switch action {
     case .down(let touch) where finger == nil:

@@ -1,6 +1,6 @@
 import SDLMessages
 
-/// The requests that wait for an answer. Every one of them ends: by its answer, by its time-out, or with the session.
+/// The requests that wait for an answer. Each ends by its answer, by its time-out, or with the session.
 struct PendingRequests: Equatable, Sendable {
   private struct Entry: Equatable {
     var function: FunctionID
@@ -12,7 +12,8 @@ struct PendingRequests: Equatable, Sendable {
 
   var nextDeadline: Duration? { entries.values.lazy.map(\.deadline).min() }
 
-  /// Registers a request; returns its correlation id.
+  /// Adds a request.
+  /// - Returns: Its correlation id.
   mutating func add(_ function: FunctionID, deadline: Duration) -> Int32 {
     repeat {
       lastID = lastID == .max ? 1 : lastID + 1
@@ -21,8 +22,9 @@ struct PendingRequests: Equatable, Sendable {
     return lastID
   }
 
-  /// The function that `response` answers; nil when nothing like it was asked. A head unit that could not read the
-  /// request answers with GenericResponse instead of the function.
+  /// Removes the request that `response` answers. A head unit that could not read the request answers with
+  /// GenericResponse instead of the function.
+  /// - Returns: The function of the request; nil when there was none.
   mutating func take(_ response: RPCMessage) -> FunctionID? {
     guard let entry = entries[response.correlationID],
       response.function == entry.function || response.function == .genericResponse
@@ -31,7 +33,7 @@ struct PendingRequests: Equatable, Sendable {
     return entry.function
   }
 
-  /// Removes the requests whose time is up.
+  /// Removes the requests whose deadline has passed, and returns their functions in the order of the requests.
   mutating func takeExpired(now: Duration) -> [FunctionID] {
     let expired = entries.filter { $0.value.deadline <= now }
     for id in expired.keys { entries[id] = nil }

@@ -1,24 +1,24 @@
-/// A place in the app's pictures, in pixels.
+/// A position in the app's pictures, in pixels.
 public struct TouchPosition: Hashable, Sendable {
   public var x: Double
   public var y: Double
 
-  /// Memberwise.
+  /// Creates a position, in pixels from the upper left corner.
   public init(x: Double, y: Double) {
     self.x = x
     self.y = y
   }
 }
 
-/// A finger at a place.
+/// A finger at a position.
 public struct Touch: Equatable, Sendable {
   /// 0…9; different for each finger that is down.
   public var id: Int
   public var position: TouchPosition
-  /// By the head unit's own clock; nil when it does not say.
+  /// When it was there, by the head unit's clock; nil when the head unit sends no time.
   public var time: Duration?
 
-  /// Memberwise.
+  /// Creates a touch by the finger `id`.
   public init(id: Int, position: TouchPosition, time: Duration? = nil) {
     self.id = id
     self.position = position
@@ -26,13 +26,13 @@ public struct Touch: Equatable, Sendable {
   }
 }
 
-/// What fingers do, one after the other: `down` first, then any `motion`, at last `up` or `cancel`.
+/// A change of one finger, or of all. For each finger `down` comes first, then any `motion`, then `up` or `cancel`.
 public enum TouchAction: Equatable, Sendable {
   case down(Touch)
   case motion(Touch)
   case up(Touch)
-  /// All since the last one happened at the same time.
+  /// The actions since the last `frame` happened at the same time.
   case frame
-  /// The fingers that are down do not count any more, nor does what they have begun.
+  /// All fingers that are down are to be forgotten, with the gestures that they have begun.
   case cancel
 }

@@ -1,18 +1,21 @@
-/// Translates the head unit's time stamps to the app's clock. Their distances stay what they are; how long the way took is
-/// taken to be the least that has been seen.
+/// Translates the head unit's time stamps to the app's clock. Intervals are kept; the transmission time is taken to be the
+/// shortest so far.
 public struct TouchClock: Equatable, Sendable {
-  /// A head unit whose time stamps are farther off has set its clock anew.
-  static let longestWay = Duration.seconds(5)
+  /// With a longer apparent transmission time, the head unit must have set its clock anew.
+  static let longestTransmission = Duration.seconds(5)
 
   private var offset: Duration?
 
-  /// Nothing is known yet.
+  /// Creates a clock before the first time stamp.
   public init() {}
 
-  /// When, by the app's clock, what arrives at `arrival` with the stamp `time` happened.
+  /// The time of an event by the app's clock.
+  /// - Parameters:
+  ///   - time: its time stamp, by the head unit's clock.
+  ///   - arrival: when it was received, by the app's clock.
   public mutating func local(_ time: Duration, arrival: Duration) -> Duration {
     let newest = arrival - time
-    guard let known = offset, known <= newest, newest - known <= Self.longestWay else {
+    guard let known = offset, known <= newest, newest - known <= Self.longestTransmission else {
       offset = newest
       return arrival
     }

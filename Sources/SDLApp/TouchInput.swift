@@ -1,23 +1,24 @@
-/// What becomes of touches on their way to whoever draws the pictures: motion may wait for the next frame, so that there
-/// is one for each frame instead of as many as the head unit sends; and gestures are found.
+/// Prepares touches for the source that draws the pictures: motion waits for the next frame, so that there is one motion
+/// per frame instead of as many as the head unit sends; and gestures are recognized.
 public struct TouchInput: Equatable, Sendable {
-  /// For the world outside, in order.
+  /// What to deliver, in order.
   public enum Output: Equatable, Sendable {
     case touch(TouchAction)
     case gesture(Gesture)
   }
 
-  /// The longest that motion waits. Some sources draw only when they are touched, and would never send a frame.
+  /// The longest time that motion waits. Some sources draw only when they are touched, and otherwise send no frame.
   static let longestWait = Duration.milliseconds(100)
 
   /// Whether motion waits for ``frameShown()``.
   public var isSynced = true
   private var recognizer: GestureRecognizer?
-  /// The last place of each finger that has moved since the last frame, in the order of their first motion.
+  /// The last position of each finger that has moved since the last frame, in the order of their first motion.
   private var motions: [Touch] = []
+  /// When the first of ``motions`` was received.
   private var waitsSince: Duration = .zero
 
-  /// Nothing has been touched.
+  /// Creates the state before the first touch.
   public init() {}
 
   /// Whether ``frameShown()`` has anything to do.
@@ -28,13 +29,13 @@ public struct TouchInput: Equatable, Sendable {
     (isWaiting ? waitsSince + Self.longestWait : nil).earlier(recognizer?.nextDeadline)
   }
 
-  /// Whether gestures are looked for.
+  /// Switches the recognition of gestures on or off.
   public mutating func setRecognizing(_ isRecognizing: Bool) {
     guard isRecognizing != (recognizer != nil) else { return }
     recognizer = isRecognizing ? GestureRecognizer() : nil
   }
 
-  /// Takes in what happened at once.
+  /// Takes actions that happened at the same time.
   public mutating func receive(_ actions: [TouchAction], now: Duration) -> [Output] {
     guard isSynced, actions.allSatisfy(\.isMotion) else {
       return frameShown() + actions.map(Output.touch) + recognize(actions, isSynced: isSynced, now: now)
@@ -72,7 +73,7 @@ public struct TouchInput: Equatable, Sendable {
     return overdue + (recognizer?.advance(to: now) ?? []).map(Output.gesture)
   }
 
-  /// The pictures are gone: what waits is forgotten, and gestures that are under way are cancelled.
+  /// The pictures are gone: forgets the motion that waits, and cancels the gesture under way.
   public mutating func interrupt() -> [Output] {
     motions.removeAll()
     return (recognizer?.cancel() ?? []).map(Output.gesture)

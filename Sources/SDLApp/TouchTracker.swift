@@ -1,12 +1,13 @@
-/// Turns the head unit's touches into a sequence that is in order, whatever the head unit sends.
+/// Turns the head unit's touches into a valid sequence of actions, whatever the head unit sends.
 ///
-/// A second BEGIN of a finger is a motion, because head units tell of all fingers when one is added. MOVE and END without
-/// BEGIN are ignored. CANCEL concerns all fingers, as in GStreamer; those that are still down begin anew.
+/// A second BEGIN of a finger counts as MOVE, because head units send BEGIN for all fingers when one is added. MOVE and
+/// END without BEGIN are ignored. CANCEL concerns all fingers, as in GStreamer; a finger that is still down has to begin
+/// anew.
 struct TouchTracker: Equatable, Sendable {
-  /// Where the fingers are that are down.
+  /// The positions of the fingers that are down, by their ids.
   private var open: [Int: TouchPosition] = [:]
 
-  /// What `event` says, in pixels of the stream.
+  /// The actions in `event`, in pixels of the stream.
   mutating func receive(_ event: OnTouchEvent, _ geometry: VideoGeometry) -> [TouchAction] {
     guard let kind = event.kind else { return [] }
     if kind == .cancel { return cancel(event.fingers) }
@@ -30,7 +31,7 @@ struct TouchTracker: Equatable, Sendable {
       actions.append(.down(first))
     }
     let end = kind == .end ? rest.popLast() : nil
-    // A finger that is only mentioned has not moved.
+    // BEGIN of another finger repeats this one where it was.
     for touch in rest where kind != .begin || touch.position != open[id] {
       open[id] = touch.position
       actions.append(.motion(touch))
@@ -39,15 +40,15 @@ struct TouchTracker: Equatable, Sendable {
     actions.append(.up(end ?? Touch(id: id, position: last)))
   }
 
-  /// With only other fingers down than those that are named, nothing was meant for us.
+  /// A CANCEL of fingers that are not down is for another app.
   private mutating func cancel(_ fingers: [OnTouchEvent.Finger]) -> [TouchAction] {
     guard open.isEmpty || fingers.isEmpty || fingers.contains(where: { open[$0.id] != nil }) else { return [] }
     open = [:]
     return [.cancel]
   }
 
-  /// The pictures are gone, or have changed: touches on them mean nothing any more.
-  /// Says whether there were any.
+  /// Forgets all fingers, because the pictures are gone or have changed.
+  /// - Returns: Whether any were down.
   mutating func interrupt() -> Bool {
     defer { open = [:] }
     return !open.isEmpty
@@ -55,7 +56,8 @@ struct TouchTracker: Equatable, Sendable {
 }
 
 extension VideoGeometry {
-  /// Where a touch is in the picture. By the ratio of the sizes, so that it stays within, and cut to the last pixel.
+  /// The position of a touch in the picture. Scaled by the ratio of the sizes and not by the head unit's `scale`, because
+  /// encoded sizes are made even; clamped to the last pixel.
   func inPicture(_ sample: OnTouchEvent.Sample) -> TouchPosition {
     func map(_ coordinate: Int, _ picture: Int, _ display: Int) -> Double {
       guard picture > 0, display > 0 else { return 0 }

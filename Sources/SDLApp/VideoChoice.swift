@@ -1,13 +1,16 @@
-/// Which of the head unit's displays are left when upstream's ranges have been heard; the first one is streamed.
+/// Which of the head unit's displays the app can stream to, once upstream's ranges have been asked; the first one is
+/// streamed.
 public struct VideoChoice: Equatable, Sendable {
   /// What the head unit can show, in its order; empty when it takes any size.
   public let displays: [VideoDisplay]
-  /// Those that the ranges accept, in the same order.
-  public let survivors: [VideoDisplay]
-  /// Those that they reject, with the reason.
+  /// Those that the ranges accept, in the same order, without the fallbacks.
+  public let acceptedDisplays: [VideoDisplay]
+  /// Those that the ranges accept of an earlier list: asked for only when the head unit refuses the sizes of now.
+  public let fallbackDisplays: [VideoDisplay]
+  /// Those that the ranges reject, with the reason.
   public let rejections: [Rejection]
 
-  /// A display that is not streamed.
+  /// A display that is not streamed to.
   public struct Rejection: Equatable, Sendable, CustomStringConvertible {
     public var display: VideoDisplay
     /// The first failing test with both numbers, for people.
@@ -17,48 +20,53 @@ public struct VideoChoice: Equatable, Sendable {
     public var description: String { "\(display): \(reason)" }
   }
 
-  /// - Parameter reasons: why displays are rejected, by their index.
+  /// - Parameters:
+  ///   - displays: in the head unit's order.
+  ///   - reasons: why displays are rejected, by their index.
   public init(_ displays: [VideoDisplay], reasons: [Int: String] = [:]) {
     self.displays = displays
-    var survivors: [VideoDisplay] = []
+    var accepted: [VideoDisplay] = []
     var rejections: [Rejection] = []
     for (index, display) in displays.enumerated() {
       if let reason = reasons[index] {
         rejections.append(Rejection(display: display, reason: reason))
       } else {
-        survivors.append(display)
+        accepted.append(display)
       }
     }
-    self.survivors = survivors
+    acceptedDisplays = accepted.filter { !$0.isFallback }
+    fallbackDisplays = accepted.filter(\.isFallback)
     self.rejections = rejections
   }
 
   /// Whether the head unit has displays, but none that the app supports: then nothing is streamed.
-  public var isHopeless: Bool { survivors.isEmpty && !displays.isEmpty }
+  public var supportsNone: Bool { acceptedDisplays.isEmpty && !displays.isEmpty }
 
   /// Sizes of the pictures that can be streamed, the first choice first.
-  public var sizes: [VideoSize] { survivors.compactMap(\.streamSize) }
+  public var sizes: [VideoSize] { acceptedDisplays.compactMap(\.streamSize) }
+
+  /// Sizes to try when all of ``sizes`` are refused.
+  public var fallbackSizes: [VideoSize] { fallbackDisplays.compactMap(\.streamSize) }
 
   /// Whether the same pictures can be streamed, or can't, whatever else is said of them.
-  public func hasSameSizes(as other: VideoChoice) -> Bool { sizes == other.sizes && isHopeless == other.isHopeless }
-
-  /// Whether pictures of `size` can be streamed.
-  public func accepts(_ size: VideoSize) -> Bool {
-    displays.isEmpty || survivors.contains { $0.streamSize == size }
+  public func hasSameSizes(as other: VideoChoice) -> Bool {
+    sizes == other.sizes && supportsNone == other.supportsNone
   }
 
   /// The display that shows pictures of `size`.
-  public func display(streaming size: VideoSize) -> VideoDisplay? { survivors.first { $0.streamSize == size } }
+  public func display(streaming size: VideoSize) -> VideoDisplay? {
+    acceptedDisplays.first { $0.streamSize == size } ?? fallbackDisplays.first { $0.streamSize == size }
+  }
 
-  /// The most rejections that are told in full.
+  /// The most rejections that are listed in full.
   private static let mostReasons = 100
 
-  /// Why nothing is left, as sentences for people; nil when something is.
-  public var objection: String? {
-    guard isHopeless else { return nil }
-    let told = rejections.prefix(Self.mostReasons).map(\.description).joined(separator: "; ")
+  /// Why the app supports none of the displays, as sentences for people; nil when it supports one.
+  public var rejectionReason: String? {
+    guard supportsNone else { return nil }
+    let listed = rejections.prefix(Self.mostReasons).map(\.description).joined(separator: "; ")
     let rest = rejections.count - Self.mostReasons
-    return "The app supports none of the head unit's displays: nothing is streamed until one of them changes. \(told)"
+    return "The app supports none of the head unit's displays: nothing is streamed until one of them changes. \(listed)"
       + (rest > 0 ? "; and \(rest) more." : ".")
   }
 }

@@ -1,22 +1,24 @@
-/// From what a head unit announces.
+/// The displays that a head unit announces.
 extension VideoDisplay {
   /// The most entries of a capability that are looked at.
   static let mostEntries = VideoStreamingCapability.maximumAdditionalCapabilities + 1
 
-  /// The displays of a capability: its own first, then the additional ones in their order, each once. Those without a
-  /// usable size are left out. What an additional one does not say of rates, formats and haptics, the root says for it;
-  /// but a missing scale is 1, and a missing diagonal unknown.
+  /// The displays of a capability: its own first, then the additional ones in their order, each once; last, as
+  /// ``isFallback``, those of a list that a later size has replaced. Displays without a usable size are left out. Rates,
+  /// formats and haptics that an additional entry leaves out are those of the capability itself; but a missing scale is 1,
+  /// and a missing diagonal unknown.
   public static func displays(of capability: VideoStreamingCapability) -> [VideoDisplay] {
-    entries(of: capability).map(\.display)
+    let announced = entries(of: capability).map(\.display)
+    return announced + fallbacks(of: capability, besides: announced)
   }
 
-  /// The displays of a head unit whose capability is missing, or tells no size: its screen, if that is known. Without a
-  /// capability it takes a byte stream.
+  /// The displays of a head unit whose capability is missing, or has no size that can be streamed: its screen, if that
+  /// is known. Without a capability it takes a byte stream (SDL-0058).
   public static func displays(
     of capability: VideoStreamingCapability?, screen: VideoSize?
   ) -> [VideoDisplay] {
-    let told = capability.map(displays(of:)) ?? []
-    guard told.isEmpty, let screen else { return told }
+    guard let screen else { return capability.map(displays(of:)) ?? [] }
+    if let capability, !entries(of: capability).isEmpty { return displays(of: capability) }
     var root = capability ?? VideoStreamingCapability()
     root.preferredResolution = ImageResolution(screen.width, screen.height)
     root.scale = nil
@@ -25,23 +27,39 @@ extension VideoDisplay {
     return displays(of: root)
   }
 
-  /// Each display with the entry that it comes from, as the head unit has told it.
+  /// The announced displays, each with the entry that it comes from, as the head unit sent it.
   static func entries(
     of capability: VideoStreamingCapability
   ) -> [(display: VideoDisplay, entry: VideoStreamingCapability)] {
     var root = capability
     root.additionalCapabilities = nil
+    root.formerCapabilities = []
     var known: Set<Identity> = []
-    return ([root] + (capability.additionalCapabilities ?? [])).prefix(mostEntries).compactMap { told in
-      guard let display = VideoDisplay(told, root: root), known.insert(display.identity).inserted else { return nil }
-      var entry = told
+    return ([root] + (capability.additionalCapabilities ?? [])).prefix(mostEntries).compactMap { announced in
+      guard let display = VideoDisplay(announced, root: root), known.insert(display.identity).inserted else {
+        return nil
+      }
+      var entry = announced
       // Nested lists are forbidden by SDL-0332.
       entry.additionalCapabilities = nil
       return (display, entry)
     }
   }
 
-  private init?(_ entry: VideoStreamingCapability, root: VideoStreamingCapability) {
+  private static func fallbacks(
+    of capability: VideoStreamingCapability, besides announced: [VideoDisplay]
+  ) -> [VideoDisplay] {
+    var known = Set(announced.map(\.identity))
+    return capability.formerCapabilities.prefix(mostEntries).compactMap { entry in
+      guard var display = VideoDisplay(entry, root: capability), known.insert(display.identity).inserted else {
+        return nil
+      }
+      display.isFallback = true
+      return display
+    }
+  }
+
+  init?(_ entry: VideoStreamingCapability, root: VideoStreamingCapability) {
     guard let resolution = entry.preferredResolution else { return nil }
     self.init(
       size: VideoSize(resolution.width, resolution.height), scale: entry.scale, diagonal: entry.diagonalScreenSize,

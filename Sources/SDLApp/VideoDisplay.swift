@@ -1,23 +1,26 @@
-/// One way in which the head unit can show video: a capability, with what it leaves out taken from the root.
+/// One way in which the head unit can show video: an entry of its capability, with inherited members filled in.
 public struct VideoDisplay: Equatable, Sendable {
   /// Size in head-unit pixels.
   public let size: VideoSize
-  /// The head unit enlarges the pictures by this, 1…10.
+  /// The factor by which the head unit enlarges the pictures, 1…10.
   public let scale: Double
   /// Size of the encoded pictures: the display's ÷ scale, rounded half up, then even; nil when that can't be encoded.
   public private(set) var streamSize: VideoSize?
-  /// Inches; nil when the head unit does not say, or says 0.
+  /// Inches; nil when the head unit announces none, or 0.
   public let diagonal: Double?
-  /// Nil when the head unit does not say, or says 0.
+  /// Nil when the head unit announces none, or 0.
   public let pixelsPerInch: Double?
-  /// Frames per second that the head unit would like; nil when it does not say.
+  /// The frames per second that the head unit prefers; nil when it announces none.
   public var frameRate: Int?
   /// The head unit's limit in kbit/s; nil when it has none.
   public var maximumBitrate: Int?
-  /// In the head unit's order of preference; nil when it does not say.
+  /// In the head unit's order of preference; nil when it announces none.
   public var formats: [VideoStreamingFormat]?
-  /// Whether the head unit wants to know where the picture can be touched.
+  /// Whether the head unit asks for the parts of the picture that can be touched.
   public var takesHapticData = false
+  /// From a list that a later size has replaced: asked for only once the head unit has refused the sizes that it
+  /// announces now.
+  public var isFallback = false
 
   /// The smallest side that is encoded.
   public static let minimumSide = 16
@@ -26,7 +29,13 @@ public struct VideoDisplay: Equatable, Sendable {
   /// The largest picture of any level of H.264 (`MaxFS` of level 6.2, table A-1), in macroblocks of 16×16 pixels.
   private static let maximumMacroblocks = 139_264
 
-  /// `scale` may be anything that came from the network, as may `diagonal` and `pixelsPerInch`; a missing scale is 1.
+  /// Creates a display from any numbers that come from the network.
+  /// - Parameters:
+  ///   - size: in head-unit pixels.
+  ///   - scale: clamped to 1…10; 1 if it is missing.
+  ///   - diagonal: inches; 0 counts as missing.
+  ///   - pixelsPerInch: 0 counts as missing.
+  ///   - frameRate: frames per second; 0 counts as missing.
   public init(
     size: VideoSize, scale: Double? = nil, diagonal: Double? = nil, pixelsPerInch: Double? = nil, frameRate: Int? = nil
   ) {
@@ -39,14 +48,15 @@ public struct VideoDisplay: Equatable, Sendable {
     streamSize = scaledSize.flatMap(Self.evenSize)
   }
 
-  /// Size ÷ scale, rounded half up, but not yet even: what ranges are compared with. Nil for numbers out of all reason.
+  /// Size ÷ scale, rounded half up, but not yet even: what ranges are compared with. Nil when that
+  /// exceeds an integer.
   public var scaledSize: VideoSize? {
     func side(_ pixels: Int) -> Int? { Int(exactly: (Double(pixels) / scale).rounded(.toNearestOrAwayFromZero)) }
     guard let width = side(size.width), let height = side(size.height) else { return nil }
     return VideoSize(width, height)
   }
 
-  /// A head unit's scale, which is 1…10 and 1 if absent.
+  /// `scale` in the range that the specification allows; 1 if it is missing.
   private static func clampedScale(_ scale: Double?) -> Double {
     // Compared this way round because NaN is not at least 1 either.
     scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
@@ -59,7 +69,7 @@ public struct VideoDisplay: Equatable, Sendable {
     return ((even.width + 15) / 16) * ((even.height + 15) / 16) <= maximumMacroblocks ? even : nil
   }
 
-  /// The same display, whose head unit wants pictures of another size than it has announced.
+  /// The same display, for a head unit that has acknowledged another size of the pictures than it has announced.
   public func streaming(_ size: VideoSize) -> VideoDisplay {
     var display = self
     display.streamSize = size

@@ -1,19 +1,19 @@
-/// Where the pixels of the stream are on the head unit's display: the picture fills it, whatever the ratio.
+/// The relation of stream pixels to display pixels: the picture fills the display, whatever the aspect ratios.
 struct VideoGeometry: Equatable, Sendable {
   /// Size of the encoded pictures.
   var stream: VideoSize
   /// Size of the same picture in head-unit pixels.
   var display: VideoSize
-  /// The head unit wants to know what can be touched (`hapticSpatialDataSupported`).
+  /// The head unit asks for the parts that can be touched (`hapticSpatialDataSupported`).
   var takesHapticRectangles = false
 
-  /// Picture and display in the same pixels.
+  /// Creates a geometry without scaling.
   init(stream: VideoSize) {
     self.stream = stream
     display = stream
   }
 
-  /// The way in which the first of `displays` that can show pictures of `stream` does so; nil when none can.
+  /// Creates the geometry of the first of `displays` that shows pictures of size `stream`; nil when none does.
   init?(stream: VideoSize, displays: [VideoDisplay]) {
     guard let shown = displays.first(where: { $0.streamSize == stream }) else { return nil }
     self.stream = stream
@@ -21,7 +21,7 @@ struct VideoGeometry: Equatable, Sendable {
     takesHapticRectangles = shown.takesHapticData
   }
 
-  /// Pictures of `stream`, which the head unit enlarges by the scale of `display`.
+  /// Creates the geometry of pictures that the head unit enlarges by the scale of `display`.
   init(stream: VideoSize, enlargedLike display: VideoDisplay) {
     self.stream = stream
     self.display = VideoSize(
@@ -29,8 +29,8 @@ struct VideoGeometry: Equatable, Sendable {
     takesHapticRectangles = display.takesHapticData
   }
 
-  /// In head-unit pixels, cut to the display; nil when nothing of it is there. Scales by the ratio of the sizes and not by
-  /// the head unit's `scale`, because encoded sizes are made even.
+  /// The rectangle in head-unit pixels, clipped to the display; nil when nothing of it is on the display. Scaled by the
+  /// ratio of the sizes and not by the head unit's `scale`, because encoded sizes are made even.
   func onDisplay(_ rectangle: HapticRectangle) -> HapticRectangle? {
     guard stream.width > 0, stream.height > 0 else { return nil }
     let width = Double(display.width)
@@ -41,7 +41,7 @@ struct VideoGeometry: Equatable, Sendable {
     let top = vertical(rectangle.y)
     let right = horizontal(rectangle.x + rectangle.width)
     let bottom = vertical(rectangle.y + rectangle.height)
-    // Also false for what is no number.
+    // Also false for NaN.
     guard right > left, bottom > top else { return nil }
     return HapticRectangle(id: rectangle.id, x: left, y: top, width: right - left, height: bottom - top)
   }

@@ -1,17 +1,17 @@
-/// The ids of video messages: 2³⁰…2³¹−1, again and again. Larger ones would be negative to a head unit that takes them
-/// for signed.
+/// The ids of video messages: 2³⁰…2³¹−1, then from the start again. A head unit that reads ids as signed would see larger
+/// ones as negative.
 ///
-/// Video is numbered by whoever writes it, while ``AppSession`` numbers its own messages below. The two
-/// must never meet, because receivers (SDL Core among them) tell unfinished messages apart by session and id only.
+/// Video is numbered by the thread that writes it, while ``AppSession`` numbers its own messages below 2³⁰. The ranges
+/// must not overlap, because receivers (SDL Core among them) identify unfinished messages by session and id only.
 public struct VideoMessageIDs: Equatable, Sendable {
   static let first: UInt32 = 1 << 30
   static let last: UInt32 = 1 << 31 - 1
   private var following = first
 
-  /// Begins with the lowest.
+  /// Creates a sequence that begins with the lowest id.
   public init() {}
 
-  /// Begins with `following`, which has to be in the range.
+  /// Creates a sequence that begins with `following`, clamped to the range.
   init(following: UInt32) {
     self.following = min(max(following, Self.first), Self.last)
   }

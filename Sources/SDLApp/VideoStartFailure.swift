@@ -2,16 +2,16 @@
 public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   /// StartServiceNAK.
   case refused(rejectedParameters: [String], reason: String?)
-  /// StartServiceACK for something that can't be sent; `format` is what it names, for people.
+  /// StartServiceACK for a format that can't be sent; `format` is its name for messages.
   case unusableAnswer(rejectedParameters: [String], format: String)
-  /// So many StartServiceNAKs in a row that named nothing; `reason` is that of the last.
+  /// `count` StartServiceNAKs in a row that named no parameter; `reason` is that of the last.
   case keptRefusing(count: Int, reason: String?)
   /// Neither ACK nor NAK came in time.
   case unanswered
   /// The head unit ended the service just after it had begun, and not for the first time.
   case endedAtOnce
 
-  /// What the head unit refused, by the names of the request's keys.
+  /// The keys of the request that the head unit refused.
   public var rejectedParameters: [String] {
     switch self {
     case .refused(let parameters, _), .unusableAnswer(let parameters, _): parameters
@@ -19,10 +19,10 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Another size may do.
+  /// Another size may be accepted.
   public var concernsSize: Bool { rejectedParameters.contains { $0 == "width" || $0 == "height" } }
 
-  /// Another codec or transport may do.
+  /// Another codec or transport may be accepted.
   public var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
 
   /// Whether the same request would only be refused again. A start without parameters has none that could be named.
@@ -34,7 +34,7 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// For people.
+  /// A text for messages to the user.
   public var description: String {
     switch self {
     case .unanswered: "the head unit did not answer the request to start video"

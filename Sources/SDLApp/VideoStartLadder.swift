@@ -39,6 +39,12 @@ public struct VideoStartLadder: Equatable, Sendable {
     if transports.isEmpty { step = .exhausted }
   }
 
+  /// Whether requests name size and format, as opposed to the last one, which names nothing.
+  var asksWithParameters: Bool { step == .parameters }
+
+  /// Whether anything was refused.
+  var hasRefusals: Bool { !attempts.isEmpty || isInputFixed }
+
   /// Nothing is left to ask for.
   public var isExhausted: Bool { step == .exhausted }
 

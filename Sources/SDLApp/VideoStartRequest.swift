@@ -1,14 +1,14 @@
-/// The stream that the app would like to send.
-public struct VideoStartRequest: Equatable, Sendable {
+/// The stream that the app asks the head unit for.
+public struct VideoStartRequest: Hashable, Sendable {
   /// Size of the encoded pictures in pixels; both even.
   public var size: VideoSize
   /// How the H.264 is carried; the codec is always H.264.
   public var transport: VideoTransport
-  /// StartService goes without any parameters, the last resort of SDL-0058: the head unit's answer alone tells what it
-  /// wants.
+  /// StartService is sent without parameters, the last resort of SDL-0058: the head unit's answer alone says what to
+  /// stream.
   public var isBare: Bool
 
-  /// Memberwise.
+  /// Creates a request for pictures of `size`.
   public init(size: VideoSize, transport: VideoTransport = .raw, isBare: Bool = false) {
     self.size = size
     self.transport = transport
@@ -28,7 +28,7 @@ public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
   public var width: Int
   public var height: Int
 
-  /// Memberwise.
+  /// Creates a size of `width` × `height` pixels.
   public init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
@@ -38,9 +38,9 @@ public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(width)×\(height)" }
 }
 
-/// The right to send video. It exists exactly while bytes may go out.
+/// The right to send video. It exists exactly while video may be sent.
 public struct VideoGrant: Equatable, Sendable {
-  /// Counts the starts of the service in this session; frames made for an older start must not be sent.
+  /// The number of this start of the service; frames made for an earlier start must not be sent.
   public var epoch: UInt32
   public var sessionID: UInt8
   /// Protocol version of all frames.
@@ -49,9 +49,9 @@ public struct VideoGrant: Equatable, Sendable {
   public var maximumPayload: Int
   /// Size of the pictures that the head unit expects.
   public var size: VideoSize
-  /// The head unit acknowledged another size than it was asked for.
+  /// The head unit acknowledged another size than was requested.
   public var isSizeOverridden = false
-  /// How the head unit expects the video to be carried; it may have acknowledged another way than it was asked for.
+  /// The transport that the head unit acknowledged, which may be another one than was requested.
   public var transport = VideoTransport.raw
   public var codec = VideoCodec.h264
 }
@@ -60,18 +60,18 @@ public struct VideoGrant: Equatable, Sendable {
 public enum VideoStopReason: String, Sendable {
   /// The HMI level or the streaming state does not allow video any more.
   case hmiStatus = "hmi-status"
-  /// The app does not wish to stream any more.
+  /// The app does not ask for a stream any more.
   case app = "app"
-  /// The app wishes another size.
+  /// The app asks for another size.
   case resized = "resized"
   /// The app supports none of the sizes that the head unit can show now.
   case outOfRange = "out-of-range"
   /// The head unit ended the service.
   case headUnit = "head-unit"
-  /// The app is back in the foreground and wants a service that begins anew.
+  /// The app is back in the foreground, and configured to start the service anew then.
   case restarted = "restarted"
-  /// The connection broke.
+  /// The connection was lost.
   case connectionLost = "connection-lost"
-  /// The session is over.
+  /// The session has ended.
   case sessionEnded = "session-ended"
 }

@@ -1,27 +1,19 @@
 import SDLWire
 
-/// The lifecycle of the video service: compares what is wished with what is and acts on the difference.
+/// The lifecycle of the video service: compares what is asked for with what is there, and acts on the difference.
 ///
 /// It is driven by levels, not edges: whatever came in between, the next ``reconcile(_:now:)`` finds the way to the
 /// demanded state. Every wait has a time-out.
 struct VideoStream: Equatable, Sendable {
-  /// Times that the lifecycle keeps.
-  struct Timing: Equatable, Sendable {
+  /// How long answers may take.
+  struct Timeouts: Equatable, Sendable {
     /// For the answer to StartService.
     var start: Duration = .seconds(5)
     /// The same after a start that stayed unanswered: SDL Core gives its HMI 11 s, and giving up earlier again and again
     /// would never let a slow one through.
-    var patientStart: Duration = .seconds(12)
-    /// A stream that lasts as long is no failed attempt.
-    var steady: Duration = .seconds(5)
+    var startAfterUnanswered: Duration = .seconds(12)
     /// For the answer to EndService; after it the service counts as ended.
     var end: Duration = .seconds(1)
-    /// Before the first new attempt; doubles with each failure.
-    var firstRetry: Duration = .seconds(2)
-    /// So many refusals in a row, of which none says what is wrong, mean the request and not the moment.
-    var mostRefusals = 8
-    /// The longest pause between attempts.
-    var longestRetry: Duration = .seconds(30)
   }
 
   enum State: Equatable, Sendable {
@@ -43,24 +35,20 @@ struct VideoStream: Equatable, Sendable {
     case startFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
   }
 
-  var timing = Timing()
+  var timeouts = Timeouts()
   /// After a pause the service is ended and started again, as the guides for apps have it, instead of being used on.
   var restartsAfterPause = false
   /// Between the first demand for a stream and the request.
   var startDelay = Duration.zero
+  /// What earlier attempts have come to.
+  var history = VideoStartHistory()
   private(set) var state = State.closed
-  /// Before this the demand is too new.
+  /// Since when a stream is demanded that is not asked for yet; `startDelay` counts from here.
+  private var demandedSince: Duration?
+  /// When the demanded stream may be asked for; nil when none is, or when nothing but another demand helps.
   private var startAt: Duration?
-  /// Before this no new attempt is made.
-  private var retryAt: Duration?
-  private var failureCount = 0
-  /// StartServiceNAKs in a row that named nothing.
-  private var refusalCount = 0
   /// When the stream that is open, or was last, began.
   private var openedAt: Duration = .zero
-  /// What the head unit has just refused by its parameters; not asked for again before something changes.
-  private var refusedRequest: VideoStartRequest?
-  private var wasUnanswered = false
 
   /// For the app.
   var summary: VideoStreamState {
@@ -72,23 +60,22 @@ struct VideoStream: Equatable, Sendable {
     }
   }
 
-  /// When ``advance(now:)`` has work to do.
+  /// When ``advance(now:)`` and ``reconcile(_:now:)`` have work to do.
   var nextDeadline: Duration? {
     switch state {
     case .starting(_, let deadline), .ending(let deadline): deadline
-    case .closed: [retryAt, startAt].compactMap(\.self).max()
+    case .closed: startAt
     case .open: nil
     }
   }
 
   /// Brings the service closer to what is demanded.
   mutating func reconcile(_ demand: VideoDemand, now: Duration) -> [Output] {
-    if case .closed = demand {
-      retryAt = nil
-      failureCount = 0
-      refusalCount = 0
-      refusedRequest = nil
-      wasUnanswered = false
+    switch demand {
+    case .stream(let request): history.requestChanged(to: request)
+    case .closed(.hmiStatus): history.driverLeft()
+    case .closed: history.requestChanged(to: nil)
+    case .hold: break
     }
     switch state {
     case .closed: return open(demand, now: now)
@@ -98,11 +85,11 @@ struct VideoStream: Equatable, Sendable {
       case .hold:
         state = .open(request: request, accepted: accepted, isHeld: true)
         return isHeld ? [] : [.suspended]
-      case .stream(let wish):
+      case .stream(let demanded):
         // The app may follow what the head unit has accepted: that is no change.
         var followed = request
         followed.size = accepted
-        guard wish == request || wish == followed else { return end(.resized, now: now) }
+        guard demanded == request || demanded == followed else { return end(.resized, now: now) }
         guard isHeld else { return [] }
         if restartsAfterPause { return end(.restarted, now: now) }
         state = .open(request: request, accepted: accepted, isHeld: false)
@@ -114,27 +101,27 @@ struct VideoStream: Equatable, Sendable {
   }
 
   private mutating func open(_ demand: VideoDemand, now: Duration) -> [Output] {
-    guard case .stream(let wish) = demand else {
-      retryAt = nil
-      startAt = nil
-      return []
-    }
-    guard wish != refusedRequest else {
-      startAt = nil
-      return []
-    }
-    startAt = startAt ?? now + startDelay
-    guard nextDeadline.map({ $0 <= now }) ?? true else { return [] }
     startAt = nil
-    retryAt = nil
-    refusedRequest = nil
-    state = .starting(wish, deadline: now + (wasUnanswered ? timing.patientStart : timing.start))
-    return [.sendStartService(wish)]
+    guard case .stream(let request) = demand, let earliest = history.earliestStart(of: request) else {
+      demandedSince = nil
+      return []
+    }
+    let since = demandedSince ?? now
+    let time = max(since + startDelay, earliest)
+    guard time <= now else {
+      demandedSince = since
+      startAt = time
+      return []
+    }
+    demandedSince = nil
+    let timeout = history.wasUnanswered ? timeouts.startAfterUnanswered : timeouts.start
+    state = .starting(request, deadline: now + timeout)
+    return [.sendStartService(request)]
   }
 
   private mutating func end(_ reason: VideoStopReason, now: Duration) -> [Output] {
-    settle(now: now)
-    state = .ending(deadline: now + timing.end)
+    history.streamEnded(after: now - openedAt)
+    state = .ending(deadline: now + timeouts.end)
     return [.stopped(reason), .sendEndService]
   }
 
@@ -142,16 +129,15 @@ struct VideoStream: Equatable, Sendable {
   mutating func acknowledged(_ parameters: VideoServiceParameters, _ demand: VideoDemand, now: Duration) -> [Output] {
     switch state {
     case .starting(let request, _):
-      wasUnanswered = false
-      refusalCount = 0
+      history.accepted()
       guard demand == .stream(request) || demand == .hold else {
-        // The wish went away while the answer was on its way: no byte may be sent on this service.
-        state = .ending(deadline: now + timing.end)
+        // The demand changed while the answer was on its way: no byte may be sent on this service.
+        state = .ending(deadline: now + timeouts.end)
         return [.sendEndService]
       }
       guard let transport = parameters.acceptedTransport else {
-        refusedRequest = request
-        state = .ending(deadline: now + timing.end)
+        history.refusedForGood(request, now: now)
+        state = .ending(deadline: now + timeouts.end)
         return [
           .startFailed(parameters.unusableAnswer, request: request, retryAfter: nil), .sendEndService,
         ]
@@ -162,38 +148,36 @@ struct VideoStream: Equatable, Sendable {
       return [.started(accepted: accepted, transport, mtu: parameters.mtu)]
     case .closed:
       // An answer after our time-out: the head unit now believes in a service that nobody uses.
-      state = .ending(deadline: now + timing.end)
+      state = .ending(deadline: now + timeouts.end)
       return [.sendEndService]
     case .open, .ending:
       return []
     }
   }
 
-  /// StartServiceNAK. `demand` is that of now: the refusal of what is not wished any more is no failure.
+  /// StartServiceNAK. `demand` is that of now, which may have changed since the request.
   mutating func refused(_ rejection: ServiceRejection, _ demand: VideoDemand, now: Duration) -> [Output] {
     guard case .starting(let request, _) = state else { return [] }
     state = .closed
-    wasUnanswered = false
-    if case .stream(let wish) = demand, wish != request { return [] }
     let failure = VideoStartFailure.refused(
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
-    // Without parameters the driver's leaving can't be told from a refusal for good.
-    if request.isBare, demand != .stream(request) { return [] }
-    guard !failure.isFinal(for: request) else {
-      refusedRequest = request
+    // A start without parameters has none that could be named. While the app does not ask for it, its refusal says
+    // nothing about the request, since the driver may have left.
+    if request.isBare, demand != .stream(request) {
+      _ = history.failed(now: now)
+      return []
+    }
+    if failure.isFinal(for: request) {
+      history.refusedForGood(request, now: now)
+      // The app already asks for something else.
+      if case .stream(let demanded) = demand, demanded != request { return [] }
       return [.startFailed(failure, request: request, retryAfter: nil)]
     }
-    refusalCount += 1
-    guard refusalCount < timing.mostRefusals else {
-      let count = refusalCount
-      refusalCount = 0
-      failureCount = 0
-      refusedRequest = request
-      return [
-        .startFailed(.keptRefusing(count: count, reason: rejection.reason), request: request, retryAfter: nil)
-      ]
+    guard let pause = history.refused(request, now: now) else {
+      let final = VideoStartFailure.keptRefusing(count: history.limits.maximumRefusals, reason: rejection.reason)
+      return [.startFailed(final, request: request, retryAfter: nil)]
     }
-    return [.startFailed(failure, request: request, retryAfter: scheduleRetry(now: now))]
+    return [.startFailed(failure, request: request, retryAfter: pause)]
   }
 
   /// EndServiceACK or EndServiceNAK: both mean that the service is gone.
@@ -211,15 +195,15 @@ struct VideoStream: Equatable, Sendable {
     case .starting(let request, _):
       state = .closed
       let failure = VideoStartFailure.refused(rejectedParameters: [], reason: "the head unit ended the service")
-      return [.startFailed(failure, request: request, retryAfter: scheduleRetry(now: now))]
+      return [.startFailed(failure, request: request, retryAfter: history.failed(now: now))]
     case .open(let request, _, _):
       state = .closed
-      let isShort = now - openedAt < timing.steady
-      let isRepeated = failureCount > 0
-      settle(now: now)
-      let pause = scheduleRetry(now: now)
+      let duration = now - openedAt
+      let isRepeated = history.failureCount > 0
+      history.streamEnded(after: duration)
+      let pause = history.failed(now: now)
       // Once may be the driver, who leaves just then; again and again is a head unit whose screen refuses the stream.
-      guard isShort, isRepeated else { return [.stopped(.headUnit)] }
+      guard duration < history.limits.stableTime, isRepeated else { return [.stopped(.headUnit)] }
       return [.stopped(.headUnit), .startFailed(.endedAtOnce, request: request, retryAfter: pause)]
     }
   }
@@ -229,57 +213,15 @@ struct VideoStream: Equatable, Sendable {
     switch state {
     case .starting(let request, let deadline) where deadline <= now:
       // The head unit may yet act on the request, so it is told to end the service before anything else.
-      state = .ending(deadline: now + timing.end)
-      wasUnanswered = true
-      return [.startFailed(.unanswered, request: request, retryAfter: scheduleRetry(now: now)), .sendEndService]
+      state = .ending(deadline: now + timeouts.end)
+      return [
+        .startFailed(.unanswered, request: request, retryAfter: history.unanswered(now: now)), .sendEndService,
+      ]
     case .ending(let deadline) where deadline <= now:
       state = .closed
       return []
     default:
       return []
     }
-  }
-
-  /// A stream that has lasted makes former failures count no more.
-  private mutating func settle(now: Duration) {
-    if now - openedAt >= timing.steady { failureCount = 0 }
-  }
-
-  private mutating func scheduleRetry(now: Duration) -> Duration {
-    let pause = min(timing.firstRetry * (1 << min(failureCount, 10)), timing.longestRetry)
-    failureCount += 1
-    retryAt = now + pause
-    return pause
-  }
-}
-
-extension VideoServiceParameters {
-  /// The RPC specification's range for a side of a picture.
-  private static let possibleSides: ClosedRange<Int32> = 1...10_000
-
-  /// The size that an acknowledgement tells. Some head units acknowledge 0×0 or leave a side out: then the requested size
-  /// holds. Odd sides are made even, because the encoder has no others.
-  var acceptedSize: VideoSize? {
-    guard let width, let height, Self.possibleSides.contains(width), Self.possibleSides.contains(height) else {
-      return nil
-    }
-    return VideoSize(Int(width) & ~1, Int(height) & ~1)
-  }
-
-  /// How video is carried from now on, as an acknowledgement tells. What it leaves out is H.264 over RAW (SDL-0058). Nil
-  /// when it names what can't be sent.
-  fileprivate var acceptedTransport: VideoTransport? {
-    let defaults = VideoStreamingFormat.rawH264
-    return VideoTransport(
-      VideoStreamingFormat(videoProtocol: videoProtocol ?? defaults.videoProtocol, codec: videoCodec ?? defaults.codec))
-  }
-
-  /// An acknowledgement of that refuses what was asked for, by naming something else.
-  fileprivate var unusableAnswer: VideoStartFailure {
-    let isCodecUsable = videoCodec.map { VideoCodec(rawValue: $0) != nil } ?? true
-    let isProtocolUsable = videoProtocol.map { VideoTransport(rawValue: $0) != nil } ?? true
-    return .unusableAnswer(
-      rejectedParameters: (isCodecUsable ? [] : ["videoCodec"]) + (isProtocolUsable ? [] : ["videoProtocol"]),
-      format: "\(videoCodec ?? "H264") over \(videoProtocol ?? "RAW")")
   }
 }

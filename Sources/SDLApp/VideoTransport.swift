@@ -1,4 +1,4 @@
-/// `videoProtocol` of the video service, as far as it can be sent.
+/// A `videoProtocol` of the video service that can be sent.
 public enum VideoTransport: String, CaseIterable, Sendable {
   /// Annex B byte stream.
   case raw = "RAW"
@@ -6,22 +6,24 @@ public enum VideoTransport: String, CaseIterable, Sendable {
   case rtp = "RTP"
 }
 
-/// `videoCodec` of the video service, as far as it can be sent.
+/// A `videoCodec` of the video service that can be sent.
 public enum VideoCodec: String, Sendable {
   case h264 = "H264"
 }
 
 extension VideoTransport {
-  /// What to ask a head unit for, in this order; empty when there is nothing that both sides have.
+  /// The transports to request, in this order; empty when both sides have none in common.
   /// - Parameters:
   ///   - offered: what the head unit lists, in its order of preference. A capability that lists nothing inherits the list
   ///     of the root capability; without any list head units take H.264 as a byte stream (SDL-0058).
-  ///   - wished: what the user allows, in the user's order, which goes before that of the head unit; nil leaves it to the
-  ///     head unit.
-  public static func choices(offered: [VideoStreamingFormat]?, wished: [VideoTransport]? = nil) -> [VideoTransport] {
-    guard let offered, !offered.isEmpty else { return unique(wished ?? [.raw]) }
+  ///   - allowed: what the user allows, in the user's order, which takes precedence over the head unit's; nil for the
+  ///     head unit's order.
+  public static func choices(offered: [VideoStreamingFormat]?, wished allowed: [VideoTransport]? = nil)
+    -> [VideoTransport]
+  {
+    guard let offered, !offered.isEmpty else { return unique(allowed ?? [.raw]) }
     let common = unique(offered.compactMap(VideoTransport.init))
-    return wished.map { unique($0.filter(common.contains)) } ?? common
+    return allowed.map { unique($0.filter(common.contains)) } ?? common
   }
 
   /// The transport of a format that can be sent; nil for any other.

@@ -6,14 +6,14 @@ public enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
   case version(RPCVersion)
   /// No entry at all: an app that supports nothing says nothing.
   case empty
-  /// Something else than a list of entries, which belongs into its first one.
+  /// The root has members besides the list; they belong into the list's entries.
   case rootNotEmpty
   /// The entry of this index, from 0, repeats an earlier one.
   case duplicate(index: Int)
   /// The head unit has never offered the entry of this index.
   case notOffered(index: Int, ImageResolution?)
 
-  /// What comes behind the name of the notification.
+  /// One phrase that follows the name of the notification.
   public var description: String {
     switch self {
     case .version(let version): "needs RPC 7.1, but \(version) was agreed on"
@@ -28,7 +28,7 @@ public enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
 
 /// The rules of SDL-0332 for what an app says it can stream.
 enum AppCapabilityRules {
-  /// What makes two entries the same.
+  /// The members by which SDL-0332 tells entries apart.
   private struct Identity: Hashable {
     var resolution: ImageResolution?
     var diagonal: Double?
@@ -43,14 +43,17 @@ enum AppCapabilityRules {
     }
   }
 
+  /// - Parameters:
+  ///   - reported: the capability in the app's notification.
+  ///   - offered: the capabilities that the app may know.
   static func faults(
-    of told: VideoStreamingCapability, offered: [VideoStreamingCapability], rpcVersion: RPCVersion
+    of reported: VideoStreamingCapability, offered: [VideoStreamingCapability], rpcVersion: RPCVersion
   ) -> [AppCapabilityFault] {
     var faults: [AppCapabilityFault] = []
     if rpcVersion < RPCVersion(7, 1) { faults.append(.version(rpcVersion)) }
-    let entries = told.additionalCapabilities ?? []
+    let entries = reported.additionalCapabilities ?? []
     if entries.isEmpty { faults.append(.empty) }
-    var root = told
+    var root = reported
     root.additionalCapabilities = nil
     if !root.json.isEmpty { faults.append(.rootNotEmpty) }
     let known = Set(offered.flatMap { [$0] + ($0.additionalCapabilities ?? []) }.map(Identity.init))

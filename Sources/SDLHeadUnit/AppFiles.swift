@@ -1,4 +1,4 @@
-/// The files that an app has uploaded: names and sizes alone, since nothing is shown of them.
+/// The files that an app has uploaded (PutFile). Only names and sizes are kept, because nothing shows the files.
 struct AppFiles: Sendable {
   /// In bytes (AppDirectoryQuota of SDL Core's smartDeviceLink.ini).
   static let quota = 104_857_600
@@ -6,7 +6,7 @@ struct AppFiles: Sendable {
   static let maximumCount = 1000
   /// In Unicode scalars; the RPC specification counts characters.
   static let longestName = 255
-  /// What a file takes at least.
+  /// In bytes; the space of a file is a multiple of it.
   private static let blockSize = 4096
 
   private var sizes: [String: Int] = [:]
@@ -17,8 +17,9 @@ struct AppFiles: Sendable {
 
   func contains(_ name: String) -> Bool { sizes[name] != nil }
 
-  /// Adds a file, or a part of one that comes in parts; false, and nothing changes, if it does not fit.
-  /// - Parameter offset: where the bytes belong; 0 begins the file anew.
+  /// Adds a file, or a part of one.
+  /// - Parameter offset: of the part in the file, in bytes; 0 replaces the file.
+  /// - Returns: false, without a change, if it does not fit.
   mutating func put(_ name: String, offset: Int, count: Int) -> Bool {
     guard sizes.count < Self.maximumCount || contains(name) else { return false }
     let (end, isTooLarge) = offset.addingReportingOverflow(count)
@@ -31,14 +32,14 @@ struct AppFiles: Sendable {
     return true
   }
 
-  /// False if there is no such file.
+  /// - Returns: false if there is no such file.
   mutating func delete(_ name: String) -> Bool {
     guard let size = sizes.removeValue(forKey: name) else { return false }
     spaceAvailable += Self.space(size)
     return true
   }
 
-  /// At most the quota for sizes that passed.
+  /// In bytes; does not overflow, because sizes are within the quota.
   private static func space(_ size: Int) -> Int {
     max(1, (size + blockSize - 1) / blockSize) * blockSize
   }

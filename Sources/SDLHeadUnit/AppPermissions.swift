@@ -1,9 +1,9 @@
 import SDLMessages
 
-/// What apps may do in which level: the policies that SDL Core ships for apps that it does not know, and its group for
+/// The RPCs that apps may use, by HMI level: the policies that SDL Core ships for apps that it does not know, and its group for
 /// navigation (`sdl_preloaded_pt.json`, "Base-4" and "Navigation-1"), as far as they concern this head unit.
 enum AppPermissions {
-  /// The levels in which an RPC is allowed, by its name; what is missing is allowed in none.
+  /// The levels in which an RPC is allowed, by the name of the RPC; one that is missing is allowed in none.
   static let levels: [String: [HMILevel]] = {
     var levels: [String: [HMILevel]] = [:]
     for (names, allowed) in groups {
@@ -32,7 +32,7 @@ enum AppPermissions {
     (["OnTouchEvent", "ScrollableMessage", "SendHapticData", "ShowAppMenu", "Slider"], [.full]),
   ]
 
-  /// The RPC version that a request came with; nothing before 4.0 is told apart.
+  /// The RPC version that introduced a request; 1.0 for all before 4.1.
   static func introduction(of function: FunctionID) -> RPCVersion {
     switch function.rawValue {
     case 41...44, 48, 49: RPCVersion(4, 5)

@@ -1,8 +1,8 @@
 import SDLMessages
 
-/// What the other apps of a head unit have to know about one.
+/// The state of an app that matters for the other apps of a head unit.
 public struct AppSummary: Equatable, Sendable {
-  /// The kind of app, as far as apps displace each other by it. One that is both counts as a navigation app.
+  /// The kind of app, which decides how apps displace each other. An app of both kinds counts as a navigation app.
   public enum Role: Equatable, Sendable {
     case navigation
     case projection
@@ -10,15 +10,15 @@ public struct AppSummary: Equatable, Sendable {
     case other
   }
 
-  /// Of its session.
+  /// The id of its session.
   public var id: UInt8
   public var role: Role
-  /// What the driver chose for it, whatever events make of that; nil as in ``HMIStatus``.
+  /// The level that the driver chose, before events change it; nil as in ``HMIStatus``.
   public var level: HMILevel?
   /// Whether its video service is open.
   public var isStreaming: Bool
 
-  /// Memberwise.
+  /// Creates a summary.
   public init(id: UInt8, role: Role, level: HMILevel?, isStreaming: Bool) {
     self.id = id
     self.role = role
@@ -28,7 +28,7 @@ public struct AppSummary: Equatable, Sendable {
 }
 
 extension HeadUnitSession {
-  /// Nil before the registration, and after its end.
+  /// Nil while no app is registered.
   public var summary: AppSummary? {
     guard let app else { return nil }
     var isStreaming = false

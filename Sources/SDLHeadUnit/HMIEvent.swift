@@ -1,16 +1,16 @@
 import SDLMessages
 
-/// What takes the screen or the loudspeakers from all apps for a while (`OnEventChanged` between SDL Core and the head
-/// unit's own software).
+/// An event of the vehicle that restricts all apps while it lasts (`OnEventChanged` between SDL Core and the HMI).
 public enum HMIEvent: String, CaseIterable, Sendable {
-  /// PHONE_CALL: apps fall silent, their video goes on.
+  /// PHONE_CALL: apps may not be heard. HMI level and video stay.
   case phoneCall = "phone-call"
-  /// EMERGENCY_EVENT: the level stays, but nothing may be streamed.
+  /// EMERGENCY_EVENT: apps may neither be heard nor stream video. The HMI level stays.
   case emergency
-  /// EMBEDDED_NAVI: the head unit's own navigation takes the screen from apps that stream.
+  /// EMBEDDED_NAVI: navigation and projection apps leave the screen for the head unit's own navigation; they may neither be
+  /// heard nor stream video.
   case embeddedNavigation = "embedded-navi"
 
-  /// What becomes of an app's status while the event lasts. An app at NONE is not concerned.
+  /// An app's status while the event lasts. One at NONE keeps its status.
   func status(from status: HMIStatus, of app: AppSummary.Role, isMedia: Bool) -> HMIStatus {
     guard status.level != HMILevel.none else { return status }
     var changed = status

@@ -1,16 +1,16 @@
 import SDLMessages
 
-/// What a list of touchable rectangles must be like, beyond what SDL Core checks.
+/// Rules for a list of touchable rectangles that SDL Core does not check.
 struct HapticRules {
-  /// What the app may have been told: the present capability with its additional ones.
+  /// The present capability, with its additional ones.
   let capability: VideoStreamingCapability?
   let screen: ImageResolution
 
-  /// Each kind of fault once.
+  /// At most one fault of each kind.
   func faults(of rectangles: [HapticRectangle]) -> [HapticFault] {
     let entries = capability.map { [$0] + ($0.additionalCapabilities ?? []) } ?? []
     let isSupported = entries.contains { $0.hapticSpatialDataSupported ?? false }
-    // A side of its own for each, because it is not known here which of them the app streams for.
+    // Each side by itself, because it is not known here which of the sizes the app streams for.
     let sizes = entries.compactMap(\.preferredResolution)
     let display = ImageResolution(
       sizes.map(\.width).max() ?? screen.width, sizes.map(\.height).max() ?? screen.height)
@@ -20,7 +20,7 @@ struct HapticRules {
       + (outside.map { [.outsideDisplay($0, display: display)] } ?? [])
   }
 
-  /// As sums of floating-point numbers allow to tell.
+  /// For the rounding of floating-point sums, in pixels.
   private static let tolerance = 1e-6
 
   private static func isWithin(_ display: ImageResolution, _ rectangle: HapticRectangle) -> Bool {
@@ -36,7 +36,7 @@ struct HapticRules {
 }
 
 extension HeadUnitSession {
-  /// For what the app sends now.
+  /// The rules for the present display.
   var hapticRules: HapticRules {
     var present = capability
     // A window has its own size; the sizes that were offered before it are gone.

@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 extension HeadUnitBehaviour {
-  /// One way in which a head unit behaves otherwise from now on.
+  /// A change of one member.
   public enum Change: Equatable, Sendable {
     case rpcStart(ControlAnswer)
     case registration(RPCAnswer)
@@ -18,7 +18,7 @@ extension HeadUnitBehaviour {
     case secondaryTransport(TransportEventUpdate?)
   }
 
-  /// Takes a change over.
+  /// Applies a change.
   public mutating func apply(_ change: Change) {
     switch change {
     case .rpcStart(let answer): rpcStart = answer
@@ -37,7 +37,7 @@ extension HeadUnitBehaviour {
 }
 
 extension HeadUnitSession {
-  /// The head unit behaves otherwise, to this app and from now on.
+  /// Changes the head unit's behaviour towards this app.
   public mutating func change(_ change: HeadUnitBehaviour.Change, now: Duration) -> [Action] {
     behaviour.apply(change)
     switch change {

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// Scripted deviations from what a healthy SDL Core does, for tests of apps. The default deviates in nothing.
+/// Deviations from what a healthy SDL Core does, for tests of apps. The default has none.
 public struct HeadUnitBehaviour: Equatable, Sendable {
   /// Answer to a control request that needs no parameters.
   public enum ControlAnswer: Equatable, Sendable {
@@ -12,7 +12,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
 
   /// Answer to an RPC.
   public enum RPCAnswer: Equatable, Sendable {
-    /// What the rules say.
+    /// By the rules of SDL Core.
     case regular
     /// A fixed result; a registration with `success` true goes on as usual.
     case result(ResultCode, success: Bool)
@@ -43,9 +43,9 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case silence
   }
 
-  /// What takes the video from SDL Core to the screen.
+  /// The media player that takes the video from SDL Core to the screen.
   public enum Player: Equatable, Sendable {
-    /// Is there so long after the start of each video service; what comes before is lost.
+    /// Connects so long after the start of each video service; the video until then is lost.
     case connects(after: Duration)
     case absent
   }
@@ -73,8 +73,8 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and opened anew by the next; nil
   /// never closes it.
   public var videoDataTimeout: Duration? = CoreLimits.videoDataStopped
-  /// Where sessions from now on are told to connect with a second transport (SDL-0141); nil offers none. No such
-  /// connection is served: the registration of one gets a NAK.
+  /// The address of a secondary transport that later sessions are offered (SDL-0141); nil offers none. Nothing serves it:
+  /// RegisterSecondaryTransport gets a NAK.
   public var secondaryTransport: TransportEventUpdate?
   /// Whether a refused video start costs the app its HMI level, as in SDL Core 6 and later.
   public var dropsToNoneAfterRefusal = true
@@ -92,6 +92,6 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   /// Whether FULL comes at once after NONE, before OnPermissionsChange, instead of after the activation delay.
   public var activatesBeforePermissions = false
 
-  /// No deviations.
+  /// Creates the default: no deviations.
   public init() {}
 }

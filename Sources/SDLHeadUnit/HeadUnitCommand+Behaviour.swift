@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// Commands that make the head unit behave otherwise, and those that tell an app of other capabilities.
+/// The parser of commands that change the behaviour, and of `update`.
 extension HeadUnitCommand {
   static func behaviour(_ name: String, _ arguments: [String]) -> HeadUnitCommand? {
     if name == "answer", let request = arguments.first { return answer(to: request, Array(arguments.dropFirst())) }
@@ -81,7 +81,7 @@ extension HeadUnitCommand {
     }
   }
 
-  /// Sizes may be such as no screen has, and formats of any name: head units were seen to acknowledge 0×0.
+  /// Any sizes and names of formats are accepted, because head units were observed to acknowledge 0×0.
   private static func acknowledgement(_ arguments: ArraySlice<String>) -> HeadUnitBehaviour.VideoStartAnswer? {
     var answer = VideoServiceParameters()
     for argument in arguments {
@@ -112,7 +112,7 @@ extension HeadUnitCommand {
 }
 
 extension VideoStreamingCapability {
-  /// False if there is no such member, or the value is none for it.
+  /// - Returns: false for an unknown member or an invalid value.
   fileprivate mutating func set(_ member: String, _ value: String) -> Bool {
     func take<Value>(_ place: WritableKeyPath<Self, Value?>, _ value: Value?) -> Bool {
       self[keyPath: place] = value

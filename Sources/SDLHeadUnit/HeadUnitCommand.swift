@@ -1,13 +1,13 @@
 import SDLMessages
 
-/// What can be asked of a head unit while it runs, one per line of text.
+/// A command to a running head unit: one line of text, as listed in ``usage``.
 public enum HeadUnitCommand: Equatable, Sendable {
-  /// A status for the app on the screen.
+  /// Another HMI status for the app on the screen.
   case level(HMILevel, VideoStreamingState)
   case event(HMIEvent, isActive: Bool)
   /// Another size for the app on the screen; the scale is 1…10.
   case resize(ImageResolution, scale: Double?)
-  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 takes it back.
+  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 is no limit.
   case frameRate(Int)
   case maximumBitrate(Int)
   /// A partial capability for the app on the screen; what is absent is unchanged.
@@ -15,87 +15,42 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case driverDistraction(OnDriverDistraction)
   /// Brings the app of this session to the screen; nil for the one that was there last.
   case activate(UInt8?)
-  /// Fingers on the screen, for the app that is there. The time stamps are filled in when they are sent.
+  /// OnTouchEvent to the app on the screen. The time stamps are filled in when it is sent.
   case touch(OnTouchEvent)
-  /// The way of one finger, which takes its time.
+  /// A gesture of one finger: several OnTouchEvents over a time.
   case gesture(TouchGesture)
   /// The head unit's own EndService(video).
   case endVideo
-  /// Closes the connection of the app on the screen without a word.
+  /// Closes the connection of the app on the screen without a message.
   case cut
   /// Ends the registration of the app on the screen.
   case unregister(UnregisteredReason)
   /// Ends all registrations.
   case ignitionOff
-  /// A NAK for the next video start of the app on the screen, with the keys it rejects.
+  /// StartServiceNAK for the next video start of the app on the screen, with the rejected keys.
   case refuse([String])
-  /// An answer to the next video start of the app on the screen that nothing was decided for.
+  /// The answer to the next video start of the app on the screen, after those that were set before.
   case answerOnce(HeadUnitBehaviour.VideoStartAnswer)
-  /// Another behaviour towards all apps, also those that connect later.
+  /// A change of the behaviour towards all apps, also those that connect later.
   case behave(HeadUnitBehaviour.Change)
   /// No answers to StartService(video) and EndService(video) of any app.
   case silent(Bool)
-  /// Does nothing at all for so long, as a head unit that hangs.
+  /// Neither reads nor writes for this time, as a head unit that hangs.
   case stall(Duration)
-  /// Nobody listens on the port.
+  /// Closes the port.
   case refuseConnections(Bool)
   case help
 
-  /// What is wrong with a line.
+  /// A line that is no command.
   public struct Malformed: Error, Equatable, CustomStringConvertible {
-    /// One line for people.
+    /// What is wrong with it, on one line.
     public var description: String
   }
-
-  /// What can be written, one command per line.
-  public static let usage = """
-    level full|limited|background|none [streamable|not-streamable]
-    phone-call on|off
-    emergency on|off
-    embedded-navi on|off
-    resize WxH [scale S]
-    framerate FPS
-    max-bitrate KBPS
-    update size|scale|framerate|max-bitrate|diagonal|density|haptics|formats|sizes VALUE ...
-    distraction on|off [TEXT]
-    activate [APP]
-    touch begin|move|end|cancel ID X Y [ID X Y ...]
-    touch tap X Y
-    touch swipe X Y X Y [SECONDS]
-    end-video
-    cut
-    unregister REASON
-    ignition-off
-    refuse [videoCodec|videoProtocol|width|height ...]
-    silent on|off
-    stall SECONDS
-    refuse-connections on|off
-    answer start-session ack|nak|silence
-    answer register regular|silence|RESULT
-    answer get-capability regular|silence|RESULT
-    answer start-video [once] regular|echo|silence
-    answer start-video [once] ack [WxH] [PROTOCOL/CODEC]
-    answer start-video [once] nak [videoCodec|videoProtocol|width|height ...] [because TEXT]
-    answer end-service ack|nak|silence
-    delay start-video SECONDS
-    none-after-refusal on|off
-    heartbeat core|silence|SECONDS
-    player on|off|SECONDS
-    data-timeout SECONDS|off
-    secondary-transport ADDRESS PORT
-    secondary-transport off
-    help
-    """
 }
 
 extension HeadUnitCommand {
-  /// Each once, in the order of ``usage``.
-  static let names = usage.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
-    .reduce(into: [String]()) { names, name in
-      if names.last != name { names.append(name) }
-    }
-
-  /// Reads a line; nil where there is nothing but space.
+  /// Parses a line.
+  /// - Returns: nil for an empty line.
   public static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let name = words.first else { return nil }
@@ -110,7 +65,7 @@ extension HeadUnitCommand {
     return command
   }
 
-  /// What the command may look like, as far as its second word tells.
+  /// The forms of the command that fit its second word; all if none fits.
   private static func forms(of words: [String]) -> [Substring] {
     let forms = usage.split(separator: "\n").filter { $0.prefix { $0 != " " } == words[0] }
     let fitting = forms.filter { form in
@@ -151,7 +106,7 @@ extension HeadUnitCommand {
   /// The keys of a StartService(video) that an answer can name.
   static let rejectable: Set = ["videoCodec", "videoProtocol", "width", "height"]
 
-  /// The longest time that anything can be told to take, in seconds.
+  /// The longest time in a command, in seconds.
   private static let longestTime = 3600.0
 
   /// A time above 0.
@@ -189,7 +144,7 @@ extension HeadUnitCommand {
     return .resize(size, scale: scale)
   }
 
-  /// What the RPC specification allows.
+  /// An integer within the limits of the RPC specification.
   static func rate(_ text: String) -> Int? {
     Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
   }
@@ -203,7 +158,7 @@ extension HeadUnitCommand {
         lockScreenDismissalWarning: text.isEmpty ? nil : text))
   }
 
-  /// Several places of one finger are where it was, oldest first.
+  /// Several positions of one finger are its path, oldest first.
   private static func touch(_ arguments: [String]) -> HeadUnitCommand? {
     guard arguments.count > 3 else { return nil }
     let numbers = arguments.dropFirst().map { Int($0) }

@@ -1,49 +1,49 @@
 import SDLMessages
 
-/// What concerns all apps of a head unit, also those that connect later.
+/// The state of a head unit that concerns all apps, also those that connect later.
 public struct HeadUnitConditions: Sendable {
-  /// One thing that becomes different.
+  /// A change of one condition.
   public enum Change: Equatable, Sendable {
     case event(HMIEvent, isActive: Bool)
     /// See ``HeadUnitSession/setVideoSilence(_:)``.
     case videoSilence(Bool)
-    /// What an app gets when the driver opens it, or the head unit by itself.
-    case opening(HMILevel, VideoStreamingState)
+    /// The status of an app that the driver opens, or that is opened automatically after its registration.
+    case activationStatus(HMILevel, VideoStreamingState)
   }
 
   private var events: Set<HMIEvent> = []
   private var isSilentOnVideo = false
-  private var opening: Change?
+  private var activationStatus: Change?
 
-  /// Nothing is the matter.
+  /// Creates the default: no active event, answers to video starts, and apps are opened at FULL.
   public init() {}
 
-  /// Remembers a change for sessions to come.
-  public mutating func note(_ change: Change) {
+  /// Applies a change, for sessions that start later.
+  public mutating func apply(_ change: Change) {
     switch change {
     case .event(let event, let isActive): if isActive { events.insert(event) } else { events.remove(event) }
     case .videoSilence(let isSilent): isSilentOnVideo = isSilent
-    case .opening: opening = change
+    case .activationStatus: activationStatus = change
     }
   }
 
-  /// What a new session has to be told.
+  /// The differences from the default, to be applied to a new session.
   public var changes: [Change] {
     HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
-      + (isSilentOnVideo ? [.videoSilence(true)] : []) + (opening.map { [$0] } ?? [])
+      + (isSilentOnVideo ? [.videoSilence(true)] : []) + (activationStatus.map { [$0] } ?? [])
   }
 }
 
 extension HeadUnitSession {
-  /// Something becomes different for all apps.
-  public mutating func adapt(to change: HeadUnitConditions.Change, now: Duration) -> [Action] {
+  /// Applies a change that concerns all apps to this session.
+  public mutating func apply(_ change: HeadUnitConditions.Change, now: Duration) -> [Action] {
     switch change {
     case .event(let event, let isActive): return setEvent(event, isActive: isActive, now: now)
     case .videoSilence(let isSilent):
       setVideoSilence(isSilent)
       return []
-    case .opening(let level, let streamingState):
-      opening = (level, streamingState)
+    case .activationStatus(let level, let streamingState):
+      activationStatus = (level, streamingState)
       return []
     }
   }

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// What a head unit is: its versions, its screen and what it tells apps about its video.
+/// The properties of a head unit: its versions, its screen and its video capability.
 public struct HeadUnitConfiguration: Equatable, Sendable {
   /// Sent in the first StartServiceACK (protocol 5.4) and in the registration response.
   public var vehicle: VehicleDescription
@@ -13,7 +13,7 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   public var language: String
   /// `displayCapabilities.screenParams.resolution`, in pixels.
   public var screen: ImageResolution
-  /// Answer to GetSystemCapability(VIDEO_STREAMING); nil on head units that know only their screen.
+  /// Answer to GetSystemCapability(VIDEO_STREAMING); nil on head units that tell apps only the size of their screen.
   public var videoCapability: VideoStreamingCapability?
   /// Largest frame payload that is accepted, in bytes; announced as `mtu`.
   public var maximumPayload: Int
@@ -50,10 +50,20 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
     self.behaviour = behaviour
   }
 
-  /// For the ``FrameDecoder`` in front of the session.
+  /// Limits for the ``FrameDecoder`` that feeds the session.
   public var frameLimits: FrameLimits { FrameLimits(payload: maximumPayload) }
 
-  /// The highest frame header version, 2…5; nothing that speaks only protocol 1 is left.
+  /// What the screen's size stands for to an app that knows nothing else of the display. SDL's libraries (sdl_ios and
+  /// sdl_java_suite) divide it by 4/3 for the makes Ford and Lincoln if a side is longer than 800 pixels.
+  var screenCapability: VideoStreamingCapability {
+    let isLarge = screen.width > 800 || screen.height > 800
+    var capability = VideoStreamingCapability()
+    capability.preferredResolution = screen
+    capability.scale = isLarge && ["Ford", "Lincoln"].contains { vehicle.make.contains($0) } ? 1 / 0.75 : nil
+    return capability
+  }
+
+  /// The highest frame header version, 2…5; protocol 1 alone is not supported.
   var maximumHeaderVersion: UInt8 { UInt8(clamping: min(max(maximumProtocolVersion.major, 2), 5)) }
 }
 
@@ -66,7 +76,7 @@ public struct VehicleDescription: Equatable, Sendable {
   public var systemSoftwareVersion: String
   public var systemHardwareVersion: String
 
-  /// Memberwise.
+  /// Creates a description; by default the one that SDL Core ships.
   public init(
     make: String = "SDL", model: String = "Generic", modelYear: String = "2019", trim: String = "SE",
     systemSoftwareVersion: String = "1.0", systemHardwareVersion: String = "1.0"

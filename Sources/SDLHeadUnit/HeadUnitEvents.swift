@@ -11,36 +11,38 @@ extension HeadUnitSession {
     case close
   }
 
-  /// News for the head unit's own software.
+  /// What happened in the session.
   public enum Event: Equatable, Sendable {
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion)
     case hmiStatusSent(HMIStatus)
-    /// The app was told of fingers on the screen.
+    /// OnTouchEvent was sent.
     case touchSent(OnTouchEvent)
-    /// A StartService(video) of a registered app, before its answer.
+    /// StartService(video) of a registered app; reported before the answer to it.
     case videoStartRequested(VideoServiceParameters)
-    /// What was acknowledged.
+    /// StartServiceACK(video), with the acknowledged parameters.
     case videoStarted(VideoServiceParameters)
-    /// What was answered to a StartService(video).
+    /// StartServiceNAK(video).
     case videoRefused(ServiceRejection)
     /// One message of the video service, as reassembled, while the app may stream; of H.264 over RTP an access unit as a
     /// byte stream (Annex B) instead.
     case videoData([UInt8])
-    /// Comes in front of the ``videoData(_:)`` that it belongs to, if that came over RTP: its timestamp, in 90 kHz.
+    /// The RTP timestamp, in units of 1/90 000 s, of the ``videoData(_:)`` that follows.
     case videoTimestamp(UInt32)
-    /// As ``videoData(_:)``, but nothing shows it: there is no player.
+    /// Video that is lost, because no player is connected (``HeadUnitBehaviour/player-swift.property``).
     case videoMissed
-    /// The service is open but nothing came for this long; legal while the app is suspended.
+    /// The service is open, but no video has come for this long; allowed while the app is suspended.
     case videoDataStopped(after: Duration)
     case videoStopped(reason: VideoStopReason)
     case appUnregistered(reason: UnregistrationReason)
     /// The app broke a rule.
     case violation(Violation)
-    /// What the app says it can stream (OnAppCapabilityUpdated).
+    /// OnAppCapabilityUpdated: the formats that the app can stream.
     case appCapability(VideoStreamingCapability)
-    /// How the app stands on the phone (OnHMIStatus in the direction app to head unit).
+    /// An update of the capability is kept until the app subscribes to them (GetSystemCapability).
+    case capabilityUpdateDeferred
+    /// The status of the app on the phone (OnHMIStatus from the app to the head unit).
     case appHMIStatus(HMIStatus)
-    /// The app's list of touchable rectangles was replaced; an empty one was cleared.
+    /// SendHapticData: the app's new list of touchable rectangles, which may be empty.
     case hapticRectangles([HapticRectangle])
   }
 

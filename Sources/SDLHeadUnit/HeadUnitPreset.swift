@@ -11,7 +11,7 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
   case genericHMI = "generic-hmi"
   /// Protocol 4, RPC 4.4: no video capability, only the size of the screen.
   case legacy
-  /// Everything that was seen to go wrong, at once.
+  /// All deviations that were observed on head units, at once.
   case hostile
 
   /// The head unit's configuration; only that of ``hostile`` deviates from what a healthy SDL Core does.
@@ -64,7 +64,7 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
 
   private static var genericCapability: VideoStreamingCapability {
     var root = VideoStreamingCapability(960, 600, inches: 7, scale: 1)
-    // The real one says so too: its author meant bits per second.
+    // In kbit/s, as the real one says; bit/s were meant.
     root.maxBitrate = 400_000
     root.supportedFormats = coreFormats
     root.preferredFPS = 30

@@ -1,10 +1,10 @@
 import SDLMessages
 
-/// Which of a head unit's apps has the screen, and what that means for the others (SDL Core's rules for the main window).
+/// Which of a head unit's apps has the screen, and what that changes for the others (SDL Core's rules for the main window).
 ///
-/// Level-triggered: it is given how the apps stand and says what to change, until nothing is to be changed.
+/// Level-triggered: it compares the apps' present states and returns what to change, until nothing is to be changed.
 public struct HeadUnitScreen: Sendable {
-  /// What one session has to do.
+  /// A change for one session.
   public enum Operation: Equatable, Sendable {
     /// The session `id` gives way to an app of this role: ``HeadUnitSession/giveWay(to:now:)``.
     case giveWay(id: UInt8, to: AppSummary.Role)
@@ -16,25 +16,26 @@ public struct HeadUnitScreen: Sendable {
   public private(set) var appOnScreen: UInt8?
   private var streamingApp: UInt8?
 
-  /// Nobody is there.
+  /// Creates a screen without an app.
   public init() {}
 
-  /// Looks at all registered apps.
+  /// Compares the states of all registered apps.
+  /// - Returns: the changes that make them consistent.
   public mutating func settle(_ apps: [AppSummary]) -> [Operation] {
     if !apps.contains(where: { $0.id == appOnScreen }) { appOnScreen = nil }
     if !apps.contains(where: { $0.id == streamingApp && $0.isStreaming }) { streamingApp = nil }
-    var orders: [Operation] = []
-    // Whoever claims the screen and does not have it yet has come later, and wins.
-    if let newcomer = apps.last(where: { $0.level == .full && $0.id != appOnScreen }) {
-      appOnScreen = newcomer.id
-      orders += apps.filter { $0.id != newcomer.id && ($0.level == .full || $0.level == .limited) }
-        .map { .giveWay(id: $0.id, to: newcomer.role) }
+    var operations: [Operation] = []
+    // An app at FULL that was not on the screen has been opened later, so it replaces the one that is there.
+    if let opened = apps.last(where: { $0.level == .full && $0.id != appOnScreen }) {
+      appOnScreen = opened.id
+      operations += apps.filter { $0.id != opened.id && ($0.level == .full || $0.level == .limited) }
+        .map { .giveWay(id: $0.id, to: opened.role) }
     }
-    if let newcomer = apps.last(where: { $0.isStreaming && $0.id != streamingApp }) {
-      streamingApp = newcomer.id
-      orders += apps.filter { $0.id != newcomer.id && $0.isStreaming }.map { .abortVideo(id: $0.id) }
+    if let starting = apps.last(where: { $0.isStreaming && $0.id != streamingApp }) {
+      streamingApp = starting.id
+      operations += apps.filter { $0.id != starting.id && $0.isStreaming }.map { .abortVideo(id: $0.id) }
     }
-    return orders
+    return operations
   }
 
   /// Whether an app that was just registered has to wait until the driver opens it.
@@ -44,14 +45,14 @@ public struct HeadUnitScreen: Sendable {
 }
 
 extension AppSummary.Role {
-  /// What becomes of an app of this role and of `status` when one of another role is brought to the screen.
+  /// The status of an app with this role and `status` after an app of the role `other` was brought to the screen.
   func status(from status: HMIStatus, isMedia: Bool, givingWayTo other: AppSummary.Role) -> HMIStatus {
     guard status.allowsScreen else { return status }
     switch (self, other) {
     case (.navigation, .navigation), (.projection, .projection):
       return HMIStatus(level: .background, videoStreamingState: .notStreamable)
     case (.navigation, .projection):
-      // It may still speak.
+      // It goes on giving spoken directions.
       return HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .notStreamable)
     case (.projection, .navigation):
       return HMIStatus(
@@ -69,18 +70,18 @@ extension AppSummary.Role {
   }
 }
 
-/// Among other apps.
+/// Inputs that come from other apps.
 extension HeadUnitSession {
-  /// Whether another app has the screen. Until it is free, this one is not opened by itself after its registration; so an
-  /// app that returns before the head unit has noticed its leaving is opened as soon as it has.
+  /// Sets whether another app has the screen. While it has, this one is not opened automatically after its registration. An
+  /// app that reconnects before its former connection has ended is therefore opened as soon as that ends.
   public mutating func setScreenTaken(_ isTaken: Bool, now: Duration) -> [Action] {
     isScreenTaken = isTaken
-    if isActivationWithheld { activateByItself(now: now) }
+    if isActivationDeferred { activateAutomatically(now: now) }
     return takeActions()
   }
 
-  mutating func activateByItself(now: Duration) {
-    isActivationWithheld = isScreenTaken
+  mutating func activateAutomatically(now: Duration) {
+    isActivationDeferred = isScreenTaken
     if !isScreenTaken { openApp(now: now) }
   }
 

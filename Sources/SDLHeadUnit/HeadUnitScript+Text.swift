@@ -1,8 +1,8 @@
-/// Reading of scripts.
+/// The parser of scripts.
 extension HeadUnitScript {
   /// A script is written by hand; what is longer is something else.
   public static let maximumByteCount = 64 << 10
-  /// As the former.
+  /// More steps are refused.
   public static let maximumStepCount = 1000
   /// A day, in seconds.
   private static let longestTime = 86_400.0

@@ -1,6 +1,6 @@
 import SDLMessages
 
-/// What a head unit does by itself, and when: the text of a behaviour script, read.
+/// A parsed behaviour script: what a head unit does by itself, and when.
 ///
 /// UTF-8, one step per line: `WHEN: COMMAND`. What follows a `#` at the beginning of a line or behind a space is a
 /// comment; empty lines do nothing. A command is one of ``HeadUnitCommand/usage`` except `help`. When is
@@ -8,19 +8,19 @@ import SDLMessages
 ///     at SECONDS                        since the head unit began to listen
 ///     on EVENT [NUMBER] [after SECONDS] with each event, or only the one of that number (from 1 on), or later than it
 ///
-/// with the events of ``Event``. What is due at one time is carried out in the order of the lines.
+/// with the events of ``Event``. Steps that are due at the same time are carried out in the order of the lines.
 ///
-/// A command that concerns one app concerns the one that the event is about. When that has gone by then, the step is left
-/// out, because the next app is another one; only a step of `disconnected` or `unregistered`, and one that waits for no
-/// event, concerns the app on the screen. Without any it is left out as well, except that an answer which is given `once`
-/// (``HeadUnitCommand/answerOnce(_:)``, ``HeadUnitCommand/refuse(_:)``) waits for the next app.
+/// A command for one app goes to the app that the event is about; if that app has gone by then, the step is skipped. A step
+/// at a time, and one of `disconnected` or `unregistered`, goes to the app on the screen. Without an app it is skipped as
+/// well, except for an answer that is given `once` (``HeadUnitCommand/answerOnce(_:)``, ``HeadUnitCommand/refuse(_:)``): it
+/// waits for the next app.
 public struct HeadUnitScript: Equatable, Sendable {
-  /// What happens at a head unit.
+  /// An event that steps can wait for.
   public enum Event: String, CaseIterable, Sendable {
     /// An app's connection.
     case connected
     case registered
-    /// The app was told of its level (OnHMIStatus).
+    /// OnHMIStatus with this level was sent.
     case hmiFull = "hmi-full"
     case hmiLimited = "hmi-limited"
     case hmiBackground = "hmi-background"
@@ -33,7 +33,7 @@ public struct HeadUnitScript: Equatable, Sendable {
     case streamRefused = "stream-refused"
     /// A picture of the stream; counted anew from each `stream-started`.
     case frame
-    /// There was no video for SDL Core's VideoDataStoppedTimeout.
+    /// No video has come for SDL Core's VideoDataStoppedTimeout.
     case dataStopped = "data-stopped"
     case streamStopped = "stream-stopped"
     /// OnAppCapabilityUpdated.
@@ -63,7 +63,7 @@ public struct HeadUnitScript: Equatable, Sendable {
     /// As written, without the comment.
     public var text: String
 
-    /// Whether the app that the step is about is gone, or about to go, when the event happens.
+    /// Whether its event means that the app has gone or is about to.
     public var followsAppsEnd: Bool {
       switch trigger {
       case .event(.disconnected, _, _), .event(.unregistered, _, _): true
@@ -75,7 +75,7 @@ public struct HeadUnitScript: Equatable, Sendable {
   /// In the order of the lines.
   public var steps: [Step]
 
-  /// A script of these steps; without any nothing happens.
+  /// Creates a script of these steps; by default it does nothing.
   public init(steps: [Step] = []) {
     self.steps = steps
   }
@@ -89,7 +89,7 @@ public struct HeadUnitScript: Equatable, Sendable {
 }
 
 extension HeadUnitScript.Event {
-  /// Nil for what no script can react to. ``frame`` is counted by the owner of the session.
+  /// Nil for events that no script can wait for. ``frame`` is counted by the owner of the session.
   public init?(_ event: HeadUnitSession.Event) {
     switch event {
     case .appRegistered: self = .registered
@@ -110,7 +110,7 @@ extension HeadUnitScript.Event {
     case .hapticRectangles: self = .haptics
     case .violation: self = .violation
     case .appUnregistered: self = .unregistered
-    case .touchSent, .videoData, .videoMissed, .videoTimestamp, .appHMIStatus: return nil
+    case .touchSent, .videoData, .videoMissed, .videoTimestamp, .appHMIStatus, .capabilityUpdateDeferred: return nil
     }
   }
 }

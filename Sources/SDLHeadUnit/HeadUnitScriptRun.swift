@@ -1,18 +1,18 @@
-/// A script that is carried out: takes what happens and the time, and says what to do.
+/// Carries out a script: takes the events and the time, and returns the commands that are due.
 ///
-/// A command may cause the event that it waits for. Therefore steps are only due, never carried out, when an event is
-/// noted; at most ``maximumStepCount`` of them become due within ``window``, so that the head unit stays one whatever the
-/// script says; and what waits is bounded.
+/// A command may cause the event that it waits for, as in `on hmi-full: level full`. Therefore noting an event only queues
+/// its steps, and at most ``maximumStepCount`` of them are due within ``window``: the head unit's thread serves its apps in
+/// between. The queue is bounded as well; the steps that do not fit are dropped.
 public struct HeadUnitScriptRun: Sendable {
-  /// Something to carry out.
+  /// A command to carry out.
   public struct Operation: Equatable, Sendable {
     public var command: HeadUnitCommand
-    /// Whom the event was about that caused it.
+    /// The app whose event caused it; nil for a step at a time.
     public var app: UInt8?
-    /// Nil for a part of a command that takes its time.
+    /// Nil for a message of a gesture.
     public var step: HeadUnitScript.Step?
 
-    /// Memberwise.
+    /// Creates an operation; by default one that belongs to no step and no app.
     public init(command: HeadUnitCommand, app: UInt8? = nil, step: HeadUnitScript.Step? = nil) {
       self.command = command
       self.app = app
@@ -20,34 +20,31 @@ public struct HeadUnitScriptRun: Sendable {
     }
   }
 
-  /// Steps were put off, or dropped, because there were too many at once.
-  public struct Congestion: Equatable, Sendable {
-    public var waiting: Int
-    /// Steps, or parts of steps that take their time, that were never carried out; since the beginning.
-    public var dropped: Int
-  }
-
+  /// Operations within a ``window``.
   public static let maximumStepCount = 100
   public static let window = Duration.milliseconds(100)
-  /// More do not wait.
+  /// Operations in the queue.
   public static let maximumWaitingCount = 4000
-  /// So long passes between two reports of dropped steps.
-  public static let droppingReportInterval = Duration.seconds(10)
+
+  private enum Dropping {
+    case none
+    case unreported
+    case reported
+  }
 
   private let script: HeadUnitScript
+  /// The events that a step waits for.
   private let events: Set<HeadUnitScript.Event>
   private var counts: [HeadUnitScript.Event: Int] = [:]
   private var frames: [UInt8: FrameCount] = [:]
-  /// In the order of their times; of one time in that of their coming.
-  private var waiting: [(time: Duration, order: Operation)] = []
+  /// Sorted by time; those of one time in the order in which they were added.
+  private var waiting: [(time: Duration, operation: Operation)] = []
   private var windowStart: Duration?
   private var countInWindow = 0
-  private var dropped = 0
-  private var isCongested = false
-  private var reportedDropping: (count: Int, time: Duration)?
+  private var dropping = Dropping.none
 
   private struct FrameCount {
-    /// Before the stream that runs.
+    /// Pictures before the present stream.
     var base: UInt64 = 0
     var total: UInt64 = 0
 
@@ -59,7 +56,7 @@ public struct HeadUnitScriptRun: Sendable {
     }
   }
 
-  /// A head unit that begins to listen at `now`.
+  /// Begins a script, whose times count from `now`.
   public init(_ script: HeadUnitScript = HeadUnitScript(), now: Duration) {
     self.script = script
     events = Set(HeadUnitScript.Event.allCases.filter { script.reacts(to: $0) })
@@ -69,30 +66,32 @@ public struct HeadUnitScriptRun: Sendable {
     }
   }
 
-  /// When ``takeDue(at:)`` has something; nil when nothing waits.
+  /// When ``takeDue(at:)`` returns the next operation; nil when the queue is empty.
   public var nextDeadline: Duration? {
     guard let first = waiting.first?.time else { return nil }
     guard let windowStart, countInWindow >= Self.maximumStepCount else { return first }
     return max(first, windowStart + Self.window)
   }
 
-  /// Whether a step waits for `event`. Without a script that costs nothing, because it is asked for per frame.
+  /// Whether a step waits for `event`. Cheap without a script, because the server asks for each frame.
   public func reacts(to event: HeadUnitScript.Event) -> Bool { !events.isEmpty && events.contains(event) }
 
-  /// Something happened, to the app if there is one, which has sent so many `pictures` since it is connected: they count
-  /// when a stream starts, because the ones that came between two streams were not noted.
+  /// Notes an event, which queues the steps that wait for it.
+  /// - Parameters:
+  ///   - app: the app that the event is about; nil if it is about none.
+  ///   - pictures: how many the app has sent since it connected. A stream's pictures count from there.
   public mutating func note(_ event: HeadUnitScript.Event, app: UInt8?, pictures: UInt64 = 0, now: Duration) {
     if event == .streamStarted, let app, reacts(to: .frame) {
       frames[app, default: FrameCount()].startStream(after: pictures)
     }
     if event == .disconnected, let app { frames[app] = nil }
     guard reacts(to: event) else { return }
-    let count = counts[event, default: 0] + 1
+    let count = counts[event, default: 0] &+ 1
     counts[event] = count
     trigger(event, count...count, app: app, now: now)
   }
 
-  /// The app has sent so many pictures by now, since it is connected.
+  /// Notes how many pictures the app has sent since it connected.
   public mutating func notePictures(_ total: UInt64, app: UInt8, now: Duration) {
     guard reacts(to: .frame) else { return }
     var count = frames[app, default: FrameCount()]
@@ -114,53 +113,40 @@ public struct HeadUnitScriptRun: Sendable {
     }
   }
 
-  /// Lets a command wait; for those that take their time.
-  public mutating func wait(for time: Duration, _ order: Operation) {
-    guard waiting.count < Self.maximumWaitingCount else {
-      dropped += 1
-      return
-    }
+  /// Queues an operation for a time; drops it if the queue is full.
+  public mutating func wait(for time: Duration, _ operation: Operation) {
+    guard waiting.count < Self.maximumWaitingCount else { return noteDropping() }
     let index = waiting.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
-    waiting.insert((time, order), at: index)
+    waiting.insert((time, operation), at: index)
   }
 
-  /// Lets a gesture begin: with all of its messages or, when they are too many, with none, so that no finger stays down.
+  /// Queues the messages of a gesture; none if they don't all fit, so that no finger stays down.
   public mutating func begin(_ gesture: TouchGesture, app: UInt8, now: Duration) {
     let messages = gesture.messages
-    guard waiting.count + messages.count <= Self.maximumWaitingCount else {
-      dropped += 1
-      return
-    }
+    guard waiting.count + messages.count <= Self.maximumWaitingCount else { return noteDropping() }
     for message in messages { wait(for: now + message.time, Operation(command: .touch(message.event), app: app)) }
   }
 
-  /// Removes and returns the first of what is due; nil also when there was too much of it.
+  /// Removes and returns the first operation that is due; nil also at the end of a window's operations.
   public mutating func takeDue(at now: Duration) -> Operation? {
-    if let start = windowStart, now - start >= Self.window {
-      // Steps that cause each other fill every window: that is one congestion.
-      if countInWindow < Self.maximumStepCount || now - start >= Self.window * 2 { isCongested = false }
-      windowStart = nil
-    }
-    if windowStart == nil {
+    if windowStart.map({ now - $0 >= Self.window }) ?? true {
       windowStart = now
       countInWindow = 0
     }
     guard countInWindow < Self.maximumStepCount, let first = waiting.first, first.time <= now else { return nil }
     countInWindow += 1
     waiting.removeFirst()
-    return first.order
+    return first.operation
   }
 
-  /// Tells once of each congestion, which lasts until a window has room, and again when steps have been dropped since.
-  public mutating func takeCongestion(at now: Duration) -> Congestion? {
-    let isDue = waiting.first.map { $0.time <= now } ?? false
-    let begins = !isCongested && isDue && countInWindow >= Self.maximumStepCount
-    if begins { isCongested = true }
-    let dropsMore =
-      dropped > (reportedDropping?.count ?? 0)
-      && reportedDropping.map { now - $0.time >= Self.droppingReportInterval } ?? true
-    guard begins || dropsMore else { return nil }
-    if dropped > 0 { reportedDropping = (dropped, now) }
-    return Congestion(waiting: waiting.count, dropped: dropped)
+  private mutating func noteDropping() {
+    if dropping == .none { dropping = .unreported }
+  }
+
+  /// Whether operations have been dropped; true only once, because a script that drops one drops many.
+  public mutating func takeDropping() -> Bool {
+    guard dropping == .unreported else { return false }
+    dropping = .reported
+    return true
   }
 }

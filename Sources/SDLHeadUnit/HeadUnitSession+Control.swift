@@ -40,7 +40,7 @@ extension HeadUnitSession {
     acknowledgement.hashID = hashID
     acknowledgement.mtu = Int64(configuration.frameLimits.payload)
     if protocolVersion >= ProtocolVersion(5, 1) {
-      // Over plain TCP SDL Core offers no other transport, unless told to, and says so.
+      // Over plain TCP SDL Core offers no other transport by default, and lists none.
       let hasSecondary = behaviour.secondaryTransport != nil
       acknowledgement.secondaryTransports = hasSecondary ? ["TCP_WIFI"] : []
       acknowledgement.audioServiceTransports = hasSecondary ? [1, 2] : [1]
@@ -60,7 +60,7 @@ extension HeadUnitSession {
     if behaviour.secondaryTransport != nil { sendTransportEventUpdate() }
   }
 
-  /// Where the app may connect a second time; nowhere is told as well.
+  /// The address of the secondary transport; empty once it is withdrawn.
   mutating func sendTransportEventUpdate() {
     guard rpcService?.offersSecondaryTransport == true else { return }
     let update = behaviour.secondaryTransport ?? TransportEventUpdate(address: nil, port: nil)
@@ -121,7 +121,7 @@ extension HeadUnitSession {
     case .acknowledge: send(.endServiceACK, service: .rpc)
     case .silence: break
     }
-    // The transport stays open: closing it is the app's business.
+    // The transport stays open, as with SDL Core: the app closes it.
     endRegistration(.sessionEndedByApp, now: now)
     endSession()
   }
@@ -131,7 +131,7 @@ extension HeadUnitSession {
     send(.endServiceNAK, service: service, payload: refusal.bytes(version: rpcService?.headerVersion ?? 1))
   }
 
-  /// Forgets the session; the app may start another on the same transport.
+  /// Ends the session; the app may start another on the same transport.
   mutating func endSession() {
     rpcService = nil
     heartbeat = nil

@@ -1,15 +1,14 @@
 import SDLMessages
 
-/// What the driver does, and what happens around the app. Without a registered app only what concerns the future counts.
+/// Inputs from the driver and the vehicle. Those for an app are ignored while none is registered.
 extension HeadUnitSession {
-  /// The user opens the app: FULL, or what the present events leave of it.
+  /// The driver opens the app: FULL, or what the active events leave of it.
   public mutating func activateApp(now: Duration) -> [Action] {
     openApp(now: now)
     return takeActions()
   }
 
-  /// An event begins or ends; the app gets a status if its own changes by that. An app that registers later is told
-  /// accordingly, so that a new session can be brought up to date with this.
+  /// An event begins or ends; a new status is sent if the app's changes. An app that registers later is restricted as well.
   public mutating func setEvent(_ event: HMIEvent, isActive: Bool, now: Duration) -> [Action] {
     if isActive { hmiEvents.insert(event) } else { hmiEvents.remove(event) }
     if let app, effectiveStatus(of: app) != app.status { apply(app.chosenStatus, now: now) }
@@ -22,8 +21,8 @@ extension HeadUnitSession {
     return takeActions()
   }
 
-  /// The driver touches the screen. As with SDL Core, only apps that can show video are told, and only at FULL.
-  /// Samples without a time are given the present one.
+  /// The driver touches the screen. As with SDL Core, OnTouchEvent goes only to apps that can show video, and only at FULL.
+  /// Samples without a time get the present one.
   public mutating func touch(_ event: OnTouchEvent, now: Duration) -> [Action] {
     guard let app, app.mayStreamVideo, app.status.level == .full else { return [] }
     var event = event
@@ -38,7 +37,7 @@ extension HeadUnitSession {
     return takeActions()
   }
 
-  /// Begins again when the range of time stamps is used up.
+  /// In ms; wraps at the end of the range of time stamps.
   static func milliseconds(_ time: Duration) -> Int {
     let (seconds, attoseconds) = time.components
     let limit = Int64(OnTouchEvent.times.upperBound)
@@ -46,7 +45,7 @@ extension HeadUnitSession {
   }
 
   /// The window of the app gets another size, and from now on no other is accepted. As with ``updateCapability(_:now:)``
-  /// only an app that has subscribed is told; nothing but size and scale is in the update, so the rest is unchanged.
+  /// an app gets the update only when it has subscribed. It holds size and scale, so the rest is unchanged.
   /// - Parameter scale: 1…10, or nil for the present one.
   public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
     guard app != nil else { return [] }
@@ -60,7 +59,7 @@ extension HeadUnitSession {
     return takeActions()
   }
 
-  /// Decides on the next StartService(video) that is allowed at all, or on the one after those decided on already.
+  /// Sets the answer to the next StartService(video) that is allowed; several calls answer as many starts, in order.
   public mutating func answerNextVideoStart(_ answer: HeadUnitBehaviour.VideoStartAnswer) {
     guard nextVideoAnswers.count < Self.mostAnswersInAdvance else { return }
     nextVideoAnswers.append(answer)
@@ -68,7 +67,7 @@ extension HeadUnitSession {
 
   private static let mostAnswersInAdvance = 100
 
-  /// Whether StartService and EndService of the video service get no answer. A start is lost, an end is carried out.
+  /// Sets whether StartService and EndService of the video service get no answer. A start is ignored, an end is carried out.
   public mutating func setVideoSilence(_ isSilent: Bool) {
     isSilentOnVideo = isSilent
   }

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// What happens to a frame before anyone looks at its meaning.
+/// Validation of frames, before their content is looked at.
 extension HeadUnitSession {
   mutating func receive(_ frame: Frame, now: Duration) {
     let header = frame.header
@@ -52,7 +52,7 @@ extension HeadUnitSession {
     }
   }
 
-  /// What SDL Core's header validation refuses and the decoder lets through.
+  /// Headers that SDL Core refuses and the decoder accepts.
   private func malformation(of header: FrameHeader) -> Violation? {
     guard header.version <= configuration.maximumHeaderVersion else {
       return .malformedBytes(.version(header.version))
@@ -96,7 +96,7 @@ extension HeadUnitSession {
     case .audio:
       refuseData(.dataWithoutService(.audio), now: now)
     case .control:
-      // TLS handshake bytes, which nobody asked for: without encryption there is nothing to answer.
+      // TLS handshake, which is not supported.
       break
     }
   }

@@ -1,11 +1,11 @@
 import SDLMessages
 import SDLWire
 
-/// What the driver and the head unit's own software do, and what is due after a while.
+/// Timers, HMI status, capability updates and the end of the registration.
 extension HeadUnitSession {
   mutating func fire(_ purpose: TimerTable.Purpose, now: Duration) {
     switch purpose {
-    case .activation: activateByItself(now: now)
+    case .activation: activateAutomatically(now: now)
     case .videoStart: videoStartDue(now: now)
     case .policyUpdate: sendPolicyUpdate()
     case .stopGrace:
@@ -20,19 +20,19 @@ extension HeadUnitSession {
     }
   }
 
-  /// The user opens the app. Only navigation and projection apps get a streamable state; projection apps are heard
-  /// only when they are media apps as well.
+  /// Opens the app. Only navigation and projection apps may stream video; projection apps are audible only if they are
+  /// media apps as well.
   mutating func openApp(now: Duration) {
     guard let app else { return }
     let isAudible = app.isMedia || app.types.contains(.navigation)
     apply(
       HMIStatus(
-        level: opening.level, audioStreamingState: isAudible ? .audible : .notAudible,
-        videoStreamingState: app.mayStreamVideo ? opening.streamingState : .notStreamable),
+        level: activationStatus.level, audioStreamingState: isAudible ? .audible : .notAudible,
+        videoStreamingState: app.mayStreamVideo ? activationStatus.streamingState : .notStreamable),
       now: now)
   }
 
-  /// Tells the app what the driver chose for it, or what the present events make of that.
+  /// Sends the app the status that the driver chose, as restricted by the active events.
   mutating func apply(_ chosen: HMIStatus, now: Duration) {
     guard var changed = app else { return }
     if chosen.windowID == 0 { changed.chosenStatus = chosen }
@@ -43,7 +43,7 @@ extension HeadUnitSession {
     // Other windows are widgets and do not concern the stream.
     guard status.windowID == 0 else { return }
     timers.cancel(.activation)
-    isActivationWithheld = false
+    isActivationDeferred = false
     app?.status = status
     guard case .open(let permission) = video else { return }
     if status.allowsVideo {
@@ -63,18 +63,30 @@ extension HeadUnitSession {
     }
   }
 
-  /// The level NONE, which is also the price of a refused video start.
+  /// Sets the level NONE, as SDL Core 6 and later do after a refused video start.
   mutating func dropToNone(now: Duration) {
     guard let app, app.status.level != HMILevel.none else { return }
     apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
   }
 
   mutating func sendCapabilityUpdate(_ update: VideoStreamingCapability, now: Duration) {
-    guard let app, app.isSubscribedToVideoCapability else { return }
+    guard let app else { return }
+    guard app.isSubscribedToVideoCapability else {
+      self.app?.deferredUpdate = app.deferredUpdate?.updated(by: update) ?? update
+      return report(.capabilityUpdateDeferred)
+    }
+    self.app?.knowsVideoCapability = true
     capability = capability?.updated(by: update) ?? update
     notify(
       .onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
     checker.setLimits(streamLimits(for: checker.size), now: now)
+  }
+
+  /// SDL Core's answer to GetSystemCapability is the one that it started with, so that an app which subscribes late has to
+  /// be sent what has changed before.
+  mutating func sendDeferredUpdate(now: Duration) {
+    guard app?.isSubscribedToVideoCapability == true, let update = app?.deferredUpdate.take() else { return }
+    sendCapabilityUpdate(update, now: now)
   }
 
   mutating func forgetUpdates() {
@@ -104,13 +116,13 @@ extension HeadUnitSession {
     close()
   }
 
-  /// Forgets the app and its services.
+  /// Ends the registration and the app's services.
   mutating func endRegistration(_ reason: UnregistrationReason, now: Duration) {
     closeVideo(reason == .transportLost ? .transportLost : .unregistered, now: now)
     guard app != nil else { return }
     app = nil
     timers.cancel(.activation, .policyUpdate)
-    isActivationWithheld = false
+    isActivationDeferred = false
     forgetUpdates()
     report(.appUnregistered(reason: reason))
   }

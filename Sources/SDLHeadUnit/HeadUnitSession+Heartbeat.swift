@@ -11,7 +11,7 @@ extension HeadUnitSession {
     startHeartbeat(Heartbeat(period: CoreLimits.heartbeat, isPutOffByTraffic: true), now: now)
   }
 
-  /// Begins the scripted pings, if any.
+  /// Starts the pings of ``HeadUnitBehaviour/heartbeat-swift.property``, if any.
   mutating func startScriptedHeartbeat(now: Duration) {
     guard case .pings(let period) = behaviour.heartbeat, heartbeat == nil else { return }
     startHeartbeat(Heartbeat(period: max(period, Self.granularity), isPutOffByTraffic: false), now: now)
@@ -22,7 +22,7 @@ extension HeadUnitSession {
     timers.arm(.heartbeat, at: now + heartbeat.period)
   }
 
-  /// Any frame of the app shows that it lives.
+  /// Any frame of the app counts as an answer.
   mutating func noteTraffic(now: Duration) {
     guard let heartbeat else { return }
     self.heartbeat?.isAnswerPending = false

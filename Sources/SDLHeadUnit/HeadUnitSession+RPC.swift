@@ -5,7 +5,7 @@ import SDLWire
 extension HeadUnitSession {
   mutating func receiveRPC(_ message: Message, now: Duration) {
     guard message.header.version >= 2 else {
-      // Protocol 1 has other RPC payloads, which no app of the last ten years sends.
+      // Protocol 1 has other RPC payloads, which are not supported.
       return report(.headerVersion(expected: rpcService?.headerVersion ?? 2, got: message.header.version))
     }
     let rpc: RPCMessage
@@ -19,7 +19,7 @@ extension HeadUnitSession {
     switch rpc.type {
     case .request: receiveRequest(rpc, headerVersion: message.header.version, now: now)
     case .notification: receiveNotification(rpc)
-    case .response: break  // Nothing was asked.
+    case .response: break  // No request was sent.
     }
   }
 
@@ -48,7 +48,7 @@ extension HeadUnitSession {
       respond(to: request, success: true, .success)
       endRegistration(.requestedByApp, now: now)
     case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):
-      answerSystemCapability(request)
+      answerSystemCapability(request, now: now)
     case .sendHapticData where app.rpcVersion >= RPCVersion(4, 5):
       answerHapticData(request, app)
     default:
@@ -56,7 +56,7 @@ extension HeadUnitSession {
     }
   }
 
-  /// SDL Core unregisters apps that ask too much.
+  /// SDL Core unregisters apps that send too many requests.
   private mutating func isFlooding(now: Duration) -> Bool {
     guard let app else { return false }
     if requests.exceeds(at: now) {
@@ -71,7 +71,7 @@ extension HeadUnitSession {
     return true
   }
 
-  private mutating func answerSystemCapability(_ request: RPCMessage) {
+  private mutating func answerSystemCapability(_ request: RPCMessage, now: Duration) {
     switch behaviour.systemCapability {
     case .silence: return
     case .result(let code, let success): return respond(to: request, success: success, code)
@@ -90,6 +90,8 @@ extension HeadUnitSession {
     let result = RPCResult(success: true, resultCode: .success).json
     let capability = SystemCapability(type: .videoStreaming, videoStreaming: configured).json
     respond(to: request, result.merging(capability) { first, _ in first })
+    app?.knowsVideoCapability = true
+    sendDeferredUpdate(now: now)
   }
 
   private static let capabilityTypes: Set = [
@@ -109,7 +111,7 @@ extension HeadUnitSession {
     report(.hapticRectangles(data.rectangles))
   }
 
-  /// What the app may know: GetSystemCapability keeps answering with the configured one.
+  /// The capabilities that the app may know; GetSystemCapability keeps answering with the configured one.
   private var offeredCapabilities: [VideoStreamingCapability] {
     [configuration.videoCapability, capability].compactMap(\.self)
   }

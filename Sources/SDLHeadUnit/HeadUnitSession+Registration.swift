@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// RegisterAppInterface, and what a head unit sends after it.
+/// RegisterAppInterface, and the notifications that follow it.
 extension HeadUnitSession {
   mutating func register(_ request: RPCMessage, headerVersion: UInt8, now: Duration) {
     guard app == nil else {
@@ -32,7 +32,7 @@ extension HeadUnitSession {
     sendRegistrationNotifications(now: now)
   }
 
-  /// Before protocol 5 the app chooses among the versions that the head unit has.
+  /// Before protocol 5 the app chooses one of the head unit's versions.
   private mutating func bindVersion(_ version: UInt8) {
     guard let service = rpcService, !service.isVersionSettled else { return }
     let bound = min(version, service.headerVersion)
@@ -73,7 +73,7 @@ extension HeadUnitSession {
 
   private mutating func sendRegistrationNotifications(now: Duration) {
     apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
-    if behaviour.activatesBeforePermissions { activateByItself(now: now) }
+    if behaviour.activatesBeforePermissions { activateAutomatically(now: now) }
     notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: AppPermissions.levels).json)
     if behaviour.sendsCoreNotifications {
       notify(

@@ -1,8 +1,8 @@
 import SDLMessages
 import SDLWire
 
-/// Requests that have nothing to do with video: texts, menus, buttons, speech and files. They are answered as by a head
-/// unit that does what they say, and shown nowhere; who is asked to choose something never does.
+/// Requests that do not concern video: texts, menus, buttons, speech and files. They are answered as if they were carried
+/// out, and shown nowhere; requests for a choice of the driver time out.
 extension HeadUnitSession {
   mutating func answerOther(_ request: RPCMessage, _ app: RegisteredApp, now: Duration) {
     let function = request.function
@@ -57,7 +57,7 @@ extension HeadUnitSession {
     respond(to: request, true, .success, ["filenames": .array(names)])
   }
 
-  /// Each answer about files says how much room is left.
+  /// Responses about files hold the free space.
   private mutating func respond(
     to request: RPCMessage, _ success: Bool, _ code: ResultCode, _ members: JSONObject = [:]
   ) {

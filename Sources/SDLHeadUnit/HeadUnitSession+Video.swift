@@ -1,13 +1,13 @@
 import SDLMessages
 import SDLWire
 
-/// The video service.
+/// The start and the end of the video service.
 extension HeadUnitSession {
   mutating func startVideo(_ frame: Frame, now: Duration) {
     guard let rpcService else { return }
     guard let app else {
       if isSilentOnVideo { return }
-      // SDL Core does not answer at all, and yet lists the service from now on.
+      // SDL Core does not answer, but lists the service from now on.
       if case .closed = video { video = .unanswered }
       return report(.startBeforeRegistration(.video))
     }
@@ -17,7 +17,7 @@ extension HeadUnitSession {
     isVideoStartLost = isSilentOnVideo
     if isSilentOnVideo { return }
     if case .ending(let since) = video, !configuration.isStrict {
-      // SDL's libraries for apps never acknowledge; SDL Core then refuses them for ever.
+      // SDL's libraries for apps never acknowledge; a strict SDL Core then refuses every start.
       if now - since < CoreLimits.endServiceACK { report(.endServiceNotAcknowledged(after: now - since)) }
       closeVideo(.endedByHeadUnit, now: now)
     }
@@ -29,7 +29,7 @@ extension HeadUnitSession {
     timers.arm(.videoStart, at: now + delay)
   }
 
-  /// The status, or the head unit's mind, may have changed since the request.
+  /// Checks again, because the status or the behaviour may have changed since the request.
   mutating func videoStartDue(now: Duration) {
     guard let request = pendingVideoStart.take()?.request, let app, let rpcService else { return }
     isVideoStartLost = isSilentOnVideo
@@ -58,7 +58,7 @@ extension HeadUnitSession {
     }
   }
 
-  /// What SDL Core refuses without asking the head unit's own software.
+  /// The reasons for which SDL Core refuses without asking the HMI.
   private mutating func reasonToRefuse(_ app: RegisteredApp, version: UInt8) -> String? {
     guard version >= 3 else { return "The service needs protocol 3" }
     guard app.mayStreamVideo else { return "The app type may not use this service" }
@@ -97,20 +97,21 @@ extension HeadUnitSession {
     video = .open(.allowed)
     videoStartTime = now
     let size = videoSizes.effective(answer, request)
-    shownOn = videoSizes.display(of: size)
+    displaySize = videoSizes.display(of: size)
     checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: streamLimits(for: size))
     send(.startServiceACK, service: .video, payload: answer.bytes(version: rpcService.headerVersion))
     report(.videoStarted(answer))
   }
 
-  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; after a
-  /// resize only that of the window.
+  /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; before
+  /// them that of the screen for an app that has received neither. After a resize only that of the window.
   private var videoSizes: VideoSizeRules {
-    VideoSizeRules(
-      screen: configuration.screen, capabilities: window.map { [$0] } ?? [capability, configuration.videoCapability])
+    let sent = [capability, configuration.videoCapability]
+    let capabilities = app?.knowsVideoCapability == true ? sent : [configuration.screenCapability] + sent
+    return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
   }
 
-  /// What the app was told about rates: the most that an entry allows which such a stream may be for.
+  /// The announced rates: the highest of the entries that pictures of this size may be for.
   func streamLimits(for size: ImageResolution) -> VideoStreamLimits {
     guard let capability else { return VideoStreamLimits() }
     let entries = videoSizes.entries(of: capability, covering: size)
@@ -125,75 +126,8 @@ extension HeadUnitSession {
       kilobitsPerSecond: most(limits.map(\.kilobitsPerSecond)))
   }
 
-  mutating func receiveVideo(_ frame: Frame, now: Duration) {
-    switch video {
-    case .open(let permission):
-      guard let message = assemble(frame, now: now) else { return }
-      take(message.payload, permission, now: now)
-    case .ending(let since):
-      // What was on the way when EndService was sent is nobody's fault.
-      if now - since > CoreLimits.stopStreaming {
-        refuseData(.dataAfterEndService(.video, after: now - since), now: now)
-      }
-    case .closed(let endedAt?):
-      let violation = Violation.dataAfterEndService(.video, after: now - endedAt)
-      // Seen on SDL Core: a frame just after EndService is tolerated, one 1.5 s later is not.
-      if now - endedAt > CoreLimits.stopStreaming { refuseData(violation, now: now) } else { report(violation) }
-    case .closed(nil), .unanswered:
-      refuseData(.dataWithoutService(.video), now: now)
-    }
-  }
-
-  private mutating func take(_ message: [UInt8], _ permission: StreamingPermission, now: Duration) {
-    if let timeout = behaviour.videoDataTimeout { timers.arm(.videoData, at: now + timeout) }
-    let (video, violations) = checker.accept(message, now: now)
-    for violation in violations { report(.stream(violation)) }
-    switch permission {
-    case .allowed:
-      if isPlayerConnected(now: now) { show(video) } else if !video.isEmpty { report(.videoMissed) }
-      acknowledgeData()
-    case .grace: break
-    case .forbidden(let since):
-      report(.videoWhileForbidden(for: now - since))
-      sendEndVideoService(reason: .streamingForbidden, now: now)
-    }
-  }
-
-  private func isPlayerConnected(now: Duration) -> Bool {
-    switch behaviour.player {
-    case .connects(let delay): now - videoStartTime >= delay
-    case .absent: false
-    }
-  }
-
-  private mutating func show(_ video: [[UInt8]]) {
-    let timestamps = checker.timestamps
-    for (index, bytes) in video.enumerated() {
-      if index < timestamps.count { report(.videoTimestamp(timestamps[index])) }
-      report(.videoData(bytes))
-    }
-  }
-
-  private mutating func acknowledgeData() {
-    guard let rpcService else { return }
-    switch behaviour.serviceDataAcknowledgement {
-    case .never: return
-    case .likeCore: guard (2...4).contains(rpcService.headerVersion) else { return }
-    case .always: break
-    }
-    acknowledgedVideoMessages &+= 1
-    let count = withUnsafeBytes(of: acknowledgedVideoMessages.bigEndian, Array.init)
-    send(.serviceDataACK, service: .video, payload: count)
-  }
-
-  /// Reports data that has no service; a strict head unit unregisters the app for it.
-  mutating func refuseData(_ violation: Violation, now: Duration) {
-    report(violation)
-    if configuration.isStrict { unregister(.protocolViolation, now: now) }
-  }
-
-  /// EndService from the app. Whatever is answered, the service is over: a NAK means "not running", and silence that
-  /// the answer was lost.
+  /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer the
+  /// app can only assume the end.
   mutating func endVideo(now: Duration) {
     if case .closed = video, pendingVideoStart == nil {
       if !isVideoStartLost { report(.endOfServiceNotRunning(.video)) }

@@ -3,49 +3,49 @@ import SDLWire
 
 /// The head unit's side of one SDL session, without any input or output of its own.
 ///
-/// It is fed with decoded frames, the time, and what the driver does; it returns what to send and what to report. It
+/// Its inputs are decoded frames, the time, and the driver's actions; it returns what to send and what to report. It
 /// refuses what SDL Core 8.2 refuses and checks the video stream. One app, one session: there is no second transport,
 /// no audio and no encryption (an encrypted start is acknowledged in clear, as by a SDL Core without certificates).
 public struct HeadUnitSession: Sendable {
-  /// As given.
+  /// The configuration at the start; ``behaviour`` and ``capability`` may have changed since.
   public let configuration: HeadUnitConfiguration
   /// The id in the header of every frame of the session.
   public let sessionID: UInt8
 
-  /// As configured, with the changes since then.
+  /// The configured behaviour with later changes.
   var behaviour: HeadUnitBehaviour
   let hashID: Int32
   var link = Link.disconnected
   var rpcService: RPCService?
   var app: RegisteredApp?
   var video = VideoService.closed(endedAt: nil)
-  /// What the app knows: the configured capability with the updates that were sent to it.
+  /// The configured capability with the updates that were sent to the app.
   var capability: VideoStreamingCapability?
   var checker = VideoStreamChecker()
-  /// What the last stream fills, in pixels of the display; nil before the first.
-  var shownOn: ImageResolution?
+  /// Size of the display that the last stream fills, for touches; nil before the first stream.
+  var displaySize: ImageResolution?
   var heartbeat: Heartbeat?
-  /// Messages forwarded, as ServiceDataACK counts them.
+  /// Video messages, as ServiceDataACK counts them.
   var acknowledgedVideoMessages: UInt32 = 0
   /// The only size that is accepted since the last resize, with its scale.
   var window: VideoStreamingCapability?
   var hmiEvents: Set<HMIEvent> = []
-  /// How many scripted answers to StartService(video) are used up.
+  /// How many of ``HeadUnitBehaviour/videoStarts`` have been used.
   var usedVideoStarts = 0
-  /// Answers to the next starts of video; they come before the script.
+  /// Answers to the next starts of video; they precede ``HeadUnitBehaviour/videoStarts``.
   var nextVideoAnswers: [HeadUnitBehaviour.VideoStartAnswer] = []
   /// A StartService(video) whose answer is due later.
   var pendingVideoStart: (request: VideoServiceParameters, time: Duration)?
-  /// Whether the last start got no answer, so that an app may well end what it does not know to have started.
+  /// Whether the last start got no answer. An app may then end a service that was never started.
   var isVideoStartLost = false
   /// When the video service was acknowledged last.
   var videoStartTime = Duration.zero
   var isSilentOnVideo = false
   var isScreenTaken = false
-  /// What an app gets that is opened.
-  var opening = (level: HMILevel.full, streamingState: VideoStreamingState.streamable)
-  /// Whether the app would have been opened by itself, had the screen been free.
-  var isActivationWithheld = false
+  /// Level and video state of an app that is opened.
+  var activationStatus = (level: HMILevel.full, streamingState: VideoStreamingState.streamable)
+  /// Whether the app is to be opened as soon as the screen is free.
+  var isActivationDeferred = false
   var assembler = Self.makeAssembler()
   var malformedFrames = CoreLimits.malformedFrames
   var frames = CoreLimits.frames
@@ -54,7 +54,7 @@ public struct HeadUnitSession: Sendable {
   var timers = TimerTable()
   var actions: [Action] = []
 
-  /// A session that waits for its transport.
+  /// Creates a session that waits for its transport.
   /// - Parameters:
   ///   - sessionID: 1…255, unique among the sessions of a head unit.
   ///   - connectionID: unique among its transports; part of the hash that ends the session.
@@ -72,8 +72,7 @@ public struct HeadUnitSession: Sendable {
   /// When ``advance(to:)`` is due; nil when nothing is pending.
   public var nextDeadline: Duration? { timers.next }
 
-  /// The transport is up. What was before is forgotten, except the statistics, the place in the script and what the head
-  /// unit is occupied with.
+  /// The transport is up. The session starts anew, except for the statistics, the behaviour and the active events.
   public mutating func transportConnected(now: Duration) -> [Action] {
     if link != .disconnected { loseTransport(now: now) }
     link = .connected
@@ -96,7 +95,7 @@ public struct HeadUnitSession: Sendable {
     return takeActions()
   }
 
-  /// Does what is due at `now`.
+  /// Carries out what is due at `now`.
   public mutating func advance(to now: Duration) -> [Action] {
     while let purpose = timers.takeDue(at: now) {
       fire(purpose, now: now)
@@ -116,15 +115,16 @@ public struct HeadUnitSession: Sendable {
     return takeActions()
   }
 
-  /// The head unit ends the video service. Ignored unless it is open.
+  /// The head unit ends the video service. Ignored unless the service is open.
   public mutating func endVideoService(now: Duration) -> [Action] {
     sendEndVideoService(reason: .endedByHeadUnit, now: now)
     return takeActions()
   }
 
-  /// The HMI changes what it can show, for example because the driver splits the screen. Absent members are unchanged.
+  /// The video capability changes, for example because the driver splits the screen. Absent members are unchanged.
   ///
-  /// Told only to an app that has subscribed; GetSystemCapability keeps returning the old value, as SDL Core's does.
+  /// Sent only to an app that has subscribed, and to others once they subscribe; GetSystemCapability keeps returning the
+  /// old value, as SDL Core's does.
   public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
     sendCapabilityUpdate(update, now: now)
     return takeActions()

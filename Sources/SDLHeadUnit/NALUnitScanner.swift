@@ -1,6 +1,6 @@
 import H264
 
-/// Finds NAL units in a byte stream that may be cut anywhere, and keeps only the bytes that the checks need.
+/// Finds NAL units in a byte stream that may be split anywhere, and keeps only the bytes that the checks need.
 ///
 /// The protocol carries one byte stream; apps may split an access unit over several messages (SDL's Android library
 /// does), so that a start code can begin in one message and end in the next.
@@ -20,7 +20,7 @@ struct NALUnitScanner: Sendable {
   /// The first byte before any start code that is not padding.
   private(set) var firstStrayByte: UInt8?
 
-  /// Takes the next bytes; returns the NAL units whose beginning is now known. A sequence parameter set comes when the
+  /// Scans the next bytes; returns the NAL units whose beginning is now known. A sequence parameter set comes when the
   /// next start code shows its end, other units as soon as their first bytes are there.
   mutating func units(in bytes: UnsafeRawBufferPointer) -> [Prefix] {
     var units: [Prefix] = []

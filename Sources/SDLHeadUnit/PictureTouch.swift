@@ -1,17 +1,17 @@
 import SDLMessages
 
-/// Fingers on the app's pictures, wherever those are shown: an ``OnTouchEvent`` before it is known where its pixels are.
+/// Fingers on the app's pictures: an ``OnTouchEvent`` in pixels of the pictures instead of the display.
 public struct PictureTouch: Equatable, Sendable {
-  /// Where a finger was, and when.
+  /// A position of a finger, with its time.
   public struct Sample: Equatable, Sendable {
-    /// In pixels of the picture, from its left edge; always a finite number.
+    /// In pixels of the picture, from its left edge; finite.
     public var x: Double
-    /// From the upper edge.
+    /// In pixels of the picture, from its upper edge; finite.
     public var y: Double
     /// By the clock of the session.
     public var time: Duration
 
-    /// Memberwise.
+    /// Creates a sample.
     public init(x: Double, y: Double, time: Duration) {
       self.x = x
       self.y = y
@@ -19,31 +19,34 @@ public struct PictureTouch: Equatable, Sendable {
     }
   }
 
-  /// A finger's way since the last time.
+  /// The path of a finger since the last touch event.
   public struct Finger: Equatable, Sendable {
     /// 0…9.
     public var id: Int
     /// Oldest first.
     public var samples: [Sample]
 
-    /// Memberwise.
+    /// Creates a finger.
     public init(id: Int, samples: [Sample]) {
       self.id = id
       self.samples = samples
     }
   }
 
-  /// What all its fingers do.
+  /// The same for all its fingers.
   public var kind: OnTouchEvent.Kind
   public var fingers: [Finger]
 
-  /// Memberwise.
+  /// Creates a touch.
   public init(kind: OnTouchEvent.Kind, fingers: [Finger]) {
     self.kind = kind
     self.fingers = fingers
   }
 
-  /// As the app is told of it: in pixels of `display`, which pictures of the size `picture` fill, with times in ms.
+  /// The message for the app, with times in ms.
+  /// - Parameters:
+  ///   - display: its size in pixels; the pictures fill it.
+  ///   - picture: the size of the pictures.
   public func onDisplay(_ display: ImageResolution, picture: ImageResolution) -> OnTouchEvent {
     OnTouchEvent(
       kind: kind,
@@ -59,7 +62,8 @@ public struct PictureTouch: Equatable, Sendable {
       })
   }
 
-  /// By the ratio of the sizes, and cut to the display. Not by the head unit's `scale`, because encoded sizes are even.
+  /// By the ratio of the sizes, clamped to the display. The head unit's `scale` would be inexact, because encoded sizes are
+  /// even.
   private static func map(_ coordinate: Double, _ picture: Int, _ display: Int) -> Int {
     let last = min(display, OnTouchEvent.coordinates.upperBound) - 1
     guard picture > 0, last > 0 else { return 0 }
@@ -69,10 +73,11 @@ public struct PictureTouch: Equatable, Sendable {
 }
 
 extension HeadUnitSession {
-  /// The driver touches the pictures, of the size `picture`, in a window that shows them. Does nothing before the
-  /// app's first video service, or while it may not be told.
+  /// The driver touches the pictures in a window that shows them. Ignored before the app's first video service, and while
+  /// the app gets no touches.
+  /// - Parameter picture: the size of the pictures, in pixels.
   public mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
-    guard let shownOn else { return [] }
-    return self.touch(touch.onDisplay(shownOn, picture: picture), now: now)
+    guard let displaySize else { return [] }
+    return self.touch(touch.onDisplay(displaySize, picture: picture), now: now)
   }
 }

@@ -4,7 +4,9 @@ extension RTPFault {
   /// One sentence for the developer of the app.
   var text: String {
     switch self {
-    case .framing(let bytes): "bytes that are no RTP packet with its length in front (\(Self.hex(bytes)) …)"
+    case .framing(let bytes):
+      "bytes that are no RTP packet with its length in front (\(Self.hex(bytes)) …), so "
+        + "that the rest of the stream can't be read"
     case .packetStructure(let number): "RTP packet \(number) is too short for what its header announces"
     case .lostPackets(let expected, let got): "RTP packet \(got) where \(expected) was next"
     case .payloadType(let type):

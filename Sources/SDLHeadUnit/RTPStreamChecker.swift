@@ -1,14 +1,14 @@
 import H264
 
-/// Takes the RTP packets of a video service apart, and tells which rules of RTP they break.
+/// Depacketises the RTP stream of a video service and reports violations of RTP.
 struct RTPStreamChecker: Sendable {
   private var depacketizer = RTPDepacketizer()
-  /// A sender breaks a rule with every packet, or never: each is reported once per service.
+  /// A sender that breaks a rule breaks it with every packet, so each rule is reported once per service.
   private var reportedRules: Set<RTPFault.Rule> = []
-  /// Of the access units that were returned last.
+  /// RTP timestamps of the access units that were returned last.
   private(set) var timestamps: [UInt32] = []
 
-  /// Takes the next message; returns the access units in Annex B form that end with it.
+  /// Returns the access units, in Annex B form, that the next message completes.
   mutating func accessUnits(in message: [UInt8], _ violations: inout [VideoStreamViolation]) -> [[UInt8]] {
     var accessUnits: [[UInt8]] = []
     timestamps.removeAll(keepingCapacity: true)
@@ -25,14 +25,14 @@ struct RTPStreamChecker: Sendable {
     return accessUnits
   }
 
-  /// After a pause apps may set up their encoder again, with other numbers (SDL's iOS library does).
+  /// After a pause SDL's iOS library sets its encoder up again, with other sequence numbers and timestamps.
   mutating func expectRestart() {
     depacketizer.expectRestart()
   }
 }
 
 extension RTPFault {
-  /// A fault without its numbers.
+  /// The kind of a fault.
   fileprivate enum Rule: Hashable {
     case framing, packetStructure, lostPackets, payloadType, payloadStructure, strayFragment, unfinishedNALUnit
     case earlyMarker, missingMarker, timestampNotGrowing, oversizedAccessUnit

@@ -19,7 +19,7 @@ extension HeadUnitSession {
     /// As negotiated in the payload; below 5 just the header version.
     var protocolVersion: ProtocolVersion
     let hashID: Int32
-    /// Whether the acknowledgement named one.
+    /// Whether the acknowledgement listed one.
     var offersSecondaryTransport = false
     /// SDL Core counts from 0.
     var nextMessageID: UInt32 = 0
@@ -30,11 +30,15 @@ extension HeadUnitSession {
     let types: [AppHMIType]
     let isMedia: Bool
     let rpcVersion: RPCVersion
-    /// As told to the app.
+    /// As sent to the app.
     var status: HMIStatus
-    /// What the driver chose for it; events may have taken some of that away.
+    /// The driver's choice, before events restrict it.
     var chosenStatus: HMIStatus
+    /// Whether it has got the answer to GetSystemCapability(VIDEO_STREAMING), or an update.
+    var knowsVideoCapability = false
     var isSubscribedToVideoCapability = false
+    /// Updates of the capability, merged, that are sent once it has subscribed.
+    var deferredUpdate: VideoStreamingCapability?
     var files = AppFiles()
     /// Names of hard buttons; never more than there are.
     var subscribedButtons: Set<String> = []
@@ -65,7 +69,7 @@ extension HeadUnitSession {
     case ending(since: Duration)
   }
 
-  /// What SDL Core lets an open service do.
+  /// Whether SDL Core lets an open service stream.
   enum StreamingPermission: Sendable {
     case allowed
     /// The HMI status forbids video since then, but the app may not know yet.
@@ -85,21 +89,21 @@ extension HeadUnitSession {
 /// Numbers of SDL Core 8.2 (smartDeviceLink.ini as shipped, where not said otherwise).
 enum CoreLimits {
   /// MalformedFrequencyCount, MalformedFrequencyTime.
-  static let malformedFrames = RateGuard(limit: 10, window: .milliseconds(1000))
+  static let malformedFrames = RateLimit(limit: 10, window: .milliseconds(1000))
   /// FrequencyCount, FrequencyTime; audio and video are exempt.
-  static let frames = RateGuard(limit: 1000, window: .milliseconds(1000))
+  static let frames = RateLimit(limit: 1000, window: .milliseconds(1000))
   /// AppRequestsTimeScale…
-  static let requests = RateGuard(limit: 1000, window: .seconds(10))
+  static let requests = RateLimit(limit: 1000, window: .seconds(10))
   /// AppHMILevelNoneRequestsTimeScale…
-  static let requestsInNone = RateGuard(limit: 100, window: .seconds(10))
+  static let requestsInNone = RateLimit(limit: 100, window: .seconds(10))
   /// HeartBeatTimeout.
   static let heartbeat = Duration.milliseconds(7000)
   /// StopStreamingTimeout.
   static let stopStreaming = Duration.milliseconds(1000)
   /// VideoDataStoppedTimeout.
   static let videoDataStopped = Duration.milliseconds(1000)
-  /// When the policy update was seen to come (observed, not configured).
+  /// From the registration to the policy update (observed on SDL Core).
   static let policyUpdate = Duration.seconds(2)
-  /// SDL Core waits for ever; this is when the app is reported for its silence.
+  /// After this time a missing EndServiceACK is reported; SDL Core itself waits without limit.
   static let endServiceACK = Duration.seconds(5)
 }

@@ -3,10 +3,10 @@ import SDLMessages
 /// A size of the screen with the scale of the video in it.
 public struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
   public var size: ImageResolution
-  /// 1…10; nil says nothing of it.
+  /// 1…10; nil if it is not stated.
   public var scale: Double?
 
-  /// What an app is told of it.
+  /// A capability with these two members.
   public var capability: VideoStreamingCapability {
     var capability = VideoStreamingCapability()
     capability.preferredResolution = size
@@ -17,7 +17,7 @@ public struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
   /// "800x480" or "800x480@1.5".
   public var description: String { size.text + (scale.map { "@\($0)" } ?? "") }
 
-  /// Reads a ``description``; nil if it is none.
+  /// Parses a ``description``; nil if it is malformed.
   public init?(text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), let size = ImageResolution(text: String(parts[0])) else { return nil }
@@ -27,7 +27,7 @@ public struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
     self.scale = scale
   }
 
-  /// What `capability` says; 0×0 if it names no size.
+  /// The size and scale of `capability`; 0×0 if it has no size.
   public init(_ capability: VideoStreamingCapability) {
     size = capability.preferredResolution ?? ImageResolution(0, 0)
     scale = capability.scale
@@ -52,7 +52,7 @@ extension VideoStreamingFormat {
   /// "RAW/H264".
   public var text: String { "\(videoProtocol)/\(codec)" }
 
-  /// Reads a ``text``; nil if it is none.
+  /// Parses a ``text``; nil if it is malformed.
   public init?(text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }

@@ -1,7 +1,7 @@
 import SDLMessages
 
-/// What a head unit says of the templates in which apps show texts and buttons. This one shows video alone; but the
-/// libraries of apps wait for these members before they send what they have, and apps for their answers.
+/// The capabilities of the templates in which apps show texts and buttons. This head unit shows only video, but SDL's
+/// libraries send such requests, and apps wait for the responses, only if these members are there.
 enum TemplateCapabilities {
   /// The buttons that can be subscribed to.
   static let buttons: Set = [

@@ -1,4 +1,4 @@
-/// The deadlines of a session. One per purpose, so that arming again moves it.
+/// The deadlines of a session: one per purpose, so that arming again moves it.
 struct TimerTable: Sendable {
   enum Purpose: Int, CaseIterable, Sendable {
     case activation
@@ -26,7 +26,7 @@ struct TimerTable: Sendable {
     deadlines = [:]
   }
 
-  /// Removes and returns the earliest deadline that is due. One at a time, because what it causes may cancel another.
+  /// Removes and returns the earliest deadline that is due. One at a time, because its handler may cancel another.
   mutating func takeDue(at now: Duration) -> Purpose? {
     let due = deadlines.filter { $0.value <= now }.min { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }
     guard let due else { return nil }

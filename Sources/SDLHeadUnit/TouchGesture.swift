@@ -1,26 +1,26 @@
 import SDLMessages
 
-/// One finger on the screen: a tap, or a straight way at a steady speed.
+/// A gesture of one finger: a tap, or a straight swipe at constant speed.
 public struct TouchGesture: Equatable, Sendable {
   public var start: OnTouchEvent.Sample
   public var end: OnTouchEvent.Sample
   /// From putting the finger down to lifting it.
   public var duration: Duration
 
-  /// Between two messages of a finger that moves: what a screen at 50 Hz can tell.
+  /// Between two messages of a finger that moves, as from a touch screen at 50 Hz.
   private static let interval = Duration.milliseconds(20)
   private static let tapTime = Duration.milliseconds(50)
   private static let swipeTime = Duration.milliseconds(300)
   private static let longestTime = Duration.seconds(10)
 
-  /// Memberwise. What no screen does is told as the next thing that one does: see ``messages``.
+  /// Creates a gesture. ``messages`` clamps coordinates and duration to what a screen can do.
   public init(from start: OnTouchEvent.Sample, to end: OnTouchEvent.Sample, duration: Duration) {
     self.start = start
     self.end = end
     self.duration = duration
   }
 
-  /// The messages to the app, and how long after the first each one comes: within 10 s, and within
+  /// The messages to the app, with their times after the first: at most 10 s. The positions are within
   /// `OnTouchEvent.coordinates`.
   public var messages: [(time: Duration, event: OnTouchEvent)] {
     let (start, end) = (Self.onScreen(start), Self.onScreen(end))
@@ -54,7 +54,7 @@ public struct TouchGesture: Equatable, Sendable {
     OnTouchEvent(kind: kind, fingers: [OnTouchEvent.Finger(id: 0, samples: [place])])
   }
 
-  /// "tap X Y" or "swipe X Y X Y [SECONDS]", with a swipe of at most 10 s.
+  /// Parses "tap X Y" or "swipe X Y X Y [SECONDS]", with a swipe of at most 10 s.
   init?(_ words: [String]) {
     let isSwipe = words.first == "swipe" && (5...6).contains(words.count)
     guard isSwipe || words.first == "tap" && words.count == 3 else { return nil }

@@ -6,14 +6,14 @@ struct VideoStreamLimits: Equatable, Sendable {
 
 /// Compares the last five seconds of a stream with the announced rates.
 struct VideoRateChecker: Sendable {
-  /// How far back the checks look.
+  /// The time that a check covers.
   static let window = Duration.seconds(5)
   private static let windowSeconds = 5
   /// Rate control overshoots a little.
   private static let toleratedPercent = 10
-  /// Frames queue up in a transport and then arrive at once.
+  /// A transport delays frames and then delivers several together.
   private static let toleratedPictures = 3
-  /// From an announced change until the app can be expected to keep it.
+  /// From an announced change until the app has to comply.
   private static let reactionTime = Duration.seconds(1)
 
   private var limits: VideoStreamLimits
@@ -24,7 +24,7 @@ struct VideoRateChecker: Sendable {
     self.limits = limits
   }
 
-  /// The app was told other rates.
+  /// Other limits were announced to the app.
   mutating func change(to limits: VideoStreamLimits, now: Duration) {
     guard limits != self.limits else { return }
     self.limits = limits
@@ -32,8 +32,8 @@ struct VideoRateChecker: Sendable {
     start = now + Self.reactionTime
   }
 
-  /// Adds a message; returns what the window now exceeds. The window then begins anew, so that a burst is reported
-  /// once and not with every further message.
+  /// Adds a message.
+  /// - Returns: the limits that the window now exceeds. It then begins anew, so that a burst is reported only once.
   mutating func accept(pictures: Int, bits: Int, now: Duration) -> [VideoStreamViolation] {
     if let start, now < start { return [] }
     totals.add(pictures: pictures, bits: bits, now: now)
@@ -50,7 +50,7 @@ struct VideoRateChecker: Sendable {
     return violations
   }
 
-  /// Units in a window. Head units that say 0, or something absurd, set no limit.
+  /// Units in a window. 0 and values outside the RPC specification set no limit.
   private static func limit(_ perSecond: Int?, of unit: Int) -> Int? {
     guard let perSecond, (1...Int(Int32.max)).contains(perSecond) else { return nil }
     return perSecond * unit * windowSeconds

@@ -6,8 +6,8 @@ enum VideoFormatRules {
   private static let knownProtocols: Set = ["RAW", "RTP", "RTSP", "RTMP", "WEBM"]
   private static let knownCodecs: Set = ["H264", "H265", "Theora", "VP8", "VP9"]
 
-  /// The keys to refuse: text that is not in the specification, and what `supported` does not list. Without a list
-  /// everything in the specification passes.
+  /// The keys to refuse: values that are not in the specification or not in `supported`. Without a list every value of the
+  /// specification is accepted.
   static func rejection(of request: VideoServiceParameters, supported: [VideoStreamingFormat]?) -> [String] {
     let isProtocolKnown = request.videoProtocol.map(knownProtocols.contains) ?? true
     let isCodecKnown = request.videoCodec.map(knownCodecs.contains) ?? true
@@ -23,8 +23,7 @@ enum VideoFormatRules {
     wanted == nil || wanted == offered
   }
 
-  /// The format of the stream to come. What an acknowledgement leaves out is H.264 as a byte stream, whatever was asked
-  /// for (SDL-0058).
+  /// The format of the acknowledged stream. Absent keys mean H.264 as a byte stream, whatever was requested (SDL-0058).
   static func effective(_ answer: VideoServiceParameters) -> VideoStreamingFormat {
     VideoStreamingFormat(
       videoProtocol: answer.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol,
@@ -70,7 +69,7 @@ struct VideoSizeRules {
     }
   }
 
-  /// What pictures of `size` fill: the first display that they may be for, or the screen.
+  /// The display that pictures of `size` fill: the first that they may be for, or the screen.
   func display(of size: ImageResolution) -> ImageResolution {
     for capability in capabilities.compactMap(\.self) {
       if let display = entries(of: capability, covering: size).first?.preferredResolution { return display }
@@ -82,7 +81,7 @@ struct VideoSizeRules {
     wanted.map { evenRange(offered, scale: scale).contains(Int($0)) } ?? true
   }
 
-  /// The side divided by the scale, with the even numbers around it: apps round, cut off, or make even.
+  /// The side divided by the scale, with the even numbers around it: apps round, truncate, or make even.
   private static func evenRange(_ side: Int, scale: Double?) -> ClosedRange<Int> {
     // Resolutions are within 1…10000 and scales within 1…10, by the specification; a scale outside counts as the nearest.
     let factor = scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
@@ -90,8 +89,7 @@ struct VideoSizeRules {
     return Int((exact / 2).rounded(.down)) * 2...Int((exact / 2).rounded(.up)) * 2
   }
 
-  /// The size of the stream to come. Head units were seen to acknowledge 0×0: the request counts then, as it does where
-  /// only one side is acknowledged.
+  /// The size of the acknowledged stream. 0×0, which was observed on head units, and a single side stand for the request.
   func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> ImageResolution {
     Self.size(answer) ?? Self.size(request) ?? standard
   }

@@ -1,9 +1,9 @@
 import H264
 import SDLMessages
 
-/// What came in on the video service, in all.
+/// Totals of the video service.
 public struct VideoStreamStatistics: Equatable, Sendable {
-  /// SDL messages, also those that came when the HMI status forbade video.
+  /// SDL messages, including those that came while the HMI status forbade video.
   public var messages: UInt64 = 0
   /// Bytes of those messages.
   public var bytes: UInt64 = 0
@@ -11,18 +11,18 @@ public struct VideoStreamStatistics: Equatable, Sendable {
   public var pictures: UInt64 = 0
   /// Pictures that decoding can start with (IDR).
   public var keyFrames: UInt64 = 0
-  /// How often a rule of the stream was broken.
+  /// Violations of rules for the stream.
   public var violations: UInt64 = 0
 
-  /// Nothing yet.
+  /// Creates totals of 0.
   public init() {}
 }
 
 /// Checks the stream of one app: order of the NAL units, size, frame rate, bit rate.
 ///
-/// Only H.264 can be looked into, as a byte stream and over RTP; of other formats the bit rate is checked alone.
+/// H.264 is checked as a byte stream and over RTP; of other formats only the bit rate is.
 struct VideoStreamChecker: Sendable {
-  /// What has come since the start, or since a pause.
+  /// What has come since the start, or since a pause in the stream.
   private struct Progress: Sendable {
     var hasUnit = false
     var hasPictureParameterSet = false
@@ -32,7 +32,7 @@ struct VideoStreamChecker: Sendable {
 
   private(set) var statistics = VideoStreamStatistics()
   private var format = VideoStreamingFormat.rawH264
-  /// Of the pictures that were agreed on.
+  /// The negotiated size of the pictures.
   private(set) var size = ImageResolution(0, 0)
   private var progress = Progress()
   private var isStrayByteReported = false
@@ -44,7 +44,7 @@ struct VideoStreamChecker: Sendable {
   /// RTP timestamps of what ``accept(_:now:)`` returned last; empty for other formats.
   var timestamps: [UInt32] { format == .rtpH264 ? rtp.timestamps : [] }
 
-  /// A service starts, and with it the stream.
+  /// A video service starts, and with it the stream.
   mutating func begin(format: VideoStreamingFormat, size: ImageResolution, limits: VideoStreamLimits) {
     self.format = format
     self.size = size
@@ -62,13 +62,14 @@ struct VideoStreamChecker: Sendable {
     rtp.expectRestart()
   }
 
-  /// The app was told other rates.
+  /// Other rates were announced to the app.
   mutating func setLimits(_ limits: VideoStreamLimits, now: Duration) {
     rates.change(to: limits, now: now)
   }
 
-  /// Looks at the next message; returns what of it is video to show: the message as it is, or the access units that
-  /// RTP packets end with it.
+  /// Checks the next message.
+  /// - Returns: the video to show, which is the message itself or the access units that RTP packets complete with it; and
+  ///   the violations.
   mutating func accept(
     _ message: [UInt8], now: Duration
   ) -> (video: [[UInt8]], violations: [VideoStreamViolation]) {
@@ -100,7 +101,7 @@ struct VideoStreamChecker: Sendable {
   private mutating func check(_ unit: NALUnitScanner.Prefix, _ violations: inout [VideoStreamViolation]) -> Bool {
     guard let header = unit.first else { return false }
     let type = NALUnitType(header: header)
-    // A delimiter says nothing but that a picture follows, and is the first unit of every picture that has one.
+    // A delimiter only announces a picture, and is the first unit of every picture that has one.
     if !progress.hasUnit, type != .accessUnitDelimiter {
       progress.hasUnit = true
       if type != .sequenceParameterSet { violations.append(.firstNALUnit(type: type.rawValue)) }

@@ -97,8 +97,7 @@ extension VideoStreamViolation {
 extension Duration {
   fileprivate var milliseconds: Int {
     let (seconds, attoseconds) = components
-    // The times here are of a head unit's run.
-    return Int(clamping: seconds.multipliedReportingOverflow(by: 1000).partialValue)
-      + Int(attoseconds / 1_000_000_000_000_000)
+    let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    return overflow ? .max : Int(clamping: milliseconds &+ attoseconds / 1_000_000_000_000_000)
   }
 }

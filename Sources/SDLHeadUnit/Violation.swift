@@ -2,7 +2,7 @@ import H264
 import SDLMessages
 import SDLWire
 
-/// A rule of SDL that the app broke, with the numbers.
+/// A rule of SDL that the app broke, with the values that show it.
 public enum Violation: Equatable, Sendable {
   case malformedBytes(FrameHeader.InvalidHeader)
   /// SDL Core refuses message id 0 in data frames.
@@ -23,7 +23,7 @@ public enum Violation: Equatable, Sendable {
   case unexpectedControlFrame(ControlFrame, ServiceType)
 
   case malformedRPC(RPCMessage.Malformed)
-  /// More requests than allowed, in a level that has its own limit or in any.
+  /// More requests than allowed; `level` is nil for the limit that holds in every level.
   case tooManyRequests(limit: Int, within: Duration, level: HMILevel?)
   case notificationNotAllowed(FunctionID, HMILevel?)
   /// A rule for OnAppCapabilityUpdated (SDL-0332).
@@ -47,13 +47,13 @@ public enum Violation: Equatable, Sendable {
   case stream(VideoStreamViolation)
 }
 
-/// What is wrong with touchable rectangles that SDL Core passes on all the same.
+/// A fault of touchable rectangles that SDL Core does not refuse.
 public enum HapticFault: Equatable, Sendable {
-  /// The head unit did not ask for them (`hapticSpatialDataSupported`).
+  /// The capability does not support them (`hapticSpatialDataSupported`).
   case notSupported
   /// Two rectangles of a list have this id.
   case repeatedID(Int)
-  /// Some of it is outside the display.
+  /// It is not within the display.
   case outsideDisplay(HapticRectangle, display: ImageResolution)
 }
 

@@ -1,19 +1,19 @@
-/// What mouse and fingers do in a window that shows the app's pictures (GstNavigation). Places are in pixels of the pictures.
+/// An event of the mouse or of fingers in a window that shows the app's pictures (GstNavigation), in pixels of the pictures.
 public enum WindowInput: Equatable, Sendable {
   /// The mouse's first button.
   case press(x: Double, y: Double)
   case move(x: Double, y: Double)
   case release(x: Double, y: Double)
-  /// A finger, by the window's own name for it.
+  /// A finger, with the window's id for it.
   case down(UInt32, x: Double, y: Double)
   case motion(UInt32, x: Double, y: Double)
   case up(UInt32, x: Double, y: Double)
-  /// All since the last one happened at the same time.
+  /// The events since the last one belong together.
   case frame
-  /// The fingers that are down do not count any more.
+  /// The touches of all fingers are cancelled.
   case cancel
 
-  /// False if it is nowhere.
+  /// Whether the coordinates are finite numbers.
   var isFinite: Bool {
     switch self {
     case .press(let x, let y), .move(let x, let y), .release(let x, let y), .down(_, let x, let y),

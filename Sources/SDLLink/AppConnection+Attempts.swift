@@ -4,9 +4,12 @@ import SDLHeadUnit
 
 /// From one attempt to connect to the next, on the connection thread.
 extension AppConnection {
+  /// Between two attempts to reach a head unit that refuses connections because it is just starting.
+  static let refusalPause = Duration.milliseconds(250)
+
   /// How an attempt ended.
   struct Ending {
-    /// Nil when the connection was not wanted any more.
+    /// Nil after ``stop(grace:)``.
     var failure: ConnectionFailure?
     /// For how long the app was registered; nil when it never came to that.
     var registeredTime: Duration?
@@ -15,7 +18,7 @@ extension AppConnection {
   }
 
   func run() {
-    let began = MonotonicClock.now
+    let began = clock.now
     var reconnection = configuration.reconnection.map(Reconnection.init(timing:))
     var wasRegistered = false
     var lastEpoch: UInt32 = 0
@@ -26,14 +29,13 @@ extension AppConnection {
       guard stopCommand == nil, let failure = ending.failure else { return report(.ended(nil)) }
       let mayHeal =
         wasRegistered
-        ? failure.canHeal : failure.isLoss && MonotonicClock.now - began < configuration.connectTimeout
+        ? failure.canHeal : failure.isLoss && clock.now - began < configuration.connectTimeout
       guard mayHeal,
         let pause = reconnection?.pause(
           registeredTime: ending.registeredTime, chance: Double.random(in: 0..<1))
       else { return report(.ended(failure)) }
       report(.lost(failure, retryAfter: pause))
-      let next = MonotonicClock.now + pause
-      while stopCommand == nil, MonotonicClock.now < next { waitForCommands(until: next) }
+      wait(until: clock.now + pause)
       guard stopCommand == nil else { return report(.ended(nil)) }
     }
   }
@@ -41,12 +43,12 @@ extension AppConnection {
   /// One connection, from its beginning to its end.
   private func attempt(after lastEpoch: UInt32, isFirst: Bool) -> Ending {
     var ending = Ending(lastEpoch: lastEpoch)
+    var builtIn: BuiltInHeadUnit?
     report(.attempting)
     do {
-      if let reader = try openTransport(isFirst: isFirst) {
-        outlet.open(reader.socket)
-        queue.open()
-        renewIntent()
+      if let reader = try openTransport(isFirst: isFirst, &builtIn) {
+        writer.open(reader.socket)
+        renewVideo()
         report(.connected(peer: reader.peer))
         ending = ConnectionLoop(connection: self, reader: reader, lastEpoch: lastEpoch).run()
       }
@@ -54,83 +56,91 @@ extension AppConnection {
       ending.failure = .link(error)
     }
     // First, because until then the memory of queued payloads may be read.
-    outlet.close()
-    queue.close()
-    if let server = builtInHeadUnit.withLock({ $0 })?.server {
+    writer.close()
+    if let server = builtIn?.server {
       server.stop()
       server.join()
-      builtInHeadUnit.withLock { $0 = nil }
+      threads.setBuiltInServer(nil)
     }
     return ending
   }
 
-  /// Nil when the connection is not wanted any more.
-  private func openTransport(isFirst: Bool) throws(LinkError) -> FrameReader? {
+  /// Nil after ``stop(grace:)``.
+  private func openTransport(
+    isFirst: Bool, _ builtIn: inout BuiltInHeadUnit?
+  ) throws(LinkError) -> FrameReader? {
     switch configuration.endpoint {
     case .tcp(let host, let port): try connect(host: host, port: port, isFirst: isFirst)
-    case .builtIn(let headUnit): try startBuiltIn(headUnit)
+    case .builtIn(let headUnit): try startBuiltIn(headUnit, &builtIn)
     }
   }
 
   private func connect(host: String, port: UInt16, isFirst: Bool) throws(LinkError) -> FrameReader? {
     let timeout = configuration.connectTimeout
-    let deadline = MonotonicClock.now + timeout
+    let deadline = clock.now + timeout
     report(.resolving(host: host))
     let resolver = try Resolver.start(host: host, port: port, wakeUp: wakeUp)
     guard
-      let resolved = resolver.wait(until: deadline, wakeUp: wakeUp, isWanted: { self.stopCommand == nil })
+      let resolved = resolver.wait(
+        until: deadline, clock: clock, wakeUp: wakeUp, isWanted: { self.stopCommand == nil })
     else {
       guard stopCommand == nil else { return nil }
       throw .resolvingTimedOut(host: host, after: timeout)
     }
     let addresses = try resolved.get()
     // Whoever starts app and head unit by hand may begin with either, and a car's network comes up with the car.
-    let patience = isFirst ? deadline - Self.refusalPause * 2 : .zero
-    var told: Set<String> = []
+    let lastRetry = isFirst ? deadline - Self.refusalPause * 2 : .zero
+    var reported: Set<String> = []
     while true {
-      let began = MonotonicClock.now
-      var connector = Connector(addresses: addresses, timeout: timeout, deadline: deadline, now: began)
+      let began = clock.now
+      var connector = Connector(addresses: addresses, timeout: timeout, deadline: deadline, clock: clock)
       let outcome = connector.run(
         wakeUp: wakeUp, isWanted: { self.stopCommand == nil },
         willTry: { address in
-          if told.insert(address.description).inserted { self.report(.connecting(address: address.description)) }
+          if reported.insert(address.description).inserted { self.report(.connecting(address: address.description)) }
         })
       switch outcome {
       case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
       case .interrupted: return nil
-      case .failed(.refused) where began < patience, .failed(.unreachable) where began < patience:
-        waitForCommands(until: began + Self.refusalPause)
+      case .failed(.refused) where began < lastRetry, .failed(.unreachable) where began < lastRetry:
+        wait(until: began + Self.refusalPause)
       case .failed(let error): throw error
       }
     }
   }
 
-  private func waitForCommands(until deadline: Duration) {
-    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
-      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      pollDescriptors(descriptors, until: deadline)
+  /// Returns earlier only after ``stop(grace:)``.
+  private func wait(until time: Duration) {
+    while stopCommand == nil, clock.now < time {
+      withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
+        descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+        pollDescriptors(descriptors, until: time, clock: clock)
+      }
+      wakeUp.clear()
     }
-    wakeUp.clear()
   }
 
-  private func startBuiltIn(_ headUnit: HeadUnitConfiguration) throws(LinkError) -> FrameReader {
+  private func startBuiltIn(
+    _ headUnit: HeadUnitConfiguration, _ builtIn: inout BuiltInHeadUnit?
+  ) throws(LinkError) -> FrameReader {
     let (ours, theirs) = try Socket.pair()
     let observer = BuiltInObserver(connection: self)
-    let server = try HeadUnitServer(configuration: headUnit, serving: theirs, observer: observer)
-    builtInHeadUnit.withLock { $0 = BuiltInHeadUnit(server: server, observer: observer) }
+    let server = try HeadUnitServer(configuration: headUnit, serving: theirs, clock: clock, observer: observer)
+    builtIn = BuiltInHeadUnit(server: server, observer: observer)
+    threads.setBuiltInServer(server)
     try server.start()
     return FrameReader(socket: ours, peer: "the built-in head unit")
   }
 }
 
 /// The other end of the built-in connection. The server refers to its observer only weakly.
-struct BuiltInHeadUnit: Sendable {
+private struct BuiltInHeadUnit {
   var server: HeadUnitServer
   var observer: BuiltInObserver
 }
 
-/// Hands the built-in head unit's news on.
-final class BuiltInObserver: HeadUnitServerObserver {
+/// Passes the built-in head unit's events on.
+private final class BuiltInObserver: HeadUnitServerObserver {
   private weak let connection: AppConnection?
 
   init(connection: AppConnection) {

@@ -3,8 +3,11 @@ import SDLApp
 import SDLHeadUnit
 import Synchronization
 
-/// The app's connection to a head unit, made again when it breaks: one thread that reads, keeps time and decides. Video is
+/// The app's connection to a head unit, made again when it breaks: one thread that reads, keeps time and decides. Media is
 /// written by the thread that brings it, as long as the kernel takes it.
+///
+/// The app is registered from the first connection to ``stop(grace:)``, with or without video: streams come and go in
+/// between, each begun by ``setVideoRequest(_:)`` and ended by ``resetVideo()``.
 ///
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
@@ -27,82 +30,60 @@ public final class AppConnection: Sendable {
     public var videoQueueCapacity: Int
     /// Nil ends with the first failure.
     public var reconnection: Reconnection.Timing?
-    public var listener: (any ConversationListener)?
+    /// Gets the messages of the connection; nil for none.
+    public var messageTrace: (any MessageTrace)?
+    /// Of all time-outs and of ``AppConnection/setTimer(at:)``.
+    public var clock: TimeSource
 
     /// With the usual limits.
     public init(
       endpoint: Endpoint, session: AppSession.Configuration, connectTimeout: Duration = .seconds(10),
-      videoQueueCapacity: Int = 3, reconnection: Reconnection.Timing? = nil
+      videoQueueCapacity: Int = 3, reconnection: Reconnection.Timing? = nil, clock: TimeSource = .monotonic
     ) {
       self.endpoint = endpoint
       self.session = session
       self.connectTimeout = connectTimeout
       self.videoQueueCapacity = videoQueueCapacity
       self.reconnection = reconnection
+      self.clock = clock
     }
   }
 
-  /// What other threads want from the connection thread.
-  struct Commands: Sendable {
-    var intent = VideoIntent()
-    /// The session does not know of it yet.
-    var isIntentNew = false
-    /// When to report ``ConnectionEvent/alarm``.
-    var timer: Duration?
-    var stop: Stop?
-  }
-
-  /// What the app would do about video.
-  struct VideoIntent: Equatable, Sendable {
-    var wish: VideoStartRequest?
-    var supportedDisplays: [VideoDisplay] = []
-    var appState = AppState.foreground
-    /// What can be touched; nil when the app has never said.
-    var hapticRectangles: HapticRectangleList?
-  }
-
-  /// The end as asked for.
-  struct Stop: Sendable {
-    var deadline: Duration
-    /// How much of the time may be spent on video that is still queued.
-    var drainTime: Duration
-  }
-
-  /// Between two attempts to reach a head unit that refuses connections because it is just starting.
-  static let refusalPause = Duration.milliseconds(250)
-
   let configuration: Configuration
+  /// Video, from any thread.
+  public let video: VideoChannel
+  let clock: TimeSource
   let wakeUp = WakeUp()
-  let queue: VideoQueue
-  let outlet: Outlet
-  private let orders = Monitor(Commands())
+  let writer: ConnectionWriter
+  let threads = ObserverThreads()
+  private let commands = Monitor(Commands())
   private let receivedByteCount = Atomic<UInt64>(0)
-  private let thread = WorkerThread(name: "sdl-connection")
-  let builtInHeadUnit = Mutex<BuiltInHeadUnit?>(nil)
   private weak let observer: (any AppConnectionObserver)?
 
   /// A connection that does nothing before ``start()``.
   public init(configuration: Configuration, observer: any AppConnectionObserver) {
     self.configuration = configuration
     self.observer = observer
-    queue = VideoQueue(capacity: configuration.videoQueueCapacity)
-    outlet = Outlet(queue: queue)
+    clock = configuration.clock
+    writer = ConnectionWriter(videoCapacity: configuration.videoQueueCapacity, clock: clock, wakeUp: wakeUp)
+    video = VideoChannel(writer: writer, threads: threads)
   }
 
-  /// Begins to connect; failures of that come as the `ended` event. Throws only when no thread or descriptor can be
-  /// had. A second start does nothing.
+  /// Begins to connect; failures of that come as the `ended` event. A second start does nothing.
+  ///
+  /// - Throws: ``LinkError/system(operation:errno:)`` when no thread or descriptor can be had.
   public func start() throws(LinkError) {
     try wakeUp.open()
-    try thread.start { self.run() }
+    try threads.connection.start { self.run() }
   }
 
-  /// Asks for the end: queued video and the session's farewell get at most `grace`, then the socket closes. Returns at
+  /// Asks for the end: queued video and the end of the session get at most `grace`, then the socket closes. Returns at
   /// once.
   public func stop(grace: Duration) {
-    let stop = Stop(deadline: MonotonicClock.now + grace, drainTime: min(ConnectionLoop.drainTime, grace / 2))
-    orders.withLock { orders in
-      if let present = orders.stop, present.deadline <= stop.deadline { return }
-      orders.stop = stop
+    let stop = Stop(deadline: clock.now + grace, drainTimeout: min(ConnectionLoop.drainTimeout, grace / 2))
+    commands.withLock { commands in
+      if let present = commands.stop, present.deadline <= stop.deadline { return }
+      commands.stop = stop
     }
     wakeUp.signal()
   }
@@ -110,127 +91,117 @@ public final class AppConnection: Sendable {
   /// Waits until the connection has ended, which only ``stop(grace:)`` makes certain. Does not wait in an observer's
   /// callback.
   public func join() {
-    guard !isOnOwnThread else { return }
-    thread.join()
+    guard !threads.isCurrent else { return }
+    threads.connection.join()
   }
 
-  /// Whether the caller runs in an observer's callback.
-  private var isOnOwnThread: Bool {
-    thread.isCurrent || builtInHeadUnit.withLock { $0 }?.server.isOnOwnThread == true
-  }
+  /// Whether the caller runs in a callback of the observer, where nothing must be waited for that has to come from this very
+  /// thread.
+  public var isOnObserverThread: Bool { threads.isCurrent }
 
   /// A snapshot.
   public var statistics: LinkStatistics {
-    let counters = queue.counters
-    return LinkStatistics(
-      sentByteCount: outlet.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed),
-      sentVideoMessages: counters.sentMessages,
-      sentVideoByteCount: counters.sentByteCount, discardedVideoMessages: counters.discardedMessages,
-      lastVideoDwellTime: counters.lastDwellTime, longestVideoDwellTime: counters.longestDwellTime,
-      queuedFrames: counters.queuedFrames,
-      queuedByteCount: counters.queuedByteCount)
+    LinkStatistics(
+      sentByteCount: writer.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed),
+      video: video.statistics)
   }
 }
 
-/// Video, from any thread.
+// MARK: What the app wants, from any thread
+
 extension AppConnection {
-  /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave.
-  public func setVideoRequest(_ wish: VideoStartRequest?) {
-    change { $0.wish = wish }
+  /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave. The app
+  /// stays registered.
+  public func setVideoRequest(_ request: VideoStartRequest?) {
+    change { $0.video.request = request }
   }
 
   /// Which of the head unit's displays the app supports, for the head unit to know.
   public func setSupportedDisplays(_ displays: [VideoDisplay]) {
-    change { $0.supportedDisplays = displays }
+    change { $0.video.supportedDisplays = displays }
   }
 
   /// How the app stands to its user from now on. Outside the foreground the session keeps its grant; it is for the
   /// caller to send no more than a notice.
   public func setAppState(_ appState: AppState) {
-    change { $0.appState = appState }
+    change { $0.video.appState = appState }
   }
 
   /// What can be touched in the pictures from now on; nil leaves the head unit as it is. Only the newest list is sent, when
   /// the head unit is ready for it.
   public func setHapticRectangles(_ list: HapticRectangleList?) {
-    change { $0.hapticRectangles = list }
+    change { $0.video.hapticRectangles = list }
   }
 
-  private func change(_ body: (inout VideoIntent) -> Void) {
-    orders.withLock { orders in
-      body(&orders.intent)
-      orders.isIntentNew = true
+  /// Ends what belongs to one stream, and leaves the app registered for the next: payloads that are queued are discarded
+  /// and released before this returns, the video service ends, and request, displays, state, haptic rectangles and
+  /// flushing are as in a new connection. A service that is asked for afterwards is a new one with a grant of its own,
+  /// even if it asks for the same.
+  ///
+  /// ``VideoChannel/waitUntilDrained(timeout:)`` before it lets what is queued leave. Events of the old stream may still
+  /// come until its service has ended. A timer stays set.
+  public func resetVideo() {
+    // The grant first: taken away after the command, it might be that of the next stream already.
+    video.reset()
+    change { commands in
+      commands.isVideoResetPending = true
+      commands.video = VideoParameters(after: commands.video)
+    }
+  }
+
+  private func change(_ body: (inout Commands) -> Void) {
+    commands.withLock { commands in
+      body(&commands)
+      commands.isVideoNew = true
     }
     wakeUp.signal()
   }
 
-  /// Asks for ``ConnectionEvent/alarm`` at `time`, on the clock of ``MonotonicClock``, or when an earlier alarm comes that
+  /// Asks for ``ConnectionEvent/timerFired`` at `time`, on the clock of ``Configuration/clock``, or at an earlier time that
   /// has been asked for. While there is no connection, none comes.
   public func setTimer(at time: Duration) {
-    orders.withLock { $0.timer = $0.timer.earlier(time) }
-    if !thread.isCurrent { wakeUp.signal() }
-  }
-
-  /// Offers a payload made for the grant of `grantEpoch`. With anything but `queued` it still belongs to the caller.
-  ///
-  /// Writes it at once if that needs no waiting, and then payloads are released here.
-  ///
-  /// If `blocking`, waits while the queue is full; ``setFlushing(_:)`` ends that, as does the loss of the grant. It
-  /// does not wait in an observer's callback.
-  public func submit(_ payload: any VideoPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
-    let result = queue.submit(payload, grantEpoch: grantEpoch, blocking: blocking && !isOnOwnThread)
-    // In an observer's callback the connection thread has more urgent things to write first.
-    if result == .queued, !thread.isCurrent, queue.claim(), outlet.writeIfFree() != .idle { wakeUp.signal() }
-    return result
-  }
-
-  /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
-  public var isVideoQueueFull: Bool { queue.isFull }
-
-  /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
-  public func setFlushing(_ isFlushing: Bool) {
-    queue.setFlushing(isFlushing)
-  }
-
-  /// Whether, within `timeout`, all queued bytes were handed to the kernel. False at once when flushing, or when they
-  /// had to be discarded.
-  public func waitUntilDrained(timeout: Duration) -> Bool {
-    let timeout = isOnOwnThread ? .zero : timeout
-    return queue.waitUntilDrained(until: MonotonicClock.now + timeout)
+    commands.withLock { $0.timer = $0.timer.earlier(time) }
+    if !threads.connection.isCurrent { wakeUp.signal() }
   }
 }
 
-/// The connection thread.
+// MARK: The connection thread
+
 extension AppConnection {
   func report(_ event: ConnectionEvent) {
     observer?.connection(self, didReport: event)
   }
 
-  /// The intent, if it is news.
-  func takeNewIntent() -> VideoIntent? {
-    orders.withLock { orders in
-      defer { orders.isIntentNew = false }
-      return orders.isIntentNew ? orders.intent : nil
+  /// What has changed of the video's parameters since the last call; nil for nothing.
+  func takeNewVideo() -> (parameters: VideoParameters, isReset: Bool)? {
+    commands.withLock { commands in
+      guard commands.isVideoNew else { return nil }
+      commands.isVideoNew = false
+      defer { commands.isVideoResetPending = false }
+      return (commands.video, commands.isVideoResetPending)
     }
   }
 
-  /// A session begins that has been told nothing.
-  func renewIntent() {
-    orders.withLock { $0.isIntentNew = true }
+  /// A session begins that knows nothing yet.
+  func renewVideo() {
+    commands.withLock { commands in
+      commands.isVideoNew = true
+      commands.isVideoResetPending = false
+    }
   }
 
-  var timer: Duration? { orders.withLock { $0.timer } }
+  var timer: Duration? { commands.withLock { $0.timer } }
 
-  /// Whether the alarm's time has come; if so, it is over.
+  /// Whether the timer's time has come; if so, it is over.
   func takeElapsedTimer(now: Duration) -> Bool {
-    orders.withLock { orders in
-      guard let timer = orders.timer, timer <= now else { return false }
-      orders.timer = nil
+    commands.withLock { commands in
+      guard let timer = commands.timer, timer <= now else { return false }
+      commands.timer = nil
       return true
     }
   }
 
-  var stopCommand: Stop? { orders.withLock { $0.stop } }
+  var stopCommand: Stop? { commands.withLock { $0.stop } }
 
   func count(received: Int) {
     receivedByteCount.wrappingAdd(UInt64(received), ordering: .relaxed)

@@ -34,20 +34,3 @@ public protocol AppConnectionObserver: AnyObject, Sendable {
   /// waits does not wait there.
   func connection(_ connection: AppConnection, didReport event: ConnectionEvent)
 }
-
-/// Counters of a connection, over all attempts. Video: submitted = sent + discarded + queued.
-public struct LinkStatistics: Equatable, Sendable {
-  /// All bytes handed to the kernel.
-  public var sentByteCount: UInt64 = 0
-  public var receivedByteCount: UInt64 = 0
-  public var sentVideoMessages: UInt64 = 0
-  /// Payload bytes of those messages, without SDL headers.
-  public var sentVideoByteCount: UInt64 = 0
-  /// Queued, but not sent: the grant went away or the connection ended.
-  public var discardedVideoMessages: UInt64 = 0
-  /// From the queue's door to the kernel, of the last message: it grows when the network is too slow for the bitrate.
-  public var lastVideoDwellTime: Duration = .zero
-  public var longestVideoDwellTime: Duration = .zero
-  public var queuedFrames = 0
-  public var queuedByteCount = 0
-}

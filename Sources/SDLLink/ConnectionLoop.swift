@@ -6,25 +6,28 @@ import SDLApp
 final class ConnectionLoop {
   /// How long queued video may take to leave before the service is ended: head units drop what comes right before an
   /// EndService.
-  static let drainTime = Duration.milliseconds(500)
+  static let drainTimeout = Duration.milliseconds(500)
   /// For the last control frames of a session that ends by itself.
-  private static let closeTime = Duration.seconds(1)
+  private static let closeTimeout = Duration.seconds(1)
   /// There is no event for "the peer has acknowledged everything".
   private static let deliveryPollInterval = Duration.milliseconds(5)
 
   private let connection: AppConnection
-  private let queue: VideoQueue
-  private let outlet: Outlet
+  private let clock: TimeSource
+  private let writer: ConnectionWriter
   private var session: AppSession
   private var reader: FrameReader
-  private var conversation: ConversationLog?
+  private var tracer: MessageTracer?
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   private var grantEpoch: UInt32?
   private var videoState = VideoStreamState.stopped
   private var roundTrip: Duration?
   private var registeredAt: Duration?
-  private var pendingIntent: AppConnection.VideoIntent?
+  /// Not passed on to the session yet.
+  private var pendingVideo: AppConnection.VideoParameters?
+  /// The present service belongs to a stream that is over.
+  private var isResetPending = false
   private var drainDeadline: Duration?
   private var hasFinished = false
   /// Not nil when the session is over and only its last frames remain.
@@ -37,9 +40,9 @@ final class ConnectionLoop {
   init(connection: AppConnection, reader: FrameReader, lastEpoch: UInt32) {
     self.connection = connection
     self.reader = reader
-    queue = connection.queue
-    outlet = connection.outlet
-    conversation = ConversationLog(connection.configuration.listener)
+    clock = connection.clock
+    writer = connection.writer
+    tracer = MessageTracer(connection.configuration.messageTrace, clock: clock)
     session = AppSession(configuration: connection.configuration.session, lastEpoch: lastEpoch)
   }
 
@@ -49,24 +52,24 @@ final class ConnectionLoop {
 
   /// Returns when the socket is to be closed.
   func run() -> AppConnection.Ending {
-    perform(session.transportConnected(now: MonotonicClock.now))
+    perform(session.transportConnected(now: clock.now))
     while !isOver {
-      let now = MonotonicClock.now
+      let now = clock.now
       if let deadline = session.nextDeadline, deadline <= now { perform(session.advance(to: now)) }
       applyCommands(now: now)
       if connection.takeElapsedTimer(now: now) { connection.report(.timerFired) }
       write()
       watchStall(now: now)
-      if closeDeadline != nil, outlet.isFlushed { break }
+      if closeDeadline != nil, writer.isFlushed { break }
       if let limit, limit <= now { break }
       if !isOver { waitAndRead() }
     }
-    let now = MonotonicClock.now
+    let now = clock.now
     return AppConnection.Ending(
       failure: failure, registeredTime: registeredAt.map { now - $0 }, lastEpoch: session.epoch)
   }
 
-  /// When the connection ends, come what may.
+  /// When the connection ends whatever it is waiting for.
   private var limit: Duration? {
     (connection.stopCommand?.deadline).earlier(closeDeadline)
   }
@@ -74,15 +77,17 @@ final class ConnectionLoop {
   private func perform(_ actions: [AppSession.Action]) {
     let frames = actions.compactMap { if case .send(let frames) = $0 { frames } else { nil } }
     var failure: LinkError?
-    for frames in frames { conversation?.noteSent(frames) }
-    if session.videoGrant?.epoch != grantEpoch || !frames.isEmpty {
-      // In one: the streaming thread writes no video between the loss of the grant and the end of the service, and
-      // whoever hears of a new grant can use it at once, but not before these frames.
-      do { try outlet.change(grant: session.videoGrant, sending: frames, peer: reader.peer) } catch { failure = error }
-    }
-    if session.videoGrant?.epoch != grantEpoch {
-      grantEpoch = session.videoGrant?.epoch
-      queue.setGrant(epoch: grantEpoch)
+    for frames in frames { tracer?.noteSent(frames) }
+    do throws(LinkError) {
+      if session.videoGrant?.epoch == grantEpoch {
+        try writer.send(frames, peer: reader.peer)
+      } else {
+        grantEpoch = session.videoGrant?.epoch
+        // Before the grant is reported, because its receiver may use it at once.
+        try writer.setVideoGrant(session.videoGrant, sending: frames, peer: reader.peer)
+      }
+    } catch {
+      failure = error
     }
     for action in actions {
       switch action {
@@ -90,7 +95,7 @@ final class ConnectionLoop {
       case .report(let event):
         note(event)
         connection.report(.session(event))
-      case .close: closeDeadline = MonotonicClock.now + Self.closeTime
+      case .close: closeDeadline = clock.now + Self.closeTimeout
       }
     }
     if session.videoState != videoState {
@@ -106,7 +111,7 @@ final class ConnectionLoop {
 
   private func note(_ event: AppSession.Event) {
     switch event {
-    case .registered: registeredAt = MonotonicClock.now
+    case .registered: registeredAt = clock.now
     case .failed(let error) where failure == nil: failure = .session(error)
     default: break
     }
@@ -115,9 +120,10 @@ final class ConnectionLoop {
   private func lose(_ error: LinkError) {
     guard !isOver else { return }
     isOver = true
-    // After the session's own end it does not matter who closes first. Otherwise this tells more than the session can.
+    // After the session's own end it does not matter who closes first. Otherwise this error is more precise than the
+    // session's.
     if closeDeadline == nil { failure = .link(error) }
-    perform(session.transportLost(now: MonotonicClock.now))
+    perform(session.transportLost(now: clock.now))
   }
 }
 
@@ -126,34 +132,42 @@ final class ConnectionLoop {
 extension ConnectionLoop {
   private func applyCommands(now: Duration) {
     if let stop = connection.stopCommand {
-      guard !hasFinished, isDrained(now: now, within: stop.drainTime) else { return }
+      guard !hasFinished, isDrained(now: now, within: stop.drainTimeout) else { return }
       hasFinished = true
       drainDeadline = nil
       return perform(session.finish(now: now))
     }
-    if let intent = connection.takeNewIntent() { pendingIntent = intent }
-    guard let intent = pendingIntent, intent.wish != nil || isDrained(now: now, within: Self.drainTime) else { return }
-    pendingIntent = nil
-    perform(session.setSupportedDisplays(intent.supportedDisplays, now: now))
-    // The wish before the state: a service of a size that is not wished any more is not worth resuming.
-    perform(session.setVideoRequest(intent.wish, now: now))
-    perform(session.setAppState(intent.appState, now: now))
-    perform(session.setHapticRectangles(intent.hapticRectangles, now: now))
+    if let new = connection.takeNewVideo() {
+      pendingVideo = new.parameters
+      isResetPending = isResetPending || new.isReset
+    }
+    guard let video = pendingVideo else { return }
+    let endsService = isResetPending || video.request == nil
+    guard !endsService || isDrained(now: now, within: Self.drainTimeout) else { return }
+    pendingVideo = nil
+    // Otherwise a request for what is streamed already would change nothing.
+    if isResetPending { perform(session.setVideoRequest(nil, now: now)) }
+    isResetPending = false
+    perform(session.setSupportedDisplays(video.supportedDisplays, now: now))
+    // The request before the state: a service of a size that is not requested any more is not worth resuming.
+    perform(session.setVideoRequest(video.request, now: now))
+    perform(session.setAppState(video.appState, now: now))
+    perform(session.setHapticRectangles(video.hapticRectangles, now: now))
     if drainDeadline != nil {
       drainDeadline = nil
-      queue.setDraining(false)
+      writer.changeVideo { $0.isDraining = false }
     }
   }
 
-  /// Closes the queue's door, and says whether the head unit has got everything that is behind it, or the time is up.
-  private func isDrained(now: Duration, within time: Duration) -> Bool {
+  /// Accepts no more video, and returns whether the head unit has everything that is queued, or the time is up.
+  private func isDrained(now: Duration, within timeout: Duration) -> Bool {
     guard session.videoGrant != nil else { return true }
     guard let deadline = drainDeadline else {
-      drainDeadline = now + time
-      queue.setDraining(true)
-      return isDrained(now: now, within: time)
+      drainDeadline = now + timeout
+      writer.changeVideo { $0.isDraining = true }
+      return isDrained(now: now, within: timeout)
     }
-    return now >= deadline || (queue.isEmpty && reader.socket.undeliveredByteCount == 0)
+    return now >= deadline || (connection.video.statistics.queuedFrames == 0 && reader.socket.undeliveredByteCount == 0)
   }
 }
 
@@ -161,12 +175,12 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func write() {
-    let pause = outlet.write()
-    wantsToWrite = pause == .full || pause == .turnOver
-    if case .failed(let transfer) = pause { writeFailed(transfer) }
+    let status = writer.write()
+    wantsToWrite = status == .blocked || status == .budgetSpent
+    if case .failed(let transfer) = status { writeFailed(transfer) }
   }
 
-  /// The peer may have said why before it closed.
+  /// Reads first, because the peer may have sent the reason before it closed.
   private func writeFailed(_ transfer: Socket.Transfer) {
     read()
     if case .failed(let code) = transfer { lose(.connectionLost(address: reader.peer, errno: code)) }
@@ -178,7 +192,7 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func watchStall(now: Duration) {
-    switch stall.observe(isWaiting: wantsToWrite, sentByteCount: outlet.sentByteCount, now: now) {
+    switch stall.observe(isWaiting: wantsToWrite, sentByteCount: writer.sentByteCount, now: now) {
     case .none: break
     case .notice(let time): connection.report(.stalled(for: time))
     case .giveUp(let time): lose(.stalled(address: reader.peer, after: time))
@@ -194,29 +208,29 @@ extension ConnectionLoop {
     let isReadable = withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { descriptors in
       descriptors[0] = pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0)
       descriptors[1] = pollfd(fd: connection.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      pollDescriptors(descriptors, until: nextDeadline)
+      pollDescriptors(descriptors, until: nextDeadline, clock: clock)
       if descriptors[1].revents != 0 { connection.wakeUp.clear() }
-      if descriptors[0].revents & Int16(POLLOUT | POLLHUP | POLLERR) != 0 { outlet.becameWritable() }
+      if descriptors[0].revents & Int16(POLLOUT | POLLHUP | POLLERR) != 0 { writer.becameWritable() }
       return descriptors[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
     }
     if isReadable { read() }
   }
 
   private var nextDeadline: Duration? {
-    let delivery = drainDeadline.map { min($0, MonotonicClock.now + Self.deliveryPollInterval) }
+    let delivery = drainDeadline.map { min($0, clock.now + Self.deliveryPollInterval) }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
   }
 
   private func read() {
-    for _ in 0..<FrameReader.readsPerTurn where !isOver {
+    for _ in 0..<FrameReader.readsPerRound where !isOver {
       switch reader.read(into: readBuffer) {
       case .bytes(let count):
         connection.count(received: count)
         while !isOver, let item = reader.next() {
-          conversation?.noteReceived(item)
-          perform(session.receive(item, now: MonotonicClock.now))
-          // What the app makes of it counts for what comes next: the refusal of what it does not wish any more is none.
-          applyCommands(now: MonotonicClock.now)
+          tracer?.noteReceived(item)
+          perform(session.receive(item, now: clock.now))
+          // What the app makes of it counts for what comes next: the refusal of what it has stopped requesting is none.
+          applyCommands(now: clock.now)
         }
         if count < readBuffer.count { return }
       case .wouldBlock:

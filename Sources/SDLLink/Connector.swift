@@ -5,7 +5,7 @@ struct Connector {
   enum Outcome {
     case connected(Socket, SocketAddress)
     case failed(LinkError)
-    /// The caller does not want the connection any more.
+    /// `isWanted` became false.
     case interrupted
   }
 
@@ -25,21 +25,23 @@ struct Connector {
   private var nextAttempt: Duration
   private let timeout: Duration
   private let deadline: Duration
+  private let clock: TimeSource
 
   /// `timeout` is only for the error's text; `deadline` is what ends the attempts.
-  init(addresses: [SocketAddress], timeout: Duration, deadline: Duration, now: Duration) {
+  init(addresses: [SocketAddress], timeout: Duration, deadline: Duration, clock: TimeSource) {
     remaining = addresses.interleavedByFamily.prefix(Self.maximumAddressCount)[...]
     self.timeout = timeout
     self.deadline = deadline
-    nextAttempt = now
+    self.clock = clock
+    nextAttempt = clock.now
   }
 
-  /// Blocks until there is a connection or none can be had. After each signal of `wakeUp` it asks `isWanted`.
+  /// Blocks until there is a connection, or none can be made, or, after a signal of `wakeUp`, `isWanted` is false.
   mutating func run(
     wakeUp: WakeUp, isWanted: () -> Bool, willTry: (SocketAddress) -> Void
   ) -> Outcome {
     while isWanted() {
-      let now = MonotonicClock.now
+      let now = clock.now
       if now >= deadline { return .failed(.connectingTimedOut(addresses: triedAddresses, after: timeout)) }
       if nextAttempt <= now, let address = remaining.popFirst() {
         nextAttempt = now + Self.attemptDelay
@@ -74,7 +76,7 @@ struct Connector {
     var descriptors = attempts.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLOUT), revents: 0) }
     descriptors.append(pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
     let until = remaining.isEmpty ? deadline : min(deadline, nextAttempt)
-    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: until) }
+    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: until, clock: clock) }
     if descriptors.last?.revents != 0 { wakeUp.clear() }
     let answered = zip(attempts, descriptors).filter { $0.1.revents != 0 }.map(\.0)
     for attempt in answered {
@@ -96,7 +98,7 @@ struct Connector {
     (failures.map(\.address) + attempts.map(\.address)).map(\.description)
   }
 
-  /// What says most about where to look for the fault: a refusal comes from a machine that is there.
+  /// The most informative of the failures: a refusal, for example, comes from a machine that is there.
   private var failure: LinkError {
     let codes = failures.map(\.errno)
     if codes.contains(ECONNREFUSED) { return .refused(addresses: triedAddresses) }

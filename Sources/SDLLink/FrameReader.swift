@@ -4,8 +4,8 @@ import SDLWire
 struct FrameReader {
   /// Bytes taken from the kernel at once.
   static let readSize = 64 << 10
-  /// So often a flooding peer is read before it is another's turn.
-  static let readsPerTurn = 4
+  /// Reads of one peer, which may be flooding, before anything else is done.
+  static let readsPerRound = 4
 
   let socket: Socket
   /// The peer, for people.

@@ -1,24 +1,24 @@
 import SDLHeadUnit
 
-/// What other threads want, and what the script says.
+/// The operations that other threads and the script ask for.
 extension HeadUnitLoop {
   /// As many as one session takes.
-  private static let mostAnswersInAdvance = 100
+  private static let maximumAnswersInAdvance = 100
 
-  func obey(_ order: HeadUnitServer.Operation, now: Duration) {
-    switch order {
+  func apply(_ operation: HeadUnitServer.Operation, now: Duration) {
+    switch operation {
     case .control(let recipient, let input):
       for app in recipients(recipient) { app.perform { input(&$0, now) } }
     case .read(let id, let isReading): recipients(.app(id)).first?.isReading = isReading
     case .disconnect(let recipient):
       for app in recipients(recipient) {
-        // What was said before.
+        // What earlier operations have made it send.
         if stalledUntil == nil { app.write() }
         app.end(nil)
       }
     case .answerOnce(let recipient, let answer):
       let apps = recipients(recipient)
-      if apps.isEmpty, case .appOnScreen = recipient, answersInAdvance.count < Self.mostAnswersInAdvance {
+      if apps.isEmpty, case .appOnScreen = recipient, answersInAdvance.count < Self.maximumAnswersInAdvance {
         answersInAdvance.append(answer)
       }
       for app in apps {
@@ -28,8 +28,8 @@ extension HeadUnitLoop {
         }
       }
     case .setCondition(let change):
-      conditions.note(change)
-      for app in apps { app.perform { $0.adapt(to: change, now: now) } }
+      conditions.apply(change)
+      for app in apps { app.perform { $0.apply(change, now: now) } }
     case .behave(let change):
       configuration.behaviour.apply(change)
       for app in apps { app.perform { $0.change(change, now: now) } }
@@ -65,14 +65,14 @@ extension HeadUnitLoop {
     while stalledUntil == nil, let due = script.takeDue(at: now) {
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
       if let step = due.step, step.followsAppsEnd, recipients(recipient).isEmpty { recipient = .appOnScreen }
-      guard let order = HeadUnitServer.Operation(due.command, for: recipient) else { continue }
-      let lacksApp = order.requiredRecipient.map { recipients($0).isEmpty } ?? false
+      guard let operation = HeadUnitServer.Operation(due.command, for: recipient) else { continue }
+      let lacksApp = operation.requiredRecipient.map { recipients($0).isEmpty } ?? false
       if let step = due.step {
         let id: UInt8? = if case .app(let id) = recipient { id } else { nil }
         server.report(lacksApp ? .leftOut(step, id: id) : .carriedOut(step, id: id))
       }
-      if !lacksApp { obey(order, now: now) }
+      if !lacksApp { apply(operation, now: now) }
     }
-    if let congestion = script.takeCongestion(at: now) { server.report(.congested(congestion)) }
+    if script.takeDropping() { server.report(.stepsDropped) }
   }
 }

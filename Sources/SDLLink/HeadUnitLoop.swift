@@ -7,17 +7,18 @@ final class HeadUnitLoop {
   /// How long accepting rests when descriptors have run out, and opening a port that somebody else has.
   private static let acceptPause = Duration.milliseconds(100)
 
-  /// A connection that has said nothing for so long may give way to another.
-  private static let shortestSilence = Duration.seconds(1)
+  /// A connection that has been without a registered app for so long may be closed in favour of another.
+  private static let minimumRegistrationTime = Duration.seconds(1)
 
   let server: HeadUnitServer
+  private let clock: TimeSource
   var configuration: HeadUnitConfiguration
   var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
   var conditions = HeadUnitConditions()
   var screen = HeadUnitScreen()
   var script: HeadUnitScriptRun
-  /// While it lasts, only orders are taken: no app is read or written, and no session's time goes on.
+  /// While it lasts, only operations are taken: no app is read or written, and no session's time goes on.
   var stalledUntil: Duration?
   var isRefusing = false
   /// For the app that registers next.
@@ -28,8 +29,9 @@ final class HeadUnitLoop {
 
   init(server: HeadUnitServer) {
     self.server = server
+    clock = server.clock
     configuration = server.configuration
-    script = HeadUnitScriptRun(server.script, now: MonotonicClock.now)
+    script = HeadUnitScriptRun(server.script, now: clock.now)
     // Otherwise the answer would have gone before the script can change it.
     if script.reacts(to: .startVideo) { configuration.behaviour.videoStartDelay = .zero }
   }
@@ -42,15 +44,15 @@ final class HeadUnitLoop {
   func run() {
     if case .connection(let socket) = server.source { serve(socket, peer: "the app in this process") }
     while true {
-      // Before the orders are taken, so that those given before it are carried out.
+      // Before the operations are taken, so that those from before the stop are carried out.
       let isStopping = server.isStopRequested
-      let now = MonotonicClock.now
-      for order in server.takeOrders() { obey(order, now: now) }
+      let now = clock.now
+      for operation in server.takeOperations() { apply(operation, now: now) }
       if let end = stalledUntil, end <= now { stalledUntil = nil }
       if !isStopping { followScript(now: now) }
       if isStopping { stalledUntil = nil }
       for app in apps {
-        // What has come is read before the time goes on, or silence would be held against an app that was not heard.
+        // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
         if stalledUntil == nil, app.holdsInput || app.isDue(at: now) { app.read(into: readBuffer) }
         if stalledUntil == nil { app.advance(now: now) }
         if stalledUntil == nil || isStopping { app.write() }
@@ -68,7 +70,7 @@ final class HeadUnitLoop {
   private func removeEnded() {
     for app in apps where app.isOver {
       server.report(.disconnected(id: app.id, app.failure, app.statistics))
-      script.note(.disconnected, app: app.id, now: MonotonicClock.now)
+      script.note(.disconnected, app: app.id, now: clock.now)
     }
     apps.removeAll(where: \.isOver)
   }
@@ -80,14 +82,14 @@ extension HeadUnitLoop {
   /// Runs again for every change that it causes, until there is none.
   private func settleScreen() {
     let connected = apps.filter { !$0.isOver }
-    let now = MonotonicClock.now
+    let now = clock.now
     for app in connected {
       // Looked at anew for each, because the one before may just have been opened.
       let isTaken = HeadUnitScreen.isTaken(for: app.id, among: connected.compactMap(\.summary))
       app.perform { $0.setScreenTaken(isTaken, now: now) }
     }
-    for order in screen.settle(connected.compactMap(\.summary)) {
-      switch order {
+    for action in screen.settle(connected.compactMap(\.summary)) {
+      switch action {
       case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
       case .abortVideo(let id): recipients(.app(id)).first?.perform { $0.abortVideo(now: now) }
       }
@@ -95,7 +97,7 @@ extension HeadUnitLoop {
   }
 }
 
-// MARK: News of the apps
+// MARK: Events of the apps
 
 extension HeadUnitLoop: ServedAppOwner {
   func appDidChangeSummary() {
@@ -115,7 +117,7 @@ extension HeadUnitLoop: ServedAppOwner {
       note(event, of: app)
     case .videoData, .videoMissed:
       if script.reacts(to: .frame) {
-        script.notePictures(app.statistics.pictures, app: app.id, now: MonotonicClock.now)
+        script.notePictures(app.statistics.pictures, app: app.id, now: clock.now)
       }
     default: note(event, of: app)
     }
@@ -123,12 +125,12 @@ extension HeadUnitLoop: ServedAppOwner {
 
   private func note(_ event: HeadUnitSession.Event, of app: ServedApp) {
     guard let event = HeadUnitScript.Event(event) else { return }
-    script.note(event, app: app.id, pictures: app.statistics.pictures, now: MonotonicClock.now)
+    script.note(event, app: app.id, pictures: app.statistics.pictures, now: clock.now)
   }
 
   /// So that a step comes between the frame that caused it and the next.
   func appDidTakeInput() -> Bool {
-    if script.nextDeadline != nil { followScript(now: MonotonicClock.now) }
+    if script.nextDeadline != nil { followScript(now: clock.now) }
     return stalledUntil == nil
   }
 }
@@ -146,9 +148,9 @@ extension HeadUnitLoop {
       deadlines += apps.map(\.nextDeadline) + [script.nextDeadline]
     }
     let deadline = deadlines.compactMap(\.self).min()
-    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline) }
+    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline, clock: clock) }
     if descriptors[0].revents != 0 {
-      // What was ordered before the apps sent more is carried out before that is read.
+      // Operations from before the apps sent more are carried out before that is read.
       server.wakeUp.clear()
       return
     }
@@ -188,10 +190,10 @@ extension HeadUnitLoop {
 
   /// Closes the connection that has been there longest without an app, if there is one.
   private func makeRoom(now: Duration) -> Bool {
-    guard let idler = apps.first(where: { $0.summary == nil && now - $0.connectTime >= Self.shortestSilence }) else {
-      return false
-    }
-    idler.end(nil)
+    guard
+      let idle = apps.first(where: { $0.summary == nil && now - $0.connectTime >= Self.minimumRegistrationTime })
+    else { return false }
+    idle.end(nil)
     removeEnded()
     return true
   }
@@ -203,9 +205,9 @@ extension HeadUnitLoop {
     apps.append(app)
     settleScreen()
     server.report(.connected(id: app.id, peer: peer))
-    script.note(.connected, app: app.id, now: MonotonicClock.now)
-    let now = MonotonicClock.now
+    script.note(.connected, app: app.id, now: clock.now)
+    let now = clock.now
     app.perform { $0.transportConnected(now: now) }
-    for change in conditions.changes { app.perform { $0.adapt(to: change, now: now) } }
+    for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
   }
 }

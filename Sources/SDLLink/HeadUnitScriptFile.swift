@@ -31,7 +31,7 @@ public enum HeadUnitScriptFile {
     case S_IFDIR: throw .unreadable(path: path, errno: EISDIR)
     default: throw .unreadable(path: path, errno: ESPIPE)
     }
-    // A byte more than allowed, to tell.
+    // A byte more than allowed, so that a file that is too long shows as such.
     var bytes = [UInt8](repeating: 0, count: HeadUnitScript.maximumByteCount + 1)
     var count = 0
     while count < bytes.count {

@@ -6,7 +6,7 @@ extension HeadUnitServer {
   /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that an answer which is
   /// given once waits for the next app; ``HeadUnitCommand/help`` is the caller's business.
   public func perform(_ command: HeadUnitCommand) {
-    if let order = Operation(command, for: .appOnScreen) { give(order) }
+    if let operation = Operation(command, for: .appOnScreen) { submit(operation) }
   }
 }
 

@@ -16,8 +16,8 @@ public enum HeadUnitServerEvent: Sendable {
   case carriedOut(HeadUnitScript.Step, id: UInt8?)
   /// A step did nothing, because this app has gone; nil when there was no app for it.
   case leftOut(HeadUnitScript.Step, id: UInt8?)
-  /// The script wants more at once than can be.
-  case congested(HeadUnitScriptRun.Congestion)
+  /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported once.
+  case stepsDropped
   /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
   case ended
 }
@@ -33,7 +33,7 @@ public protocol HeadUnitServerObserver: AnyObject, Sendable {
 /// Like ``AppConnection``: the thread keeps the server alive, the observer is held weakly, and the owner must
 /// ``stop()`` it.
 public final class HeadUnitServer: Sendable {
-  /// What other threads want from the server's thread.
+  /// What other threads ask of the server's thread.
   enum Operation: Sendable {
     case control(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
     case read(id: UInt8, Bool)
@@ -47,7 +47,7 @@ public final class HeadUnitServer: Sendable {
     case configure(HeadUnitConfiguration)
   }
 
-  /// Whom an input is for.
+  /// The apps that an operation is for.
   public enum Recipient: Sendable {
     /// Ignored when it is not connected.
     case app(UInt8)
@@ -67,24 +67,26 @@ public final class HeadUnitServer: Sendable {
   let configuration: HeadUnitConfiguration
   let admission: Admission
   let script: HeadUnitScript
-  let listener: (any ConversationListener)?
+  let messageTrace: (any MessageTrace)?
+  let clock: TimeSource
   let source: Source
   let wakeUp = WakeUp()
-  private let orders = Mutex<[Operation]>([])
+  private let operations = Mutex<[Operation]>([])
   private let isStopped = Atomic(false)
   private let thread = WorkerThread(name: "sdl-head-unit")
   private weak let observer: (any HeadUnitServerObserver)?
 
-  /// Who is let in.
+  /// Which connections are accepted.
   public struct Admission: Sendable {
     /// Connections at once; 255 in any case.
     public var maximumConnectionCount = 8
-    /// Whether more are closed at once, unless one that has long said nothing can be closed instead. Otherwise they wait.
+    /// Whether more are closed at once, unless one that has been without a registered app for a second can be closed
+    /// instead. Otherwise they wait.
     public var refusesMore = false
     /// A connection without a registered app is closed after so long; nil never.
     public var registrationTime: Duration?
 
-    /// Eight, who may take their time.
+    /// Eight connections, with no limit on the time before the registration.
     public init() {}
   }
 
@@ -92,32 +94,34 @@ public final class HeadUnitServer: Sendable {
   /// that is free. The script's time begins with ``start()``.
   public convenience init(
     configuration: HeadUnitConfiguration, address: String?, port: UInt16, admission: Admission = Admission(),
-    script: HeadUnitScript = HeadUnitScript(), listener: (any ConversationListener)? = nil,
-    observer: any HeadUnitServerObserver
+    script: HeadUnitScript = HeadUnitScript(), messageTrace: (any MessageTrace)? = nil,
+    clock: TimeSource = .monotonic, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .listener(ListeningPort(address: address, port: port)),
-      admission: admission, script: script, listener: listener, observer: observer)
+      admission: admission, script: script, messageTrace: messageTrace, clock: clock, observer: observer)
   }
 
   /// Serves one connected stream socket, whose descriptor it takes over.
   public convenience init(
     configuration: HeadUnitConfiguration, adopting descriptor: Int32, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
-    try self.init(configuration: configuration, serving: Socket(adopting: descriptor), observer: observer)
+    try self.init(
+      configuration: configuration, serving: Socket(adopting: descriptor), clock: .monotonic, observer: observer)
   }
 
   convenience init(
-    configuration: HeadUnitConfiguration, serving socket: Socket, observer: any HeadUnitServerObserver
+    configuration: HeadUnitConfiguration, serving socket: Socket, clock: TimeSource,
+    observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .connection(socket), admission: Admission(),
-      script: HeadUnitScript(), listener: nil, observer: observer)
+      script: HeadUnitScript(), messageTrace: nil, clock: clock, observer: observer)
   }
 
   private init(
     configuration: HeadUnitConfiguration, source: Source, admission: Admission, script: HeadUnitScript,
-    listener: (any ConversationListener)?, observer: any HeadUnitServerObserver
+    messageTrace: (any MessageTrace)?, clock: TimeSource, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     self.configuration = configuration
     self.source = source
@@ -125,7 +129,8 @@ public final class HeadUnitServer: Sendable {
     admission.maximumConnectionCount = min(max(admission.maximumConnectionCount, 1), Int(UInt8.max))
     self.admission = admission
     self.script = script
-    self.listener = listener
+    self.messageTrace = messageTrace
+    self.clock = clock
     self.observer = observer
     try wakeUp.open()
   }
@@ -145,7 +150,7 @@ public final class HeadUnitServer: Sendable {
     try thread.start { HeadUnitLoop(server: self).run() }
   }
 
-  /// Closes all connections, once what is to be sent by earlier orders has been offered to the kernel. Returns at once,
+  /// Closes all connections, once what earlier calls make it send has been offered to the kernel. Returns at once,
   /// and with the port free for another server.
   public func stop() {
     isStopped.store(true, ordering: .releasing)
@@ -158,48 +163,49 @@ public final class HeadUnitServer: Sendable {
     thread.join()
   }
 
-  var isOnOwnThread: Bool { thread.isCurrent }
+  /// Whether the caller is in one of the observer's callbacks, where ``join()`` does not wait.
+  public var isOnOwnThread: Bool { thread.isCurrent }
   var isStopRequested: Bool { isStopped.load(ordering: .acquiring) }
 
   func report(_ event: HeadUnitServerEvent) {
     observer?.server(self, didReport: event)
   }
 
-  func takeOrders() -> [Operation] {
-    orders.withLock { orders in
-      defer { orders = [] }
-      return orders
+  func takeOperations() -> [Operation] {
+    operations.withLock { operations in
+      defer { operations = [] }
+      return operations
     }
   }
 
-  func give(_ order: Operation) {
-    orders.withLock { $0.append(order) }
+  func submit(_ operation: Operation) {
+    operations.withLock { $0.append(operation) }
     wakeUp.signal()
   }
 }
 
-/// Steering a session, from any thread. An id that is not connected is ignored.
+/// Control of the sessions, from any thread. An id that is not connected is ignored.
 extension HeadUnitServer {
   /// Gives sessions an input, on the server's thread, with the present time.
   public func control(
     _ recipient: Recipient, _ input: @escaping @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]
   ) {
-    give(.control(recipient, input))
+    submit(.control(recipient, input))
   }
 
   /// What apps get that connect from now on, except for the behaviour: ``change(_:)``.
   public func configure(_ configuration: HeadUnitConfiguration) {
-    give(.configure(configuration))
+    submit(.configure(configuration))
   }
 
   /// Something becomes different for all apps, also for those that connect later.
   public func setCondition(_ change: HeadUnitConditions.Change) {
-    give(.setCondition(change))
+    submit(.setCondition(change))
   }
 
   /// The head unit behaves otherwise, also to apps that connect later.
   public func change(_ change: HeadUnitBehaviour.Change) {
-    give(.behave(change))
+    submit(.behave(change))
   }
 
   /// See `HeadUnitSession.setHMIStatus`.
@@ -224,11 +230,11 @@ extension HeadUnitServer {
 
   /// Off lets the connection fill up, as a head unit does that hangs.
   public func setReading(_ isReading: Bool, for id: UInt8) {
-    give(.read(id: id, isReading))
+    submit(.read(id: id, isReading))
   }
 
-  /// Closes the connection without a word.
+  /// Closes the connection without ending the session.
   public func disconnect(_ id: UInt8) {
-    give(.disconnect(.app(id)))
+    submit(.disconnect(.app(id)))
   }
 }

@@ -38,20 +38,15 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
     return try body(&state)
   }
 
-  /// Runs `body` with the lock held, unless another thread holds it: then the result is nil. Never waits.
-  func withLockIfAvailable<Result>(_ body: (inout State) -> Result) -> Result? {
-    guard pthread_mutex_trylock(mutex) == 0 else { return nil }
-    defer { pthread_mutex_unlock(mutex) }
-    return body(&state)
-  }
-
-  /// Lets every waiting thread look at the state again.
+  /// Makes every thread in ``wait(until:for:)`` look at the state again.
   public func broadcast() {
     pthread_cond_broadcast(condition)
   }
 
-  /// Asks `attempt`, with the lock held, now and after each ``broadcast()`` until it gives a result; nil when none came
-  /// before `deadline` (of ``MonotonicClock``; nil waits for ever).
+  /// Calls `attempt`, with the lock held, now and after each ``broadcast()`` until it returns a result.
+  ///
+  /// - Parameter deadline: Of ``MonotonicClock``; nil waits for ever.
+  /// - Returns: Nil when there was no result before `deadline`.
   public func wait<Result>(until deadline: Duration?, for attempt: (inout State) -> Result?) -> Result? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -3,15 +3,15 @@ import Synchronization
 
 /// A host name on its way to addresses.
 ///
-/// getaddrinfo can block for many seconds and cannot be interrupted, so it has a thread of its own. Who does not want
-/// to wait any longer just forgets the resolution: thread and object end together when the name service answers.
+/// getaddrinfo can block for many seconds and cannot be interrupted, so it has a thread of its own. A caller that does not
+/// want to wait any longer drops the resolver: thread and object end together when the name service answers.
 final class Resolver: Sendable {
   /// Addresses in the order of preference, never empty.
   typealias Outcome = Result<[SocketAddress], LinkError>
 
   private let answer = Mutex<Outcome?>(nil)
 
-  /// What the name service said; nil before it has.
+  /// The answer of the name service; nil before there is one.
   var outcome: Outcome? { answer.withLock { $0 } }
 
   private init() {}
@@ -59,13 +59,13 @@ final class Resolver: Sendable {
 
 extension Resolver {
   /// Waits for the outcome; nil at `deadline`, or when after a signal of `wakeUp` the outcome is no longer wanted.
-  func wait(until deadline: Duration, wakeUp: WakeUp, isWanted: () -> Bool) -> Outcome? {
+  func wait(until deadline: Duration, clock: TimeSource, wakeUp: WakeUp, isWanted: () -> Bool) -> Outcome? {
     var descriptor = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
     while isWanted() {
       if let outcome { return outcome }
-      guard MonotonicClock.now < deadline else { return nil }
+      guard clock.now < deadline else { return nil }
       withUnsafeMutablePointer(to: &descriptor) {
-        pollDescriptors(UnsafeMutableBufferPointer(start: $0, count: 1), until: deadline)
+        pollDescriptors(UnsafeMutableBufferPointer(start: $0, count: 1), until: deadline, clock: clock)
       }
       wakeUp.clear()
     }

@@ -2,7 +2,7 @@ import Glibc
 import SDLHeadUnit
 import SDLWire
 
-/// What a ``ServedApp`` tells the thread that it lives on.
+/// What a ``ServedApp`` reports to the thread that it lives on.
 protocol ServedAppOwner: AnyObject {
   /// After every change of the session that may concern other apps.
   func appDidChangeSummary()
@@ -15,23 +15,24 @@ protocol ServedAppOwner: AnyObject {
 /// One app that is connected to a ``HeadUnitServer``; lives on the server's thread.
 final class ServedApp {
   /// For the last frames of a session that is over.
-  private static let closeTime = Duration.seconds(1)
+  private static let closeTimeout = Duration.seconds(1)
 
   let id: UInt8
-  let connectTime = MonotonicClock.now
+  let connectTime: Duration
   var isReading = true
   /// Whether the socket is to be closed.
   private(set) var isOver = false
   private(set) var failure: LinkError?
   private let server: HeadUnitServer
+  private let clock: TimeSource
   private unowned let owner: any ServedAppOwner
   private var session: HeadUnitSession
   private var reader: FrameReader
   /// Read, but not taken by the session, because the head unit began to hang; poll(2) knows nothing of them. No more than
   /// one read's.
   private var heldItems: [FrameDecoder.Item] = []
-  private var lane = ControlLane()
-  private var conversation: ConversationLog?
+  private var outgoing = ControlFrameBuffer()
+  private var tracer: MessageTracer?
   private var closeDeadline: Duration?
   /// Until when an app has to be registered; nil while one is.
   private var registrationDeadline: Duration?
@@ -43,9 +44,11 @@ final class ServedApp {
     self.id = id
     self.server = server
     self.owner = owner
+    clock = server.clock
+    connectTime = clock.now
     session = HeadUnitSession(configuration: configuration, sessionID: id, connectionID: UInt16(id))
     reader = FrameReader(socket: socket, peer: peer, limits: configuration.frameLimits)
-    conversation = ConversationLog(server.listener, prefix: "app \(id) ")
+    tracer = MessageTracer(server.messageTrace, prefix: "app \(id) ", clock: clock)
     registrationDeadline = server.admission.registrationTime.map { connectTime + $0 }
   }
 
@@ -58,7 +61,7 @@ final class ServedApp {
     [session.nextDeadline, closeDeadline, registrationDeadline].compactMap(\.self).min()
   }
 
-  /// Whether the session waits for no longer.
+  /// Whether a deadline of the session has passed.
   func isDue(at now: Duration) -> Bool { session.nextDeadline.map { $0 <= now } ?? false }
 
   /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
@@ -67,7 +70,7 @@ final class ServedApp {
   /// What to poll for. A connection that waits for nothing is left out, because poll(2) would report its hang-up again
   /// and again.
   var pollDescriptor: pollfd {
-    let events = (isReading ? POLLIN : 0) | (lane.byteCount > 0 ? POLLOUT : 0)
+    let events = (isReading ? POLLIN : 0) | (!outgoing.isEmpty ? POLLOUT : 0)
     return pollfd(fd: events == 0 ? -1 : reader.socket.descriptor, events: Int16(events), revents: 0)
   }
 
@@ -80,7 +83,7 @@ final class ServedApp {
     guard summary != former else { return }
     if (summary == nil) != (former == nil) {
       let time = summary == nil ? server.admission.registrationTime : nil
-      registrationDeadline = time.map { MonotonicClock.now + $0 }
+      registrationDeadline = time.map { clock.now + $0 }
     }
     owner.appDidChangeSummary()
   }
@@ -89,12 +92,12 @@ final class ServedApp {
     for action in actions {
       switch action {
       case .send(let frames):
-        conversation?.noteSent(frames)
-        do { try lane.append(frames, peer: reader.peer) } catch { end(error) }
+        tracer?.noteSent(frames)
+        do { try outgoing.append(frames, peer: reader.peer) } catch { end(error) }
       case .report(let event):
         owner.app(self, didReport: event)
       case .close:
-        closeDeadline = MonotonicClock.now + Self.closeTime
+        closeDeadline = clock.now + Self.closeTimeout
       }
     }
   }
@@ -110,8 +113,8 @@ final class ServedApp {
 
   /// Writes what the kernel takes.
   func write() {
-    while lane.byteCount > 0, !isOver {
-      switch lane.write(to: reader.socket) {
+    while !outgoing.isEmpty, !isOver {
+      switch outgoing.write(to: reader.socket) {
       case .bytes: continue
       case .wouldBlock: return
       case .endOfStream: end(.closedByPeer(address: reader.peer))
@@ -124,7 +127,7 @@ final class ServedApp {
   /// Reads some, so that each app gets its turn.
   func read(into buffer: UnsafeMutableRawBufferPointer) {
     guard isReading, takeHeldItems() else { return }
-    for _ in 0..<FrameReader.readsPerTurn where !isOver {
+    for _ in 0..<FrameReader.readsPerRound where !isOver {
       switch reader.read(into: buffer) {
       case .bytes(let count):
         while !isOver, let item = reader.next() {
@@ -147,8 +150,8 @@ final class ServedApp {
 
   /// False when nothing more may be taken.
   private func take(_ item: FrameDecoder.Item) -> Bool {
-    conversation?.noteReceived(item)
-    perform { $0.receive(item, now: MonotonicClock.now) }
+    tracer?.noteReceived(item)
+    perform { $0.receive(item, now: clock.now) }
     return owner.appDidTakeInput()
   }
 
@@ -171,7 +174,7 @@ final class ServedApp {
     guard !isOver else { return }
     isOver = true
     failure = error
-    execute(session.transportLost(now: MonotonicClock.now))
+    execute(session.transportLost(now: clock.now))
     owner.appDidChangeSummary()
   }
 }

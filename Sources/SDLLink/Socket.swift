@@ -112,10 +112,13 @@ final class Socket: Sendable {
   }
 }
 
-/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` (nil: for ever). Signals do not end the wait.
-func pollDescriptors(_ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Duration?) {
+/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` of `clock` (nil: for ever). Signals do not end the
+/// wait; nor does a clock that a test advances, which therefore has to wake the thread by one of the descriptors.
+func pollDescriptors(
+  _ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Duration?, clock: TimeSource
+) {
   while true {
-    let timeout = deadline.map { ($0 - MonotonicClock.now).pollMilliseconds } ?? -1
+    let timeout = deadline.map { ($0 - clock.now).pollMilliseconds } ?? -1
     guard poll(descriptors.baseAddress, nfds_t(descriptors.count), timeout) < 0, errno == EINTR else { return }
   }
 }

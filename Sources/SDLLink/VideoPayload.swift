@@ -1,8 +1,8 @@
-/// One access unit (or RTP packet) of video on its way to the socket, in memory blocks that somebody else owns.
+/// One access unit (or RTP packet) of video on its way to the socket, in memory blocks that it keeps valid.
 ///
 /// A class, so that queueing allocates nothing; `Sendable`, because the connection thread may write what the streaming
-/// thread has brought. Blocks and sizes must not change until ``release(wasSent:)``; they are asked for with a lock held
-/// that nobody else may have to wait for.
+/// thread has submitted. Blocks and sizes must not change until ``release(wasSent:)``. Their getters are called with the
+/// connection's lock held, so they must neither block nor call the connection.
 public protocol VideoPayload: AnyObject, Sendable {
   /// Number of memory blocks.
   var segmentCount: Int { get }
@@ -17,14 +17,15 @@ public protocol VideoPayload: AnyObject, Sendable {
   func release(wasSent: Bool)
 }
 
-/// What became of a payload that was offered. With anything but `queued` it still belongs to the caller.
+/// The result of ``VideoChannel/submit(_:grantEpoch:blocking:)``. With any but `queued` the payload still belongs to the
+/// caller.
 public enum SubmitResult: Equatable, Sendable {
   case queued
   /// The queue is full, and waiting was not asked for.
   case full
-  /// `setFlushing(true)` is in force.
+  /// ``VideoChannel/setFlushing(_:)`` is on.
   case flushing
-  /// No video may be sent now: there is no grant, it is about to be given back, or the connection is over.
+  /// No video may be sent now: there is no grant, the service is about to end, or the connection is over.
   case closed
   /// The payload was made for another grant than the present one.
   case stale

@@ -13,12 +13,12 @@ final class VideoWriter {
 
   fileprivate struct Message {
     var payload: any VideoPayload
-    var epoch: UInt32
     var frames: Fragmentation.Iterator
     var memory = SegmentCursor()
     /// The frame that has been begun, and how much of it is written.
     var frame: Fragmentation.Fragment?
     var frameOffset = 0
+    let byteCount: Int
     var unwrittenByteCount: Int
   }
 
@@ -35,36 +35,53 @@ final class VideoWriter {
   /// Whether the bytes so far end in the middle of a frame: nothing else may go out before its end.
   var isInsideFrame: Bool { message?.frame != nil }
 
-  /// The grant that the payload in hand was made for; nil when there is none in hand.
-  var epoch: UInt32? { message?.epoch }
+  /// Whether a payload has been begun that is not written to its end.
+  var hasMessage: Bool { message != nil }
 
-  /// Takes a payload in hand. False for one without bytes, which SDL cannot send.
-  func begin(_ payload: any VideoPayload, epoch: UInt32, grant: VideoGrant, messageID: UInt32) -> Bool {
+  /// Begins a payload. False for one without bytes, which SDL cannot send.
+  func begin(_ payload: any VideoPayload, grant: VideoGrant, messageID: UInt32) -> Bool {
     // Counted from the blocks themselves: a wrong sum would desynchronise the connection for good.
     let size = (0..<payload.segmentCount).reduce(0) { $0 + payload.segment(at: $1).count }
     guard size > 0, size <= UInt32.max else { return false }
     let fragmentation = Fragmentation(
       service: .video, version: grant.version, sessionID: grant.sessionID, messageID: messageID, payloadSize: size,
       maximumPayload: grant.maximumPayload)
-    message = Message(
-      payload: payload, epoch: epoch, frames: fragmentation.makeIterator(), unwrittenByteCount: size)
+    message = Message(payload: payload, frames: fragmentation.makeIterator(), byteCount: size, unwrittenByteCount: size)
     return true
   }
 
-  /// Gives the payload in hand up; only between frames, or when the connection is lost.
-  func abandon() {
-    message = nil
+  /// Gives up the payload that was begun, if there is one.
+  ///
+  /// - Returns: A copy of what is missing of the frame that was begun, empty between frames: it has to be written before
+  ///   anything else, or the peer would take what follows for video. And whether that is the end of the payload as well.
+  func abandon() -> (rest: [UInt8], isEndOfPayload: Bool) {
+    guard let message = message.take(), let frame = message.frame else { return ([], false) }
+    let block = UnsafeMutableRawBufferPointer(rebasing: prefixes[..<Self.prefixStride])
+    let prefixByteCount = frame.writePrefix(to: block)
+    var rest = Array(block[..<prefixByteCount].dropFirst(message.frameOffset))
+    var missing = frame.payloadRange.count - max(message.frameOffset - prefixByteCount, 0)
+    var memory = message.memory
+    while missing > 0, let piece = memory.next(upTo: missing, of: message.payload) {
+      rest += piece
+      missing -= piece.count
+    }
+    return (rest, frame.payloadRange.upperBound == message.byteCount)
   }
 
   /// Writes as much as one system call takes, and no frame after the one begun if `finishesFrameOnly`. When all is
-  /// written, ``epoch`` is nil.
+  /// written, ``hasMessage`` is false.
   func write(to socket: Socket, finishesFrameOnly: Bool) -> Socket.Transfer {
-    guard var message = message.take() else { return .bytes(0) }
+    guard let message else { return .bytes(0) }
     let vectorCount = gather(message, finishesFrameOnly: finishesFrameOnly)
     let result = socket.send(UnsafeMutableBufferPointer(rebasing: vectors[..<vectorCount]))
-    if case .bytes(let count) = result { message.advance(by: count) }
-    if message.frame != nil || message.unwrittenByteCount > 0 { self.message = message }
+    if case .bytes(let count) = result { advance(by: count) }
     return result
+  }
+
+  /// Notes that `count` bytes of headers and payload are written.
+  func advance(by count: Int) {
+    message?.advance(by: count)
+    if let message, message.frame == nil, message.unwrittenByteCount == 0 { self.message = nil }
   }
 
   /// Fills ``vectors``; returns how many.
@@ -101,7 +118,6 @@ final class VideoWriter {
 }
 
 extension VideoWriter.Message {
-  /// Notes that `count` bytes of headers and payload are written.
   fileprivate mutating func advance(by count: Int) {
     var count = count
     while count > 0 {

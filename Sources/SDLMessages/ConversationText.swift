@@ -1,18 +1,17 @@
 import SDLWire
 
-/// Puts one direction of a session into words: a line per control frame and per RPC, for people who want to know what is
-/// said. The data of video and audio is left out.
+/// A log of one direction of a session: a line for each control frame and each RPC. Video and audio data have none.
 public struct ConversationText: Sendable {
-  /// Longer JSON is cut, in characters.
+  /// The most characters of JSON in a line.
   private static let longestParameters = 2000
 
   private var assembler = MessageAssembler(maximumMessageSize: 1 << 20, maximumPartialMessages: 2)
 
-  /// Nothing was said yet.
+  /// Creates a log before its first frame.
   public init() {}
 
-  /// The line for the next frame; nil when there is nothing to say, or when more of the message is to come. `now` is the
-  /// time of a clock that never goes back.
+  /// The line for the next frame; nil for audio and video, and until a message is complete. `now` is the time of a clock
+  /// that never goes back.
   public mutating func line(for frame: Frame, now: Duration) -> String? {
     if let control = frame.header.controlFrame { return Self.text(control, frame) }
     guard [.rpc, .hybrid].contains(frame.header.service) else { return nil }

@@ -1,4 +1,4 @@
-/// How prominent the app is on the head unit (RPC specification, `HMILevel`).
+/// Whether the app is on the head unit's screen (RPC specification, `HMILevel`).
 public enum HMILevel: String, Sendable, CaseIterable {
   case full = "FULL"
   case limited = "LIMITED"
@@ -12,7 +12,7 @@ public enum VideoStreamingState: String, Sendable, CaseIterable {
   case notStreamable = "NOT_STREAMABLE"
 }
 
-/// Whether the app may be heard (`AudioStreamingState`).
+/// Whether the app's sound is played (`AudioStreamingState`).
 public enum AudioStreamingState: String, Sendable, CaseIterable {
   case audible = "AUDIBLE"
   case attenuated = "ATTENUATED"
@@ -35,13 +35,13 @@ public enum AppHMIType: String, Sendable, CaseIterable {
   case projection = "PROJECTION"
 }
 
-/// What GetSystemCapability asks for (`SystemCapabilityType`); only the types in use here.
+/// The capability that GetSystemCapability asks for (`SystemCapabilityType`); only the types in use here.
 public enum SystemCapabilityType: String, Sendable {
   case videoStreaming = "VIDEO_STREAMING"
   case displays = "DISPLAYS"
 }
 
-/// Outcome of a request (`Result`); only the values that this project sends or tells apart.
+/// The outcome of a request (`Result`); only the values that this project sends or acts on.
 public enum ResultCode: String, Sendable {
   case success = "SUCCESS"
   case warnings = "WARNINGS"

@@ -2,7 +2,7 @@
 public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   public var rawValue: UInt32
 
-  /// Any number; unknown functions are legal on the wire.
+  /// Creates an id from any number; unknown functions are legal on the wire.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
@@ -34,6 +34,6 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
   /// The name in the RPC specification, or "function N".
   public var description: String { Self.names[rawValue] ?? "function \(rawValue)" }
 
-  /// Whether RPC specification 8.0 has it as a request.
+  /// Whether it is a request of RPC specification 8.0.
   public var isKnownRequest: Bool { rawValue < 0x8000 && self != .genericResponse && Self.names[rawValue] != nil }
 }

@@ -1,4 +1,4 @@
-/// OnHMIStatus: how the app stands on the head unit.
+/// OnHMIStatus: whether the app is on the screen, and what it may stream.
 public struct HMIStatus: RPCParameters {
   /// Nil when the head unit sent a level that is not known here; ignore such a status.
   public var level: HMILevel?
@@ -9,7 +9,7 @@ public struct HMIStatus: RPCParameters {
   /// 0 is the main window; widgets have others and say nothing about streaming.
   public var windowID: Int
 
-  /// Memberwise.
+  /// Creates a status; what is left out is silent, in front and in the main window.
   public init(
     level: HMILevel?, audioStreamingState: AudioStreamingState = .notAudible, systemContext: SystemContext = .main,
     videoStreamingState: VideoStreamingState, windowID: Int = 0

@@ -35,8 +35,8 @@ extension JSONObject {
 
 /// Reads JSON (RFC 8259) in one pass.
 ///
-/// A decoder of our own, because Foundation's refuses whole messages for one number out of range, and a kilobyte of
-/// nested arrays keeps `JSONValue` busy for a second when it goes through `Codable`.
+/// Foundation's decoder is not used, because it refuses a whole message for one number out of range, and needs a second
+/// for a kilobyte of nested arrays.
 struct JSONParser {
   typealias Malformed = JSONObject.Malformed
 
@@ -50,11 +50,11 @@ struct JSONParser {
   /// The only value in the text; nil when there is none.
   mutating func document() throws(Malformed) -> JSONValue? {
     skipSpace()
-    guard let first = peek(), first != 0 else { return try nothingBehind(nil) }
-    return try nothingBehind(value(depth: 0))
+    guard let first = peek(), first != 0 else { return try atEnd(nil) }
+    return try atEnd(value(depth: 0))
   }
 
-  private mutating func nothingBehind(_ value: JSONValue?) throws(Malformed) -> JSONValue? {
+  private mutating func atEnd(_ value: JSONValue?) throws(Malformed) -> JSONValue? {
     skipSpace()
     while peek() == 0 { position += 1 }
     guard position == bytes.count else { throw .syntax(offset: position) }
@@ -69,7 +69,7 @@ struct JSONParser {
     while let byte = peek(), byte == UInt8(ascii: " ") || (9...13).contains(byte) { position += 1 }
   }
 
-  /// Whether the next byte is `byte`, which is then consumed.
+  /// Consumes the next byte if it is `byte`; whether it is.
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     guard peek() == UInt8(ascii: byte) else { return false }
     position += 1
@@ -85,7 +85,7 @@ struct JSONParser {
     case UInt8(ascii: "t"): return try literal("true", .bool(true))
     case UInt8(ascii: "f"): return try literal("false", .bool(false))
     case UInt8(ascii: "n"): return try literal("null", .null)
-    // No JSON, but what many a library writes for numbers that are none.
+    // Not JSON, but what some libraries write for numbers that are not finite.
     case UInt8(ascii: "N"): return try literal("NaN", .null)
     case UInt8(ascii: "I"): return try literal("Infinity", .null)
     case UInt8(ascii: "-") where bytes[position...].dropFirst().first == UInt8(ascii: "I"):

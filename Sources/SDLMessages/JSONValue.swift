@@ -2,7 +2,7 @@
 public typealias JSONObject = [String: JSONValue]
 
 /// Any JSON value. RPCs are read from this tree member by member, so that an unknown key, an unknown enum value or a
-/// member of the wrong type never costs the rest of the message.
+/// member of the wrong type does not spoil the rest of the message.
 public enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)

@@ -34,7 +34,7 @@ extension JSONValue {
     }
   }
 
-  /// Whole numbers without ".0"; null for what JSON has no number for.
+  /// Whole numbers without ".0"; null for infinity and NaN, which JSON does not have.
   private static func write(_ number: Double, to bytes: inout [UInt8]) {
     if number.magnitude < 0x1p53, Double(Int(number)) == number {
       bytes += String(Int(number)).utf8

@@ -1,12 +1,12 @@
 /// OnAppInterfaceUnregistered: the head unit ended the registration.
 public struct OnAppInterfaceUnregistered: RPCParameters {
-  /// As sent, also when unknown here.
+  /// The reason as it was sent, also if it is unknown here.
   public var reasonText: String
 
   /// The reason, if known here.
   public var reason: UnregisteredReason? { UnregisteredReason(rawValue: reasonText) }
 
-  /// With a known reason.
+  /// Creates the notification with a known reason.
   public init(reason: UnregisteredReason) {
     reasonText = reason.rawValue
   }
@@ -20,14 +20,14 @@ public struct OnAppInterfaceUnregistered: RPCParameters {
 
 /// OnDriverDistraction: whether the app's own screen must be locked.
 public struct OnDriverDistraction: RPCParameters {
-  /// DD_ON.
+  /// The state is DD_ON: the driver must not be distracted.
   public var isDistractionLimited: Bool
   /// Whether a passenger may dismiss the lock screen.
   public var lockScreenDismissalEnabled: Bool?
   /// Text to show with the dismissal.
   public var lockScreenDismissalWarning: String?
 
-  /// Memberwise.
+  /// Creates the notification; members that are nil are left out of the JSON.
   public init(
     isDistractionLimited: Bool, lockScreenDismissalEnabled: Bool? = nil, lockScreenDismissalWarning: String? = nil
   ) {
@@ -62,7 +62,7 @@ public struct OnPermissionsChange: RPCParameters {
   /// The most entries that are read, as the specification allows.
   public static let maximumItems = 500
 
-  /// Memberwise.
+  /// Creates the notification from the levels in which each RPC is allowed.
   public init(allowedLevels: [String: [HMILevel]], requiresEncryption: Bool = false) {
     self.allowedLevels = allowedLevels
     self.requiresEncryption = requiresEncryption

@@ -1,18 +1,17 @@
-/// OnAppCapabilityUpdated, from the app (RPC 7.1): what it can stream, so that the head unit knows to which sizes it may
-/// change.
+/// OnAppCapabilityUpdated, from the app (RPC 7.1): what it can stream, so that the head unit changes only to such sizes.
 public struct OnAppCapabilityUpdated: RPCParameters {
   /// Nil when the type is not known here.
   public var type: SystemCapabilityType?
   public var videoStreaming: VideoStreamingCapability?
 
-  /// Memberwise.
+  /// Creates the notification for the capability of `type`.
   public init(type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability?) {
     self.type = type
     self.videoStreaming = videoStreaming
   }
 
-  /// Lists what the app supports of the head unit's own entries, as the mobile libraries do: all of them as additional
-  /// ones, also the root's.
+  /// Creates the list of those entries of the head unit's capability that the app supports. As in the mobile libraries,
+  /// all of them are additional ones, the capability's own too.
   public init(supported entries: [VideoStreamingCapability]) {
     var capability = VideoStreamingCapability()
     capability.additionalCapabilities = entries

@@ -14,10 +14,10 @@ public struct OnTouchEvent: RPCParameters {
     public var x: Int
     /// From the upper edge.
     public var y: Int
-    /// In milliseconds of any steady clock; nil when the head unit does not say.
+    /// Milliseconds of a steady clock of the head unit; nil when it sends none.
     public var time: Int?
 
-    /// Memberwise.
+    /// Creates a sample, in pixels from the upper left corner; `time` in milliseconds.
     public init(x: Int, y: Int, time: Int? = nil) {
       self.x = x
       self.y = y
@@ -25,21 +25,21 @@ public struct OnTouchEvent: RPCParameters {
     }
   }
 
-  /// A finger's way since the last message (`TouchEvent`).
+  /// The positions of a finger since the last message (`TouchEvent`).
   public struct Finger: Hashable, Sendable {
     /// 0…9.
     public var id: Int
     /// Oldest first.
     public var samples: [Sample]
 
-    /// Memberwise.
+    /// Creates the samples of one finger, the oldest first.
     public init(id: Int, samples: [Sample]) {
       self.id = id
       self.samples = samples
     }
   }
 
-  /// Nil when it is not known here; ignore such a message.
+  /// Nil for an unknown type; ignore such a message.
   public var kind: Kind?
   public var fingers: [Finger]
 
@@ -54,7 +54,7 @@ public struct OnTouchEvent: RPCParameters {
   /// The most samples that the specification allows for a finger.
   public static let maximumSamples = 1000
 
-  /// Memberwise.
+  /// Creates an event in which all `fingers` do the same.
   public init(kind: Kind?, fingers: [Finger]) {
     self.kind = kind
     self.fingers = fingers

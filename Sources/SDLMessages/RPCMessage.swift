@@ -4,13 +4,13 @@ import SDLWire
 public struct RPCMessage: Equatable, Sendable {
   public var type: RPCType
   public var function: FunctionID
-  /// Answers carry the id of their request.
+  /// A response has the id of its request.
   public var correlationID: Int32
   public var parameters: JSONObject
   /// The binary tail; not empty only on the hybrid service.
   public var bulk: [UInt8]
 
-  /// Memberwise.
+  /// Creates a message; the id of a notification is ignored by its receiver.
   public init(
     type: RPCType, function: FunctionID, correlationID: Int32, parameters: JSONObject = [:], bulk: [UInt8] = []
   ) {

@@ -1,13 +1,13 @@
 /// The members that every response has.
 public struct RPCResult: RPCParameters {
-  /// The one to decide on: several codes besides SUCCESS come with true.
+  /// Decides whether the request was carried out; several codes besides SUCCESS come with true.
   public var success: Bool
-  /// As sent, also when unknown here.
+  /// The code as it was sent, also if it is unknown here (``ResultCode``).
   public var resultCode: String
   /// Text for logs.
   public var info: String?
 
-  /// Memberwise.
+  /// Creates a result; `info` is a text for logs.
   public init(success: Bool, resultCode: ResultCode, info: String? = nil) {
     self.success = success
     self.resultCode = resultCode.rawValue

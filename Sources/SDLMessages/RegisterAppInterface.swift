@@ -4,7 +4,7 @@ public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
   public var minor: Int
   public var patch: Int
 
-  /// Memberwise.
+  /// Creates the version `major`.`minor`.`patch`.
   public init(_ major: Int, _ minor: Int = 0, _ patch: Int = 0) {
     self.major = major
     self.minor = minor
@@ -23,7 +23,7 @@ public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
   /// "8.0.0".
   public var description: String { "\(major).\(minor).\(patch)" }
 
-  /// Commands by major, then minor, then patch.
+  /// Compares major, then minor, then patch.
   public static func < (lhs: Self, rhs: Self) -> Bool {
     (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
   }
@@ -42,7 +42,7 @@ public struct RegisterAppInterface: RPCParameters {
   public var isMediaApplication: Bool
   public var appTypes: [AppHMIType]
 
-  /// Memberwise.
+  /// Creates a request that registers an app.
   public init(
     rpcVersion: RPCVersion, appName: String, appID: String, language: String, isMediaApplication: Bool,
     appTypes: [AppHMIType]
@@ -84,7 +84,7 @@ public struct RegisterAppInterface: RPCParameters {
   }
 }
 
-/// RegisterAppInterface, response: what the project uses of it.
+/// RegisterAppInterface, response: the members that this project uses.
 public struct RegisterAppInterfaceResponse: RPCParameters {
   public var result: RPCResult
   /// Negotiated RPC version.

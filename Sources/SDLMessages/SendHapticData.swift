@@ -3,9 +3,9 @@
 public struct HapticRectangle: Hashable, Sendable, CustomStringConvertible {
   /// 0…2 000 000 000, different for each rectangle of a list.
   public var id: Int
-  /// Of the left edge.
+  /// Pixels from the left edge of the display.
   public var x: Double
-  /// Of the upper edge.
+  /// Pixels from the upper edge of the display.
   public var y: Double
   public var width: Double
   public var height: Double
@@ -13,7 +13,7 @@ public struct HapticRectangle: Hashable, Sendable, CustomStringConvertible {
   /// Ids that the specification allows.
   public static let ids = 0...2_000_000_000
 
-  /// Memberwise.
+  /// Creates a rectangle, in pixels from the upper left corner.
   public init(id: Int, x: Double, y: Double, width: Double, height: Double) {
     self.id = id
     self.x = x
@@ -46,13 +46,13 @@ public struct HapticRectangle: Hashable, Sendable, CustomStringConvertible {
 
 /// SendHapticData: replaces the list of touchable rectangles, in pixels of the head unit's display.
 public struct SendHapticData: RPCParameters {
-  /// An empty list clears.
+  /// Replaces the list of before; an empty one clears it.
   public var rectangles: [HapticRectangle]
 
   /// The most rectangles that the specification allows.
   public static let maximumCount = 1000
 
-  /// With a list.
+  /// Creates a request with a list, which may be empty.
   public init(rectangles: [HapticRectangle]) {
     self.rectangles = rectangles
   }

@@ -2,10 +2,10 @@
 public struct GetSystemCapability: RPCParameters {
   /// Nil when the type is not known here.
   public var type: SystemCapabilityType?
-  /// True asks for OnSystemCapabilityUpdated from now on, false ends that, nil leaves it as it is.
+  /// True subscribes to OnSystemCapabilityUpdated, false ends the subscription, nil leaves it as it is.
   public var subscribe: Bool?
 
-  /// Memberwise.
+  /// Creates a request for the capability of `type`.
   public init(type: SystemCapabilityType?, subscribe: Bool?) {
     self.type = type
     self.subscribe = subscribe
@@ -28,7 +28,7 @@ public struct SystemCapability: RPCParameters {
   public var type: SystemCapabilityType?
   public var videoStreaming: VideoStreamingCapability?
 
-  /// Memberwise.
+  /// Creates the capability of `type`.
   public init(type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability? = nil) {
     self.type = type
     self.videoStreaming = videoStreaming

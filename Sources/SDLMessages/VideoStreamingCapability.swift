@@ -3,7 +3,7 @@ public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
   public var width: Int
   public var height: Int
 
-  /// Memberwise.
+  /// Creates a size of `width` × `height` pixels.
   public init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
@@ -24,13 +24,13 @@ public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(width)×\(height)" }
 }
 
-/// A way to transport and code video (`VideoStreamingFormat`); kept as text because head units list formats that are
-/// of no use here.
+/// A protocol and a codec for video (`VideoStreamingFormat`); as text, because head units also list formats that are
+/// unknown here.
 public struct VideoStreamingFormat: Hashable, Sendable, CustomStringConvertible {
   public var videoProtocol: String
   public var codec: String
 
-  /// Memberwise.
+  /// Creates a format from the names in `VideoStreamingProtocol` and `VideoStreamingCodec`.
   public init(videoProtocol: String, codec: String) {
     self.videoProtocol = videoProtocol
     self.codec = codec
@@ -45,8 +45,8 @@ public struct VideoStreamingFormat: Hashable, Sendable, CustomStringConvertible 
   public var description: String { "\(codec) over \(videoProtocol)" }
 }
 
-/// What video a head unit takes (`VideoStreamingCapability`). Everything may be absent; in an update, absent means
-/// unchanged.
+/// The video that a head unit can show (`VideoStreamingCapability`). Every member may be absent; in an update, absent
+/// means unchanged.
 public struct VideoStreamingCapability: RPCParameters {
   /// Display area in head-unit pixels.
   public var preferredResolution: ImageResolution?
@@ -58,19 +58,23 @@ public struct VideoStreamingCapability: RPCParameters {
   /// Inches.
   public var diagonalScreenSize: Double?
   public var pixelPerInch: Double?
-  /// The head unit enlarges the video by this; the specification allows 1…10, but any number is passed on.
+  /// The factor by which the head unit enlarges the video. The specification allows 1…10; other numbers are kept as they
+  /// are.
   public var scale: Double?
   /// Frames per second.
   public var preferredFPS: Int?
   /// Further sizes that the head unit can show.
   public var additionalCapabilities: [VideoStreamingCapability]?
-  /// How many further ones were received, but not read.
-  public private(set) var unreadCapabilityCount = 0
+  /// The last list of additional capabilities that an update has replaced without sending another
+  /// (``updated(by:)``). Not part of the JSON.
+  public var formerCapabilities: [VideoStreamingCapability] = []
+  /// How many additional capabilities were received beyond ``maximumAdditionalCapabilities``, and not read.
+  public internal(set) var unreadCapabilityCount = 0
 
   /// The most additional capabilities that are read; the specification allows 100.
   public static let maximumAdditionalCapabilities = 100
 
-  /// A capability that says nothing.
+  /// Creates a capability without any member.
   public init() {}
 
   public init(json: JSONObject) {
@@ -113,29 +117,5 @@ public struct VideoStreamingCapability: RPCParameters {
       "preferredFPS": preferredFPS.map(JSONValue.integer),
       "additionalVideoStreamingCapabilities": additionalCapabilities.map { .array($0.map { .object($0.json) }) },
     ])
-  }
-}
-
-extension VideoStreamingCapability {
-  /// This capability with the members that `update` has; head units send partial updates. One that changes the size
-  /// without a list of its own ends the former list: its sizes belong to a layout of the screen that is no more.
-  public func updated(by update: VideoStreamingCapability) -> VideoStreamingCapability {
-    var merged = VideoStreamingCapability()
-    merged.preferredResolution = update.preferredResolution ?? preferredResolution
-    merged.maxBitrate = update.maxBitrate ?? maxBitrate
-    merged.supportedFormats = update.supportedFormats ?? supportedFormats
-    merged.hapticSpatialDataSupported = update.hapticSpatialDataSupported ?? hapticSpatialDataSupported
-    merged.diagonalScreenSize = update.diagonalScreenSize ?? diagonalScreenSize
-    merged.pixelPerInch = update.pixelPerInch ?? pixelPerInch
-    merged.scale = update.scale ?? scale
-    merged.preferredFPS = update.preferredFPS ?? preferredFPS
-    if let additional = update.additionalCapabilities {
-      merged.additionalCapabilities = additional
-      merged.unreadCapabilityCount = update.unreadCapabilityCount
-    } else if merged.preferredResolution == preferredResolution {
-      merged.additionalCapabilities = additionalCapabilities
-      merged.unreadCapabilityCount = unreadCapabilityCount
-    }
-    return merged
   }
 }

@@ -2,12 +2,12 @@ extension BSONDocument {
   /// Why bytes are not a document of the subset.
   public enum Malformed: Error, Equatable, Sendable {
     case truncated
-    /// A length field that does not fit the bytes around it.
+    /// A length field that contradicts the bytes around it.
     case length(Int32)
     case type(UInt8)
     case notUTF8
     case boolean(UInt8)
-    /// Nested deeper, or with more elements, than any control frame.
+    /// Nested deeper than four levels, or more than 1024 elements; no control frame comes near.
     case limit
   }
 

@@ -1,4 +1,4 @@
-/// The part of BSON that control frames use (bsonspec.org; the seven types that the library in head units knows).
+/// A value of the BSON subset in control frames (bsonspec.org): the seven types that SDL Core's BSON library has.
 public indirect enum BSONValue: Equatable, Sendable {
   case double(Double)
   case string(String)
@@ -20,7 +20,7 @@ public struct BSONDocument: Equatable, Sendable {
   /// In wire order.
   public var elements: [Element]
 
-  /// A document with the given elements, in order; nil values are left out.
+  /// Creates a document with these elements, in their order; nil values are left out.
   public init(_ elements: [(String, BSONValue?)] = []) {
     self.elements = elements.compactMap { key, value in value.map { Element(key: key, value: $0) } }
   }

@@ -1,6 +1,6 @@
 /// Payload of StartService on the RPC service: the app's highest protocol version (protocol 5.0 and later).
 public struct RPCServiceRequest: Equatable, Sendable {
-  /// Nil in the payload-free form that apps before protocol 5 send.
+  /// Nil in the form without payload, which apps before protocol 5 send.
   public var protocolVersion: ProtocolVersion?
 
   /// A request for `protocolVersion`.
@@ -19,7 +19,7 @@ public struct RPCServiceRequest: Equatable, Sendable {
 public struct RPCServiceAcknowledgement: Equatable, Sendable {
   /// Negotiated version; nil in the 4-byte form of protocol 2–4.
   public var protocolVersion: ProtocolVersion?
-  /// Must be returned in EndService.
+  /// The app has to send it back in EndService.
   public var hashID: Int32?
   /// Largest frame payload that the head unit takes, in bytes.
   public var mtu: Int64?
@@ -76,7 +76,7 @@ public struct VideoServiceParameters: Equatable, Sendable {
   /// Largest frame payload on this service, in bytes; only in an acknowledgement.
   public var mtu: Int64?
 
-  /// Memberwise.
+  /// Creates parameters; what is nil is left out of the payload.
   public init(
     width: Int32? = nil, height: Int32? = nil, videoProtocol: String? = nil, videoCodec: String? = nil,
     mtu: Int64? = nil
@@ -108,7 +108,7 @@ public struct ServiceRejection: Equatable, Sendable {
   /// Free text (protocol 5.3).
   public var reason: String?
 
-  /// Memberwise.
+  /// Creates a rejection of the request's keys `rejectedParameters`.
   public init(rejectedParameters: [String] = [], reason: String? = nil) {
     self.rejectedParameters = rejectedParameters
     self.reason = reason
@@ -128,7 +128,7 @@ public struct EndServiceRequest: Equatable, Sendable {
   /// The hash of the RPC StartServiceACK.
   public var hashID: Int32?
 
-  /// Memberwise.
+  /// Creates a request with the hash of the StartServiceACK.
   public init(hashID: Int32?) {
     self.hashID = hashID
   }
@@ -148,7 +148,7 @@ public struct TransportEventUpdate: Equatable, Sendable {
   /// TCP port.
   public var port: Int32?
 
-  /// Memberwise.
+  /// Creates an update; nil stands for a head unit that does not listen.
   public init(address: String?, port: Int32?) {
     self.address = address
     self.port = port

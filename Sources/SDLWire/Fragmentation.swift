@@ -1,4 +1,4 @@
-/// How one message goes over the wire: a single frame, or a first frame and consecutive ones.
+/// The frames of one message: a single frame, or a first frame and consecutive ones.
 ///
 /// Yields headers and *ranges* of the payload, so that a sender can write them scatter–gather without copying.
 /// Source: protocol specification, "Multiple Frame Packets".
@@ -28,7 +28,7 @@ public struct Fragmentation: Sequence, Sendable {
     }
   }
 
-  /// What a frame carries.
+  /// What follows a frame's header.
   public enum Content: Equatable, Sendable {
     /// A first frame: size of the whole message in bytes, and how many consecutive frames follow.
     case announcement(totalSize: UInt32, frameCount: UInt32)
@@ -49,10 +49,10 @@ public struct Fragmentation: Sequence, Sendable {
   /// The largest payload of one frame, at least 1.
   public let maximumPayload: Int
 
-  /// A message of `payloadSize` bytes in frames of at most `maximumPayload`.
+  /// Creates the frames of a message of `payloadSize` bytes, with at most `maximumPayload` bytes in each.
   ///
-  /// The maximum often comes from the other side, so that one below 1 counts as 1. A message that has no bytes, or
-  /// more than a first frame can announce (4 GiB), has no frames.
+  /// A maximum below 1 counts as 1, since it often comes from the peer. A message that has no bytes, or more than a
+  /// first frame can announce (4 GiB), has no frames.
   public init(
     service: ServiceType, version: UInt8, sessionID: UInt8, messageID: UInt32, payloadSize: Int, maximumPayload: Int
   ) {
@@ -64,7 +64,7 @@ public struct Fragmentation: Sequence, Sendable {
     self.maximumPayload = Swift.max(maximumPayload, 1)
   }
 
-  /// Whole frames with their payload of `payloadSize` bytes, for messages that are small enough to copy.
+  /// The bytes of all frames, for messages that are small enough to copy; `payload` has `payloadSize` bytes.
   public func frames(of payload: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(payload.count + FrameHeader.maximumByteCount)

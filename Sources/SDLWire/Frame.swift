@@ -5,7 +5,7 @@ public struct Frame: Equatable, Sendable {
   /// The bytes behind the header.
   public var payload: [UInt8]
 
-  /// A frame as decoded; `header.dataSize` must equal `payload.count`.
+  /// Creates a frame; `header.dataSize` must equal `payload.count`.
   public init(header: FrameHeader, payload: [UInt8]) {
     self.header = header
     self.payload = payload

@@ -1,16 +1,16 @@
 extension FrameDecoder {
-  /// The next frame or run of garbage in `bytes`, which begin after what it has taken; nil when all are taken and more
-  /// are needed.
+  /// The next frame or run of garbage in `bytes`, from whose front the bytes that were used are removed; nil when all
+  /// are used and more are needed.
   ///
-  /// Does what ``append(_:)-(UnsafeRawBufferPointer)`` and ``next()`` do, but payloads are copied once only, from where
-  /// they were read to. Not to be mixed with those two.
+  /// Does the same as ``append(_:)-(UnsafeRawBufferPointer)`` and ``next()``, but copies each payload only once, out of
+  /// the buffer that the transport was read into. Not to be mixed with those two.
   public mutating func next(from bytes: inout UnsafeRawBufferPointer) -> Item? {
     if var frame = partial.take() {
       let missing = Int(frame.header.dataSize) - frame.payload.count
       frame.payload.append(contentsOf: bytes.takePrefix(missing))
       return deliver(frame)
     }
-    // The rest of a header that was cut, byte by byte if it is none.
+    // A header that was cut in two; byte by byte, if it turns out not to be one.
     while position < buffer.count || !bytes.isEmpty {
       if position == buffer.count, let item = nextInPlace(&bytes) { return item }
       if position == buffer.count { return nil }
@@ -43,7 +43,7 @@ extension FrameDecoder {
     return .frame(frame)
   }
 
-  /// With nothing left over from before. What can't be judged yet is left over.
+  /// Reads from `bytes` alone, when nothing is left in ``buffer``. The beginning of a header goes there.
   private mutating func nextInPlace(_ bytes: inout UnsafeRawBufferPointer) -> Item? {
     while !bytes.isEmpty {
       do {

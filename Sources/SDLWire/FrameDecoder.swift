@@ -4,10 +4,11 @@
 /// Between calls it holds less than one frame of the allowed size, if ``next()`` is called until it returns nil; the
 /// cost per byte does not depend on how the stream is cut.
 public struct FrameDecoder: Sendable {
-  /// What a stream is made of.
+  /// A piece of the stream.
   public enum Item: Equatable, Sendable {
     case frame(Frame)
-    /// The start of a run of bytes that belong to no frame, with the first of them for the message to the user.
+    /// The start of a run of bytes that belong to no frame. Reported once per run, with its first bytes for an error
+    /// message.
     case garbage(reason: FrameHeader.InvalidHeader, firstBytes: [UInt8])
   }
 
@@ -16,7 +17,7 @@ public struct FrameDecoder: Sendable {
   var buffer: [UInt8] = []
   var position = 0
   var isSkipping = false
-  /// A frame whose payload has not all come yet; only ``next(from:)`` leaves one.
+  /// A frame whose payload is not complete; only ``next(from:)`` leaves one.
   var partial: Frame?
 
   /// A decoder at the start of a stream.
@@ -29,7 +30,7 @@ public struct FrameDecoder: Sendable {
 
   /// Adds bytes from the transport. Call ``next()`` until it returns nil before adding more.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    // Moves no more bytes than have been consumed since the last time.
+    // Never moves more bytes than were consumed since the last move, so that the cost per byte is constant.
     if position * 2 >= buffer.count {
       buffer.removeSubrange(0..<position)
       position = 0

@@ -12,7 +12,7 @@ public struct FrameHeader: Equatable, Sendable {
   public var version: UInt8
   /// The E bit: the payload is TLS ciphertext.
   public var isEncrypted: Bool
-  /// What kind of frame this is.
+  /// Whether the frame is a control frame, a whole message, or a piece of one.
   public var frameType: FrameType
   /// The service that the frame belongs to.
   public var service: ServiceType
@@ -28,7 +28,7 @@ public struct FrameHeader: Equatable, Sendable {
   /// Size of the largest header.
   public static let maximumByteCount = 12
 
-  /// Memberwise.
+  /// Creates a header in front of `dataSize` bytes of payload.
   public init(
     version: UInt8, isEncrypted: Bool = false, frameType: FrameType, service: ServiceType, frameInfo: UInt8,
     sessionID: UInt8, dataSize: UInt32, messageID: UInt32
@@ -83,7 +83,7 @@ extension FrameHeader {
     case frameInfo(UInt8)
     /// A first frame carries exactly eight bytes; single and consecutive frames are never empty.
     case dataSize(UInt32)
-    /// Over the receiver's limit for the service.
+    /// More than the receiver's limit for the service.
     case oversized(UInt32, limit: Int)
   }
 

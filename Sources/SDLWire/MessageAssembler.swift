@@ -14,8 +14,8 @@ public struct Message: Equatable, Sendable {
 
 /// Puts multi-frame messages together again; single frames pass straight through.
 ///
-/// Messages are told apart by session, service and message id. What is promised by a first frame is checked against
-/// the limits before memory is used, and memory grows only with bytes that have really arrived.
+/// Messages are distinguished by session, service and message id. The size that a first frame announces is checked
+/// against the limits, and memory grows only with the bytes that have arrived.
 public struct MessageAssembler: Sendable {
   /// Why a frame was refused; the message that it belonged to is dropped, others are not disturbed.
   public enum Failure: Error, Equatable, Sendable {
@@ -46,7 +46,7 @@ public struct MessageAssembler: Sendable {
 
   /// The largest message accepted, in bytes; all that are incomplete together hold no more.
   public let maximumMessageSize: Int
-  /// How many messages may be incomplete at once; the stalest gives way.
+  /// How many messages may be incomplete at once; for a further one, that with the oldest last frame is dropped.
   public let maximumPartialMessages: Int
   /// A message whose next frame has not come within this time is dropped (SDL Core's `ExpectedConsecutiveFramesTimeout`).
   public let timeout: Duration
@@ -61,7 +61,7 @@ public struct MessageAssembler: Sendable {
     self.timeout = timeout
   }
 
-  /// How many messages are incomplete.
+  /// The number of incomplete messages.
   public var partialCount: Int { partials.count }
 
   /// Takes the next data frame, already decrypted; returns the message that it completes. `now` is the time of a clock
@@ -69,7 +69,7 @@ public struct MessageAssembler: Sendable {
   public mutating func accept(_ frame: Frame, now: Duration) throws(Failure) -> Message? {
     let header = frame.header
     let key = Key(sessionID: header.sessionID, service: header.service, messageID: header.messageID)
-    dropStale(now: now)
+    dropExpired(now: now)
     switch header.frameType {
     case .control, .single:
       return Message(header: header, payload: frame.payload)
@@ -81,7 +81,7 @@ public struct MessageAssembler: Sendable {
     }
   }
 
-  private mutating func dropStale(now: Duration) {
+  private mutating func dropExpired(now: Duration) {
     for (key, partial) in partials where now - partial.lastFrame >= timeout { partials[key] = nil }
   }
 
@@ -91,7 +91,7 @@ public struct MessageAssembler: Sendable {
     let total = UInt32(bigEndianBytes: announcement.span, at: 0)
     guard total > 0 else { throw .empty }
     guard total <= maximumMessageSize else { throw .oversized(total) }
-    if partials.count >= maximumPartialMessages { dropStalest() }
+    if partials.count >= maximumPartialMessages { dropOldest() }
     partials[key] = Partial(announcedSize: Int(total), payload: [], frameNumber: 0, lastFrame: now)
   }
 
@@ -112,12 +112,12 @@ public struct MessageAssembler: Sendable {
     if isLast { return Message(header: frame.header, payload: partial.payload) }
     partials[key] = partial
     while partials.count > 1, partials.values.reduce(0, { $0 + $1.payload.count }) > maximumMessageSize {
-      dropStalest()
+      dropOldest()
     }
     return nil
   }
 
-  private mutating func dropStalest() {
-    if let stalest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame }) { partials[stalest.key] = nil }
+  private mutating func dropOldest() {
+    if let oldest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame }) { partials[oldest.key] = nil }
   }
 }

@@ -1,4 +1,4 @@
-/// What an RPC is, in the top four bits of its binary header.
+/// The kind of an RPC, in the top four bits of its binary header.
 public enum RPCType: UInt8, Sendable {
   case request = 0
   case response = 1
@@ -26,7 +26,7 @@ public struct RPCHeader: Equatable, Sendable {
   /// Size on the wire.
   public static let byteCount = 12
 
-  /// Memberwise.
+  /// Creates a header; of `functionID` the lower 28 bits count.
   public init(type: RPCType, functionID: UInt32, correlationID: Int32, jsonSize: UInt32) {
     self.type = type
     self.functionID = functionID

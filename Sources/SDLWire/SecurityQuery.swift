@@ -23,7 +23,7 @@ public struct SecurityQuery: Equatable, Sendable {
   /// Size in front of the JSON.
   public static let headerByteCount = 12
 
-  /// Memberwise.
+  /// Creates a query; of `queryID` the lower 24 bits count.
   public init(type: UInt8, queryID: UInt32, sequenceNumber: UInt32, json: [UInt8] = [], binary: [UInt8] = []) {
     self.type = type
     self.queryID = queryID
@@ -32,7 +32,7 @@ public struct SecurityQuery: Equatable, Sendable {
     self.binary = binary
   }
 
-  /// The report that makes a head unit give up a handshake which this side cannot serve.
+  /// The error report that ends a handshake, from a peer that does not support encryption.
   public static func notSupported(text: StaticString) -> SecurityQuery {
     SecurityQuery(
       type: 0x20, queryID: internalErrorID, sequenceNumber: 0,
@@ -45,7 +45,7 @@ public struct SecurityQuery: Equatable, Sendable {
       + UInt32(truncatingIfNeeded: json.count).bigEndianBytes + json + binary
   }
 
-  /// Reads a single frame of the control service; nil when it is too short for what it announces.
+  /// Reads the payload of a single frame of the control service; nil when it is shorter than it announces.
   public init?(payload: [UInt8]) {
     guard payload.count >= Self.headerByteCount else { return nil }
     let word = UInt32(bigEndianBytes: payload.span, at: 0)

@@ -6,7 +6,7 @@ public enum ServiceType: UInt8, Sendable, CaseIterable {
   case rpc = 0x07
   /// PCM audio.
   case audio = 0x0A
-  /// The video stream ("NAV", "mobile nav" in the older documents).
+  /// The video stream ("NAV" or "mobile nav" in older documents).
   case video = 0x0B
   /// An RPC with a binary tail ("bulk").
   case hybrid = 0x0F
@@ -14,7 +14,7 @@ public enum ServiceType: UInt8, Sendable, CaseIterable {
 
 /// The low three bits of byte 0.
 public enum FrameType: UInt8, Sendable {
-  /// Session management; its meaning is in ``ControlFrame``.
+  /// Session management; the frame info is a ``ControlFrame``.
   case control = 0
   /// A whole message in one frame.
   case single = 1

@@ -1,4 +1,4 @@
-/// Why there is no encoder, or no picture from it.
+/// Why an encoder can't be opened, changed or used.
 public enum EncoderError: Error, Equatable {
   case invalidSize(width: Int, height: Int, reason: String)
   case invalidFrameRate(FrameRate)
@@ -6,19 +6,19 @@ public enum EncoderError: Error, Equatable {
   case invalidKeyFrameInterval(Int)
   case invalidThreadCount(Int)
   case unknownOption(name: String)
-  /// The value is nil when the option came without one.
+  /// The value is nil if the option was given without one.
   case badOptionValue(name: String, value: String?)
-  /// An option that x264 knows but this stream can't have.
+  /// An x264 option that this stream does not allow.
   case forbiddenOption(name: String, reason: String)
-  /// x264 did not open; the text is its last log message.
+  /// x264 could not be opened; the text is its last log message.
   case openFailed(String)
-  /// x264 opened, but not as it was asked to.
+  /// x264 changed its settings while it was opened, to some that this stream does not allow.
   case unexpectedParameters(reason: String)
   case invalidPlanes(reason: String)
   case encodingFailed
-  /// The level in the stream's headers allows at most `limit` kbit/s.
+  /// The level in the stream's headers allows at most `limit` kbit/s, and `requested` is more.
   case bitrateAboveLevel(requested: Int, limit: Int)
-  /// The level in the stream's headers, times ten, does not allow so many pictures of this size.
+  /// The level in the stream's headers does not allow as many pictures of this size; `level` is ten times the level.
   case frameRateAboveLevel(requested: FrameRate, level: Int)
   case reconfigurationFailed
 }

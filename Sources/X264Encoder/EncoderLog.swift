@@ -2,7 +2,7 @@ import CX264
 import Glibc
 import Synchronization
 
-/// How serious a message of x264 is, with x264's numbers.
+/// The severity of a message of x264, with x264's numbers.
 public enum LogLevel: Int32, Comparable, Sendable {
   case error = 0
   case warning = 1
@@ -13,7 +13,7 @@ public enum LogLevel: Int32, Comparable, Sendable {
   public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Takes one message without a line end. x264 may call it from its own threads.
+/// Receives one message without its line end. x264 may call it from its own threads.
 public typealias LogHandler = @Sendable (LogLevel, String) -> Void
 
 /// Turns x264's printf-style messages into text for a handler and remembers the last error.
@@ -27,7 +27,7 @@ final class EncoderLog: Sendable {
     self.handler = handler
   }
 
-  /// The last message of level error, for the errors that x264 reports as a bare -1.
+  /// The last message of level error, because x264's functions only return -1.
   var lastError: String? { last.withLock { $0 } }
 
   func install(in parameters: UnsafeMutablePointer<x264_param_t>, level: LogLevel) {
@@ -39,7 +39,7 @@ final class EncoderLog: Sendable {
     }
   }
 
-  /// A list of arguments is a pointer on some processors and a structure on others; only the first can be nil.
+  /// `arguments` is a pointer on some processors and a structure on others; only a pointer can be nil.
   private func receive(_ level: Int32, _ format: UnsafePointer<CChar>, _ arguments: CVaListPointer?) {
     guard let arguments else { return }
     let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { buffer -> String in

@@ -2,15 +2,15 @@ import CX264
 
 /// The parameters that x264 opens with, and the strings in them.
 ///
-/// They are put together in x264enc's order: preset and tuning, then the option string, then explicit settings. What
-/// the stream needs is there from the start, and no option may change it.
+/// They are set in x264enc's order: preset and tuning, then the option string, then explicit settings. What the stream
+/// requires is set first, and no option may change it.
 struct EncoderParameters: ~Copyable {
   let pointer: UnsafeMutablePointer<x264_param_t>
 
   init(preset: SpeedPreset) throws(EncoderError) {
     pointer = .allocate(capacity: 1)
     pointer.initialize(to: x264_param_t())
-    // Fills in x264's defaults first, also when it does not know a name.
+    // Fills in x264's defaults first, even if it does not know a name.
     let result = x264_param_default_preset(pointer, preset.x264Name, "zerolatency")
     guard result == 0, x264_param_apply_profile(pointer, "baseline") == 0 else {
       throw .openFailed("this build lacks the preset \(preset.nick), the tuning zerolatency or the profile baseline.")

@@ -1,10 +1,10 @@
 import CX264
 
 extension EncoderSettings {
-  /// x264 cuts larger rates without a word.
+  /// In kbit/s; x264 silently reduces larger rates.
   public static let bitrateRange = 1...2_000_000
 
-  /// Refuses what x264 would refuse with a vague message, correct in silence, or take with a huge allocation.
+  /// Checks what x264 would refuse with a vague message, change silently, or accept with a huge allocation.
   func validate() throws(EncoderError) {
     guard width >= 16, height >= 16 else {
       throw .invalidSize(width: width, height: height, reason: "each side needs at least 16 pixels, one macroblock")
@@ -39,7 +39,7 @@ extension EncoderSettings {
     return Int32(clamping: max(twoSeconds, 1))
   }
 
-  /// Size in kbit of the buffer that x264 keeps the decoder from emptying (the VBV) at `bitrate`.
+  /// The size of the decoder's buffer (VBV) that x264 assumes at `bitrate`, in kbit.
   ///
   /// `vbvMilliseconds` of the stream, but never less than one frame, which is what x264 needs.
   func vbvBufferSize(bitrate: Int) -> Int32 {
@@ -53,7 +53,7 @@ extension EncoderSettings {
   /// Its price is that the worst second of hard moving pictures rises from 1.4 to 1.8 times the target.
   static let vbvMilliseconds = 1500
 
-  /// What H.264 levels limit besides the bit rate.
+  /// The number that H.264 levels limit besides the bit rate.
   var macroblocksPerSecond: Int {
     ((width + 15) / 16) * ((height + 15) / 16) * frameRate.numerator / frameRate.denominator
   }

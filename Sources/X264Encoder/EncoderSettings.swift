@@ -41,7 +41,7 @@ public enum PixelFormat: CaseIterable, Sendable {
   }
 }
 
-/// What the pixel values mean, in the code points of ITU-T H.273, for the stream's video usability information.
+/// The colour space, in the code points of ITU-T H.273, for the stream's video usability information.
 ///
 /// A code that x264 can't write, or that 4:2:0 pictures can't have, is written as 2 (unspecified).
 public struct ColorDescription: Equatable, Sendable {
@@ -61,13 +61,13 @@ public struct ColorDescription: Equatable, Sendable {
   }
 }
 
-/// All that an encoder is opened with. Everything but bit rate and frame rate is fixed for the life of the encoder.
+/// The settings that an encoder is opened with. Only bit rate and frame rate can change while it is open.
 public struct EncoderSettings: Equatable, Sendable {
   /// Picture width in pixels: even, at least 16.
   public var width: Int
   /// Picture height in pixels: even, at least 16.
   public var height: Int
-  /// The rate at which pictures come. x264 spends `bitrate` on this many pictures and ignores their timestamps.
+  /// The rate of the pictures. x264 spends `bitrate` on this many pictures and ignores their timestamps.
   public var frameRate: FrameRate
   public var pixelFormat: PixelFormat
   /// Target in kbit/s.
@@ -77,7 +77,7 @@ public struct EncoderSettings: Equatable, Sendable {
   public var speedPreset: SpeedPreset
   /// Most frames from one key frame to the next; 0 means the frames of two seconds.
   public var keyFrameInterval: Int
-  /// Slices of one picture that are encoded at the same time, each in a thread; 0 for what the size calls for, see
+  /// The number of slices of a picture, each encoded in a thread of its own; 0 for a number that suits the size, see
   /// ``threadCount``.
   public var threads: Int
   /// Further x264 options in the form `name=value:name=value`, as x264enc takes them. See ``X264Encoder/validate(optionString:)``.
@@ -104,11 +104,11 @@ public struct EncoderSettings: Equatable, Sendable {
 }
 
 extension EncoderSettings {
-  /// A thread is busy with so many pixels for some 3 ms, at the standard preset. With several, each picture has more
-  /// slices, which costs bits, and each stream has two threads more for each of them, which costs memory.
+  /// The pixels that a thread encodes in about 3 ms with the default preset. More threads need more slices, which cost
+  /// bits, and memory, because x264 starts two more threads for each.
   private static let pixelsPerThread = 1280 * 360
 
-  /// Threads that the encoder opens with: those asked for, or one for every 460 800 pixels and never more than there are
+  /// The number of encoding threads: `threads`, or one for every 460 800 pixels and never more than there are
   /// processors. A picture of 800×480 has one, 1280×720 two, 1920×1080 four.
   var threadCount: Int {
     guard threads == 0 else { return threads }

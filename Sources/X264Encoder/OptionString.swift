@@ -13,7 +13,7 @@ extension EncoderParameters {
   }
 
   private func apply(option name: String, value: String?) throws(EncoderError) {
-    if let reason = Self.settledElsewhere[String(name.map { $0 == "_" ? "-" : $0 })] {
+    if let reason = Self.optionsSetElsewhere[String(name.map { $0 == "_" ? "-" : $0 })] {
       throw .forbiddenOption(name: name, reason: reason)
     }
     switch x264_param_parse(pointer, name, value) {
@@ -27,8 +27,8 @@ extension EncoderParameters {
     }
   }
 
-  /// Options that would be overridden by a setting without a word, or that other programs take in this place.
-  private static let settledElsewhere = [
+  /// Options that a setting would silently override, or that only the program x264 has.
+  private static let optionsSetElsewhere = [
     "bitrate": "set the bit rate itself",
     "vbv-maxrate": "it follows the bit rate",
     "vbv-bufsize": "it follows the bit rate",
@@ -39,7 +39,7 @@ extension EncoderParameters {
     "colorprim": "the colour primaries are those of the pictures",
     "transfer": "the transfer characteristics are those of the pictures",
     "colormatrix": "the colour matrix is that of the pictures",
-    "log": "whoever takes the messages sets their level",
+    "log": "set the log level itself",
     "preset": "set the speed preset itself",
     "tune": "the tuning is always zerolatency",
     "profile": "the profile is always constrained baseline",

@@ -51,7 +51,7 @@ extension Planes {
 }
 
 extension Plane {
-  /// x264's type for the pixels is not const, but it only reads them.
+  /// x264 takes a pointer to mutable pixels, but only reads them.
   fileprivate func checked(
     rowBytes: Int
   ) throws(EncoderError) -> (pixels: UnsafeMutablePointer<UInt8>, stride: Int32) {

@@ -1,10 +1,10 @@
 import CX264
 
-/// The structures that x264 is called with, at addresses that stay.
+/// The structures that x264 is called with, allocated once.
 final class Scratch {
   let input: UnsafeMutablePointer<x264_picture_t>
   let output: UnsafeMutablePointer<x264_picture_t>
-  /// x264's answer to “what are your parameters?”. Strings in it belong to x264.
+  /// The result of `x264_encoder_parameters`. Strings in it belong to x264.
   let parameters: UnsafeMutablePointer<x264_param_t>
 
   init(pixelFormat: PixelFormat) {

@@ -1,4 +1,4 @@
-/// How much processor time x264 spends to keep quality up. Numbers and nicks are those of the `speed-preset` property
+/// The trade between processor time and quality. Numbers and nicks are those of the `speed-preset` property
 /// of GStreamer's x264enc, so that a setting moves from one element to the other unchanged.
 public enum SpeedPreset: Int32, CaseIterable, Sendable {
   /// x264's own defaults, which are those of `medium`.

@@ -1,9 +1,9 @@
 import CX264
 
-/// What must hold of x264's parameters for a stream that any head unit decodes picture by picture: constrained
-/// baseline, no delay, Annex B with parameter sets before every key frame, at the rate that was agreed.
+/// A condition on x264's parameters, for a stream that any head unit decodes picture by picture: constrained baseline, no
+/// delay, Annex B with parameter sets before every key frame, at the agreed rate.
 ///
-/// Rules look at the parameters and not at option names, so that every spelling x264 knows is caught.
+/// Rules check the parameters and not option names, so that they hold for every spelling that x264 accepts.
 struct StreamRule: Sendable {
   /// Completes the sentence “The option can't be used here: …”.
   let reason: String

@@ -1,10 +1,10 @@
 import CX264
 
-/// What an encoder aims at, as far as that can change while it runs.
+/// The rates of an encoder, which can change while it is open.
 public struct EncoderRates: Equatable, Sendable {
   /// Target in kbit/s.
   public var bitrate: Int
-  /// The rate at which pictures come.
+  /// The rate of the pictures.
   public var frameRate: FrameRate
 
   public init(bitrate: Int, frameRate: FrameRate) {
@@ -13,16 +13,16 @@ public struct EncoderRates: Equatable, Sendable {
   }
 }
 
-/// Rates that change.
+/// Changes of the rates.
 ///
-/// x264 counts pictures and knows no time. So another frame rate is another number of bits for each picture, which it
-/// takes without a key frame, and another distance between key frames, which is counted here. Only the headers are then
-/// outdated, where decoders read the frame rate as a hint: a new encoder, best opened when ``isKeyFrameDue``, mends that.
+/// x264 counts pictures and ignores time. So another frame rate means another number of bits per picture, which x264
+/// accepts without a key frame, and another distance between key frames, which is counted here. Only the frame rate in the
+/// stream's headers, a hint for decoders, is then outdated until a new encoder is opened, best when ``isKeyFrameDue``.
 extension X264Encoder {
   /// Changes the targets from the next picture on, without a key frame.
   ///
   /// - Throws: ``EncoderError/bitrateAboveLevel(requested:limit:)`` or
-  ///   ``EncoderError/frameRateAboveLevel(requested:level:)`` when the stream's headers promise less, and
+  ///   ``EncoderError/frameRateAboveLevel(requested:level:)`` when the stream's level does not allow them, and
   ///   ``EncoderError/invalidBitrate(_:)`` or ``EncoderError/invalidFrameRate(_:)``; the old rates then stay.
   public func setRates(_ rates: EncoderRates) throws(EncoderError) {
     var changed = settings
@@ -39,7 +39,7 @@ extension X264Encoder {
         throw .frameRateAboveLevel(requested: rates.frameRate, level: Int(level.level_idc))
       }
     }
-    // As many bits for a picture as the new rates come to, at the frame rate that x264 was opened with.
+    // The bit rate that gives each picture its bits at the frame rate that x264 was opened with.
     let ratio = settings.frameRate.value / rates.frameRate.value
     let equivalent = Int(max((Double(rates.bitrate) * ratio).rounded(), 1))
     try EncoderSettings.validate(bitrate: equivalent)
@@ -48,7 +48,7 @@ extension X264Encoder {
     self.rates = rates
   }
 
-  /// Pictures from one key frame to the next; x264 has no more of them than it was opened for.
+  /// The pictures from one key frame to the next; no more than x264 was opened with.
   var keyFrameDistance: Int {
     var changed = settings
     changed.frameRate = rates.frameRate
@@ -66,6 +66,6 @@ extension X264Encoder {
 }
 
 extension FrameRate {
-  /// As a number. Only for rates that are valid.
+  /// The rate as a floating-point number, if it is valid.
   fileprivate var value: Double { Double(numerator) / Double(denominator) }
 }

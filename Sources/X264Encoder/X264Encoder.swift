@@ -6,29 +6,29 @@ public struct EncodedAccessUnit {
   public let bytes: UnsafeRawBufferPointer
   /// Whether the picture is an IDR picture; it then begins with its parameter sets.
   public let isKeyFrame: Bool
-  /// What the picture was given to the encoder with.
+  /// The timestamp that was passed with the picture.
   public let timestamp: Int64
 }
 
 /// libx264 for a live stream to a head unit: H.264 constrained baseline, one access unit out for each picture in.
 ///
-/// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts its version into the first access unit as a message of about 700
-/// bytes after the parameter sets; its API has no switch for that.
+/// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts a message of about
+/// 700 bytes with its version into the first access unit, after the parameter sets; its API has no switch for that.
 public final class X264Encoder {
-  /// What it was opened with, and what the stream's headers say.
+  /// The settings that it was opened with, and that the stream's headers describe.
   public let settings: EncoderSettings
-  /// The rates that it aims at now.
+  /// The present target rates.
   public internal(set) var rates: EncoderRates
   let encoder: OpaquePointer
   private let log: EncoderLog
-  /// Kept here so that encoding allocates nothing.
+  /// Allocated once, so that encoding allocates nothing.
   let scratch: Scratch
-  /// Pictures from the last key frame on, this one included.
+  /// The number of pictures since the last key frame, which counts as one.
   private var picturesSinceKeyFrame = 0
 
   /// Opens x264.
   ///
-  /// - Parameter logLevel: messages less serious than this are not even put together.
+  /// - Parameter logLevel: messages below this level are not formatted.
   /// - Throws: ``EncoderError`` when a setting or an option is impossible or x264 does not open.
   public init(
     settings: EncoderSettings, logLevel: LogLevel = .info, log handler: @escaping LogHandler
@@ -40,7 +40,7 @@ public final class X264Encoder {
     parameters.apply(settings)
     log.install(in: parameters.pointer, level: logLevel)
     guard let encoder = cx264_encoder_open(parameters.pointer) else {
-      throw .openFailed(log.lastError ?? "it does not say why.")
+      throw .openFailed(log.lastError ?? "it gives no reason.")
     }
     let scratch = Scratch(pixelFormat: settings.pixelFormat)
     do throws(EncoderError) {
@@ -96,7 +96,7 @@ public final class X264Encoder {
   /// Whether the next picture will be a key frame in any case, as after every interval.
   public var isKeyFrameDue: Bool { picturesSinceKeyFrame >= keyFrameDistance }
 
-  /// Looks at what x264 made of the parameters: it corrects some of them in silence.
+  /// Checks the parameters that x264 uses, since it silently changes some of them.
   private static func verify(
     _ encoder: OpaquePointer, settings: EncoderSettings, using parameters: UnsafeMutablePointer<x264_param_t>
   ) throws(EncoderError) {

@@ -11,14 +11,14 @@ import Testing
     let picture = NoticePicture(text: Self.text, width: width, height: height)
     let ink = try #require(picture.ink)
     let fontSize = try #require(picture.fontSize)
-    // Letters may reach a little out of the box that they are set in.
+    // Glyphs may reach a little beyond the layout's box.
     let overhang = 1 + fontSize / 20
     let margin = width / 20
     #expect(ink.columns.lowerBound >= margin - overhang)
     #expect(ink.columns.lowerBound <= margin + fontSize / 2)
     #expect(ink.columns.upperBound <= width - margin + overhang)
     #expect(ink.rows.count <= height - width / 10)
-    // The box reaches from the tallest accents to the deepest descenders, which the text need not have.
+    // The box includes the tallest accents and the deepest descenders, which the text need not have.
     #expect(abs(ink.rows.lowerBound - (height - ink.rows.upperBound)) <= fontSize / 2)
     #expect(picture.luma.min() == NoticePicture.black && picture.luma.max() == NoticePicture.white)
     #expect(picture.luma.count == picture.lumaStride * height)
@@ -33,7 +33,7 @@ import Testing
     let smaller = try #require(NoticePicture(text: Self.text, width: 400, height: 240).fontSize)
     let size = try #require(picture.fontSize)
     #expect(smaller < size && size < larger)
-    // Without hints on the pixel grid all lengths grow together.
+    // Without hinting, all lengths are proportional.
     let twice = try #require(NoticePicture(text: Self.text, width: 1600, height: 960).fontSize)
     #expect((2 * size...2 * size + 1).contains(twice))
   }

@@ -56,7 +56,7 @@ import X264Encoder
     #expect(units[0].bytes.count * 8 <= bitrate * 750)
   }
 
-  /// A decoder that gets the same parameter set again goes on as it is.
+  /// A decoder that gets the same parameter set again continues.
   @Test(arguments: [SpeedPreset.ultrafast, .superfast, .medium, .slow], ["", "ref=2:qpmin=10:qpmax=40:8x8dct=0"])
   func theStreamHasTheSameSequenceParameterSet(preset: SpeedPreset, options: String) throws {
     let color = ColorDescription(colourPrimaries: 1, transferCharacteristics: 1, matrixCoefficients: 1)

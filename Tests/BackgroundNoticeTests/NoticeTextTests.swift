@@ -13,7 +13,7 @@ import Testing
     #expect(!nameless.contains("  "))
   }
 
-  /// Text that means something to Pango's markup, to printf or to C.
+  /// Text with a meaning in Pango's markup, in printf or in C.
   @Test(arguments: [("<b>A</b>", "A"), ("&lt;", "<"), ("%s%n", ""), ("A\u{0}B", "A")])
   func drawnAsWritten(text: String, misread: String) {
     #expect(picture(text).fontSize != nil)
@@ -67,7 +67,7 @@ import Testing
     // With letters of the same kind: a name a little too long for the font that the height allows is set smaller…
     let name = try #require(picture("Navigations", width: 400, height: 400).ink)
     #expect(name.rows.count < 100)
-    // … while one word that is a whole text is broken.
+    // … while a single long word is broken.
     let word = picture(String(repeating: "n", count: 200), width: 400, height: 400)
     let ink = try #require(word.ink)
     #expect(ink.rows.count > 200)
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func noLineSticksOut() throws {
-    // A letter of this width is what limits the font.
+    // The width of this letter limits the font.
     let ink = try #require(picture("WWWW WW W", width: 16, height: 1000).ink)
     #expect(ink.columns.upperBound <= 16)
   }

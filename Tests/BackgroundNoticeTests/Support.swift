@@ -11,7 +11,7 @@ extension NoticePicture {
   static let black: UInt8 = 16
   static let white: UInt8 = 235
 
-  /// The luma without what pads a row.
+  /// The luma without the padding of the rows.
   var visibleLuma: [UInt8] {
     (0..<height).flatMap { luma[$0 * lumaStride..<$0 * lumaStride + width] }
   }
@@ -20,7 +20,7 @@ extension NoticePicture {
     luma.allSatisfy { $0 == Self.black }
   }
 
-  /// The smallest rectangle around all that is not black; nil when there is nothing.
+  /// The smallest rectangle around all pixels that are not black; nil when all are.
   var ink: PixelBounds? {
     var columns = (first: width, last: -1)
     var rows = (first: height, last: -1)

@@ -2,11 +2,11 @@ import BackgroundNotice
 import TestSupport
 import Testing
 
-/// What is measured on the whole process, so that nothing else may run beside it: `make test` runs these alone.
+/// Measurements of the whole process, so that no other test may run at the same time: `make test` runs these alone.
 @Suite(.serialized) struct BackgroundNoticeWholeProcessTests {
   @Test func drawingLeavesNothing() throws {
     func cycle() { _ = NoticePicture(text: "Some text to draw, Ω and 你好", width: 160, height: 96) }
-    // Cairo keeps up to 256 fonts for the next time.
+    // Cairo caches up to 256 fonts.
     for _ in 0..<100 { cycle() }
     let before = try residentBytes()
     for _ in 0..<300 { cycle() }

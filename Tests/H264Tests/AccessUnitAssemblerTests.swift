@@ -27,7 +27,7 @@ import Testing
     return units
   }
 
-  /// Only the first waits, for the second.
+  /// Only the first one has to wait for the second.
   @Test func messagePerAccessUnit() {
     var assembler = AccessUnitAssembler()
     #expect(assembler.append(Self.units[0]) == [])
@@ -47,7 +47,7 @@ import Testing
     #expect(assemble(messages) == Array(Self.units[..<5]))
   }
 
-  /// As some encoders do it: parameter sets alone, then pictures.
+  /// Parameter sets in a message of their own, as from some encoders.
   @Test func parameterSetsInMessagesOfTheirOwn() {
     let first = Self.sequenceParameterSet + Self.pictureParameterSet
     var assembler = AccessUnitAssembler()
@@ -71,7 +71,7 @@ import Testing
   func randomPieces(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var messages: [[UInt8]] = []
-    // Pieces that begin like an access unit make it believe that messages are whole ones, so the first is none.
+    // So small that none begins like an access unit, after which messages would count as whole access units.
     var rest = (Self.stream + Self.stream)[...]
     while !rest.isEmpty {
       let count = Int.random(in: 1...3, using: &generator) * 3 - 2

@@ -57,7 +57,7 @@ private func summary(_ bytes: [UInt8]) -> AccessUnitSummary {
     #expect(found.firstNALUnit == nil && !found.hasPicture && !found.hasSequenceParameterSet)
   }
 
-  /// Whatever the bytes are, the summary is what the whole list of NAL units says up to the first slice.
+  /// For random bytes, the summary agrees with the list of NAL units up to the first slice.
   @Test func agreesWithTheIteration() {
     var generator = SeededGenerator(seed: 2)
     let alphabet: [UInt8] = [0, 0, 0, 0, 1, 1, 3, 0x09, 0x67, 0x68, 0x65, 0x41, 0x42]

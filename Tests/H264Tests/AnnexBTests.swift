@@ -2,7 +2,7 @@ import H264
 import Testing
 import TestSupport
 
-/// Start codes found the plain way, to check the fast search against.
+/// A simple search for start codes, to compare the fast one with.
 private func unitsByteByByte(_ bytes: [UInt8]) -> [Range<Int>] {
   var starts: [Int] = []
   for index in bytes.indices.dropLast(2) where bytes[index...].starts(with: [0, 0, 1]) { starts.append(index + 3) }

@@ -37,7 +37,7 @@ private func unit(
     #expect(depacketizer.bufferedByteCount == 0)
   }
 
-  /// What SDL's libraries do is told, and understood.
+  /// The early marker bits of SDL's libraries are reported, and the pictures are complete.
   @Test func markerOnEveryFragment() {
     #expect(
       items(RTPVector.fragments.flatMap { $0 }) == [
@@ -106,7 +106,7 @@ private func unit(
         ])
   }
 
-  /// The rest of a NAL unit in pieces is of no use when one is missing.
+  /// Without one of its pieces, the NAL unit is dropped.
   @Test(arguments: 0..<3) func lossOfAFragment(lost: Int) {
     var packets = RTPVector.withOneMarker(RTPVector.fragments)
     packets.remove(at: lost)
@@ -115,7 +115,7 @@ private func unit(
     let found = items(before + packets.flatMap { $0 } + after)
     #expect(found.faults == [.lostPackets(expected: 0x1003 + UInt16(lost), got: 0x1004 + UInt16(lost))])
     #expect(found.accessUnits.map(\.bytes) == [annexB([Self.p]), annexB([Self.p])])
-    // When the end is lost, the loss shows in the packet behind it.
+    // When the last piece is lost, the next packet reveals it.
     #expect(found.accessUnits.map(\.hasLoss) == [false, lost == 2])
   }
 
@@ -170,12 +170,12 @@ private func unit(
     func fragment(_ number: UInt16, _ header: UInt8, hasMarker: Bool = false) -> [UInt8] {
       packet(number, 10, hasMarker: hasMarker, payload: [0x7C, header, 1, 2])
     }
-    // The end of nothing.
+    // A last piece without a first.
     #expect(items(fragment(1, 0x45, hasMarker: true)) == [.fault(.strayFragment(sequenceNumber: 1))])
-    // Another type than the beginning.
+    // Another type than that of the first piece.
     #expect(
       items(fragment(1, 0x85), fragment(2, 0x41, hasMarker: true)) == [.fault(.strayFragment(sequenceNumber: 2))])
-    // A new beginning, or a whole NAL unit, before the end.
+    // A first piece, or a whole NAL unit, before the last piece.
     #expect(
       items(fragment(1, 0x85), fragment(2, 0x81), fragment(3, 0x41, hasMarker: true)) == [
         .fault(.unfinishedNALUnit(type: 5)), unit([[0x61, 1, 2, 1, 2]], 10),
@@ -184,7 +184,7 @@ private func unit(
       items(fragment(1, 0x85), packet(2, 10, payload: Self.p)) == [
         .fault(.unfinishedNALUnit(type: 5)), unit([Self.p], 10),
       ])
-    // Another access unit before the end.
+    // Another access unit before the last piece.
     #expect(
       items(fragment(1, 0x85), packet(2, 20, payload: Self.p)) == [
         .fault(.missingMarker(timestamp: 10)), .fault(.unfinishedNALUnit(type: 5)), unit([Self.p], 20),

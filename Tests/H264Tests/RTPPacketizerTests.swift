@@ -89,7 +89,7 @@ import Testing
     #expect(timestamp(&packetizer, time) != nil)
   }
 
-  /// NAL units of exactly what fits, and one byte less and more, in packets of all small sizes.
+  /// NAL units that just fit, and of one byte less and more, in packets of all small sizes.
   @Test(arguments: 15...40) func sizesAroundTheLimit(packetSize: Int) {
     for size in 1...3 * packetSize {
       var packetizer = RTPPacketizer.test(packetSize: packetSize)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// Delimiters are for the receiver to skip.
+  /// Delimiters are sent; the receiver skips them.
   @Test func everyUnitGoesAsItIs() {
     var packetizer = RTPPacketizer.test()
     let units: [[UInt8]] = [

@@ -1,7 +1,7 @@
 import H264
 import TestSupport
 
-/// The bytes that a sender writes: prefixes and ranges of the access unit in turn.
+/// The bytes that a sender writes: for each packet its prefix, then its range of the access unit.
 func stream(_ packets: RTPPackets, of accessUnit: UnsafeRawBufferPointer) -> [[UInt8]] {
   packets.map { packet in
     withUnsafeTemporaryAllocation(byteCount: RTPPacket.maximumPrefixByteCount, alignment: 1) { prefix in
@@ -27,7 +27,7 @@ extension RTPPacketizer {
 }
 
 extension RTPDepacketizer {
-  /// Everything that comes of the bytes, which arrive in pieces of `pieceSize`.
+  /// All items from the bytes, which arrive in pieces of `pieceSize`.
   mutating func items(of bytes: [UInt8], pieceSize: Int = .max) -> [Item] {
     var items: [Item] = []
     var offset = 0
@@ -51,12 +51,12 @@ extension [RTPDepacketizer.Item] {
   }
 }
 
-/// NAL units behind start codes of four bytes, as the depacketiser writes them.
+/// NAL units after start codes of four bytes, as the depacketizer writes them.
 func annexB(_ units: [[UInt8]]) -> [UInt8] {
   units.flatMap { [0, 0, 0, 1] + $0 }
 }
 
-/// A packet written by hand: version 2, type 96, source 0x11223344.
+/// A packet of the given fields: version 2, type 96, source 0x11223344.
 func packet(
   _ sequenceNumber: UInt16, _ timestamp: UInt32, hasMarker: Bool = true, first: UInt8 = 0x80,
   source: UInt32 = 0x1122_3344, payload: [UInt8]
@@ -66,7 +66,7 @@ func packet(
     + bytes(timestamp) + bytes(source) + payload
 }
 
-/// What SDL's messages of a video service with RTP hold.
+/// The payloads of SDL messages with RTP.
 enum RTPVector {
   static let sps = [UInt8](hex: "67 42 C0 1E DA 02 80 F6 84 00 00 03 00 04 00 00 03 00 F0 3C 58 BA 80")
   static let pps = [UInt8](hex: "68 CE 3C 80")
@@ -94,7 +94,7 @@ enum RTPVector {
     [UInt8](hex: "11 8C 80 E0 10 07 00 00 D6 5F 11 22 33 44 7C 45 00 00"),
   ]
 
-  /// With the marker on the last packet alone, as RFC 6184 has it.
+  /// The marker is on the last packet only, as in RFC 6184.
   static func withOneMarker(_ packets: [[UInt8]]) -> [[UInt8]] {
     packets.enumerated().map { index, packet in
       var packet = packet

@@ -76,7 +76,7 @@ import TestSupport
     #expect(result([Self.keyFrame, Self.slice(1, header: 0x01), Self.slice(1)]) == Self.expected(2))
   }
 
-  /// Real units with bytes changed, cut and exchanged: an answer or none, never a trap.
+  /// Real units with changed and missing bytes never trap.
   @Test func hostileBytes() {
     var generator = SeededGenerator(seed: 5)
     let sets = EncoderSample.all.map {

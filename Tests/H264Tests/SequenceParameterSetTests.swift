@@ -2,7 +2,7 @@ import H264
 import Testing
 import TestSupport
 
-/// A sequence parameter set of a real encoder and what FFmpeg's `trace_headers` reads in it.
+/// A sequence parameter set of a real encoder, with the values that FFmpeg's `trace_headers` prints.
 struct EncoderSample: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var hex: String
@@ -103,7 +103,7 @@ struct EncoderSample: Sendable, CustomTestStringConvertible {
     #expect(set.matrixCoefficients == sample.colour?[2])
   }
 
-  /// Cut anywhere, a parameter set is refused; only what follows its last syntax element may be missing.
+  /// A parameter set truncated before its last syntax element is refused.
   @Test(arguments: EncoderSample.all) func truncated(sample: EncoderSample) throws {
     let whole = try SequenceParameterSet(nalUnit: sample.bytes)
     for length in 0..<sample.bytes.count {
@@ -131,8 +131,8 @@ struct EncoderSample: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Random bytes behind a valid start, and real sets with bytes changed: an answer or an error, never a trap, and
-  /// never a size that no decoder takes.
+  /// Random bytes after a valid start, and real sets with changed bytes: a result or an error, never a trap, and never a
+  /// size that no decoder supports.
   @Test func hostileBytes() {
     var generator = SeededGenerator(seed: 3)
     let samples = EncoderSample.all.map(\.bytes)

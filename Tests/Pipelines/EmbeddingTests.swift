@@ -34,6 +34,8 @@ import Testing
         + [Installation.package.path, "90", headUnit.uri],
       in: folder, testTimeout: 300)
     try program.waitForOutput { $0.contains("sdl-stream-started 800 480\n") ? true : nil }
+    // The scaler converts touches as soon as it makes pictures of the head unit's size.
+    try program.wait(until: { (try? Data(contentsOf: URL(filePath: record)))?.isEmpty == false })
     try headUnit.command("touch begin 0 100 200", "touch end 0 100 200")
     try program.waitForOutput { $0.contains("touch 0 at 50 100\n") ? true : nil }
     let result = program.wait()
@@ -53,6 +55,28 @@ import Testing
     #expect(pictures.whitePixels(of: 0) == 0)
     #expect(pictures.brightness(of: pictures.count - 1, x: 100, y: 200) > 230)
     #expect((1400...1800).contains(pictures.whitePixels(of: pictures.count - 1)), "40×40 pixels")
+  }
+
+  /// The gallery's app that draws in the head unit's size: every picture that arrives has been drawn in its own size.
+  @Test(arguments: ["embedding/resizable.c", "embedding/resizable.py"])
+  func resizableProgram(_ name: String) throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--commands")
+    let program = try Program(
+      ["sh", "-c", "cd \"$1\" && shift && mkdir -p build && \(try command(of: name)) \"$@\"", "sh"]
+        + [Installation.package.path, "120", headUnit.uri],
+      in: folder)
+    try headUnit.waitForOutput("video started, H264 over RAW, 800×480\n")
+    try headUnit.command("resize 480x320")
+    // A head unit refuses the start of a service whose size it has changed meanwhile.
+    try headUnit.waitForOutput("video started, H264 over RAW, 480×320\n")
+    try program.waitForOutput { $0.contains("drawing 480x320\n") ? true : nil }
+    // 810×402 ÷ 1.5 is 540×268.
+    try headUnit.command("resize 810x402 scale 1.5")
+    let result = program.wait()
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output == "drawing 800x480\ndrawing 480x320\ndrawing 540x268\n", "\(result)")
+    let summary = headUnit.waitForEnd()
+    #expect(summary.status == 0 && summary.output.contains("video started, H264 over RAW, 540×268\n"), "\(summary)")
   }
 
   /// The first command of an example's section.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `pipelines/README.md` and the folder hold the same.
+/// `pipelines/README.md` lists the files of its folder, and no others.
 @Suite struct GalleryReadmeTests {
   private static let folder = Installation.package.appending(path: "pipelines")
   private let text: String
@@ -15,12 +15,12 @@ import Testing
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(
           atPath: Self.folder.appending(path: path).path, isDirectory: &isFolder)
-        let isMade = path.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "__pycache__" }
-        return exists && !isFolder.boolValue && !isMade && path != "README.md"
+        let isGenerated = path.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "__pycache__" }
+        return exists && !isFolder.boolValue && !isGenerated && path != "README.md"
       })
   }
 
-  /// What stands in backticks and is a file, or a folder with its slash.
+  /// Names in backticks of files, and of folders with their slash.
   private var names: Set<String> {
     Set(
       text.matches(of: /`([a-z0-9\/-]+(?:\/|\.(?:sh|py|c|html|svg|swift|txt)))`/).map { String($0.1) }
@@ -31,18 +31,18 @@ import Testing
     #expect(files.count > 15)
     for file in files.sorted() {
       let isNamed = names.contains { file == $0 || $0.hasSuffix("/") && file.hasPrefix($0) }
-      #expect(isNamed, "README.md says nothing of \(file)")
+      #expect(isNamed, "README.md does not mention \(file)")
     }
   }
 
   @Test func everyNamedFileExists() {
     for name in names.sorted() {
       let exists = files.contains(name) || name.hasSuffix("/") && files.contains { $0.hasPrefix(name) }
-      #expect(exists, "README.md speaks of \(name)")
+      #expect(exists, "README.md mentions \(name), which does not exist")
     }
     for command in text.matches(of: /(?m)pipelines\/([a-z0-9\/.-]+)/).map({ String($0.1) }) {
       let exists = files.contains(command) || files.contains { $0.hasPrefix("\(command)/") }
-      #expect(exists, "README.md runs \(command)")
+      #expect(exists, "README.md runs \(command), which does not exist")
     }
   }
 

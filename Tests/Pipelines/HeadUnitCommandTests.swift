@@ -21,7 +21,7 @@ import Testing
     return program.wait()
   }
 
-  /// The end of the input, here in the middle of a line, is not the end of the head unit.
+  /// The head unit goes on after the end of its input, here in the middle of a line.
   @Test func answers() throws {
     let result = try headUnit(
       "lvel full\n\nhelp\nphone-call on\n\(String(repeating: "x", count: 5000))\nactivate 1\ncut",
@@ -43,7 +43,7 @@ import Testing
 
   @Test func script() throws {
     let file = folder.url.appending(path: "script.txt")
-    try Data("# Nobody is there.\nat 0: cut # so this does nothing\n".utf8).write(to: file)
+    try Data("# No app is registered.\nat 0: cut # so this has no effect\n".utf8).write(to: file)
     let result = try headUnit("", until: "script", options: "--script", file.path)
     #expect(result.status == 0 && result.output.contains(Self.withoutApp), "\(result)")
     try Data("at 0: cut\n\nat once: cut\n".utf8).write(to: file)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a person sees who asks GStreamer about the plugin, as golden text.
+/// What `gst-inspect-1.0` prints of the plugin, as golden text.
 ///
 /// With SDL_UPDATE_GOLDEN set the texts are written instead of compared.
 @Suite struct InspectTests {
@@ -10,7 +10,7 @@ import Testing
     let folder = try TemporaryFolder()
     let result = try Program.run("gst-inspect-1.0", "--no-colors", name, in: folder)
     #expect(result.status == 0 && result.errors == "")
-    let text = Self.withoutPlaces(result.output)
+    let text = Self.withoutMachineDetails(result.output)
     let golden = Installation.package.appending(path: "Tests/Pipelines/Golden/\(name).txt")
     if ProcessInfo.processInfo.environment["SDL_UPDATE_GOLDEN"] != nil {
       try Data(text.utf8).write(to: golden)
@@ -20,14 +20,24 @@ import Testing
     #expect(difference.isEmpty, "\(difference.map { "\($0)" }.joined(separator: "\n"))")
   }
 
-  /// Without what differs from machine to machine.
-  private static func withoutPlaces(_ text: String) -> String {
+  /// Without addresses and paths, which differ from machine to machine.
+  private static func withoutMachineDetails(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { line in
         line.replacing(/Filename +.*/, with: "Filename …").replacing(/0x[0-9a-f]+/, with: "0x…")
           .replacing(/\ +$/, with: "")
       }
       .joined(separator: "\n")
+  }
+
+  /// The first program after an installation: GStreamer loads all plugins, and writes down what they are.
+  @Test func foundWithoutARegistry() throws {
+    let folder = try TemporaryFolder()
+    let registry = folder.path("new-registry.bin")
+    let result = try Program.run(
+      "gst-inspect-1.0", "--exists", "sdlvideosink", in: folder, environment: ["GST_REGISTRY": registry])
+    #expect(result.status == 0 && result.errors == "", "\(result)")
+    #expect(FileManager.default.fileExists(atPath: registry))
   }
 
   @Test func exportsTwoSymbols() throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The lines of the README, and what they say when something is wrong.
+/// Command lines of the documentation, and the errors that they print.
 @Suite struct LaunchTests {
   private let folder: TemporaryFolder
 
@@ -78,11 +78,11 @@ import Testing
     ("nonsense", "write sdl://HOST:PORT"),
     ("sdl+builtin:unknown", "default, core, generic-hmi, legacy, hostile"),
   ])
-  func badURI(_ uri: String, _ complaint: String) throws {
+  func wrongURI(_ uri: String, _ message: String) throws {
     let result = try folder.launch("videotestsrc ! sdlvideosink uri=\(uri)")
     // 255 when the state change itself fails.
     #expect([1, 255].contains(result.status), "\(result)")
-    #expect(result.errors.contains("ERROR") && result.errors.contains(complaint), "\(result)")
+    #expect(result.errors.contains("ERROR") && result.errors.contains(message), "\(result)")
   }
 
   @Test func optionThatBreaksTheStream() throws {
@@ -90,9 +90,9 @@ import Testing
     #expect(result.status == 255 && result.errors.contains("bframes"), "\(result)")
   }
 
-  /// The car's screen and the app, in either order.
+  /// The head unit and the app start in either order.
   @Test(arguments: [true, false])
-  func carScreen(appIsFirst: Bool) throws {
+  func headUnitElement(appIsFirst: Bool) throws {
     let port = Int.random(in: 20_000..<30_000)
     let app = [
       "gst-launch-1.0", "-m", "videotestsrc", "num-buffers=100", "is-live=true", "!", "sdlvideosink",
@@ -112,7 +112,7 @@ import Testing
     #expect(!screenOutput.contains("sdl-violation"), "\(screenOutput)")
   }
 
-  @Test func interruptEndsPolitely() throws {
+  @Test func interruptStopsTheStream() throws {
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
     let launch = try Program(
       ["gst-launch-1.0", "-e", "-m", "videotestsrc", "is-live=true", "!", "sdlvideosink", "uri=\(headUnit.uri)"],

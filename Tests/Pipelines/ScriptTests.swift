@@ -42,6 +42,12 @@ import Testing
     #expect(headUnit.waitForEnd().status == 0)
   }
 
+  @Test func realHeadUnitWithoutAnAddress() throws {
+    let result = try Program.run(pipelines.appending(path: "real-head-unit.sh").path, in: folder)
+    #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+    #expect(result.errors.hasPrefix("usage: ") && result.errors.contains("real-head-unit.sh HOST[:PORT]"), "\(result)")
+  }
+
   @Test func drive() throws {
     let result = try Program.run(
       "/usr/bin/python3", pipelines.appending(path: "drive.py").path, "--duration", "2", "--source",
@@ -56,7 +62,7 @@ import Testing
     #expect(result.status == 0 && result.output.contains("320×480 to 1280×720"), "\(result)")
   }
 
-  /// Half a minute through all that can happen; the script itself checks what must come of it.
+  /// The script checks the messages and counters itself.
   @Test func timeline() throws {
     let output = folder.path("timeline.svg")
     let result = try Program.run(
@@ -67,8 +73,8 @@ import Testing
   }
 
   private static let programs = [
-    "drive.py", "embedding/embed.py", "encoder.py", "map.py", "preview.py", "resize.py", "statistics.py",
-    "timeline/__main__.py", "two-apps.py",
+    "drive.py", "embedding/embed.py", "embedding/resizable.py", "encoder.py", "map.py", "preview.py", "resize.py",
+    "statistics.py", "timeline/__main__.py", "two-apps.py",
   ]
 
   @Test(arguments: scripts + programs + ["real-head-unit.sh", "web-page.sh"])

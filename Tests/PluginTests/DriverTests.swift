@@ -110,6 +110,9 @@ import Testing
       try harness.headUnit.show(.full)
       harness.pushPicture()
     }
+    // Frames of an earlier stream may be under way until the last one has started.
+    try harness.settle()
+    try harness.wait(forStreamState: "streaming")
     let before = harness.headUnit.record.video.count
     #expect(
       eventually {

@@ -67,17 +67,17 @@ import Testing
   }
 
   @Test func onlyBeforeItStarts() throws {
-    let screen = try CarScreen("script=\(ScriptedScreen.folder)/suspend.txt")
+    let screen = try HeadUnitPipeline("script=\(ScriptedHeadUnit.folder)/suspend.txt")
     screen.source.set("script", "/other")
     #expect(try screen.pipeline.waitForWarning().text.contains("The property script was not changed"))
-    #expect(screen.source["script"] == "\(ScriptedScreen.folder)/suspend.txt")
+    #expect(screen.source["script"] == "\(ScriptedHeadUnit.folder)/suspend.txt")
   }
 
   /// Read anew at each start, and begun from the beginning.
   @Test func eachStartBegins() throws {
     let path = try path(of: "at 0: answer register disallowed")
     defer { unlink(path) }
-    let screen = try CarScreen("script=\(path)")
+    let screen = try HeadUnitPipeline("script=\(path)")
     let first = try RawApp(port: screen.port)
     try first.register()
     #expect(first.isClosed())
@@ -97,7 +97,7 @@ import Testing
     let path = try path(
       of: "on hmi-limited: level background\non hmi-background: level limited\non registered: level limited")
     defer { unlink(path) }
-    let screen = try CarScreen("script=\(path) hmi-level=none")
+    let screen = try HeadUnitPipeline("script=\(path) hmi-level=none")
     let app = try RawApp(port: screen.port)
     try app.register()
     try app.wait(for: .background)

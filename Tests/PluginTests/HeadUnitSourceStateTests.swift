@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func pauseAndPlay() throws {
-    let screen = try CarScreen("screen-size=320x240")
+    let screen = try HeadUnitPipeline("screen-size=320x240")
     let app = try Pipeline(
       "videotestsrc is-live=true pattern=ball ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(screen.uri)")
     try app.play()
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func endOfStreamFromOutside() throws {
-    let screen = try CarScreen()
+    let screen = try HeadUnitPipeline()
     gst_element_send_event(screen.pipeline.element.pointer, gst_event_new_eos())
     try screen.pipeline.waitForEnd()
   }

@@ -9,8 +9,8 @@ import Testing
 
 /// Streams as apps cut them, and what downstream does with them.
 @Suite struct HeadUnitSourceStreamTests {
-  private func screen(_ properties: String = "", output: String = "sync=false") throws -> CarScreen {
-    try CarScreen("screen-size=320x240 formats=\"RAW/H264, RTP/H264\" \(properties)", output: output)
+  private func screen(_ properties: String = "", output: String = "sync=false") throws -> HeadUnitPipeline {
+    try HeadUnitPipeline("screen-size=320x240 formats=\"RAW/H264, RTP/H264\" \(properties)", output: output)
   }
 
   @Test func nalUnitsInMessagesOfTheirOwn() throws {
@@ -115,7 +115,7 @@ import Testing
     #expect(eventually { screen.statistics["frames-in"] == units.count })
     #expect(screen.statistics["frames-dropped-queue-full"] > 100)
     #expect(screen.statistics["frames-queued"] <= 60)
-    var received: [CarScreen.Sample] = []
+    var received: [HeadUnitPipeline.Sample] = []
     while let sample = screen.pull(within: .milliseconds(500)) { received.append(sample) }
     #expect(received.last?.bytes == units.last?.bytes)
     #expect(screen.statistics.areFramesBalanced && screen.statistics["frames-out"] == received.count)

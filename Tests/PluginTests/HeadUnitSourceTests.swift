@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test func picturesArriveAsTheyWere() throws {
-    let screen = try CarScreen(
+    let screen = try HeadUnitPipeline(
       "screen-size=320x240",
       through: "h264parse ! avdec_h264 max-threads=1 ! videoconvert ! video/x-raw,format=I420 !")
     let pipeline = try Pipeline(
@@ -40,7 +40,7 @@ import Testing
 
   @Test func buffersAreWholeAccessUnits() throws {
     let units = try encodedUnits(25)
-    let screen = try CarScreen("screen-size=320x240")
+    let screen = try HeadUnitPipeline("screen-size=320x240")
     let pipeline = try Pipeline(
       "appsrc name=src format=time ! sdlvideosink name=sink sync=false uri=\(screen.uri)")
     let source = try FrameSource(pipeline, caps: EncodedUnit.caps())
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func appsComeAndGo() throws {
-    let screen = try CarScreen("screen-size=320x240")
+    let screen = try HeadUnitPipeline("screen-size=320x240")
     for round in 1...3 {
       let app = try app(screen.uri)
       try app.play()
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test func theHeadUnitComesAndGoes() throws {
-    let screen = try CarScreen("screen-size=320x240")
+    let screen = try HeadUnitPipeline("screen-size=320x240")
     let app = try app(screen.uri)
     try app.play()
     _ = try screen.pull(3)
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test func endOfStreamOnRequest() throws {
-    let screen = try CarScreen("screen-size=320x240 eos-on-disconnect=true")
+    let screen = try HeadUnitPipeline("screen-size=320x240 eos-on-disconnect=true")
     let app = try app(screen.uri)
     try app.play()
     _ = try screen.pull(3)
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func resizeWhileItRuns() throws {
-    let screen = try CarScreen("screen-size=320x240")
+    let screen = try HeadUnitPipeline("screen-size=320x240")
     let app = try Pipeline(
       "videotestsrc is-live=true pattern=ball ! videoconvertscale ! sdlvideosink name=sink uri=\(screen.uri)")
     try app.play()
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test func ratesWhileItRuns() throws {
-    let screen = try CarScreen("screen-size=320x240 max-bitrate=8000")
+    let screen = try HeadUnitPipeline("screen-size=320x240 max-bitrate=8000")
     let app = try app(screen.uri)
     try app.play()
     _ = try screen.pull(2)

@@ -39,13 +39,13 @@ import Testing
 
   /// Whether somebody has taken it.
   @discardableResult
-  private static func send(_ input: Input, to screen: CarScreen) throws -> Bool {
+  private static func send(_ input: Input, to screen: HeadUnitPipeline) throws -> Bool {
     gst_pad_send_event(try screen.source.pad("src"), input.event) != 0
   }
 
   /// An app made by hand, whose pictures, 320×240, are on a display of this size.
-  private static func shown(_ display: String) throws -> (CarScreen, RawApp) {
-    let screen = try CarScreen("screen-size=\(display) scale=1.5")
+  private static func shown(_ display: String) throws -> (HeadUnitPipeline, RawApp) {
+    let screen = try HeadUnitPipeline("screen-size=\(display) scale=1.5")
     let app = try RawApp.streaming(port: screen.port)
     for unit in try encodedUnits(3) { app.video(unit.bytes) }
     _ = try screen.pull(1)
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func nobodyToTouch() throws {
-    let screen = try CarScreen("screen-size=320x240")
+    let screen = try HeadUnitPipeline("screen-size=320x240")
     #expect(try Self.send(.press(1, 1), to: screen) == false)
     let app = try RawApp.active(port: screen.port)
     #expect(try Self.send(.press(1, 1), to: screen) == false)
@@ -122,7 +122,7 @@ import Testing
   /// Display, scale, size of the pictures.
   @Test(arguments: [("320x240", 1.0, 320, 240), ("800x380", 1.5, 532, 252)])
   func markIsUnderTheFinger(display: String, scale: Double, width: Int, height: Int) throws {
-    let screen = try CarScreen(
+    let screen = try HeadUnitPipeline(
       "screen-size=\(display) scale=\(scale)",
       through: "h264parse ! avdec_h264 max-threads=1 ! videoconvert ! video/x-raw,format=GRAY8 !",
       output: "sync=false max-buffers=2 drop=true")

@@ -3,20 +3,13 @@ import Glibc
 import SDLLink
 import Testing
 
+import enum TestSupport.ProcessCounts
 import func TestSupport.residentBytes
 
 @testable import Plugin
 
-/// What is measured on the whole process, so that nothing else may run beside it.
+/// What is measured on the whole process: `make test` gives the suite one of its own.
 @Suite(.serialized) struct HeadUnitSourceWholeProcessTests {
-  private static func entries(_ folder: String) -> Int {
-    guard let directory = opendir(folder) else { return -1 }
-    defer { closedir(directory) }
-    var count = 0
-    while readdir(directory) != nil { count += 1 }
-    return count
-  }
-
   @Test func stateChangesLeaveNothingBehind() throws {
     let screen = try Pipeline("sdlheadunitsrc name=src port=0 screen-size=320x240 ! fakesink sync=false")
     let unit = try encodedUnits(1)[0]
@@ -24,8 +17,8 @@ import func TestSupport.residentBytes
     for cycle in 0..<200 {
       if cycle == 50 {
         resident = try residentBytes()
-        threads = Self.entries("/proc/self/task")
-        descriptors = Self.entries("/proc/self/fd")
+        threads = ProcessCounts.threads
+        descriptors = ProcessCounts.descriptors
       }
       try screen.play()
       let port = try #require(try screen["src"]["current-port"].flatMap { UInt16($0) })
@@ -36,8 +29,8 @@ import func TestSupport.residentBytes
     }
     let growth = try residentBytes() - resident
     #expect(growth < 4 << 20, "\(growth) bytes in 150 cycles")
-    #expect(eventually { Self.entries("/proc/self/task") <= threads })
-    #expect(eventually { Self.entries("/proc/self/fd") <= descriptors })
+    #expect(eventually { ProcessCounts.threads <= threads })
+    #expect(eventually { ProcessCounts.descriptors <= descriptors })
     #expect(try screen["src"].statistics.areFramesBalanced)
   }
 
@@ -45,9 +38,9 @@ import func TestSupport.residentBytes
   @Test func buffersOutliveTheElement() throws {
     let isGone = Monitor(false)
     let unit = try encodedUnits(1)[0]
-    var sample: CarScreen.Sample?
+    var sample: HeadUnitPipeline.Sample?
     do {
-      let screen = try CarScreen("screen-size=320x240")
+      let screen = try HeadUnitPipeline("screen-size=320x240")
       g_object_weak_ref(
         screen.source.object,
         { data, _ in

@@ -3,9 +3,12 @@ import Glibc
 import SDLLink
 import Testing
 
+import enum TestSupport.ProcessCounts
+
 @testable import Plugin
 
-/// Many apps and as many head units in one process, which must be alone in it: threads and descriptors are counted.
+/// Many apps and as many head units in one process, whose threads and descriptors are counted.
+/// `make test` gives the suite a process of its own.
 @Suite(.serialized) struct ManyPairsWholeProcessTests {
   /// An app and the head unit that shows it, over TCP.
   private struct Pair {
@@ -56,16 +59,8 @@ import Testing
         g_thread_pool_stop_unused_threads()
         return g_thread_pool_get_num_unused_threads() == 0
       }
-      threads = Self.entries("/proc/self/task")
-      descriptors = Self.entries("/proc/self/fd")
-    }
-
-    private static func entries(_ folder: String) -> Int {
-      guard let directory = opendir(folder) else { return -1 }
-      defer { closedir(directory) }
-      var count = 0
-      while readdir(directory) != nil { count += 1 }
-      return count
+      threads = ProcessCounts.threads
+      descriptors = ProcessCounts.descriptors
     }
   }
 

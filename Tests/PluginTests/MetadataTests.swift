@@ -2,6 +2,7 @@ import CPluginTypes
 import GStreamerKit
 import SDLMessages
 import Testing
+import X264Encoder
 
 @testable import Plugin
 
@@ -30,10 +31,10 @@ import Testing
     #expect(GStreamer.isReady)
     #expect(String(cString: g_type_name(gst_sdl_video_sink_get_type())) == "GstSdlVideoSink")
     for (type, name) in [
-      (VideoSinkEnums.appType, "GstSdlVideoSinkAppType"),
-      (VideoSinkEnums.connectionState, "GstSdlVideoSinkConnectionState"),
-      (HMILevel.enumeration, "GstSdlHMILevel"),
-      (VideoSinkEnums.speedPreset, "GstSdlVideoSinkSpeedPreset"),
+      (AppType.objectType.type, "GstSdlVideoSinkAppType"),
+      (ConnectionState.objectType.type, "GstSdlVideoSinkConnectionState"),
+      (HMILevel.objectType.type, "GstSdlHMILevel"),
+      (SpeedPreset.objectType.type, "GstSdlVideoSinkSpeedPreset"),
     ] {
       #expect(String(cString: g_type_name(type)) == name)
       #expect(gst_type_is_plugin_api(type, nil) != 0)

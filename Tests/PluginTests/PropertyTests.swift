@@ -65,20 +65,20 @@ import Testing
     let objectClass = UnsafeMutableRawPointer(sink.pointer.pointee.object.object.g_type_instance.g_class)
       .assumingMemoryBound(to: GObjectClass.self)
     var names: Set<String> = []
-    for property in VideoSinkProperty.allCases {
-      let row = property.specification
-      let spec = try #require(g_object_class_find_property(objectClass, row.nameText), "\(row.nameText)")
+    for row in VideoSink.properties.properties {
+      let name = "\(row.name)"
+      let spec = try #require(g_object_class_find_property(objectClass, name), "\(name)")
       let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
       func has(_ flag: UInt32) -> Bool { flags & flag == flag }
       #expect(has(UInt32(G_PARAM_READABLE.rawValue)) && has(UInt32(CGST_PARAM_STATIC_STRINGS)))
-      #expect(has(UInt32(G_PARAM_WRITABLE.rawValue)) == (row.access != .readOnly), "\(row.nameText)")
-      #expect(has(UInt32(CGST_PARAM_MUTABLE_READY)) == (row.access == .mutableReady), "\(row.nameText)")
-      #expect(has(UInt32(CGST_PARAM_MUTABLE_PLAYING)) == (row.access == .mutablePlaying), "\(row.nameText)")
+      #expect(has(UInt32(G_PARAM_WRITABLE.rawValue)) == (row.access != .readOnly), "\(name)")
+      #expect(has(UInt32(CGST_PARAM_MUTABLE_READY)) == (row.access == .mutableReady), "\(name)")
+      #expect(has(UInt32(CGST_PARAM_MUTABLE_PLAYING)) == (row.access == .mutablePlaying), "\(name)")
       #expect(String(cString: g_param_spec_get_nick(spec)).isEmpty == false)
       #expect(String(cString: g_param_spec_get_blurb(spec)).isEmpty == false)
-      names.insert(row.nameText)
+      names.insert(name)
     }
-    #expect(names.count == VideoSinkProperty.allCases.count)
+    #expect(names.count == VideoSink.properties.properties.count)
   }
 
   /// Values that must not change while the element runs; each attempt warns once.

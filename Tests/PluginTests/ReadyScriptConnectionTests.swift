@@ -9,7 +9,7 @@ import Testing
   private static let scaled = "videotestsrc is-live=true pattern=ball ! videoconvertscale"
 
   @Test func resize() throws {
-    let harness = try ScriptedScreen("resize", source: Self.scaled)
+    let harness = try ScriptedHeadUnit("resize", source: Self.scaled)
     let resizes = try (0..<3).map { _ in try harness.app.waitForElementMessage("sdl-resized") }
     #expect(resizes.map { $0["width"] } == ["400", "320", "800"])
     #expect(resizes.map { $0["height"] } == ["240", "192", "480"])
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func partialUpdates() throws {
-    let harness = try ScriptedScreen("partial-updates", source: Self.scaled)
+    let harness = try ScriptedHeadUnit("partial-updates", source: Self.scaled)
     let sink = harness.sink
     #expect(
       eventually { sink.statistics["framerate-target"] == 10 || sink.statistics.fields["framerate-target"] == "10/1" })
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func brokenConnection() throws {
-    let harness = try ScriptedScreen("broken-connection", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("broken-connection", "screen-size=320x240")
     let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
     #expect(news[1]["will-reconnect"] == "true" && news[3]["reason"] == "reconnected")
     // Refused meanwhile.
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func ignitionOff() throws {
-    let harness = try ScriptedScreen("ignition-off", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("ignition-off", "screen-size=320x240")
     let gone = try harness.screen.pipeline.waitForElementMessage("sdl-app-unregistered")
     #expect(gone["reason"] == "ignition-off")
     let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func registration() throws {
-    let harness = try ScriptedScreen("registration", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("registration", "screen-size=320x240")
     let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
     #expect(news[3]["reason"] == "reconnected")
     #expect(harness.screen.statistics["connections"] == 3 && harness.screen.statistics["registrations"] == 2)
@@ -63,14 +63,14 @@ import Testing
   }
 
   @Test func noCapability() throws {
-    let harness = try ScriptedScreen("no-capability", "screen-size=320x240", source: Self.scaled)
+    let harness = try ScriptedHeadUnit("no-capability", "screen-size=320x240", source: Self.scaled)
     try harness.expectStart(width: 320, height: 240)
     #expect(harness.sink.structure("head-unit")?["video-capability"] == nil)
     harness.expectNoViolation()
   }
 
   @Test func touches() throws {
-    let harness = try ScriptedScreen("touches", "screen-size=320x240", sink: "gestures=true synced-panning=false")
+    let harness = try ScriptedHeadUnit("touches", "screen-size=320x240", sink: "gestures=true synced-panning=false")
     let (source, sink) = (harness.screen.source, harness.sink)
     try harness.app.wait(for: "pinch-end") {
       $0.isElement("sdl-gesture") && $0.fields["type"] == "pinch-end" ? true : nil
@@ -88,13 +88,13 @@ import Testing
   }
 
   @Test func distraction() throws {
-    let harness = try ScriptedScreen("distraction", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("distraction", "screen-size=320x240")
     let news = try harness.wait(for: "sdl-driver-distraction", "sdl-driver-distraction")
     #expect(news.map { $0["limited"] } == ["true", "false"] && news[0]["text"] == "Swipe up to dismiss")
   }
 
   @Test func latePlayer() throws {
-    let harness = try ScriptedScreen("late-player", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("late-player", "screen-size=320x240")
     try harness.expectStart()
     let (sent, shown) = (harness.sink.statistics["frames-sent"], harness.screen.statistics["frames-in"])
     #expect(sent > shown + 15)
@@ -106,14 +106,14 @@ import Testing
   }
 
   @Test func heartbeat() throws {
-    let harness = try ScriptedScreen("heartbeat", "screen-size=320x240", sink: "heartbeat-interval=500")
+    let harness = try ScriptedHeadUnit("heartbeat", "screen-size=320x240", sink: "heartbeat-interval=500")
     let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
     #expect(news[1]["reason"]?.contains("heartbeat") == true && news[2]["reason"] == "reconnected", "\(news)")
     harness.expectNoViolation()
   }
 
   @Test func secondaryTransport() throws {
-    let harness = try ScriptedScreen("secondary-transport", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("secondary-transport", "screen-size=320x240")
     _ = try harness.wait(for: "sdl-stream-started")
     _ = try harness.screen.pull(60)
     #expect(harness.sink.statistics["connections"] == 1 && harness.screen.statistics["connections"] == 1)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ReadyScriptTests {
   /// Every file is in one of the tests.
   @Test func allAreTried() throws {
-    let folder = try #require(opendir(ScriptedScreen.folder))
+    let folder = try #require(opendir(ScriptedHeadUnit.folder))
     defer { closedir(folder) }
     var names: Set<String> = []
     while let entry = readdir(folder) {
@@ -23,11 +23,11 @@ import Testing
       "registration", "no-capability", "touches", "distraction", "late-player", "heartbeat", "secondary-transport",
     ]
     #expect(names == Set(tried.map { "\($0).txt" }))
-    for name in names { _ = try HeadUnitScriptFile.read("\(ScriptedScreen.folder)/\(name)") }
+    for name in names { _ = try HeadUnitScriptFile.read("\(ScriptedHeadUnit.folder)/\(name)") }
   }
 
   @Test func suspend() throws {
-    let harness = try ScriptedScreen("suspend", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("suspend", "screen-size=320x240")
     let news = try harness.wait(
       for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
     #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func interruptions() throws {
-    let harness = try ScriptedScreen("interruptions", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("interruptions", "screen-size=320x240")
     let news = try harness.wait(
       for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
     #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func nakLadder() throws {
-    let harness = try ScriptedScreen(
+    let harness = try ScriptedHeadUnit(
       "nak-ladder", "preset=core", source: "videotestsrc is-live=true pattern=ball ! videoconvertscale")
     let refusals = try (0..<2).map { _ in try harness.screen.pipeline.waitForElementMessage("sdl-stream-refused") }
     #expect(refusals.map { $0["rejected"] } == ["videoProtocol", "width, height"])
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func refusalWithoutACause() throws {
-    let harness = try ScriptedScreen("refusal-without-a-cause", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("refusal-without-a-cause", "screen-size=320x240")
     #expect(try harness.app.waitForWarning().isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
     _ = try harness.wait(for: "sdl-stream-started")
     #expect(harness.sink.statistics["stream-start-failures"] == 1 && harness.screen.statistics["stream-refusals"] == 1)
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func silentStart() throws {
-    let harness = try ScriptedScreen("silent-start", "screen-size=320x240", sink: "start-timeout=1000")
+    let harness = try ScriptedHeadUnit("silent-start", "screen-size=320x240", sink: "start-timeout=1000")
     let began = MonotonicClock.now
     #expect(try harness.app.waitForWarning().text.contains("did not answer"))
     _ = try harness.wait(for: "sdl-stream-started")
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func silentEnd() throws {
-    let harness = try ScriptedScreen("silent-end", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("silent-end", "screen-size=320x240")
     let news = try harness.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
     #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted"])
     for _ in 0..<2 { try harness.expectStart() }
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test func oddAcknowledgements() throws {
-    let harness = try ScriptedScreen(
+    let harness = try ScriptedHeadUnit(
       "odd-acknowledgements", "screen-size=320x240",
       source: "videotestsrc is-live=true pattern=ball ! videoconvertscale")
     for _ in 0..<2 { try harness.expectStart(width: 320, height: 240) }
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func ownEnd() throws {
-    let harness = try ScriptedScreen("own-end", "screen-size=320x240")
+    let harness = try ScriptedHeadUnit("own-end", "screen-size=320x240")
     let news = try harness.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
     #expect(news[1]["reason"] == "head-unit")
     let stopped = try harness.screen.pipeline.waitForElementMessage("sdl-stream-stopped")

@@ -1,10 +1,11 @@
+import SDLApp
 import Testing
 
 @testable import Plugin
 
 @Suite struct VideoSinkCountersTests {
   private func isConserved(_ counters: VideoSinkCounters) -> Bool {
-    let dropped = VideoSinkCounters.Drop.allCases.map(counters.dropped).reduce(0, +)
+    let dropped = FrameDropReason.allCases.map(counters.dropped).reduce(0, +)
     return counters.framesIn == counters.framesSent + dropped + counters.framesQueued
   }
 
@@ -17,7 +18,7 @@ import Testing
         counters.sent(byteCount: 100, isKeyFrame: step % 2 == 0, at: .milliseconds(step))
         counters.frameSent()
       } else {
-        counters.frameDropped(VideoSinkCounters.Drop.allCases[step % VideoSinkCounters.Drop.allCases.count])
+        counters.frameDropped(FrameDropReason.allCases[step % FrameDropReason.allCases.count])
       }
       #expect(isConserved(counters) && counters.framesQueued == 0)
     }
@@ -25,7 +26,7 @@ import Testing
   }
 
   @Test func everyReasonHasAFieldOfItsOwn() {
-    let fields = VideoSinkCounters.Drop.allCases.map(\.field)
+    let fields = FrameDropReason.allCases.map(\.field)
     #expect(Set(fields).count == fields.count)
     #expect(fields.allSatisfy { $0.hasPrefix("frames-dropped-") })
   }

@@ -5,11 +5,12 @@ import SDLHeadUnit
 import SDLLink
 import Testing
 
+import enum TestSupport.ProcessCounts
 import func TestSupport.residentBytes
 
 @testable import Plugin
 
-/// What is measured on the whole process, so that nothing else may run beside it: `make test` runs these alone.
+/// What is measured on the whole process: `make test` gives the suite one of its own.
 @Suite(.serialized) struct PluginWholeProcessTests {
   private static let cycles = 1000
   private static let warmUp = 150
@@ -24,7 +25,7 @@ import func TestSupport.residentBytes
     for cycle in 0..<Self.cycles {
       if cycle == Self.warmUp {
         resident = try residentBytes()
-        threads = Self.entries("/proc/self/task")
+        threads = ProcessCounts.threads
       }
       try suspender.suspend(harness)
       try harness.wait(forStreamState: suspender.streamState)
@@ -39,17 +40,9 @@ import func TestSupport.residentBytes
     }
     let growth = try residentBytes() - resident
     #expect(growth < 4 << 20, "\(growth) bytes in \(Self.cycles - Self.warmUp) cycles")
-    #expect(eventually { Self.entries("/proc/self/task") <= threads })
+    #expect(eventually { ProcessCounts.threads <= threads })
     let statistics = try harness.statistics
     #expect(statistics["suspensions"] == Self.cycles && statistics.areFramesConserved)
     #expect(statistics["frames-sent"] >= Self.cycles / 10)
-  }
-
-  private static func entries(_ folder: String) -> Int {
-    guard let directory = opendir(folder) else { return -1 }
-    defer { closedir(directory) }
-    var count = 0
-    while readdir(directory) != nil { count += 1 }
-    return count
   }
 }

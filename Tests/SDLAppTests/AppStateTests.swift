@@ -1,14 +1,14 @@
 import SDLApp
 import Testing
 
-/// HMI level × app state: the sixteen rows that every SDL library for phones has to know.
+/// HMI level × app state: the sixteen rows of the table in SDL-0033.
 @Suite struct AppStateTests {
   struct Row: CustomTestStringConvertible, Sendable {
     var number: Int
     var level: HMILevel
     var appState: AppState
     var opens: Bool
-    /// What a service that is there becomes; nil: it is ended.
+    /// The state of a service that exists already; nil: it is ended.
     var keeps: VideoStreamState? = nil
 
     var testDescription: String { "row \(number): \(level.rawValue), \(appState)" }
@@ -52,7 +52,7 @@ import Testing
     #expect(driver.session.videoState == .stopped)
   }
 
-  /// From a stream, and from one that is suspended; whichever changes first.
+  /// From a stream, and from a suspended one; in either order of the two changes.
   @Test(arguments: rows, [AppState.foreground, .background]) func keeps(row: Row, before: AppState) {
     for appStateComesFirst in [true, false] {
       let driver = AppDriver.streaming()
@@ -131,7 +131,7 @@ import Testing
     #expect(driver.take() == ["• resumed"])
   }
 
-  /// Z8: a new size waits for the app, and then needs a new service.
+  /// Z8: a new size has to wait until the app is back, and then needs a new service.
   @Test func resizesWhileSuspended() {
     let driver = AppDriver.streaming()
     driver.setAppState(.background)
@@ -143,7 +143,7 @@ import Testing
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
   }
 
-  @Test func retryIsForgottenInTheBackground() {
+  @Test func nothingIsTriedInTheBackground() {
     let driver = AppDriver.starting()
     driver.refuseVideo()
     driver.setAppState(.background)

@@ -1,11 +1,11 @@
 import SDLApp
 import Testing
 
-/// What the app learns about the head unit's video.
+/// How the app learns what video the head unit can show.
 @Suite struct CapabilityTests {
   private static func registered(_ change: (inout RegisterAppInterfaceResponse) -> Void = { _ in }) -> AppDriver {
     let driver = AppDriver.registering()
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.acceptRegistration(change)
     return driver
   }
@@ -58,7 +58,7 @@ import Testing
     #expect(driver.take() == ["• capability 800×480"])
   }
 
-  /// The level changes while the refusal is on its way.
+  /// The level changes before the refusal arrives.
   @Test func disallowedInNoneThatIsOver() {
     let driver = Self.registered()
     driver.status(.full, .streamable)
@@ -98,7 +98,7 @@ import Testing
       driver.take() == [
         "• diagnostic", "• no capability, display 640×360", "→ StartService video 800×480 RAW H264",
       ])
-    // Too late is an answer to nothing.
+    // An answer that comes too late is ignored.
     driver.answerCapability()
     #expect(driver.take() == ["• diagnostic"])
   }
@@ -126,10 +126,10 @@ import Testing
   }
 
   @Test func headUnitWithoutVideo() {
-    // SDL Core says so whenever its HMI does not describe itself, although it has a capability.
-    let modest = Self.registered { $0.videoStreaming = false }
-    #expect(modest.failure == nil)
-    #expect(!modest.isClosed)
+    // SDL Core sends false whenever its HMI does not describe itself, although it has a capability.
+    let undescribed = Self.registered { $0.videoStreaming = false }
+    #expect(undescribed.failure == nil)
+    #expect(!undescribed.isClosed)
 
     let textOnly = Self.registered {
       $0.rpcVersion = RPCVersion(4, 4)
@@ -158,7 +158,7 @@ import Testing
     #expect(driver.take().isEmpty)
   }
 
-  /// SDL Core answers with what it had at its start, so that the update is the newer one.
+  /// SDL Core answers with the capability of its start, so that an earlier update is newer.
   @Test func updateOvertakesTheAnswer() {
     let driver = Self.registered()
     driver.updateCapability(Self.update { $0.preferredResolution = ImageResolution(400, 380) })

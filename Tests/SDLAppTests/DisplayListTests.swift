@@ -2,7 +2,7 @@ import SDLApp
 import SDLHeadUnit
 import Testing
 
-/// From what a head unit writes to what it can show: inheritance, duplicates, and what can't be meant.
+/// From a head unit's JSON to its displays: inheritance, duplicates, and impossible values.
 @Suite struct DisplayListTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -10,7 +10,7 @@ import Testing
     var root: String
     /// Additional capabilities.
     var additional: String
-    /// Streams and what holds for them: size, rate, limit, formats, haptics.
+    /// For each display: size of the stream, frame rate, bit rate, formats, haptics.
     var displays: [String]
 
     init(_ name: String, _ root: String, _ additional: String, _ displays: [String]) {
@@ -72,7 +72,7 @@ import Testing
     Row("R26: no size at all", #""preferredFPS":20"#, #"{"scale":1}"#, []),
     Row("the root's copy", big + #","scale":1"#, "{" + big + "}", ["800×480"]),
     Row(
-      "copies that tell other rates", big, "{" + small + #","preferredFPS":10},{"# + small + #","preferredFPS":20}"#,
+      "copies with other rates", big, "{" + small + #","preferredFPS":10},{"# + small + #","preferredFPS":20}"#,
       ["800×480", "400×240, 10 fps"]),
     Row(
       "another diagonal", big, "{" + big + #","diagonalScreenSize":5},{"# + big + #","diagonalScreenSize":6}"#,
@@ -118,7 +118,7 @@ import Testing
     #expect(displays.map(\.scale) == [1, 1, 1, 1, 1, 1, 1.5, 2])
     #expect(displays.allSatisfy { $0.frameRate == 15 && $0.maximumBitrate == 20_000 })
     #expect(displays.allSatisfy { $0.formats?.count == 5 && $0.formats?.first == .rawH264 })
-    // C2 says no for itself.
+    // C2 has a false of its own.
     #expect(displays.map(\.takesHapticData) == [true, true, false, true, true, true, true, true])
   }
 
@@ -139,8 +139,8 @@ import Testing
     let capability = try Self.capability(#""preferredFPS":20,"scale":2,"hapticSpatialDataSupported":true"#, "{}")
     let displays = VideoDisplay.displays(of: capability, screen: VideoSize(800, 480))
     #expect(displays.map(Self.text) == ["800×480, 20 fps, haptics"])
-    let told = try Self.capability(Self.small, "")
-    #expect(VideoDisplay.displays(of: told, screen: VideoSize(800, 480)).map(Self.text) == ["400×240"])
+    let sized = try Self.capability(Self.small, "")
+    #expect(VideoDisplay.displays(of: sized, screen: VideoSize(800, 480)).map(Self.text) == ["400×240"])
   }
 
   /// 5000 entries, all different, or all the same. The specification allows a hundred.
@@ -149,7 +149,7 @@ import Testing
     let capability = try Self.capability(Self.big, entries.joined(separator: ","))
     #expect(capability.unreadCapabilityCount == 4900)
     #expect(VideoDisplay.displays(of: capability).count == (isVaried ? 101 : 2))
-    // Also when it comes from elsewhere.
+    // Also for a capability that was not read from JSON.
     var entry = VideoStreamingCapability()
     entry.preferredResolution = ImageResolution(640, 480)
     var huge = capability
@@ -167,31 +167,31 @@ import Testing
     VideoDisplay(size: $0)
   }
 
-  @Test func firstSurvivorStreams() {
+  @Test func firstAcceptedDisplayStreams() {
     let choice = VideoChoice(Self.displays, reasons: [0: "too large", 7: "unknown", -1: "unknown"])
-    #expect(choice.survivors.compactMap(\.streamSize) == [VideoSize(400, 240), VideoSize(800, 480)])
+    #expect(choice.acceptedDisplays.compactMap(\.streamSize) == [VideoSize(400, 240), VideoSize(800, 480)])
     #expect(choice.rejections.map(\.description) == ["800×480: too large"])
-    #expect(!choice.isHopeless && choice.objection == nil)
+    #expect(!choice.supportsNone && choice.rejectionReason == nil)
     // Of two displays for the same pictures one is left.
-    #expect(choice.accepts(VideoSize(800, 480)) && !choice.accepts(VideoSize(640, 480)))
+    #expect(choice.sizes.contains(VideoSize(800, 480)) && !choice.sizes.contains(VideoSize(640, 480)))
     #expect(choice.display(streaming: VideoSize(800, 480)) == Self.displays[2])
   }
 
-  @Test func nothingSurvives() {
+  @Test func nothingIsAccepted() {
     let choice = VideoChoice(Self.displays, reasons: [0: "a", 1: "b", 2: "c"])
-    #expect(choice.isHopeless && !choice.accepts(VideoSize(800, 480)))
-    let objection = choice.objection ?? ""
-    #expect(objection.hasSuffix(" 800×480: a; 400×240: b; 800×480: c."), "\(objection)")
+    #expect(choice.supportsNone && choice.sizes.isEmpty)
+    let reason = choice.rejectionReason ?? ""
+    #expect(reason.hasSuffix(" 800×480: a; 400×240: b; 800×480: c."), "\(reason)")
   }
 
   @Test func nothingIsKnown() {
     let choice = VideoChoice([])
-    #expect(!choice.isHopeless && choice.accepts(VideoSize(1, 1)) && choice.objection == nil)
+    #expect(!choice.supportsNone && choice.rejectionReason == nil)
   }
 
-  @Test func longObjection() {
+  @Test func longRejectionReason() {
     let displays = (100..<300).map { VideoDisplay(size: VideoSize($0, 480)) }
     let reasons = Dictionary(uniqueKeysWithValues: displays.indices.map { ($0, "no") })
-    #expect(VideoChoice(displays, reasons: reasons).objection?.hasSuffix("; and 100 more.") == true)
+    #expect(VideoChoice(displays, reasons: reasons).rejectionReason?.hasSuffix("; and 100 more.") == true)
   }
 }

@@ -1,7 +1,7 @@
 import SDLApp
 import Testing
 
-/// Three layers, merged from scratch (rows E of the acceptance cases).
+/// Defaults, preferences and limits together (rows E of the acceptance cases).
 @Suite struct EncoderTargetsTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var id: String
@@ -17,7 +17,7 @@ import Testing
 
     var targets: EncoderTargets {
       EncoderTargets(
-        wish: EncoderPreferences(
+        preferences: EncoderPreferences(
           bitrate: app.bitrate, frameRate: app.frameRate.flatMap { Fraction($0) }, automaticBitrate: policy),
         limits: EncoderLimits(
           maximumBitrate: headUnit.bitrate, preferredFrameRate: headUnit.frameRate, largestPicture: largest),
@@ -87,22 +87,22 @@ import Testing
   }
 
   /// E11: the numbers of the warning, and when there is one.
-  @Test func doubtNamesItsNumbers() throws {
+  @Test func implausibleBitrateHasItsNumbers() throws {
     var row = Row(id: "E11", headUnit: (400_000, 30), policy: .headUnitMaximum, expected: (1824, 30))
-    let doubt = try #require(row.targets.doubt)
-    #expect(doubt.announced == 400_000 && doubt.uncompressed == 109_440 && doubt.isConsequential)
+    let bitrate = try #require(row.targets.implausibleBitrate)
+    #expect(bitrate.announced == 400_000 && bitrate.uncompressed == 109_440 && bitrate.isConsequential)
     row.policy = .defaultCapped
-    #expect(row.targets.doubt?.isConsequential == false)
+    #expect(row.targets.implausibleBitrate?.isConsequential == false)
     row.policy = .headUnitMaximum
     row.app.bitrate = 500_000
-    #expect(row.targets.doubt?.isConsequential == false)
+    #expect(row.targets.implausibleBitrate?.isConsequential == false)
     row.headUnit.bitrate = 20_000
-    #expect(row.targets.doubt == nil)
+    #expect(row.targets.implausibleBitrate == nil)
     row.headUnit.bitrate = nil
-    #expect(row.targets.doubt == nil)
+    #expect(row.targets.implausibleBitrate == nil)
   }
 
-  /// E13: nothing of a former head unit, or of a former limit, is left.
+  /// E13: nothing of a former head unit, or of a former limit, remains.
   @Test(arguments: BitratePolicy.allCases) func e13(policy: BitratePolicy) {
     let none = EncoderTargets(size: VideoSize(800, 380))
     var row = Row(id: "E13", headUnit: (2000, 30), policy: policy, expected: (0, 0))
@@ -121,8 +121,8 @@ import Testing
     (Fraction(2_147_483_647), 2_147_483_647, Fraction(240)),
     (Fraction(1, 2_147_483_647), nil, Fraction(1, 2_147_483_647)),
   ])
-  func fractions(wish: Fraction?, announced: Int?, expected: Fraction?) {
-    #expect(EncoderTargets.frameRate(wish: wish, announced: announced) == expected)
+  func fractions(preferred: Fraction?, announced: Int?, expected: Fraction?) {
+    #expect(EncoderTargets.frameRate(preferred: preferred, announced: announced) == expected)
   }
 
   @Test func impossibleFractions() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDLApp
 
-/// What fingers mean (rows T of the acceptance cases).
+/// Gestures from touches (rows T of the acceptance cases).
 @Suite struct GestureTests {
   enum Step: Sendable {
     case down(Int, Double, Double)
@@ -134,11 +134,11 @@ import Testing
     #expect(input.advance(to: .seconds(1)) == [])
   }
 
-  /// A touch input with its clock.
+  /// A ``TouchInput`` with a clock.
   private struct Bench {
     var input = TouchInput()
     var now = Duration.zero
-    /// With the time in milliseconds before them.
+    /// Each with the time before it, in milliseconds.
     var gestures: [String] = []
 
     init() {
@@ -199,6 +199,6 @@ extension Gesture {
 }
 
 extension TouchPosition {
-  /// Of whole numbers.
+  /// Coordinates rounded to whole numbers.
   fileprivate var text: String { "(\(Int(x)),\(Int(y)))" }
 }

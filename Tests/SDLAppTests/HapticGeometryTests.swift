@@ -24,7 +24,7 @@ import Testing
     Row(id: "scale 1", display: (800, 480), scale: 1, given: [0, 0, 800, 480], expected: [0, 0, 800, 480]),
     Row(id: "no scale", display: (800, 480), scale: nil, given: [1, 2, 3, 4], expected: [1, 2, 3, 4]),
     Row(id: "scale 2", display: (960, 600), scale: 2, given: [1, 2, 3, 4], expected: [2, 4, 6, 8]),
-    // The pictures are 532×252: the whole of them is the whole of the display.
+    // The pictures are 532×252, and fill the display.
     Row(id: "S2", display: (800, 380), scale: 1.5, given: [0, 0, 532, 252], expected: [0, 0, 800, 380]),
     Row(
       id: "half of S2", display: (800, 380), scale: 1.5, given: [266, 126, 266, 126], expected: [400, 190, 400, 190]),
@@ -52,7 +52,7 @@ import Testing
     #expect(!geometry.takesHapticRectangles)
   }
 
-  /// That of the size in use; an additional one inherits from the root.
+  /// The flag of the display in use; an additional one inherits it.
   @Test(
     arguments: [
       (nil, nil, false, false), (true, nil, true, true), (true, false, true, false), (false, true, false, true),

@@ -1,13 +1,13 @@
 import SDLApp
 import Testing
 
-/// When which rectangles are sent (rows T of the acceptance cases).
+/// When rectangles are sent, and which (rows T of the acceptance cases).
 @Suite struct HapticTests {
-  private static let full = "• status FULL STREAMABLE"
-  private static let limited = "• status LIMITED STREAMABLE"
-  private static let request = "→ SendHapticData request"
+  static let full = "• status FULL STREAMABLE"
+  static let limited = "• status LIMITED STREAMABLE"
+  static let request = "→ SendHapticData request"
 
-  private static func capability(
+  static func capability(
     _ width: Int = 800, _ height: Int = 480, isSupported: Bool? = true
   ) -> VideoStreamingCapability {
     var capability = AppDriver.capability
@@ -17,10 +17,10 @@ import Testing
   }
 
   /// In FULL, with the service acknowledged.
-  private static func streaming(_ capability: VideoStreamingCapability = capability()) -> AppDriver {
-    let driver = AppDriver.ready(wish: nil)
+  static func streaming(_ capability: VideoStreamingCapability = capability()) -> AppDriver {
+    let driver = AppDriver.ready(request: nil)
     driver.updateCapability(capability)
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
     _ = driver.take()
@@ -28,20 +28,20 @@ import Testing
   }
 
   /// Squares in the pictures, one for each left edge.
-  private static func list(_ edges: [Double], pictureSize: VideoSize? = nil) -> HapticRectangleList {
+  static func list(_ edges: [Double], pictureSize: VideoSize? = nil) -> HapticRectangleList {
     HapticRectangleList(
       edges.map { HapticRectangle(id: 0, x: $0, y: 0, width: 10, height: 10) }, pictureSize: pictureSize)
   }
 
   /// The left edges that were sent, request by request.
-  private static func sent(_ driver: AppDriver) throws -> [[Double]] {
+  static func sent(_ driver: AppDriver) throws -> [[Double]] {
     defer { _ = driver.take() }
     return try driver.frames.filter { $0.header.frameType != .control }.map { try RPCMessage(payload: $0.payload) }
       .filter { $0.function == .sendHapticData }
       .map { SendHapticData(json: $0.parameters).rectangles.map(\.x) }
   }
 
-  private static func answer(_ driver: AppDriver, _ code: ResultCode = .success) {
+  static func answer(_ driver: AppDriver, _ code: ResultCode = .success) {
     driver.respond(.sendHapticData, RPCResult(success: code == .success, resultCode: code).json)
   }
 
@@ -75,7 +75,7 @@ import Testing
     #expect(try Self.sent(driver) == [])
     Self.answer(driver)
     #expect(try Self.sent(driver) == [[50]])
-    // Back to what is already there.
+    // Back to the list that the head unit has.
     driver.setHapticRectangles(Self.list([3]))
     driver.setHapticRectangles(Self.list([50]))
     Self.answer(driver)
@@ -83,7 +83,7 @@ import Testing
     #expect(driver.take() == [])
   }
 
-  /// A head unit that answers at once is not asked more often than ten times in a second.
+  /// At most ten requests per second, also if the head unit answers at once.
   @Test func noFlood() throws {
     let driver = Self.streaming()
     var count = 0
@@ -115,16 +115,16 @@ import Testing
     #expect(String(decoding: message.parameters.serialized, as: UTF8.self) == #"{"hapticRectData":[]}"#)
     Self.answer(driver)
     _ = driver.take()
-    // Said once, it holds for every picture.
+    // Once cleared, the list stays empty for every picture.
     driver.setVideoRequest(nil)
     driver.control(.endServiceACK, .video)
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.acknowledgeVideo()
     driver.wait(.seconds(1))
     #expect(!driver.take().contains(Self.request))
   }
 
-  /// The head unit may remember what an earlier app has left.
+  /// The head unit may still have the list of an earlier app.
   @Test("T15: an empty list clears, also as the first") func emptyFirstList() throws {
     let driver = Self.streaming()
     #expect(driver.take() == [])
@@ -142,7 +142,7 @@ import Testing
     update.scale = 1.25
     driver.updateCapability(update)
     driver.wait(.seconds(1))
-    // The old service is still the old one.
+    // The old service still runs.
     #expect(try Self.sent(driver) == [])
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(1024, 576)))
     driver.control(.endServiceACK, .video)
@@ -151,7 +151,7 @@ import Testing
     #expect(try Self.sent(driver) == [[12.5]])
   }
 
-  /// The display may change under a stream that need not.
+  /// The display may change while the stream stays the same.
   @Test("T16: another scale sends them again") func anotherScaleSendsThemAgain() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
@@ -165,7 +165,7 @@ import Testing
     #expect(try Self.sent(driver) == [[20]])
   }
 
-  /// The same rectangles on the same display, but the head unit may have forgotten.
+  /// The same rectangles on the same display, but the head unit may have dropped them with the service.
   @Test("T16: a new service sends them again") func newServiceSendsThemAgain() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
@@ -194,7 +194,7 @@ import Testing
     driver.wait(.seconds(1))
     #expect(driver.take() == [])
     driver.setHapticRectangles(Self.list([30]))
-    // Until the head unit changes its mind.
+    // Until an update sets the flag.
     driver.updateCapability(Self.capability())
     #expect(try Self.sent(driver) == [[30]])
   }
@@ -203,7 +203,7 @@ import Testing
     let driver = AppDriver.registering()
     driver.acceptRegistration()
     driver.respond(.getSystemCapability, RPCResult(success: false, resultCode: .dataNotAvailable).json)
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.setHapticRectangles(Self.list([10]))
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
@@ -211,10 +211,10 @@ import Testing
   }
 
   @Test func keptUntilFull() throws {
-    let driver = AppDriver.ready(wish: nil)
+    let driver = AppDriver.ready(request: nil)
     driver.updateCapability(Self.capability())
     driver.setHapticRectangles(Self.list([10]))
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.limited, .streamable)
     driver.acknowledgeVideo()
     driver.setHapticRectangles(Self.list([20]))
@@ -238,68 +238,6 @@ import Testing
     #expect(try Self.sent(driver) == [])
     driver.acknowledgeVideo()
     #expect(try Self.sent(driver) == [[10]])
-  }
-
-  /// The list is at fault, so the next one gets its chance; the app is told once.
-  @Test(arguments: [ResultCode.invalidData, .genericError])
-  func refusedList(code: ResultCode) throws {
-    let driver = Self.streaming()
-    driver.setHapticRectangles(Self.list([10]))
-    _ = driver.take()
-    Self.answer(driver, code)
-    #expect(driver.take() == ["• diagnostic", "• haptic rectangles refused \(code.rawValue)"])
-    driver.wait(.seconds(1))
-    driver.status(.full, .streamable)
-    #expect(driver.take() == [Self.full])
-    driver.setHapticRectangles(Self.list([20]))
-    #expect(try Self.sent(driver) == [[20]])
-    Self.answer(driver, code)
-    #expect(driver.take() == ["• diagnostic"])
-  }
-
-  /// The request is not allowed, until something changes that may allow it.
-  @Test(arguments: [ResultCode.disallowed, .userDisallowed, .unsupportedRequest, .unsupportedResource])
-  func refusedRequest(code: ResultCode) throws {
-    let driver = Self.streaming()
-    driver.setHapticRectangles(Self.list([10]))
-    _ = driver.take()
-    Self.answer(driver, code)
-    #expect(driver.take() == ["• diagnostic", "• haptic rectangles refused \(code.rawValue)"])
-    driver.wait(.seconds(1))
-    driver.setHapticRectangles(Self.list([20]))
-    #expect(driver.take() == [])
-    driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: [:]).json)
-    #expect(try Self.sent(driver) == [[20]])
-    Self.answer(driver, code)
-    #expect(driver.take() == ["• diagnostic"])
-    driver.wait(.seconds(1))
-    driver.status(.limited, .streamable)
-    driver.status(.full, .streamable)
-    #expect(try Self.sent(driver) == [[20]])
-  }
-
-  /// The level changes while the request is on its way: nothing is wrong, and it is repeated in FULL.
-  @Test func refusedOutOfFull() throws {
-    let driver = Self.streaming()
-    driver.setHapticRectangles(Self.list([10]))
-    driver.status(.limited, .streamable)
-    _ = driver.take()
-    Self.answer(driver, .disallowed)
-    #expect(driver.take() == ["• diagnostic"])
-    driver.wait(.seconds(1))
-    driver.status(.full, .streamable)
-    #expect(try Self.sent(driver) == [[10]])
-  }
-
-  @Test func unanswered() throws {
-    let driver = Self.streaming()
-    driver.setHapticRectangles(Self.list([10]))
-    driver.setHapticRectangles(Self.list([20]))
-    _ = driver.take()
-    driver.wait(.milliseconds(11_999))
-    #expect(driver.take() == [])
-    driver.wait(.milliseconds(1))
-    #expect(driver.take() == ["• diagnostic", Self.request])
   }
 
   @Test func nothingAfterTheEnd() {

@@ -32,7 +32,7 @@ import Testing
       #expect(driver.take() == ["→ Heartbeat"])
       driver.control(.heartbeatACK, .control)
     }
-    // Any other frame is a sign of life too.
+    // Any other frame counts as an answer too.
     driver.wait(.milliseconds(4999))
     driver.notify(.onHashChange, [:])
     driver.wait(.milliseconds(4999))
@@ -48,7 +48,7 @@ import Testing
     #expect(driver.failure == .heartbeatLost)
   }
 
-  /// A request and the heartbeat are due at the same moment: nothing goes out behind the end.
+  /// A request and the heartbeat expire at the same moment: nothing is sent after the end.
   @Test func dueTogetherWithATimeOut() {
     var configuration = Self.configuration(.seconds(4))
     configuration.requestTimeout = .seconds(4)

@@ -2,12 +2,12 @@ import SDLApp
 import SDLHeadUnit
 import Testing
 
-/// Both machines, joined; head units of all kinds.
+/// App and emulated head unit joined, with head units of all kinds.
 @Suite struct JoinedHeadUnitTests {
   @Test(arguments: JoinedSessions.seeds) func legacyHeadUnit(seed: UInt64) {
     let sessions = JoinedSessions(JoinedSessions.configuration(.legacy), seed: seed)
     sessions.connect()
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(200))
     #expect(
       sessions.take() == [
@@ -49,7 +49,7 @@ import Testing
       $0.behaviour.policyUpdateSize = 140_000
     }
     let sessions = JoinedSessions(configuration, seed: seed)
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.connect()
     #expect(sessions.app.videoGrant != nil)
     _ = sessions.take()
@@ -64,12 +64,14 @@ import Testing
     noSession.wait(.seconds(10))
     #expect(noSession.failure == .unanswered(request: "StartService"))
 
-    let noRegistration = JoinedSessions(JoinedSessions.configuration { $0.behaviour.registration = .silence }, seed: seed)
+    let noRegistration = JoinedSessions(
+      JoinedSessions.configuration { $0.behaviour.registration = .silence }, seed: seed)
     noRegistration.connect()
     noRegistration.wait(.seconds(12))
     #expect(noRegistration.failure == .unanswered(request: "RegisterAppInterface"))
 
-    let noEnd = JoinedSessions.streaming(JoinedSessions.configuration { $0.behaviour.serviceEnd = .silence }, seed: seed)
+    let noEnd = JoinedSessions.streaming(
+      JoinedSessions.configuration { $0.behaviour.serviceEnd = .silence }, seed: seed)
     noEnd.finish()
     #expect(!noEnd.isClosedByApp)
     noEnd.wait(.seconds(1))
@@ -78,7 +80,9 @@ import Testing
   }
 
   @Test(arguments: JoinedSessions.seeds) func refusedRegistration(seed: UInt64) {
-    let configuration = JoinedSessions.configuration { $0.behaviour.registration = .result(.disallowed, success: false) }
+    let configuration = JoinedSessions.configuration {
+      $0.behaviour.registration = .result(.disallowed, success: false)
+    }
     let sessions = JoinedSessions(configuration, seed: seed)
     sessions.connect()
     #expect(sessions.failure == .registrationRefused(resultCode: "DISALLOWED", info: nil))
@@ -91,7 +95,7 @@ import Testing
     app.heartbeatInterval = .seconds(3)
     let sessions = JoinedSessions(JoinedSessions.configuration(), app: app, seed: seed)
     sessions.connect()
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.seconds(60))
     #expect(sessions.failure == nil)
     #expect(sessions.app.videoGrant != nil)
@@ -99,21 +103,24 @@ import Testing
     #expect(lines.filter { $0 == "→ Heartbeat" }.count == 20 - 1)
     #expect(lines.filter { $0 == "← HeartbeatACK control" }.count == 20 - 1)
 
-    let pinging = JoinedSessions(JoinedSessions.configuration { $0.behaviour.heartbeat = .pings(every: .seconds(2)) }, seed: seed)
+    let pinging = JoinedSessions(
+      JoinedSessions.configuration { $0.behaviour.heartbeat = .pings(every: .seconds(2)) }, seed: seed)
     pinging.connect()
     pinging.wait(.seconds(21))
     let answers = pinging.take().filter { $0 == "→ HeartbeatACK control" }
     #expect(answers.count == 10)
     #expect(pinging.violations.isEmpty)
 
-    let silent = JoinedSessions(JoinedSessions.configuration { $0.behaviour.heartbeat = .silence }, app: app, seed: seed)
+    let silent = JoinedSessions(
+      JoinedSessions.configuration { $0.behaviour.heartbeat = .silence }, app: app, seed: seed)
     silent.connect()
     silent.wait(.seconds(60))
     #expect(silent.failure == .heartbeatLost)
   }
 
-  @Test(arguments: JoinedSessions.seeds, UnregisteredReason.allCases) func unregistered(seed: UInt64, reason: UnregisteredReason)
-  {
+  @Test(arguments: JoinedSessions.seeds, UnregisteredReason.allCases) func unregistered(
+    seed: UInt64, reason: UnregisteredReason
+  ) {
     let sessions = JoinedSessions.streaming(JoinedSessions.configuration(), seed: seed)
     sessions.headUnitDoes { $0.unregisterApp(reason, now: $1) }
     #expect(sessions.failure == .unregistered(reason: reason.rawValue))

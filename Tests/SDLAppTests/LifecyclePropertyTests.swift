@@ -3,11 +3,11 @@ import Testing
 @testable import SDLApp
 import TestSupport
 
-/// Random orders of everything that can happen. ``AppInvariants`` looks at every step; here is what must come of it.
+/// Random sequences of everything that can happen. ``AppInvariants`` checks every step, these tests check the outcome.
 @Suite struct LifecyclePropertyTests {
   private static let sizes = [VideoSize(800, 480), VideoSize(400, 380), VideoSize(532, 252)]
 
-  /// A head unit without manners: answers late, twice, to nothing, and ends what it likes.
+  /// A faulty head unit: answers late, twice or without a request, and ends services at random.
   private static func disturb(_ driver: AppDriver, _ random: inout SeededGenerator) {
     switch Int.random(in: 0..<24, using: &random) {
     case 0, 1, 2:
@@ -49,7 +49,7 @@ import TestSupport
     case 15, 16: driver.setAppState(AppState.allCases.randomElement(using: &random) ?? .foreground)
     default: driver.wait(.milliseconds(Int.random(in: 1...6000, using: &random)))
     }
-    // Long enough for deadlines to meet answers, short enough for answers to meet each other.
+    // Long enough for deadlines to pass before answers, short enough for answers to cross.
     if Int.random(in: 0..<4, using: &random) == 0 {
       driver.wait(.milliseconds(Int.random(in: 0...1200, using: &random)))
     }
@@ -67,10 +67,10 @@ import TestSupport
     driver.notify(.onTouchEvent, OnTouchEvent(kind: kind, fingers: fingers).json)
   }
 
-  /// Plays a polite head unit until the stream stands, or ten rounds have passed.
+  /// Plays a head unit without faults until the app streams, or ten rounds have passed.
   private static func settle(_ driver: AppDriver) {
     _ = driver.take()
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.setAppState(.foreground)
     driver.status(.none, .notStreamable)
     driver.status(.full, .streamable)
@@ -93,7 +93,7 @@ import TestSupport
     #expect(driver.isStreaming)
   }
 
-  /// The end comes at a random moment, in a random way; afterwards nothing moves.
+  /// The session ends at a random moment, in a random way; nothing happens afterwards.
   @Test(arguments: 1...200) func sessionsEndOnce(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var configuration = AppDriver.configuration
@@ -122,7 +122,7 @@ import TestSupport
     #expect(driver.session.nextDeadline == nil)
   }
 
-  /// Status every 10 ms for 5 s, under every pace of the head unit's answers.
+  /// A status every 10 ms for 5 s, with fast and slow answers of the head unit.
   @Test(arguments: 1...20) func flapping(pace: Int) {
     let driver = AppDriver.ready()
     var answers: [(due: Duration, control: ControlFrame)] = []

@@ -1,7 +1,7 @@
 import SDLApp
 import Testing
 
-/// The first request, its answers, and what they mean for all later frames.
+/// The first request, its answers, and the version of all later frames.
 @Suite struct NegotiationTests {
   private static func connected(_ change: (inout AppSession.Configuration) -> Void = { _ in }) -> AppDriver {
     var configuration = AppDriver.configuration
@@ -55,7 +55,7 @@ import Testing
 
     driver.acceptRegistration { $0.rpcVersion = RPCVersion(4, 4) }
     #expect(driver.headUnit?.protocolVersion == input.negotiated)
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
     let start = try #require(driver.frames.last)
     #expect(start.header.version == input.header)

@@ -1,7 +1,7 @@
 import SDLApp
 import Testing
 
-/// What a head unit may send besides what it should.
+/// Unusual messages of head units.
 @Suite struct OddHeadUnitTests {
   @Test func statusOfOtherWindows() {
     let driver = AppDriver.streaming()
@@ -55,7 +55,7 @@ import Testing
     #expect(driver.take() == ["• diagnostic", "• diagnostic", "• diagnostic"])
   }
 
-  /// An answer of another function does not end the request that has its number.
+  /// A response with the right correlation id but another function does not answer the request.
   @Test func answerOfAnotherFunction() {
     let driver = AppDriver.registering()
     driver.send(

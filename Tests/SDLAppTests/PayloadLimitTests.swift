@@ -1,7 +1,7 @@
 import SDLApp
 import Testing
 
-/// The grant's largest payload: right whether the head unit means payloads or whole frames, sane whatever it says.
+/// The largest payload in the grant: valid whether the head unit means payloads or whole frames, and always in range.
 @Suite struct PayloadLimitTests {
   @Test(
     arguments: [
@@ -20,7 +20,7 @@ import Testing
     driver.acknowledgeSession { $0.mtu = 2000 }
     driver.acceptRegistration()
     driver.answerCapability()
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
     #expect(driver.session.videoGrant?.maximumPayload == 1988)
@@ -32,7 +32,7 @@ import Testing
     driver.connect()
     driver.acknowledgeSession { $0.mtu = nil }
     driver.acceptRegistration { $0.rpcVersion = RPCVersion(4, 4) }
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
     #expect(driver.session.videoGrant?.maximumPayload == 131_060)

@@ -43,7 +43,7 @@ import Testing
 }
 
 extension PendingRequests {
-  /// Empty, after so many requests.
+  /// An empty list after a number of requests.
   fileprivate init(after count: Int) {
     self.init()
     for _ in 0..<count { _ = add(.genericResponse, deadline: .zero) }

@@ -51,7 +51,7 @@ import Testing
     #expect(failure.canHeal == canHeal)
   }
 
-  /// Frames made for a session before must not pass for the new one's.
+  /// Frames made for an earlier session must not be sent in the new one.
   @Test func epochsCountOn() {
     var session = AppSession(configuration: AppDriver.configuration, lastEpoch: 7)
     #expect(session.epoch == 7)

@@ -1,12 +1,12 @@
 import SDLApp
 import Testing
 
-/// The table of resizes as the session sees it: updates come in, and the app wishes what upstream can make of them.
+/// The table of resizes as the session sees it: updates arrive, and the app requests what upstream can produce.
 @Suite struct ResizeTableTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var update: @Sendable (inout VideoStreamingCapability) -> Void
-    /// Of what the app then knows.
+    /// The sizes of the streams that the app then knows.
     var offers: [String]
     /// The size that upstream sends in answer; nil when it can't send any.
     var answer: VideoSize?
@@ -23,7 +23,7 @@ import Testing
     ["• stopped resized", "→ EndService video", "→ StartService video \(size) RAW H264", "• started \(size) epoch 2"]
   }
 
-  /// Of the head unit that streams 800×480.
+  /// Updates during a stream of 800×480.
   static let rows = [
     Row("Z1: another size", answer: VideoSize(480, 320), offers: ["480×320"], steps: restart("480×320")) {
       $0.preferredResolution = ImageResolution(480, 320)
@@ -64,16 +64,16 @@ import Testing
     var update = VideoStreamingCapability()
     row.update(&update)
     driver.updateCapability(update)
-    // What changes nothing is no news.
+    // An update that changes nothing is not reported.
     #expect(driver.capabilities.count == (row.testDescription.hasPrefix("Z2") ? 1 : 2))
     let capability = try #require(driver.capabilities.last ?? nil)
     #expect(VideoDisplay.displays(of: capability).compactMap(\.streamSize).map(\.description) == row.offers)
-    // What the update left out is that of the stream that runs.
+    // Members that the update leaves out are unchanged.
     #expect(capability.maxBitrate == 10_000)
     #expect(capability.preferredFPS == update.preferredFPS ?? 30)
     driver.setVideoRequest(row.answer.map { VideoStartRequest(size: $0) })
     driver.control(.endServiceACK, .video)
-    if let answer = row.answer, answer != AppDriver.wish.size { driver.acknowledgeVideo() }
+    if let answer = row.answer, answer != AppDriver.videoRequest.size { driver.acknowledgeVideo() }
     #expect(driver.take().filter { !$0.hasPrefix("• capability") } == row.steps)
   }
 
@@ -105,7 +105,7 @@ import Testing
   @Test func backBeforeTheEndWasConfirmed() {
     let driver = AppDriver.streaming()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 320)))
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.control(.endServiceACK, .video)
     driver.acknowledgeVideo()
     #expect(driver.take() == Self.restart("800×480"))

@@ -2,15 +2,16 @@ import SDLApp
 import SDLHeadUnit
 import Testing
 
-/// Both machines, joined; whole conversations.
+/// App and emulated head unit joined: whole conversations.
 @Suite struct SequenceChartTests {
   private static func status(_ level: HMILevel, _ state: VideoStreamingState) -> HMIStatus {
     HMIStatus(level: level, videoStreamingState: state)
   }
 
   @Test(arguments: JoinedSessions.seeds) func coldStart(seed: UInt64) {
-    let sessions = JoinedSessions(JoinedSessions.configuration { $0.behaviour.sendsCoreNotifications = true }, seed: seed)
-    sessions.setVideoRequest(AppDriver.wish)
+    let sessions = JoinedSessions(
+      JoinedSessions.configuration { $0.behaviour.sendsCoreNotifications = true }, seed: seed)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.connect()
     #expect(
       sessions.take() == [
@@ -172,7 +173,7 @@ import Testing
     let configuration = JoinedSessions.configuration { $0.behaviour.videoStarts = [.reject([]), .regular] }
     let sessions = JoinedSessions(configuration, seed: seed)
     sessions.connect()
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     _ = sessions.take()
     sessions.wait(.milliseconds(100))
     #expect(
@@ -202,7 +203,7 @@ import Testing
       ])
     sessions.wait(.seconds(60))
     #expect(sessions.take().isEmpty)
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     #expect(
       sessions.take() == [
         "→ StartService video 800×480 RAW H264", "← StartServiceACK video 800×480 RAW H264",

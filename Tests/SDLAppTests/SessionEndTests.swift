@@ -61,14 +61,14 @@ import Testing
     #expect(driver.take() == phase.whenLost)
     switch phase {
     case .finishing: #expect(driver.failure == nil)
-    // Head units close behind their EndService: that is not the network's fault.
+    // Head units close the connection after their EndService, which is no network failure.
     case .endedByHeadUnit: #expect(driver.failure == .endedByHeadUnit)
     default: #expect(driver.failure == .connectionLost)
     }
     Self.expectSilence(driver)
   }
 
-  /// Nobody answers: one second at most.
+  /// Without an answer, the end takes one second at most.
   @Test(arguments: Phase.allCases) func finishWithoutAnswers(phase: Phase) {
     let driver = phase.driver()
     driver.finish()
@@ -78,14 +78,14 @@ import Testing
     Self.expectSilence(driver)
   }
 
-  /// After the end nothing moves, whatever comes.
+  /// After the end, nothing happens any more, whatever arrives.
   private static func expectSilence(_ driver: AppDriver) {
     driver.status(.full, .streamable)
     driver.control(.heartbeat, .control)
     driver.control(.endService, .rpc)
     driver.acknowledgeVideo()
     driver.receiveGarbage([1, 2, 3])
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.wait(.seconds(100))
     driver.finish()
     driver.lose()
@@ -130,8 +130,8 @@ import Testing
     #expect(refused.take() == ["→ UnregisterAppInterface request"])
   }
 
-  /// A long time for finishing must not leave the retry of video behind as a deadline that nobody handles.
-  @Test func finishWithPatience() {
+  /// A long time for finishing must not leave the retry of video behind as a deadline that is never handled.
+  @Test func finishWithALongTimeout() {
     var configuration = AppDriver.configuration
     configuration.finishTimeout = .seconds(20)
     configuration.heartbeatInterval = .seconds(3)
@@ -149,7 +149,7 @@ import Testing
   @Test func eventsWhileFinishing() {
     let driver = AppDriver.registering()
     driver.acceptRegistration()
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.finish()
     _ = driver.take()
     driver.respond(.getSystemCapability, RPCResult(success: false, resultCode: .disallowed).json)
@@ -189,7 +189,7 @@ import Testing
     #expect(driver.failure == .unregistered(reason: "IGNITION_OFF"))
   }
 
-  /// Requests and heartbeats of a session that the head unit has ended are nobody's business any more.
+  /// After the head unit has ended the session, requests and heartbeats are dropped.
   @Test func headUnitEndsWhileRegistering() {
     var configuration = AppDriver.configuration
     configuration.requestTimeout = .milliseconds(100)

@@ -2,7 +2,7 @@ import SDLApp
 import SDLHeadUnit
 import Testing
 
-/// OnAppCapabilityUpdated: what the app tells of the displays that it supports.
+/// OnAppCapabilityUpdated: the displays that the app announces as supported.
 @Suite struct SupportedDisplaysTests {
   private static let core = HeadUnitPreset.core.configuration.videoCapability ?? VideoStreamingCapability()
   private static let displays = VideoDisplay.displays(of: core)
@@ -26,9 +26,9 @@ import Testing
     driver.frames.compactMap { try? RPCMessage(payload: $0.payload) }.filter { $0.function == .onAppCapabilityUpdated }
   }
 
-  @Test("R31: once per session, before the first start, in the head unit's words") func once() throws {
+  @Test("R31: once per session, before the first start, with the head unit's entries") func once() throws {
     let driver = Self.registered()
-    // R2's survivors.
+    // Those that R2's ranges accept.
     driver.setSupportedDisplays([0, 1, 5, 6].map { Self.displays[$0] })
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
     #expect(driver.take().isEmpty)
@@ -63,7 +63,7 @@ import Testing
     #expect(driver.take().contains("→ OnAppCapabilityUpdated") == isTold)
   }
 
-  @Test("R9: none when empty; later, when there is something to tell") func empty() {
+  @Test("R9: none while the list is empty; sent later, once it is not") func empty() {
     let driver = Self.registered()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
     driver.status(.full, .streamable)
@@ -85,14 +85,14 @@ import Testing
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 320)))
     driver.status(.full, .streamable)
     let message = try #require(Self.notifications(driver).first)
-    let told = OnAppCapabilityUpdated(json: message.parameters).videoStreaming?.additionalCapabilities
-    #expect(told == [0, 3, 4].map { Self.entries[$0] })
+    let announced = OnAppCapabilityUpdated(json: message.parameters).videoStreaming?.additionalCapabilities
+    #expect(announced == [0, 3, 4].map { Self.entries[$0] })
   }
 
   @Test func bytes() throws {
-    let driver = AppDriver.ready(wish: nil)
+    let driver = AppDriver.ready(request: nil)
     driver.setSupportedDisplays(VideoDisplay.displays(of: AppDriver.capability))
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
     let frame = try #require(driver.frames.first { $0.header.frameType == .single })
     let json =
@@ -116,7 +116,7 @@ import Testing
     #expect(sessions.violations.isEmpty)
   }
 
-  @Test("5000 capabilities: cut, and said so") func cutList() {
+  @Test("5000 capabilities: cut to 100, with a diagnostic") func cutList() {
     let driver = AppDriver.registering()
     driver.acceptRegistration()
     var capability = AppDriver.capability
@@ -144,7 +144,7 @@ import Testing
       $0.rpcVersion = RPCVersion(4, 4)
       $0.screenResolution = ImageResolution(800, 480)
     }
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.setSupportedDisplays([VideoDisplay(size: VideoSize(800, 480))])
     _ = driver.take()
     return driver
@@ -188,8 +188,8 @@ import Testing
     #expect(driver.take() == [Self.start])
   }
 
-  /// What counts is for how long the head unit has shown the app.
-  @Test func wishThatChangesMeanwhile() {
+  /// The delay counts from when the head unit showed the app.
+  @Test func requestThatChangesMeanwhile() {
     let driver = Self.registered()
     driver.status(.full, .streamable)
     driver.wait(milliseconds: 200)

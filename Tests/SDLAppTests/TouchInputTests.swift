@@ -32,7 +32,7 @@ import Testing
     #expect(!input.isWaiting)
   }
 
-  /// With its history, which stays one event.
+  /// A motion with its history is one event.
   @Test func endWithHistory() {
     var input = TouchInput()
     let actions = [Self.motion(0, 2), Self.motion(0, 3), Self.up(0, 4), .frame]
@@ -101,12 +101,12 @@ import Testing
       clock.local(.milliseconds(time), arrival: .milliseconds(arrival))
     }
     #expect(local(100, 5000) == .milliseconds(5000))
-    // The way took 20 ms longer; the distance of what happened is what counts.
+    // The transmission took 20 ms longer; the interval of the time stamps is kept.
     #expect(local(110, 5030) == .milliseconds(5010))
-    // It took less than ever: the estimate was too late.
+    // The shortest transmission so far: the estimate was too long.
     #expect(local(130, 5025) == .milliseconds(5025))
     #expect(local(140, 5040) == .milliseconds(5035))
-    // The head unit has set its clock.
+    // The head unit has set its clock anew.
     #expect(local(7, 15_000) == .milliseconds(15_000))
     #expect(local(1_000_000, 15_010) == .milliseconds(15_010))
   }

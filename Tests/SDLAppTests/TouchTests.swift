@@ -66,7 +66,7 @@ import Testing
       "one finger is known", "begin 1 1 1; move 0 5 5 1 2 2",
       ["down 1 (1.0, 1.0)", "frame", "motion 1 (2.0, 2.0)", "frame"]),
     Row(
-      "BEGIN tells of all fingers", "begin 0 1 1; begin 0 1 1 1 9 9; end 0 1 1",
+      "BEGIN names all fingers", "begin 0 1 1; begin 0 1 1 1 9 9; end 0 1 1",
       ["down 0 (1.0, 1.0)", "frame", "down 1 (9.0, 9.0)", "frame", "up 0 (1.0, 1.0)", "frame"]),
     Row(
       "BEGIN twice elsewhere", "begin 0 1 1; begin 0 5 5; end 0 5 5; end 0 5 5",
@@ -114,7 +114,7 @@ import Testing
     #expect(times == [.milliseconds(1), .milliseconds(1), .milliseconds(2), nil])
   }
 
-  /// Display, scale, touch, place in the picture.
+  /// Display, scale, touch, position in the picture.
   @Test(
     arguments: [
       ("S13", (1280, 720), 1.25, (100, 200), (80, 160)),
@@ -149,7 +149,7 @@ import Testing
   }
 }
 
-/// The session's part: when touches count, and when they end.
+/// When the session reports touches, and when it interrupts them.
 @Suite struct TouchSessionTests {
   private static func touch(_ driver: AppDriver, _ kind: OnTouchEvent.Kind, _ x: Int = 10, _ y: Int = 20) {
     let event = OnTouchEvent(kind: kind, fingers: [.init(id: 0, samples: [.init(x: x, y: y, time: 5)])])

@@ -1,7 +1,7 @@
 import SDLApp
 import Testing
 
-/// The video service against a head unit that is played by hand, also where a real one would not go wrong.
+/// The video service against a head unit that the test plays frame by frame, also with faults that no real one has.
 @Suite struct VideoLifecycleTests {
   private static let start = "→ StartService video 800×480 RAW H264"
 
@@ -18,11 +18,11 @@ import Testing
     }
   }
 
-  @Test func nothingStartsWithoutAWish() {
-    let driver = AppDriver.ready(wish: nil)
+  @Test func nothingStartsWithoutARequest() {
+    let driver = AppDriver.ready(request: nil)
     driver.status(.full, .streamable)
     #expect(driver.take() == ["• status FULL STREAMABLE"])
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     #expect(driver.take() == [Self.start])
     driver.setVideoRequest(nil)
     #expect(driver.take().isEmpty)
@@ -55,7 +55,7 @@ import Testing
     #expect(!driver.isStreaming)
   }
 
-  /// L-a: the level goes while the answer is on its way.
+  /// L-a: the level changes to NONE before the answer arrives.
   @Test func leavesWhileStarting() {
     let driver = AppDriver.starting()
     driver.status(.none, .notStreamable)
@@ -122,7 +122,7 @@ import Testing
     #expect(driver.take().isEmpty)
     driver.wait(.milliseconds(1))
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
-    // The late answer to the end means nothing for the new start.
+    // The late answer to the end does not affect the new start.
     driver.control(.endServiceACK, .video)
     driver.acknowledgeVideo()
     #expect(driver.take() == ["• started 400×380 epoch 2"])
@@ -178,7 +178,7 @@ import Testing
   /// L-g: what the app already streams is not started again.
   @Test func sameSizeAgain() {
     let driver = AppDriver.streaming()
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.updateCapability(AppDriver.capability)
     var faster = VideoStreamingCapability()
     faster.preferredFPS = 60
@@ -192,7 +192,7 @@ import Testing
     driver.setVideoRequest(nil)
     #expect(driver.take() == ["• stopped app", "→ EndService video"])
     driver.control(.endServiceACK, .video)
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     driver.acknowledgeVideo()
     #expect(driver.take() == [Self.start, "• started 800×480 epoch 2"])
   }

@@ -69,9 +69,9 @@ import Testing
     #expect(driver.take().isEmpty)
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
-    // Wished once more, it is asked for once more: conditions may have changed.
+    // Requested again after another request, it is tried again: conditions may have changed.
     driver.refuseVideo()
-    driver.setVideoRequest(AppDriver.wish)
+    driver.setVideoRequest(AppDriver.videoRequest)
     _ = driver.take()
     driver.wait(.seconds(2))
     #expect(driver.take() == [Self.start])
@@ -81,11 +81,23 @@ import Testing
     #expect(driver.take().last == Self.start)
   }
 
-  /// The refusal of what is not wished any more is no failure.
-  @Test(arguments: [[], ["width"]]) func refusedAfterTheWishChanged(rejected: [String]) {
+  /// The refusal of a size that the app does not ask for any more is no failure.
+  @Test func refusedAfterTheRequestChanged() {
     let driver = AppDriver.starting()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
-    driver.refuseVideo(rejected)
+    driver.refuseVideo(["width"])
+    #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
+  }
+
+  /// A refusal that names nothing may be temporary, so that the new request has to wait like the old one.
+  @Test func refusedWithoutParametersAfterTheRequestChanged() {
+    let driver = AppDriver.starting()
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
+    driver.refuseVideo()
+    #expect(driver.take() == ["• start of 800×480 failed [], again after 2.0 seconds"])
+    driver.wait(milliseconds: 1999)
+    #expect(driver.take().isEmpty)
+    driver.wait(milliseconds: 1)
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
   }
 
@@ -112,12 +124,12 @@ import Testing
     #expect(driver.session.videoGrant?.size == answer.accepted)
     #expect(driver.diagnostics.count == answer.diagnostics)
     _ = driver.take()
-    // The app follows the head unit: that is no new size.
+    // Requesting the acknowledged size is no change.
     driver.setVideoRequest(VideoStartRequest(size: answer.accepted))
     #expect(driver.take().isEmpty)
   }
 
-  /// A head unit whose screen refuses the stream accepts the service and ends it again, for ever.
+  /// A head unit whose HMI refuses the stream accepts the service and ends it again, each time.
   @Test func endedAtOnceAgainAndAgain() {
     let driver = AppDriver.starting()
     for pause in [2.0, 4, 8] {
@@ -133,7 +145,7 @@ import Testing
       driver.wait(.seconds(pause))
       #expect(driver.take() == [Self.start])
     }
-    // One that lasts makes the pauses short again.
+    // After a stream that has lasted, the pauses are short again.
     driver.acknowledgeVideo()
     driver.wait(.seconds(6))
     driver.control(.endService, .video)
@@ -145,7 +157,7 @@ import Testing
   struct Format: Sendable {
     var videoProtocol: String?
     var codec: String?
-    /// Nil: it can't be sent.
+    /// Nil when the format can't be sent.
     var transport: VideoTransport?
     var rejected: [String] = []
   }
@@ -163,7 +175,7 @@ import Testing
     Format(codec: "", rejected: ["videoCodec"]),
   ])
   func acceptedFormat(_ answer: Format) {
-    let driver = AppDriver.ready(wish: VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
+    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
     driver.status(.full, .streamable)
     #expect(driver.take().last == "→ StartService video 800×480 RTP H264")
     driver.acknowledgeVideo(
@@ -172,7 +184,7 @@ import Testing
     guard answer.transport == nil else {
       #expect(driver.session.videoGrant?.codec == .h264)
       _ = driver.take()
-      // Whatever was granted, the wish stands.
+      // Whatever the head unit acknowledged, the request is still the same.
       driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
       #expect(driver.take().isEmpty)
       return
@@ -187,8 +199,7 @@ import Testing
     #expect(driver.take() == [Self.start])
   }
 
-  /// SDL-0058: a start without parameters has no payload. Its refusal is final, unless the driver has left meanwhile.
-  /// Refusals that name nothing may be of the moment, but not for ever.
+  /// Refusals that name nothing may be temporary; eight in a row are final.
   @Test func refusedAgainAndAgain() {
     let driver = AppDriver.starting()
     for pause in [2, 4, 8, 16, 30, 30, 30] {
@@ -204,7 +215,7 @@ import Testing
     #expect(driver.take() == ["→ StartService video"])
   }
 
-  /// A start that succeeds, and a driver who leaves, make former refusals count no more.
+  /// A start that succeeds, and a driver who leaves, reset the count of refusals.
   @Test(arguments: [true, false]) func refusalsAreForgotten(isStarted: Bool) {
     let driver = AppDriver.starting()
     for round in 1...4 {
@@ -221,8 +232,9 @@ import Testing
     }
   }
 
+  /// SDL-0058: a start without parameters has no payload. Its refusal is final, unless the driver has left meanwhile.
   @Test func withoutParameters() {
-    let driver = AppDriver.ready(wish: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
+    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
     driver.status(.full, .streamable)
     #expect(driver.frames.last?.header.controlFrame == .startService && driver.frames.last?.payload == [])
     driver.status(.none, .notStreamable)
@@ -237,7 +249,7 @@ import Testing
   }
 
   @Test func withoutParametersAccepted() {
-    let driver = AppDriver.ready(wish: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
+    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
     driver.status(.full, .streamable)
     driver.acknowledgeVideo(VideoServiceParameters(width: 640, height: 360, videoProtocol: "RTP", videoCodec: "H264"))
     let grant = driver.session.videoGrant
@@ -247,7 +259,7 @@ import Testing
     #expect(driver.take().isEmpty)
   }
 
-  /// Keys that name nothing of the request are as none.
+  /// Rejected keys that are not in the request count as none.
   @Test func refusedWithUnknownParameters() {
     let driver = AppDriver.starting()
     driver.refuseVideo(["hashId"])

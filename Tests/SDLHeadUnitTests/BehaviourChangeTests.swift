@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// Head units that change their ways while they run.
+/// Changes of the behaviour while a head unit runs.
 @Suite struct BehaviourChangeTests {
   @Test func everyChangeCounts() {
     let changes: [HeadUnitBehaviour.Change] = [
@@ -34,7 +34,7 @@ import Testing
         == VideoServiceParameters(width: 2, height: 4, videoProtocol: "RTP", mtu: 131_072))
   }
 
-  /// SDL Core alone takes any size.
+  /// SDL Core accepts any size.
   @Test func echo() {
     var app = TestApp.active()
     app.change(.videoStart(.echo))
@@ -42,7 +42,7 @@ import Testing
     #expect(app.controls == ["video startServiceACK"])
   }
 
-  /// Who gets no answer may end what is not there.
+  /// An app without an answer may end the service that was never started.
   @Test func lostStart() {
     var app = TestApp.active()
     app.session.answerNextVideoStart(.silence)
@@ -60,7 +60,7 @@ import Testing
     app.change(.videoStartDelay(.seconds(2)))
     app.startVideo(.standard)
     #expect(app.answers == [] && app.events == [.videoStartRequested(.standard)])
-    // One start at a time, as with one that is answered.
+    // A second start is refused while the first is pending.
     app.startVideo(.standard)
     #expect(app.controls == ["video startServiceNAK"] && app.violations == [.startWhileActive(.video)])
     app.set(.full, .streamable)
@@ -73,7 +73,7 @@ import Testing
     #expect(app.violations == [])
   }
 
-  /// The driver was quicker than the answer.
+  /// The driver leaves the app before the answer is due.
   @Test func lateAnswerToAnAppThatIsGone() {
     var app = TestApp.active()
     app.change(.videoStartDelay(.seconds(2)))
@@ -91,7 +91,7 @@ import Testing
     #expect(app.controls.count == 1)
   }
 
-  /// Zero leaves the time to change the answer.
+  /// With a delay of zero the answer can still be changed when the request is reported.
   @Test func answerThatIsDecidedAfterTheRequest() {
     var app = TestApp.active()
     app.change(.videoStartDelay(.zero))

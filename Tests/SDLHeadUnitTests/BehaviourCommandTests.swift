@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// Commands that concern how the head unit behaves, and what it tells of itself.
+/// Commands that change the head unit's behaviour and its capability.
 @Suite struct BehaviourCommandTests {
   @Test(
     arguments: [

@@ -70,9 +70,9 @@ import Testing
       "\"secondary-transport on\" is not of the form secondary-transport ADDRESS PORT or secondary-transport off"
     ),
   ])
-  func complains(line: String, complaint: String) {
+  func errors(line: String, message: String) {
     let error = #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(line) }
-    #expect(error?.description == complaint)
+    #expect(error?.description == message)
   }
 
   @Test(arguments: [
@@ -102,7 +102,7 @@ import Testing
     #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(line) }
   }
 
-  /// A name alone shows the form of everything that needs more.
+  /// A name alone is answered with the forms of the command.
   @Test func usageNamesEveryCommand() throws {
     for line in HeadUnitCommand.usage.split(separator: "\n") {
       let name = String(line.prefix { $0 != " " })
@@ -113,5 +113,13 @@ import Testing
         #expect(error.description.contains(line))
       }
     }
+  }
+
+  @Test func helpDescribesEveryForm() {
+    let lines = HeadUnitCommand.helpText.split(separator: "\n").map(String.init)
+    let forms = HeadUnitCommand.usage.split(separator: "\n").map(String.init)
+    #expect(lines.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) == forms)
+    #expect(lines.enumerated().allSatisfy { $0.offset % 2 == 0 || $0.element.hasPrefix("    ") })
+    #expect(lines.contains("    no app may be heard; HMI level and video stay"))
   }
 }

@@ -42,7 +42,7 @@ import Testing
       ])
   }
 
-  /// The driver's choice counts when the event is over.
+  /// The driver's choice during an event takes effect at the end of the event.
   @Test func choiceDuringAnEvent() {
     var app = TestApp.active()
     app.run { $0.setEvent(.embeddedNavigation, isActive: true, now: $1) }
@@ -97,7 +97,7 @@ import Testing
     #expect(app.session.setDriverDistraction(distraction, now: app.now) == [.send(frame)])
   }
 
-  @Test func resizeTellsSizeAndScaleAlone() {
+  @Test func resizeSendsSizeAndScaleAlone() {
     var app = TestApp.subscribed()
     app.run { $0.resize(to: ImageResolution(400, 380), scale: 1.25, now: $1) }
     app.run { $0.resize(to: ImageResolution(480, 320), scale: nil, now: $1) }
@@ -114,7 +114,7 @@ import Testing
         })
   }
 
-  /// The preset has additional sizes, which count no longer.
+  /// The preset has additional sizes, which are not accepted after the resize.
   @Test(arguments: [
     (800, 380, nil, false), (320, 200, nil, false), (400, 300, nil, true), (200, 150, nil, false),
     (200, 150, 2.0, true), (400, 300, 2.0, false),
@@ -164,14 +164,14 @@ import Testing
     #expect(app.events == [.videoStopped(reason: .endedByApp)])
   }
 
-  @Test func newSessionsLearnTheSituation() {
+  @Test func newSessionsGetTheConditions() {
     var conditions = HeadUnitConditions()
-    conditions.note(.event(.phoneCall, isActive: true))
-    conditions.note(.event(.emergency, isActive: true))
-    conditions.note(.event(.phoneCall, isActive: false))
-    conditions.note(.videoSilence(true))
+    conditions.apply(.event(.phoneCall, isActive: true))
+    conditions.apply(.event(.emergency, isActive: true))
+    conditions.apply(.event(.phoneCall, isActive: false))
+    conditions.apply(.videoSilence(true))
     #expect(conditions.changes == [.event(.emergency, isActive: true), .videoSilence(true)])
-    conditions.note(.videoSilence(false))
+    conditions.apply(.videoSilence(false))
     #expect(conditions.changes == [.event(.emergency, isActive: true)])
   }
 
@@ -186,7 +186,7 @@ import Testing
 }
 
 extension TestApp {
-  /// Active, and wants to hear of other capabilities.
+  /// Active, and subscribed to capability updates.
   fileprivate static func subscribed(
     _ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration
   ) -> TestApp {

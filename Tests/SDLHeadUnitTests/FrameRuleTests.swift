@@ -23,7 +23,7 @@ import Testing
     var app = TestApp.streaming(configuration)
     app.send(data: [UInt8](repeating: 0xFF, count: 1501), .video)
     #expect(app.events == [.violation(.malformedBytes(.oversized(1501, limit: 1500)))])
-    // Also when the decoder in front lets it through.
+    // Also if the decoder accepts it.
     app.forget()
     let header = FrameHeader(
       version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: 1, dataSize: 1501, messageID: 7)
@@ -121,7 +121,7 @@ import Testing
       app.violations == [
         .unexpectedControlFrame(.startServiceACK, .video), .unexpectedControlFrame(.transportEventUpdate, .control),
       ])
-    // TLS bytes that nobody asked for.
+    // Unrequested TLS bytes.
     app.forget()
     app.send(data: SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [1]).bytes, .control)
     #expect(app.answers == [] && app.events == [])

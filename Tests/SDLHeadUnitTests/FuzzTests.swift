@@ -12,7 +12,7 @@ extension SeededGenerator {
 }
 
 @Suite struct FuzzTests {
-  /// Things an app might say, in any order.
+  /// Messages of an app, in any order.
   private static let corpus: [[UInt8]] = {
     func rpc(_ function: FunctionID, _ parameters: JSONObject, _ type: RPCType = .request) -> [UInt8] {
       let payload = RPCMessage(type: type, function: function, correlationID: 3, parameters: parameters).payload
@@ -58,7 +58,7 @@ extension SeededGenerator {
     return configuration
   }
 
-  /// What the driver does, and time.
+  /// Actions of the driver, and time.
   private func disturb(_ app: inout TestApp, _ generator: inout SeededGenerator) {
     switch Int.random(in: 0..<40, using: &generator) {
     case 0: app.set(generator.pick(HMILevel.allCases), .notStreamable)
@@ -102,7 +102,7 @@ extension SeededGenerator {
       started += app.events.count { if case .videoStarted = $0 { true } else { false } }
       app.forget()
     }
-    // The conversations got somewhere.
+    // The tests are not mere refusals.
     #expect(started > 5)
     #expect(app.session.statistics.pictures > 5)
   }

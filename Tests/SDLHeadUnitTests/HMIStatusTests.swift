@@ -36,7 +36,7 @@ import Testing
     app.forget()
     app.wait(.milliseconds(990))
     app.video(Stream.picture)
-    // Dropped, but not yet held against the app.
+    // Dropped, but not yet a violation.
     #expect(app.answers == [] && app.events == [])
     app.wait(.milliseconds(20))
     app.video(Stream.picture)

@@ -2,7 +2,7 @@ import H264
 import SDLHeadUnit
 import SDLWire
 
-/// A sender of RTP, whose packets can be changed before they go.
+/// A sender of RTP, whose packets can be changed before they are sent.
 struct RTPSender {
   var packetizer: RTPPacketizer
   var time = Duration.zero
@@ -36,6 +36,13 @@ extension TestApp {
     streaming(
       HeadUnitPreset.core.configuration,
       start: VideoServiceParameters(width: 480, height: 320, videoProtocol: "RTP", videoCodec: "H264"))
+  }
+
+  /// Ends that service and starts another.
+  mutating func restartRTP() {
+    send(.endService, .video)
+    startVideo(VideoServiceParameters(width: 480, height: 320, videoProtocol: "RTP", videoCodec: "H264"))
+    forget()
   }
 
   var shown: [[UInt8]] {

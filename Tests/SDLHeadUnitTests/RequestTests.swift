@@ -68,7 +68,7 @@ import Testing
     app.video(Stream.units(Stream.sps480x320, Stream.pps, Stream.idr))
     #expect(app.controls == ["video endServiceACK", "video startServiceACK"])
     #expect(app.violations == [])
-    // Asked again, the head unit still gives the old value.
+    // GetSystemCapability still returns the old value.
     app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: false))
     #expect(
       SystemCapability(json: try #require(app.rpcs.last).parameters).videoStreaming?.preferredResolution
@@ -101,13 +101,13 @@ import Testing
     return entry
   }
 
-  /// What an app that supports sizes may say of them (SDL-0332).
+  /// OnAppCapabilityUpdated by the rules of SDL-0332.
   @Test(
     arguments: [
       ([entry(800, 380), entry(480, 320, inches: 5)], []),
       ([], [.empty]),
       ([entry(480, 320, inches: 5), entry(480, 320, inches: 5)], [.duplicate(index: 1)]),
-      // The same size of another diagonal is another display.
+      // The same size with another diagonal is another entry.
       ([entry(480, 320, inches: 5), entry(480, 320)], [.notOffered(index: 1, ImageResolution(480, 320))]),
       ([VideoStreamingCapability()], [.notOffered(index: 0, nil)]),
     ] as [([VideoStreamingCapability], [AppCapabilityFault])])
@@ -123,9 +123,9 @@ import Testing
 
   @Test func appCapabilityBesidesItsList() {
     var app = TestApp.active()
-    var told = OnAppCapabilityUpdated(supported: [])
-    told.videoStreaming = HeadUnitPreset.standard.configuration.videoCapability
-    app.notify(.onAppCapabilityUpdated, told.json)
+    var notification = OnAppCapabilityUpdated(supported: [])
+    notification.videoStreaming = HeadUnitPreset.standard.configuration.videoCapability
+    app.notify(.onAppCapabilityUpdated, notification.json)
     #expect(app.violations == [.appCapability(.empty), .appCapability(.rootNotEmpty)])
   }
 
@@ -172,7 +172,7 @@ import Testing
     #expect(app.events == [])
   }
 
-  /// SDL Core takes all of these; the head unit's software has its trouble with them.
+  /// SDL Core accepts all of these, the emulator reports them.
   @Test(
     arguments: [
       ([(1, 0, 0), (1, 9, 9)], true, [.repeatedID(1)]),
@@ -214,7 +214,7 @@ import Testing
     app.send(data: header.bytes + Array("{]".utf8), .rpc)
     #expect(app.result(9)?.resultCode == "INVALID_DATA")
     #expect(app.violations == [.malformedRPC(.header(.truncated)), .malformedRPC(.parameters(header))])
-    // Responses and unknown notifications are nobody's business.
+    // Responses and unknown notifications are ignored.
     app.forget()
     app.send(RPCMessage(type: .response, function: .onHMIStatus, correlationID: 3))
     app.notify(FunctionID(rawValue: 0x9999), [:])

@@ -10,7 +10,7 @@ import Testing
     AppSummary(id: id, role: role, level: level, isStreaming: isStreaming)
   }
 
-  @Test func newcomerWins() {
+  @Test func lastOpenedAppWins() {
     var screen = HeadUnitScreen()
     #expect(screen.settle([app(1, .none), app(2, .none)]) == [])
     #expect(screen.appOnScreen == nil)
@@ -45,7 +45,7 @@ import Testing
     ([HMILevel.none, .none], false), ([.none, .full], true), ([.none, .limited], true), ([.none, .background], true),
     ([.full], false),
   ])
-  func whoWaits(levels: [HMILevel], isTaken: Bool) {
+  func appsThatWait(levels: [HMILevel], isTaken: Bool) {
     let apps = levels.enumerated().map { app(UInt8($0.offset + 1), $0.element) }
     #expect(HeadUnitScreen.isTaken(for: 1, among: apps) == isTaken)
   }
@@ -68,7 +68,7 @@ import Testing
     app.wait(.seconds(1))
     app.run { $0.setScreenTaken(false, now: $1) }
     #expect(app.levels == [.full])
-    // Once only: what the driver chose stays.
+    // Only once: the driver's choice stays.
     app.set(.none, .notStreamable)
     app.run { $0.setScreenTaken(true, now: $1) }
     app.run { $0.setScreenTaken(false, now: $1) }
@@ -87,7 +87,7 @@ import Testing
     ("DEFAULT", false, .navigation, .background, .notAudible, false),
     ("MEDIA", true, .navigation, .limited, .audible, false),
   ])
-  func givesWay(
+  func statusAfterAnotherAppIsOpened(
     type: String, isMedia: Bool, other: AppSummary.Role, level: HMILevel, audio: AudioStreamingState,
     isStreamable: Bool
   ) {

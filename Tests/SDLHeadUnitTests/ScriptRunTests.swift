@@ -17,8 +17,8 @@ import Testing
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     var due: [String] = []
-    while let order = run.takeDue(at: Self.start + time) {
-      due.append("\(order.step?.line ?? 0)" + (order.app.map { "@\($0)" } ?? ""))
+    while let operation = run.takeDue(at: Self.start + time) {
+      due.append("\(operation.step?.line ?? 0)" + (operation.app.map { "@\($0)" } ?? ""))
     }
     #expect(due == lines, sourceLocation: sourceLocation)
   }
@@ -60,7 +60,7 @@ import Testing
       run.notePictures(total, app: 1, now: Self.start)
       expect(due, from: &run)
     }
-    // Each app and each stream has its own.
+    // Each app and each stream is counted by itself.
     run.notePictures(3, app: 2, now: Self.start)
     expect(["1@2", "2@2"], from: &run)
     run.note(.streamStarted, app: 1, pictures: 9, now: Self.start)
@@ -73,7 +73,7 @@ import Testing
     expect(["1@1", "2@1"], from: &run)
   }
 
-  /// Pictures that nobody waited for, because they came between two streams, belong to none.
+  /// Pictures between two streams belong to neither.
   @Test func framesBetweenStreams() throws {
     var run = try run("on frame 3: cut")
     run.notePictures(2, app: 1, now: Self.start)
@@ -82,70 +82,40 @@ import Testing
     expect([], from: &run)
     run.notePictures(17, app: 1, now: Self.start)
     expect(["1@1"], from: &run)
-    // Also before the first.
+    // Nor do those before the first stream.
     run.note(.streamStarted, app: 2, pictures: 5, now: Self.start)
     run.notePictures(7, app: 2, now: Self.start)
     expect([], from: &run)
   }
 
-  /// What waits longer than another, but came sooner, is carried out in the order of the times.
+  /// Operations are carried out in the order of their times, not in that of their queueing.
   @Test func partsOfCommandsComeInBetween() throws {
     var run = try run("at 1: cut\nat 3: cut")
     run.wait(for: Self.start + .seconds(2), HeadUnitScriptRun.Operation(command: .cut, app: 7))
     expect(["1", "0@7", "2"], from: &run, after: .seconds(9))
   }
 
-  /// Steps that cause each other are one congestion, however long; and later ones are another.
-  @Test func congestionIsToldOnce() throws {
-    var run = try run("on hmi-full: level full")
-    var (now, count) = (Self.start, 0)
-    for _ in 0..<50 {
-      run.note(.hmiFull, app: 1, now: now)
-      while run.takeDue(at: now) != nil { run.note(.hmiFull, app: 1, now: now) }
-      if run.takeCongestion(at: now) != nil { count += 1 }
-      now += HeadUnitScriptRun.window
-    }
-    #expect(count == 1)
+  /// Steps with a long delay fill the queue.
+  @Test func droppedStepsAreReportedOnce() throws {
+    var run = try run("on frame after 3600: cut")
+    let limit = UInt64(HeadUnitScriptRun.maximumWaitingCount)
+    for total in 1...limit { run.notePictures(total, app: 1, now: Self.start) }
+    var reports = [run.takeDropping()]
+    run.notePictures(1, app: 2, now: Self.start)
+    reports += [run.takeDropping(), run.takeDropping()]
+    run.notePictures(limit + 1, app: 1, now: Self.start)
+    reports.append(run.takeDropping())
+    #expect(reports == [false, true, false, false])
+    var (now, count) = (Self.start, UInt64(0))
     while let deadline = run.nextDeadline {
       now = max(now, deadline)
-      while run.takeDue(at: now) != nil {}
-      #expect(run.takeCongestion(at: now) == nil)
+      while run.takeDue(at: now) != nil { count += 1 }
     }
-    for pause in [HeadUnitScriptRun.window, .seconds(60)] {
-      now += HeadUnitScriptRun.window
-      _ = run.takeDue(at: now)
-      now += pause
-      for _ in 0..<120 { run.note(.hmiFull, app: 1, now: now) }
-      while run.takeDue(at: now) != nil {}
-      #expect(run.takeCongestion(at: now) == .init(waiting: 20, dropped: 0))
-      now += HeadUnitScriptRun.window
-      while run.takeDue(at: now) != nil {}
-    }
+    #expect(count == limit)
   }
 
-  /// Also when nothing is due for long.
-  @Test func droppedStepsAreTold() throws {
-    var run = try run("on frame after 3600: cut")
-    for total in 1...UInt64(HeadUnitScriptRun.maximumWaitingCount) {
-      run.notePictures(total, app: 1, now: Self.start)
-    }
-    #expect(run.takeCongestion(at: Self.start) == nil)
-    let full = HeadUnitScriptRun.maximumWaitingCount
-    var now = Self.start
-    run.notePictures(1, app: 2, now: now)
-    #expect(run.takeCongestion(at: now) == .init(waiting: full, dropped: 1))
-    #expect(run.takeCongestion(at: now) == nil)
-    // Not with each.
-    run.notePictures(UInt64(full) + 1, app: 1, now: now)
-    #expect(run.takeCongestion(at: now) == nil)
-    now += HeadUnitScriptRun.droppingReportInterval
-    #expect(run.takeCongestion(at: now) == .init(waiting: full, dropped: 2))
-    now += HeadUnitScriptRun.droppingReportInterval
-    #expect(run.takeCongestion(at: now) == nil)
-  }
-
-  /// Half of one would leave the finger on the screen.
-  @Test func gesturesWaitWhole() throws {
+  /// Half a gesture would leave the finger on the screen.
+  @Test func gesturesAreQueuedWhole() throws {
     let place = OnTouchEvent.Sample(x: 0, y: 0)
     let swipe = TouchGesture(from: place, to: OnTouchEvent.Sample(x: 100, y: 0), duration: .seconds(1))
     let count = swipe.messages.count
@@ -154,44 +124,42 @@ import Testing
     let most = UInt64(HeadUnitScriptRun.maximumWaitingCount - count)
     for total in 1...(most + 1) { run.notePictures(total, app: 1, now: Self.start) }
     run.begin(swipe, app: 1, now: Self.start)
-    #expect(run.takeCongestion(at: Self.start) == .init(waiting: Int(most) + 1, dropped: 1))
-    #expect(run.nextDeadline == Self.start + .seconds(3600))
+    var isDropping = run.takeDropping()
+    #expect(isDropping && run.nextDeadline == Self.start + .seconds(3600))
     _ = run.takeDue(at: Self.start + .seconds(3600))
-    run.begin(swipe, app: 1, now: Self.start + .seconds(3600))
-    #expect(run.nextDeadline == Self.start + .seconds(3600))
-    run.notePictures(most + 2, app: 1, now: Self.start)
-    let later = Self.start + .seconds(3600) + HeadUnitScriptRun.droppingReportInterval
-    #expect(run.takeCongestion(at: later) == .init(waiting: HeadUnitScriptRun.maximumWaitingCount, dropped: 2))
+    run.begin(swipe, app: 1, now: Self.start)
+    isDropping = run.takeDropping()
+    #expect(!isDropping && run.nextDeadline == Self.start)
+    var messages = 0
+    while let deadline = run.nextDeadline, deadline <= Self.start + .seconds(2) {
+      while run.takeDue(at: deadline) != nil { messages += 1 }
+    }
+    #expect(messages == count)
   }
 
-  /// Steps that cause each other for ever leave the head unit its time for other things.
-  @Test func congestion() throws {
+  /// Steps that cause each other for ever are limited to 100 in 100 ms.
+  @Test func stepsThatCauseEachOther() throws {
     var run = try run("on hmi-none: level none\non hmi-none: level none")
     var now = Self.start
     run.note(.hmiNone, app: 1, now: now)
-    var count = 0
-    while run.takeDue(at: now) != nil {
-      count += 1
-      run.note(.hmiNone, app: 1, now: now)
-    }
-    #expect(count == HeadUnitScriptRun.maximumStepCount)
-    let congestions = [run.takeCongestion(at: now), run.takeCongestion(at: now)]
-    #expect(congestions == [.init(waiting: 102, dropped: 0), nil])
-    #expect(run.nextDeadline == now + HeadUnitScriptRun.window)
-    now += .milliseconds(99)
-    expect([], from: &run, after: now - Self.start)
-    // It grows, up to a limit.
     for _ in 0..<100 {
+      var count = 0
+      while run.takeDue(at: now) != nil {
+        count += 1
+        run.note(.hmiNone, app: 1, now: now)
+      }
+      #expect(count == HeadUnitScriptRun.maximumStepCount)
+      #expect(run.nextDeadline == now + HeadUnitScriptRun.window)
+      expect([], from: &run, after: now + .milliseconds(99) - Self.start)
       now += HeadUnitScriptRun.window
-      while run.takeDue(at: now) != nil { run.note(.hmiNone, app: 1, now: now) }
     }
-    #expect(run.nextDeadline.map { $0 > now } == true)
-    // And ends with its cause.
+    let isDropping = run.takeDropping()
+    #expect(isDropping)
+    // Without further events the queue drains.
     var rest = 0
     while let deadline = run.nextDeadline {
       now = max(now, deadline)
       while run.takeDue(at: now) != nil { rest += 1 }
-      _ = run.takeCongestion(at: now)
     }
     #expect(rest <= HeadUnitScriptRun.maximumWaitingCount)
     now += HeadUnitScriptRun.window

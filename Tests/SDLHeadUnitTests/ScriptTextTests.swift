@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDLHeadUnit
 
-/// Reading of scripts.
+/// The parser of scripts.
 @Suite struct ScriptTextTests {
   @Test(
     arguments: [
@@ -34,27 +34,43 @@ import Testing
     #expect(script.steps.map(\.line) == [4, 5])
     #expect(script.steps.map(\.text) == ["at 1: level none", "on frame: distraction on"])
     #expect(try HeadUnitScript("").steps == [] && HeadUnitScript("\n# nothing").steps == [])
-    // Only the first colon parts, and a comment needs a space.
+    // Only the first colon separates, and a comment needs a space.
     #expect(
       try HeadUnitScript("at 1: distraction on At 7:30 use#5").steps.map(\.text)
         == ["at 1: distraction on At 7:30 use#5"])
   }
 
-  /// The README lists all that there is, and its example is one.
-  @Test func readme() throws {
+  /// The page on behaviour scripts: it lists all events and commands, and its examples are valid.
+  private static func documentation() throws -> String {
     let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let readme = try String(contentsOf: package.appending(path: "README.md"), encoding: .utf8)
-    let section = try #require(readme.components(separatedBy: "### Behaviour scripts\n").dropFirst().first)
-      .components(separatedBy: "\n##")[0]
-    for event in HeadUnitScript.Event.allCases { #expect(section.contains("`\(event.rawValue)`")) }
-    for line in HeadUnitCommand.usage.split(separator: "\n") where line != "help" {
-      // The first word, and the second where it is one of its own.
-      let name = line.split(separator: " ").prefix(2).filter { $0.allSatisfy { $0.isLowercase || $0 == "-" } }
-      #expect(section.contains("`\(name.joined(separator: " "))"), "\(line)")
+    if let page = try? String(contentsOf: package.appending(path: "docs/behaviour-scripts.md"), encoding: .utf8) {
+      return page
     }
-    let lines = section.split(separator: "\n").filter { $0.hasPrefix("    ") && !$0.contains("gst-launch") }
-    #expect(try HeadUnitScript(lines.joined(separator: "\n")).steps.count == 5)
+    let readme = try String(contentsOf: package.appending(path: "README.md"), encoding: .utf8)
+    let rest = try #require(readme.components(separatedBy: "### Behaviour scripts\n").dropFirst().first)
+    return rest.components(separatedBy: "\n##")[0]
+  }
+
+  @Test func documentation() throws {
+    let page = try Self.documentation()
+    for event in HeadUnitScript.Event.allCases { #expect(page.contains("`\(event.rawValue)`")) }
+    for line in HeadUnitCommand.usage.split(separator: "\n") where line != "help" {
+      // The first word, and the second if it is a keyword.
+      let name = line.split(separator: " ").prefix(2).filter { $0.allSatisfy { $0.isLowercase || $0 == "-" } }
+      #expect(page.contains("`\(name.joined(separator: " "))"), "\(line)")
+    }
+    // Steps are in code blocks, which are indented or between fences.
+    var isFenced = false
+    var steps: [Substring] = []
+    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("```") { isFenced.toggle() }
+      let text = line.drop { $0 == " " }
+      let isCode = isFenced || line.count - text.count >= 4
+      if isCode, text.hasPrefix("at ") || text.hasPrefix("on "), text.contains(":") { steps.append(text) }
+    }
+    #expect(steps.count >= 5)
+    #expect(try HeadUnitScript(steps.joined(separator: "\n")).steps.count == steps.count)
   }
 
   @Test(arguments: [
@@ -76,10 +92,10 @@ import Testing
     ("on frame after x: cut", 1, "\"x\" is no time"),
     ("on frame after 1 2: cut", 1, "\"on frame after 1 2\" is no time"),
   ])
-  func complains(text: String, line: Int, complaint: String) {
+  func errors(text: String, line: Int, message: String) {
     let error = #expect(throws: HeadUnitScript.Malformed.self) { try HeadUnitScript(text) }
     #expect(error?.line == line)
-    #expect(error?.description.hasPrefix("line \(line): \(complaint)") == true, "\(error?.description ?? "")")
+    #expect(error?.description.hasPrefix("line \(line): \(message)") == true, "\(error?.description ?? "")")
   }
 
   @Test func bounds() throws {

@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// Another transport is offered (SDL-0141), but not served.
+/// A secondary transport is offered (SDL-0141), but not served.
 @Suite struct SecondaryTransportTests {
   private static let place = TransportEventUpdate(address: "127.0.0.1", port: 5678)
 
@@ -42,7 +42,7 @@ import Testing
     #expect(app.controls == ["rpc startServiceACK"])
   }
 
-  /// What the app finds where it connects with it.
+  /// RegisterSecondaryTransport is refused.
   @Test func registrationIsRefused() {
     var other = TestApp()
     other.send(.registerSecondaryTransport, .control, sessionID: 7, messageID: 1)

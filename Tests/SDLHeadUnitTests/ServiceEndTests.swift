@@ -18,7 +18,7 @@ import Testing
     #expect(app.violations == [.endOfServiceNotRunning(.video)])
   }
 
-  /// SDL Core forgets its counter with the service, so that apps see message ids twice.
+  /// SDL Core resets its counter with the service, so that message ids repeat.
   @Test func messageIDsRestartAfterAnEnd() {
     var app = TestApp.streaming()
     app.send(.endService, .video)
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 0, 0x0002_0001] as [Int32?])
-  func wrongHashIsRefusedAndTheSessionLivesOn(hashID: Int32?) throws {
+  func wrongHashIsRefusedAndTheSessionGoesOn(hashID: Int32?) throws {
     var app = TestApp.streaming()
     app.send(.endService, .rpc, payload: EndServiceRequest(hashID: hashID).bytes(version: 5))
     let refusal = ServiceRejection(payload: try #require(app.payload(.endServiceNAK, .rpc)))

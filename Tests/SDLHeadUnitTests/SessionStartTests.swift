@@ -20,7 +20,7 @@ import Testing
     #expect(acknowledgement.make == (got == "5.4.0" ? "SDL" : nil))
     #expect(app.headers.map(\.version) == [5])
     #expect(app.headers.map(\.sessionID) == [1])
-    // Libraries on phones take no more in the first answer.
+    // SDL's libraries accept no larger first frame.
     #expect(payload.count <= 1011)
   }
 

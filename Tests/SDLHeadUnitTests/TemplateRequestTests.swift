@@ -3,8 +3,8 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// What the libraries for apps send of themselves, and what their managers wait for. The parameters are as the
-/// JavaScript library 1.8.0 and the Java library 5.7.0 send them.
+/// Requests that SDL's libraries send by themselves, and responses that their managers wait for. The parameters are those of
+/// the JavaScript library 1.8.0 and the Java library 5.7.0.
 @Suite struct TemplateRequestTests {
   private func answer(
     _ app: inout TestApp, _ function: UInt32, _ text: String, bulk: [UInt8] = []
@@ -37,7 +37,7 @@ import Testing
       (18, #"{"buttonName":"NAV_CENTER_LOCATION"}"#, "SUCCESS"),
       (18, #"{"buttonName":"SEARCH"}"#, "UNSUPPORTED_RESOURCE"),
       (19, #"{"buttonName":"OK"}"#, "IGNORED"),
-      // Nobody has allowed it.
+      // No permission allows it.
       (20, #"{"speed":true}"#, "DISALLOWED"), (22, "{}", "DISALLOWED"),
       (33, #"{"syncFileName":"nothing"}"#, "REJECTED"),
       (35, #"{"syncFileName":"nothing"}"#, "INVALID_DATA"),
@@ -61,17 +61,17 @@ import Testing
     app.set(.background, .notStreamable)
     #expect(try answer(&app, 13, #"{"mainField1":""}"#)["resultCode"]?.string == "SUCCESS")
     #expect(try answer(&app, 12, #"{"alertText1":""}"#)["resultCode"]?.string == "DISALLOWED")
-    // What was promised in OnPermissionsChange.
+    // The permissions of OnPermissionsChange.
     var other = TestApp()
     other.startSession()
     other.register()
-    let told = try #require(other.rpcs.first { $0.function == .onPermissionsChange })
-    let levels = OnPermissionsChange(json: told.parameters).allowedLevels
+    let notification = try #require(other.rpcs.first { $0.function == .onPermissionsChange })
+    let levels = OnPermissionsChange(json: notification.parameters).allowedLevels
     #expect(levels["Show"] == [.full, .limited, .background] && levels["PutFile"]?.count == 4)
     #expect(levels["OnTouchEvent"] == [.full] && levels["GetVehicleData"] == nil)
   }
 
-  /// Head units of RPC 4.4 do not know what came later.
+  /// Head units of RPC 4.4 do not support later requests.
   @Test func versions() throws {
     var configuration = HeadUnitPreset.standard.configuration
     configuration.rpcVersion = RPCVersion(4, 4)
@@ -127,7 +127,7 @@ import Testing
     #expect(space == (code == "SUCCESS" ? 0 : 104_857_600 - 4096))
   }
 
-  /// Names are what is kept of files. One letter with many accents is one character to Swift.
+  /// Names are kept, so their length is limited; a letter with many accents is one Character of Swift.
   @Test func namesAreBounded() throws {
     var app = TestApp.registered()
     let accents = String(repeating: "\u{301}", count: 60_000)
@@ -154,7 +154,7 @@ import Testing
   }
 
   /// The example apps read these members without asking whether they are there.
-  @Test func registrationTellsOfTemplates() throws {
+  @Test func registrationListsTemplateCapabilities() throws {
     var app = TestApp()
     app.startSession()
     app.register()

@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// A phone app made by hand: composes frames, reads the answers, and keeps its own clock.
+/// A hand-written phone app: composes frames, decodes the answers, and has a clock of its own.
 struct TestApp {
   /// What the head unit sent.
   enum Answer: Equatable {
@@ -16,11 +16,11 @@ struct TestApp {
   /// Version of the frames that the app sends.
   var version: UInt8 = 5
   var answers: [Answer] = []
-  /// Headers of the frames in ``answers`` and of their parts.
+  /// Headers of all frames, including those of the fragments of ``answers``.
   var headers: [FrameHeader] = []
   var events: [HeadUnitSession.Event] = []
   var isClosed = false
-  /// Off where only the head unit's survival counts: most of the time goes into reading JSON.
+  /// Off in fuzz tests, which would spend most of their time on JSON.
   var readsRPCs = true
   private var decoder = FrameDecoder()
   private var assembler = MessageAssembler()
@@ -93,7 +93,7 @@ struct TestApp {
     }
   }
 
-  /// Lets time pass, stopping at every deadline.
+  /// Advances the clock, stopping at every deadline.
   mutating func wait(_ time: Duration) {
     let end = now + time
     while let deadline = session.nextDeadline, deadline <= end {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDLHeadUnit
 
-/// What becomes of gestures that no text can describe.
+/// Gestures, including those that no command can describe.
 @Suite struct TouchGestureTests {
   @Test(arguments: [
     (Int.min, Int.max, Duration.seconds(Int64.max), Duration.seconds(10), 502),

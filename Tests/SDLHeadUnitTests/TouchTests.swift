@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// Fingers on the screen are the business of the app that has it.
+/// OnTouchEvent goes to the app on the screen.
 @Suite struct TouchTests {
   private static let event = OnTouchEvent(
     kind: .begin, fingers: [.init(id: 0, samples: [.init(x: 1, y: 2), .init(x: 3, y: 4, time: 77)])])
@@ -40,7 +40,7 @@ import Testing
     PictureTouch(kind: .begin, fingers: [.init(id: 3, samples: [.init(x: x, y: y, time: .milliseconds(5))])])
   }
 
-  /// Size of the stream, and where (100, 50) of it is on the display.
+  /// Sizes of streams, and the position of their point (100, 50) on the display.
   @Test(
     arguments: [
       (320, 212, OnTouchEvent.Sample(x: 150, y: 75, time: 5)), (400, 240, OnTouchEvent.Sample(x: 200, y: 100, time: 5)),
@@ -70,7 +70,7 @@ import Testing
     #expect(app.answers == [] && app.events == [])
   }
 
-  /// Head units run for longer than the specification's time stamps count.
+  /// Time stamps wrap at the end of the range in the RPC specification.
   @Test func timeStampsStayInTheirRange() throws {
     var app = TestApp.active()
     for day in [0, 10, 23, 24, 100, 10_000] {

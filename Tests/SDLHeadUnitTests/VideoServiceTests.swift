@@ -52,7 +52,7 @@ import Testing
     #expect(app.violations == [.startBeforeRegistration(.video)])
     app.register()
     app.wait(.seconds(1))
-    // The entry has stayed: it must be ended before another start.
+    // The service is still listed, so it must be ended before another start.
     app.startVideo(.standard)
     #expect(app.controls.last == "video startServiceNAK")
     app.send(.endService, .video)

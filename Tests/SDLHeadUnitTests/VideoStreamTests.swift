@@ -12,7 +12,7 @@ import Testing
 
   @Test func goodStreams() {
     #expect(violations(Stream.keyFrame, Stream.picture, Stream.keyFrame, Stream.picture) == [])
-    // A delimiter comes first wherever there is one.
+    // An access unit delimiter may come first.
     #expect(violations(Stream.units(Stream.delimiter) + Stream.keyFrame) == [])
     #expect(violations(Stream.units(Stream.sps800x480, Stream.pps, [6, 5, 1, 0x80], Stream.idr)) == [])
     // Parameter sets alone, three-byte start codes.
@@ -57,7 +57,7 @@ import Testing
     #expect(violations(avcc, avcc) == [.stream(.notByteStream(firstByte: 4))])
   }
 
-  /// SDL's Android library cuts access units at the mtu, wherever that is.
+  /// SDL's Android library splits access units at the mtu.
   @Test(arguments: [1, 2, 3, 5, 7, 11, 64])
   func messagesMayCutTheStreamAnywhere(size: Int) {
     var app = TestApp.streaming()

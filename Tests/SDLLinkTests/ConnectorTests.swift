@@ -1,6 +1,7 @@
 import Glibc
 import SDLApp
 import SDLHeadUnit
+import TestSupport
 import Testing
 
 @testable import SDLLink
@@ -26,10 +27,20 @@ extension LinkTests {
       #expect(names.filter { $0 == "ended" }.count == 1)
     }
 
-    private func failure(host: String, port: UInt16, timeout: Duration = .seconds(10)) throws -> LinkError? {
+    /// How a connection ends that nobody accepts. The time goes on in steps, as soon as somebody waits for it.
+    private func failure(
+      host: String, port: UInt16, timeout: Duration = .seconds(10), clock: ManualClock = ManualClock()
+    ) throws -> LinkError? {
       let observer = ConnectionRecorder()
-      let connection = makeConnection(port: port, host: host, connectTimeout: timeout, observer: observer)
+      let connection = makeConnection(port: port, host: host, connectTimeout: timeout, clock: clock, observer: observer)
+      let begin = clock.now
       try connection.start()
+      #expect(
+        eventually {
+          let hasTried = observer.events.contains { if case .connecting = $0 { true } else { false } }
+          if hasTried, clock.now - begin < timeout { clock.advance(by: .milliseconds(50)) }
+          return observer.endedCount > 0
+        })
       connection.join()
       #expect(observer.endedCount == 1)
       guard case .link(let error) = observer.waitForEnd() ?? nil else { return nil }
@@ -52,10 +63,34 @@ extension LinkTests {
       #expect(both?.description.contains("127.0.0.1:\(port)") == true)
     }
 
+    /// Whoever starts app and head unit by hand may begin with the app.
+    @Test func refusalIsNotFinalBeforeTheTimeout() throws {
+      let clock = ManualClock()
+      let begin = clock.now
+      #expect(try failure(host: "127.0.0.1", port: RawListener().port, clock: clock) != nil)
+      #expect(clock.now - begin >= .seconds(9))
+
+      let port = try ListeningPort(address: "127.0.0.1", port: 0)
+      port.close()
+      let observer = ConnectionRecorder()
+      let connection = makeConnection(
+        port: port.address.port, connectTimeout: .seconds(1000), clock: clock, observer: observer)
+      try connection.start()
+      #expect(observer.waitFor { if case .connecting = $0 { true } else { nil } } == true)
+      #expect(port.reopen())
+      let isConnected = eventually {
+        clock.advance(by: AppConnection.refusalPause)
+        return observer.events.contains { if case .connected = $0 { true } else { false } }
+      }
+      #expect(isConnected)
+      connection.stop(grace: .zero)
+      connection.join()
+    }
+
     @Test func silentPortTimesOut() throws {
       let port = try SilentPort()
-      let error = try failure(host: "127.0.0.1", port: port.port, timeout: .milliseconds(300))
-      #expect(error == .connectingTimedOut(addresses: ["127.0.0.1:\(port.port)"], after: .milliseconds(300)))
+      let error = try failure(host: "127.0.0.1", port: port.port)
+      #expect(error == .connectingTimedOut(addresses: ["127.0.0.1:\(port.port)"], after: .seconds(10)))
     }
 
     @Test func nextAddressIsTriedWhenTheFirstIsSilentOrRefuses() throws {
@@ -67,10 +102,16 @@ extension LinkTests {
       }
       let wakeUp = WakeUp()
       try wakeUp.open()
-      let now = MonotonicClock.now
-      var connector = Connector(addresses: addresses, timeout: testTimeout, deadline: now + testTimeout, now: now)
+      let clock = ManualClock()
+      var connector = Connector(
+        addresses: addresses, timeout: testTimeout, deadline: clock.now + testTimeout, clock: TimeSource(clock))
       var tried: [UInt16] = []
-      let outcome = connector.run(wakeUp: wakeUp, isWanted: { true }, willTry: { tried.append($0.port) })
+      let outcome = connector.run(
+        wakeUp: wakeUp, isWanted: { true },
+        willTry: { address in
+          tried.append(address.port)
+          clock.advance(by: Connector.attemptDelay)
+        })
       guard case .connected(_, let address) = outcome else {
         Issue.record("\(outcome)")
         return
@@ -79,7 +120,7 @@ extension LinkTests {
       #expect(tried == [silent.port, dead, good.port])
     }
 
-    @Test func familiesTakeTurns() throws {
+    @Test func familiesAlternate() throws {
       let four = try Resolver.addresses(host: "127.0.0.1", port: 1, flags: AI_NUMERICHOST).get()
       let six = try Resolver.addresses(host: "::1", port: 1, flags: AI_NUMERICHOST).get()
       let mixed = (six + six + six + four + four).interleavedByFamily

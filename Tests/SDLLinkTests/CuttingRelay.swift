@@ -3,13 +3,13 @@ import Testing
 
 @testable import SDLLink
 
-/// Stands between apps and a head unit, one connection after the other, and breaks the one that it was told to break.
+/// Stands between apps and a head unit, one connection after the other, and breaks the one that a test has chosen.
 final class CuttingRelay: Sendable {
   /// When and how a connection breaks.
   struct Cut: Sendable {
     /// Whose bytes are counted.
     var side: Relay.Side
-    /// So many of them get through.
+    /// How many of them get through.
     var byteCount: Int
     /// As after a crash or a power failure; otherwise in good order.
     var isReset: Bool
@@ -44,7 +44,7 @@ final class CuttingRelay: Sendable {
   /// For the next connection; those after it are left alone.
   func arm(_ cut: Cut) { state.withLock { $0.cut = cut } }
 
-  /// Whether a cut has been waiting in vain so far.
+  /// Whether a cut is still to be made.
   var isArmed: Bool { state.withLock { $0.cut != nil } }
 
   /// Breaks the present connection now.
@@ -65,11 +65,11 @@ final class CuttingRelay: Sendable {
   private static func wait(for sockets: [Socket], _ wakeUp: WakeUp) {
     var descriptors = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     descriptors.append(pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
-    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: nil) }
+    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: nil, clock: .monotonic) }
     if descriptors.last?.revents != 0 { wakeUp.clear() }
   }
 
-  /// An app whose head unit is not there is left at once.
+  /// An app whose head unit is not there is disconnected at once.
   private static func serve(_ app: Socket, _ state: Monitor<State>, _ wakeUp: WakeUp) {
     let port = state.withLock(\.target)
     guard let target = try? Resolver.addresses(host: "127.0.0.1", port: port, flags: AI_NUMERICHOST).get().first,
@@ -93,7 +93,7 @@ final class CuttingRelay: Sendable {
         switch transfer {
         case .bytes(let count):
           counts[side.rawValue] += count
-          // A farewell waits for the acknowledgement, which the kernel would put off.
+          // The end of a session waits for the acknowledgement, which the kernel would delay.
           from.set(Int32(IPPROTO_TCP), TCP_QUICKACK, 1)
           guard send(buffer[..<count], to: to, state) else { return }
         case .wouldBlock: continue

@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import TestSupport
 import Testing
 
 @testable import SDLApp
@@ -51,7 +52,7 @@ extension LinkTests {
       server.join()
     }
 
-    @Test func politeEndIsSeenByHeadUnit() throws {
+    @Test func headUnitSeesTheEndOfTheSession() throws {
       let pair = try StreamingPair()
       pair.connection.stop(grace: .seconds(10))
       pair.connection.join()
@@ -71,13 +72,14 @@ extension LinkTests {
     @Test func unansweredSessionFails() throws {
       let mute = try RawListener()
       let observer = ConnectionRecorder()
-      var session = testSession
-      session.sessionTimeout = .milliseconds(100)
-      let connection = AppConnection(
-        configuration: AppConnection.Configuration(
-          endpoint: .tcp(host: "127.0.0.1", port: mute.port), session: session),
-        observer: observer)
+      let clock = ManualClock()
+      let connection = makeConnection(port: mute.port, clock: clock, observer: observer)
       try connection.start()
+      #expect(
+        eventually {
+          clock.advance(by: .seconds(1))
+          return observer.endedCount == 1
+        })
       connection.join()
       let failure = observer.waitFor { if case .session(.failed(let failure)) = $0 { failure } else { nil } }
       #expect(failure == .unanswered(request: "StartService"))
@@ -101,7 +103,7 @@ extension LinkTests {
 
     /// The peer goes away after any number of its messages: one end, with an error, every time.
     @Test func survivesPeerThatLeavesBetweenMessages() throws {
-      let answers = try recordedAnswers()
+      let answers = try recordedFrames(of: .headUnit)
       #expect(answers.count >= 6)
       for count in 0...answers.count {
         let listener = try RawListener()
@@ -122,16 +124,5 @@ extension LinkTests {
       }
     }
 
-    /// The frames of a head unit up to its video ACK.
-    private func recordedAnswers() throws -> [[UInt8]] {
-      let pair = try RelayedPair()
-      let bytes = pair.relay.received(from: .headUnit)
-      pair.stop()
-      var decoder = FrameDecoder()
-      decoder.append(bytes)
-      var frames: [[UInt8]] = []
-      while case .frame(let frame)? = decoder.next() { frames.append(frame.bytes) }
-      return frames
-    }
   }
 }

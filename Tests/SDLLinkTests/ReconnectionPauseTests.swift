@@ -1,40 +1,33 @@
 import Glibc
 import SDLHeadUnit
+import TestSupport
 import Testing
 
 @testable import SDLApp
 @testable import SDLLink
 
 extension LinkTests {
-  /// Between two connections, and what the second is told of the first.
+  /// Between two connections, and what the second keeps of the first.
   @Suite struct ReconnectionPauseTests {
     @Test func pausesGrowAndAreKept() throws {
-      // When each attempt began, and when it was lost.
-      let times = Monitor<(begins: [Duration], losses: [Duration])>(([], []))
-      let app = ConnectionRecorder { _, event in
-        times.withLock { times in
-          switch event {
-          case .resolving: times.begins.append(MonotonicClock.now)
-          case .lost: times.losses.append(MonotonicClock.now)
-          default: break
-          }
-        }
-      }
-      let timing = Reconnection.Timing(first: .milliseconds(4), longest: .milliseconds(40))
-      let pair = try ReconnectingPair(timing, app: app)
-      #expect(app.waitForGrant() != nil)
+      let clock = ManualClock()
+      let timing = Reconnection.Timing(first: .seconds(2), longest: .seconds(30))
+      let pair = try ReconnectingPair(timing, clock: clock)
+      #expect(pair.app.waitForGrant() != nil)
       try pair.breakForGood()
-      #expect(app.waitForLoss(number: 7))
+      for number in 1...7 {
+        #expect(pair.app.waitForLoss(number: number))
+        let pause = try #require(pair.app.losses.last?.pause)
+        let least = min(timing.first * (1 << (number - 1)), timing.longest * 0.8)
+        #expect(pause >= least && pause <= min(least * 1.25, timing.longest), "\(number): \(pause)")
+        clock.advance(by: pause - .nanoseconds(1))
+        // Commands do not end the pause.
+        pair.connection.setVideoRequest(testRequest)
+        #expect(pair.app.attemptCount == number)
+        clock.advance(by: .nanoseconds(1))
+        #expect(eventually { pair.app.attemptCount == number + 1 })
+      }
       pair.stop()
-      let pauses = app.losses.map(\.pause)
-      for (index, pause) in pauses.enumerated() {
-        let least = min(timing.first * (1 << min(index, 10)), timing.longest * 0.8)
-        #expect(pause >= least && pause <= min(least * 1.25, timing.longest), "\(index): \(pauses)")
-      }
-      let (begins, losses) = times.withLock { $0 }
-      for (index, begin) in begins.dropFirst().enumerated() {
-        #expect(begin - losses[index] >= pauses[index], "\(index)")
-      }
     }
 
     /// Where the second attempt is when it is stopped.
@@ -70,7 +63,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// Another thread's order gets through to a pause and to a connection that hangs.
+    /// A stop by another thread reaches a pause and a connection that hangs.
     @Test(arguments: [true, false]) func stopsFromOutside(isPausing: Bool) throws {
       let pair = try ReconnectingPair(.init(first: isPausing ? .seconds(1000) : .milliseconds(2)))
       #expect(pair.app.waitForGrant() != nil)
@@ -84,14 +77,14 @@ extension LinkTests {
       pair.stop()
     }
 
-    @Test func newSessionIsToldAll() throws {
+    @Test func newSessionLearnsEverything() throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)
       pair.connection.setAppState(.background)
       #expect(pair.app.waitFor { if case .session(.videoSuspended) = $0 { true } else { nil } } == true)
       pair.relay.cutNow()
       #expect(eventually { pair.app.registrationCount == 2 })
-      // In the background no service is opened; the wish is remembered for later.
+      // In the background no service is opened; the request is remembered for later.
       let last = try #require(pair.headUnit.connectionIDs.last)
       #expect(eventually { pair.headUnit.statuses(of: last).last?.level == .full })
       #expect(pair.app.epochs.count == 1)
@@ -100,7 +93,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    @Test func newSessionIsToldWhatChangedMeanwhile() throws {
+    @Test func newSessionLearnsWhatChangedMeanwhile() throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)
       try pair.breakForGood()
@@ -111,7 +104,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    @Test func rightsAreNeverGivenTwice() throws {
+    @Test func epochsAreNeverUsedTwice() throws {
       let pair = try ReconnectingPair(.init(first: .milliseconds(1), longest: .milliseconds(2)))
       for number in 1...30 {
         #expect(pair.app.waitForGrant(number: number) != nil)
@@ -128,16 +121,9 @@ extension LinkTests {
       pair.server.setReading(false, for: try #require(pair.headUnit.waitForConnection()))
       // More than the kernel takes.
       let payloads = (0..<6).map { TestPayload([UInt8](repeating: $0, count: 8_000_000)) }
-      let results = payloads.map { pair.connection.submit($0, grantEpoch: grant.epoch, blocking: false) }
+      let results = payloads.map { pair.connection.video.submit($0, grantEpoch: grant.epoch, blocking: false) }
       var queued: [TestPayload] = []
-      // The kernel has taken what it takes when nothing is sent any more.
-      var last: UInt64 = 0
-      #expect(
-        eventually {
-          poll(nil, 0, 20)
-          defer { last = pair.connection.statistics.sentByteCount }
-          return last == pair.connection.statistics.sentByteCount
-        })
+      #expect(eventually { pair.connection.isBlocked })
       for (payload, result) in zip(payloads, results) {
         if result == .queued, payload.outcomes.isEmpty { queued.append(payload) }
         if result != .queued { #expect(payload.outcomes == []) }
@@ -151,8 +137,8 @@ extension LinkTests {
       #expect(statistics.queuedFrames == 0 && statistics.discardedVideoMessages == UInt64(queued.count))
       // What was made for the old grant does not get into the new stream.
       let late = TestPayload(noise(100))
-      #expect(pair.connection.submit(late, grantEpoch: grant.epoch, blocking: true) == .stale)
-      #expect(pair.connection.submit(late, grantEpoch: next.epoch, blocking: true) == .queued)
+      #expect(pair.connection.video.submit(late, grantEpoch: grant.epoch, blocking: true) == .stale)
+      #expect(pair.connection.video.submit(late, grantEpoch: next.epoch, blocking: true) == .queued)
       #expect(eventually { late.outcomes == [true] })
       pair.stop()
       for payload in queued { #expect(payload.outcomes == [false]) }
@@ -164,50 +150,9 @@ extension LinkTests {
       pair.relay.cutNow()
       #expect(pair.app.waitForLoss())
       let payload = TestPayload(noise(100))
-      #expect(pair.connection.submit(payload, grantEpoch: grant.epoch, blocking: true) == .closed)
+      #expect(pair.connection.video.submit(payload, grantEpoch: grant.epoch, blocking: true) == .closed)
       #expect(payload.outcomes == [])
       pair.stop()
     }
-
-    @Test func timerFiresWhileConnected() throws {
-      let pair = try ReconnectingPair()
-      #expect(pair.app.waitForGrant() != nil)
-      let time = MonotonicClock.now + .milliseconds(30)
-      pair.connection.setTimer(at: time)
-      #expect(eventually { pair.app.timerCount == 1 })
-      #expect(MonotonicClock.now >= time)
-      // The earlier of two counts, and rings once for both.
-      pair.connection.setTimer(at: MonotonicClock.now + .seconds(1000))
-      pair.connection.setTimer(at: MonotonicClock.now + .milliseconds(5))
-      #expect(eventually { pair.app.timerCount == 2 })
-      pair.connection.setTimer(at: MonotonicClock.now + .milliseconds(20))
-      pair.connection.setTimer(at: MonotonicClock.now + .milliseconds(80))
-      #expect(eventually { pair.app.timerCount == 3 })
-      let later = MonotonicClock.now + .milliseconds(150)
-      #expect(eventually { MonotonicClock.now > later })
-      #expect(pair.app.timerCount == 3)
-      pair.stop()
-    }
-
-    @Test func timerWaitsForAConnection() throws {
-      let pair = try ReconnectingPair(.init(first: .milliseconds(100)))
-      #expect(pair.app.waitForGrant() != nil)
-      pair.relay.cutNow()
-      #expect(pair.app.waitForLoss())
-      pair.connection.setTimer(at: MonotonicClock.now)
-      #expect(eventually { pair.app.timerCount == 1 })
-      let events = pair.app.events
-      let timer = try #require(events.firstIndex { if case .timerFired = $0 { true } else { false } })
-      let connected = try #require(events.lastIndex { if case .connected = $0 { true } else { false } })
-      #expect(connected < timer && pair.app.losses.count == 1)
-      pair.stop()
-      #expect(pair.app.timerCount == 1)
-    }
   }
-}
-
-extension ConnectionRecorder {
-  var timerCount: Int { events.count { if case .timerFired = $0 { true } else { false } } }
-
-  var registrationCount: Int { events.count { if case .session(.registered) = $0 { true } else { false } } }
 }

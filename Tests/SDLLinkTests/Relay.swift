@@ -5,7 +5,7 @@ import Testing
 @testable import SDLApp
 @testable import SDLLink
 
-/// Stands between an app and a head unit, keeps what they say, and can hold the app's words back.
+/// Stands between an app and a head unit, records their bytes, and can hold back the app's.
 final class Relay: Sendable {
   enum Side: Int {
     case app, headUnit
@@ -42,13 +42,13 @@ final class Relay: Sendable {
     }
   }
 
-  /// Everything that a side has said so far.
+  /// Everything that a side has sent so far.
   func received(from side: Side) -> [UInt8] { state.withLock { $0.received[side.rawValue] } }
 
   /// On: the app's bytes stay in the kernel.
   func holdApp(_ isHolding: Bool) { state.withLock { $0.isHoldingApp = isHolding } }
 
-  /// Tells the app something that the head unit did not say.
+  /// Sends the app a frame that the head unit did not send.
   func inject(_ frame: Frame) { state.withLock { $0.injection += frame.bytes } }
 
   func stop() {
@@ -123,48 +123,10 @@ struct RelayedPair {
   }
 }
 
-extension LinkTests {
-  @Suite struct InterleavingTests {
-    @Test func controlFramesGoBetweenFramesOfAMessage() throws {
-      let pair = try RelayedPair()
-      pair.relay.holdApp(true)
-      let message = noise(8_000_000)
-      let payload = TestPayload(message, cuts: [3_000_000])
-      #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
-      // The kernel's buffers are full in the middle of the message when nothing moves any more.
-      var lastCount: UInt64 = 0
-      #expect(
-        eventually {
-          poll(nil, 0, 20)
-          defer { lastCount = pair.connection.statistics.sentByteCount }
-          return lastCount > 100_000 && lastCount == pair.connection.statistics.sentByteCount
-        })
-      #expect(payload.outcomes.isEmpty)
-      let receivedBefore = pair.connection.statistics.receivedByteCount
-      pair.relay.inject(
-        .control(.heartbeat, service: .control, version: pair.grant.version, sessionID: pair.grant.sessionID))
-      #expect(eventually { pair.connection.statistics.receivedByteCount > receivedBefore })
-      pair.relay.holdApp(false)
-      #expect(pair.headUnit.waitForMessages(1))
-      #expect(pair.headUnit.videoMessages == [message])
-
-      var decoder = FrameDecoder()
-      decoder.append(pair.relay.received(from: .app))
-      var headers: [FrameHeader] = []
-      while let item = decoder.next() {
-        guard case .frame(let frame) = item else {
-          Issue.record("\(item)")
-          return
-        }
-        headers.append(frame.header)
-      }
-      let reply = try #require(headers.firstIndex { $0.controlFrame == .heartbeatACK })
-      let first = try #require(headers.firstIndex { $0.service == .video && $0.frameType == .first })
-      let last = try #require(
-        headers.lastIndex { $0.service == .video && $0.frameType == .consecutive && $0.frameInfo == 0 })
-      #expect(first < reply && reply < last)
-      pair.stop()
-      #expect(pair.headUnit.protocolViolations.filter(\.isAboutFrames).isEmpty)
-    }
-  }
+/// The frames that one side sends up to the start of video.
+func recordedFrames(of side: Relay.Side) throws -> [[UInt8]] {
+  let pair = try RelayedPair()
+  let bytes = pair.relay.received(from: side)
+  pair.stop()
+  return decode(bytes).frames.map(\.bytes)
 }

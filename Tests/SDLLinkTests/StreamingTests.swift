@@ -16,9 +16,9 @@ extension LinkTests {
       let messages = [1, 5, 2, 3].enumerated().map { noise($0.element * 1_000_003, seed: UInt64($0.offset + 1)) }
       let payloads = messages.map { TestPayload($0, cuts: [4, 1000, 500_000]) }
       for payload in payloads {
-        #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+        #expect(pair.connection.video.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
       }
-      #expect(pair.connection.waitUntilDrained(timeout: testTimeout))
+      #expect(pair.connection.video.waitUntilDrained(timeout: testTimeout))
       // The release follows the accounting.
       #expect(eventually { payloads.map(\.outcomes) == Array(repeating: [true], count: 4) })
       #expect(pair.headUnit.waitForMessages(4))
@@ -42,7 +42,7 @@ extension LinkTests {
       try connection.start()
       let grant = try #require(observer.waitForGrant())
       let payload = TestPayload(noise(2_000_000))
-      #expect(connection.submit(payload, grantEpoch: grant.epoch, blocking: true) == .queued)
+      #expect(connection.video.submit(payload, grantEpoch: grant.epoch, blocking: true) == .queued)
       // Noise is no H.264: the built-in head unit has looked at what came.
       #expect(observer.waitFor { if case .headUnit(.violation(.stream)) = $0 { true } else { nil } } == true)
       connection.stop(grace: .seconds(1))
@@ -65,23 +65,23 @@ extension LinkTests {
       var result = SubmitResult.queued
       while result == .queued, payloads.count < 100 {
         let payload = TestPayload(noise(1_000_000))
-        result = pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: false)
+        result = pair.connection.video.submit(payload, grantEpoch: pair.grant.epoch, blocking: false)
         if result == .queued { payloads.append(payload) }
         // The thread may still be filling the kernel's buffers.
         if result == .full, payloads.filter({ $0.outcomes.isEmpty }).count < 3 { result = .queued }
       }
       #expect(result == .full)
       #expect(pair.connection.statistics.queuedFrames == 3)
-      #expect(!pair.connection.waitUntilDrained(timeout: .milliseconds(1)))
+      #expect(!pair.connection.video.waitUntilDrained(timeout: .milliseconds(1)))
 
       let outcome = Monitor<SubmitResult?>(nil)
       let submitter = WorkerThread(name: "submitter")
       let (connection, epoch) = (pair.connection, pair.grant.epoch)
       try submitter.start {
-        let result = connection.submit(TestPayload(noise(10)), grantEpoch: epoch, blocking: true)
+        let result = connection.video.submit(TestPayload(noise(10)), grantEpoch: epoch, blocking: true)
         outcome.withLock { $0 = result }
       }
-      connection.setFlushing(true)
+      connection.video.setFlushing(true)
       submitter.join()
       #expect(outcome.withLock { $0 } == .flushing)
 
@@ -100,35 +100,36 @@ extension LinkTests {
       let pair = try StreamingPair()
       let id = try #require(pair.headUnit.waitForConnection())
       pair.server.setReading(false, for: id)
-      // Commands are obeyed in turn: with this one seen, the one before it is in force.
+      // Operations are carried out in turn: with this one seen, the one before it is in force.
       pair.server.setHMIStatus(
         HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
-      let isObeyed = pair.headUnit.waitFor { event -> Bool? in
+      let isApplied = pair.headUnit.waitFor { event -> Bool? in
         if case .session(_, .hmiStatusSent(let status)) = event, status.level == .limited { true } else { nil }
       }
-      #expect(isObeyed == true)
+      #expect(isApplied == true)
       let payloads = (0..<3).map { _ in TestPayload(noise(2_500_000)) }
       for payload in payloads {
-        #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+        #expect(pair.connection.video.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
       }
       // The head unit still writes: the app loses its grant in the middle of the first message.
       pair.server.setHMIStatus(
         HMIStatus(level: .background, audioStreamingState: .notAudible, videoStreamingState: .notStreamable), for: id)
       #expect(pair.app.waitFor { if case .session(.videoStopped) = $0 { true } else { nil } } == true)
-      #expect(pair.connection.submit(TestPayload(noise(1)), grantEpoch: pair.grant.epoch, blocking: true) == .closed)
-      #expect(eventually { payloads.dropFirst().allSatisfy { $0.outcomes == [false] } })
-      // The frame in progress, if there is one, has to be finished first.
+      #expect(
+        pair.connection.video.submit(TestPayload(noise(1)), grantEpoch: pair.grant.epoch, blocking: true) == .closed)
+      // Also the first, although the frame that was begun has to be finished before anything else.
+      #expect(payloads.allSatisfy { $0.outcomes == [false] })
       pair.server.setReading(true, for: id)
-      #expect(eventually { payloads[0].outcomes == [false] })
 
       pair.server.setHMIStatus(
         HMIStatus(level: .full, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
       let second = try #require(pair.app.waitForGrant(number: 2))
       #expect(second.epoch != pair.grant.epoch)
-      #expect(pair.connection.submit(TestPayload(noise(1)), grantEpoch: pair.grant.epoch, blocking: true) == .stale)
+      #expect(
+        pair.connection.video.submit(TestPayload(noise(1)), grantEpoch: pair.grant.epoch, blocking: true) == .stale)
       let fresh = noise(100_000, seed: 99)
       let payload = TestPayload(fresh)
-      #expect(pair.connection.submit(payload, grantEpoch: second.epoch, blocking: true) == .queued)
+      #expect(pair.connection.video.submit(payload, grantEpoch: second.epoch, blocking: true) == .queued)
       #expect(pair.headUnit.waitForMessages(1))
       #expect(pair.headUnit.videoMessages == [fresh], "nothing of the old messages was passed on")
       pair.stop()
@@ -136,12 +137,12 @@ extension LinkTests {
       #expect(pair.headUnit.protocolViolations.filter(\.isAboutFrames).isEmpty)
     }
 
-    @Test func endOfWishLetsQueuedVideoLeave() throws {
+    @Test func endOfRequestLetsQueuedVideoLeave() throws {
       let pair = try StreamingPair()
       let messages = (1...3).map { noise(300_000, seed: $0) }
       let payloads = messages.map { TestPayload($0) }
       for payload in payloads {
-        #expect(pair.connection.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+        #expect(pair.connection.video.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
       }
       pair.connection.setVideoRequest(nil)
       let reason = pair.app.waitFor { event -> SDLApp.VideoStopReason? in
@@ -162,30 +163,39 @@ extension LinkTests {
       let server = try HeadUnitServer(
         configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
       try server.start()
-      let results = Mutex<[SubmitResult]>([])
+      let queuedCount = Monitor(0)
       let app = ConnectionRecorder { connection, event in
         _ = connection.statistics
-        connection.setFlushing(true)
-        connection.setFlushing(false)
+        connection.video.setFlushing(true)
+        connection.video.setFlushing(false)
         connection.join()
-        _ = connection.waitUntilDrained(timeout: .seconds(1000))
+        _ = connection.video.waitUntilDrained(timeout: .seconds(1000))
         switch event {
         case .session(.registered): connection.setVideoRequest(testRequest)
         case .session(.videoStarted(let grant)):
-          for _ in 0..<5 {
-            let result = connection.submit(TestPayload(noise(10)), grantEpoch: grant.epoch, blocking: true)
-            results.withLock { $0.append(result) }
+          server.setReading(false, for: 1)
+          // Would wait for ever if it waited.
+          let isFull = eventually {
+            let payload = TestPayload(noise(1_000_000))
+            guard connection.video.submit(payload, grantEpoch: grant.epoch, blocking: true) == .queued else {
+              return true
+            }
+            queuedCount.withLock { $0 += 1 }
+            return false
           }
-          connection.stop(grace: .seconds(1))
+          #expect(isFull)
+          server.setReading(true, for: 1)
+          connection.stop(grace: testTimeout)
         default: break
         }
       }
       let connection = makeConnection(port: try #require(server.port), observer: app)
       try connection.start()
       connection.join()
-      #expect(results.withLock { $0 } == [.queued, .queued, .queued, .full, .full])
       #expect(app.waitForEnd() == .some(nil))
-      #expect(headUnit.waitForMessages(3), "what was queued left before the end")
+      let statistics = connection.video.statistics
+      #expect(statistics.sentMessages + statistics.discardedMessages == UInt64(queuedCount.withLock { $0 }))
+      #expect(headUnit.waitForMessages(Int(statistics.sentMessages)), "what was sent arrives")
       server.stop()
       server.join()
     }
@@ -197,7 +207,7 @@ extension LinkTests {
       let start = MonotonicClock.now
       for _ in 0..<count {
         #expect(
-          pair.connection.submit(TestPayload(message), grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+          pair.connection.video.submit(TestPayload(message), grantEpoch: pair.grant.epoch, blocking: true) == .queued)
       }
       #expect(pair.headUnit.waitForMessages(count))
       print("\(count) messages of \(message.count) bytes in \(MonotonicClock.now - start)")

@@ -51,201 +51,44 @@ final class TestPayload: VideoPayload {
   var outcomes: [Bool] { releases.withLock { $0 } }
 }
 
-/// Bytes that look like nothing, the same for the same seed.
+/// The seed of a random test: `SDL_TEST_SEED`, or another one each time. It is printed, so that a failure can be repeated.
+func testSeed() -> UInt64 {
+  let seed = getenv("SDL_TEST_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max)
+  print("SDL_TEST_SEED=\(seed)")
+  return seed
+}
+
+/// Bytes without a pattern that anybody would mistake for another, the same for the same seed.
+///
+/// A block of a prime size, repeated: that is quick, and no frame size is a multiple of it.
 func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-  var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-  return (0..<count).map { _ in
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(count)
+  var start = Int((seed &* 0x9E37_79B9_7F4A_7C15) % UInt64(noiseBlock.count))
+  while bytes.count < count {
+    bytes += noiseBlock[start...].prefix(count - bytes.count)
+    start = 0
+  }
+  return bytes
+}
+
+private let noiseBlock: [UInt8] = {
+  var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+  return (0..<65_537).map { _ in
     state ^= state << 13
     state ^= state >> 7
     state ^= state << 17
     return UInt8(truncatingIfNeeded: state)
   }
-}
+}()
 
-/// Keeps the events of a connection.
-final class ConnectionRecorder: AppConnectionObserver {
-  private struct State: Sendable {
-    var events: [ConnectionEvent] = []
-    var endedCount = 0
-    var grants: [VideoGrant] = []
-    var stopCount = 0
-  }
-  private let state = Monitor(State())
-  private let callback: @Sendable (AppConnection, ConnectionEvent) -> Void
-
-  init(_ callback: @escaping @Sendable (AppConnection, ConnectionEvent) -> Void = { _, _ in }) {
-    self.callback = callback
-  }
-
-  func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
-    state.withLock { state in
-      state.events.append(event)
-      if case .ended = event { state.endedCount += 1 }
-      if case .session(.videoStarted(let grant)) = event { state.grants.append(grant) }
-      if case .session(.videoStopped) = event { state.stopCount += 1 }
-    }
-    state.broadcast()
-    callback(connection, event)
-  }
-
-  var events: [ConnectionEvent] { state.withLock { $0.events } }
-  var endedCount: Int { state.withLock { $0.endedCount } }
-
-  func waitFor<Result>(_ match: @escaping (ConnectionEvent) -> Result?) -> Result? {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.events.lazy.compactMap(match).first }
-  }
-
-  /// The failure of the `ended` event; nil, after testTimeout, if there is no such event.
-  func waitForEnd() -> ConnectionFailure?? {
-    waitFor { if case .ended(let error) = $0 { .some(error) } else { nil } }
-  }
-
-  /// Of all grants, in the order of their coming.
-  var epochs: [UInt32] { state.withLock { $0.grants.map(\.epoch) } }
-
-  /// The failures after which the connection was to be made again, and the pauses before that.
-  var losses: [(failure: ConnectionFailure, pause: Duration)] {
-    events.compactMap { if case .lost(let failure, let pause) = $0 { (failure, pause) } else { nil } }
-  }
-
-  var hasBeenLost: Bool { !losses.isEmpty }
-
-  /// Of the first grant after the first loss.
-  func waitForEpochAfterLoss() -> UInt32? {
-    state.wait(until: MonotonicClock.now + testTimeout) { state in
-      let afterLoss = state.events.drop { if case .lost = $0 { false } else { true } }
-      return afterLoss.lazy.compactMap { event -> UInt32? in
-        if case .session(.videoStarted(let grant)) = event { grant.epoch } else { nil }
-      }.first
-    }
-  }
-
-  func waitForLoss(number: Int = 1) -> Bool { eventually { self.losses.count >= number } }
-
-  var latestGrant: VideoGrant? { state.withLock { $0.grants.last } }
-
-  func waitForStop(number: Int) -> Bool {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.stopCount >= number ? true : nil } ?? false
-  }
-
-  func waitForGrant(number: Int = 1) -> VideoGrant? {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.grants.count >= number ? $0.grants[number - 1] : nil }
-  }
-}
-
-/// Keeps the events of a head unit.
-final class HeadUnitRecorder: HeadUnitServerObserver {
-  private struct State: Sendable {
-    var events: [HeadUnitServerEvent] = []
-    var videoMessages: [[UInt8]] = []
-    var protocolViolations: [Violation] = []
-  }
-  private let state = Monitor(State())
-  private let keepsVideo: Bool
-
-  init(keepsVideo: Bool = true) {
-    self.keepsVideo = keepsVideo
-  }
-
-  func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
-    state.withLock { state in
-      switch event {
-      case .session(_, .videoData(let bytes)): state.videoMessages.append(keepsVideo ? bytes : [])
-      // The tests' video is noise.
-      case .session(_, .violation(.stream)): break
-      case .session(_, .violation(let violation)): state.protocolViolations.append(violation)
-      default: state.events.append(event)
-      }
-    }
-    state.broadcast()
-  }
-
-  var videoMessages: [[UInt8]] { state.withLock { $0.videoMessages } }
-  var protocolViolations: [Violation] { state.withLock { $0.protocolViolations } }
-
-  func waitForMessages(_ count: Int) -> Bool {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.videoMessages.count >= count ? true : nil } ?? false
-  }
-
-  func waitFor<Result>(_ match: @escaping (HeadUnitServerEvent) -> Result?) -> Result? {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.events.lazy.compactMap(match).first }
-  }
-
-  func hasReported(_ match: (HeadUnitServerEvent) -> Bool) -> Bool {
-    state.withLock { $0.events.contains(where: match) }
-  }
-
-  /// In the order of their coming.
-  var connectionIDs: [UInt8] {
-    state.withLock { $0.events.compactMap { if case .connected(let id, _) = $0 { id } else { nil } } }
-  }
-
-  /// What one app was told, in order.
-  func statuses(of id: UInt8) -> [HMIStatus] {
-    state.withLock { state in
-      state.events.compactMap { if case .session(id, .hmiStatusSent(let status)) = $0 { status } else { nil } }
-    }
-  }
-
-  func waitForConnection() -> UInt8? { waitFor { if case .connected(let id, _) = $0 { id } else { nil } } }
-}
-
-/// A head unit that opens every app at once and takes any size.
-func quickHeadUnit() -> HeadUnitConfiguration {
-  var configuration = HeadUnitPreset.standard.configuration
-  configuration.activation = .zero
-  configuration.refusesUnknownSizes = false
-  return configuration
-}
-
-let testSession = AppSession.Configuration(appName: "Test", appID: "test", appType: .navigation, language: "EN-US")
-let testRequest = VideoStartRequest(size: VideoSize(800, 480))
-
-/// A connection to a TCP port of this machine.
-func makeConnection(
-  port: UInt16, host: String = "127.0.0.1", connectTimeout: Duration = .seconds(10), capacity: Int = 3,
-  reconnection: Reconnection.Timing? = nil, observer: ConnectionRecorder
-) -> AppConnection {
-  AppConnection(
-    configuration: AppConnection.Configuration(
-      endpoint: .tcp(host: host, port: port), session: testSession, connectTimeout: connectTimeout,
-      videoQueueCapacity: capacity, reconnection: reconnection),
-    observer: observer)
-}
-
-extension Reconnection.Timing {
-  /// Pauses that tests can afford.
-  init(first: Duration, longest: Duration = .milliseconds(20), steady: Duration = .seconds(10)) {
-    self.init()
-    self.first = first
-    self.longest = max(first, longest)
-    self.steady = steady
-  }
-}
-
-/// An app that streams to a head unit over TCP.
-struct StreamingPair {
-  let headUnit = HeadUnitRecorder()
-  let app = ConnectionRecorder()
-  let server: HeadUnitServer
-  let connection: AppConnection
-  let grant: VideoGrant
-
-  init(_ configuration: HeadUnitConfiguration = quickHeadUnit(), capacity: Int = 3) throws {
-    server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: headUnit)
-    try server.start()
-    connection = makeConnection(port: try #require(server.port), capacity: capacity, observer: app)
-    connection.setVideoRequest(testRequest)
-    try connection.start()
-    grant = try #require(app.waitForGrant())
-  }
-
-  func stop() {
-    connection.stop(grace: .seconds(1))
-    connection.join()
-    server.stop()
-    server.join()
-  }
+/// The whole frames in `bytes`, and how many bytes of another one follow.
+func decode(_ bytes: [UInt8]) -> (frames: [Frame], rest: Int) {
+  var decoder = FrameDecoder()
+  decoder.append(bytes)
+  var frames: [Frame] = []
+  while case .frame(let frame)? = decoder.next() { frames.append(frame) }
+  return (frames, decoder.bufferedByteCount)
 }
 
 /// A raw peer for what no head unit does.

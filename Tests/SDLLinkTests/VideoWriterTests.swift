@@ -6,19 +6,15 @@ import Testing
 
 extension LinkTests {
   @Suite struct VideoWriterTests {
-    private func grant(maximumPayload: Int) -> VideoGrant {
-      VideoGrant(epoch: 1, sessionID: 9, version: 5, maximumPayload: maximumPayload, size: VideoSize(800, 480))
-    }
-
     /// Writes `payload` and returns the bytes that came out, reading whenever the socket is full.
     private func write(_ payload: TestPayload, maximumPayload: Int, framesOnly: Bool) throws -> [UInt8] {
       let (sender, receiver) = try Socket.pair()
       let writer = VideoWriter()
-      let hasBegun = writer.begin(payload, epoch: 1, grant: grant(maximumPayload: maximumPayload), messageID: 77)
+      let hasBegun = writer.begin(payload, grant: makeGrant(1, maximumPayload: maximumPayload), messageID: 77)
       #expect(hasBegun)
       var bytes: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 50_000)
-      while writer.epoch != nil {
+      while writer.hasMessage {
         switch writer.write(to: sender, finishesFrameOnly: framesOnly) {
         case .bytes: continue
         case .wouldBlock:
@@ -53,15 +49,15 @@ extension LinkTests {
       #expect(try write(payload, maximumPayload: maximumPayload, framesOnly: false) == expected)
     }
 
-    @Test func stopsAtEveryFrameWhenItMustGiveWay() throws {
+    @Test func stopsAfterEachFrameWhenAsked() throws {
       let bytes = noise(50_000)
       let payload = TestPayload(bytes, cuts: [10_000])
       let (sender, receiver) = try Socket.pair()
       let writer = VideoWriter()
-      let hasBegun = writer.begin(payload, epoch: 1, grant: grant(maximumPayload: 1000), messageID: 5)
+      let hasBegun = writer.begin(payload, grant: makeGrant(1), messageID: 5)
       #expect(hasBegun)
       var callCount = 0
-      while writer.epoch != nil {
+      while writer.hasMessage {
         guard case .bytes = writer.write(to: sender, finishesFrameOnly: true) else { break }
         let isInsideFrame = writer.isInsideFrame
         #expect(!isInsideFrame)
@@ -72,12 +68,12 @@ extension LinkTests {
       #expect(receiver.readAll().count == 50_000 + 51 * 12 + 8)
     }
 
-    @Test func hasNothingToSayAboutNoBytes() {
+    @Test func refusesEmptyPayload() {
       let writer = VideoWriter()
       let payload = TestPayload([], cuts: [0])
-      let hasBegun = writer.begin(payload, epoch: 1, grant: grant(maximumPayload: 100), messageID: 1)
-      let epoch = writer.epoch
-      #expect(!hasBegun && epoch == nil)
+      let hasBegun = writer.begin(payload, grant: makeGrant(1), messageID: 1)
+      let hasMessage = writer.hasMessage
+      #expect(!hasBegun && !hasMessage)
     }
   }
 }

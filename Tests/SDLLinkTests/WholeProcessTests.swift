@@ -1,11 +1,13 @@
 import Glibc
 import SDLHeadUnit
+import TestSupport
 import Testing
+
 @testable import SDLApp
 @testable import SDLLink
 
 extension LinkTests {
-  /// What is measured on the whole process, so that nothing else may run beside it: `make test` runs these alone.
+  /// What is measured on the whole process: `make test` gives the suite one of its own.
   @Suite struct WholeProcess {
     @Test func leavesNothingBehind() throws {
       let headUnit = HeadUnitRecorder()
@@ -30,24 +32,16 @@ extension LinkTests {
         #expect(observer.endedCount == 1)
       }
       for number in 0..<4 { try cycle(number) }
-      #expect(eventually { Self.entries("/proc/self/task") <= 20 })
-      let (descriptors, threads) = (Self.entries("/proc/self/fd"), Self.entries("/proc/self/task"))
+      #expect(eventually { ProcessCounts.threads <= 18 })
+      let (descriptors, threads) = (ProcessCounts.descriptors, ProcessCounts.threads)
       for number in 0..<200 { try cycle(number) }
       // The server notices the last end, and a resolver's thread leaves, in their own time.
       #expect(
-        eventually { Self.entries("/proc/self/fd") <= descriptors && Self.entries("/proc/self/task") <= threads },
-        "descriptors \(descriptors) → \(Self.entries("/proc/self/fd")), threads \(threads) → \(Self.entries("/proc/self/task"))"
+        eventually { ProcessCounts.descriptors <= descriptors && ProcessCounts.threads <= threads },
+        "descriptors \(descriptors) → \(ProcessCounts.descriptors), threads \(threads) → \(ProcessCounts.threads)"
       )
       server.stop()
       server.join()
-    }
-
-    private static func entries(_ folder: String) -> Int {
-      guard let directory = opendir(folder) else { return -1 }
-      defer { closedir(directory) }
-      var count = 0
-      while readdir(directory) != nil { count += 1 }
-      return count
     }
   }
 }

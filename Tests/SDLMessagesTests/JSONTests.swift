@@ -53,7 +53,7 @@ import TestSupport
   @Test(arguments: [
     (#""""#, ""), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u00e9\u00E9é""#, "ééé"),
     (#""a\u0000b""#, "a\0b"), (#""\ud83d\ude97""#, "🚗"), (#""🚗""#, "🚗"),
-    // Halves of pairs.
+    // Halves of surrogate pairs.
     (#""\ud83d""#, "\u{FFFD}"), (#""\ude97x""#, "\u{FFFD}x"), (#""\ud83d\n""#, "\u{FFFD}\n"),
     (#""\ud83d\u0041""#, "\u{FFFD}A"), ("\"tab\tand\nline\"", "tab\tand\nline"),
   ])

@@ -1,7 +1,7 @@
 import SDLMessages
 import Testing
 
-/// Head units differ: what is unknown or of the wrong type costs that member and nothing else.
+/// Members that are unknown or of the wrong type are left out, and nothing else.
 @Suite struct LeniencyTests {
   private static let capability = """
     {"preferredResolution":{"resolutionWidth":800,"resolutionHeight":380},"maxBitrate":20000,
@@ -26,7 +26,7 @@ import Testing
     .object(["resolutionWidth": .string("800"), "resolutionHeight": .integer(-1)]),
   ]
 
-  /// Replaces each member in turn by values of other types; the rest must read as before.
+  /// Replaces one member after the other by values of other types; the rest must read as before.
   private func replaceEachMember<T: RPCParameters>(of text: String, as type: T.Type) throws {
     let original = try json(text)
     let expected = T(json: original).json
@@ -38,7 +38,7 @@ import Testing
         for other in original.keys where other != key {
           #expect(read.json[other] == expected[other], "\(key) = \(wrong) changes \(other)")
         }
-        // What was made of it can be read again.
+        // What was read can be written and read again.
         #expect(T(json: read.json) == read, "\(key) = \(wrong)")
       }
     }

@@ -82,7 +82,7 @@ import TestSupport
     #expect(
       message.function == .onSystemRequest && message.bulk == [0xDE, 0xAD, 0xBE, 0xEF] && message.service == .hybrid)
     #expect(message.parameters["url"]?.string == "http://x/y.png")
-    // Our writer's order of keys happens to be the vector's.
+    // The writer's order of keys is the vector's.
     #expect(message.payload == Self.systemRequest)
   }
 
@@ -121,7 +121,7 @@ import TestSupport
     }
   }
 
-  /// The function's number is kept when it is not known here.
+  /// The number of an unknown function is kept.
   @Test func unknownFunction() throws {
     let message = try RPCMessage(payload: [UInt8](hex: "2F FF FF FF 00 00 00 00 00 00 00 00"))
     #expect(message.function.description == "function 268435455")

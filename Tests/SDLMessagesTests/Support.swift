@@ -1,6 +1,6 @@
 import SDLMessages
 
-/// The object that `text` is.
+/// Parses `text`.
 func json(_ text: String) throws -> JSONObject {
   try JSONObject(parsing: Array(text.utf8))
 }

@@ -63,10 +63,10 @@ import TestSupport
     ("04 00 00 00 00", .length(4)),
     ("FF FF FF FF 00", .length(-1)),
     ("FF FF FF 7F 00", .length(.max)),
-    // No end of document; bytes behind the end inside the length.
+    // No end of the document; bytes after the end within the length.
     ("07 00 00 00 08 62 00", .truncated),
     ("06 00 00 00 00 00", .length(6)),
-    // Key without end.
+    // A key without its NUL.
     ("08 00 00 00 10 61 61 61", .truncated),
     // Strings: no length, too long, negative, without NUL, not UTF-8.
     ("0C 00 00 00 02 61 00 00 00 00 00 00", .length(0)),
@@ -75,7 +75,7 @@ import TestSupport
     ("0E 00 00 00 02 61 00 02 00 00 00 78 79 00", .truncated),
     ("0E 00 00 00 02 61 00 02 00 00 00 FF 00 00", .notUTF8),
     ("0C 00 00 00 10 FE 00 01 00 00 00 00", .notUTF8),
-    // A bool that is neither, types outside the subset, an inner document longer than the outer.
+    // A Boolean of 2, types outside the subset, an inner document longer than the outer.
     ("09 00 00 00 08 62 00 02 00", .boolean(2)),
     ("08 00 00 00 0A 6E 00 00", .type(0x0A)),
     ("10 00 00 00 09 74 00 00 00 00 00 00 00 00 00 00", .type(0x09)),

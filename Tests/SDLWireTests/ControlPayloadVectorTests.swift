@@ -51,7 +51,7 @@ private func payload(_ vector: [UInt8]) throws -> [UInt8] {
     let bytes = try payload(Vector.v05)
     #expect(RPCServiceAcknowledgement(payload: bytes, version: 5) == expected)
     #expect(RPCServiceAcknowledgement(payload: expected.bytes(version: 5), version: 5) == expected)
-    // The order of keys is the sender's; what was read is written back in the same order.
+    // The sender chooses the order of keys; a document that was read is written in the same order.
     #expect(try BSONDocument(decoding: bytes).bytes == bytes)
     #expect(expected.bytes(version: 5).count == bytes.count)
   }
@@ -126,7 +126,7 @@ private func payload(_ vector: [UInt8]) throws -> [UInt8] {
     #expect(try rejection.bytes(version: 5) == payload(Vector.v28))
   }
 
-  /// What is no BSON, or has members of other types than the protocol names, reads as absent.
+  /// Members that are not BSON, or not of the protocol's type, read as absent.
   @Test func lenientReading() {
     let wrong = BSONDocument([
       ("width", .string("800")), ("height", .int64(480)), ("videoProtocol", .int32(1)), ("mtu", .int32(9)),

@@ -2,7 +2,7 @@ import SDLWire
 import TestSupport
 import Testing
 
-/// The decoder that takes payloads from where they were read to finds what the other finds.
+/// The decoder without intermediate buffer finds the same items as the other.
 @Suite struct DirectDecodingTests {
   private static let garbage: [UInt8] = [0xDE, 0xAD, 0xBE, 0xEF, 0x00, 0xFF]
   private static let stream =
@@ -22,7 +22,7 @@ import Testing
     return items
   }
 
-  /// Without the bytes that belong to no frame, of which fewer may be there yet.
+  /// Without the first bytes of garbage, which may be fewer.
   private func reasons(_ items: [FrameDecoder.Item]) -> [FrameHeader.InvalidHeader] {
     items.compactMap { if case .garbage(let reason, _) = $0 { reason } else { nil } }
   }
@@ -52,7 +52,7 @@ import Testing
     #expect(frames(items) == frames(whole) && reasons(items) == reasons(whole))
   }
 
-  /// Random bytes, with random cuts, against the other decoder; most of the first bytes could be a version.
+  /// Random bytes in random pieces against the other decoder; most of the bytes could be a version.
   @Test(arguments: 0..<20 as Range<UInt64>)
   func randomBytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
@@ -72,14 +72,14 @@ import Testing
     #expect(frames(items) == frames(whole) && reasons(items) == reasons(whole))
   }
 
-  /// No more is held than one frame.
+  /// No more than one frame is buffered.
   @Test func holdsLittle() {
     var decoder = FrameDecoder()
     Array(Vector.v31.dropLast()).withUnsafeBytes { bytes in
       var bytes = bytes
       #expect(decoder.next(from: &bytes) == nil)
     }
-    // The header is not held any more.
+    // The header is not buffered any more.
     #expect(decoder.bufferedByteCount == Vector.v31.count - 1 - FrameHeader.maximumByteCount)
   }
 }

@@ -53,7 +53,7 @@ private func payload(_ size: Int) -> [UInt8] {
     #expect(Array(message(size: 1 << 33, maximum: 100)).isEmpty)
   }
 
-  /// The maximum may be computed from what a head unit says.
+  /// The maximum may come from a head unit.
   @Test(arguments: [0, -1, Int.min]) func absurdMaximum(maximum: Int) {
     #expect(message(size: 3, maximum: maximum).map(\.payloadRange) == [0..<0, 0..<1, 1..<2, 2..<3])
   }

@@ -31,7 +31,7 @@ import TestSupport
     }
   }
 
-  /// The order of calls is only advice: nothing is lost when frames are taken out late or one per append.
+  /// Nothing is lost when frames are taken late, or one per append.
   @Test func appendingWithoutDraining() {
     var decoder = FrameDecoder()
     var items: [FrameDecoder.Item] = []

@@ -1,7 +1,7 @@
 import SDLWire
 import Testing
 
-/// A wire vector and the headers that are in it.
+/// A byte vector and its headers.
 private struct HeaderVector: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var bytes: [UInt8]

@@ -2,8 +2,8 @@ import SDLWire
 import Testing
 import TestSupport
 
-/// Whatever the bytes are: an answer or an error, never a trap, and no more memory than promised. The generator is
-/// seeded, so that a failure can be repeated.
+/// Random bytes give a result or an error, never a trap, and use no more memory than documented. The generator is seeded,
+/// so that a failure can be repeated.
 @Suite struct HostileBytesTests {
   private static let seeds = [
     Vector.v02, Vector.v04, Vector.v05, Vector.v09, Vector.v10, Vector.v15, Vector.v17, Vector.v25, Vector.v31,
@@ -61,7 +61,7 @@ import TestSupport
       let bytes = round % 8 == 0 ? random(0...60, &generator) : mutated(seed, &generator)
       if let document = try? BSONDocument(decoding: bytes) {
         documents += 1
-        // What was read can be written, and means the same.
+        // What was read can be written and read again.
         let again = document.bytes
         #expect(try BSONDocument(decoding: again).bytes == again, "\(bytes)")
       }

@@ -39,7 +39,7 @@ private func piece(
     #expect(assembler.partialCount == 0)
   }
 
-  /// Told apart by message id, by service and by session.
+  /// Distinguished by message id, by service and by session.
   @Test func interleavedMessages() throws {
     var assembler = MessageAssembler()
     let order = [
@@ -53,7 +53,7 @@ private func piece(
     #expect(messages.map(\.header.sessionID) == [2, 1, 1, 1])
   }
 
-  /// Together they hold no more than one message may.
+  /// All incomplete messages together hold no more than one message may.
   @Test func incompleteMessagesAreBoundedTogether() throws {
     var assembler = MessageAssembler(maximumMessageSize: 100)
     for id in 1...4 as ClosedRange<UInt32> {
@@ -97,7 +97,7 @@ private func piece(
     #expect(failure(&assembler, piece(1, 0, [1, 2])) == .sizeMismatch(announced: 3, got: 2))
     _ = try assembler.accept(first(1, total: 3), now: .zero)
     #expect(failure(&assembler, piece(1, 0, [1, 2, 3, 4])) == .sizeMismatch(announced: 3, got: 4))
-    // All bytes there, but the number says that more follows.
+    // All bytes have come, but the frame is not marked as the last.
     _ = try assembler.accept(first(1, total: 3), now: .zero)
     #expect(failure(&assembler, piece(1, 1, [1, 2, 3])) == .sizeMismatch(announced: 3, got: 3))
     #expect(failure(&assembler, first(1, total: 0)) == .empty)
@@ -128,7 +128,7 @@ private func piece(
     _ = try assembler.accept(piece(1, 1, [1]), now: .seconds(9))
     _ = try assembler.accept(piece(1, 2, [2]), now: .milliseconds(18_999))
     #expect(assembler.partialCount == 1)
-    // Any frame cleans up, and the time-out is counted from the last piece.
+    // Any frame drops expired messages, and the time-out counts from the last piece.
     _ = try assembler.accept(frame(Vector.v31), now: .milliseconds(28_999))
     #expect(assembler.partialCount == 0)
     #expect(failure(&assembler, piece(1, 3, [3]), now: .seconds(29)) == .notAnnounced)
@@ -145,7 +145,7 @@ private func piece(
     #expect(failure(&assembler, piece(3, 1, [1]), now: .seconds(5)) == nil)
   }
 
-  /// Announcing costs nothing: memory comes with the bytes. With memory set aside this would be 256 GiB.
+  /// An announcement allocates nothing: with memory reserved, this would take 256 GiB.
   @Test func announcementsReserveNoMemory() throws {
     var assembler = MessageAssembler(maximumMessageSize: .max, maximumPartialMessages: 64)
     let before = try virtualByteCount()

@@ -1,13 +1,13 @@
 import SDLWire
 
-/// Everything that `decoder` has ready.
+/// All items that `decoder` can return now.
 func drain(_ decoder: inout FrameDecoder) -> [FrameDecoder.Item] {
   var items: [FrameDecoder.Item] = []
   while let item = decoder.next() { items.append(item) }
   return items
 }
 
-/// What a stream of `bytes` is made of, when it arrives at once.
+/// The items of a stream of `bytes` that arrives at once.
 func decode(_ bytes: [UInt8], limits: FrameLimits = FrameLimits()) -> [FrameDecoder.Item] {
   var decoder = FrameDecoder(limits: limits)
   decoder.append(bytes)

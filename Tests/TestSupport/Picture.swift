@@ -1,6 +1,6 @@
 import Foundation
 
-/// A 4:2:0 picture as values, to compare with.
+/// A 4:2:0 picture as a value, for comparisons.
 public struct Picture: Equatable {
   public var width: Int
   public var height: Int

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Memory that this process has in use now, in whole pages, for tests that nothing else runs beside.
+/// The memory that this process uses now, in whole pages, for tests that run alone.
 public func residentBytes() throws -> Int {
   struct Unreadable: Error {}
   let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")

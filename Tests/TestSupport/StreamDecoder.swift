@@ -1,6 +1,6 @@
 import Foundation
 
-/// libavcodec through GStreamer: the judge of what x264 wrote.
+/// Decodes H.264 with libavcodec through GStreamer, to check what x264 wrote.
 public enum StreamDecoder {
   public struct Failed: Error {
     public let status: Int32
@@ -79,7 +79,7 @@ public enum StreamDecoder {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["gst-launch-1.0"] + pipeline.split(separator: " ").map(String.init)
-    // Decoders tell of what they conceal in the log alone.
+    // Decoders report concealed errors in the log only.
     process.environment = ProcessInfo.processInfo.environment
       .merging(["GST_DEBUG": "2,basesrc:0", "GST_DEBUG_NO_COLOR": "1"]) { $1 }
     let pipe = Pipe()

@@ -2,7 +2,7 @@ import Testing
 import X264Encoder
 
 extension X264EncoderTests {
-  /// Bits per second at 15 frames per second, and what a still costs.
+  /// Bits per second at 15 frames per second, of moving pictures and of a still.
   @Suite struct Bitrate {
     @Test(arguments: [300, 600, 3000])
     func movingPicturesKeepTheTarget(bitrate: Int) throws {
@@ -20,7 +20,7 @@ extension X264EncoderTests {
       for (index, bitrate) in [600, 300, 3000, 600].enumerated() {
         try encoder.setBitrate(bitrate)
         units += try encoder.encodePan(index * 75..<(index + 1) * 75, over: Panorama.grainy)
-        // The first two seconds settle; the last three have one key frame or two.
+        // The rate control needs the first two seconds; the last three have one or two key frames.
         #expect(abs(Self.rate(units.suffix(45)) - Double(bitrate)) < 0.2 * Double(bitrate))
       }
       #expect(units.indices.filter { units[$0].isKeyFrame } == Array(stride(from: 0, to: 300, by: 30)))

@@ -3,11 +3,11 @@ import Testing
 import X264Encoder
 
 extension X264EncoderTests {
-  /// What goes in comes out of an independent decoder.
+  /// An independent decoder returns the pictures that were encoded.
   @Suite struct DecodedPictures {
     @Test(arguments: PixelFormat.allCases, [0, 6])
     func everyFormatAndPadding(format: PixelFormat, padding: Int) throws {
-      // 532 is no multiple of 16: the last macroblocks are cropped.
+      // 532 is not a multiple of 16: the last macroblocks are cropped.
       let (width, height) = (532, 252)
       let encoder = try EncoderSettings.test(width, height, format: format, bitrate: 1500).encoder()
       var stream: [UInt8] = []
@@ -47,7 +47,7 @@ extension X264EncoderTests {
         #expect(Picture.psnr(decoded.luma, original.luma) > 30)
         #expect(Picture.psnr(decoded.blueChroma, original.blueChroma) > 30)
         #expect(Picture.psnr(decoded.redChroma, original.redChroma) > 30)
-        // The test pictures would show exchanged chroma planes.
+        // The test pictures would reveal exchanged chroma planes.
         #expect(Picture.psnr(decoded.blueChroma, original.redChroma) < 20)
       }
     }

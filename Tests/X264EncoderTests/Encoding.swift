@@ -25,7 +25,7 @@ struct AccessUnit {
 }
 
 extension EncoderSettings {
-  /// 15 frames per second, one thread unless said otherwise, so that sizes do not depend on the machine.
+  /// 15 frames per second and, by default, one thread, so that sizes do not depend on the machine.
   static func test(
     _ width: Int = 800, _ height: Int = 480, format: PixelFormat = .i420, bitrate: Int = 600, threads: Int = 1,
     options: String = ""
@@ -41,7 +41,7 @@ extension EncoderSettings {
 }
 
 extension X264Encoder {
-  /// Encodes pictures `range` of a pan over `panoramas`, which take turns.
+  /// Encodes the pictures `range` of a pan, alternating between `panoramas`.
   func encodePan(_ range: Range<Int>, over panoramas: [Panorama] = [.smooth]) throws -> [AccessUnit] {
     try range.map { index in
       let planes = try panoramas[index % panoramas.count].planes(at: Panorama.pan(index))

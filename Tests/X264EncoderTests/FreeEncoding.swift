@@ -4,10 +4,10 @@ import Foundation
 import H264
 import Testing
 
-/// libx264 without the rules of ``X264Encoder``: streams as other encoders send them.
+/// libx264 without the rules of ``X264Encoder``, for streams like those of other encoders.
 struct FreeEncoding: Sendable {
   var profile = "baseline"
-  /// Names and values that x264 takes.
+  /// x264's option names and values.
   var options: [String: String] = [:]
   /// Write `pic_order_cnt_type` 0, which x264 does only where B frames are allowed; they are never used.
   var countsOrderExplicitly = false

@@ -3,7 +3,7 @@ import Testing
 import X264Encoder
 
 extension X264EncoderTests {
-  /// What an encoder says while it lives.
+  /// The log messages of an encoder.
   @Suite struct Lifetime {
     @Test func messagesReachTheHandler() throws {
       let messages = Messages()

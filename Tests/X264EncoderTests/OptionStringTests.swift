@@ -2,7 +2,7 @@ import Testing
 import X264Encoder
 
 extension X264EncoderTests {
-  /// x264enc's syntax, and what no option may do to the stream.
+  /// x264enc's syntax, and the options that are refused.
   @Suite struct OptionString {
     @Test(arguments: [
       "", ":", "subme=4:me=dia:ref=2", "subme=4::ref=1:", "slices=4", "sliced-threads=1", "sliced-threads",
@@ -33,12 +33,12 @@ extension X264EncoderTests {
       // Rate.
       "qp=20", "crf=23", "force-cfr=0", "nal-hrd=cbr", "zones=0,10,q=20", "bitrate=1000", "vbv-maxrate=1000",
       "vbv-bufsize=500", "vbv_bufsize=500", "keyint=infinite", "keyint=60", "fps=30",
-      // Files and what the settings say.
+      // Files, and options that are settings.
       "pass=1", "pass=2", "dump-yuv=x", "opencl-clbin=x", "threads=4", "log=3", "fullrange=on", "colorprim=bt709",
       "transfer=bt709", "colormatrix=bt709", "preset=slow", "tune=film", "profile=high",
     ])
     func refused(option: String) throws {
-      // A harmless option before and behind does not hide it.
+      // A valid option before and after it does not hide it.
       let options = "subme=1:\(option):me=dia"
       let name = String(option.prefix { $0 != "=" })
       let error = try #require(throws: EncoderError.self) { try X264Encoder.validate(optionString: options) }

@@ -1,8 +1,8 @@
 import TestSupport
 import X264Encoder
 
-/// A picture that is larger than what is encoded: moving over it gives moving pictures without copying a pixel, with
-/// strides wider than the picture and planes that begin anywhere.
+/// A picture that is larger than those that are encoded. Moving over it gives moving pictures without copying, with
+/// strides wider than the picture and planes at any address.
 ///
 /// Unchecked: the memory is written in `init` only and never freed, since panoramas live as long as the process.
 final class Panorama: @unchecked Sendable {
@@ -14,7 +14,7 @@ final class Panorama: @unchecked Sendable {
   /// The same with grain that differs from picture to picture and can't be predicted.
   static let grainy = (1...4).map { Panorama(grain: 24, seed: UInt32($0)) }
 
-  // Each plane has an own pattern, so that none passes for another.
+  // Each plane has its own pattern, so that exchanged planes are noticed.
   private let luma: UnsafeMutableRawBufferPointer
   private let blueChroma: UnsafeMutableRawBufferPointer
   private let redChroma: UnsafeMutableRawBufferPointer
@@ -59,7 +59,7 @@ final class Panorama: @unchecked Sendable {
       Plane(base: try address(redChroma, chroma), stride: Self.width / 2))
   }
 
-  /// The same picture as values.
+  /// The same picture as a value.
   func picture(at position: (x: Int, y: Int), width: Int, height: Int) -> Picture {
     func cut(_ plane: UnsafeMutableRawBufferPointer, _ scale: Int) -> [UInt8] {
       (0..<height / scale).flatMap { row in

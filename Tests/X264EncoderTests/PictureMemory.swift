@@ -17,7 +17,7 @@ extension Picture {
   }
 }
 
-/// A picture's planes in memory whose rows are padded, or that ends where no byte may be read.
+/// A picture's planes in memory, with padded rows, or at the end of the readable memory.
 struct PictureMemory: ~Copyable {
   private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
   private(set) var descriptions: [Plane] = []

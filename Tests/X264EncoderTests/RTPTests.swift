@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import X264Encoder
 
-/// What an encoder sends, in packets and back, with GStreamer's elements as the judge of both directions.
+/// RTP packets of encoded pictures, checked against GStreamer's elements in both directions.
 extension X264EncoderTests {
   @Suite struct RTP {
     /// Small packets split everything, the large ones only what is larger than the framing allows.

@@ -14,7 +14,7 @@ extension X264EncoderTests {
       return try settings.encoder()
     }
 
-    /// Z4: the change makes no key frame, and the bits per second stay what they are.
+    /// Z4: the change makes no key frame, and the bits per second stay the same.
     @Test(arguments: [(30, 10), (15, 10), (30, 15), (10, 13)])
     func bitsPerSecondStay(before: Int, after: Int) throws {
       let encoder = try encoder(frameRate: before)
@@ -36,7 +36,7 @@ extension X264EncoderTests {
       for index in [0, 20, 40] {
         #expect(units[index].types.starts(with: [.sequenceParameterSet, .pictureParameterSet]))
       }
-      // Back to what the headers say.
+      // Back to the rates in the headers.
       try encoder.setRates(rates(600, 30))
       #expect(!encoder.isKeyFrameDue)
       units += try encoder.encodePan(50..<62)

@@ -2,7 +2,7 @@ import TestSupport
 import H264
 import Testing
 
-/// A stream to repeat pictures of.
+/// A stream whose pictures are repeated.
 struct RepeatedStream: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var encoding: FreeEncoding
@@ -54,7 +54,7 @@ extension X264EncoderTests {
   @Suite struct RepeatPictures {
     static let decoders = ["avdec_h264 max-threads=1", "openh264dec"]
 
-    /// Behind which picture how many repeats come; 5 is the last before a key frame.
+    /// The number of repeats after a picture, by its index; 5 is the last one before a key frame.
     static let counts = [0: 1, 2: 2, 5: 10, 6: 2, 9: 1, 10: 10, 13: 2]
 
     @Test(arguments: RepeatedStream.all)

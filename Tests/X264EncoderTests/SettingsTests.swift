@@ -4,7 +4,7 @@ import Testing
 @testable import X264Encoder
 
 extension X264EncoderTests {
-  /// What is refused before x264 sees it.
+  /// Settings that are refused before x264 is opened.
   @Suite struct Settings {
     @Test(arguments: [(15, 16), (16, 14), (0, 0), (-2, 16), (801, 480), (800, 479), (16386, 16), (16384, 16384)])
     func sizes(width: Int, height: Int) throws {
@@ -32,14 +32,14 @@ extension X264EncoderTests {
       #expect(throws: EncoderError.invalidKeyFrameInterval(-1)) { try settings.encoder() }
     }
 
-    /// Without a wish, the threads that the size calls for, as far as there are processors.
+    /// Without a setting, a number of threads that suits the size, up to the number of processors.
     @Test(arguments: [
       (64, 64, 0, 1), (800, 480, 0, 1), (1280, 720, 0, 2), (1920, 1080, 0, 4), (64, 64, 3, 3), (1280, 720, 1, 1),
     ])
-    func threads(width: Int, height: Int, wish: Int, count: Int) {
+    func threads(width: Int, height: Int, threads: Int, count: Int) {
       let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
-      let settings = EncoderSettings.test(width, height, threads: wish)
-      #expect(settings.threadCount == (wish == 0 ? min(count, processors) : wish))
+      let settings = EncoderSettings.test(width, height, threads: threads)
+      #expect(settings.threadCount == (threads == 0 ? min(count, processors) : threads))
     }
 
     /// One picture in a minute needs a buffer far above a second's worth; the largest numbers must not overflow.

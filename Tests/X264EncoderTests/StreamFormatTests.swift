@@ -4,7 +4,7 @@ import Testing
 import X264Encoder
 
 extension X264EncoderTests {
-  /// The NAL units and headers that a head unit sees.
+  /// The NAL units and headers of the stream.
   @Suite struct StreamFormat {
     /// E16.
     @Test func keyFramesBeginWithParameterSets() throws {
@@ -14,7 +14,7 @@ extension X264EncoderTests {
         #expect(unit.bytes.starts(with: [0, 0, 0, 1]))
         #expect(unit.types.contains(.idrSlice) == unit.isKeyFrame)
       }
-      // x264 tells its version once, behind the parameter sets.
+      // x264 writes its version once, after the parameter sets.
       #expect(
         units[0].types == [.sequenceParameterSet, .pictureParameterSet, .supplementalEnhancementInformation, .idrSlice])
       #expect(units[30].types == [.sequenceParameterSet, .pictureParameterSet, .idrSlice])

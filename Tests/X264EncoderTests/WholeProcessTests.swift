@@ -3,7 +3,7 @@ import Testing
 import X264Encoder
 
 extension X264EncoderTests {
-  /// What is measured on the whole process, so that nothing else may run beside it: `make test` runs these alone.
+  /// Measurements of the whole process, so that no other test may run at the same time: `make test` runs these alone.
   @Suite struct WholeProcess {
     @Test func openAndCloseLeaveNothing() throws {
       // With one thread: the allocator's arenas for several grow by themselves and would hide a small leak.

@@ -1,6 +1,6 @@
-/* Draws pictures for the car's screen, with a square where it was touched last, and tells what the sink says.
- * For a third of the pictures the app is in the background, as if its user had gone elsewhere on the phone.
- * Usage: embed [PICTURES [URI]]; 150 pictures, 10 s, for the built-in head unit if not given. */
+/* Draws pictures for the car's screen, with a square where it was touched last, and prints the sink's messages.
+ * For a third of the pictures the app is in the background, as if its user had switched to another app on the phone.
+ * Usage: embed [PICTURES [URI]]; by default 150 pictures, 10 s, for the built-in head unit. */
 
 #include <gst/app/gstappsrc.h>
 #include <gst/video/navigation.h>
@@ -15,7 +15,7 @@ typedef struct
 {
   GstElement *sink;
   guint picture, pictures;
-  /* Touches come on another thread than the one that draws. */
+  /* Touches come on a different thread from the one that draws. */
   GMutex lock;
   gint x, y;
 } App;
@@ -51,7 +51,7 @@ draw (App * app)
   return buffer;
 }
 
-/* The sink wants a picture when it has shown the one before. */
+/* The sink has shown the last picture and asks for the next one. */
 static void
 on_need_data (GstAppSrc * source, guint length, gpointer data)
 {
@@ -70,7 +70,7 @@ on_need_data (GstAppSrc * source, guint length, gpointer data)
   app->picture++;
 }
 
-/* Touches come up the pipeline, and each scaler on the way translates them: here they are in pixels of draw(). */
+/* Touches come up the pipeline. Scalers on the way convert them, so that here they are in pixels of draw(). */
 static GstPadProbeReturn
 on_event (GstPad * pad, GstPadProbeInfo * info, gpointer data)
 {
@@ -98,7 +98,7 @@ print_element_message (GstMessage * message)
   const gchar *name = gst_structure_get_name (structure);
   gint width, height;
 
-  /* The others are of GStreamer's own elements, or about events that no element took. */
+  /* Others come from GStreamer's own elements, or report events that no element handled. */
   if (!g_str_has_prefix (name, "sdl-"))
     return;
   if (gst_structure_get (structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, NULL))
@@ -147,7 +147,7 @@ main (int argc, char *argv[])
   app.pictures = argc > 1 ? atoi (argv[1]) : 10 * PICTURES_PER_SECOND;
   g_mutex_init (&app.lock);
 
-  /* With suspend-policy=drop the app goes on to draw while nobody looks, instead of waiting. */
+  /* With suspend-policy=drop the app keeps drawing while the head unit does not show it, instead of waiting. */
   pipeline = gst_parse_launch ("appsrc name=source format=time caps=video/x-raw,format=GRAY8,width=" G_STRINGIFY (WIDTH)
       ",height=" G_STRINGIFY (HEIGHT) ",framerate=" G_STRINGIFY (PICTURES_PER_SECOND) "/1 ! "
       "videoconvertscale add-borders=false ! sdlvideosink name=sink app-name=Embedded suspend-policy=drop", &error);
@@ -165,13 +165,13 @@ main (int argc, char *argv[])
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   is_good = print_messages (bus);
-  /* In READY the bus keeps what the sink says last. */
-  gst_element_set_state (pipeline, GST_STATE_READY);
+  /* The sink's last messages come while the pipeline goes to NULL, which would flush the bus. */
+  g_object_set (pipeline, "auto-flush-bus", FALSE, NULL);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
   while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT)) != NULL) {
     print_element_message (message);
     gst_message_unref (message);
   }
-  gst_element_set_state (pipeline, GST_STATE_NULL);
 
   gst_object_unref (bus);
   gst_object_unref (pad);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Shows an app that draws its own pictures, with a square where it was touched last: embed.py [PICTURES [URI]].
-# Expect what the sink says, and a pause from a third to two thirds of the pictures (150), when it is in the background.
+# Expect the sink's messages, and a pause from a third to two thirds of the pictures (150), while it is in the background.
 # Needs python3-gi, gir1.2-gst-plugins-base-1.0, gir1.2-gstreamer-1.0 and the plugin in GST_PLUGIN_PATH.
 
 import signal
@@ -13,7 +13,7 @@ gi.require_version("GstVideo", "1.0")
 from gi.repository import GLib, Gst, GstVideo  # noqa: E402
 
 WIDTH, HEIGHT, PICTURES_PER_SECOND = 400, 240, 15
-# With suspend-policy=drop the app goes on to draw while nobody looks, instead of waiting.
+# With suspend-policy=drop the app keeps drawing while the head unit does not show it, instead of waiting.
 PIPELINE = (
     "appsrc name=source format=time"
     f" caps=video/x-raw,format=GRAY8,width={WIDTH},height={HEIGHT},framerate={PICTURES_PER_SECOND}/1"
@@ -49,7 +49,7 @@ class App:
         return buffer
 
     def on_need_data(self, source, _length):
-        """The sink wants a picture when it has shown the one before."""
+        """The sink has shown the last picture and asks for the next one."""
         if self.picture == self.pictures:
             source.emit("end-of-stream")
             return
@@ -61,7 +61,7 @@ class App:
         self.picture += 1
 
     def on_event(self, _pad, info):
-        """Touches come up the pipeline, and each scaler on the way translates them: here they are in pixels of draw()."""
+        """Touches come up the pipeline. Scalers on the way convert them, so that here they are in pixels of draw()."""
         event = info.get_event()
         if GstVideo.Navigation.event_get_type(event) == GstVideo.NavigationEventType.TOUCH_DOWN:
             _, finger, x, y, _ = GstVideo.Navigation.event_parse_touch_event(event)
@@ -78,17 +78,17 @@ class App:
             print_element_message(message.get_structure())
         if message.type == Gst.MessageType.ERROR:
             print(message.parse_error()[0].message, file=sys.stderr)
-        # In READY the bus keeps what the sink says last.
-        self.pipeline.set_state(Gst.State.READY)
+        # The sink's last messages come while the pipeline goes to NULL, which would flush the bus.
+        self.pipeline.set_property("auto-flush-bus", False)
+        self.pipeline.set_state(Gst.State.NULL)
         while last := bus.pop_filtered(Gst.MessageType.ELEMENT):
             print_element_message(last.get_structure())
-        self.pipeline.set_state(Gst.State.NULL)
         return message.type == Gst.MessageType.EOS
 
 
 def print_element_message(structure):
     name = structure.get_name()
-    # The others are of GStreamer's own elements, or about events that no element took.
+    # Others come from GStreamer's own elements, or report events that no element handled.
     if not name.startswith("sdl-"):
         return
     if structure.has_field("width"):

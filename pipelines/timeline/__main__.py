@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-# Shows a drive with everything that can happen on it, as a picture: states of the element, frames sent, frames dropped.
-# Expect a line for each event, demo/timeline.svg, and exit status 0 if everything has happened as it must.
+# Draws half a minute in which everything happens: states of the element, frames sent, frames dropped.
+# Expect a line for each event, demo/timeline.svg, and exit status 0 if everything happened as it should.
 # Needs python3-gi, python3-matplotlib, the program sdl-head-unit and the plugin in GST_PLUGIN_PATH (`make timeline`).
 
 import argparse
@@ -18,7 +18,7 @@ from painting import paint  # noqa: E402
 from recording import Recording  # noqa: E402
 from script import script  # noqa: E402
 
-# Noise fills any bitrate, so that a head unit that hangs shows: the kernel holds half a megabyte on the way to it.
+# Noise needs the whole bitrate, so that frames are dropped soon after the head unit hangs: the kernel buffers half a megabyte.
 SOURCE = ("videotestsrc is-live=true pattern=snow ! video/x-raw,width=800,height=480,framerate=30/1"
           " ! videoconvertscale")
 BITRATE_KILOBITS = 8000
@@ -42,8 +42,8 @@ def main():
         recording = Recording(pipeline.get_by_name("sink"))
         drive = Drive(pipeline, recording, head_unit)
         drive.run(script(drive))
-        if not head_unit.ends_content():
-            drive.complain(f"the head unit complains; see {head_unit.log}")
+        if not head_unit.stop():
+            drive.report_problem(f"the head unit reports broken rules; see {head_unit.log}")
     except GLib.Error as error:
         sys.exit(f"{error.message}. Is GST_PLUGIN_PATH set?")
     finally:
@@ -51,9 +51,9 @@ def main():
 
     paint(recording, arguments.output)
     print(f"{arguments.output} shows the drive.")
-    for complaint in drive.complaints:
-        print(f"Wrong: {complaint}")
-    sys.exit(1 if drive.complaints else 0)
+    for problem in drive.problems:
+        print(f"Wrong: {problem}")
+    sys.exit(1 if drive.problems else 0)
 
 
 if __name__ == "__main__":

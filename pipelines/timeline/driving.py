@@ -1,4 +1,4 @@
-"""Runs a script beside the pipeline: a generator that does something, then yields what it waits for."""
+"""Runs a script beside the pipeline: a generator that acts, then yields the condition that it waits for."""
 
 import time
 
@@ -7,7 +7,7 @@ from gi.repository import GLib, Gst
 TICK_MILLISECONDS = 20
 # A few times a second.
 SAMPLE_MILLISECONDS = 200
-PATIENCE_SECONDS = 6
+TIMEOUT_SECONDS = 6
 
 
 class Drive:
@@ -16,11 +16,11 @@ class Drive:
         self.recording = recording
         self.head_unit = head_unit
         self.sink = recording.sink
-        self.complaints = []
+        self.problems = []
         self.loop = GLib.MainLoop()
 
     def run(self, script):
-        """Plays until the script is over, then leaves politely."""
+        """Plays until the script is over, then closes the connection in an orderly way."""
         bus = self.pipeline.get_bus()
         bus.add_signal_watch()
         bus.connect("message", self._on_message)
@@ -31,19 +31,19 @@ class Drive:
         GLib.timeout_add(TICK_MILLISECONDS, self._tick)
         self.loop.run()
         bus.remove_signal_watch()
-        # The loop has ended, so the goodbye waits on the bus; going to NULL would empty it unread.
-        self.pipeline.set_state(Gst.State.READY)
+        # The last messages come while the pipeline goes to NULL, which would flush the bus.
+        self.pipeline.set_property("auto-flush-bus", False)
+        self.pipeline.set_state(Gst.State.NULL)
         while message := bus.pop():
             self._on_message(bus, message)
         self.recording.finish()
         names = [message.name for message in self.recording.messages]
         self.check(names[-1:] == ["sdl-disconnected"], "the last message is no sdl-disconnected")
-        self.pipeline.set_state(Gst.State.NULL)
 
     # What a script does.
 
     def act(self, label, *commands, app_state=None):
-        """Does something that is marked in the picture. What comes from now on is what it caused."""
+        """Does something, and marks it in the picture. messages() and counted() count from here on."""
         self.recording.note_act(label)
         self.mark = len(self.recording.messages)
         self.counters = self.recording.statistics()
@@ -63,13 +63,13 @@ class Drive:
         return [message for message in self.recording.messages[self.mark:]
                 if message.name == name and all(message.fields.get(key) == value for key, value in wanted.items())]
 
-    def check(self, is_right, complaint):
+    def check(self, is_right, problem):
         if not is_right:
-            self.complain(complaint)
+            self.report_problem(problem)
 
-    def complain(self, complaint):
-        self.recording.say(f"wrong: {complaint}")
-        self.complaints.append(complaint)
+    def report_problem(self, problem):
+        self.recording.say(f"wrong: {problem}")
+        self.problems.append(problem)
 
     # What a script yields.
 
@@ -78,15 +78,15 @@ class Drive:
         return lambda: time.monotonic() >= deadline
 
     def until(self, what, condition):
-        """Waits for a condition; without it, complains after a while and goes on."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        """Waits for a condition; without it, reports a problem after a while and goes on."""
+        deadline = time.monotonic() + TIMEOUT_SECONDS
 
         def is_over():
             if condition():
                 return True
             if time.monotonic() < deadline:
                 return False
-            self.complain(f"no {what}")
+            self.report_problem(f"no {what}")
             return True
 
         return is_over
@@ -108,8 +108,8 @@ class Drive:
             self.loop.quit()
             return GLib.SOURCE_REMOVE
         except Exception as error:
-            # GLib would print it and wait for ever.
-            self.complain(f"the script fails: {error!r}")
+            # GLib would print the exception and the loop would run for ever.
+            self.report_problem(f"the script fails: {error!r}")
             self.loop.quit()
             return GLib.SOURCE_REMOVE
         return GLib.SOURCE_CONTINUE
@@ -121,7 +121,7 @@ class Drive:
     def _on_message(self, _bus, message):
         if message.type == Gst.MessageType.ERROR:
             error, details = message.parse_error()
-            self.complain(f"{error.message} ({details})")
+            self.report_problem(f"{error.message} ({details})")
             self.loop.quit()
         elif message.type == Gst.MessageType.WARNING:
             self.recording.say(f"warning: {message.parse_warning()[0].message}")

@@ -1,11 +1,11 @@
-"""The head unit: a process that takes commands."""
+"""The head unit: the program sdl-head-unit, which takes commands."""
 
 import subprocess
 import sys
 import time
 
 START_SECONDS = 10
-GOODBYE_SECONDS = 5
+STOP_SECONDS = 5
 
 
 class HeadUnit:
@@ -34,10 +34,10 @@ class HeadUnit:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
-    def ends_content(self):
-        """Ends it; whether no app has broken a rule."""
+    def stop(self):
+        """Stops the program; returns whether no app has broken a rule."""
         self.process.terminate()
-        return self.process.wait(GOODBYE_SECONDS) == 0
+        return self.process.wait(STOP_SECONDS) == 0
 
     def kill(self):
         self.process.kill()

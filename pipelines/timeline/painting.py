@@ -1,4 +1,4 @@
-"""The picture: a band for each state, and below what became of the frames."""
+"""The picture: a band for each state, and below it the frames, sent or dropped."""
 
 import matplotlib
 
@@ -10,7 +10,7 @@ from matplotlib.ticker import MultipleLocator  # noqa: E402
 
 from recording import STATES  # noqa: E402
 
-# Green is what a stream needs, yellow to red what keeps it from flowing, grey that there is nothing.
+# Green: the stream can run. Yellow to red: it is held up. Grey: there is nothing.
 GOOD, FAIR, WAITING, BAD, NOTHING = "#4c9f70", "#a9cfa0", "#f2c14e", "#d1603d", "#d5d8dc"
 COLOURS = {
     "connection-state": {"idle": NOTHING, "resolving": "#fae6ae", "connecting": "#f6d27c", "registering": WAITING,
@@ -22,7 +22,7 @@ COLOURS = {
 SENT = "#3b6ea5"
 DROPS = ["#e4a03b", "#c8553d", "#8e5572", "#b9b06a", "#6b4e3d", "#e58fa2", "#777777"]
 RATE_WINDOW_SECONDS = 0.6
-# Below this a name would not fit into its band; the legend has it.
+# A band narrower than its name stays empty; the legend names it.
 POINTS_PER_CHARACTER = 4.9
 INK = "#22303c"
 
@@ -37,7 +37,7 @@ def paint(recording, path):
     paint_bands(bands, recording)
     paint_frames(frames, recording)
     paint_acts(bands, frames, recording.acts)
-    figure.suptitle("A drive with sdlvideosink, as the element tells it", x=0.1, y=0.97, ha="left", fontsize=14,
+    figure.suptitle("A drive with sdlvideosink, as the element reports it", x=0.1, y=0.97, ha="left", fontsize=14,
                     fontweight="bold")
     figure.savefig(path)
     pyplot.close(figure)
@@ -63,9 +63,9 @@ def paint_bands(axes, recording):
 
 
 def add_band_legend(axes, recording, row, name):
-    """Beside the row, the values that occur in it, in the order of their first occurrence."""
+    """Lists beside the row the values that occur in it, in the order of their first occurrence."""
     values = dict.fromkeys(value for _, _, value in recording.bands(name))
-    # Not Axes.legend, which replaces the one before.
+    # Axes.legend would replace the legend of the row above.
     axes.add_artist(Legend(
         axes, [Patch(facecolor=COLOURS[name][value]) for value in values], values, loc="center left",
         bbox_to_anchor=(1.005, 1 - (row + 0.5) / len(STATES)), bbox_transform=axes.transAxes, fontsize=7.5, frameon=False,
@@ -74,7 +74,7 @@ def add_band_legend(axes, recording, row, name):
 
 
 def paint_frames(axes, recording):
-    """Everything that came in, stacked by what became of it."""
+    """Draws all frames that came in, stacked by what happened to them."""
     reasons = [name for name in recording.drop_reasons if recording.samples[-1][1][name]]
     times, sent = recording.rates("frames-sent", RATE_WINDOW_SECONDS)
     drops = [recording.rates(name, RATE_WINDOW_SECONDS)[1] for name in reasons]
@@ -89,14 +89,14 @@ def paint_frames(axes, recording):
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     handles, labels = axes.get_legend_handles_labels()
-    # In the order of the stack, which grows upwards.
+    # In the order of the stack, from top to bottom.
     axes.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1.005, 0.5), fontsize=8, frameon=False,
                 handlelength=1)
 
 
 def paint_acts(bands, frames, acts):
     for act in acts:
-        # Behind the bands, whose names they would cross out.
+        # Behind the bands, so that the lines do not cross their names.
         for axes, order in ((bands, 0), (frames, 3)):
             axes.axvline(act.time, color=INK, linewidth=0.7, linestyle=(0, (2, 2)), alpha=0.55, zorder=order)
         bands.annotate(act.label, (act.time, 1), xycoords=("data", "axes fraction"), xytext=(2, 3),

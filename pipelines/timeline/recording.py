@@ -1,4 +1,4 @@
-"""What the element told, with the seconds since the start: by messages, property notifications and statistics."""
+"""Messages, property changes and statistics of the element, with the seconds since the start."""
 
 import time
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Message:
 
 @dataclass
 class Act:
-    """Something that the script did, with a label for people."""
+    """Something that the script did, with the label for the picture."""
     time: float
     label: str
 

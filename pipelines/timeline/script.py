@@ -1,4 +1,4 @@
-"""The drive: what happens, and what must come of it."""
+"""The drive: what happens, and what the sink should do then."""
 
 WARNING_TEXT = "Swipe up to dismiss"
 

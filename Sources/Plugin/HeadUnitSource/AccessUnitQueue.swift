@@ -49,12 +49,17 @@ struct AccessUnitQueue: Sendable {
     var discontinuities: UInt64 = 0
   }
 
-  private(set) var counters = Counters()
+  private(set) var counters: Counters
   private var units: [QueuedAccessUnit] = []
   private var byteCount = 0
   private var need = Need.start
   private var assembler = AccessUnitAssembler()
   private var lastArrival = Duration.zero
+
+  /// - Parameter counters: what was counted before.
+  init(_ counters: Counters = Counters()) {
+    self.counters = counters
+  }
 
   var count: Int { units.count }
 

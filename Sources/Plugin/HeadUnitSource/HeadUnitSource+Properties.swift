@@ -2,156 +2,144 @@ import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
 
-extension HeadUnitSource {
-  func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
-    guard let property = HeadUnitSourceProperty(rawValue: id) else { return }
-    if property.specification.access == .mutableReady, isRunning {
-      return warn(
-        .resource(
-          GST_RESOURCE_ERROR_SETTINGS,
-          "The property \(property.specification.nameText) was not changed: it can only be set in NULL or READY"))
-    }
-    do {
-      try settings.withLock { settings throws(HeadUnitSourceSettings.Malformed) in
-        settings.malformed[id] = nil
-        try settings.set(property, value)
-      }
-      settingChanged(property)
-    } catch {
-      let text = "\(property.specification.nameText): \(error). It was not changed."
-      // gst-launch sets properties before there is a pipeline to tell of it, so then the start tells, and fails.
-      guard isRunning else { return settings.withLock { $0.malformed[id] = error } }
-      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, text))
-    }
+extension PropertyName {
+  static let currentPort: PropertyName = "current-port"
+  static let apps: PropertyName = "apps"
+  static let violations: PropertyName = "violations"
+}
+
+extension HeadUnitSource: PropertyOwner {
+  /// Applications set these before the element starts, which fails if one of them can't be used.
+  static var keepsRefusalsUntilStart: Bool { true }
+
+  static let properties: PropertyList<HeadUnitSource> = [
+    .string(
+      "address", \.address, "Address",
+      "Host name or numeric address to listen on, \"*\" for all of this machine's: then anybody in the network is served",
+      .mutableReady),
+    .unsigned(
+      "port", \.port, 0...(.max), "Port", "TCP port to listen on; 0 takes any that is free, which current-port tells",
+      .mutableReady),
+    .unsigned(
+      .currentPort, 0...65535, default: 0, "Current port", "TCP port that is listened on now; 0 while none is"
+    ) { UInt32($0.run?.port ?? 0) },
+    .enumeration(
+      "preset", \.preset, "Preset",
+      "Head unit to be, from which those of the following properties come that are not set", .mutableReady),
+    .string("make", \.effectiveMake, "Make", "Make of the car", .mutableReady),
+    .string("model", \.effectiveModel, "Model", "Model of the car", .mutableReady),
+    .text(
+      "screen-size", \.effectiveScreen, "Screen size",
+      "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. Without the preset's additional sizes",
+      .mutablePlaying, parse: parseSize, text: { $0?.text }, changed: { $0.withRun { $0.screenChanged(to: $1) } }),
+    .text(
+      "additional-sizes", \.effectiveAdditionalSizes, "Additional sizes",
+      "Further sizes that apps may choose, such as \"480x320, 800x480@1.5\": WIDTHxHEIGHT, and @SCALE if there is one",
+      .mutableReady, parse: parseSizes, text: { ($0 ?? []).map(\.description).joined(separator: ", ") }),
+    .double(
+      "scale", \.effectiveScale, 0...10, "Scale",
+      "By which the head unit enlarges the video, 1 to 10; 0 says nothing of it", .mutableReady),
+    .double(
+      "diagonal", \.effectiveDiagonal, 0...1000, "Diagonal",
+      "Diagonal of the screen in inches; 0 says nothing of it", .mutableReady),
+    .double(
+      "pixel-density", \.effectivePixelDensity, 0...10_000, "Pixel density",
+      "Pixels per inch; 0 says nothing of them", .mutableReady),
+    .text(
+      "formats", \.effectiveFormats, "Formats",
+      "Formats that are taken, in the order of preference, such as \"RTP/H264, RAW/H264\"; only video in H264 is pushed",
+      .mutableReady, parse: parseFormats, text: { ($0 ?? []).map(\.text).joined(separator: ", ") }),
+    .unsigned(
+      "max-bitrate", \.effectiveMaxBitrate, 0...UInt32(Int32.max), "Maximum bitrate",
+      "Bitrate that apps may not exceed, in kbit/s; 0 sets no limit. Apps that listen to such changes are told",
+      .mutablePlaying, changed: { $0.withRun { $0.maxBitrateChanged(to: $1) } }),
+    .unsigned(
+      "framerate", \.effectiveFrameRate, 0...1000, "Frame rate",
+      "Frames per second that apps may not exceed; 0 sets no limit. Apps that listen to such changes are told",
+      .mutablePlaying, changed: { $0.withRun { $0.frameRateChanged(to: $1) } }),
+    .boolean(
+      "haptics", \.effectiveHaptics, "Haptics",
+      "Whether the head unit says that it wants to know which areas can be touched", .mutableReady),
+    .boolean(
+      "strict", \.isStrict, "Strict",
+      "Unregister apps that stream without the right (PROTOCOL_VIOLATION), as SDL Core does; otherwise only tell of it",
+      .mutableReady),
+    .boolean(
+      "eos-on-disconnect", \.endsWithApp, "EOS on disconnect",
+      "End the stream when the app whose video was shown last has gone", .mutablePlaying,
+      changed: { $0.withRun { $0.setEndsWithApp($1.endsWithApp) } }),
+    .enumeration(
+      "hmi-level", \.hmiLevel, "HMI level",
+      "How prominent the app on the screen is, and one that comes to it: none keeps apps from streaming",
+      .mutablePlaying, reading: { $0.run?.hmiLevel ?? $0.settings.current.hmiLevel },
+      changed: { $0.withRun { $0.statusChanged(to: $1) } }),
+    .boolean(
+      "video-streamable", \.isStreamable, "Video streamable",
+      "Whether the app on the screen may stream video in the levels full and limited", .mutablePlaying,
+      changed: { $0.withRun { $0.statusChanged(to: $1) } }),
+    .text(
+      "script", \.script, "Script",
+      "Path of a behaviour script: what the head unit does by itself, and when, a step per line, read at the start",
+      .mutableReady, parse: { $0?.isEmpty == true ? nil : $0 }, text: { $0 }),
+    .structures(.apps, "Apps", "The apps that are registered, in their order (application/x-sdl-app)") {
+      StructureArray($0.run?.apps ?? []) { $0.structure }
+    },
+    .structures(
+      .violations, "Violations",
+      "The last 100 rules that apps broke, in their order; structures as in the message sdl-violation"
+    ) { StructureArray($0.violations) { $0.structure } },
+    .structure(
+      "sdl-stats", "SDL statistics",
+      "Counters of this element (application/x-sdl-stats): frames-in = frames-out + every frames-dropped-* + frames-queued; …"
+    ) { $0.statistics.structure },
+  ]
+
+  static func check(_ settings: HeadUnitSourceSettings) throws(InvalidPropertyValue) {
+    if let scale = settings.scale, scale > 0, scale < 1 { throw InvalidPropertyValue("\(scale) is below 1") }
   }
 
-  private var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
-
-  /// Tells the apps, while there is a server.
-  private func settingChanged(_ property: HeadUnitSourceProperty) {
-    guard let server = state.withLock({ $0.server }) else { return }
-    let settings = self.settings.withLock { $0 }
-    switch property {
-    case .hmiLevel, .videoStreamable:
-      let status = settings.status
-      server.setCondition(.opening(status.level ?? HMILevel.none, status.videoStreamingState))
-      server.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
-    case .screenSize:
-      let configuration = settings.configuration
-      server.configure(configuration)
-      let screen = configuration.screen
-      server.control(.everyApp) { $0.resize(to: screen, scale: nil, now: $1) }
-    case .maxBitrate, .frameRate:
-      server.configure(settings.configuration)
-      var update = VideoStreamingCapability()
-      if property == .maxBitrate { update.maxBitrate = settings.maxBitrate.map(Int.init) }
-      if property == .frameRate { update.preferredFPS = settings.frameRate.map(Int.init) }
-      let change = update
-      server.control(.everyApp) { $0.updateCapability(change, now: $1) }
-    default: break
-    }
-  }
-
-  func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) {
-    guard let property = HeadUnitSourceProperty(rawValue: id) else { return }
-    let settings = self.settings.withLock { $0 }
-    let configuration = settings.configuration
-    let capability = configuration.videoCapability
-    switch property {
-    case .address: g_value_set_string(value, settings.address)
-    case .port: g_value_set_uint(value, guint(settings.port))
-    case .currentPort: g_value_set_uint(value, guint(state.withLock { $0.server?.port } ?? 0))
-    case .preset: g_value_set_enum(value, settings.preset.rawValue)
-    case .make: g_value_set_string(value, configuration.vehicle.make)
-    case .model: g_value_set_string(value, configuration.vehicle.model)
-    case .screenSize: g_value_set_string(value, configuration.screen.text)
-    case .additionalSizes:
-      let sizes = (capability?.additionalCapabilities ?? []).filter { $0.preferredResolution != nil }
-      g_value_set_string(value, sizes.map { SizeWithScale($0).description }.joined(separator: ", "))
-    case .scale: g_value_set_double(value, capability?.scale ?? 0)
-    case .diagonal: g_value_set_double(value, capability?.diagonalScreenSize ?? 0)
-    case .pixelDensity: g_value_set_double(value, capability?.pixelPerInch ?? 0)
-    case .formats:
-      g_value_set_string(value, (capability?.supportedFormats ?? []).map(\.text).joined(separator: ", "))
-    case .maxBitrate: g_value_set_uint(value, guint(clamping: capability?.maxBitrate ?? 0))
-    case .frameRate: g_value_set_uint(value, guint(clamping: capability?.preferredFPS ?? 0))
-    case .haptics: g_value_set_boolean(value, capability?.hapticSpatialDataSupported ?? false ? 1 : 0)
-    case .strict: g_value_set_boolean(value, settings.isStrict ? 1 : 0)
-    case .eosOnDisconnect: g_value_set_boolean(value, settings.endsWithApp ? 1 : 0)
-    case .hmiLevel:
-      let level = state.withLock { $0.apps.onScreen?.status?.level } ?? settings.hmiLevel
-      g_value_set_enum(value, level.enumValue)
-    case .videoStreamable: g_value_set_boolean(value, settings.isStreamable ? 1 : 0)
-    case .script: g_value_set_string(value, settings.script)
-    case .apps: StructureArray(state.withLock { $0.apps.all }, structure).assign(to: value)
-    case .violations: StructureArray(state.withLock { $0.violations.last }, structure).assign(to: value)
-    case .stats: g_value_take_boxed(value, statistics().take())
-    }
+  /// Calls `body` with the settings while the element runs.
+  private func withRun(_ body: (HeadUnitSourceRun, HeadUnitSourceSettings) -> Void) {
+    if let run { body(run, settings.current) }
   }
 }
 
-extension HeadUnitSourceSettings {
-  fileprivate mutating func set(
-    _ property: HeadUnitSourceProperty, _ value: UnsafePointer<GValue>
-  ) throws(Malformed) {
-    switch property {
-    case .address: address = value.string ?? ""
-    case .port: port = UInt16(clamping: g_value_get_uint(value))
-    case .preset: preset = HeadUnitSourcePreset(rawValue: g_value_get_enum(value)) ?? .standard
-    case .make: make = value.string
-    case .model: model = value.string
-    case .screenSize: screen = try value.string.map(Self.size)
-    case .additionalSizes: additionalSizes = try value.string.map(Self.sizes)
-    case .scale:
-      let number = g_value_get_double(value)
-      guard number == 0 || number >= 1 else { throw Malformed(description: "\(number) is below 1") }
-      scale = number
-    case .diagonal: diagonal = g_value_get_double(value)
-    case .pixelDensity: pixelDensity = g_value_get_double(value)
-    case .formats: formats = try value.string.map(Self.formats)
-    case .maxBitrate: maxBitrate = g_value_get_uint(value)
-    case .frameRate: frameRate = g_value_get_uint(value)
-    case .haptics: hasHaptics = g_value_get_boolean(value) != 0
-    case .strict: isStrict = g_value_get_boolean(value) != 0
-    case .eosOnDisconnect: endsWithApp = g_value_get_boolean(value) != 0
-    case .hmiLevel: hmiLevel = HMILevel(enumValue: g_value_get_enum(value)) ?? .full
-    case .videoStreamable: isStreamable = g_value_get_boolean(value) != 0
-    case .script: script = value.string.flatMap { $0.isEmpty ? nil : $0 }
-    case .currentPort, .apps, .violations, .stats: break
-    }
-  }
-
-  private static func size(_ text: String) throws(Malformed) -> ImageResolution {
+/// Texts of properties; NULL leaves the value to the preset.
+extension HeadUnitSource {
+  private static func parseSize(_ text: String?) throws(InvalidPropertyValue) -> ImageResolution? {
+    guard let text else { return nil }
     guard let size = ImageResolution(text: text) else {
-      throw Malformed(description: "'\(text)' is no size; write it as 800x480, with sides of 1 to 10000")
+      throw InvalidPropertyValue("'\(text)' is no size; write it as 800x480, with sides of 1 to 10000")
     }
     return size
   }
 
-  private static func sizes(_ text: String) throws(Malformed) -> [SizeWithScale] {
+  private static func parseSizes(_ text: String?) throws(InvalidPropertyValue) -> [SizeWithScale]? {
+    guard let text else { return nil }
     var sizes: [SizeWithScale] = []
     for entry in entries(text) {
       guard let size = SizeWithScale(text: entry) else {
-        throw Malformed(description: "'\(entry)' is no size; write 480x320, or 480x320@1.5 with a scale of 1 to 10")
+        throw InvalidPropertyValue("'\(entry)' is no size; write 480x320, or 480x320@1.5 with a scale of 1 to 10")
       }
       sizes.append(size)
     }
     guard sizes.count <= VideoStreamingCapability.maximumAdditionalCapabilities else {
-      throw Malformed(
-        description: "there are more than \(VideoStreamingCapability.maximumAdditionalCapabilities) sizes")
+      throw InvalidPropertyValue(
+        "there are more than \(VideoStreamingCapability.maximumAdditionalCapabilities) sizes")
     }
     return sizes
   }
 
-  private static func formats(_ text: String) throws(Malformed) -> [VideoStreamingFormat] {
+  private static func parseFormats(_ text: String?) throws(InvalidPropertyValue) -> [VideoStreamingFormat]? {
+    guard let text else { return nil }
     var formats: [VideoStreamingFormat] = []
     for entry in entries(text) {
       guard let format = VideoStreamingFormat(text: entry) else {
-        throw Malformed(description: "'\(entry)' is no format; write RAW/H264 or RTP/H264")
+        throw InvalidPropertyValue("'\(entry)' is no format; write RAW/H264 or RTP/H264")
       }
       formats.append(format)
     }
-    guard !formats.isEmpty else { throw Malformed(description: "there must be a format, such as RAW/H264") }
+    guard !formats.isEmpty else { throw InvalidPropertyValue("there must be a format, such as RAW/H264") }
     return formats
   }
 

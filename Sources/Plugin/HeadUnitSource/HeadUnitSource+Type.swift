@@ -17,7 +17,7 @@ public func gst_sdl_head_unit_src_install_properties(_ objectClass: UnsafeMutabl
   // Registers the debug category, which GST_DEBUG help then lists.
   _ = HeadUnitSource.log
   _ = ProtocolLog.category
-  HeadUnitSourceProperty.install(on: objectClass)
+  HeadUnitSource.properties.install(on: objectClass)
 }
 
 @c @implementation
@@ -30,7 +30,7 @@ public func gst_sdl_head_unit_src_impl_new(
 @c @implementation
 public func gst_sdl_head_unit_src_impl_free(_ impl: UnsafeMutableRawPointer) {
   let source = Unmanaged<HeadUnitSource>.fromOpaque(impl)
-  source._withUnsafeGuaranteedRef { $0.endServer() }
+  source._withUnsafeGuaranteedRef { _ = $0.endRun() }
   source.release()
 }
 

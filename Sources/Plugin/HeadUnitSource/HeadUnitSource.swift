@@ -1,25 +1,34 @@
 import CPluginTypes
 import GStreamerKit
+import Glibc
+import SDLHeadUnit
 import SDLLink
-import Synchronization
+import SDLMessages
 
 /// The work behind one `sdlheadunitsrc`: a live GstPushSrc that listens for SDL apps as a head unit does, and pushes the
 /// video of the one on the screen.
 ///
-/// One thread (of ``HeadUnitServer``) serves all apps; it puts access units into a queue that the streaming thread takes
-/// them from. When the element starts it listens, whether or not it plays, as a head unit is there before its screen is
-/// looked at.
+/// The element keeps what outlives its runs: the settings, and what has been counted. All else belongs to a
+/// ``HeadUnitSourceRun``, from READY→PAUSED to PAUSED→READY: the element listens whether or not it plays, as a head unit is
+/// there before its screen is looked at.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `state` → `settings`, the server's own. None of
-/// ours is held while calling GStreamer or waiting for anything but `state` itself.
-final class HeadUnitSource: Sendable {
-  // Unowned: the instance frees this object in finalize, after the server's thread has been joined.
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `current` → the run's `state` → `settings`, the
+/// server's own. None of ours is held while calling GStreamer, or waiting for anything but the run's `state` itself.
+final class HeadUnitSource: GStreamerElement {
+  private struct Current: Sendable {
+    /// Nil while the element does not run.
+    var run: HeadUnitSourceRun?
+    /// What was counted in the runs that are over.
+    var history = HeadUnitSourceHistory()
+  }
+
+  // Unowned: the instance frees this object in finalize, after its run has ended.
   nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlHeadUnitSrc>
 
-  let settings = Mutex(HeadUnitSourceSettings())
-  let state = Monitor(HeadUnitSourceState())
-  // Touched only by the streaming thread, and while there is none.
-  nonisolated(unsafe) var output = HeadUnitSourceOutput()
+  let settings = ElementSettings(HeadUnitSourceSettings())
+  /// The clock of the runs that start from now on.
+  let clock = Monitor(TimeSource.monotonic)
+  private let current = Monitor(Current())
 
   static let log = LogCategory("sdlheadunitsrc", "SmartDeviceLink head unit source")
 
@@ -30,18 +39,110 @@ final class HeadUnitSource: Sendable {
   var baseSource: UnsafeMutablePointer<GstBaseSrc> { element.cast() }
   var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
 
-  func log(
-    _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
-    function: StaticString = #function, line: Int32 = #line
-  ) {
-    Self.log.log(level, element, message(), file: file, function: function, line: line)
+  /// Nil while the element does not run.
+  var run: HeadUnitSourceRun? { current.withLock { $0.run } }
+
+  /// What the property `violations` shows.
+  var violations: [ViolationRecord] { current.withLock { ($0.run?.history ?? $0.history).violations.last } }
+
+  /// What the property `sdl-stats` shows; valid in every state.
+  var statistics: HeadUnitSourceStatistics {
+    current.withLock { $0.run?.statistics ?? HeadUnitSourceStatistics($0.history) }
+  }
+}
+
+/// Starting and stopping.
+extension HeadUnitSource {
+  /// READY to PAUSED: listens from now on. False after an error message.
+  func start() -> Bool {
+    // Kept, because until the property is set again each start fails.
+    if let refusal = settings.refusals.first { return fail(refusal) }
+    let settings = self.settings.current
+    // Before the port is opened, so that a bad script leaves none open.
+    let script: HeadUnitScript
+    do {
+      script = try settings.script.map(HeadUnitScriptFile.read) ?? HeadUnitScript()
+    } catch {
+      return fail(ElementError(error))
+    }
+    let run = current.withLock { current in
+      let run = HeadUnitSourceRun(
+        element: self, settings: settings, history: current.history, clock: clock.withLock { $0 })
+      current.run = run
+      return run
+    }
+    do {
+      let address = try run.begin(settings, script: script)
+      announce(address)
+      return true
+    } catch {
+      endRun()
+      return fail(ElementError(listening: error))
+    }
   }
 
-  /// Posts a warning; the stream goes on.
-  func warn(
-    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
-  ) {
-    log(GST_LEVEL_WARNING, error.text)
-    error.post(as: GST_MESSAGE_WARNING, from: gstElement, file: file, function: function, line: line)
+  /// PAUSED to READY.
+  func stop() {
+    guard let hadApps = endRun() else { return }
+    notify(.currentPort)
+    // A handler of that notification may have started the next run, which has its own apps.
+    if hadApps, run == nil { notify(.apps) }
+  }
+
+  /// Ends the run, if there is one, and keeps what it counted. Returns whether it had apps; nil if there is no run.
+  @discardableResult
+  func endRun() -> Bool? {
+    guard let run else { return nil }
+    let hadApps = run.end()
+    current.withLock { current in
+      // Another thread may have done all this meanwhile.
+      guard current.run === run else { return }
+      current.history = run.history
+      current.run = nil
+    }
+    return hadApps
+  }
+
+  private func announce(_ address: String) {
+    let run = self.run
+    notify(.currentPort)
+    // A handler of that notification may have ended the run.
+    guard let run, run === self.run else { return }
+    // Twice, because gst-launch shows the details only.
+    let text = "Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)"
+    log(GST_LEVEL_INFO, text)
+    ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
+  }
+
+  private func fail(_ error: ElementError) -> Bool {
+    postError(error)
+    return false
+  }
+}
+
+/// What GstBaseSrc asks for; without a run there is nothing to push, and nobody to touch.
+extension HeadUnitSource {
+  func setFlushing(_ isFlushing: Bool) {
+    run?.setFlushing(isFlushing)
+  }
+
+  func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
+    run?.create(&buffer, for: baseSource) ?? GST_FLOW_FLUSHING
+  }
+
+  /// Handles an event from downstream; false if nobody does.
+  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    guard event.pointee.type == GST_EVENT_NAVIGATION else {
+      return gst_sdl_head_unit_src_parent_event(baseSource, event) != 0
+    }
+    return run?.navigate(event, pad: cgst_base_src_pad(element)) ?? false
+  }
+
+  func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    guard query.pointee.type == GST_QUERY_LATENCY else {
+      return gst_sdl_head_unit_src_parent_query(baseSource, query) != 0
+    }
+    gst_query_set_latency(query, 1, GstClockTime(clamping: (run?.latency ?? .zero).nanoseconds), .max)
+    return true
   }
 }

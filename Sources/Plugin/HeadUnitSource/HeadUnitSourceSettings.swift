@@ -3,7 +3,7 @@ import SDLHeadUnit
 import SDLMessages
 
 /// What the user asked for. What is nil comes from the preset.
-struct HeadUnitSourceSettings: Sendable {
+struct HeadUnitSourceSettings: PropertySettings {
   var address = "127.0.0.1"
   var port = HeadUnitURI.defaultPort
   var preset = HeadUnitSourcePreset.standard
@@ -11,7 +11,7 @@ struct HeadUnitSourceSettings: Sendable {
   var model: String?
   var screen: ImageResolution?
   var additionalSizes: [SizeWithScale]?
-  /// 0 in this and the next ones: nothing is said of it.
+  /// In this and the following ones, 0 leaves the value out of the capability.
   var scale: Double?
   /// Inches.
   var diagonal: Double?
@@ -28,18 +28,11 @@ struct HeadUnitSourceSettings: Sendable {
   var isStreamable = true
   /// Path of a behaviour script.
   var script: String?
-  /// What was set last and can't be read, by the property's id.
-  var malformed: [UInt32: Malformed] = [:]
 
-  /// Why the text of a property says nothing.
-  struct Malformed: Error, Equatable, CustomStringConvertible {
-    var description: String
-  }
-
-  /// Of no name means all addresses of this machine.
+  /// An empty name means all addresses of this machine.
   var listeningAddress: String? { address.isEmpty || address == "*" ? nil : address }
 
-  /// What apps are told.
+  /// What the head unit is to apps.
   var configuration: HeadUnitConfiguration {
     var configuration = preset.configuration
     configuration.isStrict = isStrict
@@ -70,5 +63,55 @@ struct HeadUnitSourceSettings: Sendable {
     return HMIStatus(
       level: hmiLevel, audioStreamingState: isVisible ? .audible : .notAudible,
       videoStreamingState: isVisible && isStreamable ? .streamable : .notStreamable)
+  }
+}
+
+/// Properties whose values come from the preset until they are set.
+extension HeadUnitSourceSettings {
+  private var capability: VideoStreamingCapability { configuration.videoCapability ?? VideoStreamingCapability() }
+
+  var effectiveMake: String? {
+    get { configuration.vehicle.make }
+    set { make = newValue }
+  }
+  var effectiveModel: String? {
+    get { configuration.vehicle.model }
+    set { model = newValue }
+  }
+  var effectiveScreen: ImageResolution? {
+    get { configuration.screen }
+    set { screen = newValue }
+  }
+  var effectiveAdditionalSizes: [SizeWithScale]? {
+    get { (capability.additionalCapabilities ?? []).filter { $0.preferredResolution != nil }.map(SizeWithScale.init) }
+    set { additionalSizes = newValue }
+  }
+  var effectiveScale: Double {
+    get { capability.scale ?? 0 }
+    set { scale = newValue }
+  }
+  var effectiveDiagonal: Double {
+    get { capability.diagonalScreenSize ?? 0 }
+    set { diagonal = newValue }
+  }
+  var effectivePixelDensity: Double {
+    get { capability.pixelPerInch ?? 0 }
+    set { pixelDensity = newValue }
+  }
+  var effectiveFormats: [VideoStreamingFormat]? {
+    get { capability.supportedFormats }
+    set { formats = newValue }
+  }
+  var effectiveMaxBitrate: UInt32 {
+    get { UInt32(clamping: capability.maxBitrate ?? 0) }
+    set { maxBitrate = newValue }
+  }
+  var effectiveFrameRate: UInt32 {
+    get { UInt32(clamping: capability.preferredFPS ?? 0) }
+    set { frameRate = newValue }
+  }
+  var effectiveHaptics: Bool {
+    get { capability.hapticSpatialDataSupported ?? false }
+    set { hasHaptics = newValue }
   }
 }

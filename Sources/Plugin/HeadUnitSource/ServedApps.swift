@@ -10,6 +10,7 @@ struct AppRecord: Sendable {
   var appID: String
   var types: [AppHMIType]
   var protocolVersion: ProtocolVersion
+  /// Address of its end of the connection.
   var peer: String
   /// Nil before the first.
   var status: HMIStatus?
@@ -17,20 +18,20 @@ struct AppRecord: Sendable {
   var video: VideoServiceParameters?
 }
 
-/// The apps that are registered with a head unit, in their order.
+/// The apps that are registered with a head unit, in their order; as many as there are connections.
 struct ServedApps: Sendable {
   private(set) var all: [AppRecord] = []
-  /// Of connections, with and without apps.
+  /// Addresses of the connections, with and without apps, by the ids of their sessions.
   private(set) var peers: [UInt8: String] = [:]
+  /// The app whose status changed last.
+  private var lastChanged: UInt8?
 
-  /// The app on the screen: the most prominent one, and of several the one whose status changed last.
+  /// The app on the screen: the one with the highest HMI level, and of several the one whose status changed last.
   var onScreen: AppRecord? {
     all.filter { ($0.status?.level ?? HMILevel.none) != HMILevel.none }
-      .max { ($0.prominence, $0.id == lastChanged ? 1 : 0) < ($1.prominence, $1.id == lastChanged ? 1 : 0) }
+      .max { ($0.rank, $0.id == lastChanged ? 1 : 0) < ($1.rank, $1.id == lastChanged ? 1 : 0) }
       ?? all.first { $0.id == lastChanged }
   }
-
-  private var lastChanged: UInt8?
 
   subscript(_ id: UInt8) -> AppRecord? { all.first { $0.id == id } }
 
@@ -43,9 +44,13 @@ struct ServedApps: Sendable {
     remove(id)
   }
 
-  mutating func add(_ app: AppRecord) {
+  /// Adds an app, and returns its record with the address of its connection.
+  mutating func add(_ app: AppRecord) -> AppRecord {
     remove(app.id)
+    var app = app
+    app.peer = peers[app.id] ?? ""
     all.append(app)
+    return app
   }
 
   mutating func remove(_ id: UInt8) {
@@ -65,7 +70,5 @@ struct ServedApps: Sendable {
 }
 
 extension AppRecord {
-  fileprivate var prominence: Int {
-    Int((status?.level ?? HMILevel.none).enumValue)
-  }
+  fileprivate var rank: Int32 { (status?.level ?? HMILevel.none).row.number }
 }

@@ -1,47 +1,71 @@
 import SDLLink
 
-/// Turns the RTP timestamps of a stream into times of arrival, as if nothing had been late.
+/// Turns the RTP timestamps of a stream (RFC 6184, section 5.1: 90 kHz) into times of arrival without the network's jitter.
 ///
-/// An access unit that comes quicker than any before sets the measure. One that lags too far behind sets it anew: then
-/// the clocks differ, or the app has begun to count anew.
+/// Times are measured from the access unit that came quickest; one that comes quicker still takes its place. So does one
+/// that lags too far behind: then the clocks differ, or the app has started its timestamps anew. Since every unit is due
+/// within ``longestLag`` before its arrival or becomes the reference itself, the distance to the reference is bounded by
+/// the time that has passed, whatever timestamps an app sends.
 struct RTPTime: Sendable {
-  /// In 90 kHz units per second.
+  /// In timestamp units per second.
   private static let rate = 90_000
-  /// What jitter may be taken out; downstream is told to allow for it.
+  /// The most jitter that is taken out; downstream is asked to allow for it.
   static let longestLag = Duration.milliseconds(40)
 
-  private var last: (timestamp: UInt32, unwrapped: Int)?
-  /// Time of arrival − time of the timestamp.
-  private var offset: Duration?
+  private struct Reference {
+    /// When the unit that came quickest arrived.
+    var arrival: Duration
+    /// Timestamp units from that unit to the last one.
+    var distance: Int
+    /// Of the last unit.
+    var timestamp: UInt32
+  }
 
-  /// When an access unit with this timestamp should have come that came at `arrival`; never later than that.
+  private var reference: Reference?
+
+  /// When an access unit with this timestamp that came at `arrival` was due; never later than `arrival`.
   mutating func time(of timestamp: UInt32, arrival: Duration) -> Duration {
-    let unwrapped = last.map { $0.unwrapped + Int(Int32(bitPattern: timestamp &- $0.timestamp)) } ?? 0
-    last = (timestamp, unwrapped)
-    let mediaTime = Duration.nanoseconds(
-      unwrapped / Self.rate * 1_000_000_000 + unwrapped % Self.rate * 1_000_000_000 / Self.rate)
-    let lag = arrival - mediaTime
-    let measure = offset.map { min(lag, $0) } ?? lag
-    offset = lag - measure > Self.longestLag ? lag : measure
-    return mediaTime + (offset ?? lag)
+    if let reference {
+      // The difference is signed, so that timestamps may wrap around and go back.
+      let (distance, overflow) = reference.distance.addingReportingOverflow(
+        Int(Int32(bitPattern: timestamp &- reference.timestamp)))
+      let due = reference.arrival + Self.duration(distance)
+      if !overflow, due <= arrival, arrival - due <= Self.longestLag {
+        self.reference = Reference(arrival: reference.arrival, distance: distance, timestamp: timestamp)
+        return due
+      }
+    }
+    reference = Reference(arrival: arrival, distance: 0, timestamp: timestamp)
+    return arrival
+  }
+
+  /// Seconds and the rest apart, because units times 10⁹ can exceed 64 bits.
+  private static func duration(_ units: Int) -> Duration {
+    .seconds(units / rate) + .nanoseconds(units % rate * 1_000_000_000 / rate)
   }
 }
 
-/// The times of the buffers that are pushed: running times that always grow, since muxers and parsers take no time twice.
+/// The times of the buffers that are pushed: running times that always grow, because muxers and parsers reject equal ones.
 struct StreamTime: Sendable {
   private var rtp = RTPTime()
   private var last: UInt64?
 
-  /// Nothing has been pushed; with another pipeline's clock, or none, times begin anew.
+  /// Creates the times of a run, in which nothing has been pushed yet.
   init() {}
 
-  /// The presentation time of a unit, in nanoseconds. `now` and `runningTime` are the present, in the two clocks.
+  /// The presentation time of a unit.
+  ///
+  /// - Parameters:
+  ///   - unit: what is pushed next.
+  ///   - now: the present by the clock that measured the unit's arrival.
+  ///   - runningTime: the present as the pipeline's running time, in nanoseconds.
+  /// - Returns: running time in nanoseconds.
   mutating func presentationTime(of unit: QueuedAccessUnit, now: Duration, runningTime: UInt64) -> UInt64 {
     if unit.isStart { rtp = RTPTime() }
     let arrival = unit.timestamp.map { rtp.time(of: $0, arrival: unit.arrival) } ?? unit.arrival
     let age = UInt64(clamping: (now - arrival).nanoseconds)
-    // What came before the pipeline played is as old as its beginning.
-    let time = max(runningTime > age ? runningTime - age : 0, last.map { $0 + 1 } ?? 0)
+    // A unit that came before the pipeline played gets the time of its beginning.
+    let time = max(runningTime > age ? runningTime - age : 0, last.map { $0 == .max ? $0 : $0 + 1 } ?? 0)
     last = time
     return time
   }

@@ -7,33 +7,35 @@ struct ViolationRecord: Sendable {
   var violation: Violation
   /// Running time in nanoseconds; nil while the pipeline has none.
   var runningTime: UInt64?
-  /// How many were not told of, since the one before.
+  /// How many were not reported since the one before.
   var suppressed: UInt64 = 0
 }
 
-/// The last violations, and how many of them are told of: an app can break a rule with every byte.
+/// The last violations, and a limit of how many are reported: an app can break a rule with every byte.
 struct ViolationLog: Sendable {
   private static let keptCount = 100
-  private static let toldPerSecond = 20
+  private static let reportsPerSecond = 20
 
   private(set) var last: [ViolationRecord] = []
   private(set) var count: UInt64 = 0
   private var second = Duration.zero
-  private var toldInSecond = 0
+  private var reportsInSecond = 0
   private var suppressed: UInt64 = 0
 
-  /// Takes a violation; nil if it is not to be told of.
+  /// Takes a violation.
+  ///
+  /// - Returns: what to report; nil if that would be too much.
   mutating func note(_ record: ViolationRecord, now: Duration) -> ViolationRecord? {
     count &+= 1
     if now - second >= .seconds(1) {
       second = now
-      toldInSecond = 0
+      reportsInSecond = 0
     }
-    toldInSecond += 1
-    guard toldInSecond <= Self.toldPerSecond else {
+    guard reportsInSecond < Self.reportsPerSecond else {
       suppressed &+= 1
       return nil
     }
+    reportsInSecond += 1
     var record = record
     record.suppressed = suppressed
     suppressed = 0

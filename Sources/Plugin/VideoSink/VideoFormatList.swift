@@ -19,20 +19,20 @@ struct VideoFormatList: Equatable {
     self.text = text
     self.transports = transports
   }
+
+  /// The property's value; nothing leaves it to the head unit.
+  static func parse(_ text: String?) throws(InvalidPropertyValue) -> VideoFormatList? {
+    guard let text, !text.isEmpty else { return nil }
+    guard let list = VideoFormatList(text) else {
+      throw InvalidPropertyValue("\"\(text)\" is not raw, rtp, or both with a comma between them")
+    }
+    return list
+  }
 }
 
 extension Substring {
   fileprivate var trimmingSpaces: Substring {
     let start = drop { $0 == " " }
     return start.dropLast(start.reversed().prefix { $0 == " " }.count)
-  }
-}
-
-extension VideoSink {
-  /// The property `video-formats`; nil or nothing leaves it to the head unit.
-  func setVideoFormats(_ text: String?) {
-    guard let text, !text.isEmpty else { return settings.withLock { $0.videoFormats = nil } }
-    if let list = VideoFormatList(text) { return settings.withLock { $0.videoFormats = list } }
-    refuse(.videoFormats, "\"\(text)\" is not raw, rtp, or both with a comma between them")
   }
 }

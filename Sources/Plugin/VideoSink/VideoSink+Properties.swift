@@ -2,160 +2,160 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-extension VideoSink {
-  func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
-    guard let property = VideoSinkProperty(rawValue: id) else { return }
-    if property.specification.access == .mutableReady, isRunning {
-      warn(
-        .resource(
-          GST_RESOURCE_ERROR_SETTINGS,
-          "The property \(property.specification.nameText) was not changed: it can only be set in NULL or READY"))
-      return
-    }
-    if property == .hapticRectangles { return setHapticRectangles(value) }
-    if property == .videoFormats { return setVideoFormats(value.string) }
-    settings.withLock { settings in
-      switch property {
-      case .autoReconnect: settings.autoReconnect = g_value_get_boolean(value) != 0
-      case .startTimeout: settings.startTimeout = g_value_get_uint(value)
-      case .maxRetryInterval: settings.maxRetryInterval = g_value_get_uint(value)
-      case .legacyStartDelay: settings.legacyStartDelay = g_value_get_uint(value)
-      case .appState: settings.appState = AppState(enumValue: g_value_get_enum(value)) ?? .foreground
-      case .restartOnForeground: settings.restartOnForeground = g_value_get_boolean(value) != 0
-      case .suspendPolicy: settings.suspendPolicy = SuspendPolicy(rawValue: g_value_get_enum(value)) ?? .auto
-      case .resizePolicy: settings.resizePolicy = ResizePolicy(rawValue: g_value_get_enum(value)) ?? .renegotiate
-      case .keepAliveInterval: settings.keepAliveInterval = g_value_get_uint(value)
-      case .backgroundNotice: settings.hasBackgroundNotice = g_value_get_boolean(value) != 0
-      case .backgroundRepeat: settings.repeatsBackgroundNotice = g_value_get_boolean(value) != 0
-      case .backgroundText: settings.backgroundText = value.string
-      case .syncedPanning: settings.syncedPanning = g_value_get_boolean(value) != 0
-      case .emulateMouse: settings.emulatesMouse = g_value_get_boolean(value) != 0
-      case .gestures: settings.recognizesGestures = g_value_get_boolean(value) != 0
-      case .uri: settings.uri = value.string.flatMap { $0.isEmpty ? nil : $0 }
-      case .appName: settings.appName = value.string ?? ""
-      case .appID: settings.appID = value.string ?? ""
-      case .appType: settings.appType = AppType(rawValue: g_value_get_enum(value)) ?? .navigation
-      case .language: settings.language = value.string ?? ""
-      case .connectTimeout: settings.connectTimeout = g_value_get_uint(value)
-      case .heartbeatInterval: settings.heartbeatInterval = g_value_get_uint(value)
-      case .bitrate: settings.bitrate = g_value_get_uint(value)
-      case .bitratePolicy:
-        settings.bitratePolicy = BitratePolicy(enumValue: g_value_get_enum(value)) ?? .defaultCapped
-      case .maxFrameRate: settings.maxFrameRate = Fraction(value)
-      case .speedPreset:
-        settings.speedPreset =
-          SpeedPreset(rawValue: g_value_get_enum(value)) ?? VideoSinkSettings.defaultSpeedPreset
-      case .keyIntMax: settings.keyIntMax = g_value_get_uint(value)
-      case .threads: settings.threads = g_value_get_uint(value)
-      case .optionString: settings.optionString = value.string ?? ""
-      case .hapticRectangles, .videoFormats, .connectionState, .streamState, .hmiLevel, .headUnit, .stats: break
-      }
-    }
-    switch property {
-    case .appState: updateAppState()
-    case .keepAliveInterval: updateKeepAlive()
-    default: break
-    }
-  }
+extension VideoSink: PropertyOwner {
+  typealias Settings = VideoSinkSettings
 
-  /// The value of a property is not taken; `reason` is told, at the latest when the element starts.
-  func refuse(_ property: VideoSinkProperty, _ reason: String) {
-    let error = ElementError.resource(
-      GST_RESOURCE_ERROR_SETTINGS, "The property \(property.specification.nameText) was not changed: \(reason)")
-    guard let bus = gst_element_get_bus(gstElement) else {
-      log(GST_LEVEL_WARNING, error.text)
-      return settings.withLock { $0.refusals[property] = error }
-    }
-    gst_object_unref(bus)
-    warn(error)
-  }
-
-  /// gst-launch sets properties before there is a pipeline that could be told.
-  func tellRefusals() {
-    let refusals = settings.withLock { settings in
-      defer { settings.refusals = [:] }
-      return settings.refusals
-    }
-    for (_, error) in refusals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      error.post(as: GST_MESSAGE_WARNING, from: gstElement)
-    }
-  }
-
-  private var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
-
-  func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) {
-    guard let property = VideoSinkProperty(rawValue: id) else { return }
-    let settings = self.settings.withLock { $0 }
-    switch property {
-    case .uri: g_value_set_string(value, settings.uri)
-    case .appName: g_value_set_string(value, settings.appName)
-    case .appID: g_value_set_string(value, settings.appID)
-    case .appType: g_value_set_enum(value, settings.appType.rawValue)
-    case .language: g_value_set_string(value, settings.language)
-    case .connectTimeout: g_value_set_uint(value, settings.connectTimeout)
-    case .heartbeatInterval: g_value_set_uint(value, settings.heartbeatInterval)
-    case .autoReconnect: g_value_set_boolean(value, settings.autoReconnect ? 1 : 0)
-    case .startTimeout: g_value_set_uint(value, settings.startTimeout)
-    case .maxRetryInterval: g_value_set_uint(value, settings.maxRetryInterval)
-    case .legacyStartDelay: g_value_set_uint(value, settings.legacyStartDelay)
-    case .appState: g_value_set_enum(value, settings.appState.enumValue)
-    case .restartOnForeground: g_value_set_boolean(value, settings.restartOnForeground ? 1 : 0)
-    case .suspendPolicy: g_value_set_enum(value, settings.suspendPolicy.rawValue)
-    case .resizePolicy: g_value_set_enum(value, settings.resizePolicy.rawValue)
-    case .keepAliveInterval: g_value_set_uint(value, settings.keepAliveInterval)
-    case .backgroundNotice: g_value_set_boolean(value, settings.hasBackgroundNotice ? 1 : 0)
-    case .backgroundRepeat: g_value_set_boolean(value, settings.repeatsBackgroundNotice ? 1 : 0)
-    case .backgroundText: g_value_set_string(value, settings.backgroundText)
-    case .syncedPanning: g_value_set_boolean(value, settings.syncedPanning ? 1 : 0)
-    case .emulateMouse: g_value_set_boolean(value, settings.emulatesMouse ? 1 : 0)
-    case .gestures: g_value_set_boolean(value, settings.recognizesGestures ? 1 : 0)
-    case .hapticRectangles: IntegerRows.append(settings.hapticRows, to: value)
-    case .videoFormats: g_value_set_string(value, settings.videoFormats?.text)
-    case .bitrate: g_value_set_uint(value, settings.bitrate)
-    case .bitratePolicy: g_value_set_enum(value, settings.bitratePolicy.enumValue)
-    case .maxFrameRate:
-      let rate = settings.maxFrameRate
-      gst_value_set_fraction(value, gint(rate?.numerator ?? 0), gint(rate?.denominator ?? 1))
-    case .speedPreset: g_value_set_enum(value, settings.speedPreset.rawValue)
-    case .keyIntMax: g_value_set_uint(value, settings.keyIntMax)
-    case .threads: g_value_set_uint(value, settings.threads)
-    case .optionString: g_value_set_string(value, settings.optionString)
-    case .connectionState: g_value_set_enum(value, state.withLock { $0.connectionState }.rawValue)
-    case .streamState: g_value_set_enum(value, state.withLock { $0.streamState }.enumValue)
-    case .hmiLevel: g_value_set_enum(value, (state.withLock { $0.hmiStatus?.level } ?? .none).enumValue)
-    case .headUnit: g_value_take_boxed(value, headUnitStructure()?.take())
-    case .stats: g_value_take_boxed(value, statistics().take())
-    }
-  }
+  static let properties: PropertyList<VideoSink> = [
+    .text(
+      "uri", \.app.uri, "URI",
+      "Head unit: sdl://HOST[:PORT], or sdl+builtin:PRESET (default, core, generic-hmi, legacy, hostile). Unset: built-in",
+      .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } }, text: { $0 }),
+    .string(
+      "app-name", \.app.name, "App name", "Name under which the head unit shows the app, at most 100 characters",
+      .mutableReady),
+    .string(
+      "app-id", \.app.id, "App id", "Identifies the app in the head unit's policies, at most 100 characters",
+      .mutableReady),
+    .enumeration(
+      "app-type", \.app.type, "App type", "Kind of app to register as; head units show video of no other kinds",
+      .mutableReady),
+    .string(
+      "language", \.app.language, "Language",
+      "Language of the app and its country, such as DE-DE (enumeration Language of the RPC specification)",
+      .mutableReady),
+    .unsigned(
+      "connect-timeout", \.app.connectTimeout, 1...3_600_000, "Connect time-out",
+      "Longest wait for the connection, and again for the head unit's first answer, in milliseconds", .mutableReady),
+    .unsigned(
+      "heartbeat-interval", \.app.heartbeatInterval, 0...3_600_000, "Heartbeat interval",
+      "Silence after which the head unit is asked for a sign of life, in milliseconds; 0 never asks", .mutableReady),
+    .boolean(
+      "auto-reconnect", \.app.autoReconnect, "Reconnect automatically",
+      "Connect again when the connection breaks, after 0.5 s to 10 s, while the pipeline stays in PLAYING; otherwise that is an error",
+      .mutableReady),
+    .unsigned(
+      "start-timeout", \.app.startTimeout, 1...3_600_000, "Start time-out",
+      "Longest wait for the answer to a start of video, in milliseconds; a second attempt waits at least 12 s, since some head units take 11",
+      .mutableReady),
+    .unsigned(
+      "max-retry-interval", \.app.maxRetryInterval, 1...3_600_000, "Maximum retry interval",
+      "A start of video that the head unit refuses is tried again after 2 s, 4 s, …, and never later than this, in milliseconds",
+      .mutableReady),
+    .unsigned(
+      "legacy-start-delay", \.app.legacyStartDelay, 0...60_000, "Legacy start delay",
+      "Pause before a start of video on a head unit without a video capability, which may stay black otherwise, in milliseconds",
+      .mutableReady),
+    .enumeration(
+      "app-state", \.appState, "App state",
+      "How the app stands to its user: video is sent in foreground and regaining; in resigning the background notice, then nothing, as in background",
+      .mutablePlaying, changed: { $0.stream?.applyAppState() }),
+    .boolean(
+      "restart-on-foreground", \.app.restartsOnForeground, "Restart on foreground",
+      "When the app comes back to the foreground, end the video service and start it anew instead of using it on",
+      .mutableReady),
+    .enumeration(
+      "suspend-policy", \.suspendPolicy, "Suspend policy",
+      "What happens to frames while driver or app do not want video", .mutableReady),
+    .enumeration(
+      "resize-policy", \.resizePolicy, "Resize policy",
+      "What happens when the head unit resizes the picture of a stream that has started: keep lasts until the service ends, also in the background; a connection made anew may bring a resize as well",
+      .mutableReady),
+    .unsigned(
+      "keep-alive-interval", \.keepAliveInterval, 0...3_600_000, "Keep-alive interval",
+      "The last picture is sent again after so long without another, in milliseconds, lest the head unit blank its screen; 0 never",
+      .mutablePlaying, changed: { $0.stream?.applyKeepAliveInterval() }),
+    .boolean(
+      "background-notice", \.notice.isShown, "Background notice",
+      "Show a text on the head unit when app-state becomes resigning, before nothing more is sent", .mutablePlaying),
+    .string(
+      "background-text", \.notice.text, "Background text",
+      "Text of the background notice; unset: a sentence with the app's name", .mutablePlaying),
+    .boolean(
+      "background-repeat", \.notice.isRepeated, "Background repeat",
+      "Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen without data",
+      .mutablePlaying),
+    .integerRows(
+      "haptic-rectangles", \.hapticRectangles, "Haptic rectangles",
+      "Touchable parts of the picture, for head units worked with a knob: <<x,y,width,height>,…> in pixels of the input. A frame's own (GstVideoRegionOfInterestMeta of the type sdl-haptic) replace them",
+      .mutablePlaying, parse: VideoSinkSettings.hapticRectangles, rows: VideoSinkSettings.rows,
+      changed: { $0.hapticRectanglesChanged() }),
+    .boolean(
+      "synced-panning", \.touch.isSynced, "Synchronized panning",
+      "Motion of fingers goes upstream once for each frame, with its last place, instead of as often as the head unit tells",
+      .mutablePlaying),
+    .boolean(
+      "emulate-mouse", \.touch.emulatesMouse, "Emulate mouse",
+      "The first finger also is the first button of a mouse, for sources that know no fingers", .mutablePlaying),
+    .boolean(
+      "gestures", \.touch.recognizesGestures, "Gestures",
+      "Post element messages sdl-gesture for taps, double taps, pans and pinches on the head unit's screen",
+      .mutablePlaying),
+    .text(
+      "video-formats", \.videoFormats, "Video formats",
+      "How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; what the head unit does not list is left out. Unset: the head unit's order",
+      .mutableReady, parse: VideoFormatList.parse, text: { $0?.text }),
+    .unsigned(
+      "bitrate", \.bitrate, 0...UInt32(EncoderSettings.bitrateRange.upperBound), "Bitrate",
+      "Bitrate of raw video once encoded, in kbit/s; 0 is automatic. Never above what the head unit takes. Changes apply to the next frame",
+      .mutablePlaying, changed: { $0.stream?.applySettings() }),
+    .enumeration(
+      "bitrate-policy", \.bitratePolicy, "Bitrate policy",
+      "What bitrate=0 stands for. Changes apply to the next frame", .mutablePlaying,
+      changed: { $0.stream?.applySettings() }),
+    .fraction(
+      "max-framerate", \.maxFrameRate, upTo: Int32(EncoderTargets.maximumFrameRate), "Maximum frame rate",
+      "Most frames of raw video per second; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply to the next frame",
+      .mutablePlaying, changed: { $0.stream?.applySettings() }),
+    .enumeration(
+      "speed-preset", \.encoder.speedPreset, "Speed/quality preset", "x264 preset for speed against quality",
+      .mutableReady),
+    .unsigned(
+      "key-int-max", \.encoder.keyFrameInterval, 0...UInt32(Int32.max), "Key-frame maximal interval",
+      "Longest distance between two key frames, in frames; 0 is two seconds", .mutableReady),
+    .unsigned(
+      "threads", \.encoder.threads, 0...128, "Threads",
+      "Number of threads of the encoder; 0 takes as many as the size of the pictures calls for", .mutableReady),
+    .string(
+      "option-string", \.encoder.optionString, "Option string",
+      "x264 options (name=value:name=value); options that head units can't decode are refused", .mutableReady),
+    .enumeration(
+      "connection-state", default: ConnectionState.idle, "Connection state",
+      "How far the connection to the head unit has come", get: { $0.app?.status.connection ?? .idle }),
+    .enumeration(
+      "stream-state", default: VideoStreamState.stopped, "Stream state", "How far the video stream has come",
+      get: { $0.stream?.streamState ?? .stopped }),
+    .enumeration(
+      "hmi-level", default: HMILevel.none, "HMI level",
+      "How prominent the app is on the head unit; video is shown in full and limited",
+      get: { $0.app?.status.hmi?.level ?? .none }),
+    .structure(
+      "head-unit", "Head unit",
+      "What the head unit says about itself (application/x-sdl-head-unit): make, model, versions, video capability; unset until it is known",
+      get: { $0.app?.status.headUnit?.structure }),
+    .structure(
+      "sdl-stats", "SDL statistics",
+      "Counters of this element (application/x-sdl-stats): frames-in = frames-sent + every frames-dropped-* + frames-queued; bytes-sent; …",
+      get: { $0.statistics() }),
+  ]
 
   /// GstURIHandler: refuses at once what could never work.
   func takeURI(_ uri: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
-    guard !isRunning else {
-      g_set_error_literal(
-        error, gst_uri_error_quark(), gint(GST_URI_ERROR_BAD_STATE.rawValue),
-        "the uri can only be set in NULL or READY")
+    func setError(_ code: GstURIError, _ reason: String) -> Bool {
+      g_set_error_literal(error, gst_uri_error_quark(), gint(code.rawValue), reason)
       return false
     }
+    guard !isRunning else { return setError(GST_URI_ERROR_BAD_STATE, "the uri can only be set in NULL or READY") }
     do {
       _ = try HeadUnitURI(uri)
     } catch {
-      let reason = error.description
-      setError(reason)
-      return false
+      return setError(GST_URI_ERROR_BAD_URI, error.description)
     }
-    settings.withLock { $0.uri = uri }
-    VideoSinkProperty.uri.notify(element)
+    settings.withLock { $0.app.uri = uri }
+    notify("uri")
     return true
-
-    func setError(_ reason: String) {
-      g_set_error_literal(error, gst_uri_error_quark(), gint(GST_URI_ERROR_BAD_URI.rawValue), reason)
-    }
   }
 }
 
-extension Fraction {
-  /// Of a value that holds a GstFraction; nil for 0.
-  fileprivate init?(_ value: UnsafePointer<GValue>) {
-    self.init(Int(gst_value_get_fraction_numerator(value)), Int(gst_value_get_fraction_denominator(value)))
-  }
+extension PropertyName {
+  static let streamState: PropertyName = "stream-state"
 }

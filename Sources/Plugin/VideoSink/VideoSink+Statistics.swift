@@ -1,21 +1,19 @@
 import GStreamerKit
+import SDLApp
 import SDLLink
 
-/// What is counted: the property `sdl-stats`, and QOS messages about frames that are lost.
+/// What is counted: the property `sdl-stats`.
 extension VideoSink {
   /// The property `sdl-stats`; valid in every state.
   func statistics() -> Structure {
-    // Together, lest the bytes of a connection that ends be missed or counted twice.
     let late = countLateFrames()
-    let (link, counters, now) = state.withLock { state in
-      let counters = self.counters.withLock { ($0, MonotonicClock.now) }
-      return (state.connection?.statistics, counters.0, counters.1)
-    }
+    let (counters, link) = countersAndLink
+    let now = time.now
     let structure = Structure("application/x-sdl-stats")
     structure.set("frames-in", counters.framesIn + late)
     structure.set("frames-sent", counters.framesSent)
     structure.set("frames-queued", counters.framesQueued)
-    for reason in VideoSinkCounters.Drop.allCases {
+    for reason in FrameDropReason.allCases {
       structure.set(reason.field, counters.dropped(reason))
     }
     structure.set("frames-dropped-late", late)
@@ -35,12 +33,12 @@ extension VideoSink {
     structure.set("bitrate-target-kbps", counters.bitrateTarget)
     structure.set("framerate-target", counters.frameRateTarget)
     structure.set("bitrate-measured-kbps", counters.bitrate.value(at: now))
-    structure.set("bytes-sent", counters.formerBytesSent + (link?.sentByteCount ?? 0))
+    structure.set("bytes-sent", counters.formerBytesSent &+ (link?.sentByteCount ?? 0))
     structure.set("video-bytes-sent", counters.videoBytesSent)
-    structure.set("connect-attempts", counters.attempts)
-    structure.set("connections", counters.connections)
-    structure.set("connect-time-ns", nanoseconds(counters.connectTime))
-    structure.set("round-trip-ns", nanoseconds(counters.roundTrip))
+    structure.set("connect-attempts", counters.app.attempts)
+    structure.set("connections", counters.app.connections)
+    structure.set("connect-time-ns", nanoseconds(counters.app.connectTime))
+    structure.set("round-trip-ns", nanoseconds(counters.app.roundTrip))
     structure.set("stream-starts", counters.streamStarts)
     structure.set("stream-start-failures", counters.startFailures)
     structure.set("resizes", counters.resizes)
@@ -48,7 +46,7 @@ extension VideoSink {
     structure.set("suspended-time-ns", nanoseconds(counters.suspendedTime(at: now)))
     structure.set("touches", counters.touches)
     structure.set("navigation-events", counters.navigationEvents)
-    structure.set("last-error", counters.lastError ?? "")
+    structure.set("last-error", counters.app.lastError ?? "")
     structure.set("session-frames-in", counters.session.framesIn)
     structure.set("session-frames-sent", counters.session.framesSent)
     structure.set("session-frames-dropped", counters.session.framesDropped)
@@ -72,19 +70,5 @@ extension VideoSink {
       counters.lateFrames.observe(UInt64(count))
       return counters.lateFrames.total
     }
-  }
-
-  /// Tells the application that the frame at hand is lost (GStreamer's design document on QoS).
-  func postQoS() {
-    let time = input.frameTime
-    let streamTime = withUnsafePointer(to: baseSink.pointee.segment) {
-      gst_segment_to_stream_time($0, GST_FORMAT_TIME, guint64(time.presentation))
-    }
-    let (processed, dropped) = counters.withLock { ($0.framesSent, $0.framesDropped) }
-    let message = gst_message_new_qos(
-      gstElement.cast(), input.isLive == true ? 1 : 0, guint64(runningTime(time.presentation)), streamTime,
-      guint64(time.presentation), guint64(time.duration))
-    gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, guint64(processed), guint64(dropped))
-    post(message)
   }
 }

@@ -17,7 +17,7 @@ public func gst_sdl_video_sink_install_properties(_ objectClass: UnsafeMutablePo
   // Registers the debug category, which GST_DEBUG help then lists.
   _ = VideoSink.log
   _ = ProtocolLog.category
-  VideoSinkProperty.install(on: objectClass)
+  VideoSink.properties.install(on: objectClass)
 }
 
 @c @implementation
@@ -30,7 +30,7 @@ public func gst_sdl_video_sink_impl_new(_ instance: UnsafeMutablePointer<GstSdlV
 @c @implementation
 public func gst_sdl_video_sink_impl_free(_ impl: UnsafeMutableRawPointer) {
   let sink = Unmanaged<VideoSink>.fromOpaque(impl)
-  sink._withUnsafeGuaranteedRef { $0.disconnect() }
+  sink._withUnsafeGuaranteedRef { $0.endApp() }
   sink.release()
 }
 
@@ -68,22 +68,22 @@ public func gst_sdl_video_sink_send_event(
 public func gst_sdl_video_sink_caps_arrive(
   _ instance: UnsafeMutablePointer<GstSdlVideoSink>, _ caps: UnsafeMutablePointer<GstCaps>
 ) {
-  guard let objection = VideoSink.objection(to: caps) else { return }
-  sink(instance)._withUnsafeGuaranteedRef { $0.fail(objection) }
+  guard let reason = InputCaps.rejectionReason(of: caps) else { return }
+  sink(instance)._withUnsafeGuaranteedRef { $0.fail(reason) }
 }
 
 @c @implementation
 public func gst_sdl_video_sink_get_caps(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ filter: UnsafeMutablePointer<GstCaps>?
 ) -> UnsafeMutablePointer<GstCaps>? {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.getCaps(filter: filter) }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.caps(filter: filter) }
 }
 
 @c @implementation
 public func gst_sdl_video_sink_set_caps(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ caps: UnsafeMutablePointer<GstCaps>
 ) -> gboolean {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.setCaps(caps) } ? 1 : 0
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.setCaps(caps) ?? false } ? 1 : 0
 }
 
 @c @implementation
@@ -113,18 +113,18 @@ public func gst_sdl_video_sink_event(
 public func gst_sdl_video_sink_wait_event(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ event: UnsafeMutablePointer<GstEvent>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.wait(for: event) }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.wait(for: event) ?? GST_FLOW_FLUSHING }
 }
 
 @c @implementation
 public func gst_sdl_video_sink_unlock(_ baseSink: UnsafeMutablePointer<GstBaseSink>) -> gboolean {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.setFlushing(true) }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.setFlushing(true) }
   return 1
 }
 
 @c @implementation
 public func gst_sdl_video_sink_unlock_stop(_ baseSink: UnsafeMutablePointer<GstBaseSink>) -> gboolean {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.setFlushing(false) }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.setFlushing(false) }
   return 1
 }
 
@@ -132,7 +132,7 @@ public func gst_sdl_video_sink_unlock_stop(_ baseSink: UnsafeMutablePointer<GstB
 public func gst_sdl_video_sink_prepare(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.prepare(buffer) }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.prepare(buffer) }
   return GST_FLOW_OK
 }
 
@@ -140,7 +140,7 @@ public func gst_sdl_video_sink_prepare(
 public func gst_sdl_video_sink_render(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.render(buffer) }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.render(buffer) ?? GST_FLOW_FLUSHING }
 }
 
 @c @implementation
@@ -148,7 +148,7 @@ public func gst_sdl_video_sink_copy_uri(
   _ instance: UnsafeMutablePointer<GstSdlVideoSink>
 ) -> UnsafeMutablePointer<gchar>? {
   sink(instance)._withUnsafeGuaranteedRef { sink in
-    sink.settings.withLock { $0.uri }.map { g_strdup($0) }
+    sink.settings.withLock { $0.app.uri }.map { g_strdup($0) }
   }
 }
 

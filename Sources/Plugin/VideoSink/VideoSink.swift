@@ -5,89 +5,159 @@ import SDLLink
 import Synchronization
 import X264Encoder
 
-/// The work behind one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends it to
-/// a head unit.
+/// The work behind one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends it to a head
+/// unit.
+///
+/// It keeps what lives as long as the element (settings, counters) and what lives as long as a state: the app from
+/// NULL→READY on, the stream from READY→PAUSED on.
 ///
 /// It derives from GstBaseSink and not from GstVideoSink, because H.264 is an equal input: frames of it must never be
 /// dropped for lateness, which is what GstVideoSink is made for.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the turn → `preparedNotice` → `state` → `touches`, `settings`, `counters`, the
-/// connection's own. None of ours is held while calling GStreamer or waiting for anything but `state` itself; the turn,
-/// which is no lock, may be.
-final class VideoSink: Sendable {
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → access to the frame path, which is no lock → `runs`
+/// → the app's state → the stream's state → the notifications' queue, the touches', the notice's, `settings`, `counters`,
+/// the connection's own. None of ours is held while calling GStreamer or waiting.
+final class VideoSink: AppHost {
+  /// What lasts as long as a state of the element.
+  private struct Runs: Sendable {
+    var app: AppRun?
+    var stream: StreamRun?
+  }
+
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
   nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlVideoSink>
 
-  let settings = Mutex(VideoSinkSettings())
-  let state = Monitor(VideoSinkState())
+  let settings = ElementSettings(VideoSinkSettings())
   let counters = Mutex(VideoSinkCounters())
-
-  /// A force-key-unit event came, from upstream or from the application, which may be on any thread. Raw video obeys.
-  let isKeyFrameRequested = Atomic(false)
-
-  /// The stream has been resumed, and no frame been sent since: the next one must stand alone.
-  let isResumed = Atomic(false)
-
-  /// Motion of fingers waits for the next frame.
-  let isMotionWaiting = Atomic(false)
-  let touches = Monitor(TouchDesk())
-
-  let turn = FrameTurn()
-  // Touched only by the thread whose turn it is.
-  nonisolated(unsafe) let input = VideoInput()
-  // Touched only on the connection thread.
-  nonisolated(unsafe) var notice = NoticeSender()
-  let preparedNotice = Mutex(PreparedNotice())
+  private let runs = Mutex(Runs())
   let payloads = FramePayloadPool()
+  let time: TimeSource
 
   static let log = LogCategory("sdlvideosink", "SmartDeviceLink video sink")
 
-  init(element: UnsafeMutablePointer<GstSdlVideoSink>) {
+  init(element: UnsafeMutablePointer<GstSdlVideoSink>, time: TimeSource = .monotonic) {
     self.element = element
+    self.time = time
   }
 
   var baseSink: UnsafeMutablePointer<GstBaseSink> { element.cast() }
   var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
+  var pad: UnsafeMutablePointer<GstPad> { cgst_base_sink_pad(element) }
 
-  func log(
-    _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
-    function: StaticString = #function, line: Int32 = #line
-  ) {
-    Self.log.log(level, element, message(), file: file, function: function, line: line)
+  /// Nil in NULL.
+  var app: AppRun? { runs.withLock { $0.app } }
+  /// Nil in NULL and READY.
+  var stream: StreamRun? { runs.withLock { $0.stream } }
+
+  func countApp(_ change: (inout AppCounters) -> Void) {
+    counters.withLock { change(&$0.app) }
   }
 
-  /// Posts an error once per run and makes every following frame fail.
-  func fail(
-    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
-  ) {
-    let (isFirst, connection) = state.withLock { state in
-      defer {
-        state.isFailing = true
-        state.connectionState = .failed
+  /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding, and
+  /// no time is set aside for processing, because a frame is encoded behind the wait for its time.
+  func configureBaseSink() {
+    gst_base_sink_set_processing_deadline(baseSink, 0)
+    gst_base_sink_set_qos_enabled(baseSink, 1)
+    gst_base_sink_set_max_lateness(baseSink, LatenessLimit.raw)
+  }
+
+  /// Posts an error and makes every following frame fail.
+  func fail(_ error: ElementError) {
+    guard let app else { return postError(error) }
+    app.fail(error, self)
+  }
+}
+
+/// States: what begins on the way up and ends on the way down.
+extension VideoSink {
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
+    do {
+      switch transition {
+      case GST_STATE_CHANGE_NULL_TO_READY:
+        postRefusals()
+        try beginApp()
+      case GST_STATE_CHANGE_READY_TO_PAUSED: try beginStream()
+      case GST_STATE_CHANGE_PAUSED_TO_PLAYING: stream?.play()
+      // As long as there is a way upstream.
+      case GST_STATE_CHANGE_PAUSED_TO_READY: stream?.touches.finish()
+      default: break
       }
-      return (!state.isFailing, state.connection)
+    } catch {
+      postError(error)
+      return GST_STATE_CHANGE_FAILURE
     }
-    guard isFirst else { return }
-    log(GST_LEVEL_ERROR, "\(error.text) \(error.details ?? "")")
-    counters.withLock { $0.lastError = error.text }
-    // Before any frame fails: upstream answers that with an error of its own, which tells nothing.
-    error.post(as: GST_MESSAGE_ERROR, from: gstElement, file: file, function: function, line: line)
-    state.withLock { state in
-      // Unless the application has stopped, and even started, the element in answer to the message.
-      guard state.connection === connection else { return }
-      state.hasFailed = true
+    countLateFrames()
+    let result = gst_sdl_video_sink_parent_change_state(gstElement, transition)
+    switch transition {
+    case GST_STATE_CHANGE_NULL_TO_READY where result == GST_STATE_CHANGE_FAILURE: endApp()
+    case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE: endStream()
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED: stream?.pause()
+    case GST_STATE_CHANGE_PAUSED_TO_READY: endStream()
+    case GST_STATE_CHANGE_READY_TO_NULL: endApp()
+    default: break
     }
-    state.broadcast()
-    VideoSinkProperty.connectionState.notify(element)
-    // Nothing more will come of it.
-    connection?.stop(grace: Self.farewell)
+    return result
   }
 
-  /// Posts a warning; the stream goes on.
-  func warn(
-    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
-  ) {
-    log(GST_LEVEL_WARNING, "\(error.text) \(error.details ?? "")")
-    error.post(as: GST_MESSAGE_WARNING, from: gstElement, file: file, function: function, line: line)
+  /// Registers the app, or uses the one that is registered already, unless the settings have changed since.
+  private func beginApp() throws(ElementError) {
+    let settings = self.settings.current
+    try settings.encoder.check()
+    if let app {
+      guard !app.isUsable || app.settings != settings.app else { return }
+      endApp()
+    }
+    let app = try AppRun(settings.app, host: self, time: time)
+    runs.withLock { $0.app = app }
+    announceHeadUnit(settings.app)
+    do {
+      try app.start(self)
+    } catch {
+      runs.withLock { $0.app = nil }
+      app.endProgress(GST_PROGRESS_TYPE_ERROR, "The connection could not be started", self)
+      app.end(self)
+      throw error
+    }
+  }
+
+  private func announceHeadUnit(_ settings: AppSettings) {
+    if settings.uri == nil {
+      // Twice, because gst-launch shows the details only.
+      let hint = "No uri is set, so the built-in head unit is used. For a real one: uri=sdl://HOST:12345"
+      ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, hint, details: hint)
+        .post(as: GST_MESSAGE_INFO, from: gstElement)
+    }
+    postProgress(GST_PROGRESS_TYPE_START, "Connecting to \(settings.uri ?? "the built-in head unit")")
+  }
+
+  private func beginStream() throws(ElementError) {
+    try beginApp()
+    guard let app else { return }
+    let stream = StreamRun(sink: self, app: app, settings: settings.current)
+    runs.withLock { $0.stream = stream }
+    stream.begin()
+  }
+
+  private func endStream() {
+    guard let stream = runs.withLock({ $0.stream.take() }) else { return }
+    stream.end()
+  }
+
+  /// Ends the stream and the app, if there are any.
+  func endApp() {
+    endStream()
+    guard let app else { return }
+    app.end(self)
+    let bytesSent = app.connection.statistics.sentByteCount
+    runs.withLock { runs in
+      guard runs.app === app else { return }
+      runs.app = nil
+      counters.withLock { $0.formerBytesSent &+= bytesSent }
+    }
+  }
+
+  /// Counters and connection at one moment, lest the bytes of a connection that ends be missed or counted twice.
+  var countersAndLink: (VideoSinkCounters, LinkStatistics?) {
+    runs.withLock { runs in (counters.withLock { $0 }, runs.app?.connection.statistics) }
   }
 }

@@ -1,56 +1,14 @@
+import SDLApp
 import SDLLink
 
 /// What has become of the frames. Every frame that came in is in exactly one place, so that
 /// `framesIn == framesSent + all of dropped + framesQueued` holds at any moment.
 struct VideoSinkCounters {
-  /// Why a frame was not sent.
-  enum Drop: Int, CaseIterable {
-    /// There is no connection, or no stream yet.
-    case notStreaming
-    /// Driver or app do not want video now.
-    case suspended
-    /// The head unit does not take frames as fast as they come.
-    case queueFull
-    /// The frame has a size that the head unit does not take.
-    case wrongSize
-    /// H.264 that can't be decoded before the next key frame.
-    case waitingForKeyFrame
-    /// More frames per second than the head unit or the app wishes.
-    case frameRate
-    /// Flushed, stopped, or cut off by the end of the connection or of the service.
-    case discarded
-    /// Without content (flagged as a gap), or not decodable.
-    case noPicture
-
-    /// Field of `sdl-stats`.
-    var field: String {
-      switch self {
-      case .notStreaming: "frames-dropped-not-streaming"
-      case .suspended: "frames-dropped-suspended"
-      case .queueFull: "frames-dropped-queue-full"
-      case .wrongSize: "frames-dropped-wrong-size"
-      case .waitingForKeyFrame: "frames-dropped-waiting-for-key-frame"
-      case .frameRate: "frames-dropped-frame-rate"
-      case .discarded: "frames-dropped-discarded"
-      case .noPicture: "frames-dropped-no-picture"
-      }
-    }
-
-    /// Whether the viewer misses something, of which the application is told. A lower frame rate is what was wished
-    /// for.
-    var isLossOfQuality: Bool {
-      switch self {
-      case .notStreaming, .suspended, .queueFull, .wrongSize, .waitingForKeyFrame: true
-      case .frameRate, .discarded, .noPicture: false
-      }
-    }
-  }
-
   private(set) var framesIn: UInt64 = 0
   private(set) var framesSent: UInt64 = 0
   /// In the element: being encoded, waiting in the queue, or being written.
   private(set) var framesQueued: UInt64 = 0
-  private var dropped = [UInt64](repeating: 0, count: Drop.allCases.count)
+  private var dropped = [UInt64](repeating: 0, count: FrameDropReason.allCases.count)
   private(set) var keyFramesSent: UInt64 = 0
   /// Without SDL headers.
   private(set) var videoBytesSent: UInt64 = 0
@@ -71,76 +29,68 @@ struct VideoSinkCounters {
   var touches: UInt64 = 0
   /// What was made of them and sent upstream.
   var navigationEvents: UInt64 = 0
-  var attempts: UInt64 = 0
-  private(set) var connections: UInt64 = 0
-  /// From the beginning of the last attempt to the registration.
-  private(set) var connectTime: Duration = .zero
-  var roundTrip: Duration = .zero
+  /// What the app's connections have come to.
+  var app = AppCounters() {
+    didSet { if app.connections != oldValue.connections { atRegistration = present } }
+  }
   var streamStarts: UInt64 = 0
   var startFailures: UInt64 = 0
   var resizes: UInt64 = 0
   private(set) var suspensions: UInt64 = 0
   private var suspendedTime: Duration = .zero
   private var suspendedAt: Duration?
-  /// Nil while nothing has gone wrong.
-  var lastError: String?
   /// Frames that the base class dropped for lateness.
   var lateFrames = ResettingCounter()
   private(set) var bitrate = BitrateMeter()
   /// Bytes that connections before the present one have sent.
-  private(set) var formerBytesSent: UInt64 = 0
+  var formerBytesSent: UInt64 = 0
   private var atRegistration = SessionCounters()
 
-  func dropped(_ reason: Drop) -> UInt64 { dropped[reason.rawValue] }
+  func dropped(_ reason: FrameDropReason) -> UInt64 { dropped[reason.rawValue] }
 
   /// For any reason.
-  var framesDropped: UInt64 { dropped.reduce(0, +) }
+  var framesDropped: UInt64 { dropped.reduce(0, &+) }
 
   /// Those that somebody may miss: neither gaps, nor what the head unit would not have had anyway.
-  var framesLost: UInt64 { framesDropped - dropped(.frameRate) - dropped(.noPicture) }
+  var framesLost: UInt64 { framesDropped &- dropped(.frameRate) &- dropped(.noPicture) }
 
   mutating func frameArrived() {
-    framesIn += 1
-    framesQueued += 1
+    framesIn &+= 1
+    framesQueued &+= 1
   }
 
-  mutating func frameDropped(_ reason: Drop) {
-    framesQueued -= 1
-    dropped[reason.rawValue] += 1
+  mutating func frameDropped(_ reason: FrameDropReason) {
+    leaveQueue()
+    dropped[reason.rawValue] &+= 1
   }
 
   mutating func frameSent() {
-    framesQueued -= 1
-    framesSent += 1
+    leaveQueue()
+    framesSent &+= 1
+  }
+
+  /// A counter that is wrong is no reason to take the application down.
+  private mutating func leaveQueue() {
+    if framesQueued > 0 { framesQueued -= 1 }
   }
 
   /// Anything that was written to the last byte.
   mutating func sent(byteCount: Int, isKeyFrame: Bool, at now: Duration) {
-    if isKeyFrame { keyFramesSent += 1 }
-    videoBytesSent += UInt64(clamping: byteCount)
+    if isKeyFrame { keyFramesSent &+= 1 }
+    videoBytesSent &+= UInt64(clamping: byteCount)
     bitrate.add(byteCount: byteCount, at: now)
   }
 
   mutating func frameEncoded(in time: Duration) {
     let nanoseconds = UInt64(clamping: time.nanoseconds)
-    framesEncoded += 1
-    encodeTimeTotal += nanoseconds
+    framesEncoded &+= 1
+    encodeTimeTotal &+= nanoseconds
     encodeTimeMaximum = max(encodeTimeMaximum, nanoseconds)
-  }
-
-  mutating func registered(after time: Duration) {
-    connections += 1
-    connectTime = time
-    atRegistration = present
-  }
-
-  mutating func endConnection(_ statistics: LinkStatistics) {
-    formerBytesSent += statistics.sentByteCount
   }
 
   mutating func suspended(at now: Duration) {
     guard suspendedAt == nil else { return }
-    suspensions += 1
+    suspensions &+= 1
     suspendedAt = now
   }
 
@@ -164,9 +114,9 @@ struct VideoSinkCounters {
   var session: SessionCounters {
     let now = present
     return SessionCounters(
-      framesIn: now.framesIn - atRegistration.framesIn, framesSent: now.framesSent - atRegistration.framesSent,
-      framesDropped: now.framesDropped - atRegistration.framesDropped,
-      videoBytesSent: now.videoBytesSent - atRegistration.videoBytesSent)
+      framesIn: now.framesIn &- atRegistration.framesIn, framesSent: now.framesSent &- atRegistration.framesSent,
+      framesDropped: now.framesDropped &- atRegistration.framesDropped,
+      videoBytesSent: now.videoBytesSent &- atRegistration.videoBytesSent)
   }
 }
 
@@ -183,11 +133,27 @@ struct ResettingCounter: Equatable {
   private var former: UInt64 = 0
   private var last: UInt64 = 0
 
-  var total: UInt64 { former + last }
+  var total: UInt64 { former &+ last }
 
-  /// What the other counter says now. To be told before it begins anew, and as often as one likes.
+  /// What the other counter says now. To be called before it begins anew, and as often as one likes.
   mutating func observe(_ value: UInt64) {
-    if value < last { former += last }
+    if value < last { former &+= last }
     last = value
+  }
+}
+
+extension FrameDropReason {
+  /// Field of `sdl-stats`.
+  var field: String {
+    switch self {
+    case .notStreaming: "frames-dropped-not-streaming"
+    case .suspended: "frames-dropped-suspended"
+    case .queueFull: "frames-dropped-queue-full"
+    case .wrongSize: "frames-dropped-wrong-size"
+    case .waitingForKeyFrame: "frames-dropped-waiting-for-key-frame"
+    case .frameRate: "frames-dropped-frame-rate"
+    case .discarded: "frames-dropped-discarded"
+    case .noPicture: "frames-dropped-no-picture"
+    }
   }
 }

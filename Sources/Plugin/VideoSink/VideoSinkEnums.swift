@@ -2,149 +2,83 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// Values of the property `app-type`.
-enum AppType: Int32, CaseIterable {
-  case navigation
-  case projection
+extension VideoStreamState: ObjectEnumeration {
+  public static let objectType = EnumerationType<VideoStreamState>("GstSdlVideoSinkStreamState")
 
-  var hmiType: AppHMIType {
+  public var row: EnumerationRow {
     switch self {
-    case .navigation: .navigation
-    case .projection: .projection
+    case .stopped: .init(0, "stopped", "There is no video service")
+    case .starting: .init(1, "starting", "The head unit was asked for a video service")
+    case .streaming: .init(2, "streaming", "Frames are sent")
+    case .suspended: .init(3, "suspended", "The service is kept, but no frames are sent")
+    case .stopping: .init(4, "stopping", "The head unit was asked to end the service")
     }
   }
 }
 
-/// Values of the property `connection-state`.
-enum ConnectionState: Int32, CaseIterable {
-  case idle
-  case resolving
-  case connecting
-  case registering
-  /// Registered; no video runs.
-  case ready
-  case streaming
-  case failed
-  /// The connection is lost, and will be made again.
-  case reconnecting
-}
+extension SuspendPolicy: ObjectEnumeration {
+  public static let objectType = EnumerationType<SuspendPolicy>("GstSdlVideoSinkSuspendPolicy")
 
-extension AppState {
-  /// The value in the GObject enumeration.
-  var enumValue: Int32 {
+  public var row: EnumerationRow {
     switch self {
-    case .foreground: 0
-    case .resigning: 1
-    case .background: 2
-    case .regaining: 3
-    }
-  }
-
-  init?(enumValue: Int32) {
-    guard let state = Self.allCases.first(where: { $0.enumValue == enumValue }) else { return nil }
-    self = state
-  }
-}
-
-extension VideoStreamState {
-  /// The value in the GObject enumeration.
-  var enumValue: Int32 {
-    switch self {
-    case .stopped: 0
-    case .starting: 1
-    case .streaming: 2
-    case .suspended: 3
-    case .stopping: 4
+    case .auto: .init(0, "auto", "Drop for live sources, ask for a pause for others")
+    case .drop: .init(1, "drop", "Drop the frames")
+    case .block: .init(2, "block", "Hold the frames up")
+    case .requestPause:
+      .init(3, "request-pause", "Ask the application to pause the pipeline, and to go on later")
     }
   }
 }
 
-extension BitratePolicy {
-  /// The value in the GObject enumeration.
-  var enumValue: Int32 {
-    switch self {
-    case .defaultCapped: 0
-    case .headUnitMaximum: 1
-    }
-  }
+extension ResizePolicy: ObjectEnumeration {
+  public static let objectType = EnumerationType<ResizePolicy>("GstSdlVideoSinkResizePolicy")
 
-  init?(enumValue: Int32) {
-    guard let policy = Self.allCases.first(where: { $0.enumValue == enumValue }) else { return nil }
-    self = policy
+  public var row: EnumerationRow {
+    switch self {
+    case .renegotiate: .init(0, "renegotiate", "Follow with upstream and stream")
+    case .keep: .init(1, "keep", "Go on in the present size while the service lasts")
+    case .error: .init(2, "error", "End with an error")
+    }
   }
 }
 
-/// The GObject enumerations of the element, registered on first use.
-enum VideoSinkEnums {
-  static let appType = EnumType.register(
-    "GstSdlVideoSinkAppType",
-    [
-      (AppType.navigation.rawValue, "Navigation app", "navigation"),
-      (AppType.projection.rawValue, "Projection app", "projection"),
-    ])
+extension BitratePolicy: ObjectEnumeration {
+  public static let objectType = EnumerationType<BitratePolicy>("GstSdlVideoSinkBitratePolicy")
 
-  static let connectionState = EnumType.register(
-    "GstSdlVideoSinkConnectionState",
-    [
-      (ConnectionState.idle.rawValue, "Not connected", "idle"),
-      (ConnectionState.resolving.rawValue, "Looking up the host name", "resolving"),
-      (ConnectionState.connecting.rawValue, "Connecting", "connecting"),
-      (ConnectionState.registering.rawValue, "Agreeing on a version and registering the app", "registering"),
-      (ConnectionState.ready.rawValue, "Registered, without a video stream", "ready"),
-      (ConnectionState.streaming.rawValue, "Video may be sent", "streaming"),
-      (ConnectionState.failed.rawValue, "Failed; an error message says why", "failed"),
-      (ConnectionState.reconnecting.rawValue, "Lost, and about to be made again", "reconnecting"),
-    ])
+  public var row: EnumerationRow {
+    switch self {
+    case .defaultCapped:
+      .init(0, "default-capped", "600 kbit/s, or the head unit's maximum if that is less")
+    case .headUnitMaximum: .init(1, "head-unit-maximum", "The head unit's maximum, if it has one")
+    }
+  }
+}
 
-  static let streamState = EnumType.register(
-    "GstSdlVideoSinkStreamState",
-    [
-      (VideoStreamState.stopped.enumValue, "There is no video service", "stopped"),
-      (VideoStreamState.starting.enumValue, "The head unit was asked for a video service", "starting"),
-      (VideoStreamState.streaming.enumValue, "Frames are sent", "streaming"),
-      (VideoStreamState.suspended.enumValue, "The service is kept, but no frames are sent", "suspended"),
-      (VideoStreamState.stopping.enumValue, "The head unit was asked to end the service", "stopping"),
-    ])
+extension SpeedPreset: ObjectEnumeration {
+  public static let objectType = EnumerationType<SpeedPreset>("GstSdlVideoSinkSpeedPreset")
 
-  static let appState = EnumType.register(
-    "GstSdlVideoSinkAppState",
-    [
-      (AppState.foreground.enumValue, "The app is in front", "foreground"),
-      (AppState.resigning.enumValue, "The app is about to leave the foreground", "resigning"),
-      (AppState.background.enumValue, "The app is in the background", "background"),
-      (AppState.regaining.enumValue, "The app is about to come back", "regaining"),
-    ])
+  public var row: EnumerationRow {
+    switch self {
+    case .none: .init(0, "None", "None")
+    case .ultrafast: .init(1, "ultrafast", "ultrafast")
+    case .superfast: .init(2, "superfast", "superfast")
+    case .veryfast: .init(3, "veryfast", "veryfast")
+    case .faster: .init(4, "faster", "faster")
+    case .fast: .init(5, "fast", "fast")
+    case .medium: .init(6, "medium", "medium")
+    case .slow: .init(7, "slow", "slow")
+    case .slower: .init(8, "slower", "slower")
+    case .veryslow: .init(9, "veryslow", "veryslow")
+    case .placebo: .init(10, "placebo", "placebo")
+    }
+  }
+}
 
-  static let suspendPolicy = EnumType.register(
-    "GstSdlVideoSinkSuspendPolicy",
-    [
-      (SuspendPolicy.auto.rawValue, "Drop for live sources, ask for a pause for others", "auto"),
-      (SuspendPolicy.drop.rawValue, "Drop the frames", "drop"),
-      (SuspendPolicy.block.rawValue, "Hold the frames up", "block"),
-      (
-        SuspendPolicy.requestPause.rawValue, "Ask the application to pause the pipeline, and to go on later",
-        "request-pause"
-      ),
-    ])
+extension Fraction: FractionConvertible {
+  public var terms: Structure.FractionTerms { (Int32(clamping: numerator), Int32(clamping: denominator)) }
 
-  static let bitratePolicy = EnumType.register(
-    "GstSdlVideoSinkBitratePolicy",
-    [
-      (
-        BitratePolicy.defaultCapped.enumValue, "600 kbit/s, or the head unit's maximum if that is less",
-        "default-capped"
-      ),
-      (BitratePolicy.headUnitMaximum.enumValue, "The head unit's maximum, if it has one", "head-unit-maximum"),
-    ])
-
-  static let resizePolicy = EnumType.register(
-    "GstSdlVideoSinkResizePolicy",
-    [
-      (ResizePolicy.renegotiate.rawValue, "Follow with upstream and stream", "renegotiate"),
-      (ResizePolicy.keep.rawValue, "Go on in the present size while the service lasts", "keep"),
-      (ResizePolicy.error.rawValue, "End with an error", "error"),
-    ])
-
-  static let speedPreset = EnumType.register(
-    "GstSdlVideoSinkSpeedPreset", SpeedPreset.allCases.map { ($0.rawValue, $0.nick, $0.nick) })
+  /// Nil for 0, which leaves the rate open.
+  public init?(terms: Structure.FractionTerms) {
+    self.init(Int(terms.numerator), Int(terms.denominator))
+  }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A folder that goes away with the test.
+/// A folder that is deleted with the test.
 final class TemporaryFolder {
   let url: URL
 
@@ -23,7 +23,7 @@ final class TemporaryFolder {
 
 /// A program that uses the plugin: it finds no other one in GST_PLUGIN_PATH, and warnings of GLib end it.
 final class Program {
-  /// What it said, and how it ended.
+  /// Its output and its exit status.
   struct Result: CustomStringConvertible {
     var status: Int32
     var output: String
@@ -52,11 +52,13 @@ final class Program {
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
     // Nor does it open windows on the screen of whoever runs the tests.
-    var variables = ProcessInfo.processInfo.environment.filter {
-      !$0.key.hasPrefix("GST_") && !["DISPLAY", "WAYLAND_DISPLAY"].contains($0.key)
-    }
+    var variables = Installation.environment
     variables["GST_PLUGIN_PATH"] = try Installation.pluginFolder.path
     variables["GST_REGISTRY"] = folder.path("registry.bin")
+    if let registry = Installation.registry {
+      // A copy, since some programs have plugins of their own. The folder may have one from an earlier program.
+      try? FileManager.default.copyItem(at: registry, to: folder.url.appending(path: "registry.bin"))
+    }
     variables["G_DEBUG"] = "fatal-warnings"
     variables["LC_ALL"] = "C.UTF-8"
     process.environment = variables.merging(environment) { $1 }
@@ -113,7 +115,7 @@ final class Program {
     process.waitUntilExit()
   }
 
-  /// False once it has ended.
+  /// Whether the program itself has not ended.
   var isRunning: Bool { process.isRunning }
 
   /// Waits for its end.
@@ -136,14 +138,14 @@ final class Program {
         result = match(output)
         return result != nil || !process.isRunning
       }), let result = result ?? match(output)
-    else { throw Installation.Missing(description: "not said:\n\(output)\n\(errors)") }
+    else { throw Installation.Missing(description: "expected output is missing:\n\(output)\n\(errors)") }
     return result
   }
 
-  /// Waits until this is so.
+  /// Waits until `condition` holds.
   func wait(until condition: () -> Bool) throws {
     guard waitUntil({ condition() || !process.isRunning }), condition() else {
-      throw Installation.Missing(description: "it never came:\n\(output)\n\(errors)")
+      throw Installation.Missing(description: "the condition did not come true:\n\(output)\n\(errors)")
     }
   }
 
@@ -188,12 +190,15 @@ final class HeadUnitProgram {
 
   var uri: String { "sdl://127.0.0.1:\(port)" }
 
-  /// Gives commands, of which it takes no notice without the option `--commands`.
+  /// Writes commands to its standard input, which it reads only with the option `--commands`.
   func command(_ lines: String...) throws {
     // Writing to a program that has ended would end this one.
     guard program.isRunning else { throw Installation.Missing(description: "the head unit has ended") }
     try input.fileHandleForWriting.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
   }
+
+  /// Waits until the head unit has written this.
+  func waitForOutput(_ text: String) throws { try program.waitForOutput { $0.contains(text) ? true : nil } }
 
   func interrupt() { program.interrupt() }
 

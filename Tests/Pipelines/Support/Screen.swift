@@ -7,12 +7,12 @@ final class Screen {
 
   private let folder: TemporaryFolder
   private let server: Program
-  /// What programs have to know of it.
+  /// The variables that a program needs to open windows on it.
   let environment: [String: String]
 
   init() throws {
     folder = try TemporaryFolder()
-    // Without -noreset it would begin anew when a program has looked whether there is a screen, under the feet of the next.
+    // Without -noreset the server restarts when its last client disconnects, and the next client may fail to connect.
     server = try Program(
       [
         "Xvfb", "-displayfd", "1", "-screen", "0", "\(Self.size.width)x\(Self.size.height)x24", "-fbdir",
@@ -23,7 +23,7 @@ final class Screen {
   }
 
   deinit {
-    // Gently, so that it takes its socket with it.
+    // SIGTERM rather than SIGKILL, so that it removes its socket.
     server.end()
   }
 
@@ -53,7 +53,7 @@ final class Screen {
     return result.output
   }
 
-  /// Closes the connection of the program whose window is there, as a window manager does that loses its testTimeout.
+  /// Closes the connection of the program whose window is there, as a window manager does when the program no longer responds.
   func killWindow(at x: Int, _ y: Int) throws {
     let answer = try xdotool("mousemove", "\(x)", "\(y)", "getmouselocation", "--shell")
     let window = try #require(answer.firstMatch(of: /WINDOW=(\d+)/))
@@ -109,10 +109,15 @@ struct Screenshot {
   }
 
   /// The smallest rectangle with all pixels that `match`, and how many those are; nil if there are none.
-  func area(_ match: (Color) -> Bool) -> Area? {
+  ///
+  /// - Parameters:
+  ///   - width: Columns to look at from the left, in pixels; nil for all.
+  ///   - height: Rows to look at from the top, in pixels; nil for all.
+  ///   - match: Whether a pixel counts.
+  func area(width: Int? = nil, height: Int? = nil, _ match: (Color) -> Bool) -> Area? {
     var area: Area?
-    for y in 0..<height {
-      for x in 0..<width where match(self[x, y]) {
+    for y in 0..<min(height ?? self.height, self.height) {
+      for x in 0..<min(width ?? self.width, self.width) where match(self[x, y]) {
         area = area?.adding(x, y) ?? Area(left: x, top: y, right: x, bottom: y, count: 1)
       }
     }

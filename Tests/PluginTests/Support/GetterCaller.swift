@@ -35,9 +35,9 @@ final class GetterCaller: Sendable {
   }
 
   func readEverything() {
-    for property in VideoSinkProperty.allCases {
+    for property in VideoSink.properties.properties {
       var value = GValue()
-      g_object_get_property(sink.cast(), property.specification.nameText, &value)
+      g_object_get_property(sink.cast(), "\(property.name)", &value)
       g_value_unset(&value)
     }
     g_free(gst_uri_handler_get_uri(OpaquePointer(sink)))

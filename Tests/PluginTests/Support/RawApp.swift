@@ -4,7 +4,7 @@ import SDLWire
 
 @testable import SDLLink
 
-/// An app made by hand: sends what a test says, and reads until it finds what that waits for.
+/// An app that a test controls frame by frame: it sends what the test says, and reads until it finds what that waits for.
 final class RawApp {
   private let socket: Socket
   private var decoder = FrameDecoder()
@@ -55,13 +55,19 @@ final class RawApp {
   }
 
   func startVideo(_ parameters: VideoServiceParameters, testTimeout: Duration = testTimeout) throws {
+    guard try requestVideo(parameters, testTimeout: testTimeout) else { throw TestFailure("video was refused") }
+  }
+
+  /// Asks for a video service; false when the head unit refuses it.
+  func requestVideo(_ parameters: VideoServiceParameters, testTimeout: Duration = testTimeout) throws -> Bool {
     send(
       .control(
         .startService, service: .video, version: version, sessionID: sessionID,
         payload: parameters.bytes(version: version)))
-    try waitForFrame("video", testTimeout: testTimeout) {
-      $0.header.controlFrame == .startServiceACK && $0.header.service == .video
+    let answer = try waitForFrame("answer", testTimeout: testTimeout) {
+      $0.header.service == .video && [.startServiceACK, .startServiceNAK].contains($0.header.controlFrame)
     }
+    return answer.header.controlFrame == .startServiceACK
   }
 
   func endVideo() {

@@ -1,11 +1,11 @@
 import SDLApp
 import Testing
 
-/// An ``AppSession`` whose head unit is the test, frame by frame, on a clock that only the test moves.
+/// An ``AppSession`` whose head unit is the test, frame by frame, with a clock that only the test advances.
 final class AppDriver {
   static let sessionID: UInt8 = 1
   static let hashID: Int32 = 0x10001
-  static let wish = VideoStartRequest(size: VideoSize(800, 480))
+  static let videoRequest = VideoStartRequest(size: VideoSize(800, 480))
 
   private(set) var session: AppSession
   private(set) var now = Duration.zero
@@ -38,7 +38,7 @@ final class AppDriver {
     session = AppSession(configuration: configuration)
   }
 
-  /// What the app's side did since the last call: "→" for frames, "•" for events, "■" for the end.
+  /// The actions of the session since the last call: "→" for frames, "•" for events, "■" for the end.
   func take() -> [String] {
     defer {
       lines = []
@@ -82,16 +82,15 @@ final class AppDriver {
   }
 }
 
-// MARK: The app and the clock
-
+/// The app and the clock.
 extension AppDriver {
   func connect() {
     perform(session.transportConnected(now: now))
   }
 
-  func setVideoRequest(_ wish: VideoStartRequest?) {
-    invariants.wished(wish)
-    perform(session.setVideoRequest(wish, now: now))
+  func setVideoRequest(_ request: VideoStartRequest?) {
+    invariants.requested(request)
+    perform(session.setVideoRequest(request, now: now))
   }
 
   func setSupportedDisplays(_ displays: [VideoDisplay]) {
@@ -135,8 +134,7 @@ extension AppDriver {
   }
 }
 
-// MARK: The head unit
-
+/// The head unit.
 extension AppDriver {
   func receive(_ frame: Frame) {
     if frame.header.sessionID == Self.sessionID, !frame.header.isEncrypted {
@@ -190,13 +188,13 @@ extension AppDriver {
   /// Answers the last request of `function`.
   func respond(_ function: FunctionID, _ parameters: JSONObject, as answer: FunctionID? = nil) {
     guard let id = correlationIDs[function] else {
-      Issue.record("\(function) was not asked")
+      Issue.record("\(function) was not requested")
       return
     }
     send(RPCMessage(type: .response, function: answer ?? function, correlationID: id, parameters: parameters))
   }
 
-  /// Whether a request of `function` was sent, so that it can be answered, once or again.
+  /// Whether a request of `function` was sent, which can be answered any number of times.
   func hasAsked(_ function: FunctionID) -> Bool { correlationIDs[function] != nil }
 
   func notify(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
@@ -229,6 +227,11 @@ extension AppDriver {
     respond(.getSystemCapability, result.merging(answer) { first, _ in first })
   }
 
+  /// The first finger comes down, in pixels of the head unit's display.
+  func touch(_ x: Int, _ y: Int) {
+    notify(.onTouchEvent, OnTouchEvent(kind: .begin, fingers: [.init(id: 0, samples: [.init(x: x, y: y)])]).json)
+  }
+
   func updateCapability(_ update: VideoStreamingCapability) {
     notify(.onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
   }
@@ -243,10 +246,9 @@ extension AppDriver {
   }
 }
 
-// MARK: Starting points
-
+/// Drivers at common starting points.
 extension AppDriver {
-  /// The session has begun, nothing is registered.
+  /// The session has begun, and the app is not registered yet.
   static func registering(_ configuration: AppSession.Configuration = AppDriver.configuration) -> AppDriver {
     let driver = AppDriver(configuration)
     driver.connect()
@@ -255,20 +257,21 @@ extension AppDriver {
     return driver
   }
 
-  /// Registered in NONE with a known capability; `wish` is set.
+  /// Registered in NONE with a known capability, with `request`.
   static func ready(
-    wish: VideoStartRequest? = AppDriver.wish, _ configuration: AppSession.Configuration = AppDriver.configuration
+    request: VideoStartRequest? = AppDriver.videoRequest,
+    _ configuration: AppSession.Configuration = AppDriver.configuration
   ) -> AppDriver {
     let driver = registering(configuration)
     driver.acceptRegistration()
     driver.answerCapability()
     driver.status(.none, .notStreamable)
-    driver.setVideoRequest(wish)
+    driver.setVideoRequest(request)
     _ = driver.take()
     return driver
   }
 
-  /// The request to start video waits for its answer.
+  /// In FULL; StartService of video is not answered yet.
   static func starting() -> AppDriver {
     let driver = ready()
     driver.status(.full, .streamable)
@@ -278,7 +281,7 @@ extension AppDriver {
 
   /// Streaming in FULL.
   static func streaming(_ configuration: AppSession.Configuration = AppDriver.configuration) -> AppDriver {
-    let driver = ready(wish: AppDriver.wish, configuration)
+    let driver = ready(request: AppDriver.videoRequest, configuration)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
     _ = driver.take()

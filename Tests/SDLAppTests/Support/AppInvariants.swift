@@ -1,14 +1,14 @@
 import SDLApp
 import Testing
 
-/// What must hold at every moment, whatever the head unit and the app do. Keeps its own, simpler books.
+/// What must hold at every moment, whatever the head unit and the app do. Keeps its own, simpler state.
 struct AppInvariants {
   private var isRegistered = false
   private var statusAllows = false
-  private var wish: VideoStartRequest?
+  private var request: VideoStartRequest?
   private var isInForeground = true
   private var isSuspended = false
-  /// The head unit can't have a video service that the app still counts on.
+  /// Neither side has a video service.
   private var isServiceEnded = true
   private var isStartAcknowledged = false
   private var unacknowledgedEnds: [ServiceType] = []
@@ -17,11 +17,11 @@ struct AppInvariants {
   private var fingersDown: Set<Int> = []
   /// Correlation id of the SendHapticData that is not answered.
   private var hapticRequest: Int32?
-  /// Of the acknowledgement that began the session; nil before.
+  /// From the acknowledgement that began the session; nil before.
   private var header: (version: UInt8, sessionID: UInt8)?
 
-  mutating func wished(_ wish: VideoStartRequest?) {
-    self.wish = wish
+  mutating func requested(_ request: VideoStartRequest?) {
+    self.request = request
   }
 
   mutating func entered(_ appState: AppState) {
@@ -32,7 +32,7 @@ struct AppInvariants {
     isRegistered = false
   }
 
-  /// The head unit said something of this session, in clear.
+  /// The head unit sent something in this session, without encryption.
   mutating func received(_ item: WireReader.Item) {
     guard !isClosed else { return }
     let frame = item.frame
@@ -71,7 +71,7 @@ struct AppInvariants {
     }
   }
 
-  /// The app's session put out a frame.
+  /// The session sent a frame.
   mutating func sent(_ item: WireReader.Item) {
     #expect(!isClosed, "a frame after the end: \(item.text)")
     let frame = item.frame
@@ -92,7 +92,7 @@ struct AppInvariants {
     case (.startService, .video):
       #expect(isServiceEnded, "a second StartService without an end between them")
       #expect(isInForeground, "StartService for an app that is not in the foreground")
-      #expect(isRegistered && statusAllows && wish != nil, "StartService that nobody wanted or allowed")
+      #expect(isRegistered && statusAllows && request != nil, "StartService without a request or a permission")
       isServiceEnded = false
       isStartAcknowledged = false
     case (.endService, .video): isServiceEnded = true
@@ -146,11 +146,11 @@ struct AppInvariants {
     isClosed = true
   }
 
-  /// After every input, when all actions have been looked at.
+  /// Called after every input, when all actions were checked.
   func check(_ session: AppSession, now: Duration) {
     #expect(isClosed || unacknowledgedEnds.isEmpty, "EndService was not acknowledged at once")
     if session.videoGrant != nil {
-      #expect(isRegistered && statusAllows && wish != nil)
+      #expect(isRegistered && statusAllows && request != nil)
       #expect(isStartAcknowledged && !isServiceEnded)
       #expect(!isClosed)
       #expect(isSuspended == !isInForeground)

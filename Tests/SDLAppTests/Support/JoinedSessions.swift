@@ -3,9 +3,10 @@ import SDLHeadUnit
 import Testing
 import TestSupport
 
-/// Both machines joined in memory: the bytes of one reach the decoder of the other, cut at arbitrary places.
+/// An ``AppSession`` and an emulated head unit joined in memory: the bytes of each reach the decoder of the other in pieces
+/// of random sizes.
 ///
-/// All bytes of the app are delivered before those of the head unit, so that the cuts never change the conversation.
+/// All bytes of the app are delivered before those of the head unit, so that the sizes never change the conversation.
 final class JoinedSessions {
   private(set) var app: AppSession
   private(set) var headUnit: HeadUnitSession
@@ -21,7 +22,7 @@ final class JoinedSessions {
   private var appDecoder = FrameDecoder()
   private var headUnitDecoder: FrameDecoder
   private var appReader = WireReader()
-  /// Of the head unit's bytes as they are sent, and as they arrive.
+  /// Readers of the head unit's bytes as they are sent, and as they arrive.
   private var headUnitReader = WireReader()
   private var arrivalReader = WireReader()
   private var invariants = AppInvariants()
@@ -48,9 +49,9 @@ final class JoinedSessions {
     deliver()
   }
 
-  func setVideoRequest(_ wish: VideoStartRequest?) {
-    invariants.wished(wish)
-    perform(app.setVideoRequest(wish, now: now))
+  func setVideoRequest(_ request: VideoStartRequest?) {
+    invariants.requested(request)
+    perform(app.setVideoRequest(request, now: now))
     deliver()
   }
 
@@ -70,7 +71,7 @@ final class JoinedSessions {
     deliver()
   }
 
-  /// Cuts the cable.
+  /// Breaks the connection.
   func disconnect() {
     toHeadUnit = []
     toApp = []
@@ -172,10 +173,9 @@ final class JoinedSessions {
   }
 }
 
-// MARK: Starting points
-
+/// Sessions at common starting points.
 extension JoinedSessions {
-  /// The conversation must not depend on them.
+  /// Seeds of the pieces' sizes, on which the conversation must not depend.
   static let seeds: [UInt64] = [1, 2, 3, 4]
 
   static func configuration(
@@ -189,7 +189,7 @@ extension JoinedSessions {
   static func streaming(_ configuration: HeadUnitConfiguration, seed: UInt64) -> JoinedSessions {
     let sessions = JoinedSessions(configuration, seed: seed)
     sessions.connect()
-    sessions.setVideoRequest(AppDriver.wish)
+    sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(200))
     #expect(sessions.app.videoGrant != nil)
     _ = sessions.take()

@@ -97,7 +97,7 @@ extension TouchAction {
 
 /// Turns the bytes of one direction into lines.
 struct WireReader {
-  /// What one side said.
+  /// A frame or message of one side.
   enum Item {
     case control(Frame)
     case rpc(RPCMessage, Frame)

@@ -1,7 +1,7 @@
 import CGStreamer
 import Synchronization
 
-/// Draws a picture whenever the sink wants one, with a square where the car's screen was touched last.
+/// Draws a picture whenever the sink asks for one, with a square where the car's screen was touched last.
 final class App: Sendable {
   static let picturesPerSecond = 15
 
@@ -10,7 +10,7 @@ final class App: Sendable {
     var touched: (x: Int, y: Int)?
   }
 
-  /// Touches come on another thread than the one that draws.
+  /// Touches come on a different thread from the one that draws.
   private let state = Mutex(State())
   private let pictures: Int
   /// The pipeline keeps it as long as it calls.
@@ -21,7 +21,7 @@ final class App: Sendable {
     self.sink = sink
   }
 
-  /// The sink wants a picture when it has shown the one before.
+  /// The sink has shown the last picture and asks for the next one.
   func push(to source: UnsafeMutablePointer<GstAppSrc>) {
     let (picture, touched) = state.withLock { state in
       defer { state.picture += 1 }
@@ -52,7 +52,7 @@ final class App: Sendable {
     return buffer
   }
 
-  /// Touches come up the pipeline, and each scaler on the way translates them: here they are in pixels of the picture.
+  /// Touches come up the pipeline. Scalers on the way convert them, so that here they are in pixels of the picture.
   func take(_ event: UnsafeMutablePointer<GstEvent>) {
     var finger: guint = 0
     var (x, y) = (0.0, 0.0)
@@ -69,7 +69,7 @@ func set(_ property: String, to value: String, of element: UnsafeMutablePointer<
   gst_util_set_object_arg(cast(element), property, value)
 }
 
-/// C's macros for casts, such as GST_BIN, are not there in Swift.
+/// Swift does not see the macros that C uses for casts, such as GST_BIN.
 func cast<Class, Other>(_ object: UnsafeMutablePointer<Class>) -> UnsafeMutablePointer<Other> {
   UnsafeMutableRawPointer(object).assumingMemoryBound(to: Other.self)
 }

@@ -2,10 +2,10 @@
 @preconcurrency import Foundation
 import CGStreamer
 
-/// Draws pictures for the car's screen, with a square where it was touched last, and tells what the sink says.
+/// Draws pictures for the car's screen, with a square where it was touched last, and prints the sink's messages.
 ///
-/// For a third of the pictures the app is in the background, as if its user had gone elsewhere on the phone.
-/// Usage: embed [PICTURES [URI]]; 150 pictures, 10 s, for the built-in head unit if not given.
+/// For a third of the pictures the app is in the background, as if its user had switched to another app on the phone.
+/// Usage: embed [PICTURES [URI]]; by default 150 pictures, 10 s, for the built-in head unit.
 @main struct Embed {
   static func main() {
     setlinebuf(stdout)
@@ -16,7 +16,7 @@ import CGStreamer
     exit(stream(pictures, to: uri) ? EXIT_SUCCESS : EXIT_FAILURE)
   }
 
-  /// With suspend-policy=drop the app goes on to draw while nobody looks, instead of waiting.
+  /// With suspend-policy=drop the app keeps drawing while the head unit does not show it, instead of waiting.
   private static let pipeline = """
     appsrc name=source format=time \
     caps=video/x-raw,format=GRAY8,width=\(Picture.width),height=\(Picture.height),framerate=\(App.picturesPerSecond)/1 \
@@ -35,7 +35,7 @@ import CGStreamer
     }
     set("uri", to: uri, of: sink)
 
-    // It lives until the pipeline is at rest, which is when nobody calls any more.
+    // The callbacks use it until the pipeline has stopped.
     let app = App(pictures: pictures, sink: sink)
     let context = Unmanaged.passUnretained(app).toOpaque()
     var callbacks = GstAppSrcCallbacks()
@@ -54,14 +54,14 @@ import CGStreamer
       }, context, nil)
 
     gst_element_set_state(pipeline, GST_STATE_PLAYING)
-    let isGood = tellMessages(of: bus)
-    // In READY the bus keeps what the sink says last.
-    gst_element_set_state(pipeline, GST_STATE_READY)
+    let isGood = printMessages(of: bus)
+    // The sink's last messages come while the pipeline goes to NULL, which would flush the bus.
+    set("auto-flush-bus", to: "false", of: pipeline)
+    gst_element_set_state(pipeline, GST_STATE_NULL)
     while let message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT) {
-      tell(message)
+      printMessage(message)
       gst_message_unref(message)
     }
-    gst_element_set_state(pipeline, GST_STATE_NULL)
 
     withExtendedLifetime(app) {}
     gst_object_unref(bus)
@@ -72,7 +72,7 @@ import CGStreamer
     return isGood
   }
 
-  private static func tellMessages(of bus: UnsafeMutablePointer<GstBus>) -> Bool {
+  private static func printMessages(of bus: UnsafeMutablePointer<GstBus>) -> Bool {
     while let message = gst_bus_timed_pop(bus, .max) {
       defer { gst_message_unref(message) }
       switch message.pointee.type {
@@ -85,7 +85,7 @@ import CGStreamer
         g_clear_error(&error)
         return false
       case GST_MESSAGE_ELEMENT:
-        tell(message)
+        printMessage(message)
       default:
         break
       }
@@ -93,8 +93,8 @@ import CGStreamer
     return false
   }
 
-  /// What the sink says; other element messages are of GStreamer's own elements, or about events that no element took.
-  private static func tell(_ message: UnsafeMutablePointer<GstMessage>) {
+  /// Prints a message of the sink; others come from GStreamer's own elements, or report events that no element handled.
+  private static func printMessage(_ message: UnsafeMutablePointer<GstMessage>) {
     guard let structure = gst_message_get_structure(message), let name = gst_structure_get_name(structure),
       g_str_has_prefix(name, "sdl-") != 0
     else { return }

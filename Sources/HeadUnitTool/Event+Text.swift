@@ -1,0 +1,53 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+
+extension HeadUnitSession.Event {
+  /// More are not printed.
+  private static let mostRectangles = 4
+
+  /// One line of the log; nil for events that are not logged.
+  var text: String? {
+    switch self {
+    case .appRegistered(let name, let id, let types, let version):
+      "registered \"\(name)\" (\(id), \(types.map(\.rawValue).joined(separator: ", "))) over protocol \(version)"
+    case .hmiStatusSent(let status): "HMI status \(status.text)"
+    case .touchSent(let event):
+      "touch \(event.kind?.rawValue ?? "")"
+        + event.fingers.map { finger in
+          " #\(finger.id)" + finger.samples.map { " (\($0.x), \($0.y))" }.joined()
+        }.joined()
+    case .appHMIStatus(let status): "the app's own status \(status.text)"
+    case .videoStarted(let parameters): "video started, \(parameters.text)"
+    case .videoRefused(let rejection):
+      "video refused"
+        + (rejection.rejectedParameters.isEmpty ? "" : ", rejecting \(rejection.rejectedParameters)")
+        + (rejection.reason.map { ": \($0)" } ?? "")
+    case .videoStartRequested, .videoData, .videoMissed, .videoTimestamp: nil
+    case .videoDataStopped(let time): "no video for \(time)"
+    case .videoStopped(let reason): "video stopped: \(reason)"
+    case .appUnregistered(let reason): "unregistered: \(reason)"
+    case .violation(let violation): "violation: \(violation)"
+    case .appCapability(let capability):
+      "the app can stream \(capability.additionalCapabilities?.count ?? 0) of the offered formats"
+    case .capabilityUpdateDeferred: "the update of the capability is sent once the app subscribes to updates"
+    case .hapticRectangles(let rectangles):
+      (["\(rectangles.count) haptic rectangles"] + rectangles.prefix(Self.mostRectangles).map(\.description)
+        + (rectangles.count > Self.mostRectangles ? ["…"] : []))
+        .joined(separator: ", ")
+    }
+  }
+}
+
+extension HMIStatus {
+  fileprivate var text: String {
+    "\(level?.rawValue ?? "unknown"), \(videoStreamingState.rawValue), \(audioStreamingState.rawValue)"
+  }
+}
+
+extension VideoServiceParameters {
+  fileprivate var text: String {
+    let size = width.flatMap { width in height.map { "\(width)×\($0)" } } ?? "of any size"
+    return "\(videoCodec ?? "H264") over \(videoProtocol ?? "RAW"), \(size)"
+  }
+}

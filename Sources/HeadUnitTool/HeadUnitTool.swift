@@ -1,0 +1,58 @@
+import Glibc
+import SDLHeadUnit
+import SDLLink
+
+/// A head unit for tests of apps: prints what they do and records their video.
+@main
+enum HeadUnitTool {
+  static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.contains("--help") {
+      printLine(Options.usage)
+      exit(0)
+    }
+    let options: Options
+    do {
+      options = try Options(arguments: arguments)
+    } catch {
+      leave("\(error.text)\n\(Options.usage)")
+    }
+    // Blocked before the first thread starts, so that only sigwait receives them.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    sigaddset(&signals, SIGTERM)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+    let printer = EventPrinter(options: options)
+    do {
+      if let path = options.recording { try printer.record(to: path) }
+      let server = try HeadUnitServer(
+        configuration: options.headUnit, address: options.address, port: options.port, script: options.script,
+        observer: printer)
+      printLine("listening \(server.port ?? 0)")
+      try server.start()
+      if options.takesCommands { try RemoteControl.start(server: server, apps: printer) }
+      var signal: Int32 = 0
+      sigwait(&signals, &signal)
+      server.stop()
+      server.join()
+    } catch {
+      leave("\(error)")
+    }
+    printLine(printer.summary)
+    exit(printer.hasViolations && options.isChecking ? 1 : 0)
+  }
+
+  private static func leave(_ text: String) -> Never {
+    let line = Array("sdl-head-unit: \(text)\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
+    exit(2)
+  }
+}
+
+/// Prints at once, also into a pipe.
+func printLine(_ line: String) {
+  print(line)
+  fflush(nil)
+}

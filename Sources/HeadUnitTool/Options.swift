@@ -1,0 +1,94 @@
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+
+/// The options of the command line.
+struct Options {
+  static let usage = """
+    usage: sdl-head-unit [options]
+      --address HOST   listen on this address only (default 127.0.0.1; * for all)
+      --port N         listen on this port (default 12345; 0 takes any that is free)
+      --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
+      --screen WxH     size of the screen, and the only one that video may have
+      --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
+      --model NAME     model of the car (default Generic)
+      --record FILE    write the video to FILE as it comes
+      --app-exits      exit when the app has disconnected
+      --commands       read commands from the standard input, one per line ("help" lists them)
+      --script FILE    carry out the behaviour script in FILE
+      --no-activation  leave apps at HMI level NONE until a command changes it
+      --no-checks      take any size, rate and content; for benchmarks
+      --quiet          print only violations and the summary
+    """
+
+  var address: String? = "127.0.0.1"
+  var port: UInt16 = 12345
+  var headUnit = HeadUnitPreset.standard.configuration
+  var recording: String?
+  var script = HeadUnitScript()
+  var leavesWithApp = false
+  var takesCommands = false
+  var isChecking = true
+  var isQuiet = false
+
+  /// An error in the command line.
+  struct Invalid: Error {
+    var text: String
+  }
+
+  init(arguments: [String]) throws(Invalid) {
+    var rest = arguments[...]
+    var screen: ImageResolution?
+    var make: String?
+    var model: String?
+    var activates = true
+    while let option = rest.popFirst() {
+      switch option {
+      case "--app-exits": leavesWithApp = true
+      case "--commands": takesCommands = true
+      case "--no-activation": activates = false
+      case "--no-checks": isChecking = false
+      case "--quiet": isQuiet = true
+      case "--address", "--make", "--model", "--port", "--preset", "--record", "--screen", "--script":
+        guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
+        switch option {
+        case "--address": address = value == "*" ? nil : value
+        case "--make": make = value
+        case "--model": model = value
+        case "--record": recording = value
+        case "--script":
+          do throws(HeadUnitScriptFile.Failure) {
+            script = try HeadUnitScriptFile.read(value)
+          } catch {
+            throw Invalid(text: "\(error)")
+          }
+        case "--port": port = try Self.parse(option, value) { UInt16($0) }
+        case "--preset": headUnit = try Self.parse(option, value) { HeadUnitPreset(rawValue: $0)?.configuration }
+        default: screen = try Self.parse(option, value, ImageResolution.init(text:))
+        }
+      default: throw Invalid(text: "unknown option \(option)")
+      }
+    }
+    if let make { headUnit.vehicle.make = make }
+    if let model { headUnit.vehicle.model = model }
+    if let screen {
+      headUnit.screen = screen
+      headUnit.videoCapability?.preferredResolution = screen
+      headUnit.videoCapability?.additionalCapabilities = nil
+    }
+    if !activates { headUnit.activation = nil }
+    if !isChecking {
+      headUnit.isStrict = false
+      headUnit.refusesUnknownSizes = false
+      headUnit.videoCapability?.maxBitrate = nil
+      headUnit.videoCapability?.preferredFPS = nil
+    }
+  }
+
+  private static func parse<Value>(
+    _ option: String, _ text: String, _ read: (String) -> Value?
+  ) throws(Invalid) -> Value {
+    guard let value = read(text) else { throw Invalid(text: "\(option) does not take \"\(text)\"") }
+    return value
+  }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import SDLHeadUnit
+import SDLLink
+
+/// Reads commands from the standard input, until it ends.
+struct RemoteControl {
+  /// In bytes; longer lines are refused.
+  private static let maximumLineLength = 4096
+
+  private let server: HeadUnitServer
+  private let apps: EventPrinter
+  private var line: [UInt8] = []
+
+  /// Reads on a detached thread; the end of the input ends the thread, not the program.
+  static func start(server: HeadUnitServer, apps: EventPrinter) throws(LinkError) {
+    try WorkerThread.detach(name: "commands") {
+      var control = RemoteControl(server: server, apps: apps)
+      control.run()
+    }
+  }
+
+  private init(server: HeadUnitServer, apps: EventPrinter) {
+    self.server = server
+    self.apps = apps
+  }
+
+  /// With read(2): stdio would hold the lock of `stdin` while it waits, and every `fflush(nil)` would wait for that lock.
+  private mutating func run() {
+    var buffer = [UInt8](repeating: 0, count: Self.maximumLineLength)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      for byte in buffer[..<count] { accept(byte) }
+    }
+    if !line.isEmpty { accept(UInt8(ascii: "\n")) }
+  }
+
+  private mutating func accept(_ byte: UInt8) {
+    guard byte == UInt8(ascii: "\n") else {
+      // One byte more shows that the line is too long.
+      if line.count <= Self.maximumLineLength { line.append(byte) }
+      return
+    }
+    defer { line.removeAll(keepingCapacity: true) }
+    guard line.count <= Self.maximumLineLength else { return printLine("command too long") }
+    do {
+      guard let command = try HeadUnitCommand.parse(String(decoding: line, as: UTF8.self)) else { return }
+      perform(command)
+    } catch {
+      printLine("command not understood: \(error)")
+    }
+  }
+
+  private func perform(_ command: HeadUnitCommand) {
+    if command == .help { return printLine(HeadUnitCommand.helpText) }
+    if command.needsApp, !apps.isAppRegistered { return printLine("command without effect: no app is registered") }
+    server.perform(command)
+  }
+}
+
+extension HeadUnitCommand {
+  /// Whether it has no effect while no app is registered.
+  fileprivate var needsApp: Bool {
+    switch self {
+    case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .activate, .touch, .gesture,
+      .endVideo, .cut, .unregister, .ignitionOff:
+      true
+    case .event, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .help: false
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// The element on whose behalf an app is registered.
+protocol AppHost: GStreamerElement {
+  /// What is counted of the app's connections.
+  func countApp(_ change: (inout AppCounters) -> Void)
+}
+
+/// Counters of the app, over all connections of an element.
+struct AppCounters: Equatable {
+  var attempts: UInt64 = 0
+  var connections: UInt64 = 0
+  /// From the beginning of the last attempt to the registration.
+  var connectTime: Duration = .zero
+  var roundTrip: Duration = .zero
+  /// Nil while nothing has gone wrong.
+  var lastError: String?
+}
+
+/// What an app is registered for: video today.
+protocol AppService: AnyObject, Sendable {
+  /// Something has happened on the app's connection, and is already in ``AppRun``'s state. On the connection thread, without
+  /// locks.
+  func appReported(_ event: ConnectionEvent)
+  /// An error is about to be posted: nothing is to be requested any more.
+  func appIsFailing()
+  /// The error is with the application.
+  func appHasFailed()
+}
+
+/// A weak handle on an app's element, whatever its type.
+struct AppHostHandle: Sendable {
+  let withReference: @Sendable ((any AppHost) -> Void) -> Void
+  /// From now on the element is not found any more.
+  let end: @Sendable () -> Void
+
+  init<Host: AppHost>(_ host: Host) {
+    let handle = ElementHandle(host)
+    withReference = { body in handle.withReference { body($0) } }
+    end = { handle.end() }
+  }
+}

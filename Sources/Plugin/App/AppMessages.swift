@@ -1,0 +1,103 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// What an element posts of its app: PROGRESS, element messages, and the structure behind the property `head-unit`.
+extension AppHost {
+  func postProgress(_ type: GstProgressType, _ text: String) {
+    log(GST_LEVEL_INFO, text)
+    post(gst_message_new_progress(gstElement.cast(), type, "connect", text))
+  }
+
+  /// `sdl-connected`: the app is registered with the head unit.
+  func postConnected(_ headUnit: HeadUnitInfo, uri: String?, peer: String) {
+    let message = Structure("sdl-connected")
+    message.set("uri", uri ?? "sdl+builtin:default")
+    message.set("peer", peer)
+    headUnit.fill(message)
+    postElementMessage(message)
+  }
+
+  /// `sdl-disconnected`: the connection is gone, and made again after `retryAfter` unless that is nil.
+  func postDisconnected(reason: String, retryAfter: Duration?) {
+    let message = Structure("sdl-disconnected")
+    message.set("reason", reason)
+    message.set("will-reconnect", retryAfter != nil)
+    if let retryAfter { message.set("retry-after-ms", UInt64(clamping: retryAfter.nanoseconds / 1_000_000)) }
+    postElementMessage(message)
+  }
+
+  /// `sdl-hmi-status`: how the app stands on the head unit.
+  func postHMIStatus(_ status: HMIStatus) {
+    let message = Structure("sdl-hmi-status")
+    message.set("level", status.level ?? HMILevel.none)
+    message.set("video-streaming-state", nick(status.videoStreamingState.rawValue))
+    message.set("audio-streaming-state", nick(status.audioStreamingState.rawValue))
+    message.set("system-context", nick(status.systemContext.rawValue))
+    postElementMessage(message)
+  }
+
+  /// As GStreamer writes the values of enumerations: "not-streamable" for NOT_STREAMABLE.
+  private func nick(_ name: String) -> String {
+    String(name.lowercased().map { $0 == "_" ? "-" : $0 })
+  }
+
+  /// `sdl-driver-distraction`: whether the driver's attention is needed elsewhere.
+  func postDriverDistraction(_ distraction: OnDriverDistraction) {
+    let message = Structure("sdl-driver-distraction")
+    message.set("limited", distraction.isDistractionLimited)
+    message.set("dismissal-enabled", distraction.lockScreenDismissalEnabled)
+    message.set("text", distraction.lockScreenDismissalWarning)
+    postElementMessage(message)
+  }
+
+  /// `sdl-lock-screen`: what the app's own screen has to show.
+  func postLockScreen(_ lockScreen: LockScreen) {
+    let message = Structure("sdl-lock-screen")
+    message.set("status", lockScreen.status.rawValue)
+    message.set("text", lockScreen.text)
+    postElementMessage(message)
+  }
+}
+
+extension HeadUnitInfo {
+  /// The property `head-unit`.
+  var structure: Structure {
+    let structure = Structure("application/x-sdl-head-unit")
+    fill(structure)
+    if let videoCapability { structure.set("video-capability", videoCapability.structure) }
+    return structure
+  }
+
+  fileprivate func fill(_ structure: borrowing Structure) {
+    structure.set("make", make)
+    structure.set("model", model)
+    structure.set("model-year", modelYear)
+    structure.set("trim", trim)
+    structure.set("software-version", softwareVersion)
+    structure.set("hardware-version", hardwareVersion)
+    structure.set("protocol-version", "\(protocolVersion)")
+    structure.set("rpc-version", rpcVersion.map { "\($0)" })
+  }
+}
+
+extension VideoStreamingCapability {
+  fileprivate var structure: Structure {
+    let structure = Structure("application/x-sdl-video-capability")
+    if let size = preferredResolution {
+      structure.set("width", Int32(clamping: size.width))
+      structure.set("height", Int32(clamping: size.height))
+    }
+    if let maxBitrate { structure.set("max-bitrate", Int32(clamping: maxBitrate)) }
+    if let preferredFPS { structure.set("preferred-fps", Int32(clamping: preferredFPS)) }
+    structure.set("scale", scale)
+    structure.set("diagonal", diagonalScreenSize)
+    structure.set("pixels-per-inch", pixelPerInch)
+    structure.set("haptics", hapticSpatialDataSupported)
+    if let supportedFormats {
+      structure.set("formats", supportedFormats.map { "\($0.videoProtocol)/\($0.codec)" }.joined(separator: ", "))
+    }
+    structure.set("additional-capabilities", UInt64(additionalCapabilities?.count ?? 0))
+    return structure
+  }
+}

@@ -1,0 +1,188 @@
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+import SDLLink
+
+/// What the connection reports, on its thread and without any lock held: the app's own part, and then the service's.
+extension AppRun {
+  func receive(_ event: ConnectionEvent, _ host: any AppHost) {
+    let service = note(event)
+    guard !isOver else { return }
+    switch event {
+    case .attempting: host.countApp { $0.attempts &+= 1 }
+    case .resolving(let name): progress(.resolving, "Resolving \(name)", host)
+    case .connecting(let address): progress(.connecting, "Connecting to \(address)", host)
+    case .connected(let peer): progress(.registering, "Connected to \(peer), starting a session", host)
+    case .session(let event): receive(event, host)
+    case .roundTrip(let time): host.countApp { $0.roundTrip = time }
+    case .stalled(let time):
+      host.warn(
+        .resource(
+          GST_RESOURCE_ERROR_WRITE,
+          "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
+        ))
+    case .headUnit(.violation(let violation)):
+      // The built-in head unit speaks up when the stream breaks a rule: that is what it is for.
+      host.warn(
+        .stream(GST_STREAM_ERROR_FORMAT, "The built-in head unit found fault with the stream: \(violation)"))
+    case .lost(let failure, let pause): return connectionLost(failure, retryAfter: pause, service, host)
+    case .ended(let failure): return connectionEnded(failure, service, host)
+    case .videoState, .timerFired, .headUnit: break
+    }
+    if !isOver { service?.appReported(event) }
+  }
+
+  /// Takes an event into the status, and returns who else is to hear of it.
+  private func note(_ event: ConnectionEvent) -> (any AppService)? {
+    let now = time.now
+    return state.withLock { state in
+      switch event {
+      case .attempting: state.attemptBegan = now
+      case .connected(let peer):
+        state.status.peer = peer
+        state.isConnected = true
+      case .videoState(let videoState): state.status.videoState = videoState
+      case .session(let event): state.note(event)
+      case .resolving, .connecting, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
+      }
+      return state.service
+    }
+  }
+
+  private func progress(_ newState: ConnectionState, _ text: String, _ host: any AppHost) {
+    enter(newState, host)
+    if !isOver { host.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) }
+  }
+
+  private func receive(_ event: AppSession.Event, _ host: any AppHost) {
+    switch event {
+    case .sessionStarted(let version):
+      host.postProgress(GST_PROGRESS_TYPE_CONTINUE, "Registering the app over SDL protocol \(version)")
+    case .registered(let headUnit): registered(headUnit, host)
+    case .hmiStatus(let status):
+      host.log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(status.videoStreamingState.rawValue)")
+      host.notify(.hmiLevel)
+      host.postHMIStatus(status)
+      changeLockScreen(host) { $0.receive(status) }
+    case .videoCapability: host.notify(.headUnit)
+    case .videoStarted: enter(.streaming, host)
+    case .videoStopped(let reason):
+      if reason != .connectionLost, reason != .sessionEnded { enter(.ready, host) }
+    case .driverDistraction(let distraction):
+      host.postDriverDistraction(distraction)
+      changeLockScreen(host) { $0.receive(distraction) }
+    case .diagnostic(let text): host.log(GST_LEVEL_WARNING, text)
+    case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused: break
+    case .failed: break  // What comes of it follows with the connection's end.
+    }
+  }
+
+  private func changeLockScreen(_ host: any AppHost, _ change: (inout LockScreen) -> Void) {
+    let changed = state.withLock { state -> LockScreen? in
+      let before = state.status.lockScreen.status
+      change(&state.status.lockScreen)
+      return state.status.lockScreen.status == before || state.isOver ? nil : state.status.lockScreen
+    }
+    if let changed { host.postLockScreen(changed) }
+  }
+
+  private func registered(_ headUnit: HeadUnitInfo, _ host: any AppHost) {
+    let (peer, connectTime) = state.withLock { ($0.status.peer, time.now - $0.attemptBegan) }
+    host.countApp { counters in
+      counters.connections &+= 1
+      counters.connectTime = connectTime
+    }
+    enter(.ready, host)
+    endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)", host)
+    guard !isOver else { return }
+    host.postConnected(headUnit, uri: settings.uri, peer: peer)
+    host.notify(.headUnit)
+  }
+
+  /// The connection will be made again; the pipeline stays as it is.
+  private func connectionLost(
+    _ failure: ConnectionFailure, retryAfter pause: Duration, _ service: (any AppService)?, _ host: any AppHost
+  ) {
+    let last = forgetConnection(.reconnecting, failure, host)
+    service?.appReported(.lost(failure, retryAfter: pause))
+    let text = ElementError(failure, wasStreaming: last.hasStreamed).text
+    let retry = "Connecting again in \(pause.inSeconds) s."
+    endProgress(GST_PROGRESS_TYPE_ERROR, text, host)
+    // Once for each loss, not for each attempt.
+    if last.isConnected, !isOver {
+      host.warn(.resource(GST_RESOURCE_ERROR_WRITE, "\(text) \(retry)"))
+      host.postDisconnected(reason: "\(failure)", retryAfter: pause)
+    }
+    guard !isOver else { return }
+    state.withLock { $0.isInProgress = true }
+    host.postProgress(GST_PROGRESS_TYPE_START, retry)
+  }
+
+  private func connectionEnded(_ failure: ConnectionFailure?, _ service: (any AppService)?, _ host: any AppHost) {
+    if let failure {
+      failConnection(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }), host)
+    }
+    guard !isOver else { return }
+    let last = forgetConnection(.idle, failure, host)
+    service?.appReported(.ended(failure))
+    guard last.isConnected, !isOver else { return }
+    // After an error the element itself has ended the connection.
+    var reason = failure.map { "\($0)" }
+    if reason == nil, last.isFailing { host.countApp { reason = $0.lastError } }
+    host.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil)
+  }
+
+  /// - Returns: what was, before it is forgotten.
+  private func forgetConnection(
+    _ newState: ConnectionState, _ failure: ConnectionFailure?, _ host: any AppHost
+  ) -> State {
+    let last = state.withLock { state in
+      defer {
+        state.isConnected = false
+        state.status.hmi = nil
+        state.status.video = nil
+        state.status.grant = nil
+        state.status.isVideoSuspended = false
+        state.status.videoState = .stopped
+      }
+      return state
+    }
+    if let failure { host.countApp { $0.lastError = "\(failure)" } }
+    enter(newState, host)
+    changeLockScreen(host) { $0 = LockScreen() }
+    if last.status.hmi != nil, !isOver { host.notify(.hmiLevel) }
+    return last
+  }
+}
+
+extension AppRun.State {
+  fileprivate mutating func note(_ event: AppSession.Event) {
+    switch event {
+    case .registered(let headUnit): status.headUnit = headUnit
+    case .hmiStatus(let hmi): status.hmi = hmi
+    case .videoCapability(let capability, let fallbackSize):
+      status.headUnit?.videoCapability = capability
+      status.video = AppRun.VideoCapability(capability: capability, fallbackSize: fallbackSize)
+    case .videoStarted(let grant):
+      status.grant = grant
+      status.isVideoSuspended = false
+      hasStreamed = true
+    case .videoSuspended: status.isVideoSuspended = true
+    case .videoResumed: status.isVideoSuspended = false
+    case .videoStopped:
+      status.grant = nil
+      status.isVideoSuspended = false
+    case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
+      .diagnostic, .failed:
+      break
+    }
+  }
+}
+
+extension HeadUnitInfo {
+  /// Make and model, for people.
+  var name: String {
+    let name = [make, model, modelYear].compactMap(\.self).joined(separator: " ")
+    return name.isEmpty ? "the head unit" : name
+  }
+}

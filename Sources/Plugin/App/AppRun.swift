@@ -1,0 +1,206 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// An app on a head unit, from NULL→READY to READY→NULL: connection, registration and status, and the services that use
+/// them.
+///
+/// It stays registered whatever streams come and go in between, and connects again when the connection breaks. What a
+/// callback of an app that has ended does never reaches the element, which may have a new one by then.
+///
+/// Locks: `state`, under which a service is attached. None is held while anything is posted, notified or waited for.
+final class AppRun: Sendable {
+  /// What is known of the app.
+  struct Status: Sendable {
+    var connection = ConnectionState.idle
+    /// Address of the head unit.
+    var peer = ""
+    var headUnit: HeadUnitInfo?
+    var hmi: HMIStatus?
+    var lockScreen = LockScreen()
+    /// What video the head unit takes; nil while it has not said on this connection.
+    var video: VideoCapability?
+    /// The right to send video, which outlives a stream whose end the head unit has not confirmed yet.
+    var grant: VideoGrant?
+    var isVideoSuspended = false
+    var videoState = VideoStreamState.stopped
+  }
+
+  struct VideoCapability: Sendable {
+    var capability: VideoStreamingCapability?
+    var fallbackSize: VideoSize?
+  }
+
+  struct State: Sendable {
+    var status = Status()
+    var service: (any AppService)?
+    /// A PROGRESS message was posted whose end has not been.
+    var isInProgress = true
+    /// The head unit was reached, so that its loss is worth a message.
+    var isConnected = false
+    /// Video has been sent since the app was made.
+    var hasStreamed = false
+    var attemptBegan: Duration
+    var isFailing = false
+    /// Ended by the element: nothing reaches it any more.
+    var isOver = false
+  }
+
+  /// How long a polite end may take when the element leaves READY.
+  private static let closeTimeout = Duration.seconds(1)
+  /// An application looks at the bus when its state change has returned. An error that comes at once, as from a closed port
+  /// on this machine, would be too early for gst-launch: it quits a main loop that does not run yet, and hangs.
+  private static let earliestFailure = Duration.milliseconds(250)
+
+  /// With which it was made.
+  let settings: AppSettings
+  let connection: AppConnection
+  let host: AppHostHandle
+  let state: Monitor<State>
+  let time: TimeSource
+  private let observer = Observer()
+  private let began: Duration
+
+  /// An app that does nothing before ``start(_:)``.
+  ///
+  /// - Throws: the first thing in the settings that can't work.
+  init<Host: AppHost>(_ settings: AppSettings, host: Host, time: TimeSource = .monotonic) throws(ElementError) {
+    var configuration = try settings.connection()
+    configuration.messageTrace = ProtocolLog(host.gstElement)
+    configuration.clock = time
+    self.settings = settings
+    self.time = time
+    self.host = AppHostHandle(host)
+    began = time.now
+    state = Monitor(State(attemptBegan: began))
+    connection = AppConnection(configuration: configuration, observer: observer)
+    observer.app.withLock { $0 = self }
+  }
+
+  /// The connection refers to its observer only weakly; this one refers to the app until that ends.
+  private final class Observer: AppConnectionObserver {
+    let app = Monitor<AppRun?>(nil)
+
+    func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
+      guard let app = app.withLock({ $0 }) else { return }
+      // An application may stop and let go of the pipeline in a callback of this very thread, which is not waited for: during
+      // this one the element is kept.
+      app.host.withReference { app.receive(event, $0) }
+    }
+  }
+
+  /// Begins to connect; what comes of it is reported on the connection thread.
+  ///
+  /// - Throws: when there is no thread to be had.
+  func start(_ host: any AppHost) throws(ElementError) {
+    enter(.connecting, host)
+    do {
+      try connection.start()
+    } catch {
+      throw .resource(GST_RESOURCE_ERROR_FAILED, "The connection's thread could not be started: \(error)")
+    }
+  }
+
+  var status: Status { state.withLock { $0.status } }
+
+  /// Whether it can serve a stream: neither failed nor ended.
+  var isUsable: Bool { state.withLock { !$0.isFailing && !$0.isOver && $0.status.connection != .idle } }
+
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  /// Has `service` hear of everything from now on. `begin` gets what is known so far, with the lock held, so that nothing is
+  /// missed or comes twice.
+  func attach<Result>(_ service: any AppService, _ begin: (Status) -> Result) -> Result {
+    state.withLock { state in
+      state.service = service
+      return begin(state.status)
+    }
+  }
+
+  /// The service hears no more.
+  func detach(_ service: any AppService) {
+    state.withLock { if $0.service === service { $0.service = nil } }
+  }
+
+  /// Posts an error, once, and makes the app and what it serves fail.
+  func fail(_ error: ElementError, _ host: any AppHost) {
+    let (isFirst, service) = state.withLock { state in
+      defer {
+        state.isFailing = true
+        state.status.connection = .failed
+      }
+      return (!state.isFailing && !state.isOver, state.service)
+    }
+    guard isFirst else { return }
+    host.countApp { $0.lastError = error.text }
+    service?.appIsFailing()
+    // Before any frame fails: upstream answers that with an error of its own, which says nothing.
+    host.postError(error)
+    service?.appHasFailed()
+    // The application may have stopped, and even started, the element in answer to the message.
+    guard !isOver else { return }
+    host.notify(.connectionState)
+    // Nothing more will come of it.
+    connection.stop(grace: Self.closeTimeout)
+  }
+
+  /// The same with what has gone wrong on the connection, or with a stream because of what the head unit says. Errors end a
+  /// progress that is under way, after the error message itself.
+  func failConnection(_ error: ElementError, _ host: any AppHost) {
+    _ = state.wait(until: began + Self.earliestFailure) { $0.isOver ? true : nil }
+    fail(error, host)
+    endProgress(GST_PROGRESS_TYPE_ERROR, error.text, host)
+  }
+
+  /// Ends the connection and waits for its threads, though not on one of them. Whatever it still reports reaches nobody.
+  func end(_ host: any AppHost) {
+    let isFirst = state.withLock { state in
+      defer { state.isOver = true }
+      return !state.isOver
+    }
+    guard isFirst else { return }
+    state.broadcast()
+    let wasConnected = state.withLock { $0.isConnected }
+    connection.stop(grace: Self.closeTimeout)
+    connection.join()
+    self.host.end()
+    observer.app.withLock { $0 = nil }
+    let (last, isInProgress) = state.withLock { state in
+      defer {
+        state.service = nil
+        state.status = Status()
+        state.isInProgress = false
+      }
+      return (state.status, state.isInProgress)
+    }
+    if isInProgress { host.postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
+    if wasConnected { host.postDisconnected(reason: "closed by the app", retryAfter: nil) }
+    host.notify(.connectionState)
+    if last.hmi != nil { host.notify(.hmiLevel) }
+    if last.headUnit != nil { host.notify(.headUnit) }
+  }
+
+  /// Posts the end of a progress that is under way; at most one end for each START.
+  func endProgress(_ type: GstProgressType, _ text: String, _ host: any AppHost) {
+    let isOpen = state.withLock { state in
+      defer { state.isInProgress = false }
+      return state.isInProgress && !state.isOver
+    }
+    if isOpen { host.postProgress(type, text) }
+  }
+
+  func enter(_ newState: ConnectionState, _ host: any AppHost) {
+    let isNew = state.withLock { state in
+      guard !state.isFailing, !state.isOver, state.status.connection != newState else { return false }
+      state.status.connection = newState
+      return true
+    }
+    if isNew { host.notify(.connectionState) }
+  }
+}
+
+extension PropertyName {
+  static let connectionState: PropertyName = "connection-state"
+  static let hmiLevel: PropertyName = "hmi-level"
+  static let headUnit: PropertyName = "head-unit"
+}

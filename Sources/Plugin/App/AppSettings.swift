@@ -1,0 +1,135 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// What the user asked for of the app: who it is, where its head unit is, and how long it waits.
+struct AppSettings: Equatable, Sendable {
+  var uri: String?
+  var name = "GStreamer"
+  var id = "gst-smartdevicelink"
+  var type = AppType.navigation
+  var language = "EN-US"
+  /// Milliseconds.
+  var connectTimeout: UInt32 = 10_000
+  /// Milliseconds; 0 is off.
+  var heartbeatInterval: UInt32 = 0
+  var autoReconnect = true
+  /// Milliseconds.
+  var startTimeout: UInt32 = 5000
+  /// Milliseconds.
+  var maxRetryInterval: UInt32 = 30_000
+  /// Milliseconds.
+  var legacyStartDelay: UInt32 = 250
+  var restartsOnForeground = false
+
+  /// Who the app is, for the head unit.
+  private var session: AppSession.Configuration {
+    var session = AppSession.Configuration(
+      appName: name, appID: id, appType: type.hmiType, language: language)
+    session.sessionTimeout = .milliseconds(Int64(connectTimeout))
+    session.videoStartTimeout = .milliseconds(Int64(startTimeout))
+    session.longestVideoRetry = .milliseconds(Int64(maxRetryInterval))
+    session.legacyStartDelay = .milliseconds(Int64(legacyStartDelay))
+    session.restartsOnForeground = restartsOnForeground
+    session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
+    return session
+  }
+
+  /// The head unit to connect to.
+  private func headUnit() throws(HeadUnitURI.Malformed) -> HeadUnitURI {
+    guard let uri else { return .builtIn(.standard) }
+    return try HeadUnitURI(uri)
+  }
+
+  /// What to connect to, and how.
+  ///
+  /// - Throws: the first thing in the settings that can't work.
+  func connection() throws(ElementError) -> AppConnection.Configuration {
+    let headUnit: HeadUnitURI
+    do {
+      headUnit = try self.headUnit()
+    } catch {
+      throw .resource(GST_RESOURCE_ERROR_SETTINGS, "The property uri can't be used: \(error.description)")
+    }
+    for (property, value) in [("app-name", name), ("app-id", id)] where !(1...100).contains(value.count) {
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS, "The property \(property) must have 1 to 100 characters, not \(value.count)")
+    }
+    let endpoint: AppConnection.Endpoint =
+      switch headUnit {
+      case .tcp(let host, let port): .tcp(host: host, port: port)
+      case .builtIn(let preset): .builtIn(preset.configuration)
+      }
+    return AppConnection.Configuration(
+      endpoint: endpoint, session: session, connectTimeout: .milliseconds(Int64(connectTimeout)),
+      reconnection: autoReconnect ? .init() : nil)
+  }
+}
+
+/// Values of the property `app-type`.
+enum AppType: CaseIterable {
+  case navigation
+  case projection
+
+  var hmiType: AppHMIType {
+    switch self {
+    case .navigation: .navigation
+    case .projection: .projection
+    }
+  }
+}
+
+/// Values of the property `connection-state`.
+enum ConnectionState: CaseIterable {
+  case idle
+  case resolving
+  case connecting
+  case registering
+  /// Registered; no video runs.
+  case ready
+  case streaming
+  case failed
+  /// The connection is lost, and will be made again.
+  case reconnecting
+}
+
+extension AppType: ObjectEnumeration {
+  static let objectType = EnumerationType<AppType>("GstSdlVideoSinkAppType")
+
+  var row: EnumerationRow {
+    switch self {
+    case .navigation: .init(0, "navigation", "Navigation app")
+    case .projection: .init(1, "projection", "Projection app")
+    }
+  }
+}
+
+extension ConnectionState: ObjectEnumeration {
+  static let objectType = EnumerationType<ConnectionState>("GstSdlVideoSinkConnectionState")
+
+  var row: EnumerationRow {
+    switch self {
+    case .idle: .init(0, "idle", "Not connected")
+    case .resolving: .init(1, "resolving", "Looking up the host name")
+    case .connecting: .init(2, "connecting", "Connecting")
+    case .registering: .init(3, "registering", "Agreeing on a version and registering the app")
+    case .ready: .init(4, "ready", "Registered, without a video stream")
+    case .streaming: .init(5, "streaming", "Video may be sent")
+    case .failed: .init(6, "failed", "Failed; an error message says why")
+    case .reconnecting: .init(7, "reconnecting", "Lost, and about to be made again")
+    }
+  }
+}
+
+extension AppState: ObjectEnumeration {
+  public static let objectType = EnumerationType<AppState>("GstSdlVideoSinkAppState")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .foreground: .init(0, "foreground", "The app is in front")
+    case .resigning: .init(1, "resigning", "The app is about to leave the foreground")
+    case .background: .init(2, "background", "The app is in the background")
+    case .regaining: .init(3, "regaining", "The app is about to come back")
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import GStreamerKit
+import SDLHeadUnit
+
+/// Values of the property `preset`.
+enum HeadUnitSourcePreset: CaseIterable {
+  case standard
+  case core
+  case genericHMI
+  case legacy
+  case hostile
+
+  var configuration: HeadUnitConfiguration {
+    switch self {
+    case .standard: HeadUnitPreset.standard.configuration
+    case .core: HeadUnitPreset.core.configuration
+    case .genericHMI: HeadUnitPreset.genericHMI.configuration
+    case .legacy: HeadUnitPreset.legacy.configuration
+    case .hostile: HeadUnitPreset.hostile.configuration
+    }
+  }
+}
+
+extension HeadUnitSourcePreset: ObjectEnumeration {
+  static let objectType = EnumerationType<HeadUnitSourcePreset>("GstSdlHeadUnitSrcPreset")
+
+  var row: EnumerationRow {
+    switch self {
+    case .standard: .init(0, "default", "800×480, a plain H.264 byte stream")
+    case .core: .init(1, "core", "SDL Core as it is shipped: 800×380 and further sizes")
+    case .genericHMI: .init(2, "generic-hmi", "SDL's generic web HMI: 960×600, three scales")
+    case .legacy: .init(3, "legacy", "Protocol 4, without a video capability")
+    case .hostile: .init(4, "hostile", "Everything that was seen to go wrong, at once")
+    }
+  }
+}

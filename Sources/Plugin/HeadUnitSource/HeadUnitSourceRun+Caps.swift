@@ -1,0 +1,38 @@
+import GStreamerKit
+import H264
+
+/// Caps with what the stream itself says: they come before the first picture, and change where it does.
+extension HeadUnitSourceRun {
+  /// Sets new caps in front of `unit` if its sequence parameter set asks for that; false when downstream refuses them.
+  func updateCaps(for unit: QueuedAccessUnit, of source: UnsafeMutablePointer<GstBaseSrc>) -> Bool {
+    guard let range = unit.summary.sequenceParameterSet else { return true }
+    let bytes = unit.bytes[range]
+    let isNew = output.withLock { output in
+      if output.sequenceParameterSet.elementsEqual(bytes) { return false }
+      output.sequenceParameterSet = Array(bytes)
+      return true
+    }
+    guard isNew else { return true }
+    let caps = Self.caps(try? SequenceParameterSet(nalUnit: bytes))
+    if let current = Caps.current(of: cgst_base_src_pad(source)), current.isEqual(to: caps) { return true }
+    reporter.log(GST_LEVEL_INFO, "the video is now \(caps.text)")
+    return gst_base_src_set_caps(source, caps.pointer) != 0
+  }
+
+  /// What is unknown is left out.
+  private static func caps(_ parameters: SequenceParameterSet?) -> Caps {
+    let structure = Structure("video/x-h264")
+    structure.set("stream-format", "byte-stream")
+    structure.set("alignment", "au")
+    if let parameters {
+      structure.set("width", Int32(clamping: parameters.width))
+      structure.set("height", Int32(clamping: parameters.height))
+      if let rate = parameters.frameRate, let numerator = Int32(exactly: rate.numerator),
+        let denominator = Int32(exactly: rate.denominator), denominator != 0
+      {
+        structure.setFraction("framerate", (numerator, denominator))
+      }
+    }
+    return Caps(structure)
+  }
+}

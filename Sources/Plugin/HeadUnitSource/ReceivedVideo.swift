@@ -1,0 +1,81 @@
+import H264
+import SDLMessages
+import SDLWire
+
+/// The video of the app that started its service last: it alone is pushed.
+struct ReceivedVideo: Sendable {
+  private var queue: AccessUnitQueue
+  /// Nil before any app has started video.
+  private(set) var app: UInt8?
+  /// Other codecs are not pushed.
+  private var isH264 = true
+  /// Times are taken from RTP, for which downstream has to allow some latency.
+  private(set) var usesRTP = false
+  /// RTP timestamp of the access unit that comes next.
+  private var timestamp: UInt32?
+
+  /// - Parameter counters: what was counted before.
+  init(_ counters: AccessUnitQueue.Counters) {
+    queue = AccessUnitQueue(counters)
+  }
+
+  var counters: AccessUnitQueue.Counters { queue.counters }
+  var queuedCount: Int { queue.count }
+
+  /// When ``flushPending(now:)`` is due; nil when nothing waits for its end.
+  var flushDeadline: Duration? { queue.flushDeadline }
+
+  /// An app has started its video service.
+  mutating func begin(_ parameters: VideoServiceParameters, by app: UInt8, now: Duration) {
+    self.app = app
+    isH264 = parameters.isH264
+    usesRTP = parameters.usesRTP
+    timestamp = nil
+    queue.beginStream(now: now)
+  }
+
+  /// The access unit that the app sends next has this RTP timestamp.
+  mutating func setTimestamp(_ timestamp: UInt32, from app: UInt8) {
+    if app == self.app { self.timestamp = timestamp }
+  }
+
+  /// Takes what an app has sent; false if it is not to be pushed.
+  mutating func append(_ bytes: [UInt8], from app: UInt8, now: Duration) -> Bool {
+    guard app == self.app, isH264 else { return false }
+    queue.append(bytes, timestamp: timestamp.take(), now: now)
+    return true
+  }
+
+  /// Something of the app's video is missing: what comes next needs a key frame.
+  mutating func noteGap(from app: UInt8, now: Duration) {
+    if app == self.app { queue.noteGap(now: now) }
+  }
+
+  /// The app has ended its video service: what waits for its end is complete.
+  mutating func end(by app: UInt8, now: Duration) {
+    if app == self.app { queue.flushPending(now: now) }
+  }
+
+  /// Takes what waits for its end as it is.
+  mutating func flushPending(now: Duration) {
+    queue.flushPending(now: now)
+  }
+
+  /// The next access unit to be pushed.
+  mutating func take() -> QueuedAccessUnit? { queue.take() }
+
+  /// Forgets what has not been pushed.
+  mutating func discard() {
+    queue.discard()
+    app = nil
+    usesRTP = false
+    timestamp = nil
+  }
+}
+
+extension VideoServiceParameters {
+  /// H.264 is the default of apps that name no codec.
+  var isH264: Bool { videoCodec.map { $0 == VideoStreamingFormat.rawH264.codec } ?? true }
+
+  fileprivate var usesRTP: Bool { videoProtocol == VideoStreamingFormat.rtpH264.videoProtocol }
+}

@@ -1,0 +1,68 @@
+import SDLHeadUnit
+import SDLMessages
+
+/// What fingers do in the window that shows the video, on its way to the server's thread.
+///
+/// The window never waits for the network: touches wait here until the server's thread fetches them. They are bounded:
+/// when too many wait, the fingers are cancelled, and nothing more is taken until all have been fetched.
+struct WindowTouchQueue: Sendable {
+  /// Touches that wait, except for a last cancellation.
+  static let maximumWaiting = 256
+
+  /// A touch of a picture.
+  struct Touch: Equatable, Sendable {
+    var app: UInt8
+    var touch: PictureTouch
+    /// Size of the picture that was touched.
+    var picture: ImageResolution
+  }
+
+  private var fingers = WindowFingers()
+  /// Size of the picture that was touched last.
+  private var picture: ImageResolution?
+  private var waiting: [Touch] = []
+  private var isCongested = false
+
+  /// Takes what happened in a window that shows `app`.
+  ///
+  /// - Returns: whether the server has to be asked to ``fetch(for:)``; nil when the input means nothing to an app.
+  mutating func receive(
+    _ input: WindowInput, for app: UInt8, picture: ImageResolution, now: Duration
+  ) -> Bool? {
+    guard !isCongested else { return false }
+    guard let touches = fingers.receive(input, time: now) else { return nil }
+    self.picture = picture
+    let isAsking = add(touches, for: app)
+    if waiting.count >= Self.maximumWaiting {
+      _ = interrupt(for: app, now: now)
+      isCongested = true
+    }
+    return isAsking
+  }
+
+  /// Cancels the fingers that are down; returns whether the server has to be asked to ``fetch(for:)``.
+  mutating func interrupt(for app: UInt8?, now: Duration) -> Bool {
+    let touches = fingers.interrupt(time: now)
+    return app.map { add(touches, for: $0) } ?? false
+  }
+
+  /// Hands over what waits for an app, in its order.
+  mutating func fetch(for app: UInt8) -> [Touch] {
+    let touches = waiting.filter { $0.app == app }
+    forget(app)
+    return touches
+  }
+
+  /// The app is gone.
+  mutating func forget(_ app: UInt8) {
+    waiting.removeAll { $0.app == app }
+    if waiting.isEmpty { isCongested = false }
+  }
+
+  private mutating func add(_ touches: [PictureTouch], for app: UInt8) -> Bool {
+    guard !touches.isEmpty, let picture else { return false }
+    let isAsking = !waiting.contains { $0.app == app }
+    waiting += touches.map { Touch(app: app, touch: $0, picture: picture) }
+    return isAsking
+  }
+}

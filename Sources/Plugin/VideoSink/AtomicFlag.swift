@@ -1,0 +1,20 @@
+import Synchronization
+
+/// Something that has happened on any thread, for another one to take notice of.
+final class AtomicFlag: Sendable {
+  private let isRaised = Atomic(false)
+
+  func raise() {
+    isRaised.store(true, ordering: .releasing)
+  }
+
+  /// Whether it was raised since it was taken last.
+  func take() -> Bool { isRaised.exchange(false, ordering: .acquiring) }
+
+  /// Whether it is raised; for values that are compared often.
+  var peek: Bool { isRaised.load(ordering: .relaxed) }
+
+  func set(_ value: Bool) {
+    isRaised.store(value, ordering: .releasing)
+  }
+}

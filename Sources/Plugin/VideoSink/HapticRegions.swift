@@ -1,0 +1,75 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// Touchable rectangles, which some head units want to know: from the frames, or from the application.
+final class HapticRegions: Sendable {
+  private struct State: Sendable {
+    /// As the frames tell; nil before the first one that does.
+    var ofFrames: HapticRectangleList?
+    /// Those that the application has set; nil when it never has.
+    var own: [HapticRectangle]?
+
+    /// Those of the frames, and while they have none, those that the application has set.
+    var list: HapticRectangleList? {
+      if let ofFrames, !ofFrames.rectangles.isEmpty { return ofFrames }
+      return own.map { HapticRectangleList($0) } ?? ofFrames
+    }
+  }
+
+  private let connection: AppConnection
+  private let state = Monitor(State())
+  private let hasWarned = AtomicFlag()
+
+  init(connection: AppConnection) {
+    self.connection = connection
+  }
+
+  /// The application has set rectangles, in pixels of the input; nil when it never has.
+  func setOwn(_ rectangles: [HapticRectangle]?) {
+    change { $0.own = rectangles }
+  }
+
+  /// The regions of frames have changed.
+  func setOfFrames(_ rectangles: [HapticRectangle], pictureSize: VideoSize?, warn: (ElementError) -> Void) {
+    change { $0.ofFrames = HapticRectangleList(rectangles, pictureSize: pictureSize) }
+    if rectangles.count > SendHapticData.maximumCount, !hasWarned.peek {
+      hasWarned.raise()
+      warn(Self.tooMany("A frame has"))
+    }
+  }
+
+  /// Tells the connection what can be touched now. The lock is kept, so that the last list is the newest; all that the
+  /// connection does is to note it.
+  private func change(_ body: (inout State) -> Void) {
+    state.withLock { state in
+      body(&state)
+      connection.setHapticRectangles(state.list)
+    }
+  }
+
+  static func tooMany(_ subject: String) -> ElementError {
+    .resource(
+      GST_RESOURCE_ERROR_SETTINGS,
+      "\(subject) more than \(SendHapticData.maximumCount) touchable rectangles, which is all that a head unit takes: the rest is left out."
+    )
+  }
+
+  /// The head unit wants rectangles, but not these, or not from this app.
+  static func refusal(_ resultCode: String, _ info: String?) -> ElementError {
+    let isForbidden = resultCode == ResultCode.disallowed.rawValue
+    return .resource(
+      isForbidden ? GST_RESOURCE_ERROR_NOT_AUTHORIZED : GST_RESOURCE_ERROR_WRITE,
+      "The head unit refuses the touchable rectangles: \(resultCode)\(info.map { ", \($0)" } ?? "").",
+      details: "SendHapticData")
+  }
+}
+
+extension VideoSink {
+  /// The property `haptic-rectangles`.
+  func hapticRectanglesChanged() {
+    stream?.applyHapticRectangles()
+    let count = settings.withLock { $0.hapticRectangles?.count ?? 0 }
+    if count > SendHapticData.maximumCount { warn(HapticRegions.tooMany("The property haptic-rectangles has")) }
+  }
+}

@@ -1,0 +1,136 @@
+import BackgroundNotice
+import GStreamerKit
+import SDLLink
+import Synchronization
+import X264Encoder
+
+/// What the user asked for of the background notice.
+struct NoticeSettings: Equatable, Sendable {
+  var isShown = true
+  var isRepeated = false
+  /// Nil is the usual wording.
+  var text: String?
+}
+
+/// What a notice is made of.
+struct NoticeRequest: Sendable {
+  var text: String
+  var settings: EncoderSettings
+
+  /// Whether the same notice serves both: it may have another bitrate than the stream.
+  fileprivate func isSame(as other: NoticeRequest) -> Bool {
+    var settings = settings
+    settings.bitrate = other.settings.bitrate
+    return text == other.text && settings == other.settings
+  }
+}
+
+/// The notice for the present stream, drawn and encoded ahead on a thread of its own.
+final class NoticePreparation: Sendable {
+  private struct State: Sendable {
+    var request: NoticeRequest?
+    var isReady = false
+    /// Nil when it could not be made.
+    var sequence: NoticeSequence?
+    /// The stream is over, so that nothing needs to be made any more.
+    var isOver = false
+  }
+
+  /// Making a notice costs as much as a hundred milliseconds of video, which the start of a stream has no use for.
+  static let delay = Duration.seconds(2)
+
+  private let state = Mutex(State())
+
+  /// The notice that was made, inside of nil while none is ready; nil inside when it could not be made.
+  var result: NoticeSequence?? {
+    state.withLock { $0.isReady ? .some($0.sequence) : nil }
+  }
+
+  /// Has a notice made unless it is there or being made.
+  ///
+  /// - Parameter element: kept until then.
+  func prepare(_ request: NoticeRequest, for element: UnsafeMutablePointer<GstElement>) {
+    let isNew = state.withLock { state in
+      guard !state.isOver, state.request?.isSame(as: request) != true else { return false }
+      state = State(request: request)
+      return true
+    }
+    if isNew { NoticeQueue.shared.add(self, request, element) }
+  }
+
+  /// The stream is over.
+  func end() {
+    state.withLock { $0.isOver = true }
+  }
+
+  /// Draws and encodes. On the thread for notices.
+  fileprivate func make(_ request: NoticeRequest) {
+    guard state.withLock({ !$0.isOver && $0.request?.isSame(as: request) == true }) else { return }
+    var sequence: NoticeSequence?
+    do {
+      sequence = try NoticeSequence(text: request.text, settings: request.settings) { _, text in
+        VideoSink.log.log(GST_LEVEL_WARNING, nil, "x264: \(text)")
+      }
+    } catch {
+      VideoSink.log.log(GST_LEVEL_WARNING, nil, "no background notice: \(error)")
+    }
+    state.withLock { state in
+      guard state.request?.isSame(as: request) == true else { return }
+      state.sequence = sequence
+      state.isReady = true
+    }
+  }
+}
+
+/// Notices to be made, which takes as long as several frames: not on the threads of the stream.
+///
+/// One after the other for all sinks of the process. Many streams begin at the same time where there are many, and should
+/// have the processors for themselves; and the memory that x264 and Pango need meanwhile is the same one for all.
+private final class NoticeQueue: Sendable {
+  private struct Entry: Sendable {
+    let preparation: NoticePreparation
+    let request: NoticeRequest
+    // Kept by a reference of the entry's own until it is carried out.
+    nonisolated(unsafe) let element: UnsafeMutablePointer<GstElement>
+  }
+
+  private struct State: Sendable {
+    var entries: [Entry] = []
+    /// A thread makes notices, and does not end before it has seen the queue empty.
+    var isServed = false
+  }
+
+  static let shared = NoticeQueue()
+
+  private let state = Mutex(State())
+
+  func add(_ preparation: NoticePreparation, _ request: NoticeRequest, _ element: UnsafeMutablePointer<GstElement>) {
+    gst_object_ref(element)
+    let entry = Entry(preparation: preparation, request: request, element: element)
+    let isServed = state.withLock { state in
+      state.entries.append(entry)
+      defer { state.isServed = true }
+      return state.isServed
+    }
+    guard !isServed else { return }
+    // GStreamer's own thread, which gst_deinit waits for.
+    gst_element_call_async(element, { _, _ in NoticeQueue.shared.makeAll() }, nil, nil)
+  }
+
+  private func makeAll() {
+    while let entry = takeNext() {
+      entry.preparation.make(entry.request)
+      gst_object_unref(entry.element)
+    }
+  }
+
+  private func takeNext() -> Entry? {
+    state.withLock { state in
+      guard !state.entries.isEmpty else {
+        state.isServed = false
+        return nil
+      }
+      return state.entries.removeFirst()
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import SDLApp
+import SDLLink
+
+/// What the application is still to hear of a stream: each change once, and in their order, from whichever threads they
+/// come. One thread at a time delivers, its own notifications and those that come meanwhile.
+final class NotificationQueue: Sendable {
+  private struct State: Sendable {
+    var waiting: [StreamNotification] = []
+    var isDelivering = false
+    /// The stream has ended: nothing of it is to be heard any more.
+    var isOver = false
+  }
+
+  private let state = Monitor(State())
+
+  /// Adds a notification; with the lock held under which it came about, so that the order is right.
+  func add(_ notification: StreamNotification) {
+    state.withLock { if !$0.isOver { $0.waiting.append(notification) } }
+  }
+
+  /// Has `body` deliver what waits, unless another thread does. Call without locks.
+  func deliver(_ body: (StreamNotification) -> Void) {
+    let isMine = state.withLock { state in
+      guard !state.isDelivering, !state.waiting.isEmpty else { return false }
+      state.isDelivering = true
+      return true
+    }
+    guard isMine else { return }
+    while let notification = next() { body(notification) }
+  }
+
+  private func next() -> StreamNotification? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else {
+        state.isDelivering = false
+        return nil
+      }
+      return state.waiting.removeFirst()
+    }
+  }
+
+  /// Nothing more is delivered.
+  func end() {
+    state.withLock { state in
+      state.isOver = true
+      state.waiting = []
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import GStreamerKit
+import SDLApp
+import X264Encoder
+
+/// What the user asked for of the encoder, beside its rates.
+struct RawEncoderSettings: Equatable, Sendable {
+  var speedPreset = SpeedPreset.superfast
+  /// Frames; 0 is automatic.
+  var keyFrameInterval: UInt32 = 0
+  /// 0 is automatic.
+  var threads: UInt32 = 0
+  var optionString = ""
+
+  /// - Throws: when x264 can't be opened with the options, or head units could not decode what it makes.
+  func check() throws(ElementError) {
+    do {
+      try X264Encoder.validate(optionString: optionString)
+    } catch {
+      throw .library(GST_LIBRARY_ERROR_SETTINGS, "The property option-string can't be used: \(error)")
+    }
+  }
+}
+
+/// Raw pictures become access units. Opens the encoder anew when the pictures change, and follows other rates without that.
+final class RawEncoder {
+  private unowned let sink: VideoSink
+  private var encoder: X264Encoder?
+  /// With which it was opened, or to which it was set.
+  private(set) var settings: EncoderSettings?
+  /// Stands in for a time stamp, which x264 wants to grow, whatever the buffers' do.
+  private var pictureNumber: Int64 = 0
+  /// What the encoder was last told to aim at.
+  private var targets: EncoderTargets?
+  private var hasWarnedAboutBitrate = false
+
+  init(sink: VideoSink) {
+    self.sink = sink
+  }
+
+  func close() {
+    encoder = nil
+    settings = nil
+  }
+
+  /// With each picture: tells the user what is new.
+  func follow(_ targets: EncoderTargets, inputRate: Fraction?) {
+    guard targets != self.targets else { return }
+    let former = self.targets
+    self.targets = targets
+    sink.log(GST_LEVEL_INFO, "aiming at \(targets.bitrate) kbit/s and \(targets.frameRate) frames per second")
+    if let implausible = targets.implausibleBitrate, implausible != former?.implausibleBitrate {
+      warn(implausible, targets)
+    }
+    // What is too fast is thinned out without disturbing upstream; only upstream itself can be faster again.
+    if let former, former.frameRate < targets.frameRate, let inputRate, inputRate < targets.frameRate {
+      Event.reconfigure()?.push(on: sink.pad)
+    }
+  }
+
+  private func warn(_ implausible: ImplausibleBitrate, _ targets: EncoderTargets) {
+    let reason =
+      implausible.uncompressed < implausible.announced
+      ? "but even uncompressed its pictures need only \(implausible.uncompressed)"
+      : "which its connection can hardly carry"
+    let text =
+      "The head unit says that it takes \(implausible.announced) kbit/s, \(reason): it probably means bit/s."
+    guard implausible.isConsequential, !hasWarnedAboutBitrate else { return sink.log(GST_LEVEL_WARNING, text) }
+    hasWarnedAboutBitrate = true
+    sink.warn(
+      .stream(GST_STREAM_ERROR_FORMAT, "\(text) Using \(targets.bitrate) kbit/s; the property bitrate sets another."))
+  }
+
+  /// Puts the access unit of a picture into a payload; false when the picture can't be read.
+  func encode(
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?,
+    forcesKeyFrame: Bool, into payload: FramePayload
+  ) throws(EncoderError) -> Bool {
+    let (encoder, isNew) = try encoder(for: info, targets, inputRate: inputRate, forcesKeyFrame: forcesKeyFrame)
+    var info = info
+    var frame = GstVideoFrame()
+    guard gst_video_frame_map(&frame, &info, picture, GST_MAP_READ) != 0 else {
+      sink.log(GST_LEVEL_WARNING, "a picture could not be mapped")
+      return false
+    }
+    defer { gst_video_frame_unmap(&frame) }
+    guard let planes = Planes(frame) else { return false }
+    let unit = try encoder.encode(planes, timestamp: pictureNumber, forceKeyFrame: forcesKeyFrame || isNew)
+    pictureNumber &+= 1
+    payload.storeUnits(of: unit.bytes, isKeyFrame: unit.isKeyFrame)
+    return true
+  }
+
+  /// The encoder for what the input is now, and whether it is new. Other rates leave a running one in place, until it begins
+  /// anew anyway and the stream's headers can be put right.
+  private func encoder(
+    for info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?, forcesKeyFrame: Bool
+  ) throws(EncoderError) -> (X264Encoder, isNew: Bool) {
+    let wanted = encoderSettings(info, targets, inputRate: inputRate)
+    if let encoder, let settings, settings.differsInRatesOnly(from: wanted) {
+      let beginsAnew = encoder.isKeyFrameDue || forcesKeyFrame
+      if !beginsAnew || wanted.frameRate == encoder.settings.frameRate {
+        if settings == wanted { return (encoder, false) }
+        // Rates above the stream's level need new headers, hence a new encoder.
+        let rates = EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate)
+        if (try? encoder.setRates(rates)) != nil {
+          noteSettings(wanted)
+          return (encoder, false)
+        }
+      }
+    }
+    close()
+    let opened = try X264Encoder(settings: wanted, logLevel: .warning) { level, text in
+      VideoSink.log.log(level == .error ? GST_LEVEL_ERROR : GST_LEVEL_WARNING, nil, "x264: \(text)")
+    }
+    encoder = opened
+    noteSettings(wanted)
+    sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(targets.bitrate) kbit/s")
+    return (opened, true)
+  }
+
+  private func noteSettings(_ settings: EncoderSettings) {
+    self.settings = settings
+    sink.counters.withLock { counters in
+      counters.bitrateTarget = UInt64(clamping: settings.bitrate)
+      counters.frameRateTarget = Double(settings.frameRate.numerator) / Double(settings.frameRate.denominator)
+    }
+  }
+
+  private func encoderSettings(
+    _ info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?
+  ) -> EncoderSettings {
+    var info = info
+    let user = sink.settings.withLock { $0.encoder }
+    return EncoderSettings(
+      width: Int(info.width), height: Int(info.height),
+      frameRate: FrameRate(inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate),
+      pixelFormat: PixelFormats.encoderFormat(cgst_video_info_format(&info)) ?? .i420, bitrate: targets.bitrate,
+      speedPreset: user.speedPreset, keyFrameInterval: Int(user.keyFrameInterval), threads: Int(user.threads),
+      optionString: user.optionString, color: ColorDescription(info.colorimetry))
+  }
+}
+
+extension FrameRate {
+  init(_ fraction: Fraction) {
+    self.init(numerator: fraction.numerator, denominator: fraction.denominator)
+  }
+}
+
+extension EncoderSettings {
+  fileprivate func differsInRatesOnly(from other: EncoderSettings) -> Bool {
+    var same = other
+    same.bitrate = bitrate
+    same.frameRate = frameRate
+    return self == same
+  }
+}
+
+extension Planes {
+  /// The planes of a mapped frame; nil when one is missing.
+  fileprivate init?(_ frame: GstVideoFrame) {
+    let stride = frame.info.stride
+    guard let first = frame.data.0, let second = frame.data.1 else { return nil }
+    self.init(
+      Plane(base: first, stride: Int(stride.0)), Plane(base: second, stride: Int(stride.1)),
+      frame.data.2.map { Plane(base: $0, stride: Int(stride.2)) })
+  }
+}
+
+extension ColorDescription {
+  /// GStreamer's colorimetry as H.273 numbers.
+  fileprivate init(_ colorimetry: GstVideoColorimetry) {
+    self.init(
+      colourPrimaries: Int(gst_video_color_primaries_to_iso(colorimetry.primaries)),
+      transferCharacteristics: Int(gst_video_transfer_function_to_iso(colorimetry.transfer)),
+      matrixCoefficients: Int(gst_video_color_matrix_to_iso(colorimetry.matrix)),
+      isFullRange: colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255)
+  }
+}

@@ -1,0 +1,153 @@
+import CPluginTypes
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// Caps: what the head unit takes, preferred first, and what upstream sends of that.
+extension VideoSink {
+  /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
+  func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
+    guard let caps = acceptedCaps() else { return nil }
+    guard let filter else { return caps.take() }
+    let wanted = Caps(retaining: filter)
+    let common = wanted.intersected(with: caps)
+    // Upstream may have chosen its first caps before the head unit spoke. Transform elements ask about them with a filter,
+    // and nothing in common would end the pipeline; so they are let through, and upstream is asked for others when they
+    // come.
+    guard common.isEmpty, gst_pad_has_current_caps(pad) == 0 else { return common.take() }
+    return wanted.intersected(with: Caps.template(of: pad)).take()
+  }
+
+  private func acceptedCaps() -> Caps? {
+    let maximumRate = settings.withLock { $0.maxFrameRate }
+    guard let stream else {
+      // The app is on the head unit in READY, before there is a stream.
+      guard let video = app?.status.video else { return nil }
+      let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
+      return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
+    }
+    return stream.acceptedCaps(maximumRate: maximumRate)
+  }
+
+  func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    if CapabilityQuery.answer(query, stream?.state.withLock { $0.knownDisplays }) { return true }
+    guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
+      return gst_sdl_video_sink_parent_query(baseSink, query) != 0
+    }
+    // Anything that the sink could ever take stays acceptable: caps of the former size may be in flight while the
+    // head unit's answer arrives, and refusing them would end the pipeline.
+    var caps: UnsafeMutablePointer<GstCaps>?
+    gst_query_parse_accept_caps(query, &caps)
+    guard let caps else { return false }
+    let isAccepted = Caps(retaining: caps).isSubset(of: Caps.template(of: pad)) || InputCaps.lacksProfile(caps)
+    gst_query_set_accept_caps_result(query, isAccepted ? 1 : 0)
+    return true
+  }
+}
+
+extension StreamRun {
+  fileprivate func acceptedCaps(maximumRate: Fraction?) -> Caps? {
+    let (accepted, rejected, supportsNone, isInputRefused) = state.withLock { negotiation in
+      (
+        negotiation.acceptedDisplays ?? [], negotiation.rejectedDisplays, negotiation.supportsNone,
+        negotiation.isInputRefused
+      )
+    }
+    if supportsNone { return tolerantCaps() }
+    guard !accepted.isEmpty else { return nil }
+    var caps = SinkCaps.offer(accepted + rejected, maximumRate: maximumRate)
+    // While upstream sends what the head unit does not take, that comes last: upstream that has nothing else then goes on
+    // with it, and gets an error that says why, instead of ending the pipeline because nothing could be negotiated.
+    if isInputRefused, let current = Caps.current(of: sink.pad) { caps.merge(current) }
+    return caps
+  }
+
+  /// When the app supports none of the displays: anything, so that the pipeline lives on. What flows now comes first.
+  private func tolerantCaps() -> Caps {
+    let template = Caps.template(of: sink.pad)
+    guard var caps = Caps.current(of: sink.pad) else { return template }
+    caps.merge(template)
+    return caps
+  }
+
+  /// Caps arrive; false if they can't be read.
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    frames.withValue { path in
+      guard let input = InputCaps(caps) else { return false }
+      if let warning = input.pixelWarning { warn(warning) }
+      path.setFormat(input.format, frameRate: input.frameRate)
+      // Whoever is upstream may be new, and the first caps may come when the head unit has spoken already.
+      choose(.caps)
+      let size = input.size ?? (path.isRaw ? nil : path.passthrough.size)
+      setInputSize(size, isRaw: path.isRaw)
+      sink.log(
+        GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(path.isRaw)")
+      return true
+    }
+  }
+
+  /// - Parameter size: nil for H.264 whose caps do not tell; its parameter sets will.
+  func setInputSize(_ size: VideoSize?, isRaw: Bool) {
+    let lostFrames = sink.counters.withLock { $0.framesLost }
+    let now = time.now
+    change { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
+  }
+}
+
+/// The caps that the sink offers.
+enum SinkCaps {
+  private static let formats = ["I420", "YV12", "NV12", "NV21"]
+  /// The profiles of 8-bit 4:2:0; head units decode no others.
+  static let profiles = ["constrained-baseline", "baseline", "main", "constrained-high", "progressive-high", "high"]
+
+  private struct Offer: Equatable {
+    var size: VideoSize
+    var rate: Fraction
+  }
+
+  /// First what head unit and app prefer, then H.264 in the same sizes, then raw video that is faster, which the sink
+  /// thins out, or does not say what shape its pixels have.
+  static func offer(_ displays: [VideoDisplay], maximumRate: Fraction?) -> Caps {
+    var offers: [Offer] = []
+    for display in displays {
+      guard let size = display.streamSize else { continue }
+      let rate = EncoderTargets.frameRate(preferred: maximumRate, announced: display.frameRate)
+      let offer = Offer(size: size, rate: rate)
+      if !offers.contains(offer) { offers.append(offer) }
+    }
+    var caps = Caps()
+    for offer in offers { caps.append(raw(offer.size, upTo: offer.rate.terms, hasSquarePixels: true)) }
+    for offer in offers { caps.append(h264(offer.size)) }
+    for offer in offers {
+      for hasSquarePixels in [true, false] {
+        caps.append(raw(offer.size, upTo: (.max, 1), hasSquarePixels: hasSquarePixels))
+      }
+    }
+    return caps
+  }
+
+  private static func raw(
+    _ size: VideoSize, upTo rate: Structure.FractionTerms, hasSquarePixels: Bool
+  ) -> Structure {
+    let structure = Structure("video/x-raw")
+    structure.set("format", oneOf: formats)
+    set(size, in: structure)
+    structure.setFractionRange("framerate", from: (0, 1), to: rate)
+    if hasSquarePixels { structure.setFraction("pixel-aspect-ratio", (1, 1)) }
+    return structure
+  }
+
+  private static func h264(_ size: VideoSize) -> Structure {
+    let structure = Structure("video/x-h264")
+    structure.set("stream-format", "byte-stream")
+    structure.set("alignment", "au")
+    structure.set("profile", oneOf: profiles)
+    set(size, in: structure)
+    return structure
+  }
+
+  private static func set(_ size: VideoSize, in structure: borrowing Structure) {
+    structure.set("width", Int32(clamping: size.width))
+    structure.set("height", Int32(clamping: size.height))
+  }
+}

@@ -1,0 +1,134 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// The frames: wait for the right to send, then hand them to the frame path. On the streaming thread.
+extension StreamRun {
+  /// Before the wait for the frame's time, behind which it may be dropped for being late.
+  func prepare(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+    guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
+    frames.withValue { path in
+      guard path.isRaw else { return }
+      path.lastPicture.prepare(buffer, for: sink.runningTime(UInt64(buffer.pointee.pts)))
+    }
+  }
+
+  func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
+    // Without access to the frames: what upstream makes of a touch may come back as a flush.
+    defer { touches.frameShown() }
+    return frames.withValue { path in
+      sink.counters.withLock { $0.frameArrived() }
+      if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {
+        sink.counters.withLock { $0.frameDropped(.noPicture) }
+        return GST_FLOW_OK
+      }
+      path.begin(buffer)
+      if case .h264 = path.format {
+        if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { path.needsKeyFrame = true }
+        guard path.passthrough.readParameterSets(of: buffer) else { return drop(.noPicture, path) }
+        if let size = path.passthrough.size { takeEncodedSize(size) }
+      }
+      observeRegions(of: buffer, path)
+      return send(buffer, path)
+    }
+  }
+
+  /// Regions hold until a frame has others.
+  private func observeRegions(of buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath) {
+    guard path.updateRegions(from: buffer, pictureSize: inputSize) else { return }
+    haptics.setOfFrames(path.regions.rectangles, pictureSize: inputSize) { sink.warn($0) }
+  }
+
+  private var inputSize: VideoSize? { state.withLock { $0.inputSize } }
+
+  private func takeEncodedSize(_ size: VideoSize) {
+    guard inputSize != size else { return }
+    sink.log(GST_LEVEL_INFO, "the H.264 stream is \(size)")
+    setInputSize(size, isRaw: false)
+  }
+
+  private func send(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath) -> GstFlowReturn {
+    while true {
+      switch decide(path) {
+      case .send(let permission):
+        return finish(path.send(buffer, permission), permission.grant, path)
+      case .drop(let reason): return drop(reason, path)
+      case .askUpstream(let question, let dropsFrame):
+        if askUpstream(question) != .stays, dropsFrame { return drop(.wrongSize, path) }
+      case .wait, .pauseRequested: break
+      case .interrupted:
+        let result = frames.whileGivenBack { gst_base_sink_wait_preroll(sink.baseSink) }
+        guard result == GST_FLOW_OK else { return drop(.discarded, path, result) }
+      case .fail(let problem):
+        if let problem { fail(problem) }
+        return drop(problem == nil ? .discarded : .wrongSize, path, GST_FLOW_ERROR)
+      }
+    }
+  }
+
+  /// What to do with the frame at hand, once that is known.
+  private func decide(_ path: FramePath) -> VideoNegotiation.FrameDecision {
+    let isLive = path.isUpstreamLive
+    var decision = state.withLock { decide(&$0, isLive: isLive) }
+    if decision == .wait {
+      let began = time.now
+      sink.log(GST_LEVEL_INFO, "waiting until the head unit shows the app")
+      let next = frames.whileGivenBack {
+        state.wait(until: nil) { negotiation in
+          let decision = self.decide(&negotiation, isLive: isLive)
+          return decision == .wait ? nil : decision
+        }
+      }
+      decision = next ?? .fail(nil)
+      // The time stamps of a live source go on by themselves.
+      if !isLive { path.delay.extend(by: time.now - began, sink.baseSink) }
+    }
+    if case .send = decision { return decision }
+    deliverNotifications()
+    return decision
+  }
+
+  /// With the right to send, which is the rule, nothing else has changed.
+  private func decide(_ negotiation: inout VideoNegotiation, isLive: Bool) -> VideoNegotiation.FrameDecision {
+    let now = time.now
+    let decision = negotiation.decide(isLive: isLive, now: now)
+    if case .send = decision { return decision }
+    apply(negotiation.takeOutputs(at: now))
+    return decision
+  }
+
+  private func finish(_ outcome: FramePath.Outcome, _ grant: VideoGrant, _ path: FramePath) -> GstFlowReturn {
+    switch outcome {
+    case .queued(let isFirstOfService):
+      if isFirstOfService {
+        noteFirstFrame(of: grant)
+        deliverNotifications()
+      }
+      return GST_FLOW_OK
+    case .dropped(let reason, let result): return drop(reason, path, result)
+    case .failed(let error):
+      app.fail(error, sink)
+      return drop(.noPicture, path, GST_FLOW_ERROR)
+    }
+  }
+
+  /// The first frame of a service may complete a resize.
+  func noteFirstFrame(of grant: VideoGrant) {
+    let lostFrames = sink.counters.withLock { $0.framesLost }
+    let now = time.now
+    let isResized = update { $0.firstFrameQueued(of: grant, lostFrames: lostFrames, now: now) }
+    if isResized { sink.counters.withLock { $0.resizes &+= 1 } }
+  }
+
+  /// Counts a frame that is not sent. H.264 frames depend on each other, so the next one must stand alone; of raw ones
+  /// nothing has been encoded yet.
+  private func drop(
+    _ reason: FrameDropReason, _ path: FramePath, _ result: GstFlowReturn = GST_FLOW_OK
+  ) -> GstFlowReturn {
+    sink.counters.withLock { $0.frameDropped(reason) }
+    if case .h264 = path.format { path.needsKeyFrame = true }
+    sink.log(GST_LEVEL_LOG, "dropped a frame: \(reason)")
+    if reason.isLossOfQuality { sink.postQoS(path.frameTime, isLive: path.isUpstreamLive) }
+    return result
+  }
+}

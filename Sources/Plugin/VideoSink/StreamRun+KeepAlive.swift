@@ -1,0 +1,89 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// Upstream is silent, because its picture stands still or because the pipeline is paused: the last picture is sent again
+/// now and then, lest the head unit blank its screen. On the connection thread.
+extension StreamRun {
+  private static let retryPause = Duration.milliseconds(250)
+
+  /// Does what is due, and sets the timer for what comes next.
+  func sendWhatIsDue() {
+    let now = time.now
+    if let next = notice.isRunning ? continueNotice(now: now) : watchSilence(now: now) {
+      connection.setTimer(at: next)
+    }
+  }
+
+  /// As the user has set, but never more often than the head unit takes pictures, with a margin for those of a source that is
+  /// as slow.
+  private var keepAliveInterval: Duration {
+    let interval = Duration.milliseconds(Int64(sink.settings.withLock { $0.keepAliveInterval }))
+    guard interval > .zero, let frameRate = state.withLock({ $0.preferredFrameRate }), frameRate > 0 else {
+      return interval
+    }
+    return max(interval, .seconds(1.25) / frameRate)
+  }
+
+  /// When to look again.
+  private func watchSilence(now: Duration) -> Duration? {
+    let interval = keepAliveInterval
+    let (permission, grantedAt, hasUnusedGrant) = state.withLock {
+      ($0.permission, $0.grantWithTime?.since ?? now, $0.hasUnusedGrant)
+    }
+    guard permission != nil else {
+      // An app that is about to come back before the session knows that it was away, or caps that are about to change.
+      return hasUnusedGrant ? now + max(interval, Self.retryPause) : nil
+    }
+    // Whoever has the frames is about to send something.
+    guard let silence = frames.withValueIfFree({ breakSilence($0, interval: interval, now: now) }) else {
+      return now + max(interval, Self.retryPause)
+    }
+    deliverNotifications()
+    if silence.requestsKeyFrame { sink.requestKeyFrame() }
+    let preparation = grantedAt + NoticePreparation.delay
+    guard now >= preparation else { return silence.next.earlier(preparation) }
+    prepareNotice(silence.encoderSettings)
+    return silence.next
+  }
+
+  /// With access to the frames: sends the last picture if it is time.
+  private func breakSilence(_ path: FramePath, interval: Duration, now: Duration) -> Silence {
+    var silence = Silence(encoderSettings: path.encoder.settings)
+    // Asked for again, because the caps may have changed while another thread had the frames.
+    let (permission, grantedAt) = state.withLock { ($0.permission, $0.grantWithTime?.since ?? now) }
+    guard let permission else {
+      silence.next = interval > .zero ? now + interval : nil
+      return silence
+    }
+    if path.thinning.takeDelayed(isQueueFull: connection.video.isFull, now: now) {
+      if path.sendLastPicture(permission) { path.lastSent = now }
+    }
+    silence.next = path.thinning.nextTimer(now: now)
+    guard interval > .zero else { return silence }
+    let lastSent = path.epoch == permission.grant.epoch ? path.lastSent : grantedAt
+    let due = lastSent + interval
+    if now < due {
+      silence.next = silence.next.earlier(due)
+    } else {
+      // From one due time to the next, so that the pace does not drift.
+      if path.sendLastPicture(permission) {
+        path.lastSent = now - due < interval ? due : now
+        if path.noteQueued(permission.grant) { noteFirstFrame(of: permission.grant) }
+      }
+      silence.next = silence.next.earlier(max(due, now - interval / 2) + interval)
+    }
+    silence.requestsKeyFrame = isKeyFrameMissing(path, permission.grant, interval: interval, now: now)
+    return silence
+  }
+
+  /// Whether H.264 can't be taken up without a key frame that upstream has not been asked for. Upstream may send nothing
+  /// else before that.
+  private func isKeyFrameMissing(
+    _ path: FramePath, _ grant: VideoGrant, interval: Duration, now: Duration
+  ) -> Bool {
+    guard case .h264 = path.format, path.epoch == grant.epoch, path.needsKeyFrame, now - path.lastSent >= interval
+    else { return false }
+    return path.passthrough.mustRequestKeyFrame(now: now)
+  }
+}

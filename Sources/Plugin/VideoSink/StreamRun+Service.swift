@@ -1,0 +1,114 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// What the head unit says, as the app's connection reports it. On the connection thread, without locks.
+extension StreamRun {
+  func appReported(_ event: ConnectionEvent) {
+    switch event {
+    case .session(let event): receive(event)
+    case .videoState(let videoState): change { $0.sessionStateChanged(videoState) }
+    case .timerFired:
+      // What has waited for a time is looked at again.
+      change { _ in }
+      sendWhatIsDue()
+      touches.timerFired()
+    case .lost, .ended: connectionLost()
+    case .attempting, .resolving, .connecting, .connected, .roundTrip, .stalled, .headUnit: break
+    }
+  }
+
+  private func receive(_ event: AppSession.Event) {
+    switch event {
+    case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
+    case .videoCapability(let capability, let fallbackSize):
+      let video = AppRun.VideoCapability(capability: capability, fallbackSize: fallbackSize)
+      choose(update { $0.headUnitSpoke(video) })
+    case .videoStarted(let grant):
+      sink.counters.withLock { $0.streamStarts &+= 1 }
+      change { $0.serviceStarted(grant, now: time.now) }
+      connection.setTimer(at: time.now)
+    case .videoSuspended:
+      touches.interrupt()
+      // A file that waits may now ask for a pause.
+      change { $0.serviceSuspended() }
+      beginNotice()
+    case .videoResumed:
+      notice.end()
+      resumption.raise()
+      change { $0.serviceResumed() }
+      connection.setTimer(at: time.now)
+    case .videoStopped(let reason): serviceStopped(reason)
+    case .videoStartFailed(let failure, let request, let retryAfter): startFailed(failure, request, retryAfter)
+    case .touch(let actions): touches.receive(actions)
+    case .touchInterrupted: touches.interrupt()
+    case .hapticRectanglesRefused(let resultCode, let info): warn(HapticRegions.refusal(resultCode, info))
+    case .sessionStarted, .registered, .driverDistraction, .diagnostic, .failed: break
+    }
+  }
+
+  private func serviceStopped(_ reason: VideoStopReason) {
+    notice.end()
+    touches.interrupt()
+    let lostFrames = sink.counters.withLock { $0.framesLost }
+    let now = time.now
+    let mustAsk = change { $0.serviceStopped(reason, lostFrames: lostFrames, now: now) }
+    if mustAsk { askUpstream() }
+  }
+
+  /// A start of video has failed: the same again later, or something else at once.
+  private func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ retryAfter: Duration?) {
+    sink.counters.withLock { $0.startFailures &+= 1 }
+    let result = change { negotiation in
+      Result { () throws(VideoProblem) in
+        try negotiation.startFailed(failure, request, retryAfter: retryAfter)
+      }
+    }
+    if case .failure(let problem) = result { failConnection(problem) }
+  }
+
+  private func connectionLost() {
+    notice.end()
+    let wasStreaming = change { $0.connectionLost() }
+    if wasStreaming { sink.counters.withLock { $0.suspended(at: time.now) } }
+    // Nothing will be encoded for a while.
+    frames.withValueIfFree { $0.encoder.close() }
+  }
+
+  /// Posts what the application is to hear.
+  func post(_ notification: StreamNotification) {
+    switch notification {
+    case .started(let grant, let reason):
+      sink.counters.withLock { $0.resumed(at: time.now) }
+      sink.postStreamStarted(grant, reason: reason)
+    case .suspended(let reason):
+      sink.counters.withLock { $0.suspended(at: time.now) }
+      sink.postStreamSuspended(reason: reason)
+    case .suspensionBegan: sink.counters.withLock { $0.suspended(at: time.now) }
+    case .stopped(let reason): sink.postStreamStopped(reason)
+    case .resized(let resize): sink.postResized(resize)
+    case .resizeIgnored(let kept, let offered):
+      sink.log(GST_LEVEL_INFO, "the head unit resizes to \(offered), but the stream stays \(kept)")
+      sink.postResizeIgnored(kept, offered)
+    case .requestPause:
+      sink.log(GST_LEVEL_INFO, "asking the application to pause")
+      sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PAUSED))
+    case .requestPlaying:
+      sink.log(GST_LEVEL_INFO, "asking the application to play on")
+      sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PLAYING))
+    case .problem(let problem): warn(ElementError(problem))
+    }
+    notifyStreamState()
+  }
+}
+
+extension VideoNegotiation {
+  /// The head unit has said what it takes; the question that upstream has to be asked about it.
+  mutating func headUnitSpoke(
+    _ video: AppRun.VideoCapability
+  ) -> Result<RangesQuestion?, VideoProblem> {
+    Result { () throws(VideoProblem) in
+      beginChoice(.headUnit(try headUnitSpoke(video.capability, screen: video.fallbackSize)))
+    }
+  }
+}

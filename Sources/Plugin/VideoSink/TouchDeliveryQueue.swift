@@ -1,0 +1,74 @@
+import Glibc
+import SDLApp
+
+/// Touches on their way upstream. Two threads bring them: that of the connection, and that of the frames which motion waits
+/// for. What one has begun to deliver, it delivers to the end, with what comes meanwhile.
+struct TouchDeliveryQueue: Sendable {
+  /// More than this waits only for somebody upstream who does not return: then the fingers do not count any more.
+  static let capacity = 1000
+
+  var input = TouchInput()
+  var mouse = MouseEmulation()
+  private var clock = TouchClock()
+  private var fingersDown: Set<Int> = []
+  private(set) var outgoing: [TouchInput.Output] = []
+  /// The thread that delivers; nil when there is nothing to deliver.
+  private var deliverer: pthread_t?
+
+  /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
+  mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
+    outgoing += outputs
+    for case .touch(let action) in outputs { note(action) }
+    if outgoing.count > Self.capacity {
+      outgoing = [.touch(.cancel)] + input.interrupt()
+      fingersDown = []
+    }
+    guard deliverer == nil, !outgoing.isEmpty else { return false }
+    deliverer = pthread_self()
+    return true
+  }
+
+  private mutating func note(_ action: TouchAction) {
+    switch action {
+    case .down(let touch): fingersDown.insert(touch.id)
+    case .up(let touch): fingersDown.remove(touch.id)
+    case .cancel: fingersDown.removeAll()
+    case .motion, .frame: break
+    }
+  }
+
+  /// What has to be delivered when fingers do not count any more.
+  mutating func interrupt(now: Duration) -> [TouchInput.Output] {
+    fingersDown.isEmpty ? input.interrupt() : input.receive([.cancel], now: now)
+  }
+
+  /// The next to be delivered; nil when all is done.
+  mutating func next() -> TouchInput.Output? {
+    guard !outgoing.isEmpty else {
+      deliverer = nil
+      return nil
+    }
+    return outgoing.removeFirst()
+  }
+
+  /// Whether no other thread still has something to deliver.
+  var isQuiet: Bool { deliverer.map { pthread_equal($0, pthread_self()) != 0 } ?? true }
+
+  /// By our own clock.
+  mutating func localize(_ actions: [TouchAction], arrival: Duration) -> [TouchAction] {
+    actions.map { action in
+      switch action {
+      case .down(let touch): .down(localize(touch, arrival))
+      case .motion(let touch): .motion(localize(touch, arrival))
+      case .up(let touch): .up(localize(touch, arrival))
+      case .frame, .cancel: action
+      }
+    }
+  }
+
+  private mutating func localize(_ touch: Touch, _ arrival: Duration) -> Touch {
+    var touch = touch
+    touch.time = touch.time.map { clock.local($0, arrival: arrival) } ?? arrival
+    return touch
+  }
+}

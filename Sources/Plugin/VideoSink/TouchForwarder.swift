@@ -1,0 +1,138 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// What the user asked for of touches.
+struct TouchSettings: Equatable, Sendable {
+  var isSynced = true
+  var emulatesMouse = false
+  var recognizesGestures = false
+}
+
+/// Touches go upstream as GstNavigation events, to whoever draws the pictures; those that nobody takes, to the application.
+final class TouchForwarder: Sendable {
+  /// For what another thread is about to deliver when the way upstream is closed; whoever gets it may be waiting for that
+  /// very change.
+  private static let closeTimeout = Duration.milliseconds(200)
+  private static let noModifier = GST_NAVIGATION_MODIFIER_NONE
+  /// The finger's pressure, which the head unit does not tell.
+  private static let unknownPressure = Double.nan
+
+  private let sink: VideoSink
+  private let connection: AppConnection
+  private let time: TimeSource
+  private let queue = Monitor(TouchDeliveryQueue())
+  /// Motion of fingers waits for the next frame.
+  private let isMotionWaiting = AtomicFlag()
+
+  init(sink: VideoSink, connection: AppConnection, time: TimeSource) {
+    self.sink = sink
+    self.connection = connection
+    self.time = time
+  }
+
+  /// Fingers on the head unit's screen. On the connection thread.
+  func receive(_ actions: [TouchAction]) {
+    sink.counters.withLock { $0.touches &+= 1 }
+    let now = time.now
+    deliver { queue in queue.input.receive(queue.localize(actions, arrival: now), now: now) }
+  }
+
+  /// The fingers that are down do not count any more, nor does what they have begun. From any thread.
+  func interrupt() {
+    deliver { $0.interrupt(now: time.now) }
+  }
+
+  /// The same, before the way upstream is closed: waits for what another thread is about to deliver, though not for ever.
+  func finish() {
+    interrupt()
+    _ = queue.wait(until: MonotonicClock.now + Self.closeTimeout) { $0.isQuiet ? true : nil }
+  }
+
+  /// Taps that were no double taps, and motion that no frame has come for. On the connection thread.
+  func timerFired() {
+    deliver { $0.input.advance(to: time.now) }
+  }
+
+  /// On the streaming thread, after each frame: motion waits for that.
+  func frameShown() {
+    guard isMotionWaiting.peek else { return }
+    deliver { $0.input.frameShown() }
+  }
+
+  private func deliver(_ body: (inout TouchDeliveryQueue) -> [TouchInput.Output]) {
+    let settings = sink.settings.withLock { $0.touch }
+    let (isMine, deadline) = queue.withLock { queue in
+      queue.input.isSynced = settings.isSynced
+      queue.input.setRecognizing(settings.recognizesGestures)
+      let isMine = queue.add(body(&queue))
+      isMotionWaiting.set(queue.input.isWaiting)
+      return (isMine, queue.input.nextDeadline)
+    }
+    if let deadline { connection.setTimer(at: deadline) }
+    guard isMine else { return }
+    while let output = queue.withLock({ $0.next() }) {
+      switch output {
+      case .touch(let action): send(action)
+      case .gesture(let gesture): sink.postGesture(gesture)
+      }
+    }
+    queue.broadcast()
+  }
+
+  private func send(_ action: TouchAction) {
+    push(Self.event(for: action), at: action.time)
+    let emulatesMouse = sink.settings.withLock { $0.touch.emulatesMouse }
+    let (mouseAction, isPressed) = queue.withLock { queue in
+      // A button that is down is released, whatever the property says meanwhile.
+      (emulatesMouse || queue.mouse.isPressed ? queue.mouse.receive(action) : nil, queue.mouse.isPressed)
+    }
+    guard let mouseAction else { return }
+    push(Self.event(for: mouseAction, isPressed: isPressed), at: action.time)
+  }
+
+  /// On the pad itself, below the base class, whose own functions concern the application's events.
+  private func push(_ event: UnsafeMutablePointer<GstEvent>?, at eventTime: Duration?) {
+    guard let event = Event(owning: event) else { return }
+    event.pointer.pointee.timestamp = GstClockTime(clamping: (eventTime ?? time.now).nanoseconds)
+    sink.counters.withLock { $0.navigationEvents &+= 1 }
+    guard !event.shared().push(on: sink.pad) else { return }
+    sink.post(gst_navigation_message_new_event(sink.gstElement.cast(), event.pointer))
+  }
+
+  private static func event(for action: TouchAction) -> UnsafeMutablePointer<GstEvent>? {
+    switch action {
+    case .down(let touch):
+      gst_navigation_event_new_touch_down(
+        guint(clamping: touch.id), touch.position.x, touch.position.y, unknownPressure, noModifier)
+    case .motion(let touch):
+      gst_navigation_event_new_touch_motion(
+        guint(clamping: touch.id), touch.position.x, touch.position.y, unknownPressure, noModifier)
+    case .up(let touch):
+      gst_navigation_event_new_touch_up(guint(clamping: touch.id), touch.position.x, touch.position.y, noModifier)
+    case .frame: gst_navigation_event_new_touch_frame(noModifier)
+    case .cancel: gst_navigation_event_new_touch_cancel(noModifier)
+    }
+  }
+
+  private static func event(for action: MouseEmulation.Action, isPressed: Bool) -> UnsafeMutablePointer<GstEvent>? {
+    switch action {
+    case .press(let position): gst_navigation_event_new_mouse_button_press(1, position.x, position.y, noModifier)
+    case .move(let position):
+      gst_navigation_event_new_mouse_move(
+        position.x, position.y, isPressed ? GST_NAVIGATION_MODIFIER_BUTTON1_MASK : noModifier)
+    case .release(let position):
+      gst_navigation_event_new_mouse_button_release(
+        1, position.x, position.y, GST_NAVIGATION_MODIFIER_BUTTON1_MASK)
+    }
+  }
+}
+
+extension TouchAction {
+  fileprivate var time: Duration? {
+    switch self {
+    case .down(let touch), .motion(let touch), .up(let touch): touch.time
+    case .frame, .cancel: nil
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/// What becomes of each frame.
+extension VideoNegotiation {
+  /// What to do with the frame at hand.
+  public enum FrameDecision: Equatable, Sendable {
+    case send(Permission)
+    case drop(FrameDropReason)
+    /// Ask what upstream can send, give the answer to ``upstreamAnswered(_:_:)`` and decide again; `dropsFrame` if it
+    /// changes.
+    case askUpstream(UpstreamQuestion, dropsFrame: Bool)
+    /// Wait until something has changed.
+    case wait
+    /// Wait for the pipeline to leave flushing or PAUSED.
+    case interrupted
+    /// The application has been asked to pause: decide again.
+    case pauseRequested
+    case fail(VideoProblem?)
+  }
+
+  /// Decides on the frame at hand. What the driver or the app suspend is subject to the policy; for a head unit that is not
+  /// ready live sources never wait, and files always do.
+  public mutating func decide(isLive: Bool, now: Duration) -> FrameDecision {
+    guard phase == .running || phase == .failing else { return .fail(nil) }
+    if isFlushing {
+      mismatch = nil
+      return .interrupted
+    }
+    if let permission {
+      mismatch = nil
+      return .send(permission)
+    }
+    if !supportsNone, isInputRefused, let decision = decideMismatch(now: now) { return decision }
+    mismatch = nil
+    return decideWithoutPermission(isLive: isLive)
+  }
+
+  private mutating func decideWithoutPermission(isLive: Bool) -> FrameDecision {
+    let policy = settings.suspendPolicy.resolved(isLive: isLive)
+    if supportsNone { return policy == .block ? .wait : .drop(.wrongSize) }
+    if prefersAnotherSize { return .askUpstream(upstreamQuestion, dropsFrame: true) }
+    guard input != nil else { return .drop(.noPicture) }
+    if upstream.outdatedFrames > 0 {
+      outdatedFramePassed()
+      return .drop(.notStreaming)
+    }
+    guard isSuspended else { return isLive ? .drop(.notStreaming) : .wait }
+    switch policy {
+    case .auto, .block: return .wait
+    // Before the driver has ever opened the app, nothing has been suspended.
+    case .drop: return .drop(hasStreamed || !appState.isInForeground ? .suspended : .notStreaming)
+    case .requestPause:
+      guard mayRequestPause else { return .wait }
+      hasRequestedPause = true
+      notify(.requestPause)
+      return .pauseRequested
+    }
+  }
+
+  /// A frame from before the change that upstream was asked for.
+  private mutating func outdatedFramePassed() {
+    guard case .asked(let expected, let count) = upstream else { return }
+    guard count > 1 else {
+      // That was the answer.
+      upstream = .settled
+      resize.callOff()
+      return
+    }
+    upstream = .asked(expected: expected, outdatedFrames: count - 1)
+  }
+
+  /// Whether to ask the application to pause: the suspension is certain, and the first for this stream. A flip of the app's
+  /// state that the session has not seen may be over before it does.
+  private var mayRequestPause: Bool {
+    isSuspended && hasStreamed && !hasRequestedPause && (grant == nil || isSuspendedBySession)
+  }
+
+  /// The first frame of a service is in the queue, which may complete a resize; whether it has.
+  public mutating func firstFrameQueued(of grant: VideoGrant, lostFrames: UInt64, now: Duration) -> Bool {
+    guard let completed = resize.sentFirst(of: grant.size, now: now, lostFrames: lostFrames) else { return false }
+    // The application hears of it behind the start of the stream.
+    if announcement == .started {
+      notify(.resized(completed))
+    } else {
+      pendingResizes.append(completed)
+    }
+    return true
+  }
+}
+
+/// Why a frame was not sent.
+public enum FrameDropReason: Int, CaseIterable, Sendable {
+  /// There is no connection, or no stream yet.
+  case notStreaming
+  /// Driver or app do not want video now.
+  case suspended
+  /// The head unit does not take frames as fast as they come.
+  case queueFull
+  /// The frame has a size that the head unit does not take.
+  case wrongSize
+  /// H.264 that can't be decoded before the next key frame.
+  case waitingForKeyFrame
+  /// More frames per second than the head unit or the app wishes.
+  case frameRate
+  /// Flushed, stopped, or cut off by the end of the connection or of the service.
+  case discarded
+  /// Without content (flagged as a gap), or not decodable.
+  case noPicture
+
+  /// Whether the viewer misses something, of which the application is told. A lower frame rate is what was asked for.
+  public var isLossOfQuality: Bool {
+    switch self {
+    case .notStreaming, .suspended, .queueFull, .wrongSize, .waitingForKeyFrame: true
+    case .frameRate, .discarded, .noPicture: false
+    }
+  }
+}

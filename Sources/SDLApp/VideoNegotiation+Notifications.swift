@@ -1,0 +1,81 @@
+/// What the application hears of the stream: each change once, and in their order.
+extension VideoNegotiation {
+  enum SuspensionReason: String {
+    case paused
+    case appState = "app-state"
+  }
+
+  /// A service has begun, or a pause of app or pipeline is over: says so if frames can be sent from now on.
+  mutating func announceStart() {
+    // What opens or resumes during a pause is announced when something may be sent. A pipeline that was asked to pause is
+    // asked to play on, even if the suspension was over before it heard of it.
+    guard let grant, !isSuspendedBySession, appState.isInForeground, playback != .paused || hasRequestedPause else {
+      return
+    }
+    let reason = announcement == .started ? nil : startReason
+    hasStreamed = true
+    wasLost = false
+    lastStop = nil
+    announcement = .started
+    if let reason { notify(.started(grant, reason: reason)) }
+    for resize in pendingResizes { notify(.resized(resize)) }
+    pendingResizes = []
+    if hasRequestedPause { notify(.requestPlaying) }
+    hasRequestedPause = false
+  }
+
+  /// Frames are not sent from now on because of the app's state; the notice, if there was one, is out.
+  public mutating func suspensionCompleted() {
+    announceSuspension(.appState)
+  }
+
+  mutating func announceSuspension(_ reason: SuspensionReason) {
+    // A pause that the sink itself has asked for is announced by what it was for.
+    guard grant != nil, announcement != .suspended, reason != .paused || !hasRequestedPause else { return }
+    announcement = .suspended
+    notify(.suspended(reason: reason.rawValue))
+  }
+
+  mutating func announceStop(_ reason: VideoStopReason) {
+    if announcement != .none { notify(.stopped(reason)) }
+    announcement = .none
+    lastStop = reason
+    if reason == .hmiStatus || reason == .headUnit { notify(.suspensionBegan) }
+  }
+
+  /// A pipeline that was asked to pause has to play again, if upstream must change before anything can start.
+  mutating func requestPlayingIfNeeded() {
+    guard hasRequestedPause, !isSuspended, hmiStatus != nil, grant == nil, isRunning, request == nil, shouldAskUpstream
+    else { return }
+    hasRequestedPause = false
+    notify(.requestPlaying)
+  }
+
+  /// Why a stream starts that the application is about to hear of.
+  private var startReason: String {
+    if !hasStreamed { return "first-start" }
+    if wasLost { return "reconnected" }
+    // One that came to nothing leaves the size as it was.
+    if lastStop == .resized || lastStop == .outOfRange {
+      return resize.size == grant?.size ? "restarted" : "resized"
+    }
+    return announcement == .suspended ? "resumed" : "restarted"
+  }
+}
+
+/// Something that the application is to hear of.
+public enum StreamNotification: Equatable, Sendable {
+  case started(VideoGrant, reason: String)
+  case suspended(reason: String)
+  case stopped(VideoStopReason)
+  /// The driver or the head unit has ended the stream: time without video is counted from now on.
+  case suspensionBegan
+  case resized(VideoResize.Completed)
+  /// The head unit would like another size than the stream keeps.
+  case resizeIgnored(kept: VideoSize, offered: VideoSize)
+  /// The pipeline should pause until it is asked to play on.
+  case requestPause
+  case requestPlaying
+  /// A warning.
+  case problem(VideoProblem)
+}

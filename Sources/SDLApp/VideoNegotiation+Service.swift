@@ -1,0 +1,147 @@
+/// What the session says of the video service, and what driver, app and pipeline do.
+extension VideoNegotiation {
+  public mutating func serviceStarted(_ grant: VideoGrant, now: Duration) {
+    service = .granted(grant, at: now, isSuspended: false)
+    if grant.isSizeOverridden { override(with: grant.size) }
+    announceStart()
+  }
+
+  public mutating func serviceSuspended() {
+    setSuspended(true)
+  }
+
+  public mutating func serviceResumed() {
+    setSuspended(false)
+    announceStart()
+  }
+
+  private mutating func setSuspended(_ isSuspended: Bool) {
+    guard case .granted(let grant, let time, _) = service else { return }
+    service = .granted(grant, at: time, isSuspended: isSuspended)
+  }
+
+  /// - Returns: whether upstream has to be asked for other pictures now.
+  public mutating func serviceStopped(_ reason: VideoStopReason, lostFrames: UInt64, now: Duration) -> Bool {
+    let hasRun = grant != nil
+    service = .none
+    // The request was taken back only until upstream has changed.
+    let isResizing = playback != .prerolling && isRunning
+    announceStop(reason == .app && isResizing ? (supportsNone ? .outOfRange : .resized) : reason)
+    guard phase != .stopping else { return false }
+    let changesLater = laterChoice != nil
+    var mustAsk = takeLaterChoice(lostFrames: lostFrames, now: now)
+    if !changesLater, hasRun, ladder.hasRefusals, let choice {
+      // A stream that has run proves that the head unit's mind can change: the next one begins with the first choice.
+      beginLadder(choice)
+      if headUnitOverride == nil, settings.resizePolicy != .keep { upstream = .toBeAsked }
+      mustAsk = shouldAskUpstream && !supportsNone
+    }
+    if isResizing { requestPlayingIfNeeded() }
+    return mustAsk
+  }
+
+  public mutating func sessionStateChanged(_ state: VideoStreamState) {
+    sessionState = state
+  }
+
+  /// A start of video has failed: the same again later, or something else at once.
+  ///
+  /// - Throws: when nothing is left to request.
+  public mutating func startFailed(
+    _ failure: VideoStartFailure, _ request: VideoStartRequest, retryAfter: Duration?
+  ) throws(VideoProblem) {
+    if let retryAfter {
+      return notify(.problem(.startRefused(failure, request, .retry(after: retryAfter))))
+    }
+    ladder.refused(request, failure)
+    if failure.concernsSize, case .overridden(_, let choice) = displays { displays = .chosen(choice) }
+    // Raw video is asked to change by who brings it. H.264 never is: an encoder that can't change ends the pipeline with an
+    // error, before the last resort could be tried.
+    if let input, !input.isRaw, !ladder.allows(input.size) { ladder.fixInput() }
+    guard !ladder.isExhausted else { throw .exhausted(failure, ladder, isInputRaw: isInputRaw) }
+    notify(.problem(.startRefused(failure, request, .next(ladder.outlook(for: request)))))
+    requestPlayingIfNeeded()
+  }
+
+  public mutating func hmiStatusChanged(_ status: HMIStatus?) {
+    hmiStatus = status
+    if status != nil { requestPlayingIfNeeded() }
+  }
+
+  public mutating func appStateChanged(_ state: AppState) {
+    appState = state
+    if state == .resigning { wantsNotice = true }
+    if state.isInForeground { wantsNotice = false }
+    outputs.append(.appState(state))
+    requestPlayingIfNeeded()
+  }
+
+  public mutating func settingsChanged(_ settings: Settings) {
+    self.settings = settings
+  }
+
+  public mutating func played() {
+    playback = .playing
+    announceStart()
+  }
+
+  public mutating func paused() {
+    guard playback == .playing else { return }
+    playback = .paused
+    announceSuspension(.paused)
+  }
+
+  /// A new stream begins behind the end of another, or a flush.
+  public mutating func streamBegan() {
+    isEnded = false
+  }
+
+  public mutating func streamEnded() {
+    isEnded = true
+  }
+
+  public mutating func setFlushing(_ isFlushing: Bool) {
+    self.isFlushing = isFlushing
+  }
+
+  /// The connection is lost, and may be made again: what the next head unit takes is not known before it has spoken.
+  ///
+  /// - Returns: whether a stream was running.
+  public mutating func connectionLost() -> Bool {
+    service = .none
+    hmiStatus = nil
+    if case .overridden(_, let choice) = displays { displays = .chosen(choice) }
+    if case .asked = upstream { upstream = .settled }
+    laterChoice = nil
+    settlesAt = nil
+    isLadderOutdated = true
+    sessionState = .stopped
+    wasLost = hasStreamed
+    areDisplaysCurrent = false
+    return hasStreamed
+  }
+
+  public mutating func stop() {
+    phase = .stopping
+  }
+
+  /// - Returns: whether this is the first failure.
+  public mutating func beginFailing() -> Bool {
+    guard phase == .running else { return false }
+    phase = .failing
+    return true
+  }
+
+  /// The error is with the application: frames fail from now on.
+  public mutating func failed() {
+    if phase == .failing { phase = .failed }
+  }
+}
+
+extension VideoNegotiation {
+  /// A flush: what the frames before it were does not count any more.
+  public mutating func flushed() {
+    mismatch = nil
+    streamBegan()
+  }
+}

@@ -1,0 +1,264 @@
+/// The decisions behind a video stream: which size is streamed, when the head unit is asked for video, what becomes of a
+/// frame, and what the application hears of all that.
+///
+/// Sans-I/O, like ``AppSession``: inputs are methods that take the time, and ``takeOutputs(at:)`` returns what follows. The
+/// caller asks upstream where an input says so, and gives the answer back with another.
+///
+/// It is driven by levels: whatever has happened in between, what is requested of the head unit depends only on what holds
+/// now.
+public struct VideoNegotiation: Sendable {
+  /// What the user asked for.
+  public struct Settings: Equatable, Sendable {
+    public var suspendPolicy = SuspendPolicy.auto
+    public var resizePolicy = ResizePolicy.renegotiate
+    /// How H.264 may be carried, in order of preference; nil leaves it to the head unit.
+    public var transports: [VideoTransport]?
+    public var encoder = EncoderPreferences()
+
+    /// The defaults of the element.
+    public init() {}
+  }
+
+  /// What follows from an input, in order.
+  public enum Output: Equatable, Sendable {
+    /// What to request of the head unit from now on; nil for no video.
+    case request(VideoStartRequest?)
+    /// How the app stands to its user from now on; behind the request, which depends on it.
+    case appState(AppState)
+    /// Which of the head unit's displays the app can stream to, for the head unit to know.
+    case supportedDisplays([VideoDisplay])
+    /// The application is to hear of this.
+    case notify(StreamNotification)
+    /// Call ``timerFired()`` and ``takeOutputs(at:)`` at this time.
+    case setTimer(at: Duration)
+  }
+
+  /// How far the run of the stream has come.
+  enum Phase: Equatable, Sendable {
+    case running
+    /// An error message is being posted; frames fail once it is.
+    case failing
+    case failed
+    case stopping
+  }
+
+  /// What the head unit can show.
+  enum Displays: Equatable, Sendable {
+    /// It has not said.
+    case unknown
+    case chosen(VideoChoice)
+    /// Its acknowledgement has named another size than was requested, which holds until it speaks of sizes again.
+    case overridden(VideoDisplay, VideoChoice)
+  }
+
+  /// Pictures of upstream.
+  struct Input: Equatable, Sendable {
+    var size: VideoSize
+    var isRaw: Bool
+  }
+
+  /// Whether upstream has to change.
+  enum Upstream: Equatable, Sendable {
+    case settled
+    /// The choice has changed, and upstream has not been asked yet.
+    case toBeAsked
+    /// It was asked to change. The service may start in the expected size before its first frame comes; so many frames of
+    /// the old size may come before they are taken for the answer.
+    case asked(expected: VideoSize?, outdatedFrames: Int)
+
+    var expectedSize: VideoSize? { if case .asked(let size, _) = self { size } else { nil } }
+    var outdatedFrames: Int { if case .asked(_, let count) = self { count } else { 0 } }
+  }
+
+  /// The right to send video.
+  enum Service: Equatable, Sendable {
+    case none
+    case granted(VideoGrant, at: Duration, isSuspended: Bool)
+  }
+
+  /// Which state the pipeline has asked for.
+  enum Playback: Equatable, Sendable {
+    /// It has not been in PLAYING since it started.
+    case prerolling
+    case playing
+    case paused
+  }
+
+  /// What the application has heard of the stream last.
+  enum Announcement: Equatable, Sendable {
+    /// Nothing, or its end.
+    case none
+    case started
+    case suspended
+  }
+
+  /// Updates of the size that come within this time end in one restart of the service.
+  public static let settlingTime = Duration.milliseconds(100)
+
+  public internal(set) var settings: Settings
+  var phase = Phase.running
+  /// `unlock` was called and `unlock_stop` not yet.
+  var isFlushing = false
+  var playback = Playback.prerolling
+  /// The end of the stream has come, and no new one has begun.
+  var isEnded = false
+
+  var hmiStatus: HMIStatus?
+  var appState: AppState
+  /// The app has been resigning since it was in the foreground last.
+  var wantsNotice = false
+  /// The head unit's own words, for one that lists no sizes.
+  var capability: VideoStreamingCapability?
+
+  /// What the head unit lists, whether or not the app supports it; nil while it has not said.
+  var listedDisplays: [VideoDisplay]?
+  var displays = Displays.unknown
+  /// The choice since a resize that is not followed before the service ends.
+  var laterChoice: VideoChoice?
+  /// The head unit of the present connection has said what it takes.
+  var areDisplaysCurrent = false
+  /// How often upstream's ranges were asked, and which of those times the present choice is from.
+  var questionCount: UInt64 = 0
+  var choiceNumber: UInt64 = 0
+  /// What the application heard last of why no display is supported.
+  var reportedRejection: String?
+
+  var input: Input?
+  /// Also while only the frames will tell the input's size.
+  public internal(set) var isInputRaw = false
+  var upstream = Upstream.settled
+  var mismatch: SizeMismatch?
+
+  /// What may be requested, since the head unit spoke last.
+  var ladder = VideoStartLadder(sizes: [], transports: [])
+  /// With which the ladder began.
+  var ladderTransports: [VideoTransport] = []
+  /// What was refused so far does not count any more.
+  var isLadderOutdated = false
+  var service = Service.none
+  /// How far the session has come with the service.
+  var sessionState = VideoStreamState.stopped
+  var resize = VideoResize()
+  /// Those whose stream the application does not know of yet.
+  var pendingResizes: [VideoResize.Completed] = []
+  /// No service is requested before this, because the head unit may go on resizing.
+  var settlesAt: Duration?
+
+  var hasStreamed = false
+  /// The stream was lost with its connection.
+  var wasLost = false
+  var lastStop: VideoStopReason?
+  var announcement = Announcement.none
+  /// The application was asked to pause, and not yet to go on.
+  var hasRequestedPause = false
+
+  /// What follows from `outputs` on, and what was requested last.
+  var outputs: [Output] = []
+  private(set) var requested: VideoStartRequest?
+
+  /// What holds for the next frame; computed with each input, so that a frame costs nothing.
+  public private(set) var permission: Permission?
+
+  /// The right to send pictures of the input now, and what to encode them for.
+  public struct Permission: Equatable, Sendable {
+    public var grant: VideoGrant
+    public var targets: EncoderTargets
+    /// Frames per second that user or head unit want of H.264 input; nil if neither says.
+    public var frameRateLimit: Fraction?
+  }
+
+  /// A stream that has not begun, of an app that stands to its user as `appState` says.
+  public init(settings: Settings, appState: AppState = .foreground) {
+    self.settings = settings
+    self.appState = appState
+    wantsNotice = appState == .resigning
+  }
+
+  /// What to do now, after any number of inputs.
+  public mutating func takeOutputs(at now: Duration) -> [Output] {
+    if let settlesAt, settlesAt <= now { self.settlesAt = nil }
+    let mayBeUsed = !prefersAnotherSize && upstream.outdatedFrames == 0 && !supportsNone
+    permission =
+      mayBeUsed
+      ? usableGrant.map { Permission(grant: $0, targets: encoderTargets, frameRateLimit: frameRateLimit) } : nil
+    let request = request
+    if request != requested {
+      requested = request
+      outputs.insert(.request(request), at: 0)
+    }
+    defer { outputs = [] }
+    return outputs
+  }
+
+  mutating func notify(_ notification: StreamNotification) {
+    outputs.append(.notify(notification))
+  }
+}
+
+/// What holds.
+extension VideoNegotiation {
+  var grant: VideoGrant? { if case .granted(let grant, _, _) = service { grant } else { nil } }
+
+  /// The session has suspended the stream because of the app's state, and not resumed it yet.
+  var isSuspendedBySession: Bool { if case .granted(_, _, true) = service { true } else { false } }
+
+  /// The right to send, and since when it is there.
+  public var grantWithTime: (grant: VideoGrant, since: Duration)? {
+    if case .granted(let grant, let time, _) = service { (grant, time) } else { nil }
+  }
+
+  /// A grant that is not used, because app or input are about to change.
+  public var hasUnusedGrant: Bool { grant != nil && !isSuspendedBySession && permission == nil }
+
+  /// The right to send pictures of the input now.
+  private var usableGrant: VideoGrant? {
+    // A grant for another size is about to be replaced: the input has just changed, or the head unit's choice has.
+    guard let grant, !isSuspendedBySession, appState.isInForeground, let input, grant.size == input.size,
+      accepts(grant.size) == true
+    else { return nil }
+    return grant
+  }
+
+  /// The driver does not show the app.
+  private var isHiddenByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
+
+  /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
+  var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isHiddenByDriver }
+
+  /// The property `stream-state`: the session's, except for a notice that is still being sent, and a pipeline that is
+  /// paused.
+  public var streamState: VideoStreamState {
+    switch sessionState {
+    case .streaming, .suspended: grant == nil ? .stopping : announcement == .started ? .streaming : .suspended
+    case .stopped, .starting, .stopping: sessionState
+    }
+  }
+
+  /// The stream to request of the head unit.
+  var request: VideoStartRequest? {
+    guard playback != .prerolling, !isEnded, areDisplaysCurrent, let input, phase != .stopping else { return nil }
+    if let size = heldSize { return ladder.request(for: size) }
+    guard settlesAt == nil else { return nil }
+    if let size = upstream.expectedSize { return ladder.request(for: size) }
+    guard !prefersAnotherSize, upstream.outdatedFrames == 0, accepts(input.size) == true else { return nil }
+    return ladder.request(for: input.size)
+  }
+
+  /// The service of an app that is not in the foreground is kept whatever the head unit resizes; it has to begin anew only
+  /// when the app is back.
+  private var heldSize: VideoSize? { appState.isInForeground ? nil : grant?.size }
+
+  /// Whether the app's own frames can be expected to go on: neither ended nor stopping.
+  var isRunning: Bool { phase == .running && !isEnded }
+
+  /// Whether a notice should be shown when the stream is suspended.
+  public var isNoticeWanted: Bool { wantsNotice }
+
+  /// Whether the session has ended the service, or there is nothing to wait for.
+  public var hasServiceEnded: Bool { sessionState == .stopped || phase == .failed }
+
+  /// Whether a waiting thread has to give way.
+  public var isInterrupted: Bool { isFlushing }
+
+  public var isStopping: Bool { phase == .stopping }
+}

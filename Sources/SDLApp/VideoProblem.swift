@@ -1,0 +1,90 @@
+/// What goes wrong with a video stream, in words that say what to do.
+public enum VideoProblem: Error, Equatable, Sendable {
+  /// What follows a refused start.
+  public enum Outlook: Equatable, Sendable {
+    case retry(after: Duration)
+    /// A sentence.
+    case next(String)
+  }
+
+  /// The head unit lists nothing that can be sent, or nothing that the user allows.
+  case noCommonFormat(offered: [VideoStreamingFormat], allowed: [VideoTransport]?)
+  /// The app supports none of the head unit's displays.
+  case noSupportedDisplay(String)
+  /// `resize-policy=error`.
+  case resizeForbidden(from: VideoSize, to: VideoSize)
+  case sizeMismatch(SizeMismatch)
+  case startRefused(VideoStartFailure, VideoStartRequest, Outlook)
+  /// Everything was refused.
+  case exhausted(VideoStartFailure, VideoStartLadder, isInputRaw: Bool)
+
+  /// Whether the head unit's permission is what is missing, rather than a format.
+  public var concernsPermission: Bool {
+    if case .startRefused(_, _, .retry) = self { true } else { false }
+  }
+
+  /// For developers.
+  public var details: String? {
+    if case .startRefused(_, let request, _) = self { "requested \(request)" } else { nil }
+  }
+}
+
+extension VideoProblem: CustomStringConvertible {
+  /// What happened, and what to do.
+  public var description: String {
+    switch self {
+    case .noCommonFormat(let offered, let allowed):
+      let takes = offered.map(\.description).joined(separator: ", ")
+      let sends = (allowed ?? VideoTransport.allCases).map(\.rawValue).joined(separator: ", ")
+      return "There is no common format: the head unit takes \(takes), and the sink sends H264 over \(sends)"
+        + (allowed == nil ? "." : " as video-formats says.")
+    case .noSupportedDisplay(let reason): return reason
+    case .resizeForbidden(let size, let offered):
+      return "The head unit resizes the picture from \(size) to \(offered), which resize-policy=error forbids."
+    case .sizeMismatch(let mismatch):
+      return "\(mismatch): \(mismatch.isRaw ? Self.scaleAdvice : "encode the stream in a size that the head unit takes")."
+    case .startRefused(let failure, _, .retry(let time)):
+      return
+        "\(failure.sentence) Trying again in \(time.components.seconds) s, or when the driver opens the app."
+    case .startRefused(let failure, _, .next(let sentence)): return "\(failure.sentence) \(sentence)"
+    case .exhausted(let failure, let ladder, let isRaw):
+      let attempts = ladder.attempts.map(\.description).joined(separator: "; ")
+      let text = "\(failure.sentence) Nothing is left to try of what it offers. Tried: \(attempts)."
+      guard ladder.isInputFixed else { return text }
+      let untried = ladder.sizes.map(\.description).joined(separator: ", ")
+      let advice = isRaw ? Self.scaleAdvice : "encode the stream in such a size"
+      return text + " The head unit offers \(untried) too, but the size of the input can't change: \(advice)."
+    }
+  }
+
+  private static let scaleAdvice = "put videoconvertscale before sdlvideosink"
+}
+
+extension SizeMismatch: CustomStringConvertible {
+  /// "The input is 640×480, but the head unit takes 800×480".
+  public var description: String {
+    "The input is \(size.map { "\($0)" } ?? "of unknown size"), but the head unit takes \(accepted)"
+      + (rejectionReason.map { " (\($0))" } ?? "")
+  }
+}
+
+extension VideoStartLadder {
+  /// What follows the refusal of `request`, as a sentence.
+  func outlook(for request: VideoStartRequest) -> String {
+    if !allows(request.size) {
+      let names = sizes.map(\.description).reduce(into: [String]()) { names, name in
+        if !names.contains(name) { names.append(name) }
+      }
+      return "Trying another size: \(names.joined(separator: ", "))."
+    }
+    return self.request(for: request.size).map { "Trying \($0)." } ?? ""
+  }
+}
+
+extension VideoStartFailure {
+  /// As a sentence.
+  fileprivate var sentence: String {
+    let text = description
+    return text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+}

@@ -1,0 +1,80 @@
+extension HeadUnitCommand {
+  /// The forms of all commands, one per line.
+  public static let usage = descriptions.map(\.form).joined(separator: "\n")
+
+  /// The forms, each with its effect on an indented line.
+  public static let helpText = descriptions.map { "\($0.form)\n    \($0.effect)" }.joined(separator: "\n")
+
+  /// Each name of a command once, in the order of ``usage``.
+  static let names = descriptions.map { String($0.form.prefix { $0 != " " }) }
+    .reduce(into: [String]()) { names, name in
+      if names.last != name { names.append(name) }
+    }
+
+  private static let descriptions: [(form: String, effect: String)] = [
+    (
+      "level full|limited|background|none [streamable|not-streamable]",
+      "gives the app this HMI level; full and limited are streamable unless said otherwise"
+    ),
+    ("phone-call on|off", "no app may be heard; HMI level and video stay"),
+    ("emergency on|off", "no app may be heard or stream video; the HMI level stays"),
+    (
+      "embedded-navi on|off",
+      "navigation and projection apps leave the screen (background; limited for media apps that project), and may not be "
+        + "heard or stream video"
+    ),
+    ("resize WxH [scale S]", "changes the size of the app's window; no other size is accepted from then on"),
+    ("framerate FPS", "sends the app another preferredFPS; 0 is no limit"),
+    ("max-bitrate KBPS", "sends the app another maxBitrate; 0 is no limit"),
+    (
+      "update size|scale|framerate|max-bitrate|diagonal|density|haptics|formats|sizes VALUE ...",
+      "sends the app a capability update with these members alone"
+    ),
+    ("distraction on|off [TEXT]", "sends OnDriverDistraction to all apps, with a text for their lock screens"),
+    ("activate [APP]", "opens the app with this number, or the one that was on the screen last"),
+    (
+      "touch begin|move|end|cancel ID X Y [ID X Y ...]",
+      "sends one OnTouchEvent; several positions of an ID are its path"
+    ),
+    ("touch tap X Y", "a finger for 50 ms"),
+    ("touch swipe X Y X Y [SECONDS]", "a finger that moves, in 0.3 s unless said otherwise"),
+    ("end-video", "ends the app's video service"),
+    ("cut", "closes the app's connection without a message"),
+    (
+      "unregister REASON",
+      "ends the app's registration, with an AppInterfaceUnregisteredReason such as protocol-violation"
+    ),
+    ("ignition-off", "ends the registrations of all apps"),
+    ("refuse [videoCodec|videoProtocol|width|height ...]", "the same as answer start-video once nak"),
+    ("silent on|off", "answers neither starts nor ends of video, to any app"),
+    ("stall SECONDS", "neither reads nor writes for this time"),
+    ("refuse-connections on|off", "closes the port"),
+    ("answer start-session ack|nak|silence", "how the start of the RPC service is answered"),
+    (
+      "answer register regular|silence|RESULT",
+      "how RegisterAppInterface is answered; RESULT is a result code such as too-many-applications"
+    ),
+    ("answer get-capability regular|silence|RESULT", "how GetSystemCapability is answered"),
+    (
+      "answer start-video [once] regular|echo|silence",
+      "by the rules, with whatever was requested, or not at all; once is for the app's next start alone"
+    ),
+    ("answer start-video [once] ack [WxH] [PROTOCOL/CODEC]", "acknowledges these parameters, whatever was requested"),
+    (
+      "answer start-video [once] nak [videoCodec|videoProtocol|width|height ...] [because TEXT]",
+      "refuses, and names these parameters"
+    ),
+    ("answer end-service ack|nak|silence", "how EndService is answered, of RPC and of video"),
+    ("delay start-video SECONDS", "delays the answer to StartService(video)"),
+    ("none-after-refusal on|off", "whether a refused video start costs the app its HMI level"),
+    ("heartbeat core|silence|SECONDS", "answers heartbeats, does not, or sends them itself at this interval"),
+    (
+      "player on|off|SECONDS",
+      "whether a player takes the video, or how long after each start; video until then is lost"
+    ),
+    ("data-timeout SECONDS|off", "the pause after which video has to begin anew with a key frame"),
+    ("secondary-transport ADDRESS PORT", "offers new sessions a secondary transport, which nothing serves"),
+    ("secondary-transport off", "withdraws it"),
+    ("help", "lists the commands"),
+  ]
+}

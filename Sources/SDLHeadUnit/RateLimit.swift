@@ -1,0 +1,25 @@
+/// A limit for the number of events in a sliding window. Memory is one time stamp per allowed event.
+struct RateLimit: Sendable {
+  let limit: Int
+  let window: Duration
+  private var times: [Duration] = []
+  private var oldest = 0
+
+  init(limit: Int, window: Duration) {
+    self.limit = limit
+    self.window = window
+  }
+
+  /// Counts an event.
+  /// - Returns: true if there were more than `limit` within the window.
+  mutating func exceeds(at now: Duration) -> Bool {
+    guard times.count >= limit else {
+      times.append(now)
+      return false
+    }
+    let isExceeded = now - times[oldest] < window
+    times[oldest] = now
+    oldest = (oldest + 1) % limit
+    return isExceeded
+  }
+}

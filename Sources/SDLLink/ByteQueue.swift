@@ -1,0 +1,31 @@
+/// Bytes on their way to a socket, in order.
+struct ByteQueue {
+  /// Written bytes that are kept before the rest is moved to the front.
+  private static let maximumOffset = 64 << 10
+
+  private var bytes: [UInt8] = []
+  private var offset = 0
+
+  /// Bytes that wait to be written.
+  var count: Int { bytes.count - offset }
+
+  var isEmpty: Bool { count == 0 }
+
+  mutating func append(_ more: [UInt8]) {
+    if isEmpty {
+      bytes.removeAll(keepingCapacity: true)
+      offset = 0
+    } else if offset > Self.maximumOffset {
+      bytes.removeSubrange(..<offset)
+      offset = 0
+    }
+    bytes += more
+  }
+
+  /// Writes as much as one system call takes.
+  mutating func write(to socket: Socket) -> Socket.Transfer {
+    let transfer = bytes.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+    if case .bytes(let count) = transfer { offset += count }
+    return transfer
+  }
+}

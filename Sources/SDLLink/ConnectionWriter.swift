@@ -1,0 +1,190 @@
+import SDLApp
+
+/// The outgoing half of a connection, shared by the connection thread and by the threads that bring media: one lock over
+/// the socket, the control frames, and what each service has queued together with its right to send.
+///
+/// The thread that brings a frame writes it to the socket itself, under the lock: handing each frame to the connection
+/// thread cost two context switches, and 1.25 to 1.5 times the CPU under load. So the lock is held over one non-blocking
+/// sendmsg(2) at a time, but never while a payload is released or anything waits. A frame that the kernel takes whole
+/// needs the lock once.
+///
+/// No frame is forgotten. Whenever the lock is let go and bytes remain, either the thread that lets it go comes back for
+/// them; or it wakes the connection thread; or the kernel takes no more (`isBlocked`) or the transport has failed, and
+/// whoever found that out has woken the connection thread, which polls.
+///
+/// Another service with media of its own, such as audio, gets its own state next to `video`, and its place in the order of
+/// ``State/writeOnce(now:)``.
+final class ConnectionWriter: Sendable {
+  /// Why a thread has stopped writing.
+  enum Status: Equatable {
+    /// There is nothing left.
+    case idle
+    /// The kernel takes no more; the connection thread has to poll.
+    case blocked
+    /// It is time for other work; there is more to write.
+    case budgetSpent
+    /// The transport is lost; never ``Socket/Transfer/bytes(_:)``.
+    case failed(Socket.Transfer)
+  }
+
+  /// Bytes that a thread writes before it does something else.
+  private static let budget = 1 << 20
+
+  private let state: Monitor<State>
+  private let clock: TimeSource
+  /// Wakes the connection thread.
+  private let wakeUp: WakeUp
+
+  /// `videoCapacity` is in frames, at least 1; `maximumVideoByteCount` bounds the queue in bytes.
+  init(videoCapacity: Int, maximumVideoByteCount: Int = 8 << 20, clock: TimeSource, wakeUp: WakeUp) {
+    self.clock = clock
+    self.wakeUp = wakeUp
+    state = Monitor(State(video: VideoSendState(capacity: videoCapacity, maximumByteCount: maximumVideoByteCount)))
+  }
+
+  /// All bytes handed to the kernel, over all connections.
+  var sentByteCount: UInt64 { state.withLock { $0.sentByteCount } }
+}
+
+// MARK: Video, on any thread
+
+extension ConnectionWriter {
+  /// A view of the video's state.
+  func readVideo<Result>(_ body: (VideoSendState) -> Result) -> Result {
+    state.withLock { body($0.video) }
+  }
+
+  /// Changes what may be queued, and lets those who wait look at it.
+  func changeVideo(_ body: (inout VideoSendState) -> Void) {
+    state.withLock { body(&$0.video) }
+    state.broadcast()
+  }
+
+  /// Asks `attempt` now, and after each change of the video's state, until it gives a result; nil at `deadline` (of
+  /// ``MonotonicClock``; nil waits for ever).
+  func waitForVideo<Result>(until deadline: Duration?, for attempt: (VideoSendState) -> Result?) -> Result? {
+    state.wait(until: deadline) { attempt($0.video) }
+  }
+
+  /// Queues a payload and writes what the kernel takes. With `waits`, waits for room.
+  func submitVideo(_ payload: any VideoPayload, grantEpoch: UInt32, waits: Bool) -> SubmitResult {
+    // Asked for before the lock is taken: the payload may have to count.
+    let byteCount = payload.byteCount
+    func attempt(_ state: inout State) -> (SubmitResult, Step?) {
+      let result = state.video.accept(payload, byteCount: byteCount, grantEpoch: grantEpoch, now: clock.now)
+      return (result, result == .queued && state.isWritable ? state.writeOnce(now: clock) : nil)
+    }
+    let (result, step) =
+      waits
+      ? state.wait(until: nil) { state in
+        let outcome = attempt(&state)
+        return outcome.0 == .full ? nil : outcome
+      } ?? (.closed, nil)
+      : state.withLock { attempt(&$0) }
+    if let step, finish(step) != .idle { wakeUp.signal() }
+    return result
+  }
+
+  /// Takes the right to send away, discards what is queued and releases it before this returns.
+  func revokeVideoGrant() {
+    replaceVideoGrant(nil) { _ in }
+  }
+}
+
+// MARK: The connection thread
+
+extension ConnectionWriter {
+  /// Writes to `socket` from now on, as if nothing had been written before.
+  func open(_ socket: Socket) {
+    state.withLock { state in
+      state.socket = socket
+      state.control = ControlFrameBuffer()
+      state.unfinishedFrame = ByteQueue()
+      state.isBlocked = false
+      state.failure = nil
+      state.video.isDraining = false
+    }
+  }
+
+  /// Discards everything. Nothing is written any more, and no payload's memory read.
+  func close() {
+    let socket = state.withLock { $0.socket.take() }
+    revokeVideoGrant()
+    // Which may be the last reference, and close(2) is a call that nobody should have to wait for.
+    _ = consume socket
+  }
+
+  /// Queues whole control frames, which go before any frame of video that has not begun.
+  ///
+  /// - Throws: ``LinkError/peerNotReading(address:queuedByteCount:)``; `peer` is for its text.
+  func send(_ frames: [[UInt8]], peer: String) throws(LinkError) {
+    guard !frames.isEmpty else { return }
+    try state.withLock { state throws(LinkError) in
+      for frame in frames { try state.control.append(frame, peer: peer) }
+    }
+  }
+
+  /// From now on only video of `grant` begins, and not before `frames` are written: in one step, so that no video comes
+  /// between the loss of a grant and the end of the service.
+  ///
+  /// - Throws: As ``send(_:peer:)``; the grant is replaced all the same.
+  func setVideoGrant(_ grant: VideoGrant?, sending frames: [[UInt8]], peer: String) throws(LinkError) {
+    var failure: LinkError?
+    replaceVideoGrant(grant) { state in
+      do throws(LinkError) {
+        for frame in frames { try state.control.append(frame, peer: peer) }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private func replaceVideoGrant(_ grant: VideoGrant?, _ body: (inout State) -> Void) {
+    let remainder = state.withLock { state in
+      let isConnected = state.socket != nil && state.failure == nil
+      let remainder = state.video.setGrant(grant, finishesFrame: isConnected, now: clock.now)
+      // Less than a frame: while one is there, no other begins.
+      state.unfinishedFrame.append(remainder.unfinishedFrame)
+      body(&state)
+      return remainder
+    }
+    state.broadcast()
+    remainder.release()
+  }
+
+  /// Writes until something else has to be done.
+  func write() -> Status {
+    finish(state.withLock { $0.writeOnce(now: clock) })
+  }
+
+  /// After ``Status/blocked``: poll(2) says that the kernel takes more.
+  func becameWritable() {
+    state.withLock { $0.isBlocked = false }
+  }
+
+  /// Whether the last frame is complete and no control frame waits.
+  var isFlushed: Bool {
+    state.withLock { $0.control.isEmpty && $0.unfinishedFrame.isEmpty && !$0.video.isInsideFrame }
+  }
+}
+
+// MARK: Writing
+
+extension ConnectionWriter {
+  /// Releases what `step` has finished, and writes on.
+  private func finish(_ step: Step) -> Status {
+    var step = step
+    var budget = Self.budget
+    while true {
+      if let finished = step.finished {
+        state.broadcast()
+        finished.release()
+      }
+      if let status = step.status { return status }
+      budget -= step.byteCount
+      guard budget > 0 else { return .budgetSpent }
+      step = state.withLock { $0.writeOnce(now: clock) }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import SDLMessages
+import SDLWire
+
+/// Gets the messages of a connection, except for video, as lines for people.
+public protocol MessageTrace: Sendable {
+  /// Asked before anything is put into words.
+  var isEnabled: Bool { get }
+  /// Called on the connection's thread with no lock held.
+  func trace(_ line: String)
+}
+
+/// Puts both directions of a connection into words for a ``MessageTrace``.
+struct MessageTracer {
+  private let trace: any MessageTrace
+  /// In front of each line.
+  private let prefix: String
+  private let clock: TimeSource
+  private var received = ConversationText()
+  private var sent = ConversationText()
+
+  /// Nil without a trace.
+  init?(_ trace: (any MessageTrace)?, prefix: String = "", clock: TimeSource) {
+    guard let trace else { return nil }
+    self.trace = trace
+    self.prefix = prefix
+    self.clock = clock
+  }
+
+  mutating func noteReceived(_ item: FrameDecoder.Item) {
+    guard trace.isEnabled else { return }
+    switch item {
+    case .garbage(let reason, _): trace.trace("\(prefix)← bytes that are no frame (\(reason))")
+    case .frame(let frame):
+      if let line = received.line(for: frame, now: clock.now) { trace.trace("\(prefix)← \(line)") }
+    }
+  }
+
+  /// `frames` are whole ones.
+  mutating func noteSent(_ frames: [UInt8]) {
+    guard trace.isEnabled else { return }
+    frames.withUnsafeBytes { bytes in
+      var rest = bytes
+      var decoder = FrameDecoder()
+      while case .frame(let frame)? = decoder.next(from: &rest) {
+        if let line = sent.line(for: frame, now: clock.now) { trace.trace("\(prefix)→ \(line)") }
+      }
+    }
+  }
+}

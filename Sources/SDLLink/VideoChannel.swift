@@ -1,0 +1,78 @@
+/// Counters of a ``VideoChannel``, over all attempts to connect: accepted payloads = sent + discarded + queued.
+public struct VideoChannelStatistics: Equatable, Sendable {
+  public var sentMessages: UInt64 = 0
+  /// Payload bytes of those messages, without SDL headers.
+  public var sentByteCount: UInt64 = 0
+  /// Queued, but not sent: the grant went away or the connection ended.
+  public var discardedMessages: UInt64 = 0
+  /// From ``VideoChannel/submit(_:grantEpoch:blocking:)`` to the kernel, of the last message: it grows when the network is
+  /// too slow for the bitrate.
+  public var lastDwellTime: Duration = .zero
+  public var longestDwellTime: Duration = .zero
+  public var queuedFrames = 0
+  public var queuedByteCount = 0
+
+  /// Nothing has happened yet.
+  public init() {}
+}
+
+/// The way of video to the head unit, for any thread: a short queue that is written at once as long as the kernel takes
+/// what is in it.
+///
+/// It lives as long as its ``AppConnection`` and serves one stream after the other. A grant is the right to send, and only
+/// payloads made for the present one are taken; when it goes away, what is queued is discarded and released.
+public final class VideoChannel: Sendable {
+  private let writer: ConnectionWriter
+  private let threads: ObserverThreads
+
+  init(writer: ConnectionWriter, threads: ObserverThreads) {
+    self.writer = writer
+    self.threads = threads
+  }
+
+  /// Offers a payload, and writes it at once if that needs no waiting; then payloads are released on this thread.
+  ///
+  /// With `blocking`, waits while the queue is full; ``setFlushing(_:)`` ends that, as does the loss of the grant. It
+  /// does not wait in a callback of the connection's observer.
+  ///
+  /// - Parameters:
+  ///   - payload: The connection's from the result ``SubmitResult/queued`` on; with any other it stays the caller's.
+  ///   - grantEpoch: `VideoGrant.epoch` of the grant that the payload was made for.
+  ///   - blocking: Whether to wait for room.
+  public func submit(_ payload: any VideoPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
+    let result = writer.submitVideo(payload, grantEpoch: grantEpoch, waits: false)
+    guard result == .full, blocking, !threads.isCurrent else { return result }
+    return writer.submitVideo(payload, grantEpoch: grantEpoch, waits: true)
+  }
+
+  /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
+  public var isFull: Bool { writer.readVideo { $0.isFull } }
+
+  /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
+  public func setFlushing(_ isFlushing: Bool) {
+    writer.changeVideo { $0.isFlushing = isFlushing }
+  }
+
+  /// Waits until all queued bytes are with the kernel, though not in a callback of the connection's observer.
+  ///
+  /// - Returns: False after `timeout`, when payloads were discarded, and at once while flushing with a queue that is not
+  ///   empty.
+  public func waitUntilDrained(timeout: Duration) -> Bool {
+    let deadline = MonotonicClock.now + (threads.isCurrent ? .zero : timeout)
+    let discardedBefore = statistics.discardedMessages
+    return writer.waitForVideo(until: deadline) { video -> Bool? in
+      if video.statistics.discardedMessages != discardedBefore { return false }
+      if video.isEmpty { return true }
+      return video.isFlushing ? false : nil
+    } ?? false
+  }
+
+  /// A snapshot.
+  public var statistics: VideoChannelStatistics { writer.readVideo { $0.statistics } }
+
+  /// Ends what belongs to one stream: see ``AppConnection/resetVideo()``.
+  func reset() {
+    writer.revokeVideoGrant()
+    writer.changeVideo { $0.isFlushing = false }
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// README, CONTRIBUTING and the pages in `docs/`.
+@Suite struct DocumentationTests {
+  private static let pages: [String] = {
+    let docs = (try? FileManager.default.contentsOfDirectory(atPath: Installation.package.appending(path: "docs").path))
+    return ["README.md", "CONTRIBUTING.md", "pipelines/README.md"]
+      + (docs ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+  }()
+
+  private static func text(_ page: String) throws -> String {
+    try String(contentsOf: Installation.package.appending(path: page), encoding: .utf8)
+  }
+
+  /// Links to other files, with their anchors, as written in a page; those to other sites are left out.
+  private static func links(in page: String) throws -> [String] {
+    try text(page).matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) }.filter { !$0.contains("://") }
+  }
+
+  @Test func readmeIsShort() throws {
+    #expect(try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 161)
+  }
+
+  /// Every page is reached from the README, directly or through other pages.
+  @Test func everyPageIsReached() throws {
+    var reached: Set<String> = []
+    var open = ["README.md"]
+    while let page = open.popLast() {
+      guard reached.insert(page).inserted, Self.pages.contains(page) else { continue }
+      open += try Self.links(in: page).map { Self.target(of: $0, in: page).path }
+    }
+    for page in Self.pages { #expect(reached.contains(page), "no link leads to \(page)") }
+  }
+
+  @Test(arguments: pages)
+  func everyLinkLeadsSomewhere(_ page: String) throws {
+    for link in try Self.links(in: page) {
+      let (path, anchor) = Self.target(of: link, in: page)
+      let file = Installation.package.appending(path: path).path
+      #expect(FileManager.default.fileExists(atPath: file), "\(page) links to \(link)")
+      guard let anchor, FileManager.default.fileExists(atPath: file) else { continue }
+      let headings = try Self.text(path).matches(of: /(?m)^#+ (.+)$/).map { Self.anchor(String($0.1)) }
+      #expect(headings.contains(anchor), "\(page) links to \(link)")
+    }
+  }
+
+  /// The file that a link means, from the package's folder, and the anchor in it.
+  private static func target(of link: String, in page: String) -> (path: String, anchor: String?) {
+    let parts = link.split(separator: "#", omittingEmptySubsequences: false).map(String.init)
+    let anchor = parts.count > 1 ? parts[1] : nil
+    guard let path = parts.first, !path.isEmpty else { return (page, anchor) }
+    let folder = page.split(separator: "/").dropLast().map(String.init)
+    let steps = (folder + path.split(separator: "/").map(String.init)).reduce(into: [String]()) { steps, name in
+      if name == ".." { _ = steps.popLast() } else { steps.append(name) }
+    }
+    return (steps.joined(separator: "/"), anchor)
+  }
+
+  /// As GitHub makes it from a heading.
+  private static func anchor(_ heading: String) -> String {
+    String(
+      heading.lowercased().replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
+  }
+
+  /// Scripts and programs that a page names exist; the gallery names them from its own folder, and has its own test.
+  @Test(arguments: pages.filter { $0 != "pipelines/README.md" })
+  func everyExampleExists(_ page: String) throws {
+    for path in try Self.text(page).matches(of: /\b((?:pipelines|scripts|meson-wrap)\/[A-Za-z0-9\/._-]*[A-Za-z0-9\/])/)
+    {
+      #expect(
+        FileManager.default.fileExists(atPath: Installation.package.appending(path: String(path.1)).path),
+        "\(page) names \(path.1)")
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+/// Updates of the capability that come before the app subscribes to them.
+@Suite struct CapabilityUpdateTests {
+  private static func update(_ change: (inout VideoStreamingCapability) -> Void) -> VideoStreamingCapability {
+    var update = VideoStreamingCapability()
+    change(&update)
+    return update
+  }
+
+  private func updates(of app: TestApp) -> [SystemCapability] {
+    app.rpcs.filter { $0.function == .onSystemCapabilityUpdated }.map { SystemCapability(json: $0.parameters) }
+  }
+
+  private func ask(_ app: inout TestApp, subscribe: Bool?) {
+    app.request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: subscribe).json)
+  }
+
+  @Test func areSentWithTheSubscription() {
+    var app = TestApp.registered()
+    let size = Self.update { $0.preferredResolution = ImageResolution(640, 360) }
+    let rate = Self.update { $0.preferredFPS = 10 }
+    app.run { $0.updateCapability(size, now: $1) }
+    app.run { $0.updateCapability(rate, now: $1) }
+    #expect(app.answers == [] && app.events == [.capabilityUpdateDeferred, .capabilityUpdateDeferred])
+    // The response holds the configured capability, as with SDL Core.
+    ask(&app, subscribe: nil)
+    #expect(SystemCapability(json: app.rpcs[0].parameters).videoStreaming?.preferredFPS == 30)
+    #expect(updates(of: app) == [])
+    ask(&app, subscribe: true)
+    #expect(app.rpcs.map(\.type) == [.response, .response, .notification])
+    #expect(updates(of: app) == [SystemCapability(type: .videoStreaming, videoStreaming: size.updated(by: rate))])
+    // Only once.
+    app.forget()
+    ask(&app, subscribe: true)
+    #expect(updates(of: app) == [])
+  }
+
+  /// A size is accepted only after the app has received it.
+  @Test func countOnceTheyAreSent() {
+    let small = VideoServiceParameters(width: 640, height: 360)
+    var app = TestApp.active()
+    app.session.answerNextVideoStart(.regular)
+    app.run { $0.updateCapability(Self.update { $0.preferredResolution = ImageResolution(640, 360) }, now: $1) }
+    app.startVideo(small)
+    #expect(app.rejection?.rejectedParameters == ["height", "width"])
+    app.run { $0.activateApp(now: $1) }
+    ask(&app, subscribe: true)
+    app.forget()
+    app.startVideo(small)
+    #expect(app.controls == ["video startServiceACK"])
+  }
+
+  @Test func resizeIsSentWithTheSubscription() {
+    var app = TestApp.registered()
+    app.run { $0.resize(to: ImageResolution(400, 240), scale: 1.25, now: $1) }
+    #expect(updates(of: app) == [])
+    ask(&app, subscribe: true)
+    let expected = Self.update {
+      $0.preferredResolution = ImageResolution(400, 240)
+      $0.scale = 1.25
+    }
+    #expect(updates(of: app) == [SystemCapability(type: .videoStreaming, videoStreaming: expected)])
+  }
+
+  @Test func areForgottenWithTheRegistration() {
+    var app = TestApp.registered()
+    app.run { $0.updateCapability(Self.update { $0.preferredFPS = 10 }, now: $1) }
+    app.request(.unregisterAppInterface)
+    app.register()
+    ask(&app, subscribe: true)
+    #expect(updates(of: app) == [])
+  }
+}

@@ -1,0 +1,114 @@
+import SDLHeadUnit
+import TestSupport
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// What the connection thread does when its time has come, and not a moment earlier.
+  @Suite struct ClockTests {
+    private let clock = ManualClock()
+
+    /// A connection whose head unit has stopped reading, with video in the queue that the kernel does not take.
+    private func blockedPair() throws -> StreamingPair {
+      let pair = try StreamingPair(clock: clock)
+      pair.server.setReading(false, for: try #require(pair.headUnit.waitForConnection()))
+      let payload = TestPayload(noise(7_500_000))
+      #expect(pair.connection.video.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
+      #expect(eventually { pair.connection.isBlocked })
+      #expect(pair.connection.settle(pair.app))
+      return pair
+    }
+
+    private func stallCount(_ pair: StreamingPair) -> Int {
+      pair.app.events.count { if case .stalled = $0 { true } else { false } }
+    }
+
+    @Test func stalledPeerIsReportedAndGivenUp() throws {
+      let pair = try blockedPair()
+      clock.advance(by: StallWatch.noticeTime - .milliseconds(1))
+      #expect(pair.connection.settle(pair.app))
+      #expect(stallCount(pair) == 0)
+      clock.advance(by: .milliseconds(1))
+      #expect(pair.app.waitFor { if case .stalled(let time) = $0 { time } else { nil } } == StallWatch.noticeTime)
+      clock.advance(by: StallWatch.limit - StallWatch.noticeTime - .milliseconds(1))
+      #expect(pair.connection.settle(pair.app))
+      #expect(stallCount(pair) == 1 && pair.app.endedCount == 0)
+      clock.advance(by: .milliseconds(1))
+      guard case .link(.stalled(_, after: StallWatch.limit))?? = pair.app.waitForEnd() else {
+        Issue.record("\(pair.app.events)")
+        return
+      }
+      #expect(pair.connection.video.statistics.discardedMessages == 1)
+      pair.stop()
+    }
+
+    @Test func drainingIsBounded() throws {
+      let pair = try blockedPair()
+      pair.connection.setVideoRequest(nil)
+      #expect(pair.connection.settle(pair.app))
+      clock.advance(by: ConnectionLoop.drainTimeout - .milliseconds(1))
+      #expect(pair.connection.settle(pair.app))
+      #expect(pair.connection.video.statistics.queuedFrames == 1)
+      clock.advance(by: .milliseconds(1))
+      #expect(pair.app.waitForStop(number: 1))
+      #expect(eventually { pair.connection.video.statistics.queuedFrames == 0 })
+      pair.server.setReading(true, for: 1)
+      pair.stop()
+    }
+
+    @Test func stopIsBounded() throws {
+      let pair = try blockedPair()
+      pair.connection.stop(grace: .seconds(1))
+      clock.advance(by: .milliseconds(999))
+      #expect(pair.connection.settle(pair.app))
+      #expect(pair.app.endedCount == 0)
+      clock.advance(by: .milliseconds(1))
+      pair.connection.join()
+      #expect(pair.app.waitForEnd() == .some(nil))
+      pair.stop()
+    }
+
+    @Test func timerFiresWhenItsTimeHasCome() throws {
+      let pair = try StreamingPair(clock: clock)
+      let connection = pair.connection
+      connection.setTimer(at: clock.now + .milliseconds(30))
+      clock.advance(by: .milliseconds(29))
+      #expect(pair.app.timerCount == 0)
+      clock.advance(by: .milliseconds(1))
+      #expect(eventually { pair.app.timerCount == 1 })
+      // The earlier of two counts, whichever came first, and fires once for both.
+      connection.setTimer(at: clock.now + .seconds(1000))
+      connection.setTimer(at: clock.now + .milliseconds(5))
+      clock.advance(by: .milliseconds(5))
+      #expect(eventually { pair.app.timerCount == 2 })
+      connection.setTimer(at: clock.now + .milliseconds(20))
+      connection.setTimer(at: clock.now + .milliseconds(80))
+      clock.advance(by: .milliseconds(20))
+      #expect(eventually { pair.app.timerCount == 3 })
+      clock.advance(by: .seconds(2000))
+      #expect(connection.settle(pair.app))
+      #expect(pair.app.timerCount == 5, "the two that settle() sets")
+      pair.stop()
+    }
+
+    @Test func timerWaitsForAConnection() throws {
+      let pair = try ReconnectingPair(.init(first: .seconds(100), longest: .seconds(100)), clock: clock)
+      #expect(pair.app.waitForGrant() != nil)
+      pair.relay.cutNow()
+      #expect(pair.app.waitForLoss())
+      pair.connection.setTimer(at: clock.now)
+      clock.advance(by: .seconds(1))
+      #expect(pair.app.timerCount == 0)
+      clock.advance(by: .seconds(100))
+      #expect(eventually { pair.app.timerCount == 1 })
+      let events = pair.app.events
+      let timer = try #require(events.firstIndex { if case .timerFired = $0 { true } else { false } })
+      let connected = try #require(events.lastIndex { if case .connected = $0 { true } else { false } })
+      #expect(connected < timer && pair.app.losses.count == 1)
+      pair.stop()
+      #expect(pair.app.timerCount == 1)
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import Glibc
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// The rules of writing, without a connection thread: each test is that thread and the streaming thread in turn.
+  @Suite struct ConnectionWriterTests {
+    private let writer: ConnectionWriter
+    private let wakeUp = WakeUp()
+    private let peer: Socket
+    private let heartbeat = Frame.control(.heartbeat, service: .control, version: 5, sessionID: 9).bytes
+
+    init() throws {
+      let (ours, theirs) = try Socket.pair()
+      // So that little fills it.
+      ours.set(SOL_SOCKET, SO_SNDBUF, 16 << 10)
+      try wakeUp.open()
+      writer = ConnectionWriter(videoCapacity: 3, clock: .monotonic, wakeUp: wakeUp)
+      writer.open(ours)
+      peer = theirs
+    }
+
+    private func setGrant(_ epoch: UInt32?, sending frames: [[UInt8]] = []) throws {
+      try writer.setVideoGrant(epoch.map { makeGrant($0) }, sending: frames, peer: "test")
+    }
+
+    private func submit(_ size: Int, epoch: UInt32 = 1) -> TestPayload {
+      let payload = TestPayload(noise(size), cuts: [size / 3])
+      #expect(writer.submitVideo(payload, grantEpoch: epoch, waits: false) == .queued)
+      return payload
+    }
+
+    /// Whether the connection thread has been woken since the last call.
+    private func takeWakeUp() -> Bool {
+      var descriptor = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+      defer { wakeUp.clear() }
+      return poll(&descriptor, 1, 0) == 1
+    }
+
+    /// Reads and writes in turn until there is nothing left; returns what was read.
+    private func writeAll() -> [UInt8] {
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 50_000)
+      while writer.write() != .idle {
+        if case .bytes(let count) = buffer.withUnsafeMutableBytes({ peer.receive(into: $0) }) {
+          bytes += buffer[..<count]
+        }
+        writer.becameWritable()
+      }
+      writer.close()
+      return bytes + peer.readAll()
+    }
+
+    /// Begins a message that the socket does not take whole; returns how many frames of it have begun.
+    private func fillSocket() throws -> Int {
+      try setGrant(1)
+      _ = submit(100_000)
+      #expect(takeWakeUp())
+      let stream = Fragmentation(
+        service: .video, version: 5, sessionID: 9, messageID: VideoMessageIDs.first, payloadSize: 100_000,
+        maximumPayload: 1000
+      ).frames(of: noise(100_000))
+      let (begun, rest) = decode(Array(stream.prefix(Int(writer.sentByteCount))))
+      return begun.count + (rest > 0 ? 1 : 0)
+    }
+
+    @Test func submittingThreadWrites() throws {
+      try setGrant(1)
+      let payloads = (0..<3).map { _ in submit(2500) }
+      #expect(payloads.map(\.outcomes) == [[true], [true], [true]])
+      #expect(!takeWakeUp())
+      let count = writer.sentByteCount
+      let sent = writeAll()
+      #expect(count == UInt64(sent.count))
+      let ids = decode(sent).frames.map(\.header.messageID)
+      #expect(ids == [0, 1, 2].flatMap { Array(repeating: VideoMessageIDs.first + $0, count: 4) })
+    }
+
+    @Test func controlFramesWaitForTheEndOfAFrameOnly() throws {
+      let begun = try fillSocket()
+      _ = submit(10)
+      try writer.send([heartbeat, heartbeat], peer: "test")
+      let (frames, rest) = decode(writeAll())
+      let services = frames.map(\.header.service)
+      #expect(services[begun..<(begun + 2)] == [.control, .control])
+      #expect(services.filter { $0 == .video }.count == 1 + 100 + 1)
+      #expect(rest == 0)
+    }
+
+    @Test func onlyTheFrameBegunOutlivesItsGrant() throws {
+      try setGrant(1)
+      let first = submit(100_000)
+      let others = [submit(10), submit(10)]
+      let sent = Int(writer.sentByteCount)
+      let end = Frame.control(.endService, service: .video, version: 5, sessionID: 9).bytes
+      try setGrant(nil, sending: [end])
+      // Nobody has to wait for the peer to read.
+      #expect(([first] + others).map(\.outcomes) == [[false], [false], [false]])
+      let bytes = writeAll()
+      let (frames, rest) = decode(bytes)
+      #expect(rest == 0)
+      #expect(bytes.count - sent < 1012 + end.count)
+      #expect(frames.dropLast().allSatisfy { $0.header.service == .video })
+      #expect(frames.last?.header.controlFrame == .endService)
+      let stream = Fragmentation(
+        service: .video, version: 5, sessionID: 9, messageID: VideoMessageIDs.first, payloadSize: 100_000,
+        maximumPayload: 1000
+      ).frames(of: noise(100_000))
+      #expect(bytes.dropLast(end.count) == stream.prefix(bytes.count - end.count))
+      let statistics = writer.readVideo(\.statistics)
+      #expect(statistics.sentMessages == 0 && statistics.discardedMessages == 3 && statistics.queuedFrames == 0)
+    }
+
+    /// Wherever in a frame the kernel has stopped: in its header, between header and payload, in either memory block.
+    @Test func anyRestOfAFrameIsFinished() throws {
+      let writer = VideoWriter()
+      let bytes = noise(100)
+      let stream = Fragmentation(
+        service: .video, version: 5, sessionID: 9, messageID: 5, payloadSize: 100, maximumPayload: 1000
+      ).frames(of: bytes)
+      for written in 0...stream.count {
+        let hasBegun = writer.begin(TestPayload(bytes, cuts: [33]), grant: makeGrant(1), messageID: 5)
+        #expect(hasBegun)
+        writer.advance(by: written)
+        let (rest, isEndOfPayload) = writer.abandon()
+        let isBegun = written > 0 && written < stream.count
+        #expect(rest == (isBegun ? Array(stream[written...]) : []), "\(written)")
+        #expect(isEndOfPayload == isBegun)
+        #expect(!writer.hasMessage)
+      }
+    }
+
+    /// A payload whose last frame has been begun arrives whole.
+    @Test func lastFrameBegunCountsAsSent() throws {
+      try writer.setVideoGrant(makeGrant(1, maximumPayload: 120_000), sending: [], peer: "test")
+      let payloads = [submit(100_000), submit(10)]
+      try setGrant(nil)
+      #expect(payloads.map(\.outcomes) == [[true], [false]])
+      let statistics = writer.readVideo(\.statistics)
+      #expect(statistics.sentMessages == 1 && statistics.discardedMessages == 1)
+      let (frames, rest) = decode(writeAll())
+      #expect(frames.map(\.payload.count) == [100_000] && rest == 0)
+    }
+
+    /// Without a connection nothing of it arrives.
+    @Test func lostConnectionDiscardsTheLastFrameToo() throws {
+      try writer.setVideoGrant(makeGrant(1, maximumPayload: 120_000), sending: [], peer: "test")
+      let payload = submit(100_000)
+      writer.close()
+      #expect(payload.outcomes == [false])
+      #expect(writer.readVideo(\.statistics).sentMessages == 0)
+    }
+
+    @Test func nextGrantBeginsAfterTheUnfinishedFrame() throws {
+      _ = try fillSocket()
+      try setGrant(2)
+      let payload = submit(10, epoch: 2)
+      let (frames, rest) = decode(writeAll())
+      #expect(rest == 0 && payload.outcomes == [true])
+      #expect(frames.last?.header.frameType == .single && frames.last?.payload.count == 10)
+    }
+
+    @Test func fullSocketIsLeftAloneUntilPolled() throws {
+      _ = try fillSocket()
+      let sent = writer.sentByteCount
+      #expect(peer.readAll { $0.count == sent }.count == sent)
+      _ = submit(10)
+      #expect(!takeWakeUp(), "the connection thread knows already")
+      #expect(writer.write() == .blocked)
+      #expect(writer.sentByteCount == sent)
+      writer.becameWritable()
+      _ = submit(10)
+      #expect(writer.sentByteCount > sent)
+      #expect(takeWakeUp())
+    }
+
+    /// Would never return if the lock were held.
+    @Test func releaseMayCallBack() throws {
+      try setGrant(1)
+      let writer = writer
+      let payload = CallingPayload {
+        #expect(writer.readVideo(\.statistics).sentMessages == 1)
+        #expect(writer.submitVideo(TestPayload([1]), grantEpoch: 1, waits: false) == .queued)
+      }
+      #expect(writer.submitVideo(payload, grantEpoch: 1, waits: true) == .queued)
+      #expect(writer.readVideo(\.statistics).sentMessages == 2)
+    }
+
+    @Test func failureIsKeptForTheConnectionThread() throws {
+      try setGrant(1)
+      _ = shutdown(peer.descriptor, Int32(SHUT_RDWR))
+      let payload = submit(10)
+      #expect(takeWakeUp())
+      #expect(writer.write() == .failed(.failed(errno: EPIPE)))
+      #expect(payload.outcomes.isEmpty)
+      writer.close()
+      #expect(payload.outcomes == [false])
+      #expect(writer.write() == .idle)
+    }
+
+    @Test func controlFramesAreBounded() throws {
+      let frames = Array(repeating: [UInt8](repeating: 0, count: 1 << 20), count: 5)
+      #expect(throws: LinkError.peerNotReading(address: "test", queuedByteCount: 4 << 20)) {
+        try writer.send(frames, peer: "test")
+      }
+    }
+
+    @Test func emptyPayloadIsDiscarded() throws {
+      try setGrant(1)
+      let payload = TestPayload([], cuts: [0])
+      #expect(writer.submitVideo(payload, grantEpoch: 1, waits: false) == .queued)
+      #expect(payload.outcomes == [false])
+      #expect(writer.readVideo(\.statistics).discardedMessages == 1)
+      #expect(writeAll().isEmpty)
+    }
+  }
+}
+
+/// A payload of one byte that runs something when it is released.
+private final class CallingPayload: VideoPayload {
+  private let content = TestPayload([1])
+  private let onRelease: @Sendable () -> Void
+  let isKeyFrame = true
+  let byteCount = 1
+  let segmentCount = 1
+
+  init(onRelease: @escaping @Sendable () -> Void) {
+    self.onRelease = onRelease
+  }
+
+  func segment(at index: Int) -> UnsafeRawBufferPointer { content.segment(at: index) }
+  func release(wasSent: Bool) { onRelease() }
+}

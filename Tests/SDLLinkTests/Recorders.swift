@@ -1,0 +1,140 @@
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+/// Keeps the events of a connection.
+final class ConnectionRecorder: AppConnectionObserver {
+  private struct State: Sendable {
+    var events: [ConnectionEvent] = []
+    var endedCount = 0
+    var grants: [VideoGrant] = []
+    var stopCount = 0
+  }
+  private let state = Monitor(State())
+  private let callback: @Sendable (AppConnection, ConnectionEvent) -> Void
+
+  init(_ callback: @escaping @Sendable (AppConnection, ConnectionEvent) -> Void = { _, _ in }) {
+    self.callback = callback
+  }
+
+  func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
+    state.withLock { state in
+      state.events.append(event)
+      if case .ended = event { state.endedCount += 1 }
+      if case .session(.videoStarted(let grant)) = event { state.grants.append(grant) }
+      if case .session(.videoStopped) = event { state.stopCount += 1 }
+    }
+    state.broadcast()
+    callback(connection, event)
+  }
+
+  var events: [ConnectionEvent] { state.withLock { $0.events } }
+  var endedCount: Int { state.withLock { $0.endedCount } }
+
+  func waitFor<Result>(_ match: @escaping (ConnectionEvent) -> Result?) -> Result? {
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.events.lazy.compactMap(match).first }
+  }
+
+  /// The failure of the `ended` event; nil, after testTimeout, if there is no such event.
+  func waitForEnd() -> ConnectionFailure?? {
+    waitFor { if case .ended(let error) = $0 { .some(error) } else { nil } }
+  }
+
+  /// Of all grants, in order of arrival.
+  var epochs: [UInt32] { state.withLock { $0.grants.map(\.epoch) } }
+
+  /// The failures after which the connection was to be made again, and the pauses before that.
+  var losses: [(failure: ConnectionFailure, pause: Duration)] {
+    events.compactMap { if case .lost(let failure, let pause) = $0 { (failure, pause) } else { nil } }
+  }
+
+  var hasBeenLost: Bool { !losses.isEmpty }
+
+  var attemptCount: Int { count { if case .attempting = $0 { true } else { false } } }
+  var timerCount: Int { count { if case .timerFired = $0 { true } else { false } } }
+  var registrationCount: Int { count { if case .session(.registered) = $0 { true } else { false } } }
+
+  private func count(_ match: (ConnectionEvent) -> Bool) -> Int { events.count(where: match) }
+
+  /// Of the first grant after the first loss.
+  func waitForEpochAfterLoss() -> UInt32? {
+    state.wait(until: MonotonicClock.now + testTimeout) { state in
+      let afterLoss = state.events.drop { if case .lost = $0 { false } else { true } }
+      return afterLoss.lazy.compactMap { event -> UInt32? in
+        if case .session(.videoStarted(let grant)) = event { grant.epoch } else { nil }
+      }.first
+    }
+  }
+
+  func waitForLoss(number: Int = 1) -> Bool { eventually { self.losses.count >= number } }
+
+  var latestGrant: VideoGrant? { state.withLock { $0.grants.last } }
+
+  func waitForStop(number: Int) -> Bool {
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.stopCount >= number ? true : nil } ?? false
+  }
+
+  func waitForGrant(number: Int = 1) -> VideoGrant? {
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.grants.count >= number ? $0.grants[number - 1] : nil }
+  }
+}
+
+/// Keeps the events of a head unit.
+final class HeadUnitRecorder: HeadUnitServerObserver {
+  private struct State: Sendable {
+    var events: [HeadUnitServerEvent] = []
+    var videoMessages: [[UInt8]] = []
+    var protocolViolations: [Violation] = []
+  }
+  private let state = Monitor(State())
+  private let keepsVideo: Bool
+
+  init(keepsVideo: Bool = true) {
+    self.keepsVideo = keepsVideo
+  }
+
+  func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
+    state.withLock { state in
+      switch event {
+      case .session(_, .videoData(let bytes)): state.videoMessages.append(keepsVideo ? bytes : [])
+      // The tests' video is noise.
+      case .session(_, .violation(.stream)): break
+      case .session(_, .violation(let violation)): state.protocolViolations.append(violation)
+      default: state.events.append(event)
+      }
+    }
+    state.broadcast()
+  }
+
+  var videoMessages: [[UInt8]] { state.withLock { $0.videoMessages } }
+  var protocolViolations: [Violation] { state.withLock { $0.protocolViolations } }
+
+  func waitForMessages(_ count: Int) -> Bool {
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.videoMessages.count >= count ? true : nil } ?? false
+  }
+
+  func waitFor<Result>(_ match: @escaping (HeadUnitServerEvent) -> Result?) -> Result? {
+    state.wait(until: MonotonicClock.now + testTimeout) { $0.events.lazy.compactMap(match).first }
+  }
+
+  func hasReported(_ match: (HeadUnitServerEvent) -> Bool) -> Bool {
+    state.withLock { $0.events.contains(where: match) }
+  }
+
+  /// In order of arrival.
+  var connectionIDs: [UInt8] {
+    state.withLock { $0.events.compactMap { if case .connected(let id, _) = $0 { id } else { nil } } }
+  }
+
+  /// The statuses that were sent to one app, in order.
+  func statuses(of id: UInt8) -> [HMIStatus] {
+    state.withLock { state in
+      state.events.compactMap { if case .session(id, .hmiStatusSent(let status)) = $0 { status } else { nil } }
+    }
+  }
+
+  func waitForConnection() -> UInt8? { waitFor { if case .connected(let id, _) = $0 { id } else { nil } } }
+}

@@ -1,0 +1,177 @@
+import TestSupport
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// What the channel takes and what becomes of it, at a socket that the test opens when it likes.
+  @Suite struct VideoChannelTests {
+    private let clock = ManualClock()
+    private let writer: ConnectionWriter
+    private let channel: VideoChannel
+    private let socket: Socket
+    private let peer: Socket
+
+    init() throws {
+      writer = ConnectionWriter(
+        videoCapacity: 3, maximumVideoByteCount: 1000, clock: TimeSource(clock), wakeUp: WakeUp())
+      channel = VideoChannel(writer: writer, threads: ObserverThreads())
+      (socket, peer) = try Socket.pair()
+      try setGrant(7)
+    }
+
+    private func setGrant(_ epoch: UInt32?) throws {
+      try writer.setVideoGrant(epoch.map { makeGrant($0) }, sending: [], peer: "test")
+    }
+
+    private func submit(_ payload: TestPayload, epoch: UInt32 = 7, blocking: Bool = false) -> SubmitResult {
+      channel.submit(payload, grantEpoch: epoch, blocking: blocking)
+    }
+
+    private func payload(_ count: Int = 10) -> TestPayload { TestPayload(noise(count)) }
+
+    /// Waits in `submit` on another thread while `change` is made; returns what it got.
+    private func resultOfWaiting(during change: () throws -> Void) throws -> SubmitResult? {
+      let outcome = Monitor<SubmitResult?>(nil)
+      let thread = WorkerThread(name: "submitter")
+      try thread.start { [channel] in
+        let result = channel.submit(TestPayload(noise(10)), grantEpoch: 7, blocking: true)
+        outcome.withLock { $0 = result }
+      }
+      try change()
+      thread.join()
+      return outcome.withLock { $0 }
+    }
+
+    @Test func takesNothingWithoutGrant() throws {
+      try setGrant(nil)
+      #expect(submit(payload(), blocking: true) == .closed)
+    }
+
+    @Test func refusesOtherEpochs() {
+      #expect(submit(payload(), epoch: 6, blocking: true) == .stale)
+      #expect(submit(payload(), epoch: 8, blocking: true) == .stale)
+    }
+
+    @Test func isBounded() {
+      for _ in 0..<3 {
+        #expect(!channel.isFull)
+        #expect(submit(payload()) == .queued)
+      }
+      #expect(channel.isFull)
+      let last = payload()
+      #expect(submit(last) == .full)
+      #expect(last.outcomes.isEmpty)
+      #expect(channel.statistics.queuedFrames == 3 && channel.statistics.queuedByteCount == 30)
+    }
+
+    @Test func waitsForRoom() throws {
+      for _ in 0..<3 { #expect(submit(payload()) == .queued) }
+      let result = try resultOfWaiting {
+        writer.open(socket)
+        #expect(writer.write() == .idle)
+      }
+      #expect(result == .queued)
+      #expect(channel.statistics.sentMessages == 4)
+    }
+
+    @Test func flushingIsStickyAndEndsWaits() throws {
+      for _ in 0..<3 { #expect(submit(payload()) == .queued) }
+      #expect(try resultOfWaiting { channel.setFlushing(true) } == .flushing)
+      #expect(submit(payload(), blocking: true) == .flushing)
+      #expect(!channel.waitUntilDrained(timeout: testTimeout))
+      channel.setFlushing(false)
+      #expect(channel.statistics.queuedFrames == 3)
+      #expect(submit(payload()) == .full)
+    }
+
+    @Test(arguments: [nil, 8] as [UInt32?]) func changedGrantDiscardsAndEndsWaits(next: UInt32?) throws {
+      let payloads = (0..<3).map { _ in payload() }
+      for payload in payloads { #expect(submit(payload) == .queued) }
+      #expect(try resultOfWaiting { try setGrant(next) } == (next == nil ? .closed : .stale))
+      #expect(payloads.map(\.outcomes) == [[false], [false], [false]])
+      #expect(channel.statistics.discardedMessages == 3 && channel.statistics.queuedFrames == 0)
+    }
+
+    @Test func closeReleasesEverythingOnce() throws {
+      writer.open(socket)
+      // More than the kernel takes, so that it is being written when the connection is closed.
+      let payloads = [payload(2_000_000), payload(1)]
+      #expect(submit(payloads[0]) == .queued)
+      #expect(submit(payloads[1]) == .full, "the first one is above the limit in bytes")
+      writer.close()
+      writer.close()
+      #expect(payloads.map(\.outcomes) == [[false], []])
+      #expect(submit(payload(), blocking: true) == .closed)
+    }
+
+    @Test func drainedMeansSent() throws {
+      #expect(submit(payload()) == .queued)
+      #expect(!channel.waitUntilDrained(timeout: .zero))
+      let thread = WorkerThread(name: "writer")
+      try thread.start { [writer, socket] in
+        writer.open(socket)
+        _ = writer.write()
+      }
+      #expect(channel.waitUntilDrained(timeout: testTimeout))
+      thread.join()
+      #expect(channel.statistics.sentMessages == 1)
+    }
+
+    @Test func discardedIsNotDrained() throws {
+      #expect(submit(payload()) == .queued)
+      let isDrained = Monitor<Bool?>(nil)
+      let isWaiting = Monitor(false)
+      let waiter = WorkerThread(name: "waiter")
+      try waiter.start { [channel] in
+        isWaiting.withLock { $0 = true }
+        let result = channel.waitUntilDrained(timeout: testTimeout)
+        isDrained.withLock { $0 = result }
+      }
+      #expect(eventually { isWaiting.withLock { $0 } })
+      writer.close()
+      waiter.join()
+      // Closed before the wait has begun, there is nothing left to wait for.
+      #expect(isDrained.withLock { $0 } != nil)
+      #expect(channel.statistics.discardedMessages == 1)
+    }
+
+    @Test func drainingLetsNobodyIn() throws {
+      let queued = payload()
+      #expect(submit(queued) == .queued)
+      writer.changeVideo { $0.isDraining = true }
+      #expect(submit(payload(), blocking: true) == .closed)
+      writer.open(socket)
+      #expect(writer.write() == .idle)
+      #expect(queued.outcomes == [true])
+      writer.changeVideo { $0.isDraining = true }
+      #expect(submit(payload(), blocking: true) == .closed)
+      writer.changeVideo { $0.isDraining = false }
+      #expect(submit(payload()) == .queued)
+    }
+
+    @Test func dwellTimeIsFromSubmissionToKernel() throws {
+      #expect(submit(payload()) == .queued)
+      clock.advance(by: .milliseconds(70))
+      #expect(submit(payload()) == .queued)
+      clock.advance(by: .milliseconds(30))
+      writer.open(socket)
+      #expect(writer.write() == .idle)
+      #expect(channel.statistics.longestDwellTime == .milliseconds(100))
+      #expect(channel.statistics.lastDwellTime == .milliseconds(30))
+    }
+
+    @Test func resetDiscardsAndStartsAfresh() throws {
+      let payloads = [payload(), payload()]
+      for payload in payloads { #expect(submit(payload) == .queued) }
+      channel.setFlushing(true)
+      channel.reset()
+      #expect(payloads.map(\.outcomes) == [[false], [false]])
+      #expect(submit(payload(), blocking: true) == .closed)
+      try setGrant(8)
+      #expect(submit(payload(), blocking: true) == .stale)
+      #expect(submit(payload(), epoch: 8) == .queued)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Synchronization
+
+/// A clock that stands still until a test advances it.
+public final class ManualClock: Sendable {
+  private struct State {
+    // Not zero: time zero is easily taken for "never".
+    var now = Duration.seconds(1000)
+    var wakers: [@Sendable () -> Void] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// A clock with nobody to wake.
+  public init() {}
+
+  /// The time that it stands at.
+  public var now: Duration { state.withLock { $0.now } }
+
+  /// Moves the time forward, and wakes those who wait in a system call for a time of this clock.
+  public func advance(by time: Duration) {
+    let wakers = state.withLock { state in
+      state.now += time
+      return state.wakers
+    }
+    for wake in wakers { wake() }
+  }
+
+  /// Calls `wake` after each advance, on the thread that advances the clock.
+  public func onAdvance(_ wake: @escaping @Sendable () -> Void) {
+    state.withLock { $0.wakers.append(wake) }
+  }
+}
