@@ -21,7 +21,8 @@ enum RangesQuery {
   /// Asks upstream of `pad`, a sink pad. Returns why displays are rejected, by their index.
   static func ask(_ pad: UnsafeMutablePointer<GstPad>, _ displays: [VideoDisplay]) -> [Int: String] {
     // Otherwise the indices would not match.
-    guard (1...DisplayStructure.maximumEntryCount).contains(displays.count), displays.allSatisfy({ $0.streamSize != nil })
+    guard (1...DisplayStructure.maximumEntryCount).contains(displays.count),
+      displays.allSatisfy({ $0.streamSize != nil })
     else { return [:] }
     let asked = Structure(name)
     asked.set("displays", StructureArray(displays, DisplayStructure.structure))
