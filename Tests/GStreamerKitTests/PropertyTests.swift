@@ -73,6 +73,20 @@ import Testing
     #expect(TestElement.properties[0] == nil && TestElement.properties[99] == nil)
   }
 
+  /// GObject keeps pointers to the texts of a specification, also to those of what is inside an array.
+  @Test func textsOfElementsStay() throws {
+    #expect(isGStreamerReady)
+    let property = try #require(TestElement.properties.properties.last)
+    let array = try #require(property.makeParamSpec())
+    defer { g_param_spec_unref(array) }
+    let noise = (0..<200).map { count in [CChar](repeating: 0x7E, count: 16 + count % 48) }
+    let element = try #require(
+      UnsafeMutableRawPointer(array).assumingMemoryBound(to: GstParamSpecArray.self).pointee.element_spec)
+    let texts = [element.pointee.name, g_param_spec_get_nick(element), g_param_spec_get_blurb(element)]
+    #expect(texts.map { $0.map { String(cString: $0) } } == ["structure", "Structure", "One of them"])
+    #expect(noise.count == 200)
+  }
+
   @Test func changesAreFollowed() {
     let element = TestElement()
     element.set("on", "false")
