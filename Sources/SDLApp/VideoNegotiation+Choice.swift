@@ -69,7 +69,8 @@ extension VideoNegotiation {
     _ choice: VideoChoice, supported: [VideoDisplay], _ question: RangesQuestion, lostFrames: UInt64, now: Duration
   ) throws(VideoProblem) -> Bool {
     guard phase != .stopping else { return false }
-    if question.isOfHeadUnit { areDisplaysCurrent = true }
+    // What a head unit has said whose connection is lost is not what the next one takes.
+    if question.isOfHeadUnit, question.number > questionCountAtLoss { areDisplaysCurrent = true }
     // Another thread may have asked later and be done already.
     guard question.number > choiceNumber else { return false }
     choiceNumber = question.number
@@ -90,8 +91,11 @@ extension VideoNegotiation {
 
   /// Goes after the present choice; whether upstream has to be asked.
   private mutating func follow() -> Bool {
-    requestPlayingIfNeeded()
-    return shouldAskUpstream && !supportsNone
+    guard shouldAskUpstream, !supportsNone else {
+      requestPlayingIfNeeded()
+      return false
+    }
+    return true
   }
 
   private mutating func take(
@@ -160,10 +164,7 @@ extension VideoNegotiation {
 
   /// Waits a little with the next service: head units that change their layout often send several updates.
   private mutating func settle(now: Duration) {
-    guard settlesAt == nil else { return }
-    let time = now + Self.settlingTime
-    settlesAt = time
-    outputs.append(.setTimer(at: time))
+    settlesAt = settlesAt ?? now + Self.settlingTime
   }
 
   /// The service that was kept after a resize is over: what the head unit has said since counts from now on. Whether

@@ -44,7 +44,8 @@ extension VideoNegotiation {
   }
 
   private var areAnnouncedSizesRefused: Bool {
-    guard let choice, ladder.asksWithParameters else { return true }
+    guard let choice, !choice.supportsNone else { return false }
+    guard ladder.asksWithParameters else { return true }
     return !choice.acceptedDisplays.contains { $0.streamSize.map(ladder.allows) ?? false }
   }
 

@@ -45,7 +45,8 @@ extension VideoNegotiation {
 
   /// A pipeline that was asked to pause has to play again, if upstream must change before anything can start.
   mutating func requestPlayingIfNeeded() {
-    guard hasRequestedPause, !isSuspended, hmiStatus != nil, grant == nil, isRunning, request == nil, shouldAskUpstream
+    guard hasRequestedPause, !isSuspended, hmiStatus != nil, grant == nil, isRunning, nextRequest == nil,
+      shouldAskUpstream
     else { return }
     hasRequestedPause = false
     notify(.requestPlaying)

@@ -34,9 +34,9 @@ extension VideoNegotiation {
       // A stream that has run proves that the head unit's mind can change: the next one begins with the first choice.
       beginLadder(choice)
       if headUnitOverride == nil, settings.resizePolicy != .keep { upstream = .toBeAsked }
-      mustAsk = shouldAskUpstream && !supportsNone
+      mustAsk = shouldAskUpstream && !supportsNone && !isEnded
     }
-    if isResizing { requestPlayingIfNeeded() }
+    if isResizing, !mustAsk { requestPlayingIfNeeded() }
     return mustAsk
   }
 
@@ -118,6 +118,7 @@ extension VideoNegotiation {
     sessionState = .stopped
     wasLost = hasStreamed
     areDisplaysCurrent = false
+    questionCountAtLoss = questionCount
     return hasStreamed
   }
 

@@ -55,6 +55,7 @@ extension VideoNegotiation {
     upstream = changes ? .asked(expected: expected, outdatedFrames: isAccepted ? Self.outdatedFrames : 0) : .settled
     if !changes, isAccepted { resize.callOff() }
     mismatch?.upstreamChanges = changes
+    requestPlayingIfNeeded()
     return changes ? .changes : .stays
   }
 

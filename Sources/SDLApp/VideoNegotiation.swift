@@ -29,7 +29,7 @@ public struct VideoNegotiation: Sendable {
     case supportedDisplays([VideoDisplay])
     /// The application is to hear of this.
     case notify(StreamNotification)
-    /// Call ``timerFired()`` and ``takeOutputs(at:)`` at this time.
+    /// Call ``takeOutputs(at:)`` at this time; an earlier call asks for it again.
     case setTimer(at: Duration)
   }
 
@@ -120,6 +120,8 @@ public struct VideoNegotiation: Sendable {
   /// How often upstream's ranges were asked, and which of those times the present choice is from.
   var questionCount: UInt64 = 0
   var choiceNumber: UInt64 = 0
+  /// The same count when the connection was lost last.
+  var questionCountAtLoss: UInt64 = 0
   /// What the application heard last of why no display is supported.
   var reportedRejection: String?
 
@@ -186,6 +188,8 @@ public struct VideoNegotiation: Sendable {
       requested = request
       outputs.insert(.request(request), at: 0)
     }
+    // Each time, because a timer that is shared may have fired early for somebody else.
+    if let settlesAt { outputs.append(.setTimer(at: settlesAt)) }
     defer { outputs = [] }
     return outputs
   }
@@ -236,12 +240,26 @@ extension VideoNegotiation {
 
   /// The stream to request of the head unit.
   var request: VideoStartRequest? {
+    let next = nextRequest
+    // What goes on as it is need not wait.
+    return settlesAt == nil || heldSize != nil || next == requested ? next : nil
+  }
+
+  /// What to request once the head unit has stopped resizing.
+  var nextRequest: VideoStartRequest? {
     guard playback != .prerolling, !isEnded, areDisplaysCurrent, let input, phase != .stopping else { return nil }
-    if let size = heldSize { return ladder.request(for: size) }
-    guard settlesAt == nil else { return nil }
-    if let size = upstream.expectedSize { return ladder.request(for: size) }
+    if let size = heldSize ?? upstream.expectedSize { return ladder.request(for: size) }
+    if mustAskBeforeStopping(input.size) { return requested }
     guard !prefersAnotherSize, upstream.outdatedFrames == 0, accepts(input.size) == true else { return nil }
     return ladder.request(for: input.size)
+  }
+
+  /// Whether the service goes on until upstream has been asked: it need not be interrupted if upstream can't leave the size
+  /// of the input, which the head unit still takes, or changes to the one that its acknowledgement has named.
+  private func mustAskBeforeStopping(_ inputSize: VideoSize) -> Bool {
+    guard case .toBeAsked = upstream, let requested else { return false }
+    if let size = headUnitOverride?.streamSize { return size != inputSize && grant?.size == size }
+    return prefersAnotherSize && ladder.request(for: inputSize) == requested
   }
 
   /// The service of an app that is not in the foreground is kept whatever the head unit resizes; it has to begin anew only
