@@ -42,7 +42,8 @@ extension VideoProblem: CustomStringConvertible {
     case .resizeForbidden(let size, let offered):
       return "The head unit resizes the picture from \(size) to \(offered), which resize-policy=error forbids."
     case .sizeMismatch(let mismatch):
-      return "\(mismatch): \(mismatch.isRaw ? Self.scaleAdvice : "encode the stream in a size that the head unit takes")."
+      let advice = mismatch.isRaw ? Self.scaleAdvice : "encode the stream in a size that the head unit takes"
+      return "\(mismatch): \(advice)."
     case .startRefused(let failure, _, .retry(let time)):
       return
         "\(failure.sentence) Trying again in \(time.components.seconds) s, or when the driver opens the app."

@@ -31,7 +31,8 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
       let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
       reporter.log(GST_LEVEL_WARNING, "script, line \(step.line) without effect, \(reason): \(step.text)")
     case .stepsDropped:
-      reporter.log(GST_LEVEL_WARNING, "steps of the script are dropped, because \(HeadUnitScriptRun.maximumWaitingCount) are waiting already")
+      let limit = HeadUnitScriptRun.maximumWaitingCount
+      reporter.log(GST_LEVEL_WARNING, "steps of the script are dropped, because \(limit) are waiting already")
     case .ended:
       state.withLock { $0.hasServerEnded = true }
       state.broadcast()

@@ -14,4 +14,3 @@ extension HMILevel: ObjectEnumeration {
     }
   }
 }
-

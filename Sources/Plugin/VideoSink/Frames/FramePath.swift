@@ -51,11 +51,11 @@ final class FramePath {
   /// Start of the service that the last frame was for.
   private(set) var epoch: UInt32 = 0
   /// Start of the service that a frame was queued for last.
-  private var queuedEpoch: UInt32 = 0
+  var queuedEpoch: UInt32 = 0
   /// When the last frame was queued.
   var lastSent: Duration = .zero
   /// For a head unit that wants RTP.
-  private var rtp = RTPStream()
+  var rtp = RTPStream()
   /// The decoder can do nothing with a frame that depends on others.
   var needsKeyFrame = true
   /// The service has been resumed, and no frame been sent since: the next one must stand alone.
@@ -201,7 +201,7 @@ final class FramePath {
   }
 
   /// False when the picture can't be read.
-  private func encode(
+  func encode(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets,
     into payload: FramePayload, forcesKeyFrame: Bool
   ) throws(EncoderError) -> Bool {
@@ -228,113 +228,5 @@ final class FramePath {
   private var frameClock: UInt64 {
     let time = sink.runningTime(frameTime.presentation)
     return time == .max ? UInt64(clamping: self.time.now.nanoseconds) : time
-  }
-}
-
-extension FramePath {
-  /// A wait in the queue that is shorter belongs to the ordinary pace of things.
-  private static let noticeableWait = Duration.milliseconds(10)
-
-  /// Queues a finished access unit; its payload is the connection's from now on.
-  private func submit(_ payload: FramePayload, _ grant: VideoGrant) -> Outcome {
-    guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
-    while true {
-      let began = time.now
-      let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive)
-      let now = time.now
-      if now - began >= Self.noticeableWait { delay.extend(by: now - began, sink.baseSink) }
-      switch result {
-      case .queued:
-        lastSent = now
-        self.rtp = rtp
-        return .queued(isFirstOfService: noteQueued(grant))
-      case .full: return abandon(payload, .queueFull)
-      case .closed, .stale: return abandon(payload, .notStreaming)
-      case .flushing:
-        // Access is kept: nothing may overtake what has been encoded.
-        let result = gst_base_sink_wait_preroll(sink.baseSink)
-        guard result == GST_FLOW_OK else { return abandon(payload, .discarded, result) }
-      }
-    }
-  }
-
-  /// A frame is in the queue; whether it is the first one of its service.
-  func noteQueued(_ grant: VideoGrant) -> Bool {
-    defer { queuedEpoch = grant.epoch }
-    return queuedEpoch != grant.epoch
-  }
-
-  /// A frame that others depend on is lost, so the next one must stand alone.
-  private func abandon(
-    _ payload: FramePayload, _ reason: FrameDropReason, _ result: GstFlowReturn = GST_FLOW_OK
-  ) -> Outcome {
-    sink.payloads.giveBack(payload)
-    needsKeyFrame = true
-    return .dropped(reason, result)
-  }
-
-  /// Queues a payload that does not come from upstream, if there is room.
-  func submitNow(_ payload: FramePayload, _ grant: VideoGrant) -> Bool {
-    guard let rtp = packetize(payload, for: grant, at: nil),
-      connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued
-    else {
-      sink.payloads.giveBack(payload)
-      return false
-    }
-    self.rtp = rtp
-    return true
-  }
-
-  /// Queues the last picture again, if there is one and room for it.
-  func sendLastPicture(_ permission: VideoNegotiation.Permission) -> Bool {
-    guard !connection.video.isFull else { return false }
-    begin(permission.grant)
-    let payload = sink.payloads.take(for: sink, kind: .repeated)
-    guard fillWithLastPicture(payload, permission) else {
-      sink.payloads.giveBack(payload)
-      return false
-    }
-    guard submitNow(payload, permission.grant) else {
-      // A raw picture that was encoded and not sent is missing in the chain.
-      if isRaw { needsKeyFrame = true }
-      return false
-    }
-    return true
-  }
-
-  private func fillWithLastPicture(_ payload: FramePayload, _ permission: VideoNegotiation.Permission) -> Bool {
-    switch format {
-    case .none: return false
-    case .raw(let info):
-      let time = UInt64(gst_element_get_current_running_time(sink.gstElement))
-      guard let picture = lastPicture.picture(at: time) else { return false }
-      do {
-        return try encode(picture, info, permission.targets, into: payload, forcesKeyFrame: needsKeyFrame)
-      } catch {
-        sink.log(GST_LEVEL_WARNING, "the last picture could not be encoded again: \(error)")
-        encoder.close()
-        return false
-      }
-    case .h264:
-      // Without its key frame the stream can't be taken up, and after a break of any kind that is what has to come.
-      return !needsKeyFrame && passthrough.fillWithRepeat(payload)
-    }
-  }
-
-  /// Puts an access unit into the form that the head unit expects. The stream that goes on from it, to be kept when it is
-  /// queued; nil when there is nothing to send.
-  private func packetize(
-    _ payload: FramePayload, for grant: VideoGrant, at time: @autoclosure () -> Duration?
-  ) -> RTPStream? {
-    guard grant.transport == .rtp else { return rtp }
-    var stream = rtp
-    return stream.packetize(payload, for: grant, at: time(), now: self.time.now) ? stream : nil
-  }
-
-  /// When the frame at hand is shown; nil when it does not say.
-  private var frameRunningTime: Duration? {
-    guard frameTime.presentation != .max else { return nil }
-    let time = sink.runningTime(frameTime.presentation)
-    return time == .max ? nil : .nanoseconds(Int64(clamping: time))
   }
 }

@@ -20,8 +20,8 @@ struct InputCaps {
       guard gst_video_info_from_caps(&info, caps) != 0 else { return nil }
       format = .raw(info)
     }
-    frameRate = ["framerate", "max-framerate"].lazy.compactMap { structure.fraction($0).flatMap(Fraction.init(terms:)) }
-      .first
+    let rates = ["framerate", "max-framerate"].compactMap { structure.fraction($0).flatMap(Fraction.init(terms:)) }
+    frameRate = rates.first
     if let width = structure.integer("width"), let height = structure.integer("height") {
       size = VideoSize(Int(width), Int(height))
     } else {
