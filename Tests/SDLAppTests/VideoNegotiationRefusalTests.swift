@@ -35,7 +35,6 @@ import Testing
     var starts: [String]
   }
 
-  /// N1 and the others are the cases of architects of SDL head units: refusals by parameter.
   static let rows = [
     Row(testDescription: "N1", refusals: [transport], starts: ["RTP 800×380", "RAW 800×380"]),
     Row(testDescription: "N2", refusals: [height], starts: ["RTP 800×380", "RTP 480×320"]),
