@@ -12,7 +12,7 @@ head_unit := $(build)/sdl-head-unit
 # The tests have a build folder of their own, so that they can be built beside the plugin.
 tests_scratch := $(build)/tests
 tests := $(tests_scratch)/debug/gst-smartdevicelinkPackageTests.xctest
-# A third of the compiler's time went into reading each module once for every few of its files and once more for its interface,
+# A quarter of the compiler's time went into reading each module once for every few of its files and once more for its interface,
 # debug information, and an index of the system's modules. (SwiftPM needs the index of the tests.)
 tests_flags := -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 \
   -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules

@@ -77,7 +77,7 @@ let package = Package(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
       exclude: ["exports.map"], linkerSettings: pluginLink),
 
-    // Optimised in debug builds too: it judges pictures pixel by pixel.
+    // Optimised in debug builds too, since it compares pictures pixel by pixel.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict + [.unsafeFlags(["-O"])]),
     .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: strict),
     .testTarget(name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLMessages"], swiftSettings: strict),

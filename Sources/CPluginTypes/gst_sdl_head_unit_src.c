@@ -17,6 +17,12 @@ gst_sdl_head_unit_src_parent_query (GstBaseSrc * src, GstQuery * query)
   return GST_BASE_SRC_CLASS (gst_sdl_head_unit_src_parent_class)->query (src, query);
 }
 
+GstStateChangeReturn
+gst_sdl_head_unit_src_parent_change_state (GstElement * element, GstStateChange transition)
+{
+  return GST_ELEMENT_CLASS (gst_sdl_head_unit_src_parent_class)->change_state (element, transition);
+}
+
 /* The caps come with the first picture, when its size is known. */
 static gboolean
 gst_sdl_head_unit_src_negotiate (GstBaseSrc * src)
@@ -49,6 +55,7 @@ gst_sdl_head_unit_src_class_init (GstSdlHeadUnitSrcClass * klass)
       "Is a car's head unit for apps that speak SmartDeviceLink, and shows the video that they send",
       "The gst-smartdevicelink authors <gst-smartdevicelink@example.org>");
 
+  element_class->change_state = gst_sdl_head_unit_src_change_state;
   src_class->negotiate = gst_sdl_head_unit_src_negotiate;
   src_class->start = gst_sdl_head_unit_src_start;
   src_class->stop = gst_sdl_head_unit_src_stop;

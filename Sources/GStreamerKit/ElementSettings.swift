@@ -6,8 +6,8 @@ public protocol PropertySettings: Sendable {
   init()
 }
 
-/// The settings of an element, that is what the user asked for, under a lock; and what was refused of that before there
-/// was a bus to say so on.
+/// The settings of an element, that is what the user asked for, under a lock; and the reasons of values that were refused
+/// before there was a bus to post them on.
 ///
 ///     let settings = ElementSettings(VideoSinkSettings())
 ///     let timeout = settings.withLock { $0.connectTimeout }
@@ -36,12 +36,12 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
   /// A copy of the values.
   public var current: Values { state.withLock { $0.values } }
 
-  /// Values that were refused while nobody could be told, in the order of the properties.
+  /// The reasons of values that were refused before there was a bus, in the order of the properties.
   public var refusals: [ElementError] {
     state.withLock { $0.refusals.sorted { $0.key < $1.key }.map(\.value) }
   }
 
-  /// Values that were refused while nobody could be told, in the order of the properties; they are forgotten.
+  /// The same; they are removed.
   public func takeRefusals() -> [ElementError] {
     state.withLock { state in
       defer { state.refusals = [:] }

@@ -50,7 +50,7 @@ extension Property {
   /// A text that means something else.
   ///
   /// - Parameters:
-  ///   - parse: makes a value of what is written, or says why that is none; NULL is written as nil.
+  ///   - parse: makes a value of the text, which is nil for NULL, or throws the reason why it is invalid.
   ///   - text: the value as it is read; nil is NULL.
   public static func text<Value: Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
@@ -159,7 +159,7 @@ extension Property {
   /// Rows of whole numbers, empty by default; see ``IntegerRows``.
   ///
   /// - Parameters:
-  ///   - parse: makes a value of what is written, which is nil if that is not made of rows of integers.
+  ///   - parse: makes a value of the rows, which are nil if the written value is not made of rows of integers.
   ///   - rows: the value as it is read.
   public static func integerRows<Value: Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,

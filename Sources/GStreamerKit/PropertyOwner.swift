@@ -11,14 +11,14 @@ public protocol PropertyOwner: AnyObject, Sendable {
   var settings: ElementSettings<Settings> { get }
   /// Whether properties that are mutable in READY are fixed now.
   var isRunning: Bool { get }
-  /// Checks what several properties say together, and single values that no type rules out.
+  /// Checks combinations of values, and single values that their types can't rule out.
   ///
   /// - Throws: why the change that led to these settings is refused.
   static func check(_ settings: Settings) throws(InvalidPropertyValue)
   /// Whether values that are refused in NULL and READY are kept for the start even if there is a bus, because the element
   /// does not start with them.
   static var keepsRefusalsUntilStart: Bool { get }
-  /// Tells the application that the property was not changed, now or when the element starts. Called without locks.
+  /// Reports to the application that the property was not changed, now or when the element starts. Called without locks.
   func refuse(_ property: PropertyName, id: UInt32, _ reason: String)
 }
 
@@ -27,7 +27,7 @@ extension PropertyOwner {
 
   public static var keepsRefusalsUntilStart: Bool { false }
 
-  /// GObject's `set_property`: takes the value or refuses it, and then says why.
+  /// GObject's `set_property`: takes the value, or refuses it and reports the reason.
   public func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
     guard let property = Self.properties[id], let write = property.write else { return }
     if property.access == .mutableReady, isRunning {

@@ -83,11 +83,6 @@ public struct Structure: ~Copyable {
     gst_structure_take_value(pointer, field, &value)
   }
 
-  /// Removes a field.
-  public borrowing func remove(_ field: String) {
-    gst_structure_remove_field(pointer, field)
-  }
-
   borrowing func set(_ field: String, _ type: GType, _ fill: (inout GValue) -> Void) {
     var value = GValue()
     g_value_init(&value, type)

@@ -19,7 +19,7 @@ enum CapabilityQuery {
   private static let name = "application/x-sdl-video-capabilities"
   private static let field = "capabilities"
 
-  /// Asks what is downstream of `pad`, a source pad.
+  /// Asks downstream of `pad`, a source pad. Call without locks.
   static func ask(_ pad: UnsafeMutablePointer<GstPad>) -> VideoRangeFilter.HeadUnit {
     guard let query = Query(custom: Structure(name)), query.askPeer(of: pad), let answer = query.structure else {
       return .absent
@@ -27,7 +27,7 @@ enum CapabilityQuery {
     return DisplayStructure.displays(answer, field).map { .displays($0) } ?? .unknown
   }
 
-  /// Answers if that is what `query` asks; false if it asks for something else. `displays` is nil while they are unknown.
+  /// Answers the query; false if `query` is another one. `displays` is nil while they are unknown.
   static func answer(_ query: UnsafeMutablePointer<GstQuery>, _ displays: @autoclosure () -> [VideoDisplay]?) -> Bool {
     guard query.isCustom(name) else { return false }
     guard let displays = displays(), let structure = gst_query_writable_structure(query) else { return true }

@@ -4,10 +4,10 @@ import SDLApp
 /// Displays as the structures of custom queries: `application/x-sdl-video-capability`, see ``CapabilityQuery``.
 enum DisplayStructure {
   private static let name = "application/x-sdl-video-capability"
-  /// The most entries that are read of an array.
-  static let mostEntries = 256
+  /// Further entries of an array are not read.
+  static let maximumEntryCount = 256
 
-  /// Nil for a display of which no picture could be sent.
+  /// The structure of a display; nil if it has no size that can be encoded.
   static func structure(_ display: VideoDisplay) -> Structure? {
     guard let size = display.streamSize else { return nil }
     let entry = Structure(name)
@@ -24,9 +24,10 @@ enum DisplayStructure {
 
   /// The displays in the array `field`, without those that can't be read; nil if there is no such array.
   static func displays(_ structure: StructureView, _ field: String) -> [VideoDisplay]? {
-    structure.structures(field, limit: mostEntries).map { $0.compactMap(display) }
+    structure.structures(field, limit: maximumEntryCount).map { $0.compactMap(display) }
   }
 
+  /// The display in a structure; nil if it has no size that can be encoded.
   static func display(_ structure: StructureView) -> VideoDisplay? {
     guard let width = structure.integer("display-width"), let height = structure.integer("display-height") else {
       return nil

@@ -15,8 +15,3 @@ extension HMILevel: ObjectEnumeration {
   }
 }
 
-extension HMILevel {
-  static var enumeration: GType { objectType.type }
-  var enumValue: Int32 { row.number }
-  init?(enumValue: Int32) { self.init(number: enumValue) }
-}

@@ -9,19 +9,20 @@ import SDLApp
 /// not support, with
 ///
 /// - `index`: place in `displays`, from 0 (gint);
-/// - `reason`: the first failing test with both numbers, for people (gchararray);
+/// - `reason`: the first condition that is not met, with both numbers, as text (gchararray);
 ///
-/// and passes the query on, since there may be others. The filter that is nearest to the sink gives the reason.
+/// and forwards the query, since there may be other filters. The reason is that of the filter nearest to the sink.
 ///
 /// When a filter's bounds change, it sends a custom event of the same name downstream, out of band, without fields.
 enum RangesQuery {
   private static let name = "application/x-sdl-video-ranges"
   private static let rejectionName = "application/x-sdl-video-rejection"
 
-  /// Asks what is upstream of `pad`, a sink pad: why displays are rejected, by their index.
+  /// Asks upstream of `pad`, a sink pad. Returns why displays are rejected, by their index.
   static func ask(_ pad: UnsafeMutablePointer<GstPad>, _ displays: [VideoDisplay]) -> [Int: String] {
-    // Otherwise places would not match.
-    guard (1...DisplayStructure.mostEntries).contains(displays.count), displays.allSatisfy({ $0.streamSize != nil })
+    // Otherwise the indices would not match.
+    guard (1...DisplayStructure.maximumEntryCount).contains(displays.count),
+      displays.allSatisfy({ $0.streamSize != nil })
     else { return [:] }
     let asked = Structure(name)
     asked.set("displays", StructureArray(displays, DisplayStructure.structure))
@@ -31,18 +32,18 @@ enum RangesQuery {
 
   private static func reasons(_ structure: StructureView) -> [Int: String] {
     var reasons: [Int: String] = [:]
-    for rejection in structure.structures("rejections", limit: DisplayStructure.mostEntries) ?? [] {
+    for rejection in structure.structures("rejections", limit: DisplayStructure.maximumEntryCount) ?? [] {
       guard let index = rejection.integer("index").map(Int.init), reasons[index] == nil else { continue }
       reasons[index] = rejection.string("reason") ?? "not supported"
     }
     return reasons
   }
 
-  /// Adds what `ranges` reject, if that is what `query` asks; false if it asks for something else.
+  /// Adds the displays that `ranges` reject to the answer; false if `query` is another one.
   static func answer(_ query: UnsafeMutablePointer<GstQuery>, _ ranges: @autoclosure () -> VideoRanges) -> Bool {
     guard query.isCustom(name), let structure = gst_query_writable_structure(query) else { return false }
     let view = StructureView(structure)
-    guard let entries = view.structures("displays", limit: DisplayStructure.mostEntries) else { return true }
+    guard let entries = view.structures("displays", limit: DisplayStructure.maximumEntryCount) else { return true }
     let ranges = ranges()
     var reasons = reasons(view)
     for (index, entry) in entries.enumerated() where reasons[index] == nil {
@@ -61,7 +62,7 @@ enum RangesQuery {
     return true
   }
 
-  /// The event of a filter whose bounds have changed.
+  /// The event of a filter whose ranges have changed.
   static func changeEvent() -> Event? { Event(custom: GST_EVENT_CUSTOM_DOWNSTREAM_OOB, Structure(name)) }
 
   static func isChange(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {

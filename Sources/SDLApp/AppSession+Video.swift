@@ -95,6 +95,13 @@ extension AppSession {
     }
   }
 
+  /// The display that the stream is made for.
+  struct DisplayInUse: Equatable {
+    /// The size of the pictures that are streamed or requested.
+    var pictures: VideoSize
+    var display: VideoDisplay
+  }
+
   /// The display of the service if there is one, else of what the app asks for.
   var displayInUse: DisplayInUse? {
     let sizes: [VideoSize?] =

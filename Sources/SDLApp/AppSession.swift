@@ -114,13 +114,6 @@ public struct AppSession: Sendable {
     case unavailable
   }
 
-  /// The display that the stream is made for.
-  struct DisplayInUse: Equatable {
-    /// The size of the pictures that are streamed or requested.
-    var pictures: VideoSize
-    var display: VideoDisplay
-  }
-
   let configuration: Configuration
   var now: Duration = .zero
   var phase = Phase.idle

@@ -75,6 +75,7 @@ extension VideoNegotiation {
 
   /// The first frame of a service is in the queue, which may complete a resize; whether it has.
   public mutating func firstFrameQueued(of grant: VideoGrant, lostFrames: UInt64, now: Duration) -> Bool {
+    hasServiceRun = true
     guard let completed = resize.sentFirst(of: grant.size, now: now, lostFrames: lostFrames) else { return false }
     // The application hears of it behind the start of the stream.
     if announcement == .started {

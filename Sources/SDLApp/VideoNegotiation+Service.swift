@@ -2,6 +2,7 @@
 extension VideoNegotiation {
   public mutating func serviceStarted(_ grant: VideoGrant, now: Duration) {
     service = .granted(grant, at: now, isSuspended: false)
+    hasServiceRun = false
     if grant.isSizeOverridden { override(with: grant.size) }
     announceStart()
   }
@@ -22,7 +23,6 @@ extension VideoNegotiation {
 
   /// - Returns: whether upstream has to be asked for other pictures now.
   public mutating func serviceStopped(_ reason: VideoStopReason, lostFrames: UInt64, now: Duration) -> Bool {
-    let hasRun = grant != nil
     service = .none
     // The request was taken back only until upstream has changed.
     let isResizing = playback != .prerolling && isRunning
@@ -30,7 +30,7 @@ extension VideoNegotiation {
     guard phase != .stopping else { return false }
     let changesLater = laterChoice != nil
     var mustAsk = takeLaterChoice(lostFrames: lostFrames, now: now)
-    if !changesLater, hasRun, ladder.hasRefusals, let choice {
+    if !changesLater, hasServiceRun, ladder.hasRefusals, let choice {
       // A stream that has run proves that the head unit's mind can change: the next one begins with the first choice.
       beginLadder(choice)
       if headUnitOverride == nil, settings.resizePolicy != .keep { upstream = .toBeAsked }

@@ -138,6 +138,8 @@ public struct VideoNegotiation: Sendable {
   /// What was refused so far does not count any more.
   var isLadderOutdated = false
   var service = Service.none
+  /// A frame has been sent in the service that is there, or was last.
+  var hasServiceRun = false
   /// How far the session has come with the service.
   var sessionState = VideoStreamState.stopped
   var resize = VideoResize()

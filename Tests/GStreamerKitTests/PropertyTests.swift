@@ -73,6 +73,20 @@ import Testing
     #expect(TestElement.properties[0] == nil && TestElement.properties[99] == nil)
   }
 
+  /// GObject keeps pointers to the texts of a specification, also to those of what is inside an array.
+  @Test func textsOfElementsStay() throws {
+    #expect(isGStreamerReady)
+    let property = try #require(TestElement.properties.properties.last)
+    let array = try #require(property.makeParamSpec())
+    defer { g_param_spec_unref(array) }
+    let noise = (0..<200).map { count in [CChar](repeating: 0x7E, count: 16 + count % 48) }
+    let element = try #require(
+      UnsafeMutableRawPointer(array).assumingMemoryBound(to: GstParamSpecArray.self).pointee.element_spec)
+    let texts = [element.pointee.name, g_param_spec_get_nick(element), g_param_spec_get_blurb(element)]
+    #expect(texts.map { $0.map { String(cString: $0) } } == ["structure", "Structure", "One of them"])
+    #expect(noise.count == 200)
+  }
+
   @Test func changesAreFollowed() {
     let element = TestElement()
     element.set("on", "false")
@@ -81,7 +95,7 @@ import Testing
   }
 }
 
-/// Values that are not taken, and who hears of it.
+/// Values that are refused, and where the reason is reported.
 @Suite struct RefusalTests {
   private func warnings(_ bus: UnsafeMutablePointer<GstBus>) -> [String] {
     var texts: [String] = []
@@ -112,7 +126,7 @@ import Testing
     #expect(warnings(bus) == ["The property \(name) was not changed: \(reason)"])
   }
 
-  @Test func toldAtOnceWithABus() throws {
+  @Test func reportedAtOnceWithABus() throws {
     let element = TestElement()
     let bus = try #require(gst_bus_new())
     defer { gst_object_unref(bus) }
@@ -120,6 +134,25 @@ import Testing
     element.set("scale", "0.5")
     #expect(warnings(bus) == ["The property scale was not changed: 0.5 is below 1"])
     #expect(element.settings.takeRefusals().isEmpty)
+  }
+
+  /// An element that does not start with a refused value keeps it until then.
+  @Test func keptForTheStart() throws {
+    #expect(isGStreamerReady)
+    let element = try #require(gst_bin_new(nil))
+    gst_object_ref_sink(element)
+    defer { gst_object_unref(element) }
+    let bus = try #require(gst_bus_new())
+    defer { gst_object_unref(bus) }
+    gst_element_set_bus(element, bus)
+    let picky = PickyElement(element)
+    var value = GValue()
+    g_value_init(&value, cgst_type_int())
+    defer { g_value_unset(&value) }
+    g_value_set_int(&value, 13)
+    picky.setProperty(1, &value)
+    #expect(warnings(bus) == [])
+    #expect(picky.settings.takeRefusals().map(\.text) == ["The property number was not changed: 13 is too many"])
   }
 
   @Test func aGoodValueReplacesARefusedOne() {
@@ -144,5 +177,25 @@ import Testing
     gst_element_set_state(element.gstElement, GST_STATE_READY)
     element.set("timeout", "9")
     #expect(element.get("timeout") == "9")
+  }
+}
+
+private final class PickyElement: GStreamerElement, PropertyOwner {
+  struct Settings: PropertySettings {
+    var number: Int32 = 0
+  }
+
+  static let log = LogCategory("gstreamerkitpicky", "Tests of GStreamerKit")
+  static let keepsRefusalsUntilStart = true
+  static let properties: PropertyList<PickyElement> = [
+    .integer("number", \.number, 0...100, "Number", "At most 12", .mutableReady)
+  ]
+  nonisolated(unsafe) let gstElement: UnsafeMutablePointer<GstElement>
+  let settings = ElementSettings(Settings())
+
+  init(_ element: UnsafeMutablePointer<GstElement>) { gstElement = element }
+
+  static func check(_ settings: Settings) throws(InvalidPropertyValue) {
+    guard settings.number <= 12 else { throw InvalidPropertyValue("\(settings.number) is too many") }
   }
 }

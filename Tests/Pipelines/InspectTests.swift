@@ -35,7 +35,7 @@ import Testing
     let folder = try TemporaryFolder()
     let registry = folder.path("new-registry.bin")
     let result = try Program.run(
-      "gst-inspect-1.0", "--exists", "sdlvideosink", in: folder, environment: ["GST_REGISTRY": registry])
+      "gst-inspect-1.0", "sdlvideosink", in: folder, environment: ["GST_REGISTRY": registry])
     #expect(result.status == 0 && result.errors == "", "\(result)")
     #expect(FileManager.default.fileExists(atPath: registry))
   }

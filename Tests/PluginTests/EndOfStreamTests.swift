@@ -48,7 +48,7 @@ import Testing
     harness.pushPictures(3)
     harness.source.end()
     try harness.pipeline.waitForEnd()
-    #expect(try harness.statistics["frames-dropped-suspended"] == 3)
+    #expect(try harness.statistics["frames-dropped-not-streaming"] == 3)
     #expect(harness.headUnit.record.starts.isEmpty)
   }
 

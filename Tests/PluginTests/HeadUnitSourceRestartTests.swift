@@ -21,12 +21,13 @@ import Testing
     let steps: [() throws -> Void] = [
       { try app.register(name: "Old") },
       { try app.wait(for: .full) },
-      { _ = try app.requestVideo(VideoServiceParameters(width: 640, height: 480)) },
-      { app.video([0, 0, 0, 1, 0x67]) },
       { try app.startVideo(VideoServiceParameters(width: 320, height: 240, videoProtocol: "RAW", videoCodec: "H265")) },
       { app.endVideo() },
       { try app.startVideo(.rtp320x240) },
       { app.endVideo() },
+      // A refusal, and data without a service, cost the app its HMI level.
+      { _ = try app.requestVideo(VideoServiceParameters(videoProtocol: "WEBM", videoCodec: "VP8")) },
+      { app.video([0, 0, 0, 1, 0x67]) },
       { app.close() },
     ]
     for step in steps {
@@ -109,7 +110,8 @@ import Testing
     for _ in 0..<5 {
       let isGone = Monitor(false)
       let port = try RawPeer.unusedPort()
-      let owner = try OwningApplication("sdlheadunitsrc name=src port=\(port) screen-size=320x240 ! fakesink", message) {
+      let owner = try OwningApplication("sdlheadunitsrc name=src port=\(port) screen-size=320x240 ! fakesink", message)
+      {
         isGone.withLock { $0 = true }
       }
       try owner.play()

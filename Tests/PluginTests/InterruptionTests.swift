@@ -52,7 +52,7 @@ import Testing
     case .null: break
     case .ready:
       pipeline.expectReturn("READY is not reached") { gst_element_set_state($0, GST_STATE_READY) }
-      #expect(try pipeline.sink["connection-state"] == "idle")
+      #expect(try pipeline.sink["stream-state"] == "stopped")
     case .flush:
       pipeline.expectReturn("the flush does not end") { pipeline in
         let isDone = gst_element_seek_simple(pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0)

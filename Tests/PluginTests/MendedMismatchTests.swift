@@ -47,7 +47,7 @@ import Testing
     harness.source.end()
     try harness.pipeline.waitForEnd()
     #expect(harness.pipeline.drain().allSatisfy { $0.error == nil })
-    #expect(try harness.statistics["frames-dropped-suspended"] >= 3)
+    #expect(try harness.statistics["frames-dropped-not-streaming"] >= 3)
     #expect(try harness.statistics.areFramesConserved)
   }
 

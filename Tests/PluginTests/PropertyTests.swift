@@ -125,18 +125,4 @@ import Testing
     #expect(error.text.contains("option-string"), "\(error)")
     #expect(error.text.contains(options.prefix { $0 != "=" }), "\(error)")
   }
-
-  /// GObject keeps pointers to the texts of a specification, also to those of what is inside an array.
-  @Test func textsOfElementsStay() throws {
-    #expect(GStreamer.isReady)
-    let specification = PropertySpecification("rows", "Rows", "Some of them", .structures, .readOnly)
-    let array = try #require(specification.makeParamSpec())
-    defer { g_param_spec_unref(array) }
-    let noise = (0..<200).map { count in [CChar](repeating: 0x7E, count: 16 + count % 48) }
-    let element = try #require(
-      UnsafeMutableRawPointer(array).assumingMemoryBound(to: GstParamSpecArray.self).pointee.element_spec)
-    let texts = [element.pointee.name, g_param_spec_get_nick(element), g_param_spec_get_blurb(element)]
-    #expect(texts.map { $0.map { String(cString: $0) } } == ["structure", "Structure", "One of them"])
-    #expect(noise.count == 200)
-  }
 }

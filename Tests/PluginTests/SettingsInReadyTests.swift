@@ -16,7 +16,7 @@ import X264Encoder
     #expect(error.isResource(GST_RESOURCE_ERROR_SETTINGS) || error.isLibrary(GST_LIBRARY_ERROR_SETTINGS), "\(error)")
     #expect(error.text.contains(name), "\(error)")
     #expect(pipeline.drain().count { $0.error != nil } == 1)
-    #expect(try pipeline.sink["connection-state"] == "idle")
+    #expect(try pipeline.sink["connection-state"] != "failed")
   }
 
   @Test func bitrateGoesAsFarAsTheEncoder() throws {

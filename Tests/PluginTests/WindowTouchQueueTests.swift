@@ -8,7 +8,8 @@ import Testing
 @Suite struct WindowTouchQueueTests {
   private static let picture = ImageResolution(320, 240)
 
-  private func receive(_ queue: inout WindowTouchQueue, _ input: WindowInput, app: UInt8 = 1, at time: Int = 0) -> Bool? {
+  private func receive(_ queue: inout WindowTouchQueue, _ input: WindowInput, app: UInt8 = 1, at time: Int = 0) -> Bool?
+  {
     queue.receive(input, for: app, picture: Self.picture, now: .milliseconds(time))
   }
 

@@ -29,12 +29,15 @@ GType gst_sdl_head_unit_src_get_type (void);
 gboolean gst_sdl_head_unit_src_parent_event (GstBaseSrc * src, GstEvent * event);
 gboolean gst_sdl_head_unit_src_parent_query (GstBaseSrc * src, GstQuery * query);
 
+GstStateChangeReturn gst_sdl_head_unit_src_parent_change_state (GstElement * element, GstStateChange transition);
+
 /* Written in Swift. */
 void gst_sdl_head_unit_src_install_properties (GObjectClass * object_class);
 gpointer gst_sdl_head_unit_src_impl_new (GstSdlHeadUnitSrc * self);
 void gst_sdl_head_unit_src_impl_free (gpointer impl);
 void gst_sdl_head_unit_src_set_property (GObject * object, guint id, const GValue * value, GParamSpec * spec);
 void gst_sdl_head_unit_src_get_property (GObject * object, guint id, GValue * value, GParamSpec * spec);
+GstStateChangeReturn gst_sdl_head_unit_src_change_state (GstElement * element, GstStateChange transition);
 gboolean gst_sdl_head_unit_src_start (GstBaseSrc * src);
 gboolean gst_sdl_head_unit_src_stop (GstBaseSrc * src);
 gboolean gst_sdl_head_unit_src_unlock (GstBaseSrc * src);

@@ -174,6 +174,7 @@ final class AppRun: Sendable {
       return (state.status, state.isInProgress)
     }
     if isInProgress { host.postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
+    if last.lockScreen.status != .off { host.postLockScreen(LockScreen()) }
     if wasConnected { host.postDisconnected(reason: "closed by the app", retryAfter: nil) }
     host.notify(.connectionState)
     if last.hmi != nil { host.notify(.hmiLevel) }

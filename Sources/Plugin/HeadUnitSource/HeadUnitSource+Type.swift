@@ -51,6 +51,13 @@ public func gst_sdl_head_unit_src_get_property(
 }
 
 @c @implementation
+public func gst_sdl_head_unit_src_change_state(
+  _ element: UnsafeMutablePointer<GstElement>, _ transition: GstStateChange
+) -> GstStateChangeReturn {
+  source(element)._withUnsafeGuaranteedRef { $0.changeState(transition) }
+}
+
+@c @implementation
 public func gst_sdl_head_unit_src_start(_ baseSource: UnsafeMutablePointer<GstBaseSrc>) -> gboolean {
   source(baseSource)._withUnsafeGuaranteedRef { $0.start() } ? 1 : 0
 }

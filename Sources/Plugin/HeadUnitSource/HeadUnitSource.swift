@@ -18,8 +18,16 @@ final class HeadUnitSource: GStreamerElement {
   private struct Current: Sendable {
     /// Nil while the element does not run.
     var run: HeadUnitSourceRun?
+    /// What applications have not been told yet.
+    var announcements: [Announcement] = []
     /// What was counted in the runs that are over.
     var history = HeadUnitSourceHistory()
+  }
+
+  private enum Announcement {
+    /// The run listens on this address.
+    case listening(HeadUnitSourceRun, address: String)
+    case stopped(hadApps: Bool)
   }
 
   // Unowned: the instance frees this object in finalize, after its run has ended.
@@ -73,7 +81,7 @@ extension HeadUnitSource {
     }
     do {
       let address = try run.begin(settings, script: script)
-      announce(address)
+      current.withLock { $0.announcements.append(.listening(run, address: address)) }
       return true
     } catch {
       endRun()
@@ -84,9 +92,27 @@ extension HeadUnitSource {
   /// PAUSED to READY.
   func stop() {
     guard let hadApps = endRun() else { return }
-    notify(.currentPort)
-    // A handler of that notification may have started the next run, which has its own apps.
-    if hadApps, run == nil { notify(.apps) }
+    current.withLock { $0.announcements.append(.stopped(hadApps: hadApps)) }
+  }
+
+  /// Any change of the state, in which ``start()`` and ``stop()`` are called as the pad is activated and deactivated. What
+  /// they have to say comes after that: a handler that changed the state meanwhile would wait for the pad for ever.
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
+    let result = gst_sdl_head_unit_src_parent_change_state(gstElement, transition)
+    let announcements = current.withLock { current in
+      defer { current.announcements = [] }
+      return current.announcements
+    }
+    for announcement in announcements {
+      switch announcement {
+      case .listening(let run, let address): announce(run, address)
+      case .stopped(let hadApps):
+        notify(.currentPort)
+        // A handler of that notification may have started the next run, which has its own apps.
+        if hadApps, run == nil { notify(.apps) }
+      }
+    }
+    return result
   }
 
   /// Ends the run, if there is one, and keeps what it counted. Returns whether it had apps; nil if there is no run.
@@ -103,11 +129,10 @@ extension HeadUnitSource {
     return hadApps
   }
 
-  private func announce(_ address: String) {
-    let run = self.run
+  private func announce(_ run: HeadUnitSourceRun, _ address: String) {
     notify(.currentPort)
     // A handler of that notification may have ended the run.
-    guard let run, run === self.run else { return }
+    guard run === self.run else { return }
     // Twice, because gst-launch shows the details only.
     let text = "Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)"
     log(GST_LEVEL_INFO, text)

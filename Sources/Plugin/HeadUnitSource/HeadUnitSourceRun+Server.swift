@@ -30,10 +30,8 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
     case .leftOut(let step, let id):
       let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
       reporter.log(GST_LEVEL_WARNING, "script, line \(step.line) without effect, \(reason): \(step.text)")
-    case .congested(let congestion):
-      reporter.log(
-        GST_LEVEL_WARNING,
-        "the script wants too much at once: \(congestion.waiting) steps wait, \(congestion.dropped) are dropped")
+    case .stepsDropped:
+      reporter.log(GST_LEVEL_WARNING, "steps of the script are dropped, because \(HeadUnitScriptRun.maximumWaitingCount) are waiting already")
     case .ended:
       state.withLock { $0.hasServerEnded = true }
       state.broadcast()
@@ -65,7 +63,8 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
       noteGap(from: id)
     case .videoStartRequested(let parameters): reporter.log(GST_LEVEL_DEBUG, "app \(id) asks for \(parameters)")
     case .touchSent: state.withLock { $0.totals.touches &+= 1 }
-    case .appHMIStatus, .appCapability, .hapticRectangles: reporter.log(GST_LEVEL_DEBUG, "app \(id): \(event)")
+    case .appHMIStatus, .appCapability, .hapticRectangles, .capabilityUpdateDeferred:
+      reporter.log(GST_LEVEL_DEBUG, "app \(id): \(event)")
     }
   }
 }

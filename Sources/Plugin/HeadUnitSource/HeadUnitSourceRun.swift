@@ -60,9 +60,10 @@ final class HeadUnitSourceRun: Sendable {
   func begin(_ settings: HeadUnitSourceSettings, script: HeadUnitScript) throws(LinkError) -> String {
     let server = try HeadUnitServer(
       configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
-      admission: Self.admission, script: script, messageTrace: element.withReference { ProtocolLog($0.gstElement) }, clock: clock,
+      admission: Self.admission, script: script, messageTrace: element.withReference { ProtocolLog($0.gstElement) },
+      clock: clock,
       observer: self)
-    server.setCondition(.opening(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
+    server.setCondition(.activationStatus(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
     state.withLock { $0.server = server }
     do {
       try server.start()
@@ -156,7 +157,7 @@ extension HeadUnitSourceRun {
 
   func statusChanged(to settings: HeadUnitSourceSettings) {
     let status = settings.status
-    server?.setCondition(.opening(status.level ?? HMILevel.none, status.videoStreamingState))
+    server?.setCondition(.activationStatus(status.level ?? HMILevel.none, status.videoStreamingState))
     server?.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
   }
 

@@ -17,7 +17,7 @@ struct WindowTouchQueue: Sendable {
     var picture: ImageResolution
   }
 
-  private var fingers = WindowFingers()
+  private var fingers = TouchTracker()
   /// Size of the picture that was touched last.
   private var picture: ImageResolution?
   private var waiting: [Touch] = []

@@ -3,7 +3,7 @@ import SDLApp
 
 /// The properties of the children `landscape` and `portrait`. In each of them 0 is no bound.
 ///
-/// The types allow any number, so that one that could never be meant gets an answer in words.
+/// The types allow any number, so that an invalid one is refused with a reason instead of being clamped by GObject.
 extension RangeChild: PropertyOwner {
   static let properties: PropertyList<RangeChild> = [
     .boolean("enabled", \.isEnabled, "Enabled", "Whether the app supports this orientation at all", .mutablePlaying) {

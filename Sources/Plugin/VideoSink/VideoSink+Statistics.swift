@@ -7,8 +7,7 @@ extension VideoSink {
   /// The property `sdl-stats`; valid in every state.
   func statistics() -> Structure {
     let late = countLateFrames()
-    let (counters, link) = countersAndLink
-    let now = time.now
+    let (counters, link, now) = countersAndLink
     let structure = Structure("application/x-sdl-stats")
     structure.set("frames-in", counters.framesIn + late)
     structure.set("frames-sent", counters.framesSent)

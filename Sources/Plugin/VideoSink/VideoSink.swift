@@ -156,8 +156,12 @@ extension VideoSink {
     }
   }
 
-  /// Counters and connection at one moment, lest the bytes of a connection that ends be missed or counted twice.
-  var countersAndLink: (VideoSinkCounters, LinkStatistics?) {
-    runs.withLock { runs in (counters.withLock { $0 }, runs.app?.connection.statistics) }
+  /// Counters, connection and time at one moment, lest the bytes of a connection that ends be missed or counted twice, or
+  /// a time that has just ended seem to have lasted longer.
+  var countersAndLink: (counters: VideoSinkCounters, link: LinkStatistics?, now: Duration) {
+    runs.withLock { runs in
+      let (counters, now) = counters.withLock { ($0, time.now) }
+      return (counters, runs.app?.connection.statistics, now)
+    }
   }
 }

@@ -35,7 +35,8 @@ enum Installation {
     let file = package.appending(path: "build/registry-for-tests.bin")
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["gst-inspect-1.0", "--exists", "sdlvideosink"]
+    process.arguments = ["gst-inspect-1.0", "sdlvideosink"]
+    process.standardOutput = FileHandle.nullDevice
     process.environment = environment.merging([
       "GST_PLUGIN_PATH": pluginFolder.path, "GST_REGISTRY": file.path,
     ]) { $1 }

@@ -71,6 +71,12 @@ final class Pipeline {
     }
   }
 
+  /// Goes to NULL, with the messages of that still on the bus.
+  func stopKeepingMessages() throws {
+    element.set("auto-flush-bus", "false")
+    stop()
+  }
+
   /// Does something with the pipeline that must return in time. A deadlock fails the test instead of stopping all of
   /// them.
   func expectReturn(

@@ -66,7 +66,8 @@ final class RestartingApplication: @unchecked Sendable {
       }, Unmanaged.passRetained(self).toOpaque(),
       { if let data = $0 { Unmanaged<RestartingApplication>.fromOpaque(data).release() } })
     gst_object_unref(bus)
-    let handler: @convention(c) (gpointer?, UnsafeMutablePointer<GParamSpec>?, gpointer?) -> Void = { _, property, data in
+    let handler: @convention(c) (gpointer?, UnsafeMutablePointer<GParamSpec>?, gpointer?) -> Void = {
+      _, property, data in
       guard let property else { return }
       RestartingApplication.from(data)?.handle(notificationOf: String(cString: property.pointee.name))
     }
