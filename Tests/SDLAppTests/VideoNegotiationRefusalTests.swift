@@ -163,6 +163,22 @@ import Testing
     #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .raw))
   }
 
+  /// A service that ends before its first frame is no success.
+  @Test func serviceWithoutAFrameIsNoSuccess() {
+    let driver = NegotiationDriver.playing([])
+    driver.announce([Self.wide], over: [.rtp, .raw])
+    driver.refusals = [Self.transport]
+    driver.input(Self.wide)
+    driver.runSession()
+    #expect(driver.starts == ["RTP 800×380", "RAW 800×380"])
+    driver.stop(.headUnit)
+    #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .raw))
+    driver.runSession()
+    #expect(driver.frame() == "sent")
+    driver.stop(.headUnit)
+    #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .rtp))
+  }
+
   @Test func aNewListOfSizesForgetsRefusals() {
     let driver = NegotiationDriver.playing([])
     driver.announce([Self.wide, Self.small], over: [.rtp, .raw])
