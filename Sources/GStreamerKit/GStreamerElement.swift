@@ -21,6 +21,15 @@ extension GStreamerElement {
   /// Whether messages can reach anybody.
   public var hasBus: Bool { ObjectReference(owning: gst_element_get_bus(gstElement)) != nil }
 
+  /// Whether messages reach an application: the outermost bin has a bus. playbin takes its sinks to READY before they belong to
+  /// the pipeline, and what they post then is lost.
+  public var hasListener: Bool {
+    var outermost = ObjectReference<GstObject>(retaining: gstElement.cast())
+    while let parent = ObjectReference(owning: gst_object_get_parent(outermost.pointer)) { outermost = parent }
+    let element: UnsafeMutablePointer<GstElement> = outermost.pointer.cast()
+    return ObjectReference(owning: gst_element_get_bus(element)) != nil
+  }
+
   /// Logs in the element's category; the message is built only if somebody listens.
   @inline(__always)
   public func log(

@@ -31,7 +31,7 @@ import Testing
       }
     }
 
-    var rounds: Int { self == .live ? 1000 : 60 }
+    var rounds: Int { self == .live ? 100 : 40 }
   }
 
   /// - Parameter isStrict: whether a start in any size but the last is refused, which costs the app its place on the screen.
@@ -72,7 +72,7 @@ import Testing
     let harness = try harness(.live, isStrict: true)
     try harness.start()
     var size = Self.sizes[0]
-    for _ in 0..<100 {
+    for _ in 0..<60 {
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
         size = Self.sizes.filter { $0 != size }.randomElement(using: &generator) ?? size
         harness.resize(size)

@@ -93,6 +93,8 @@ extension AppRun {
       counters.connectTime = connectTime
     }
     enter(.ready, host)
+    let isHeard = host.hasListener
+    state.withLock { $0.isRegistrationUnheard = !isHeard }
     endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)", host)
     guard !isOver else { return }
     host.postConnected(headUnit, uri: settings.uri, peer: peer)

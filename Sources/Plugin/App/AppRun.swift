@@ -40,6 +40,8 @@ final class AppRun: Sendable {
     var isConnected = false
     /// Video has been sent since the app was made.
     var hasStreamed = false
+    /// The registration was announced while nobody could hear of it.
+    var isRegistrationUnheard = false
     var attemptBegan: Duration
     var isFailing = false
     /// Ended by the element: nothing reaches it any more.
@@ -179,6 +181,18 @@ final class AppRun: Sendable {
     host.notify(.connectionState)
     if last.hmi != nil { host.notify(.hmiLevel) }
     if last.headUnit != nil { host.notify(.headUnit) }
+  }
+
+  /// The element belongs to a pipeline by now: announces a registration that nobody has heard of.
+  func repeatUnheardRegistration(_ host: any AppHost) {
+    let (isUnheard, status) = state.withLock { state in
+      defer { state.isRegistrationUnheard = false }
+      return (state.isRegistrationUnheard, state.status)
+    }
+    guard isUnheard, let headUnit = status.headUnit else { return }
+    host.postProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
+    host.postConnected(headUnit, uri: settings.uri, peer: status.peer)
+    if let hmi = status.hmi { host.postHMIStatus(hmi) }
   }
 
   /// Posts the end of a progress that is under way; at most one end for each START.

@@ -135,6 +135,7 @@ extension VideoSink {
     guard let app else { return }
     let stream = StreamRun(sink: self, app: app, settings: settings.current)
     runs.withLock { $0.stream = stream }
+    app.repeatUnheardRegistration(self)
     stream.begin()
   }
 
