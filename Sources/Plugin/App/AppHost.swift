@@ -4,7 +4,7 @@ import SDLLink
 
 /// The element on whose behalf an app is registered.
 protocol AppHost: GStreamerElement {
-  /// What is counted of the app's connections.
+  /// Changes the counters of the app's connections.
   func countApp(_ change: (inout AppCounters) -> Void)
 }
 
@@ -19,14 +19,14 @@ struct AppCounters: Equatable {
   var lastError: String?
 }
 
-/// What an app is registered for: video today.
+/// A service that uses a registered app and hears what happens on its connection. Video is the only one today.
 protocol AppService: AnyObject, Sendable {
-  /// Something has happened on the app's connection, and is already in ``AppRun``'s state. On the connection thread, without
-  /// locks.
+  /// Something has happened on the app's connection, and is already in ``AppRun``'s state. On the connection thread,
+  /// without locks.
   func appReported(_ event: ConnectionEvent)
-  /// An error is about to be posted: nothing is to be requested any more.
+  /// The app is about to fail, and an error message follows: nothing is to be requested any more.
   func appIsFailing()
-  /// The error is with the application.
+  /// The app has failed. The error message is posted, so frames may fail from now on.
   func appHasFailed()
 }
 

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// What an element posts of its app: PROGRESS, element messages, and the structure behind the property `head-unit`.
+/// What an element posts about its app: PROGRESS, element messages, and the structure behind the property `head-unit`.
 extension AppHost {
   func postProgress(_ type: GstProgressType, _ text: String) {
     log(GST_LEVEL_INFO, text)
@@ -27,7 +27,7 @@ extension AppHost {
     postElementMessage(message)
   }
 
-  /// `sdl-hmi-status`: how the app stands on the head unit.
+  /// `sdl-hmi-status`: the app's level on the head unit, and whether video and audio may be streamed.
   func postHMIStatus(_ status: HMIStatus) {
     let message = Structure("sdl-hmi-status")
     message.set("level", status.level ?? HMILevel.none)
@@ -51,7 +51,7 @@ extension AppHost {
     postElementMessage(message)
   }
 
-  /// `sdl-lock-screen`: what the app's own screen has to show.
+  /// `sdl-lock-screen`: whether the app has to lock its own screen.
   func postLockScreen(_ lockScreen: LockScreen) {
     let message = Structure("sdl-lock-screen")
     message.set("status", lockScreen.status.rawValue)

@@ -3,7 +3,8 @@ import SDLApp
 import SDLHeadUnit
 import SDLLink
 
-/// What the connection reports, on its thread and without any lock held: the app's own part, and then the service's.
+/// What the connection reports, on its thread and without any lock held. The app handles each event first, then its
+/// service.
 extension AppRun {
   func receive(_ event: ConnectionEvent, _ host: any AppHost) {
     let service = note(event)
@@ -22,7 +23,7 @@ extension AppRun {
           "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
         ))
     case .headUnit(.violation(let violation)):
-      // The built-in head unit speaks up when the stream breaks a rule: that is what it is for.
+      // The built-in head unit checks the stream, so that faults are found before a car is there.
       host.warn(
         .stream(GST_STREAM_ERROR_FORMAT, "The built-in head unit found fault with the stream: \(violation)"))
     case .lost(let failure, let pause): return connectionLost(failure, retryAfter: pause, service, host)
@@ -32,7 +33,7 @@ extension AppRun {
     if !isOver { service?.appReported(event) }
   }
 
-  /// Takes an event into the status, and returns who else is to hear of it.
+  /// Updates the status, and returns the service that the event is passed on to.
   private func note(_ event: ConnectionEvent) -> (any AppService)? {
     let now = time.now
     return state.withLock { state in
@@ -73,7 +74,7 @@ extension AppRun {
       changeLockScreen(host) { $0.receive(distraction) }
     case .diagnostic(let text): host.log(GST_LEVEL_WARNING, text)
     case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused: break
-    case .failed: break  // What comes of it follows with the connection's end.
+    case .failed: break  // Handled when the end of the connection is reported, which follows.
     }
   }
 
@@ -128,13 +129,15 @@ extension AppRun {
     let last = forgetConnection(.idle, failure, host)
     service?.appReported(.ended(failure))
     guard last.isConnected, !isOver else { return }
-    // After an error the element itself has ended the connection.
+    // Without a failure, the element has ended the connection itself, perhaps after an error.
     var reason = failure.map { "\($0)" }
     if reason == nil, last.isFailing { host.countApp { reason = $0.lastError } }
     host.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil)
   }
 
-  /// - Returns: what was, before it is forgotten.
+  /// Forgets what holds for one connection only.
+  ///
+  /// - Returns: the state before.
   private func forgetConnection(
     _ newState: ConnectionState, _ failure: ConnectionFailure?, _ host: any AppHost
   ) -> State {

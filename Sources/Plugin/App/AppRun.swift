@@ -5,8 +5,8 @@ import SDLLink
 /// An app on a head unit, from NULL→READY to READY→NULL: connection, registration and status, and the services that use
 /// them.
 ///
-/// It stays registered whatever streams come and go in between, and connects again when the connection breaks. What a
-/// callback of an app that has ended does never reaches the element, which may have a new one by then.
+/// It stays registered whatever streams come and go in between, and connects again when the connection breaks.
+/// Callbacks of an app that has ended never reach the element, which may have a new app by then.
 ///
 /// Locks: `state`, under which a service is attached. None is held while anything is posted, notified or waited for.
 final class AppRun: Sendable {
@@ -48,13 +48,13 @@ final class AppRun: Sendable {
     var isOver = false
   }
 
-  /// How long a polite end may take when the element leaves READY.
+  /// How long it may take to unregister and close the connection.
   private static let closeTimeout = Duration.seconds(1)
-  /// An application looks at the bus when its state change has returned. An error that comes at once, as from a closed port
-  /// on this machine, would be too early for gst-launch: it quits a main loop that does not run yet, and hangs.
+  /// No error of the connection is posted earlier after the start. One that came at once, as from a closed port on this
+  /// machine, would be too early for gst-launch: it would quit a main loop that does not run yet, and hang.
   private static let earliestFailure = Duration.milliseconds(250)
 
-  /// With which it was made.
+  /// What it was made with; others need a new app.
   let settings: AppSettings
   let connection: AppConnection
   let host: AppHostHandle
@@ -79,14 +79,14 @@ final class AppRun: Sendable {
     observer.app.withLock { $0 = self }
   }
 
-  /// The connection refers to its observer only weakly; this one refers to the app until that ends.
+  /// Keeps the app alive until its end, since the connection refers to its observer only weakly.
   private final class Observer: AppConnectionObserver {
     let app = Monitor<AppRun?>(nil)
 
     func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
       guard let app = app.withLock({ $0 }) else { return }
-      // An application may stop and let go of the pipeline in a callback of this very thread, which is not waited for: during
-      // this one the element is kept.
+      // A handler may stop and free the pipeline while it is called on this thread. The reference keeps the element
+      // until the handler has returned.
       app.host.withReference { app.receive(event, $0) }
     }
   }
@@ -110,8 +110,8 @@ final class AppRun: Sendable {
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Has `service` hear of everything from now on. `begin` gets what is known so far, with the lock held, so that nothing is
-  /// missed or comes twice.
+  /// Reports everything to `service` from now on. `begin` gets what is known so far, with the lock held, so that no
+  /// event is missed or comes twice.
   func attach<Result>(_ service: any AppService, _ begin: (Status) -> Result) -> Result {
     state.withLock { state in
       state.service = service
@@ -119,7 +119,7 @@ final class AppRun: Sendable {
     }
   }
 
-  /// The service hears no more.
+  /// Reports nothing more to `service`.
   func detach(_ service: any AppService) {
     state.withLock { if $0.service === service { $0.service = nil } }
   }
@@ -136,25 +136,26 @@ final class AppRun: Sendable {
     guard isFirst else { return }
     host.countApp { $0.lastError = error.text }
     service?.appIsFailing()
-    // Before any frame fails: upstream answers that with an error of its own, which says nothing.
+    // Before any frame fails, because upstream then posts an error of its own that explains nothing.
     host.postError(error)
     service?.appHasFailed()
     // The application may have stopped, and even started, the element in answer to the message.
     guard !isOver else { return }
     host.notify(.connectionState)
-    // Nothing more will come of it.
+    // The connection is of no use any more.
     connection.stop(grace: Self.closeTimeout)
   }
 
-  /// The same with what has gone wrong on the connection, or with a stream because of what the head unit says. Errors end a
-  /// progress that is under way, after the error message itself.
+  /// Fails because of the connection, or of what the head unit said: not before ``earliestFailure``, and behind the
+  /// error message the progress that is under way ends with an error as well.
   func failConnection(_ error: ElementError, _ host: any AppHost) {
     _ = state.wait(until: began + Self.earliestFailure) { $0.isOver ? true : nil }
     fail(error, host)
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text, host)
   }
 
-  /// Ends the connection and waits for its threads, though not on one of them. Whatever it still reports reaches nobody.
+  /// Ends the connection and waits for its threads, though not on one of them. Whatever it still reports reaches
+  /// nobody.
   func end(_ host: any AppHost) {
     let isFirst = state.withLock { state in
       defer { state.isOver = true }

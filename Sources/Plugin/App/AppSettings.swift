@@ -22,7 +22,7 @@ struct AppSettings: Equatable, Sendable {
   var legacyStartDelay: UInt32 = 250
   var restartsOnForeground = false
 
-  /// Who the app is, for the head unit.
+  /// As whom the app registers, and the session's time-outs.
   private var session: AppSession.Configuration {
     var session = AppSession.Configuration(
       appName: name, appID: id, appType: type.hmiType, language: language)

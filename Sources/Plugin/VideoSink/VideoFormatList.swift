@@ -20,7 +20,7 @@ struct VideoFormatList: Equatable {
     self.transports = transports
   }
 
-  /// The property's value; nothing leaves it to the head unit.
+  /// Parses the property's value; nil and the empty text leave the choice to the head unit.
   static func parse(_ text: String?) throws(InvalidPropertyValue) -> VideoFormatList? {
     guard let text, !text.isEmpty else { return nil }
     guard let list = VideoFormatList(text) else {

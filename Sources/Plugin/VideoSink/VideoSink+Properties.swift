@@ -138,7 +138,7 @@ extension VideoSink: PropertyOwner {
       get: { $0.statistics() }),
   ]
 
-  /// GstURIHandler: refuses at once what could never work.
+  /// Sets the URI for GstURIHandler, which refuses at once what is no URI of a head unit.
   func takeURI(_ uri: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
     func setError(_ code: GstURIError, _ reason: String) -> Bool {
       g_set_error_literal(error, gst_uri_error_quark(), gint(code.rawValue), reason)

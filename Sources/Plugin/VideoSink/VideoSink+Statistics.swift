@@ -57,8 +57,8 @@ extension VideoSink {
     UInt64(clamping: (time ?? .zero).nanoseconds)
   }
 
-  /// Frames that the base class has dropped, because they came too late. It forgets them when a state changes, so this is
-  /// called before.
+  /// Frames that the base class has dropped, because they came too late. It forgets them when a state changes, so this
+  /// is called before.
   @discardableResult
   func countLateFrames() -> UInt64 {
     guard let statistics = gst_base_sink_get_stats(baseSink) else { return 0 }

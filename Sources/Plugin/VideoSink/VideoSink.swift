@@ -5,18 +5,18 @@ import SDLLink
 import Synchronization
 import X264Encoder
 
-/// The work behind one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends it to a head
-/// unit.
+/// The work behind one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends it to a
+/// head unit.
 ///
 /// It keeps what lives as long as the element (settings, counters) and what lives as long as a state: the app from
 /// NULL→READY on, the stream from READY→PAUSED on.
 ///
-/// It derives from GstBaseSink and not from GstVideoSink, because H.264 is an equal input: frames of it must never be
-/// dropped for lateness, which is what GstVideoSink is made for.
+/// It derives from GstBaseSink and not from GstVideoSink, which is made for raw video: that drops late frames, but
+/// frames of H.264, which depend on each other, must not be dropped.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → access to the frame path, which is no lock → `runs`
-/// → the app's state → the stream's state → the notifications' queue, the touches', the notice's, `settings`, `counters`,
-/// the connection's own. None of ours is held while calling GStreamer or waiting.
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the frame path (``ExclusiveAccess``, no lock) →
+/// `runs` → the app's state → the stream's state → those of notifications, touches, haptic rectangles and notice,
+/// `settings`, `counters`, the connection. None of ours is held while calling GStreamer or waiting.
 final class VideoSink: AppHost {
   /// What lasts as long as a state of the element.
   private struct Runs: Sendable {
@@ -78,7 +78,7 @@ extension VideoSink {
         try beginApp()
       case GST_STATE_CHANGE_READY_TO_PAUSED: try beginStream()
       case GST_STATE_CHANGE_PAUSED_TO_PLAYING: stream?.play()
-      // As long as there is a way upstream.
+      // Before the base class deactivates the pad, so that events still reach upstream.
       case GST_STATE_CHANGE_PAUSED_TO_READY: stream?.touches.finish()
       default: break
       }
@@ -99,7 +99,7 @@ extension VideoSink {
     return result
   }
 
-  /// Registers the app, or uses the one that is registered already, unless the settings have changed since.
+  /// Begins to register the app, unless there is one already that has not failed and was made with the same settings.
   private func beginApp() throws(ElementError) {
     let settings = self.settings.current
     try settings.encoder.check()
@@ -122,7 +122,7 @@ extension VideoSink {
 
   private func announceHeadUnit(_ settings: AppSettings) {
     if settings.uri == nil {
-      // Twice, because gst-launch shows the details only.
+      // As details as well, because gst-launch shows nothing else.
       let hint = "No uri is set, so the built-in head unit is used. For a real one: uri=sdl://HOST:12345"
       ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, hint, details: hint)
         .post(as: GST_MESSAGE_INFO, from: gstElement)
@@ -157,8 +157,8 @@ extension VideoSink {
     }
   }
 
-  /// Counters, connection and time at one moment, lest the bytes of a connection that ends be missed or counted twice, or
-  /// a time that has just ended seem to have lasted longer.
+  /// Counters, connection and time of one moment. Read one by one, the bytes of a connection that ends could be missed
+  /// or counted twice, and a suspension that ends could seem longer than it was.
   var countersAndLink: (counters: VideoSinkCounters, link: LinkStatistics?, now: Duration) {
     runs.withLock { runs in
       let (counters, now) = counters.withLock { ($0, time.now) }

@@ -27,9 +27,9 @@ struct VideoSinkCounters {
   var noticeFramesSent: UInt64 = 0
   /// Messages about fingers on the head unit's screen.
   var touches: UInt64 = 0
-  /// What was made of them and sent upstream.
+  /// Navigation events that were sent upstream because of them.
   var navigationEvents: UInt64 = 0
-  /// What the app's connections have come to.
+  /// Those of the app's connections.
   var app = AppCounters() {
     didSet { if app.connections != oldValue.connections { atRegistration = present } }
   }
@@ -51,7 +51,7 @@ struct VideoSinkCounters {
   /// For any reason.
   var framesDropped: UInt64 { dropped.reduce(0, &+) }
 
-  /// Those that somebody may miss: neither gaps, nor what the head unit would not have had anyway.
+  /// Those that a viewer may miss: without gaps, and without frames above the head unit's rate.
   var framesLost: UInt64 { framesDropped &- dropped(.frameRate) &- dropped(.noPicture) }
 
   mutating func frameArrived() {
@@ -69,12 +69,12 @@ struct VideoSinkCounters {
     framesSent &+= 1
   }
 
-  /// A counter that is wrong is no reason to take the application down.
+  /// Does not trap: a wrong counter must not end the application.
   private mutating func leaveQueue() {
     if framesQueued > 0 { framesQueued -= 1 }
   }
 
-  /// Anything that was written to the last byte.
+  /// A payload of any kind was written completely.
   mutating func sent(byteCount: Int, isKeyFrame: Bool, at now: Duration) {
     if isKeyFrame { keyFramesSent &+= 1 }
     videoBytesSent &+= UInt64(clamping: byteCount)
@@ -99,7 +99,7 @@ struct VideoSinkCounters {
     suspendedTime += now - began
   }
 
-  /// In all, up to `now`.
+  /// Of all suspensions together, up to `now`.
   func suspendedTime(at now: Duration) -> Duration {
     suspendedTime + (suspendedAt.map { now - $0 } ?? .zero)
   }
@@ -128,14 +128,14 @@ struct SessionCounters: Equatable {
   var videoBytesSent: UInt64 = 0
 }
 
-/// Goes on where a counter of somebody else's begins anew.
+/// The total of a counter that its owner resets now and then.
 struct ResettingCounter: Equatable {
   private var former: UInt64 = 0
   private var last: UInt64 = 0
 
   var total: UInt64 { former &+ last }
 
-  /// What the other counter says now. To be called before it begins anew, and as often as one likes.
+  /// Notes the present value of that counter. To be called before each reset; more often does no harm.
   mutating func observe(_ value: UInt64) {
     if value < last { former &+= last }
     last = value

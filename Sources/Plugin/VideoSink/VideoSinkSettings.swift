@@ -46,7 +46,7 @@ struct VideoSinkSettings: PropertySettings {
     guard let rows, rows.allSatisfy({ $0.count == 4 && $0[2] >= 0 && $0[3] >= 0 }) else {
       throw InvalidPropertyValue("each entry must be <x,y,width,height>, as in <<10,10,100,50>,<10,80,100,50>>")
     }
-    // All with one id, which makes the list number them.
+    // Where ids are equal, ``HapticRectangleList`` numbers the rectangles itself.
     return rows.map { row in
       HapticRectangle(id: 0, x: Double(row[0]), y: Double(row[1]), width: Double(row[2]), height: Double(row[3]))
     }

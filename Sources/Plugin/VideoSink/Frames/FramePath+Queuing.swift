@@ -2,9 +2,9 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// Queuing what has been encoded or referred to.
+/// Queues access units: those from the encoder, and those that came as H.264.
 extension FramePath {
-  /// A wait in the queue that is shorter belongs to the ordinary pace of things.
+  /// Shorter waits for room in the queue are normal; longer ones delay what follows.
   private static let noticeableWait = Duration.milliseconds(10)
 
   /// Queues a finished access unit; its payload is the connection's from now on.
@@ -30,7 +30,7 @@ extension FramePath {
     }
   }
 
-  /// A frame is in the queue; whether it is the first one of its service.
+  /// Notes that a frame is in the queue. Returns whether it is the first one of its service.
   func noteQueued(_ grant: VideoGrant) -> Bool {
     defer { queuedEpoch = grant.epoch }
     return queuedEpoch != grant.epoch
@@ -67,7 +67,7 @@ extension FramePath {
       return false
     }
     guard submitNow(payload, permission.grant) else {
-      // A raw picture that was encoded and not sent is missing in the chain.
+      // Pictures that are encoded next would depend on this one, which the decoder never gets.
       if isRaw { needsKeyFrame = true }
       return false
     }
@@ -93,8 +93,9 @@ extension FramePath {
     }
   }
 
-  /// Puts an access unit into the form that the head unit expects. The stream that goes on from it, to be kept when it is
-  /// queued; nil when there is nothing to send.
+  /// Puts an access unit into the form that the head unit expects.
+  ///
+  /// - Returns: the RTP numbering behind it, to be kept once it is queued; nil when there is nothing to send.
   private func packetize(
     _ payload: FramePayload, for grant: VideoGrant, at time: @autoclosure () -> Duration?
   ) -> RTPStream? {

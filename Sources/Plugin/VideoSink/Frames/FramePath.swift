@@ -6,10 +6,10 @@ import X264Encoder
 
 /// What is kept between frames, and the way of a frame once it may be sent: encode it or refer to it, then queue it.
 ///
-/// Frames are encoded in render, behind the wait for the clock, so that nothing is encoded that is not sent: a picture that
-/// the decoder never gets would break the chain of those that depend on it.
+/// Frames are encoded in render, behind the wait for the clock, so that nothing is encoded that is not sent: a picture
+/// that the decoder never gets would break the chain of those that depend on it.
 ///
-/// Only who has the ``ExclusiveAccess`` touches it.
+/// Only the thread that has it through ``ExclusiveAccess`` may use it.
 final class FramePath {
   enum Format {
     case none
@@ -48,19 +48,19 @@ final class FramePath {
   /// Whether upstream is live; nil when not asked yet.
   private var knownLiveness: Bool?
 
-  /// Start of the service that the last frame was for.
+  /// `VideoGrant.epoch` of the service that the last frame was for.
   private(set) var epoch: UInt32 = 0
-  /// Start of the service that a frame was queued for last.
+  /// `VideoGrant.epoch` of the service that a frame was queued for last.
   var queuedEpoch: UInt32 = 0
   /// When the last frame was queued.
   var lastSent: Duration = .zero
   /// For a head unit that wants RTP.
   var rtp = RTPStream()
-  /// The decoder can do nothing with a frame that depends on others.
+  /// The next frame must be a key frame, since the decoder has not got what other frames depend on.
   var needsKeyFrame = true
   /// The service has been resumed, and no frame been sent since: the next one must stand alone.
   private let resumption: AtomicFlag
-  /// Somebody wants a key frame of raw video.
+  /// Upstream or the application has asked for a key frame of raw video.
   private let keyFrameRequest: AtomicFlag
 
   init(
@@ -77,7 +77,7 @@ final class FramePath {
 
   var isRaw: Bool { if case .raw = format { true } else { false } }
 
-  /// Whether time stamps go on by themselves.
+  /// Whether upstream is live: its time stamps go on while frames are held up.
   var isUpstreamLive: Bool {
     if let knownLiveness { return knownLiveness }
     var isLive: gboolean = 0
@@ -87,7 +87,7 @@ final class FramePath {
     return isUpstreamLive != 0
   }
 
-  /// Takes caps; false if they can't be read.
+  /// Frames of another format or rate follow. Forgets the last picture, which is never sent again then.
   func setFormat(_ format: Format, frameRate: Fraction?) {
     let wasRaw = isRaw
     lastPicture.forget()
@@ -102,12 +102,12 @@ final class FramePath {
     lateness.apply(isRaw: isRaw, to: sink.baseSink)
   }
 
-  /// A flush, or a new stream behind the end of another: H.264 is taken up at a key frame.
+  /// After a flush, or when a new stream follows another: H.264 goes on with a key frame.
   func restart() {
     if !isRaw { needsKeyFrame = true }
   }
 
-  /// Running time begins anew.
+  /// The pipeline was flushed; with `resetsTime`, running time starts at 0 again.
   func flush(resetsTime: Bool) {
     if resetsTime { delay.reset(sink.baseSink) }
     thinning.reset()
@@ -122,13 +122,14 @@ final class FramePath {
     encoder.close()
   }
 
-  /// A frame comes: what is known of it before it is decided whether it may be sent.
+  /// Notes a frame's time, and keeps a raw picture, before it is decided whether the frame is sent.
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) {
     frameTime = FrameTime(of: buffer)
     if isRaw { lastPicture.show(buffer) }
   }
 
-  /// Whether the regions of a frame differ from those before, or belong to pictures of another size.
+  /// Reads the regions of a frame. Returns whether they differ from those before, or belong to pictures of another
+  /// size.
   func updateRegions(from buffer: UnsafeMutablePointer<GstBuffer>, pictureSize: VideoSize?) -> Bool {
     let hasChanged = regions.update(from: buffer)
     guard hasChanged || (!regions.rectangles.isEmpty && regionsPictureSize != pictureSize) else { return false }

@@ -86,6 +86,7 @@ private struct Grid {
     tolerance = own > interval || isMultiple && steps == 1 ? interval : Self.share(of: own)
   }
 
-  /// Less than half, so that of two pictures that are equally near the later one passes, whichever way times are rounded.
+  /// Less than half, so that of two pictures that are equally near the later one passes, whichever way times are
+  /// rounded.
   private static func share(of interval: UInt64) -> UInt64 { interval / 8 * 3 }
 }

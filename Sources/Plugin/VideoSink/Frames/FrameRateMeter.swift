@@ -1,4 +1,4 @@
-/// Finds out how many frames there are per second, for streams whose caps do not tell.
+/// Measures how many frames there are per second, for streams whose caps do not say.
 struct FrameRateMeter {
   private static let second: UInt64 = 1_000_000_000
 

@@ -1,7 +1,7 @@
 import SDLApp
 
-/// Raw pictures that come faster than the head unit takes them: which are left out, and when the last one of those has to be
-/// shown after all, because nothing follows.
+/// Decides which raw pictures are left out when they come faster than the head unit takes them, and when the last one
+/// of those is shown after all, because nothing follows.
 struct FrameRateThinning {
   /// What the caps say; nil when they leave it open.
   var inputRate: Fraction?
@@ -11,12 +11,13 @@ struct FrameRateThinning {
   /// When the timer for one of those fires, or has fired.
   private var timer: Duration = .zero
 
-  /// Longer than the delays of a file that is not played in time.
+  /// How much later the last picture is shown when pictures do not come in time with the clock: longer than such
+  /// pictures are usually delayed.
   private static let unpacedTimeout = Duration.milliseconds(500)
-  /// How long to wait for room in the queue.
+  /// When the queue is full, it is looked at again after this time.
   private static let fullQueuePause = Duration.milliseconds(20)
 
-  /// What is left out, and the timer that has to be set for it, if any.
+  /// A picture is left out. `value` is the time for which a timer has to be set; nil for none.
   struct Early {
     var value: Duration?
   }
@@ -37,7 +38,7 @@ struct FrameRateThinning {
     let deadline =
       now + .nanoseconds(Int64(clamping: wait + limit.interval)) + (isPaced ? .zero : Self.unpacedTimeout)
     delayedUntil = deadline
-    // A timer that is yet to fire will be set again.
+    // When the timer that is already set fires, ``nextTimer(now:)`` asks for the next one.
     guard timer <= now else { return Early() }
     timer = deadline
     return Early(value: deadline)

@@ -1,6 +1,6 @@
 import GStreamerKit
 
-/// The last raw picture, sent or not, to be sent again when no other comes.
+/// The last raw picture, whether it was sent or not. It is sent again when no other comes.
 final class LastPicture {
   private var shown: UnsafeMutablePointer<GstBuffer>?
   /// The next one, which waits for its time, or was dropped because that had passed.
@@ -32,7 +32,7 @@ final class LastPicture {
     return shown
   }
 
-  /// Because it is of another format than what follows, or belongs to a stream that is over.
+  /// What follows has another format, or the stream is over.
   func forget() {
     if let shown { gst_buffer_unref(shown) }
     if let prepared { gst_buffer_unref(prepared) }

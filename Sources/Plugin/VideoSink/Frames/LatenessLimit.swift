@@ -1,7 +1,7 @@
 import GStreamerKit
 
-/// How late a frame may be. A late raw picture is better dropped; H.264 would be damaged by that, whatever the application
-/// has set for raw.
+/// How late a frame may be. A late raw picture is better dropped; H.264 would be damaged by that, whatever the
+/// application has set for raw.
 struct LatenessLimit {
   /// In nanoseconds.
   static let raw = 100_000_000

@@ -8,7 +8,7 @@ final class H264Passthrough {
   /// A key frame that upstream was asked for.
   private struct KeyFrameRequest {
     var time: Duration
-    /// It has been too long, and the user has heard of it.
+    /// It has taken too long, and a warning was posted.
     var isOverdue = false
   }
 
@@ -34,8 +34,8 @@ final class H264Passthrough {
     self.time = time
   }
 
-  /// Keeps the parameter sets of a key frame, and takes the size from them: it is what the decoder sees, whatever the caps
-  /// say.
+  /// Keeps the parameter sets of a key frame, and takes the size from them: it is what the decoder sees, whatever the
+  /// caps say.
   ///
   /// - Returns: false when the buffer can't be used.
   func readParameterSets(of buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
@@ -79,8 +79,8 @@ final class H264Passthrough {
     return nil
   }
 
-  /// The first frame of a stream starts with its parameter sets: what stands before them is left out, and what is missing is
-  /// put in front. False when they are not known.
+  /// The first frame of a stream starts with its parameter sets: what stands before them is left out, and what is
+  /// missing is put in front. False when they are not known.
   private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
     if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
       payload.skip(ParameterSets.startCodeOffset(before: parameterSet.lowerBound, in: payload.firstBlock))
@@ -120,7 +120,7 @@ extension H264Passthrough {
     return true
   }
 
-  /// Nothing can be shown before the next key frame: upstream is asked for one, and if it has none, the user hears of it.
+  /// Nothing can be shown before the next key frame: upstream is asked for one. If none comes, a warning is posted.
   private func keyFrameMissed() {
     let now = time.now
     guard let request = keyFrameRequest else {

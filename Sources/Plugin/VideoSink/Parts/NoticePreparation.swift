@@ -36,12 +36,12 @@ final class NoticePreparation: Sendable {
     var isOver = false
   }
 
-  /// Making a notice costs as much as a hundred milliseconds of video, which the start of a stream has no use for.
+  /// Making a notice costs as much as a hundred milliseconds of video, so it is not done while a stream starts.
   static let delay = Duration.seconds(2)
 
   private let state = Mutex(State())
 
-  /// The notice that was made, inside of nil while none is ready; nil inside when it could not be made.
+  /// Nil while the notice is not ready; an inner nil when it could not be made.
   var result: NoticeSequence?? {
     state.withLock { $0.isReady ? .some($0.sequence) : nil }
   }
@@ -84,8 +84,8 @@ final class NoticePreparation: Sendable {
 
 /// Notices to be made, which takes as long as several frames: not on the threads of the stream.
 ///
-/// One after the other for all sinks of the process. Many streams begin at the same time where there are many, and should
-/// have the processors for themselves; and the memory that x264 and Pango need meanwhile is the same one for all.
+/// One after the other for all sinks of the process. Where there are many streams, they often begin at the same time;
+/// notices should not take the processors from them, nor need memory for x264 and Pango several times.
 private final class NoticeQueue: Sendable {
   private struct Entry: Sendable {
     let preparation: NoticePreparation

@@ -6,12 +6,12 @@ struct NoticeProgress {
   private(set) var sequence: NoticeSequence?
   private var index = 0
   private(set) var isRunning = false
-  /// Otherwise there is only the app's last frame to wait for.
+  /// Whether the notice is shown; otherwise only the app's last frame is waited for.
   private(set) var isWanted = false
   private var interval: Duration = .zero
   /// When ``next`` is to be sent.
   private(set) var dueTime: Duration = .zero
-  /// The app's last frame is behind us.
+  /// The app's last frame is in the queue, so the notice may follow.
   var isBehindLastFrame = false
 
   private var isRepeating = false

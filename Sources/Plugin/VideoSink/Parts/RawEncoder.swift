@@ -21,13 +21,14 @@ struct RawEncoderSettings: Equatable, Sendable {
   }
 }
 
-/// Raw pictures become access units. Opens the encoder anew when the pictures change, and follows other rates without that.
+/// Encodes raw pictures as access units. When the format of the pictures changes, the encoder is opened anew; other
+/// rates are set on the one that is open.
 final class RawEncoder {
   private unowned let sink: VideoSink
   private var encoder: X264Encoder?
-  /// With which it was opened, or to which it was set.
+  /// What the encoder was opened with, or set to since.
   private(set) var settings: EncoderSettings?
-  /// Stands in for a time stamp, which x264 wants to grow, whatever the buffers' do.
+  /// Used as the time stamp for x264, which must grow even where those of the buffers do not.
   private var pictureNumber: Int64 = 0
   /// What the encoder was last told to aim at.
   private var targets: EncoderTargets?
@@ -42,7 +43,7 @@ final class RawEncoder {
     settings = nil
   }
 
-  /// With each picture: tells the user what is new.
+  /// With each picture: logs new targets, warns about implausible ones, and lets upstream be faster again.
   func follow(_ targets: EncoderTargets, inputRate: Fraction?) {
     guard targets != self.targets else { return }
     let former = self.targets
@@ -90,8 +91,8 @@ final class RawEncoder {
     return true
   }
 
-  /// The encoder for what the input is now, and whether it is new. Other rates leave a running one in place, until it begins
-  /// anew anyway and the stream's headers can be put right.
+  /// The encoder for the present input, and whether it is new. After a change of rates only, a running encoder is kept
+  /// until its next key frame; then one with the right frame rate in the stream's headers takes its place.
   private func encoder(
     for info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?, forcesKeyFrame: Bool
   ) throws(EncoderError) -> (X264Encoder, isNew: Bool) {

@@ -1,10 +1,10 @@
 import Glibc
 import SDLApp
 
-/// Touches on their way upstream. Two threads bring them: that of the connection, and that of the frames which motion waits
-/// for. What one has begun to deliver, it delivers to the end, with what comes meanwhile.
+/// Touches on their way upstream. Two threads add them: the connection thread, and the streaming thread with motion
+/// that has waited for a frame. One thread at a time delivers, also what the other adds meanwhile.
 struct TouchDeliveryQueue: Sendable {
-  /// More than this waits only for somebody upstream who does not return: then the fingers do not count any more.
+  /// If more than this waits, an event handler upstream does not return: all is replaced by the end of the touches.
   static let capacity = 1000
 
   var input = TouchInput()
@@ -37,7 +37,7 @@ struct TouchDeliveryQueue: Sendable {
     }
   }
 
-  /// What has to be delivered when fingers do not count any more.
+  /// Ends the touches under way. Returns what has to be delivered for that.
   mutating func interrupt(now: Duration) -> [TouchInput.Output] {
     fingersDown.isEmpty ? input.interrupt() : input.receive([.cancel], now: now)
   }
@@ -51,10 +51,10 @@ struct TouchDeliveryQueue: Sendable {
     return outgoing.removeFirst()
   }
 
-  /// Whether no other thread still has something to deliver.
+  /// Whether no other thread is delivering.
   var isQuiet: Bool { deliverer.map { pthread_equal($0, pthread_self()) != 0 } ?? true }
 
-  /// By our own clock.
+  /// Converts time stamps from the head unit's clock to ours.
   mutating func localize(_ actions: [TouchAction], arrival: Duration) -> [TouchAction] {
     actions.map { action in
       switch action {

@@ -9,10 +9,11 @@ struct TouchSettings: Equatable, Sendable {
   var recognizesGestures = false
 }
 
-/// Touches go upstream as GstNavigation events, to whoever draws the pictures; those that nobody takes, to the application.
+/// Sends touches upstream as GstNavigation events, to the element that draws the pictures. Events that no element
+/// handles are posted for the application.
 final class TouchForwarder: Sendable {
-  /// For what another thread is about to deliver when the way upstream is closed; whoever gets it may be waiting for that
-  /// very change.
+  /// How long a state change waits for an event that another thread is delivering; its handler may itself be waiting
+  /// for that state change.
   private static let closeTimeout = Duration.milliseconds(200)
   private static let noModifier = GST_NAVIGATION_MODIFIER_NONE
   /// The finger's pressure, which the head unit does not tell.
@@ -38,18 +39,20 @@ final class TouchForwarder: Sendable {
     deliver { queue in queue.input.receive(queue.localize(actions, arrival: now), now: now) }
   }
 
-  /// The fingers that are down do not count any more, nor does what they have begun. From any thread.
+  /// Cancels the fingers that are down, and the gestures under way. From any thread.
   func interrupt() {
     deliver { $0.interrupt(now: time.now) }
   }
 
-  /// The same, before the way upstream is closed: waits for what another thread is about to deliver, though not for ever.
+  /// The same, before the pad is deactivated: waits ``closeTimeout`` at most for an event that another thread is
+  /// delivering.
   func finish() {
     interrupt()
     _ = queue.wait(until: MonotonicClock.now + Self.closeTimeout) { $0.isQuiet ? true : nil }
   }
 
-  /// Taps that were no double taps, and motion that no frame has come for. On the connection thread.
+  /// Delivers taps that turned out not to be double taps, and motion that no frame has come for. On the connection
+  /// thread.
   func timerFired() {
     deliver { $0.input.advance(to: time.now) }
   }

@@ -1,13 +1,13 @@
 import SDLApp
 import SDLLink
 
-/// What the application is still to hear of a stream: each change once, and in their order, from whichever threads they
-/// come. One thread at a time delivers, its own notifications and those that come meanwhile.
+/// What is still to be posted about a stream: each change once and in order, whichever threads add them. One thread at
+/// a time delivers, its own notifications and those that other threads add meanwhile.
 final class NotificationQueue: Sendable {
   private struct State: Sendable {
     var waiting: [StreamNotification] = []
     var isDelivering = false
-    /// The stream has ended: nothing of it is to be heard any more.
+    /// The stream has ended: nothing more is posted about it.
     var isOver = false
   }
 

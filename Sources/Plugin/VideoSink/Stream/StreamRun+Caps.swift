@@ -5,15 +5,15 @@ import SDLLink
 
 /// Caps: what the head unit takes, preferred first, and what upstream sends of that.
 extension VideoSink {
-  /// The answer to a CAPS query; nil, which stands for the template, until the head unit has spoken.
+  /// The answer to a CAPS query; nil, which stands for the template, until the head unit has reported what it takes.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
     guard let caps = acceptedCaps() else { return nil }
     guard let filter else { return caps.take() }
     let wanted = Caps(retaining: filter)
     let common = wanted.intersected(with: caps)
-    // Upstream may have chosen its first caps before the head unit spoke. Transform elements ask about them with a filter,
-    // and nothing in common would end the pipeline; so they are let through, and upstream is asked for others when they
-    // come.
+    // Upstream may have chosen its first caps before the head unit reported its sizes. Transform elements ask about
+    // them with a filter, and nothing in common would end the pipeline. So they pass, and upstream is asked for others
+    // when they come.
     guard common.isEmpty, gst_pad_has_current_caps(pad) == 0 else { return common.take() }
     return wanted.intersected(with: Caps.template(of: pad)).take()
   }
@@ -56,8 +56,8 @@ extension StreamRun {
     if supportsNone { return tolerantCaps() }
     guard !accepted.isEmpty else { return nil }
     var caps = SinkCaps.offer(accepted + rejected, maximumRate: maximumRate)
-    // While upstream sends what the head unit does not take, that comes last: upstream that has nothing else then goes on
-    // with it, and gets an error that says why, instead of ending the pipeline because nothing could be negotiated.
+    // While upstream sends what the head unit does not take, that comes last: upstream that has nothing else then goes
+    // on with it, and gets an error that says why, instead of ending the pipeline because nothing could be negotiated.
     if isInputRefused, let current = Caps.current(of: sink.pad) { caps.merge(current) }
     return caps
   }
@@ -76,7 +76,7 @@ extension StreamRun {
       guard let input = InputCaps(caps) else { return false }
       if let warning = input.pixelWarning { warn(warning) }
       path.setFormat(input.format, frameRate: input.frameRate)
-      // Whoever is upstream may be new, and the first caps may come when the head unit has spoken already.
+      // Upstream may have other elements now, and the first caps may come after the head unit has reported its sizes.
       choose(.caps)
       let size = input.size ?? (path.isRaw ? nil : path.passthrough.size)
       setInputSize(size, isRaw: path.isRaw)

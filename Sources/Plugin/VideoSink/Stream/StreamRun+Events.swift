@@ -11,7 +11,7 @@ extension VideoSink {
   }
 
   /// An application asks for a key frame with an event that it sends to the sink. Raw video is encoded here, so it ends
-  /// here; for H.264 it goes on to whoever encodes.
+  /// here; for H.264 it goes on upstream, to the encoder.
   func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     let isKeyFrameRequest =
       event.pointee.type == GST_EVENT_CUSTOM_UPSTREAM && gst_video_event_is_force_key_unit(event) != 0

@@ -14,7 +14,7 @@ extension StreamRun {
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    // Without access to the frames: what upstream makes of a touch may come back as a flush.
+    // Once the frame path is given back: upstream may answer a touch with a flush, which needs it.
     defer { touches.frameShown() }
     return frames.withValue { path in
       sink.counters.withLock { $0.frameArrived() }
@@ -66,7 +66,7 @@ extension StreamRun {
     }
   }
 
-  /// What to do with the frame at hand, once that is known.
+  /// Decides what to do with the frame at hand, and waits until that is possible.
   private func decide(_ path: FramePath) -> VideoNegotiation.FrameDecision {
     let isLive = path.isUpstreamLive
     var decision = state.withLock { decide(&$0, isLive: isLive) }
@@ -88,7 +88,7 @@ extension StreamRun {
     return decision
   }
 
-  /// With the right to send, which is the rule, nothing else has changed.
+  /// While frames may be sent, which is the usual case, there are no outputs to carry out.
   private func decide(_ negotiation: inout VideoNegotiation, isLive: Bool) -> VideoNegotiation.FrameDecision {
     let now = time.now
     let decision = negotiation.decide(isLive: isLive, now: now)

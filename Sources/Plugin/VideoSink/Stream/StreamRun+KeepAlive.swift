@@ -2,8 +2,8 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// Upstream is silent, because its picture stands still or because the pipeline is paused: the last picture is sent again
-/// now and then, lest the head unit blank its screen. On the connection thread.
+/// Upstream is silent, because its picture stands still or because the pipeline is paused: the last picture is sent
+/// again now and then, lest the head unit blank its screen. On the connection thread.
 extension StreamRun {
   private static let retryPause = Duration.milliseconds(250)
 
@@ -15,8 +15,8 @@ extension StreamRun {
     }
   }
 
-  /// As the user has set, but never more often than the head unit takes pictures, with a margin for those of a source that is
-  /// as slow.
+  /// What the user has set, but never more often than the head unit takes pictures, with a margin so that a source of
+  /// just that rate does not count as silent.
   private var keepAliveInterval: Duration {
     let interval = Duration.milliseconds(Int64(sink.settings.withLock { $0.keepAliveInterval }))
     guard interval > .zero, let frameRate = state.withLock({ $0.preferredFrameRate }), frameRate > 0 else {
@@ -25,17 +25,17 @@ extension StreamRun {
     return max(interval, .seconds(1.25) / frameRate)
   }
 
-  /// When to look again.
+  /// Sends the last picture again if upstream is silent. Returns when to look again.
   private func watchSilence(now: Duration) -> Duration? {
     let interval = keepAliveInterval
     let (permission, grantedAt, hasUnusedGrant) = state.withLock {
       ($0.permission, $0.grantWithTime?.since ?? now, $0.hasUnusedGrant)
     }
     guard permission != nil else {
-      // An app that is about to come back before the session knows that it was away, or caps that are about to change.
+      // There is a grant that can't be used yet, because app state or caps are about to change: look again.
       return hasUnusedGrant ? now + max(interval, Self.retryPause) : nil
     }
-    // Whoever has the frames is about to send something.
+    // If the streaming thread has the frame path, it is about to send a frame.
     guard let silence = frames.withValueIfFree({ breakSilence($0, interval: interval, now: now) }) else {
       return now + max(interval, Self.retryPause)
     }
@@ -50,7 +50,7 @@ extension StreamRun {
   /// With access to the frames: sends the last picture if it is time.
   private func breakSilence(_ path: FramePath, interval: Duration, now: Duration) -> Silence {
     var silence = Silence(encoderSettings: path.encoder.settings)
-    // Asked for again, because the caps may have changed while another thread had the frames.
+    // Read again, because the caps may have changed while another thread had the frame path.
     let (permission, grantedAt) = state.withLock { ($0.permission, $0.grantWithTime?.since ?? now) }
     guard let permission else {
       silence.next = interval > .zero ? now + interval : nil
@@ -77,8 +77,8 @@ extension StreamRun {
     return silence
   }
 
-  /// Whether H.264 can't be taken up without a key frame that upstream has not been asked for. Upstream may send nothing
-  /// else before that.
+  /// Whether H.264 can't be taken up without a key frame that upstream has not been asked for. Upstream may send
+  /// nothing else before that.
   private func isKeyFrameMissing(
     _ path: FramePath, _ grant: VideoGrant, interval: Duration, now: Duration
   ) -> Bool {

@@ -4,8 +4,8 @@ import SDLApp
 import SDLLink
 import X264Encoder
 
-/// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace, and only then
-/// is the stream suspended. On the connection thread.
+/// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace, and only
+/// then is the stream suspended. On the connection thread.
 extension StreamRun {
   /// How long the streaming thread's last frame may keep the notice waiting, and how often to look.
   private static let noticeTimeout = Duration.seconds(1)
@@ -25,7 +25,7 @@ extension StreamRun {
     guard let grant = state.withLock({ $0.grantWithTime?.grant }) else { return endNotice() }
     let isOverdue = now >= notice.progress.dueTime + Self.noticeTimeout
     if !notice.progress.isBehindLastFrame {
-      // Behind the app's last frame; the first one after the notice must stand alone.
+      // The notice comes behind the app's last frame, and the first frame after it must be a key frame.
       let settings = frames.withValueIfFree { path in
         path.needsKeyFrame = true
         return path.encoder.settings
@@ -44,7 +44,7 @@ extension StreamRun {
     }
     guard let unit = notice.progress.next else { return waitUntilWritten(now) }
     guard now >= notice.progress.dueTime else { return notice.progress.dueTime }
-    // A head unit that does not keep up gets the rest later, and not for ever.
+    // If there is no room in the queue, it is tried again until the notice is overdue.
     guard send(unit, grant) else { return isOverdue ? endNotice() : now + Self.pollInterval }
     notice.progress.advance()
     return notice.progress.next == nil ? now + Self.pollInterval : notice.progress.dueTime

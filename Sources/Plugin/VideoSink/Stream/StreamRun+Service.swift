@@ -2,14 +2,14 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// What the head unit says, as the app's connection reports it. On the connection thread, without locks.
+/// What the app's connection reports of the head unit. On the connection thread, without locks.
 extension StreamRun {
   func appReported(_ event: ConnectionEvent) {
     switch event {
     case .session(let event): receive(event)
     case .videoState(let videoState): change { $0.sessionStateChanged(videoState) }
     case .timerFired:
-      // What has waited for a time is looked at again.
+      // Outputs that had to wait for this time.
       change { _ in }
       sendWhatIsDue()
       touches.timerFired()
@@ -56,7 +56,7 @@ extension StreamRun {
     if mustAsk { askUpstream() }
   }
 
-  /// A start of video has failed: the same again later, or something else at once.
+  /// A start of video has failed. The negotiation asks for the same again later, or for something else at once.
   private func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ retryAfter: Duration?) {
     sink.counters.withLock { $0.startFailures &+= 1 }
     let result = change { negotiation in
@@ -75,7 +75,7 @@ extension StreamRun {
     frames.withValueIfFree { $0.encoder.close() }
   }
 
-  /// Posts what the application is to hear.
+  /// Posts one notification.
   func post(_ notification: StreamNotification) {
     switch notification {
     case .started(let grant, let reason):
@@ -103,7 +103,7 @@ extension StreamRun {
 }
 
 extension VideoNegotiation {
-  /// The head unit has said what it takes; the question that upstream has to be asked about it.
+  /// The head unit has reported what it takes. Returns what upstream has to be asked about that; nil for nothing.
   mutating func headUnitSpoke(
     _ video: AppRun.VideoCapability
   ) -> Result<RangesQuestion?, VideoProblem> {

@@ -3,13 +3,13 @@ import SDLApp
 
 /// What upstream is asked: which displays the app's ranges accept, and which pictures it can send. Without locks.
 extension StreamRun {
-  /// The choice has to be made anew. On the connection thread, the streaming thread, or that of a filter whose ranges have
-  /// changed.
+  /// The choice has to be made anew. On the connection thread, the streaming thread, or that of a filter whose ranges
+  /// have changed.
   func choose(_ cause: VideoNegotiation.ChoiceCause) {
     choose(.success(update { $0.beginChoice(cause) }))
   }
 
-  /// Asks upstream what it makes of what the head unit can show, and chooses.
+  /// Asks the range filters upstream which displays they reject, and has the negotiation choose.
   func choose(_ question: Result<VideoNegotiation.RangesQuestion?, VideoProblem>) {
     let asked: VideoNegotiation.RangesQuestion
     switch question {
@@ -34,7 +34,7 @@ extension StreamRun {
     }
   }
 
-  /// Those of `displays` that upstream's caps allow pictures for.
+  /// Those of `displays` whose size upstream can send.
   private func possible(_ displays: [VideoDisplay]) -> [VideoDisplay] {
     guard !displays.isEmpty else { return displays }
     let offer = SinkCaps.offer(displays, maximumRate: sink.settings.withLock { $0.maxFrameRate })

@@ -3,11 +3,11 @@ import SDLApp
 import SDLLink
 import Synchronization
 
-/// A stream of video, from READY→PAUSED to PAUSED→READY: what GStreamer brings goes to the negotiation, and what that
-/// decides is done here, by the parts that know how.
+/// A stream of video, from READY→PAUSED to PAUSED→READY. It passes what happens to the negotiation, and carries out
+/// what that decides, with the help of the parts.
 ///
-/// The streaming thread brings caps, frames and events; the connection thread what the head unit says; the application its
-/// properties. After ``end()`` nothing of it reaches the element any more.
+/// The streaming thread brings caps, frames and events; the connection thread what the head unit says; the application
+/// its properties. After ``end()`` nothing of it reaches the element any more.
 final class StreamRun: AppService {
   let sink: VideoSink
   let app: AppRun
@@ -20,12 +20,12 @@ final class StreamRun: AppService {
   let touches: TouchForwarder
   let haptics: HapticRegions
   let notice: NoticeSender
-  /// The value of `stream-state` that listeners have heard last.
+  /// The value of `stream-state` that was notified last.
   private let notifiedState = Mutex(VideoStreamState.stopped)
   private let isOver = Atomic(false)
 
-  /// An event that asks for a key frame came, from upstream or from the application, which may be on any thread. Raw video
-  /// obliges.
+  /// An event has asked for a key frame, from upstream or from the application, on any thread. The encoder of raw video
+  /// makes one.
   let keyFrameRequest = AtomicFlag()
   /// The service was resumed: the decoder may have been closed meanwhile.
   let resumption = AtomicFlag()
@@ -46,7 +46,7 @@ final class StreamRun: AppService {
 
   var connection: AppConnection { app.connection }
 
-  /// Takes what is known of the head unit already, and asks upstream about it.
+  /// Takes over what is known of the head unit already, and asks upstream about its displays.
   func begin() {
     let appState = sink.settings.withLock { $0.appState }
     let question = app.attach(self) { status in
@@ -65,7 +65,7 @@ final class StreamRun: AppService {
     choose(question)
   }
 
-  /// Ends the service, waits until the head unit has been told so, though not for long, and leaves the app registered.
+  /// Ends the service, waits ``endTimeout`` at most until it has ended, and leaves the app registered.
   func end() {
     update { $0.stop() }
     connection.setHapticRectangles(nil)
@@ -80,13 +80,13 @@ final class StreamRun: AppService {
     if notifiedState.withLock({ $0 }) != .stopped { sink.notify(.streamState) }
   }
 
-  /// For the last frames, which are given up after it, and the end of the service.
+  /// For queued frames to leave, and then for the service to end. What is left of both is given up.
   private static let endTimeout = Duration.milliseconds(600)
 
   var streamState: VideoStreamState { state.withLock { $0.streamState } }
 
-  /// Gives an input to the negotiation and does what follows at once: what the connection has to know is told with the lock
-  /// held, so that the last word is the newest. All that the connection does is to note it.
+  /// Gives an input to the negotiation and carries out its outputs. The lock is still held then, so that the connection
+  /// gets them in order; the connection only stores them, and calls nobody back.
   ///
   /// Does not post anything: see ``deliverNotifications()``.
   @discardableResult
@@ -100,7 +100,7 @@ final class StreamRun: AppService {
     return result
   }
 
-  /// The same, and then tells the application.
+  /// The same, and then posts the notifications.
   @discardableResult
   func change<Result>(_ body: (inout VideoNegotiation) -> Result) -> Result {
     defer { deliverNotifications() }
@@ -119,7 +119,7 @@ final class StreamRun: AppService {
     }
   }
 
-  /// Posts what the application has to hear. Without locks.
+  /// Posts the notifications that wait. Without locks.
   func deliverNotifications() {
     notifications.deliver(post)
     notifyStreamState()
@@ -144,7 +144,7 @@ final class StreamRun: AppService {
     app.fail(ElementError(problem), sink)
   }
 
-  /// The same on the connection thread, or wherever the head unit's words lead to it.
+  /// The same for an error that the head unit has caused; see ``AppRun/failConnection(_:_:)``.
   func failConnection(_ problem: VideoProblem) {
     app.failConnection(ElementError(problem), sink)
   }
