@@ -182,7 +182,8 @@ import Testing
   @Test func encodedInput() throws {
     let units = try encodedUnits(20, keyFrameInterval: 10)
     let harness = try stream(units: Array(units[..<4]))
-    #expect(eventually { (try? harness.statistics["frames-in"]) == 5 && (try? harness.statistics["frames-queued"]) == 0 })
+    #expect(
+      eventually { (try? harness.statistics["frames-in"]) == 5 && (try? harness.statistics["frames-queued"]) == 0 })
     let before = try harness.statistics["frames-sent"]
     try harness.setAppState(.resigning)
     try harness.pipeline.waitForElementMessage("sdl-stream-suspended")

@@ -26,7 +26,9 @@ import Testing
   }
 
   /// Pushes the next picture with regions; it may have another size than the head unit's.
-  private static func push(_ regions: [Region], _ harness: SinkHarness, _ width: Int = 320, _ height: Int = 240) throws {
+  private static func push(
+    _ regions: [Region], _ harness: SinkHarness, _ width: Int = 320, _ height: Int = 240
+  ) throws {
     let bytes = Picture(width, height, harness.index).bytes
     let buffer = try #require(harness.source.buffer(of: bytes))
     for region in regions {

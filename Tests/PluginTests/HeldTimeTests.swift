@@ -7,7 +7,8 @@ import Testing
 @Suite struct HeldTimeTests {
   /// A file that had to wait for the driver.
   private func heldUp() throws -> SinkHarness {
-    let harness = try SinkHarness(.small(activation: nil), isLive: false, properties: "ts-offset=5000000 max-lateness=-1")
+    let harness = try SinkHarness(
+      .small(activation: nil), isLive: false, properties: "ts-offset=5000000 max-lateness=-1")
     try harness.pipeline.play()
     harness.pushPictures(3)
     try harness.pipeline.waitForElementMessage("sdl-connected")

@@ -145,7 +145,8 @@ import Testing
 
   @Test func encodedInput() throws {
     let units = try encodedUnits(16, keyFrameInterval: 20)
-    let harness = try SinkHarness(isLive: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=60")
+    let harness = try SinkHarness(
+      isLive: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=60")
     try harness.pipeline.play()
     for unit in units[..<6] { harness.push(unit.bytes, flags: unit.flags) }
     try harness.headUnit.waitForFrames(10)

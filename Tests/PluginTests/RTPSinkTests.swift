@@ -32,7 +32,9 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
   /// Everything that the sink has sent obeys: whole packets, markers at the ends, numbers without gaps, times that grow;
   /// anew with each service, except for the source. Returns the timestamps of the access units, relative to the first.
   @discardableResult
-  private func expectOrder(_ harness: SinkHarness, sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt32] {
+  private func expectOrder(
+    _ harness: SinkHarness, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> [UInt32] {
     let tap = try #require(harness.tap)
     let messages = tap.packets.compactMap(\.self)
     #expect(messages.count == tap.video.count && !messages.isEmpty, sourceLocation: sourceLocation)

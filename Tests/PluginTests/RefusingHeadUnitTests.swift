@@ -128,7 +128,8 @@ import Testing
   }
 
   @Test func unwillingGoodbye() throws {
-    let harness = try SinkHarness(HeadUnitConfiguration.small().with { $0.behaviour.serviceEnd = .silence }, isLive: false)
+    let harness = try SinkHarness(
+      HeadUnitConfiguration.small().with { $0.behaviour.serviceEnd = .silence }, isLive: false)
     try harness.start()
     try harness.deliver(1)
     harness.source.end()

@@ -100,7 +100,8 @@ import Testing
 
   /// A parser answers with what it sends; upstream of it can change nevertheless.
   @Test func parserBehindTheEncoder() throws {
-    let harness = try ResizeHarness(source: "\(Upstream.source.rawValue) ! \(Self.encoder) ! \(Self.profile) ! h264parse")
+    let harness = try ResizeHarness(
+      source: "\(Upstream.source.rawValue) ! \(Self.encoder) ! \(Self.profile) ! h264parse")
     try harness.start()
     harness.resize(Self.second)
     try expectEnd(harness, [Self.first, Self.second])

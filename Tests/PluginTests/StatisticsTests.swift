@@ -172,7 +172,8 @@ import Testing
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
     let count = harness.headUnit.record.video.count
     try harness.deliver(2)
-    #expect(eventually { (try? harness.statistics["session-frames-sent"]) == harness.headUnit.record.video.count - count })
+    #expect(
+      eventually { (try? harness.statistics["session-frames-sent"]) == harness.headUnit.record.video.count - count })
     let second = try harness.statistics
     #expect(second["connections"] == 2 && second["session-frames-in"] == 2 && second["session-frames-dropped"] == 0)
     #expect(second["frames-sent"] == 7 && second["session-video-bytes-sent"] < second["video-bytes-sent"])

@@ -169,7 +169,9 @@ import Testing
     gst_bus_set_sync_handler(
       bus,
       { _, message, harness in
-        guard let message, let harness, BusMessage(message).stateRequest == GST_STATE_PAUSED else { return GST_BUS_PASS }
+        guard let message, let harness, BusMessage(message).stateRequest == GST_STATE_PAUSED else {
+          return GST_BUS_PASS
+        }
         Unmanaged<SinkHarness>.fromOpaque(harness)._withUnsafeGuaranteedRef { harness in
           try? harness.setAppState(.foreground)
           try? harness.wait(forStreamState: "streaming")

@@ -19,7 +19,8 @@ import Testing
     // The first one may have come before the service.
     harness.push(units[0].bytes, flags: units[0].flags)
     for unit in units[1..<3] { harness.push(unit.bytes, flags: unit.flags) }
-    #expect(eventually { (try? harness.statistics["frames-in"]) == 4 && (try? harness.statistics["frames-queued"]) == 0 })
+    #expect(
+      eventually { (try? harness.statistics["frames-in"]) == 4 && (try? harness.statistics["frames-queued"]) == 0 })
     // What is under way when the driver leaves, the head unit throws away.
     let before = try harness.headUnit.waitForFrames(harness.statistics["frames-sent"]).count
     try suspender.suspend(harness)

@@ -66,7 +66,9 @@ final class NegotiationHook {
 private func runNegotiationHook(
   _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
 ) -> GstPadProbeReturn {
-  if let pad, let info, let data { Unmanaged<NegotiationHook>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.pass(pad, info) } }
+  if let pad, let info, let data {
+    Unmanaged<NegotiationHook>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.pass(pad, info) }
+  }
   return GST_PAD_PROBE_OK
 }
 
