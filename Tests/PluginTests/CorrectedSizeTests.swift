@@ -6,7 +6,7 @@ import Testing
 @testable import Plugin
 
 /// A size that the head unit does not take is over as soon as upstream has changed it.
-@Suite struct MendedMismatchTests {
+@Suite struct CorrectedSizeTests {
   @Test func liveRawVideoEndsWithoutAnError() throws {
     let harness = try SinkHarness(.small(800, 480, activation: nil))
     // A source that does not tell what it could send may always be able to change.

@@ -6,7 +6,7 @@ import Testing
 @testable import Plugin
 
 /// A head unit that stops reading holds a file up, and that is all that happens.
-@Suite struct HeldFileTests {
+@Suite struct BlockedFileTests {
   private static let snow = "videotestsrc num-buffers=40 pattern=snow"
   private static let caps = "video/x-raw,format=I420,width=640,height=480,framerate=20/1"
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Plugin
 
 /// The property `ts-offset` belongs to the application; the sink borrows it.
-@Suite struct HeldTimeTests {
+@Suite struct TimestampOffsetTests {
   /// A file that had to wait for the driver.
   private func heldUp() throws -> SinkHarness {
     let harness = try SinkHarness(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Plugin
 
-@Suite struct CapsObjectionTests {
+@Suite struct RejectedCapsTests {
   /// Caps that can't be shown, and a part of the advice.
   @Test(arguments: [
     ("video/x-raw,format=I420,width=321,height=240,framerate=30/1", "321×240"),
