@@ -6,11 +6,11 @@ import Testing
 
 @testable import Plugin
 
-/// What is streamed, and what the head unit is told, through the elements and a head unit with these capabilities.
+/// Which display is streamed, and which are reported as supported, for head units with these capabilities.
 @Suite struct ChoiceTests {
   static let core = HeadUnitPreset.core.configuration.with { $0.activation = .zero }
 
-  /// CORE with the sizes of sdl_ios' own range tests, C8…C10.
+  /// `core` with the sizes of sdl_ios' own range tests in addition.
   static let spec = core.with { configuration in
     configuration.videoCapability?.additionalCapabilities? += [
       entry(200, 400, inches: 4), entry(2000, 4000, inches: 4), entry(200, 200, inches: 2, scale: 1),
@@ -53,7 +53,7 @@ import Testing
     var ranges: String
     /// Streamed; nil when nothing may be.
     var size: String?
-    /// What the head unit is told: indices of its entries, 0 the root.
+    /// The displays that are reported as supported: indices of the head unit's entries, 0 the root.
     var told: [Int]
 
     init(_ name: String, _ headUnit: HeadUnitConfiguration, _ ranges: String, _ size: String?, _ told: [Int]) {
@@ -117,7 +117,7 @@ import Testing
     Row("S6 scale 0", headUnit(800, 480, scale: 0), "", "800×480", [0]),
     Row("S6 scale 0.5", headUnit(800, 480, scale: 0.5), "", "800×480", [0]),
     Row("S6 scale 12", headUnit(800, 480, scale: 12), "", "80×48", [0]),
-    // Displays of equal size, told apart by what caps know nothing of.
+    // Displays of equal size, which differ in what caps do not contain.
     Row(
       "by the diagonal",
       headUnit(800, 480, inches: 5, additional: [entry(640, 360, inches: 4), entry(800, 480, inches: 8)]),

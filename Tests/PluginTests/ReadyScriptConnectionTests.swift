@@ -33,8 +33,9 @@ import Testing
 
   @Test func brokenConnection() throws {
     let harness = try ScriptedHeadUnit("broken-connection", "screen-size=320x240")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
-    #expect(news[1]["will-reconnect"] == "true" && news[3]["reason"] == "reconnected")
+    let messages = try harness.wait(
+      for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
+    #expect(messages[1]["will-reconnect"] == "true" && messages[3]["reason"] == "reconnected")
     // Refused meanwhile.
     #expect(harness.sink.statistics["connect-attempts"] > 2 && harness.sink.statistics["connections"] == 2)
     for _ in 0..<2 { try harness.expectStart() }
@@ -49,15 +50,16 @@ import Testing
     let harness = try ScriptedHeadUnit("ignition-off", "screen-size=320x240")
     let gone = try harness.screen.pipeline.waitForElementMessage("sdl-app-unregistered")
     #expect(gone["reason"] == "ignition-off")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
-    #expect(news[1]["will-reconnect"] == "true" && news[2]["reason"] == "reconnected")
+    let messages = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
+    #expect(messages[1]["will-reconnect"] == "true" && messages[2]["reason"] == "reconnected")
     harness.expectNoViolation()
   }
 
   @Test func registration() throws {
     let harness = try ScriptedHeadUnit("registration", "screen-size=320x240")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
-    #expect(news[3]["reason"] == "reconnected")
+    let messages = try harness.wait(
+      for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
+    #expect(messages[3]["reason"] == "reconnected")
     #expect(harness.screen.statistics["connections"] == 3 && harness.screen.statistics["registrations"] == 2)
     harness.expectNoViolation()
   }
@@ -89,8 +91,8 @@ import Testing
 
   @Test func distraction() throws {
     let harness = try ScriptedHeadUnit("distraction", "screen-size=320x240")
-    let news = try harness.wait(for: "sdl-driver-distraction", "sdl-driver-distraction")
-    #expect(news.map { $0["limited"] } == ["true", "false"] && news[0]["text"] == "Swipe up to dismiss")
+    let messages = try harness.wait(for: "sdl-driver-distraction", "sdl-driver-distraction")
+    #expect(messages.map { $0["limited"] } == ["true", "false"] && messages[0]["text"] == "Swipe up to dismiss")
   }
 
   @Test func latePlayer() throws {
@@ -107,8 +109,9 @@ import Testing
 
   @Test func heartbeat() throws {
     let harness = try ScriptedHeadUnit("heartbeat", "screen-size=320x240", sink: "heartbeat-interval=500")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
-    #expect(news[1]["reason"]?.contains("heartbeat") == true && news[2]["reason"] == "reconnected", "\(news)")
+    let messages = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
+    #expect(
+      messages[1]["reason"]?.contains("heartbeat") == true && messages[2]["reason"] == "reconnected", "\(messages)")
     harness.expectNoViolation()
   }
 

@@ -28,8 +28,8 @@ import Testing
     try headUnit.waitForFrames(start + 10)
     #expect(sink.statistics.areFramesConserved)
     #expect(sink.statistics["frames-dropped-not-streaming"] >= dropped + 5)
-    let news = pipeline.drain()[before...]
-    let reports = news.filter { message in Self.names.contains { message.isElement($0) } }
+    let messages = pipeline.drain()[before...]
+    let reports = messages.filter { message in Self.names.contains { message.isElement($0) } }
     #expect(Self.names.elementsEqual(reports) { $1.isElement($0) }, "\(reports)")
     try #require(reports.count == 4)
     #expect(reports[0].fields["reason"] == "connection-lost")
@@ -37,11 +37,11 @@ import Testing
     let pause = try #require(reports[1].fields["retry-after-ms"].flatMap { Int($0) })
     #expect((500...625).contains(pause))
     #expect(reports[3].fields["reason"] == "reconnected")
-    #expect(news.count { $0.warning?.isResource(GST_RESOURCE_ERROR_WRITE) == true } == 1)
-    let hasStayed = news.allSatisfy { message in
+    #expect(messages.count { $0.warning?.isResource(GST_RESOURCE_ERROR_WRITE) == true } == 1)
+    let hasStayed = messages.allSatisfy { message in
       if case .state = message.kind { false } else { message.error == nil }
     }
-    #expect(hasStayed, "\(news)")
+    #expect(hasStayed, "\(messages)")
     #expect(sink["connection-state"] == "streaming")
     let frames = Array(headUnit.record.video[start...])
     #expect(try startsStream(frames[0]))

@@ -6,7 +6,7 @@ import Testing
 @testable import Plugin
 @testable import SDLLink
 
-/// An application that looks at `sdl-stats` all the time.
+/// An application that reads `sdl-stats` all the time.
 @Suite struct StatisticsPollTests {
   private struct Poll: Sendable {
     var isOver = false

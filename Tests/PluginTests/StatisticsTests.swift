@@ -7,7 +7,7 @@ import Testing
 @testable import Plugin
 @testable import SDLLink
 
-/// `sdl-stats`, in every state and during a wild harness.
+/// `sdl-stats`, in every state and while everything changes.
 @Suite struct StatisticsTests {
   private static let fields: Set<String> = [
     "frames-in", "frames-sent", "frames-queued", "frames-dropped-not-streaming", "frames-dropped-suspended",
@@ -22,7 +22,7 @@ import Testing
     "session-frames-sent", "session-frames-dropped", "session-video-bytes-sent",
   ]
 
-  /// Those that only grow.
+  /// Counters that never decrease.
   private static let totals = [
     "frames-in", "frames-sent", "frames-dropped-not-streaming", "frames-dropped-suspended", "frames-dropped-queue-full",
     "frames-dropped-wrong-size", "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate",
@@ -40,7 +40,7 @@ import Testing
     #expect(statistics.areFramesConserved, "\(statistics.fields)", sourceLocation: sourceLocation)
   }
 
-  /// The total that has become smaller, if there is one.
+  /// A description of a counter that has decreased, or nil.
   private static func shrunk(from old: Statistics, to new: Statistics) -> String? {
     totals.first { new[$0] < old[$0] }.map { "\($0): \(old[$0]) → \(new[$0])" }
   }
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: ["drop", "block", "auto"], [true, false])
-  func wildDrive(policy: String, isLive: Bool) throws {
+  func countersAddUpWhileEverythingChanges(policy: String, isLive: Bool) throws {
     let harness = try SinkHarness(
       .small(frameRate: 60), isLive: isLive, frameRate: 100,
       properties: "sync=false keep-alive-interval=5 suspend-policy=\(policy)")
@@ -149,7 +149,7 @@ import Testing
       #expect(sink.statistics["frames-dropped-late"] >= late + 3)
       late = sink.statistics["frames-dropped-late"]
       #expect(sink.statistics.areFramesConserved && harness.headUnit.record.video.count <= index + 1)
-      // The base class forgets them, which nobody must see.
+      // GstBaseSink resets its own count of them; the statistics keep it.
       for state in [GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL] {
         harness.pipeline.setState(state)
         #expect(sink.statistics["frames-dropped-late"] == late && sink.statistics["frames-in"] == round * 5)
@@ -164,7 +164,7 @@ import Testing
     try harness.deliver(5)
     #expect(eventually { (try? harness.statistics["session-frames-sent"]) == 5 })
     let first = try harness.statistics
-    // The one that has taken the caps there may have come before the registration.
+    // The GAP buffer that carried the caps may have come before the registration.
     #expect((5...6).contains(first["session-frames-in"]))
     #expect(first["session-video-bytes-sent"] == first["video-bytes-sent"])
     harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
@@ -190,7 +190,7 @@ import Testing
       try harness.setAppState(.background)
       try harness.wait(forStreamState: "suspended")
       harness.watch(for: .milliseconds(100))
-      // It grows while it lasts.
+      // It grows during the suspension.
       #expect(try harness.statistics["suspended-time-ns"] >= before + 100_000_000)
       try harness.setAppState(.foreground)
       try harness.wait(forStreamState: "streaming")

@@ -21,7 +21,7 @@ import Testing
     for unit in units[1..<3] { harness.push(unit.bytes, flags: unit.flags) }
     #expect(
       eventually { (try? harness.statistics["frames-in"]) == 4 && (try? harness.statistics["frames-queued"]) == 0 })
-    // What is under way when the driver leaves, the head unit throws away.
+    // The head unit discards what is in flight when the driver leaves.
     let before = try harness.headUnit.waitForFrames(harness.statistics["frames-sent"]).count
     try suspender.suspend(harness)
     try harness.wait(forStreamState: suspender.streamState)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Plugin
 
-/// L27, in every conditions: what is left is delivered, the service ended, and only then the application told.
+/// EOS in every state: the queued frames are sent and the service ended before EOS is posted.
 @Suite struct SuspendedEndTests {
-  /// With a head unit that says nothing.
+  /// The longest EOS may take with a head unit that does not answer.
   private static let limit = Duration.seconds(3)
 
   private func end(_ harness: SinkHarness) throws -> Duration {
