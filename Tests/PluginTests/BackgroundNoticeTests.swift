@@ -7,10 +7,10 @@ import Testing
 
 @testable import Plugin
 
-/// The text that the driver sees when the app leaves the foreground.
+/// The notice that the driver sees when the app leaves the foreground.
 @Suite struct BackgroundNoticeTests {
   private static let count = NoticeSequence.standardCount
-  /// Pictures of the app in front of each notice.
+  /// Pictures of the app before each notice.
   private static let before = 3
 
   /// A stream that runs, at a rate with which the notice takes half a second.
@@ -93,7 +93,7 @@ import Testing
     try harness.headUnit.waitForFrames(Self.before + 4)
     try harness.setAppState(.foreground)
     try harness.settle()
-    // What had been written may still be on its way.
+    // Frames that were written before may still be in flight.
     let noticed = try harness.statistics["notice-frames-sent"]
     try harness.headUnit.waitForFrames(Self.before + noticed)
     try harness.deliver(3)
@@ -106,7 +106,7 @@ import Testing
     expectNotice(pictures[first - 1], text: NoticeText.standard(appName: "GStreamer"))
     #expect(Picture(320, 240, harness.index - 1).psnr(against: try #require(pictures.last)) > 28)
     #expect(try harness.statistics["notice-frames-sent"] == noticed)
-    // It never came to a suspension.
+    // The stream was never suspended.
     #expect(harness.streamMessages == ["started first-start"])
     #expect(try harness.streamState == "streaming" && record.violations == [])
   }
@@ -194,7 +194,7 @@ import Testing
       text: NoticeText.standard(appName: "GStreamer"))
     try harness.setAppState(.foreground)
     try harness.wait(forStreamState: "streaming")
-    // The decoder has the notice now, to which these do not belong.
+    // The decoder's references are those of the notice now, so these can't be decoded.
     for unit in units[4...] { harness.push(unit.bytes, flags: unit.flags) }
     let all = try harness.headUnit.waitForFrames(before + Self.count + 10)
     #expect(all[before + Self.count].startsStream)

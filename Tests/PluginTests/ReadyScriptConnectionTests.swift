@@ -36,10 +36,10 @@ import Testing
     let messages = try harness.wait(
       for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
     #expect(messages[1]["will-reconnect"] == "true" && messages[3]["reason"] == "reconnected")
-    // Refused meanwhile.
+    // The head unit refuses connections in between.
     #expect(harness.sink.statistics["connect-attempts"] > 2 && harness.sink.statistics["connections"] == 2)
     for _ in 0..<2 { try harness.expectStart() }
-    // It goes on after the stall, of which the app learns nothing but that nobody reads.
+    // The stream goes on after the stall, which the app can only notice by its full send buffer.
     let sent = harness.sink.statistics["frames-sent"]
     #expect(eventually { harness.sink.statistics["frames-sent"] > sent + 60 })
     #expect(harness.sink["connection-state"] == "streaming" && harness.sink.statistics["connections"] == 2)
@@ -77,7 +77,7 @@ import Testing
     try harness.app.wait(for: "pinch-end") {
       $0.isElement("sdl-gesture") && $0.fields["type"] == "pinch-end" ? true : nil
     }
-    // A tap, a swipe in steps of 20 ms, two fingers, and one that is taken back.
+    // A tap, a swipe in steps of 20 ms, two fingers, and one that is cancelled.
     #expect(eventually { source.statistics["touches"] == 2 + 22 + 4 + 2 })
     #expect(eventually { sink.statistics["touches"] == 30 })
     let gestures = harness.app.drain().filter { $0.isElement("sdl-gesture") }.map(\.fields)
@@ -100,7 +100,7 @@ import Testing
     try harness.expectStart()
     let (sent, shown) = (harness.sink.statistics["frames-sent"], harness.screen.statistics["frames-in"])
     #expect(sent > shown + 15)
-    // Off and on again: a key frame comes first, though the app knows nothing of it.
+    // Off and on again: a key frame comes first, although the app is not informed.
     let next = try harness.screen.pull { $0.isDiscontinuous }
     #expect(!next.isDelta && harness.sink.statistics["stream-starts"] == 1)
     #expect(harness.sink.statistics["frames-sent"] > harness.screen.statistics["frames-in"] + 30)

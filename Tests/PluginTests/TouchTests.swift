@@ -195,7 +195,7 @@ import Testing
     #expect(!fixture.harness.pipeline.drain().contains { $0.isElement("sdl-gesture") })
   }
 
-  /// Handlers of navigation events may read and set any property.
+  /// Handlers of navigation events may read any property.
   @Test func handlersMayCallBack() throws {
     let caller = Monitor<GetterCaller?>(nil)
     let fixture = try TouchFixture(callback: { caller.withLock { $0 }?.readEverything() })

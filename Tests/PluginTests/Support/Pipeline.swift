@@ -119,7 +119,7 @@ final class Pipeline {
     return messages
   }
 
-  /// Takes everything from the bus and forgets it, for tests that watch the memory.
+  /// Takes everything from the bus and clears ``messages``, for tests that measure memory.
   func forgetMessages() {
     drain()
     messages = []
