@@ -6,7 +6,7 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// A step that changes the capability of an app before that can know of it.
+  /// A script that updates the capability at the registration, before the app has received it: the update is deferred.
   @Suite struct ScriptedUpdateTests {
     @Test func updateAtTheRegistrationReachesTheApp() throws {
       let headUnit = HeadUnitRecorder()
