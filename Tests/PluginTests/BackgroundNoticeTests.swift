@@ -53,7 +53,7 @@ import Testing
   @Test func isSentAtTheStreamsPaceAndThenNothing() throws {
     let harness = try stream(frameRate: 15, properties: "keep-alive-interval=50")
     try harness.setAppState(.resigning)
-    // The app goes on drawing.
+    // The app continues to draw.
     let picture = Picture(320, 240, harness.index).bytes
     var pushed = 0
     #expect(

@@ -112,7 +112,7 @@ import Testing
     #expect(harness.headUnit.record.video.count == 2)
   }
 
-  /// Repeats keep to a head unit that wants fewer than two pictures per second.
+  /// Repeats do not exceed a preferred frame rate of less than two pictures per second.
   @Test func repeatsKeepToTheFrameRate() throws {
     let harness = try SinkHarness(.small(frameRate: 1), properties: "sync=false keep-alive-interval=100")
     try harness.start()

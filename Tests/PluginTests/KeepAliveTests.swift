@@ -84,7 +84,7 @@ import Testing
     harness.watch(for: .milliseconds(1050))
     #expect(harness.headUnit.record.video.count == 3)
     try harness.deliver(2)
-    // The head unit may have begun anew with its decoder.
+    // The head unit may have restarted its decoder.
     #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false, true, false])
     #expect(harness.headUnit.record.video[3].startsStream)
     #expect(try harness.statistics["frames-repeated"] == 0)
@@ -103,7 +103,7 @@ import Testing
     try harness.headUnit.waitForFrames(8)
     #expect(MonotonicClock.now - began < .seconds(1))
     sink.set("keep-alive-interval", "0")
-    // One may be under way.
+    // One may be in flight.
     harness.watch(for: .milliseconds(50))
     let count = harness.headUnit.record.video.count
     harness.watch(for: .milliseconds(200))

@@ -41,7 +41,7 @@ import Testing
   }
 
   /// A description of a counter that has decreased, or nil.
-  private static func shrunk(from old: Statistics, to new: Statistics) -> String? {
+  private static func firstDecrease(from old: Statistics, to new: Statistics) -> String? {
     totals.first { new[$0] < old[$0] }.map { "\($0): \(old[$0]) → \(new[$0])" }
   }
 
@@ -49,41 +49,41 @@ import Testing
     let harness = try SinkHarness(properties: "sync=false background-notice=false")
     let sink = try harness.pipeline.sink
     var last = sink.statistics
-    func look(sourceLocation: SourceLocation = #_sourceLocation) {
+    func expectNoDecrease(sourceLocation: SourceLocation = #_sourceLocation) {
       let statistics = sink.statistics
       expectValid(statistics, sourceLocation: sourceLocation)
-      #expect(Self.shrunk(from: last, to: statistics) == nil, sourceLocation: sourceLocation)
+      #expect(Self.firstDecrease(from: last, to: statistics) == nil, sourceLocation: sourceLocation)
       last = statistics
     }
-    look()
+    expectNoDecrease()
     for _ in 1...2 {
       for state in [GST_STATE_READY, GST_STATE_PAUSED] {
         harness.pipeline.setState(state)
-        look()
+        expectNoDecrease()
       }
       try harness.start()
       _ = try harness.deliverFirst()
-      look()
+      expectNoDecrease()
       try harness.setAppState(.background)
       try harness.wait(forStreamState: "suspended")
-      look()
+      expectNoDecrease()
       try harness.setAppState(.foreground)
       try harness.wait(forStreamState: "streaming")
-      look()
+      expectNoDecrease()
       try harness.show(.none)
       try harness.wait(forStreamState: "stopped")
-      look()
+      expectNoDecrease()
       try harness.pipeline.reach(GST_STATE_READY)
-      look()
+      expectNoDecrease()
       harness.pipeline.stop()
-      look()
+      expectNoDecrease()
     }
     #expect(last["frames-queued"] == 0 && last["suspensions"] == 4 && last["connections"] == 2)
   }
 
   private struct Poll: Sendable {
     var isOver = false
-    var looks = 0
+    var readCount = 0
     var faults: [String] = []
   }
 
@@ -99,9 +99,10 @@ import Testing
       var last = sink.statistics
       while !poll.withLock({ $0.isOver }) {
         let statistics = sink.statistics
-        let fault = statistics.areFramesConserved ? Self.shrunk(from: last, to: statistics) : "\(statistics.fields)"
+        let fault =
+          statistics.areFramesConserved ? Self.firstDecrease(from: last, to: statistics) : "\(statistics.fields)"
         poll.withLock { poll in
-          poll.looks += 1
+          poll.readCount += 1
           if let fault { poll.faults.append(fault) }
         }
         last = statistics
@@ -127,7 +128,7 @@ import Testing
     poll.withLock { $0.isOver = true }
     poller.join()
     let result = poll.withLock { $0 }
-    #expect(result.looks > 50 && result.faults.isEmpty, "\(result.faults.first ?? "")")
+    #expect(result.readCount > 50 && result.faults.isEmpty, "\(result.faults.first ?? "")")
     let statistics = sink.statistics
     #expect(statistics.areFramesConserved && statistics["frames-in"] == 301)
     harness.pipeline.stop()

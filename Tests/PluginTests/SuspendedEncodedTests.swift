@@ -46,7 +46,7 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// A file that is held has lost nothing, and yet the head unit's decoder may have been opened anew.
+  /// A blocked file has lost nothing, but the head unit may have opened a new decoder.
   @Test func heldFileGoesOn() throws {
     let units = try encodedUnits(12, keyFrameInterval: 4)
     let harness = try SinkHarness(

@@ -23,7 +23,7 @@ import Testing
     try harness.start()
     harness.pushPictures(10)
     _ = try end(harness)
-    // The acknowledgement was waited for, so nothing is under way any more.
+    // The sink has waited for the acknowledgement, so nothing is in flight.
     let record = harness.headUnit.record
     #expect(record.video.count == 10 && record.stopReasons == [.endedByApp] && record.violations == [])
     #expect(try harness.streamState == "stopped" && harness.streamMessages == ["started first-start", "stopped app"])

@@ -141,7 +141,7 @@ final class SilentPort {
     port = listener.port
     listen(listener.socket.descriptor, 0)
     let address = try #require(SocketAddress(boundTo: listener.socket.descriptor))
-    // The kernel takes one more than the backlog says; the first that stays pending shows that it is full.
+    // The kernel accepts one more than the backlog; the first that stays pending shows that it is full.
     for _ in 0..<8 {
       let filler = try #require(Socket.tcp(family: AF_INET))
       _ = address.withPointer { connect(filler.descriptor, $0, $1) }

@@ -8,7 +8,7 @@ import Testing
 extension LinkTests {
   /// The connection breaks after any number of bytes of its beginning, in either direction.
   @Suite struct CutConnectionTests {
-    /// One of so many cuts is a reset, the others are orderly closes.
+    /// Every third cut is a reset, the others are orderly closes.
     private static let resetStride = 3
     private static let payloadByteCount = 40
     /// Most of the time is spent waiting, so several head units in parallel are faster.
@@ -73,7 +73,7 @@ extension LinkTests {
       return count
     }
 
-    /// The head unit may be gone before the app has looked whether it was reached.
+    /// The connection may be reset before the app has checked whether it was established.
     @Test func resetAtOnce() throws {
       let headUnit = VideoArrivals()
       let server = try HeadUnitServer(

@@ -185,7 +185,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// As long as the head unit has not noticed that the app has gone.
+    /// Until the head unit notices that the app has disconnected.
     @Test func laterRegistrationRefusedForAWhile() throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)

@@ -55,7 +55,7 @@ extension LinkTests {
           guard round.wait(until: MonotonicClock.now + testTimeout, for: { $0 >= next ? true : nil }) == true else {
             return
           }
-          // Makes the connection thread look whether there is something to write.
+          // Makes the connection thread check its queue.
           connection.setVideoRequest(testRequest)
         }
       }

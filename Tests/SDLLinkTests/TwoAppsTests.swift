@@ -41,7 +41,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// The head unit may notice that an app has gone after it has come again.
+    /// The head unit may notice an app's disconnection only after the app has connected again.
     @Test func nextAppIsOpenedWhenTheFirstIsGone() throws {
       let pair = try StreamingPair()
       let secondApp = ConnectionRecorder()

@@ -125,8 +125,8 @@ final class Pipeline {
     messages = []
   }
 
-  /// Waits for what `match` makes of a message; others are kept in ``messages``. A first error that it does not want
-  /// ends the wait.
+  /// Waits until `match` returns a value for a message; others are kept in ``messages``. The first error ends
+  /// the wait.
   @discardableResult
   func wait<R>(for what: String, _ match: (BusMessage) -> R?) throws -> R {
     let deadline = MonotonicClock.now + testTimeout

@@ -141,7 +141,7 @@ final class RestartingApplication: @unchecked Sendable {
   private func note(_ name: String, isTrigger: Bool) {
     let restarts = state.withLock { state in
       switch state.progress {
-      // GObject begins a notification anew (G_SIGNAL_NO_RECURSE) during which the property changes, as apps do at the stop.
+      // GObject restarts a notification (G_SIGNAL_NO_RECURSE) if the property changes during it; `apps` does at a stop.
       case .restarted(let thread) where pthread_equal(thread, pthread_self()) != 0 && !isTrigger:
         state.late.append(name)
       case .armed where isTrigger:
