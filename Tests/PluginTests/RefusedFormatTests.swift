@@ -86,29 +86,13 @@ import Testing
 
   @Test(arguments: [
     Row(
-      id: "N1", answers: [transport, .regular], requests: ["RTP 320×240", "RAW 320×240"]),
-    Row(
       id: "N1", answers: [transport, .regular], input: .encoded, requests: ["RTP 320×240", "RAW 320×240"]),
-    Row(
-      id: "N2", answers: [height, .regular], requests: ["RTP 320×240", "RTP 160×120"], transport: "RTP",
-      size: VideoSize(160, 120)),
     Row(
       id: "N3", answers: [transport, width, .regular],
       requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120"], size: VideoSize(160, 120)),
     Row(
-      id: "N7", answers: [],
-      formats: [
-        VideoStreamingFormat(videoProtocol: "RTSP", codec: "Theora"),
-        VideoStreamingFormat(videoProtocol: "RTMP", codec: "VP8"), .rawH264,
-      ], requests: ["RAW 320×240"]),
-    Row(id: "N9", answers: [], formats: nil, requests: ["RAW 320×240"]),
-    Row(
       id: "N10", answers: [.acknowledge(VideoServiceParameters(width: 320, height: 240))],
       requests: ["RTP 320×240"]),
-    Row(id: "no refusal", answers: [], requests: ["RTP 320×240"], transport: "RTP"),
-    Row(
-      id: "both kinds", answers: [.reject(["width", "videoCodec"]), .regular],
-      requests: ["RTP 320×240", "RAW 160×120"], size: VideoSize(160, 120)),
     Row(
       id: "RTP instead of RAW",
       answers: [.acknowledge(VideoServiceParameters(videoProtocol: "RTP", videoCodec: "H264"))],
@@ -187,9 +171,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("rtp", [.rawH264, .rtpH264], ["RTP 320×240"]), ("RAW", [.rtpH264, .rawH264], ["RAW 320×240"]),
-      ("rtp,raw", [.rawH264, .rtpH264], ["RTP 320×240"]), ("raw,rtp", [.rtpH264], ["RTP 320×240"]),
-      ("rtp", nil, ["RTP 320×240"]),
+      ("RAW", [.rtpH264, .rawH264], ["RAW 320×240"]), ("rtp,raw", [.rawH264, .rtpH264], ["RTP 320×240"]),
     ] as [(String, [VideoStreamingFormat]?, [String])])
   func userChooses(_ formats: String, offered: [VideoStreamingFormat]?, requests: [String]) throws {
     let bench = try Bench(Self.configuration(formats: offered), properties: "video-formats=\(formats)")

@@ -38,21 +38,6 @@ import Testing
     try harness.expectDecodable()
   }
 
-  @Test func keepForgetsWhatIsTakenBack() throws {
-    let harness = try harness("keep")
-    try harness.start()
-    harness.resize(Self.second)
-    try harness.pipeline.waitForElementMessage("sdl-resize-ignored")
-    harness.resize(Self.first)
-    try harness.waitUntilKnown(Self.first)
-    try harness.headUnit.show(.none)
-    try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
-    try harness.headUnit.show(.full)
-    try harness.waitForFrames(of: Self.first)
-    #expect(harness.headUnit.record.startedSizes == [Self.first, Self.first])
-    #expect(harness.resizes.isEmpty)
-  }
-
   @Test func keepTakesTheFrameRate() throws {
     let harness = try harness("keep")
     try harness.start()
@@ -63,40 +48,6 @@ import Testing
     try harness.pipeline.waitForElementMessage("sdl-resize-ignored")
     #expect(eventually { (try? harness.statistics["frames-dropped-frame-rate"]) ?? 0 > 20 })
     #expect(harness.headUnit.record.startedSizes == [Self.first])
-  }
-
-  /// The service is kept, and used on when the app is back.
-  @Test func keepInTheBackground() throws {
-    let harness = try harness("keep")
-    try harness.start()
-    try harness.pipeline.sink.set("app-state", "background")
-    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
-    harness.resize(Self.second)
-    try harness.pipeline.waitForElementMessage("sdl-resize-ignored")
-    try harness.pipeline.sink.set("app-state", "foreground")
-    try harness.pipeline.waitForElementMessage("sdl-stream-started")
-    let count = harness.headUnit.record.video.count
-    try harness.headUnit.waitForFrames(count + 5)
-    #expect(harness.headUnit.record.startedSizes == [Self.first])
-    harness.expectNoComplaint()
-  }
-
-  /// Back in its list of sizes, though not the first.
-  @Test func keepStaysWithAHeadUnitThatTakesBoth() throws {
-    let harness = try harness("keep")
-    try harness.start()
-    var update = VideoStreamingCapability()
-    update.preferredResolution = Self.second
-    var former = VideoStreamingCapability()
-    former.preferredResolution = Self.first
-    update.additionalCapabilities = [former]
-    try harness.update(update)
-    try harness.pipeline.waitForElementMessage("sdl-resize-ignored")
-    try harness.headUnit.show(.none)
-    try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
-    try harness.headUnit.show(.full)
-    try harness.waitForFrames(of: Self.first)
-    #expect(harness.headUnit.record.startedSizes == [Self.first, Self.first])
   }
 
   @Test func errorNamesBothSizes() throws {
@@ -111,29 +62,9 @@ import Testing
     #expect(harness.headUnit.record.startedSizes == [Self.first])
   }
 
-  enum Away: CaseIterable { case driver, app, paused }
-
-  @Test(arguments: Away.allCases) func errorWhileNothingIsSent(away: Away) throws {
-    let harness = try harness("error")
-    try harness.start()
-    switch away {
-    case .driver: try harness.headUnit.show(.none)
-    case .app: try harness.pipeline.sink.set("app-state", "background")
-    case .paused: harness.pipeline.setState(GST_STATE_PAUSED)
-    }
-    if away == .driver {
-      try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
-    } else {
-      try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
-    }
-    harness.resize(Self.second)
-    let error = try harness.pipeline.waitForError()
-    #expect(error.text.contains("320×240") && error.text.contains("480×320"), "\(error)")
-  }
-
   /// Before a stream there is nothing to resize.
-  @Test(arguments: ["renegotiate", "keep", "error"]) func beforeTheFirstStart(policy: String) throws {
-    let harness = try harness(policy, activation: nil)
+  @Test func beforeTheFirstStart() throws {
+    let harness = try harness("renegotiate", activation: nil)
     try harness.pipeline.play()
     try harness.waitUntilKnown(Self.first)
     harness.headUnit.server.control(.everyApp) { $0.resize(to: Self.second, scale: 1, now: $1) }
@@ -147,11 +78,11 @@ import Testing
   }
 
   /// Another preferred size does not matter while the head unit still takes the size that upstream sends.
-  @Test(arguments: ["renegotiate", "keep", "error"]) func sizeThatStays(policy: String) throws {
+  @Test func sizeThatStays() throws {
     let harness = try ResizeHarness(
       .small(480, 320, additional: [(320, 240)]),
       source: "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=60/1",
-      properties: "keep-alive-interval=0 resize-policy=\(policy)")
+      properties: "keep-alive-interval=0")
     try harness.start()
     var update = VideoStreamingCapability()
     update.preferredResolution = ImageResolution(640, 360)

@@ -21,12 +21,6 @@ import Testing
   private static let first = ImageResolution(320, 240)
 
   static let rows = [
-    Row("Z1: another size", [first, ImageResolution(480, 320)]) {
-      $0.preferredResolution = ImageResolution(480, 320)
-      $0.scale = 1
-    },
-    Row("Z2: the same size", [first]) { $0.preferredResolution = first },
-    Row("Z2: all the same", [first]) { $0 = TestHeadUnit.smallCapability },
     Row("Z4: another frame rate", [first]) { $0.preferredFPS = 10 },
     Row("Z6: a size and a scale", [first, ImageResolution(852, 378)]) {
       $0.preferredResolution = ImageResolution(1280, 569)

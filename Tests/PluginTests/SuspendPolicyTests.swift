@@ -45,10 +45,7 @@ import Testing
 
   static let cases: [Case] = [
     Case(policy: "auto", isLive: true, outcome: .drops), Case(policy: "auto", isLive: false, outcome: .asks),
-    Case(policy: "drop", isLive: true, outcome: .drops), Case(policy: "drop", isLive: false, outcome: .drops),
     Case(policy: "block", isLive: true, outcome: .holds), Case(policy: "block", isLive: false, outcome: .holds),
-    Case(policy: "request-pause", isLive: true, outcome: .asks),
-    Case(policy: "request-pause", isLive: false, outcome: .asks),
   ]
 
   private static let pushed = 4
@@ -186,17 +183,5 @@ import Testing
     try harness.headUnit.waitForFrames(4)
     #expect(eventually { harness.stateRequests.count >= 2 })
     #expect(harness.stateRequests == [GST_STATE_PAUSED, GST_STATE_PLAYING])
-  }
-
-  /// A file that has never been shown waits in silence: an application that pauses by itself would never see it begin.
-  @Test func noRequestBeforeTheFirstStart() throws {
-    let harness = try SinkHarness(.small(activation: nil), isLive: false)
-    try harness.pipeline.play()
-    harness.pushPictures(3)
-    try harness.pipeline.waitForElementMessage("sdl-connected")
-    #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
-    try harness.show(.full)
-    try harness.headUnit.waitForFrames(3)
-    #expect(harness.stateRequests == [])
   }
 }

@@ -1,0 +1,109 @@
+@testable import SDLApp
+
+/// What the head unit announces, and what ranges, caps and frames of upstream make of it.
+extension NegotiationDriver {
+  /// The head unit takes `sizes`; `fallbacks` are from a list that these have replaced.
+  func announce(_ sizes: [VideoSize], fallbacks: [VideoSize] = [], over transports: [VideoTransport] = [.raw]) {
+    let formats = transports.map { VideoStreamingFormat(videoProtocol: $0.rawValue, codec: "H264") }
+    announce(
+      (sizes + fallbacks).enumerated().map { index, size in
+        var display = VideoDisplay(size: size)
+        display.formats = formats
+        display.isFallback = index >= sizes.count
+        return display
+      }, formats)
+  }
+
+  func announce(_ displays: [VideoDisplay], _ formats: [VideoStreamingFormat]? = nil) {
+    var capability = VideoStreamingCapability()
+    capability.supportedFormats = formats
+    do throws(VideoProblem) {
+      _ = try change { negotiation throws(VideoProblem) in try negotiation.headUnitSpoke(capability, screen: nil) }
+    } catch { return fail(error) }
+    choose(.headUnit(displays))
+  }
+
+  func choose(_ cause: VideoNegotiation.ChoiceCause) {
+    guard let question = change({ $0.beginChoice(cause) }) else { return }
+    answer(question)
+  }
+
+  /// Answers for ranges and caps of upstream.
+  func answer(_ question: VideoNegotiation.RangesQuestion) {
+    let reasons = question.displays.enumerated().compactMap { index, display in rejection(display).map { (index, $0) } }
+    let choice = VideoChoice(question.displays, reasons: Dictionary(uniqueKeysWithValues: reasons))
+    let supported = choice.acceptedDisplays.filter { $0.streamSize.map(canSend) ?? false }
+    do throws(VideoProblem) {
+      let mustAsk = try change { negotiation throws(VideoProblem) in
+        try negotiation.choose(choice, supported: supported, question, lostFrames: lostFrames, now: now)
+      }
+      if mustAsk { askUpstream() }
+    } catch { fail(error) }
+  }
+
+  private func canSend(_ size: VideoSize) -> Bool { upstreamSizes?.contains(size) ?? true }
+
+  /// Caps come from upstream.
+  func input(_ size: VideoSize?, isRaw: Bool = true) {
+    choose(.caps)
+    change { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
+  }
+
+  @discardableResult
+  func askUpstream(_ question: VideoNegotiation.UpstreamQuestion? = nil) -> VideoNegotiation.UpstreamAnswer {
+    let displays = (negotiation.acceptedDisplays ?? []) + negotiation.rejectedDisplays
+    let present = negotiation.isInputRefused ? [negotiation.inputSize].compactMap(\.self) : []
+    let sizes = (displays.compactMap(\.streamSize) + present).filter(canSend)
+    let answer = change { $0.upstreamAnswered(question ?? $0.upstreamQuestion, sizes) }
+    if answer == .changes {
+      log.append("reconfigure")
+      mustRenegotiate = true
+    }
+    return answer
+  }
+
+  /// Upstream negotiates anew, if it was asked to, and brings the first size that both sides have.
+  func renegotiate() {
+    guard mustRenegotiate else { return }
+    mustRenegotiate = false
+    let isRaw = negotiation.isInputRaw
+    let sizes = (negotiation.acceptedDisplays ?? []).compactMap(\.streamSize).filter(canSend)
+    if let size = sizes.first ?? negotiation.inputSize { input(size, isRaw: isRaw) }
+  }
+}
+
+extension NegotiationDriver {
+  /// What becomes of a frame: "sent", "dropped REASON", "waits", "interrupted" or "error".
+  func frame(isLive: Bool = true) -> String {
+    for _ in 0..<10 {
+      let decision = negotiation.decide(isLive: isLive, now: now)
+      apply()
+      switch decision {
+      case .send(let permission):
+        if queuedEpoch != permission.grant.epoch {
+          queuedEpoch = permission.grant.epoch
+          _ = change { $0.firstFrameQueued(of: permission.grant, lostFrames: lostFrames, now: now) }
+        }
+        return "sent"
+      case .drop(let reason): return drop(reason)
+      case .askUpstream(let question, let dropsFrame):
+        if askUpstream(question) != .stays, dropsFrame { return drop(.wrongSize) }
+      case .wait: return "waits"
+      case .interrupted: return "interrupted"
+      case .pauseRequested: break
+      case .fail(let problem):
+        fail(problem)
+        return "error"
+      }
+    }
+    return "undecided"
+  }
+
+  private func drop(_ reason: FrameDropReason) -> String {
+    lostFrames += 1
+    return "dropped \(reason)"
+  }
+
+  /// What becomes of so many frames.
+  func frames(_ count: Int, isLive: Bool = true) -> [String] { (0..<count).map { _ in frame(isLive: isLive) } }
+}

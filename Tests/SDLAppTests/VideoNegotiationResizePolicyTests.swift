@@ -1,0 +1,82 @@
+import Testing
+
+@testable import SDLApp
+
+/// `resize-policy`: what of a resize is kept back, or an error.
+@Suite struct VideoNegotiationResizePolicyTests {
+  private static let first = VideoSize(320, 240)
+  private static let second = VideoSize(480, 320)
+  private static let third = VideoSize(160, 120)
+
+  /// Session and upstream follow, after the settling time.
+  private func follow(_ driver: NegotiationDriver) {
+    driver.runSession()
+    driver.renegotiate()
+    driver.wait(.milliseconds(100))
+    driver.runSession()
+  }
+
+  @Test func keep() {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
+    driver.announce([VideoDisplay(size: Self.second, frameRate: 5)])
+    follow(driver)
+    #expect(driver.take() == ["kept 320×240, not 480×320"] && driver.frame() == "sent")
+    #expect(driver.negotiation.permission?.targets.frameRate == Fraction(5, 1))
+    // The next service has the new size.
+    driver.show(.background)
+    follow(driver)
+    driver.show(.full)
+    driver.runSession()
+    #expect(driver.frame() == "sent" && driver.starts == ["RAW 320×240", "RAW 480×320"])
+    #expect(driver.take().last == "resized 320×240 to 480×320")
+  }
+
+  @Test func keepForgetsWhatIsTakenBack() {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
+    driver.announce([Self.second])
+    driver.announce([Self.first])
+    #expect(driver.take() == ["kept 320×240, not 480×320"])
+    driver.show(.background)
+    driver.runSession()
+    driver.show(.full)
+    driver.runSession()
+    #expect(driver.frame() == "sent" && driver.starts == ["RAW 320×240", "RAW 320×240"])
+  }
+
+  @Test func keepStaysWithAHeadUnitThatTakesBoth() {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
+    driver.announce([Self.second, Self.first])
+    #expect(driver.take() == ["kept 320×240, not 480×320"])
+    driver.show(.background)
+    driver.runSession()
+    driver.show(.full)
+    driver.runSession()
+    #expect(driver.frame() == "sent" && driver.starts == ["RAW 320×240", "RAW 320×240"])
+  }
+
+  enum Away: CaseIterable { case nothing, driver, app, paused }
+
+  @Test(arguments: Away.allCases) func error(away: Away) {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .error }
+    driver.announce([Self.first, Self.third])
+    switch away {
+    case .nothing: break
+    case .driver: driver.show(.background)
+    case .app: driver.setAppState(.background)
+    case .paused: driver.change { $0.paused() }
+    }
+    driver.runSession()
+    #expect(driver.error == nil)
+    driver.announce([Self.second])
+    #expect(driver.error == .resizeForbidden(from: Self.first, to: Self.second))
+  }
+
+  /// The app's own ranges may change the size whatever the policy.
+  @Test func rangesAreNoError() {
+    let driver = NegotiationDriver.streaming([Self.first, Self.second]) { $0.resizePolicy = .error }
+    driver.rejection = { $0.size == Self.first ? "too small" : nil }
+    driver.choose(.ranges)
+    follow(driver)
+    #expect(driver.frame() == "sent" && driver.error == nil && driver.starts.last == "RAW 480×320")
+  }
+}
