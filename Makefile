@@ -1,4 +1,4 @@
-# `make demo` shows what this is, `make check` tests all of it.
+# `make demo` shows a stream in a window, `make check` runs all tests and checks.
 
 # PyGObject belongs to Debian's own Python, which need not be the first in PATH.
 PYTHON ?= /usr/bin/python3
@@ -9,17 +9,17 @@ plugin := $(plugin_folder)/libgstsmartdevicelink.so
 swift_scratch := $(CURDIR)/.build
 head_unit := $(build)/sdl-head-unit
 
-# The tests have a build folder of their own, so that they can be built beside the plugin.
+# The tests have their own build folder, so that they can be built at the same time as the plugin.
 tests_scratch := $(build)/tests
 tests := $(tests_scratch)/debug/gst-smartdevicelinkPackageTests.xctest
-# A quarter of the compiler's time went into reading each module once for every few of its files and once more for its interface,
-# debug information, and an index of the system's modules. (SwiftPM needs the index of the tests.)
+# A quarter less compile time: whole-module builds without a separate module job, debug information and an index of the
+# system's modules. (SwiftPM needs the index of the tests.)
 tests_flags := -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 \
   -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules
 run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
   $(PYTHON) scripts/run-tests $(tests) --summary $(build)/test-summary
 
-# /usr/bin belongs to the distribution, and is not where what is built by hand goes.
+# /usr/bin is for the distribution's packages; local builds are installed in /usr/local.
 bindir ?= $(or $(PREFIX),/usr/local)/bin
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
@@ -32,7 +32,7 @@ demo: plugin
 # What `make install` installs.
 all: plugin head-unit
 
-# Half a minute with all that can happen, drawn into demo/timeline.svg.
+# Draws half a minute with every kind of event into demo/timeline.svg.
 timeline: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) pipelines/timeline --head-unit $(head_unit)
 
@@ -40,7 +40,7 @@ timeline: plugin head-unit
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
-# The two builds run side by side, since each leaves a core idle now and then.
+# The two builds run in parallel, since each leaves a core idle at times.
 check: packages
 	@echo "Building the plugin and the tests: some minutes in which nothing is printed."
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target docs-check meson-check install-check tests
@@ -49,7 +49,7 @@ check: packages
 test: plugin tests
 	$(run_tests)
 
-# Runs the tests TIMES times, beside BUSY busy loops.
+# Runs the tests TIMES times, with BUSY busy loops at the same time.
 TIMES ?= 20
 BUSY ?= 0
 check-repeatedly: plugin tests

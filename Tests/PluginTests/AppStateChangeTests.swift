@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// The app changes its state at any time, and comes back.
+/// Changes of `app-state` at any moment, and back.
 @Suite struct AppStateChangeTests {
   enum Moment: CaseIterable {
     case null, ready, paused, playing, connecting
@@ -33,7 +33,6 @@ import Testing
     try harness.prepare()
     try harness.show(.full)
     try harness.settle()
-    // L12.
     #expect(sink["stream-state"] == "stopped" && harness.headUnit.record.starts.isEmpty)
     try harness.setAppState(.foreground)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "first-start")
@@ -42,7 +41,6 @@ import Testing
     #expect(sink["stream-state"] == "stopped" && sink["app-state"] == "foreground")
   }
 
-  /// L9.
   @Test(arguments: [AppState.foreground, .regaining])
   func resumesTheServiceWithAKeyFrame(way: AppState) throws {
     let harness = try SinkHarness()
@@ -66,7 +64,6 @@ import Testing
     #expect(try decode(harness.headUnit.record.video, width: 320, height: 240).count == 6)
   }
 
-  /// L10.
   @Test func restartsTheServiceIfAsked() throws {
     let harness = try SinkHarness(properties: "sync=false restart-on-foreground=true")
     try harness.start()
@@ -87,7 +84,6 @@ import Testing
     #expect(record.violations == [])
   }
 
-  /// L11.
   @Test func driverLeavesWhileSuspended() throws {
     let harness = try SinkHarness()
     try harness.start()
@@ -105,7 +101,6 @@ import Testing
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
   }
 
-  /// L19.
   @Test func nothingIsSentAfterNotStreamable() throws {
     let harness = try SinkHarness()
     try harness.start()
@@ -120,7 +115,6 @@ import Testing
     #expect(harness.streamMessages.last == "stopped hmi-status")
   }
 
-  /// L20.
   @Test func frameInTheStartedHandlerIsTaken() throws {
     let harness = try SinkHarness()
     let bus = try #require(gst_element_get_bus(harness.pipeline.element.pointer))

@@ -33,7 +33,7 @@ import Testing
       (.full, .background, "stopped", "suspended"),
     ]
     let streamable = outcomes.map { Row(level: $0.0, appState: $0.1, fromClosed: $0.2, fromOpen: $0.3) }
-    // Without the right to stream, every level is like BACKGROUND.
+    // With video NOT_STREAMABLE, every level is like BACKGROUND.
     let others = [
       Row(level: .full, isStreamable: false, appState: .foreground, fromClosed: "stopped", fromOpen: "stopped")
     ]
@@ -52,7 +52,7 @@ import Testing
     #expect(try harness.streamState == row.fromClosed)
     #expect(harness.headUnit.record.starts.count == (row.fromClosed == "streaming" ? 1 : 0))
     #expect(harness.streamMessages == (row.fromClosed == "streaming" ? ["started first-start"] : []))
-    // Whatever was refused so far comes as soon as driver and app both want it.
+    // The stream starts as soon as HMI status and app state both allow it.
     try harness.show(.full)
     try harness.setAppState(.foreground)
     try harness.wait(forStreamState: "streaming")

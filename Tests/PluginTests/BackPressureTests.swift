@@ -30,7 +30,7 @@ import Testing
     let sent = sink.statistics["frames-sent"]
     #expect(eventually { sink.statistics["frames-sent"] > sent + 10 })
     let frames = try headUnit.waitForFrames(before + 10)
-    // What was dropped was never encoded, so that the decoder misses nothing.
+    // Frames are dropped before they are encoded, so that the decoder misses no reference.
     #expect(try decode(frames, width: 640, height: 480).count == frames.count)
     #expect(headUnit.record.violations.allSatisfy { "\($0)".contains("frameRate") }, "\(headUnit.record.violations)")
     #expect(pipeline.drain().allSatisfy { $0.error == nil })
@@ -43,7 +43,7 @@ import Testing
     try headUnit.waitForFrames(3)
     headUnit.server.setReading(false, for: try headUnit.waitForApp())
     let sink = try pipeline.sink
-    // Nothing moves any more when two looks with time between them see the same.
+    // The pipeline is blocked when two polls with time between them see the same.
     var last = -1
     #expect(
       eventually {
@@ -54,7 +54,7 @@ import Testing
     #expect(sink.statistics["frames-dropped-queue-full"] == 0)
     #expect(sink.statistics["frames-queued"] == 4)
     #expect(sink.statistics.areFramesConserved)
-    // In time, although nobody reads.
+    // The stop returns in time, although the head unit does not read.
     pipeline.stop()
     #expect(sink.statistics.areFramesConserved && sink.statistics["frames-queued"] == 0)
   }

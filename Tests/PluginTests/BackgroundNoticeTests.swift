@@ -7,10 +7,10 @@ import Testing
 
 @testable import Plugin
 
-/// The text that the driver sees when the app leaves the foreground.
+/// The notice that the driver sees when the app leaves the foreground.
 @Suite struct BackgroundNoticeTests {
   private static let count = NoticeSequence.standardCount
-  /// Pictures of the app in front of each notice.
+  /// Pictures of the app before each notice.
   private static let before = 3
 
   /// A stream that runs, at a rate with which the notice takes half a second.
@@ -53,7 +53,7 @@ import Testing
   @Test func isSentAtTheStreamsPaceAndThenNothing() throws {
     let harness = try stream(frameRate: 15, properties: "keep-alive-interval=50")
     try harness.setAppState(.resigning)
-    // The app goes on drawing.
+    // The app continues to draw.
     let picture = Picture(320, 240, harness.index).bytes
     var pushed = 0
     #expect(
@@ -93,7 +93,7 @@ import Testing
     try harness.headUnit.waitForFrames(Self.before + 4)
     try harness.setAppState(.foreground)
     try harness.settle()
-    // What had been written may still be on its way.
+    // Frames that were written before may still be in flight.
     let noticed = try harness.statistics["notice-frames-sent"]
     try harness.headUnit.waitForFrames(Self.before + noticed)
     try harness.deliver(3)
@@ -106,7 +106,7 @@ import Testing
     expectNotice(pictures[first - 1], text: NoticeText.standard(appName: "GStreamer"))
     #expect(Picture(320, 240, harness.index - 1).psnr(against: try #require(pictures.last)) > 28)
     #expect(try harness.statistics["notice-frames-sent"] == noticed)
-    // It never came to a suspension.
+    // The stream was never suspended.
     #expect(harness.streamMessages == ["started first-start"])
     #expect(try harness.streamState == "streaming" && record.violations == [])
   }
@@ -182,7 +182,8 @@ import Testing
   @Test func encodedInput() throws {
     let units = try encodedUnits(20, keyFrameInterval: 10)
     let harness = try stream(units: Array(units[..<4]))
-    #expect(eventually { (try? harness.statistics["frames-in"]) == 5 && (try? harness.statistics["frames-queued"]) == 0 })
+    #expect(
+      eventually { (try? harness.statistics["frames-in"]) == 5 && (try? harness.statistics["frames-queued"]) == 0 })
     let before = try harness.statistics["frames-sent"]
     try harness.setAppState(.resigning)
     try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
@@ -193,7 +194,7 @@ import Testing
       text: NoticeText.standard(appName: "GStreamer"))
     try harness.setAppState(.foreground)
     try harness.wait(forStreamState: "streaming")
-    // The decoder has the notice now, to which these do not belong.
+    // The decoder's references are those of the notice now, so these can't be decoded.
     for unit in units[4...] { harness.push(unit.bytes, flags: unit.flags) }
     let all = try harness.headUnit.waitForFrames(before + Self.count + 10)
     #expect(all[before + Self.count].startsStream)

@@ -12,7 +12,7 @@ import Testing
     try harness.pipeline.sink.set("bitrate", "450")
     try harness.deliver(2)
     #expect(try harness.statistics["bitrate-target-kbps"] == 450)
-    // The encoder goes on: no new parameter sets.
+    // The encoder is not restarted: no new parameter sets.
     #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false, false])
   }
 

@@ -46,12 +46,12 @@ import Testing
       #expect(raw.contains("framerate=(fraction)[ 0/1, 20/1 ]") && raw.contains("pixel-aspect-ratio=(fraction)1/1"))
       #expect(all[3 + index].hasPrefix("video/x-h264") && all[3 + index].contains(text))
     }
-    // What is tolerated comes last, faster video first with square pixels.
+    // Caps that the sink accepts but does not prefer come last: faster video, first with square pixels.
     #expect(all[6...].allSatisfy { $0.hasPrefix("video/x-raw") && $0.contains("2147483647/1") })
   }
 
-  /// The app's own wish counts as well, and live.
-  @Test func wishedRateComesFirst() throws {
+  /// `max-framerate` limits the rate too, and can be changed while streaming.
+  @Test func requestedRateComesFirst() throws {
     let harness = try SinkHarness(.small(320, 240, frameRate: 20), properties: "sync=false max-framerate=15/2")
     try harness.start()
     let sink = try harness.pipeline.sink
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func upstreamFollowsTheHeadUnit() throws {
-    // 320×240 is what videotestsrc would choose; the head unit asks for more once it has spoken.
+    // 320×240 is what videotestsrc would choose before the head unit's capabilities are known.
     let headUnit = try TestHeadUnit(.small(800, 480, activation: .milliseconds(100)))
     let pipeline = try Pipeline(
       """
@@ -111,7 +111,7 @@ import Testing
   @Test func upstreamThatCannotChangeIsAnError() throws {
     let harness = try SinkHarness(.small(800, 480), caps: Picture.caps(320, 240))
     try harness.pipeline.play()
-    // The testTimeout of the sink is a matter of seconds, so frames come until it is over.
+    // The sink waits some seconds for upstream to change, so frames are pushed until then.
     var error: BusMessage.Fault?
     #expect(
       eventually {

@@ -26,7 +26,7 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// Both ways begin with a frame that stands alone, although size and service stay the same.
+  /// In both directions the first frame is a key frame, although size and service stay the same.
   @Test func kindOfInputChanges() throws {
     let units = try encodedUnits(12, keyFrameInterval: 10)
     let harness = try SinkHarness()

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Plugin
 
-/// What is streamed, and what the head unit is told, through the elements and a head unit with these capabilities. The whole
-/// table of ranges is that of `VideoRangeTests`; here is each property once, and what only caps and queries can get wrong.
+/// Which display is streamed, and which are reported as supported, with real elements. `VideoRangeTests` has the whole
+/// table of ranges; here is each property once, and what only caps and queries can get wrong.
 @Suite struct ChoiceTests {
   static let core = HeadUnitPreset.core.configuration.with { $0.activation = .zero }
 
-  /// CORE with the sizes of sdl_ios' own range tests, C8…C10.
+  /// `core` with the sizes of sdl_ios' own range tests in addition.
   static let spec = core.with { configuration in
     configuration.videoCapability?.additionalCapabilities? += [
       entry(200, 400, inches: 4), entry(2000, 4000, inches: 4), entry(200, 200, inches: 2, scale: 1),
@@ -54,7 +54,7 @@ import Testing
     var ranges: String
     /// Streamed; nil when nothing may be.
     var size: String?
-    /// What the head unit is told: indices of its entries, 0 the root.
+    /// The displays that are reported as supported: indices of the head unit's entries, 0 the root.
     var told: [Int]
 
     init(_ name: String, _ headUnit: HeadUnitConfiguration, _ ranges: String, _ size: String?, _ told: [Int]) {
@@ -93,7 +93,7 @@ import Testing
     Row(
       "S5", headUnit(960, 600, additional: [entry(960, 600, scale: 1.5), entry(960, 600, scale: 2)]),
       "landscape::max-width=500", "480×300", [2]),
-    // Displays of equal size, told apart by what caps know nothing of.
+    // Displays of equal size, which differ in what caps do not contain.
     Row(
       "by the diagonal",
       headUnit(800, 480, inches: 5, additional: [entry(640, 360, inches: 4), entry(800, 480, inches: 8)]),

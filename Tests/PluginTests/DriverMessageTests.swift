@@ -5,7 +5,7 @@ import Testing
 
 @testable import Plugin
 
-/// What the application is told of the driver.
+/// Messages about the HMI status, driver distraction and the lock screen.
 @Suite struct DriverMessageTests {
   private func messages(_ harness: SinkHarness, _ name: String) -> [[String: String]] {
     harness.pipeline.drain().filter { $0.isElement(name) }.map(\.fields)
@@ -54,7 +54,7 @@ import Testing
       try harness.settle()
       return messages(harness, "sdl-lock-screen").map { $0["status"] }
     }
-    // The driver must not be distracted: `settle` says so as well.
+    // Distraction is limited; `settle` sends the same status.
     #expect(try statuses() == [])
     try harness.show(.full)
     #expect(try statuses() == ["required"])

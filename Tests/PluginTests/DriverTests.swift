@@ -5,12 +5,12 @@ import Testing
 
 @testable import Plugin
 
-/// The app is shown when the driver wants it, not when the pipeline does.
+/// The HMI level, which the driver decides, opens and closes the stream, whatever the pipeline's state.
 @Suite struct DriverTests {
   @Test func liveSourceLosesFramesMeanwhile() throws {
     let harness = try SinkHarness(.small(activation: nil))
     try harness.pipeline.play()
-    // Before it, nobody can tell a driver who is elsewhere from a head unit that is not ready.
+    // Before it, a driver who is elsewhere and a head unit that is not ready look the same.
     try harness.pipeline.waitForElementMessage("sdl-hmi-status")
     harness.pushPictures(10)
     #expect(eventually { (try? harness.statistics["frames-dropped-not-streaming"]) == 10 })
@@ -110,7 +110,7 @@ import Testing
       try harness.headUnit.show(.full)
       harness.pushPicture()
     }
-    // Frames of an earlier stream may be under way until the last one has started.
+    // Frames of an earlier stream may be in flight until the last one has started.
     try harness.settle()
     try harness.wait(forStreamState: "streaming")
     let before = harness.headUnit.record.video.count

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Plugin
 
-/// What the encoder aims at, as app and head unit change it while the stream runs.
+/// The encoder's target bitrate and frame rate, as app and head unit change them while streaming.
 @Suite struct EncoderTargetTests {
   private func targets(_ harness: SinkHarness) throws -> [Int] {
     let statistics = try harness.statistics
@@ -26,7 +26,7 @@ import Testing
     harness.headUnit.record.events.count { if case .videoStarted = $0 { true } else { false } }
   }
 
-  /// Head unit, properties, rates. E7 and E8 are the middle rows.
+  /// Head unit, properties, rates.
   @Test(
     arguments: [
       (.small(frameRate: nil, maximumBitrate: nil), "", [600, 15]),
@@ -47,7 +47,7 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// E11: kbit/s that can only be meant as bit/s.
+  /// A value that can only be meant in bit/s where kbit/s are expected.
   @Test func mistakenUnit() throws {
     let harness = try SinkHarness(
       .small(800, 380, frameRate: 30, maximumBitrate: 400_000), caps: Picture.caps(800, 380),
@@ -61,7 +61,7 @@ import Testing
       #expect(warnings.first?.contains(number) == true, "\(warnings)")
     }
     #expect(try targets(harness) == [1824, 30])
-    // Neither another value nor the same again is worth another word.
+    // Neither another value nor the same again causes another warning.
     try harness.pipeline.sink.set("bitrate", "3000")
     harness.pushPicture(800, 380)
     try harness.pipeline.sink.set("bitrate", "0")
@@ -78,8 +78,8 @@ import Testing
     #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })
   }
 
-  /// Z4: another frame rate alone, from the head unit, needs neither a new service nor a key frame.
-  @Test func z4() throws {
+  /// Another frame rate alone, from the head unit, needs neither a new service nor a key frame.
+  @Test func frameRateUpdateKeepsService() throws {
     let harness = try SinkHarness(.small(frameRate: 30), frameRate: 30)
     try harness.start()
     try harness.deliver(3)
@@ -95,7 +95,7 @@ import Testing
     #expect(try harness.statistics.areFramesConserved)
   }
 
-  /// Exactly every third picture, from one key frame to the next two seconds later, whose headers tell the new rate.
+  /// Exactly every third picture, from one key frame to the next two seconds later, whose headers have the new rate.
   @Test func keyFramesAfterTheChange() throws {
     let harness = try SinkHarness(.small(frameRate: 30), frameRate: 30)
     try harness.start()
@@ -112,8 +112,8 @@ import Testing
     #expect(starts(harness) == 1)
   }
 
-  /// Z11: an update that does not tell the bitrate keeps it.
-  @Test func z11() throws {
+  /// An update without a bitrate keeps it.
+  @Test func updateWithoutBitrateKeepsIt() throws {
     let harness = try SinkHarness(.small(320, 240, frameRate: 20, maximumBitrate: 450))
     try harness.start()
     try harness.deliver(1)
@@ -176,7 +176,7 @@ import Testing
 
   /// A source that was slowed down can be asked for more again.
   @Test func upstreamIsAskedForMore() throws {
-    // In another size than the source would choose by itself, so that it asks again when the head unit has spoken.
+    // Not the size that the source would choose by itself, so that it negotiates again when the capabilities arrive.
     let headUnit = try TestHeadUnit(.small(160, 120, frameRate: 10))
     let pipeline = try Pipeline(
       "videotestsrc is-live=true ! video/x-raw,format=I420 ! sdlvideosink name=sink uri=\(headUnit.uri)"

@@ -12,7 +12,7 @@ import Testing
     harness.source.end()
     try harness.pipeline.waitForEnd()
     #expect(harness.pipeline.messages.contains { $0.isElement("sdl-stream-stopped") })
-    // It is in the kernel's hands now, and the pipeline has not been stopped.
+    // EndService is with the kernel now, and the pipeline has not been stopped.
     let record = try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : $0 }
     #expect(record.video.count == 5)
     #expect(record.stopReasons == [.endedByApp])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Plugin
 
-/// The head unit speaks while the first caps of upstream are under way, which were chosen when anything was acceptable.
+/// The head unit's capabilities arrive while upstream's first caps, chosen when any were acceptable, are in flight.
 @Suite struct FirstCapsTests {
   @Test(arguments: ["videotestsrc is-live=true", "videotestsrc", "videotestsrc is-live=true ! queue"])
   func comeLate(_ source: String) throws {

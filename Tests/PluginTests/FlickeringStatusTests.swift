@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// A driver who cannot decide.
+/// The HMI level changes every 10 ms.
 @Suite struct FlickeringStatusTests {
   @Test func endsInTheRightState() throws {
     let headUnit = try TestHeadUnit()

@@ -28,7 +28,7 @@ import Testing
   private static let ntsc = Fraction(30_000, 1001) ?? Fraction(clamping: 30)
   private static let doubleNTSC = Fraction(60_000, 1001) ?? Fraction(clamping: 60)
 
-  /// Every so-maniest picture for five minutes, with and without knowing the rate from the caps.
+  /// Every nth picture for five minutes, with and without knowing the rate from the caps.
   @Test(arguments: [
     (Fraction(clamping: 30), 15, 2), (Fraction(clamping: 60), 15, 4), (Fraction(clamping: 60), 30, 2),
     (Fraction(clamping: 25), 5, 5), (Fraction(clamping: 30), 1, 30), (Fraction(clamping: 120), 60, 2),
@@ -84,7 +84,7 @@ import Testing
     #expect(passing(stamps, at: 15, from: Fraction(clamping: 30)) == Array(stride(from: 0, to: 3000, by: 2)))
   }
 
-  /// Bursts of 60 pictures per second from something that draws when it has to.
+  /// Bursts of 60 pictures per second from a source that draws on demand.
   @Test func variableRate() {
     let bursts = [0, 1_000_000_000, 3_000_000_000].flatMap { start in
       (0..<10).map { UInt64(start) + UInt64($0) * 16_666_667 }
@@ -92,7 +92,7 @@ import Testing
     #expect(passing(bursts, at: 15) == [0, 4, 8, 10, 14, 18, 20, 24, 28])
   }
 
-  /// Caps that are not true don't raise the rate.
+  /// Wrong caps don't raise the rate.
   @Test func wrongCaps() {
     let stamps = stamps(6000, every: Fraction(clamping: 60))
     #expect((1500...1501).contains(passing(stamps, at: 15, from: Fraction(clamping: 15)).count))
@@ -125,7 +125,7 @@ import Testing
       passing(mixed, at: 15, from: Fraction(clamping: 30), arrivals: arrivals) == Array(stride(from: 0, to: 60, by: 2)))
   }
 
-  @Test func earlyPictureKnowsHowMuch() {
+  @Test func earlyPictureHasItsWaitingTime() {
     var limiter = FrameRateLimiter()
     let limit = Fraction(clamping: 10)
     func judge(_ milliseconds: UInt64) -> FrameRateLimiter.Verdict {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Plugin
 
-/// Sources that are faster than the head unit likes, seen from the head unit.
+/// Sources with a higher frame rate than the head unit prefers, as received by the head unit.
 @Suite struct FrameRateTests {
   /// Indices of the test pictures that were decoded at the head unit, in order, as their first lines tell.
   private func shown(_ harness: SinkHarness, of candidates: Range<Int>) throws -> [Int] {
@@ -16,9 +16,9 @@ import Testing
     }
   }
 
-  /// Every so-maniest picture, exactly, whatever the source's pace.
+  /// Exactly every nth picture, however fast the source runs.
   @Test(arguments: [(30, 15, 2), (60, 15, 4), (60, 30, 2), (30, 10, 3), (15, 15, 1), (15, 30, 1)])
-  func everySoManiest(_ input: Int, _ limit: Int, _ step: Int) throws {
+  func everyNth(_ input: Int, _ limit: Int, _ step: Int) throws {
     let harness = try SinkHarness(
       .small(frameRate: limit, maximumBitrate: nil), isLive: false, caps: Picture.caps(frameRate: input),
       frameRate: input, properties: "sync=false bitrate=4000 keep-alive-interval=0")
@@ -71,10 +71,10 @@ import Testing
     #expect(starts == 1)
   }
 
-  /// E15: of a burst the first picture is sent at once, and the last is seen, soon after the head unit can show it, with
+  /// Of a burst the first picture is sent at once, and the last is seen, soon after the head unit can show it, with
   /// or without repeats and also when the pipeline is paused.
   @Test(arguments: [(500, false), (0, false), (0, true)])
-  func e15(keepAlive: Int, isPaused: Bool) throws {
+  func lastOfABurstIsShown(keepAlive: Int, isPaused: Bool) throws {
     let harness = try SinkHarness(
       .small(frameRate: 15), isLive: !isPaused, caps: Picture.caps(frameRate: 60), frameRate: 60,
       properties: "sync=false bitrate=4000 keep-alive-interval=\(keepAlive)")
@@ -94,7 +94,7 @@ import Testing
     #expect(statistics["frames-sent"] == 2 && statistics["frames-dropped-frame-rate"] == 5)
     #expect(eventually { (try? harness.statistics["frames-repeated"]) ?? 0 >= 1 })
     guard keepAlive == 0 else { return }
-    // Once is enough.
+    // It is repeated once.
     harness.watch(for: .milliseconds(300))
     #expect(harness.headUnit.record.video.count == 3)
     #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.violations == [])
@@ -112,7 +112,7 @@ import Testing
     #expect(harness.headUnit.record.video.count == 2)
   }
 
-  /// Repeats keep to a head unit that wants fewer than two pictures per second.
+  /// Repeats do not exceed a preferred frame rate of less than two pictures per second.
   @Test func repeatsKeepToTheFrameRate() throws {
     let harness = try SinkHarness(.small(frameRate: 1), properties: "sync=false keep-alive-interval=100")
     try harness.start()
@@ -121,24 +121,24 @@ import Testing
     #expect((2...3).contains(harness.headUnit.record.video.count))
   }
 
-  /// H.264 passes unchanged; one warning tells both rates, known from the caps or measured.
-  @Test(arguments: [true, false]) func fastEncodedInput(isToldByCaps: Bool) throws {
+  /// H.264 passes unchanged; one warning names both rates, known from the caps or measured.
+  @Test(arguments: [true, false]) func fastEncodedInput(isInCaps: Bool) throws {
     let units = try encodedUnits(40, frameRate: 30)
     let harness = try SinkHarness(
       .small(frameRate: 10), isLive: false,
-      caps: EncodedUnit.caps() + (isToldByCaps ? ",framerate=30/1" : ""), properties: "sync=false keep-alive-interval=0"
+      caps: EncodedUnit.caps() + (isInCaps ? ",framerate=30/1" : ""), properties: "sync=false keep-alive-interval=0"
     )
     try harness.pipeline.play()
     for unit in units { harness.push(unit.bytes, flags: unit.flags) }
     harness.source.end()
     try harness.pipeline.waitForEnd()
-    // Of the first one, a delimiter is left out.
+    // The access unit delimiter of the first one is left out.
     #expect(harness.headUnit.record.video.dropFirst() == units.map(\.bytes).dropFirst())
     let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
     #expect(warnings.count == 1 && warnings.first?.contains("30 frames per second, but 10") == true, "\(warnings)")
   }
 
-  @Test func slowEncodedInputIsNotTalkedAbout() throws {
+  @Test func slowEncodedInputHasNoWarning() throws {
     let units = try encodedUnits(40, frameRate: 30)
     for frameRate in [30, nil, 0] {
       let harness = try SinkHarness(

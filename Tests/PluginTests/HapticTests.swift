@@ -6,8 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// Touchable rectangles, from frames and from the property, as they come to a head unit (rows S and T of the acceptance
-/// cases).
+/// Touchable rectangles, from frames and from the property, as a head unit receives them.
 @Suite struct HapticTests {
   private static func configuration(
     _ width: Int = 320, _ height: Int = 240, scale: Double? = nil, isSupported: Bool = true
@@ -26,7 +25,9 @@ import Testing
   }
 
   /// Pushes the next picture with regions; it may have another size than the head unit's.
-  private static func push(_ regions: [Region], _ harness: SinkHarness, _ width: Int = 320, _ height: Int = 240) throws {
+  private static func push(
+    _ regions: [Region], _ harness: SinkHarness, _ width: Int = 320, _ height: Int = 240
+  ) throws {
     let bytes = Picture(width, height, harness.index).bytes
     let buffer = try #require(harness.source.buffer(of: bytes))
     for region in regions {
@@ -73,12 +74,12 @@ import Testing
     #expect(
       try Self.lists(2, pushing: [Region(sides: (1, 1, 2, 2)), Region(sides: (5, 5, 2, 2))], harness)
         == [Self.rectangle(0, 1, 1, 2, 2), Self.rectangle(1, 5, 5, 2, 2)])
-    // T15: a frame without any.
+    // A frame without any.
     #expect(try Self.lists(3, pushing: [], harness) == [])
     #expect(harness.headUnit.record.violations == [])
   }
 
-  @Test("S14: scale 1.25") func scale() throws {
+  @Test("Scale 1.25") func scale() throws {
     let harness = try SinkHarness(Self.configuration(400, 300, scale: 1.25))
     try harness.start()
     #expect(
@@ -100,7 +101,7 @@ import Testing
     #expect(try harness.headUnit.wait(for: "third list") { $0.hapticLists.dropFirst(2).first } == [])
   }
 
-  /// While a frame has regions, the property waits.
+  /// The property applies only while frames have no regions.
   @Test func framesComeFirst() throws {
     let harness = try SinkHarness(Self.configuration(), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
     try harness.start()
@@ -121,7 +122,7 @@ import Testing
     #expect(headUnit.record.violations == [])
   }
 
-  @Test("T17: nothing without the head unit's flag") func unsupported() throws {
+  @Test("Nothing without the head unit's flag") func unsupported() throws {
     let harness = try SinkHarness(
       Self.configuration(isSupported: false), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
     try harness.start()
@@ -146,7 +147,7 @@ import Testing
     #expect(second == [Self.rectangle(0, 5, 6, 7, 8)])
   }
 
-  @Test("T16: a resize sends them again") func resize() throws {
+  @Test("A resize sends them again") func resize() throws {
     let headUnit = try TestHeadUnit(Self.configuration())
     let pipeline = try Pipeline(
       "videotestsrc is-live=true ! videoconvertscale ! "

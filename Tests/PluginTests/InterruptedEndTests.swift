@@ -5,9 +5,9 @@ import Testing
 
 @testable import Plugin
 
-/// The end of the stream waits for the last frames to leave, and may be interrupted in that.
+/// EOS waits until the last frames are sent; a pause or a flush interrupts that wait.
 @Suite struct InterruptedEndTests {
-  /// Below the sink's testTimeout with a head unit that does not take the last frames.
+  /// Less than the sink waits for a head unit that does not take the last frames.
   private static let limit = Duration.milliseconds(900)
 
   /// A file of noise, whose last frames can't leave.
@@ -28,14 +28,14 @@ import Testing
         if sink.statistics["frames-in"] < harness.index { return false }
         looks = sink.statistics["frames-queued"] < 2 ? 0 : looks + 1
         if looks == 0 { harness.push(noise) }
-        // Nothing leaves any more when it has stayed for so many looks.
+        // Stuck when the queue has stayed full for so many looks.
         return looks == 50
       })
     return harness
   }
 
   /// Sends the end of the stream after stuck frames and interrupts the sink while it waits for them. On a machine that
-  /// is too busy the sink may lose its testTimeout before; then all is tried again.
+  /// is too busy the sink's wait may time out before; then all is tried again.
   private func interrupted(_ interrupt: (SinkHarness) throws -> Void) throws -> SinkHarness {
     for _ in 0..<5 {
       let harness = try stuck()
@@ -46,7 +46,7 @@ import Testing
       let began = MonotonicClock.now
       harness.source.end()
       #expect(eventually { hasCome.withLock { $0 } })
-      // From the pad to the wait it is not far.
+      // Time for the event to get from the pad to the wait.
       g_usleep(50_000)
       try interrupt(harness)
       guard MonotonicClock.now - began < Self.limit, try harness.statistics["frames-queued"] >= 2 else { continue }
@@ -80,7 +80,7 @@ import Testing
       #expect(gst_pad_send_event(pad, gst_event_new_flush_start()) != 0)
       #expect(gst_pad_send_event(pad, gst_event_new_flush_stop(1)) != 0)
     }
-    // Another end, as after a seek to where nothing is left.
+    // A second EOS, as after a seek to the end.
     let pad = try harness.pipeline.sink.pad("sink")
     var segment = GstSegment()
     gst_segment_init(&segment, GST_FORMAT_TIME)

@@ -14,8 +14,8 @@ import Testing
     case nothing, gapEvents, gapBuffers, paused
   }
 
-  /// After this the head unit takes the stream for interrupted.
-  private static let headUnitPatience = Duration.seconds(1)
+  /// After this time without video the head unit reports the stream as interrupted.
+  private static let headUnitTimeout = Duration.seconds(1)
   /// A repeat of a picture that the encoder can't make better any more; measured: 22 bytes.
   private static let settledByteCount = 60
 
@@ -23,7 +23,6 @@ import Testing
     record.events.contains { if case .videoDataStopped = $0 { true } else { false } }
   }
 
-  /// L21.
   @Test func stillPicture() throws {
     let harness = try SinkHarness()
     try harness.start()
@@ -31,7 +30,7 @@ import Testing
     try harness.headUnit.waitForFrames(6)
     let record = harness.headUnit.record
     let gaps = zip(record.arrivals, record.arrivals.dropFirst()).map { $1 - $0 }
-    #expect(gaps.dropFirst().allSatisfy { $0 > .milliseconds(300) && $0 < Self.headUnitPatience }, "\(gaps)")
+    #expect(gaps.dropFirst().allSatisfy { $0 > .milliseconds(300) && $0 < Self.headUnitTimeout }, "\(gaps)")
     #expect(!hasMissedData(record) && record.violations == [])
   }
 
@@ -85,7 +84,7 @@ import Testing
     harness.watch(for: .milliseconds(1050))
     #expect(harness.headUnit.record.video.count == 3)
     try harness.deliver(2)
-    // The head unit may have begun anew with its decoder.
+    // The head unit may have restarted its decoder.
     #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false, true, false])
     #expect(harness.headUnit.record.video[3].startsStream)
     #expect(try harness.statistics["frames-repeated"] == 0)
@@ -104,7 +103,7 @@ import Testing
     try harness.headUnit.waitForFrames(8)
     #expect(MonotonicClock.now - began < .seconds(1))
     sink.set("keep-alive-interval", "0")
-    // One may be under way.
+    // One may be in flight.
     harness.watch(for: .milliseconds(50))
     let count = harness.headUnit.record.video.count
     harness.watch(for: .milliseconds(200))
@@ -145,7 +144,8 @@ import Testing
 
   @Test func encodedInput() throws {
     let units = try encodedUnits(16, keyFrameInterval: 20)
-    let harness = try SinkHarness(isLive: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=60")
+    let harness = try SinkHarness(
+      isLive: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=60")
     try harness.pipeline.play()
     for unit in units[..<6] { harness.push(unit.bytes, flags: unit.flags) }
     try harness.headUnit.waitForFrames(10)

@@ -10,7 +10,7 @@ import enum TestSupport.ProcessCounts
 /// Many apps and as many head units in one process, whose threads and descriptors are counted.
 /// `make test` gives the suite a process of its own.
 @Suite(.serialized) struct ManyPairsWholeProcessTests {
-  /// An app and the head unit that shows it, over TCP.
+  /// An app and a head unit, connected over TCP.
   private struct Pair {
     static let frameCount = 30
     /// The sources' own, the connection's and the head unit's.

@@ -100,7 +100,7 @@ import Testing
     #expect(statistics["encode-time-maximum-ns"] > 0)
     try harness.pipeline.reach(GST_STATE_READY)
     #expect(sink["connection-state"] == "ready" && sink["hmi-level"] == "full" && sink["stream-state"] == "stopped")
-    // Counters outlive the stream.
+    // Counters are kept after the stream.
     #expect(sink.statistics["frames-sent"] == statistics["frames-sent"])
     #expect(sink.statistics["bytes-sent"] >= statistics["bytes-sent"])
     #expect(sink.statistics.areFramesConserved && sink.statistics["frames-queued"] == 0)

@@ -10,11 +10,11 @@ import func TestSupport.residentBytes
 
 @testable import Plugin
 
-/// Apps that misbehave disturb neither the app on the screen nor the memory.
+/// Apps that misbehave affect neither the app on the screen nor the memory.
 @Suite(.serialized) struct MisbehavingAppWholeProcessTests {
   /// Shows an app, lets others connect, and expects that all pictures have come, that memory has not grown, and that
   /// another app is still served.
-  private func undisturbed(growth limit: Int = 24 << 20, _ body: (HeadUnitPipeline) throws -> Void) throws {
+  private func expectUnaffected(growth limit: Int = 24 << 20, _ body: (HeadUnitPipeline) throws -> Void) throws {
     let screen = try HeadUnitPipeline("screen-size=320x240", output: "sync=false max-buffers=1 drop=true")
     let app = try Pipeline(
       "videotestsrc is-live=true pattern=ball ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(screen.uri)")
@@ -37,7 +37,7 @@ import func TestSupport.residentBytes
 
   /// Begins a session again and again, and reads none of the answers, each of which is far longer than what it asked.
   @Test func appThatNeverReads() throws {
-    try undisturbed { screen in
+    try expectUnaffected { screen in
       let client = try RawApp(port: screen.port)
       try client.register(name: "Unread")
       let start = Frame.control(
@@ -56,14 +56,14 @@ import func TestSupport.residentBytes
           return !client.send(cycle)
         })
       #expect(eventually { screen.statistics["connections-open"] == 1 })
-      // It was not the flood that cost it the connection.
+      // The connection did not end because of a flood.
       #expect(screen.statistics["violations"] == 0)
     }
   }
 
   /// Half a frame, and then nothing: others get the connection.
   @Test func appsThatStopInTheMiddleOfAFrame() throws {
-    try undisturbed { screen in
+    try expectUnaffected { screen in
       let apps = (0..<30).compactMap { index -> RawApp? in
         guard let client = try? RawApp(port: screen.port) else { return nil }
         client.send(Array(RecordedApp.start.dropLast(1 + index % 8)))
@@ -81,9 +81,9 @@ import func TestSupport.residentBytes
     }
   }
 
-  /// First frames that promise large messages of which no more than a part comes.
+  /// First frames that announce large messages, of which only a part is sent.
   @Test func messagesThatAreNeverCompleted() throws {
-    try undisturbed { screen in
+    try expectUnaffected { screen in
       for size in [UInt32.max, 0x7FFF_FFFF, 4 << 20] {
         let client = try RawApp(port: screen.port)
         try client.register(name: "Partial")
@@ -108,7 +108,7 @@ import func TestSupport.residentBytes
   /// What an app sends, with bits flipped, ends missing and lengths changed.
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func mutatedConversations(seed: UInt64) throws {
-    try undisturbed { screen in
+    try expectUnaffected { screen in
       var random = SeededGenerator(seed: seed)
       for index in 0..<40 {
         let client = try RawApp(port: screen.port)

@@ -38,7 +38,7 @@ import Testing
     #expect(sets.bytes == unit(Self.otherSequence, Self.otherPicture))
   }
 
-  @Test func whatIsKnownIsNoNews() {
+  @Test func knownSetsAreNoChange() {
     var sets = ParameterSets()
     let complete = unit(Self.sequence, Self.picture, Self.otherPicture, Self.slice)
     #expect(update(&sets, complete))
@@ -111,11 +111,11 @@ import Testing
     harness.push(key.bytes)
     try harness.headUnit.waitForFrames(1)
     // A set with an id above 15, to which no slice refers.
-    let news: [UInt8] = [0, 0, 0, 1, 0x68, 0x08, 0xCE, 0x3C, 0x80]
-    harness.push(news + units(key, isSlice))
+    let newSet: [UInt8] = [0, 0, 0, 1, 0x68, 0x08, 0xCE, 0x3C, 0x80]
+    harness.push(newSet + units(key, isSlice))
     try harness.headUnit.waitForFrames(2)
     harness.push(units(key, isSlice), flags: GST_BUFFER_FLAG_DISCONT)
     let bare = try #require(try harness.headUnit.waitForFrames(3).last)
-    #expect(bare == units(key) { $0 == .sequenceParameterSet } + news + units(key, isSlice))
+    #expect(bare == units(key) { $0 == .sequenceParameterSet } + newSet + units(key, isSlice))
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// What went in comes out of a decoder at the head unit's side.
+/// The head unit's decoder gets the pictures that were pushed.
 @Suite struct PictureTests {
   @Test(arguments: Picture.Layout.allCases, [0, 24])
   func raw(_ layout: Picture.Layout, _ padding: Int) throws {
@@ -145,7 +145,7 @@ func parameterSet(_ unit: [UInt8]) throws -> SequenceParameterSet {
   return try SequenceParameterSet(nalUnit: unit[range])
 }
 
-/// Whether a decoder that knows nothing yet can begin here: parameter sets, and then an IDR picture.
+/// Whether a new decoder can start here: parameter sets, and then an IDR picture.
 func startsStream(_ unit: [UInt8]) throws -> Bool {
   let types = try nalTypes(unit).filter { $0 != .accessUnitDelimiter }
   guard let picture = types.firstIndex(of: .idrSlice), let pictureSet = types.firstIndex(of: .pictureParameterSet)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Plugin
 
-/// QOS messages tell the application of each frame that it loses.
+/// QOS messages report each dropped frame to the application.
 @Suite struct QualityOfServiceTests {
   private func messages(_ harness: SinkHarness) -> [(processed: UInt64, dropped: UInt64)] {
     harness.pipeline.drain().compactMap { message in
@@ -28,7 +28,7 @@ import Testing
     #expect(eventually { messages(harness).count == before + 4 })
     let own = messages(harness).suffix(4)
     #expect(own.map(\.processed) == [3, 3, 3, 3])
-    // The first one is the GAP that has taken the caps there, and whatever came before the stream.
+    // Among them the GAP buffer that carried the caps, and frames from before the stream.
     let dropped = try UInt64(harness.statistics.dropped)
     #expect(own.map(\.dropped) == [dropped - 3, dropped - 2, dropped - 1, dropped])
   }
@@ -44,7 +44,7 @@ import Testing
     #expect(messages(harness).allSatisfy { $0.processed == 0 } && messages(harness).map(\.dropped) == [1, 2, 3, 4, 5])
   }
 
-  /// A lower frame rate is what the head unit wishes: nobody misses anything.
+  /// Frames that the frame rate limit drops are not lost, so there is no QOS message.
   @Test func notForTheFrameRate() throws {
     let harness = try SinkHarness(.small(frameRate: 15), caps: Picture.caps(frameRate: 60), frameRate: 60)
     try harness.start()

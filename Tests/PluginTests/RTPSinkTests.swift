@@ -9,7 +9,7 @@ import Testing
 @testable import Plugin
 
 extension HeadUnitConfiguration {
-  /// A small head unit that takes nothing but RTP.
+  /// A small head unit that takes only RTP.
   static func rtp(_ width: Int = 320, _ height: Int = 240, frameRate: Int? = 30) -> HeadUnitConfiguration {
     .small(width, height, frameRate: frameRate, maximumBitrate: nil).with {
       $0.videoCapability?.supportedFormats = [.rtpH264]
@@ -17,7 +17,7 @@ extension HeadUnitConfiguration {
   }
 }
 
-/// NAL units of an access unit, without what marks their beginnings.
+/// NAL units of an access unit, without start codes.
 func nalUnits(_ unit: [UInt8]) -> [[UInt8]] {
   unit.withUnsafeBytes { bytes in AnnexB(bytes).map { Array(bytes[$0.range]) } }
 }
@@ -29,10 +29,12 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
 
 /// H.264 in RTP packets, from the input to the head unit's decoder.
 @Suite struct RTPSinkTests {
-  /// Everything that the sink has sent obeys: whole packets, markers at the ends, numbers without gaps, times that grow;
-  /// anew with each service, except for the source. Returns the timestamps of the access units, relative to the first.
+  /// Expects whole packets, a marker in the last of each access unit, sequence numbers without gaps, growing timestamps
+  /// (both start anew with each service) and one SSRC. Returns the access units' timestamps, relative to the first.
   @discardableResult
-  private func expectOrder(_ harness: SinkHarness, sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt32] {
+  private func expectValidPackets(
+    _ harness: SinkHarness, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> [UInt32] {
     let tap = try #require(harness.tap)
     let messages = tap.packets.compactMap(\.self)
     #expect(messages.count == tap.video.count && !messages.isEmpty, sourceLocation: sourceLocation)
@@ -109,7 +111,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let isSamePicture =
       try decode(received, width: 320, height: 240) == decode(units.map(\.bytes), width: 320, height: 240)
     #expect(isSamePicture)
-    #expect(try expectOrder(harness) == units.indices.map { UInt32($0) * 3000 })
+    #expect(try expectValidPackets(harness) == units.indices.map { UInt32($0) * 3000 })
   }
 
   /// Parameter sets that a key frame lacks come from the sink, in packets of the same access unit.
@@ -137,24 +139,24 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     #expect(video[count].startsStream && nalUnits(video[count]).last == picture)
     #expect(harness.tap?.packets[count]?.count == nalUnits(video[count]).count)
     #expect(try decode(Array(video[count...]), width: 320, height: 240).count == 4)
-    try expectOrder(harness)
+    try expectValidPackets(harness)
   }
 
-  @Test("P2: parameter sets and two slices") func parameterSetsAndSlices() throws {
+  @Test("Parameter sets and two slices") func parameterSetsAndSlices() throws {
     let harness = try SinkHarness(
       .rtp(), properties: "sync=false threads=1 key-int-max=2 option-string=slices=2", isTapped: true)
     try harness.start()
     try harness.deliver(4)
     let packets = try #require(harness.tap).packets
-    // The first key frame also tells what the encoder is.
+    // The first key frame also has the encoder's SEI.
     let second = try #require(packets[2])
     #expect(second.map(\.payloadType) == [7, 8, 5, 5])
     #expect(second.map(\.hasMarker) == [false, false, false, true])
     #expect(Set(second.map(\.timestamp)).count == 1)
-    try expectOrder(harness)
+    try expectValidPackets(harness)
   }
 
-  @Test("P3: 15 pictures per second", arguments: [true, false]) func fifteenPicturesPerSecond(isRaw: Bool) throws {
+  @Test("15 pictures per second", arguments: [true, false]) func fifteenPicturesPerSecond(isRaw: Bool) throws {
     let units = isRaw ? [] : try encodedUnits(8, frameRate: 15)
     let harness = try SinkHarness(
       .rtp(frameRate: 15), isLive: false, caps: isRaw ? Picture.caps(frameRate: 15) : EncodedUnit.caps(), frameRate: 15,
@@ -163,10 +165,10 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     if isRaw { harness.pushPictures(8) } else { for unit in units { harness.push(unit.bytes, flags: unit.flags) } }
     harness.source.end()
     try harness.pipeline.waitForEnd()
-    #expect(try expectOrder(harness) == (0..<8).map { $0 * 6000 })
+    #expect(try expectValidPackets(harness) == (0..<8).map { $0 * 6000 })
   }
 
-  @Test("P4: RAW, an access unit in each message") func byteStream() throws {
+  @Test("RAW, an access unit in each message") func byteStream() throws {
     let harness = try SinkHarness(isLive: false, isTapped: true)
     try harness.pipeline.play()
     harness.pushPictures(6)
@@ -180,7 +182,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     }
   }
 
-  @Test("P5: 300 000 bytes are three frames", arguments: [VideoStreamingFormat.rawH264, .rtpH264])
+  @Test("300 000 bytes are three frames", arguments: [VideoStreamingFormat.rawH264, .rtpH264])
   func threeFrames(_ format: VideoStreamingFormat) throws {
     let configuration = HeadUnitConfiguration.rtp().with { $0.videoCapability?.supportedFormats = [format] }
     let harness = try SinkHarness(configuration, isLive: false, caps: EncodedUnit.caps(), isTapped: true)
@@ -197,10 +199,10 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let received = try harness.headUnit.waitForFrames(1)
     let isSame = nalUnits(received[0]) == nalUnits(large)
     #expect(isSame)
-    if format == .rtpH264 { try expectOrder(harness) } else { #expect(harness.headUnit.record.violations == []) }
+    if format == .rtpH264 { try expectValidPackets(harness) } else { #expect(harness.headUnit.record.violations == []) }
   }
 
-  /// A NAL unit that is larger than a packet goes in pieces.
+  /// A NAL unit that is larger than a packet is sent in fragmentation units.
   @Test func largeKeyFrame() throws {
     let harness = try SinkHarness(
       .rtp(1280, 720), isLive: false, caps: Picture.caps(1280, 720),
@@ -217,7 +219,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let packets = try #require(messages[0])
     #expect(packets.count { $0.payloadType == 28 } > 3)
     #expect(try decode(units, width: 1280, height: 720).count == 2)
-    try expectOrder(harness)
+    try expectValidPackets(harness)
   }
 
   @Test(arguments: [true, false]) func keepAlive(isRaw: Bool) throws {
@@ -230,7 +232,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     for unit in units { harness.push(unit.bytes, flags: unit.flags) }
     let video = try harness.headUnit.waitForFrames(12)
     #expect(try decode(video, width: 320, height: 240).count == video.count)
-    let times = try expectOrder(harness)
+    let times = try expectValidPackets(harness)
     let steps = zip(times, times.dropFirst()).map { $1 - $0 }.suffix(6)
     // 60 ms are 5400; a busy machine makes some longer.
     #expect(steps.allSatisfy { $0 > 3000 && $0 < 90_000 }, "\(steps)")
@@ -251,14 +253,14 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let index = try harness.deliverFirst()
     #expect(index == 3 + noticed && harness.headUnit.record.video[3].startsStream)
     #expect(harness.headUnit.record.video[index].startsStream)
-    let times = try expectOrder(harness)
+    let times = try expectValidPackets(harness)
     let span = times[index - 1] - times[3]
     // 29 intervals of 1500.
     #expect(span > 35_000 && span < 450_000, "\(span)")
     #expect(try decode(harness.headUnit.record.video, width: 320, height: 240).count >= index)
   }
 
-  /// A new service: other numbers, the same source.
+  /// A new service has other sequence numbers and timestamps, and the same SSRC.
   @Test func restart() throws {
     let harness = try SinkHarness(.rtp(), isTapped: true)
     try harness.start()
@@ -270,37 +272,13 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let index = try harness.deliverFirst()
     #expect(index >= count && harness.headUnit.record.video[count].startsStream)
     try harness.deliver(2)
-    try expectOrder(harness)
+    try expectValidPackets(harness)
     let packets = try #require(harness.tap).packets
     let last = try #require(packets[count - 1]?.last)
     let first = try #require(packets[count]?.first)
-    // Chance has one in four milliards.
+    // That the random start values continue the old ones is too unlikely to matter.
     #expect(first.sequenceNumber != last.sequenceNumber &+ 1 || first.timestamp &- last.timestamp > 900_000)
     #expect(first.source == last.source)
-  }
-
-  @Test("P7: a transport that stalls") func stalledTransport() throws {
-    let headUnit = try TestHeadUnit(.rtp(640, 480))
-    let pipeline = try Pipeline(
-      """
-      videotestsrc is-live=true pattern=snow ! video/x-raw,format=I420,width=640,height=480,framerate=30/1 \
-      ! sdlvideosink name=sink bitrate=50000 speed-preset=ultrafast uri=\(headUnit.uri)
-      """)
-    try pipeline.play()
-    try headUnit.waitForFrames(3)
-    let app = try headUnit.waitForApp()
-    headUnit.server.setReading(false, for: app)
-    let sink = try pipeline.sink
-    #expect(eventually { sink.statistics["frames-dropped-queue-full"] > 3 })
-    #expect(sink.statistics["queue-frames"] <= 4 && sink.statistics.areFramesConserved)
-    let before = headUnit.record.video.count
-    headUnit.server.setReading(true, for: app)
-    let sent = sink.statistics["frames-sent"]
-    #expect(eventually { sink.statistics["frames-sent"] > sent + 10 })
-    let frames = try headUnit.waitForFrames(before + 10)
-    #expect(try decode(frames, width: 640, height: 480).count == frames.count)
-    // What was dropped left no gap in the numbers.
-    #expect(headUnit.record.violations.allSatisfy { "\($0)".contains("frameRate") }, "\(headUnit.record.violations)")
   }
 
   @Test func bytesWithoutAnyNALUnit() throws {
@@ -315,6 +293,6 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     #expect(harness.headUnit.record.video.count == 3)
     #expect(try harness.statistics["frames-dropped-no-picture"] == 1)
     #expect(try harness.statistics.areFramesConserved)
-    try expectOrder(harness)
+    try expectValidPackets(harness)
   }
 }

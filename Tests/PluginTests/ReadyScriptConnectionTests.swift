@@ -33,12 +33,13 @@ import Testing
 
   @Test func brokenConnection() throws {
     let harness = try ScriptedHeadUnit("broken-connection", "screen-size=320x240")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
-    #expect(news[1]["will-reconnect"] == "true" && news[3]["reason"] == "reconnected")
-    // Refused meanwhile.
+    let messages = try harness.wait(
+      for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
+    #expect(messages[1]["will-reconnect"] == "true" && messages[3]["reason"] == "reconnected")
+    // The head unit refuses connections in between.
     #expect(harness.sink.statistics["connect-attempts"] > 2 && harness.sink.statistics["connections"] == 2)
     for _ in 0..<2 { try harness.expectStart() }
-    // It goes on after the stall, of which the app learns nothing but that nobody reads.
+    // The stream goes on after the stall, which the app can only notice by its full send buffer.
     let sent = harness.sink.statistics["frames-sent"]
     #expect(eventually { harness.sink.statistics["frames-sent"] > sent + 60 })
     #expect(harness.sink["connection-state"] == "streaming" && harness.sink.statistics["connections"] == 2)
@@ -49,15 +50,16 @@ import Testing
     let harness = try ScriptedHeadUnit("ignition-off", "screen-size=320x240")
     let gone = try harness.screen.pipeline.waitForElementMessage("sdl-app-unregistered")
     #expect(gone["reason"] == "ignition-off")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
-    #expect(news[1]["will-reconnect"] == "true" && news[2]["reason"] == "reconnected")
+    let messages = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
+    #expect(messages[1]["will-reconnect"] == "true" && messages[2]["reason"] == "reconnected")
     harness.expectNoViolation()
   }
 
   @Test func registration() throws {
     let harness = try ScriptedHeadUnit("registration", "screen-size=320x240")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
-    #expect(news[3]["reason"] == "reconnected")
+    let messages = try harness.wait(
+      for: "sdl-stream-started", "sdl-disconnected", "sdl-connected", "sdl-stream-started")
+    #expect(messages[3]["reason"] == "reconnected")
     #expect(harness.screen.statistics["connections"] == 3 && harness.screen.statistics["registrations"] == 2)
     harness.expectNoViolation()
   }
@@ -75,7 +77,7 @@ import Testing
     try harness.app.wait(for: "pinch-end") {
       $0.isElement("sdl-gesture") && $0.fields["type"] == "pinch-end" ? true : nil
     }
-    // A tap, a swipe in steps of 20 ms, two fingers, and one that is taken back.
+    // A tap, a swipe in steps of 20 ms, two fingers, and one that is cancelled.
     #expect(eventually { source.statistics["touches"] == 2 + 22 + 4 + 2 })
     #expect(eventually { sink.statistics["touches"] == 30 })
     let gestures = harness.app.drain().filter { $0.isElement("sdl-gesture") }.map(\.fields)
@@ -89,8 +91,8 @@ import Testing
 
   @Test func distraction() throws {
     let harness = try ScriptedHeadUnit("distraction", "screen-size=320x240")
-    let news = try harness.wait(for: "sdl-driver-distraction", "sdl-driver-distraction")
-    #expect(news.map { $0["limited"] } == ["true", "false"] && news[0]["text"] == "Swipe up to dismiss")
+    let messages = try harness.wait(for: "sdl-driver-distraction", "sdl-driver-distraction")
+    #expect(messages.map { $0["limited"] } == ["true", "false"] && messages[0]["text"] == "Swipe up to dismiss")
   }
 
   @Test func latePlayer() throws {
@@ -98,7 +100,7 @@ import Testing
     try harness.expectStart()
     let (sent, shown) = (harness.sink.statistics["frames-sent"], harness.screen.statistics["frames-in"])
     #expect(sent > shown + 15)
-    // Off and on again: a key frame comes first, though the app knows nothing of it.
+    // Off and on again: a key frame comes first, although the app is not informed.
     let next = try harness.screen.pull { $0.isDiscontinuous }
     #expect(!next.isDelta && harness.sink.statistics["stream-starts"] == 1)
     #expect(harness.sink.statistics["frames-sent"] > harness.screen.statistics["frames-in"] + 30)
@@ -107,8 +109,9 @@ import Testing
 
   @Test func heartbeat() throws {
     let harness = try ScriptedHeadUnit("heartbeat", "screen-size=320x240", sink: "heartbeat-interval=500")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
-    #expect(news[1]["reason"]?.contains("heartbeat") == true && news[2]["reason"] == "reconnected", "\(news)")
+    let messages = try harness.wait(for: "sdl-stream-started", "sdl-disconnected", "sdl-stream-started")
+    #expect(
+      messages[1]["reason"]?.contains("heartbeat") == true && messages[2]["reason"] == "reconnected", "\(messages)")
     harness.expectNoViolation()
   }
 

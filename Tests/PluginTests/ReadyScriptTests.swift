@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// The scripts of `pipelines/scripts`, each with an app that has to bear it: what the driver does, and how video is refused.
+/// The scripts of `pipelines/scripts`, each with an app that streams: what the driver does, and how video is refused.
 @Suite struct ReadyScriptTests {
   /// Every file is in one of the tests.
   @Test func allAreTried() throws {
@@ -28,9 +28,9 @@ import Testing
 
   @Test func suspend() throws {
     let harness = try ScriptedHeadUnit("suspend", "screen-size=320x240")
-    let news = try harness.wait(
+    let reports = try harness.wait(
       for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
-    #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
+    #expect(reports.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
     #expect(harness.sink["hmi-level"] == "limited" && harness.sink.statistics["suspensions"] == 2)
     for _ in 0..<3 { try harness.expectStart() }
     harness.expectNoViolation()
@@ -38,13 +38,13 @@ import Testing
 
   @Test func interruptions() throws {
     let harness = try ScriptedHeadUnit("interruptions", "screen-size=320x240")
-    let news = try harness.wait(
+    let reports = try harness.wait(
       for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
-    #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
+    #expect(reports.map { $0["reason"] } == ["first-start", "hmi-status", "restarted", "hmi-status", "restarted"])
     let statuses = harness.app.messages.filter { $0.isElement("sdl-hmi-status") }.map(\.fields)
     let levels = statuses.compactMap { $0["level"] }
     #expect(levels == ["none", "full", "full", "full", "full", "full", "background", "full"], "\(statuses)")
-    // The call is heard, not seen.
+    // The call changes the audio state alone.
     #expect(statuses[2]["audio-streaming-state"] == "not-audible")
     #expect(
       statuses[2]["video-streaming-state"] == "streamable" && statuses[4]["video-streaming-state"] == "not-streamable")
@@ -87,8 +87,8 @@ import Testing
 
   @Test func silentEnd() throws {
     let harness = try ScriptedHeadUnit("silent-end", "screen-size=320x240")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
-    #expect(news.map { $0["reason"] } == ["first-start", "hmi-status", "restarted"])
+    let reports = try harness.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
+    #expect(reports.map { $0["reason"] } == ["first-start", "hmi-status", "restarted"])
     for _ in 0..<2 { try harness.expectStart() }
     harness.expectNoViolation()
   }
@@ -104,8 +104,8 @@ import Testing
 
   @Test func ownEnd() throws {
     let harness = try ScriptedHeadUnit("own-end", "screen-size=320x240")
-    let news = try harness.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
-    #expect(news[1]["reason"] == "head-unit")
+    let reports = try harness.wait(for: "sdl-stream-started", "sdl-stream-stopped", "sdl-stream-started")
+    #expect(reports[1]["reason"] == "head-unit")
     let stopped = try harness.screen.pipeline.waitForElementMessage("sdl-stream-stopped")
     #expect(stopped["reason"] == "head-unit" && stopped["frames-out"].flatMap { Int($0) }.map { $0 <= 20 } == true)
     for _ in 0..<2 { try harness.expectStart() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Plugin
 
-/// A connection that breaks and is made again, as the user sees it.
+/// A connection that breaks and is made again, as the application sees it.
 @Suite struct ReconnectingSinkTests {
   private static let names = ["sdl-stream-stopped", "sdl-disconnected", "sdl-connected", "sdl-stream-started"]
 
@@ -28,8 +28,8 @@ import Testing
     try headUnit.waitForFrames(start + 10)
     #expect(sink.statistics.areFramesConserved)
     #expect(sink.statistics["frames-dropped-not-streaming"] >= dropped + 5)
-    let news = pipeline.drain()[before...]
-    let reports = news.filter { message in Self.names.contains { message.isElement($0) } }
+    let messages = pipeline.drain()[before...]
+    let reports = messages.filter { message in Self.names.contains { message.isElement($0) } }
     #expect(Self.names.elementsEqual(reports) { $1.isElement($0) }, "\(reports)")
     try #require(reports.count == 4)
     #expect(reports[0].fields["reason"] == "connection-lost")
@@ -37,11 +37,11 @@ import Testing
     let pause = try #require(reports[1].fields["retry-after-ms"].flatMap { Int($0) })
     #expect((500...625).contains(pause))
     #expect(reports[3].fields["reason"] == "reconnected")
-    #expect(news.count { $0.warning?.isResource(GST_RESOURCE_ERROR_WRITE) == true } == 1)
-    let hasStayed = news.allSatisfy { message in
+    #expect(messages.count { $0.warning?.isResource(GST_RESOURCE_ERROR_WRITE) == true } == 1)
+    let hasStayed = messages.allSatisfy { message in
       if case .state = message.kind { false } else { message.error == nil }
     }
-    #expect(hasStayed, "\(news)")
+    #expect(hasStayed, "\(messages)")
     #expect(sink["connection-state"] == "streaming")
     let frames = Array(headUnit.record.video[start...])
     #expect(try startsStream(frames[0]))
@@ -60,13 +60,13 @@ import Testing
     harness.source.end()
     try harness.pipeline.waitForEnd()
     let statistics = try harness.statistics
-    // The one that took the caps along had no picture.
+    // The GAP buffer that carried the caps had no picture.
     #expect(statistics["frames-sent"] == 25 && statistics.dropped == 1, "\(statistics)")
     #expect(statistics.areFramesConserved)
     #expect(isKeyFrame(harness.headUnit.record.video[5]))
   }
 
-  /// What the head unit has not read goes with the connection; what waits behind it does not.
+  /// Frames that the head unit has not read are lost with the connection; those behind them in the pipeline are not.
   @Test func fileLosesWhatIsUnderWay() throws {
     let headUnit = try TestHeadUnit(.small(640, 480, frameRate: 120, maximumBitrate: nil))
     let pipeline = try Pipeline(
@@ -90,7 +90,7 @@ import Testing
     #expect(record.starts.count == 2 && isKeyFrame(record.video[record.starts[1]]))
   }
 
-  /// The pause is no reason for haste, nor for frames that count as late.
+  /// After the pause frames are neither sent faster nor dropped as late.
   @Test func fileGoesOnAtItsPace() throws {
     let headUnit = try TestHeadUnit()
     let pipeline = try Pipeline(
@@ -122,7 +122,7 @@ import Testing
     headUnit.server.perform(.refuseConnections(true))
     headUnit.server.disconnect(try headUnit.waitForApp())
     #expect(eventually { sink.statistics["connect-attempts"] >= 3 && sink["connection-state"] == "reconnecting" })
-    // Once for the loss, not for each attempt; and before the bus is flushed.
+    // One warning for the loss, not one for each attempt; read before the bus is flushed.
     #expect(pipeline.drain().count { $0.isElement("sdl-disconnected") } == 1)
     let attempts = sink.statistics["connect-attempts"]
     pipeline.stop()

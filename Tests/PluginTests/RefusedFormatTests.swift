@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// Head units that refuse what they list: what the sink asks for next, and when it gives up.
+/// Head units that refuse formats which they list: what the sink requests next, and when that is an error.
 @Suite struct RefusedFormatTests {
   private typealias Answer = HeadUnitBehaviour.VideoStartAnswer
 
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// How upstream stands to sizes.
+  /// Which sizes upstream can send.
   enum Input: CaseIterable {
     case any, fixed, encoded
   }
@@ -78,7 +78,7 @@ import Testing
     /// Of the stream in the end.
     var transport = "RAW"
     var size = VideoSize(320, 240)
-    /// While upstream follows a size that the head unit insists on, the service may end, and begin as it was accepted.
+    /// While upstream follows a size that the head unit overrides, the service may end and start again.
     var mayStartAgain = false
 
     var testDescription: String { "\(id), \(input) input" }
@@ -180,7 +180,7 @@ import Testing
     #expect(bench.tap.requests == requests)
   }
 
-  /// SDL Core takes the level away with each refusal. What was refused is remembered until the driver is back.
+  /// SDL Core sets the HMI level to NONE with each refusal. Until the driver is back the sink keeps what was refused.
   @Test func theDriverLeavesWithTheRefusal() throws {
     let configuration = Self.configuration([Self.transport, .regular]).with {
       $0.behaviour.dropsToNoneAfterRefusal = true
@@ -200,7 +200,7 @@ import Testing
       bench.tap.requests.first == "RTP 320×240" && bench.tap.requests.dropFirst().allSatisfy { $0 == "RAW 320×240" })
   }
 
-  /// Z4 after N1: new rates are no reason to ask again for what was refused.
+  /// After a refusal: new rates are no reason to request again what was refused.
   @Test func newRatesLeaveTheStreamAlone() throws {
     let bench = try Bench(Self.configuration([Self.transport, .regular]))
     #expect(try bench.waitForStart()["protocol"] == "RAW")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// Head units that say no.
+/// Head units that refuse a session, a registration or video, or end the connection.
 @Suite struct RefusingHeadUnitTests {
   private func failure(_ change: (inout HeadUnitBehaviour) -> Void, isLive: Bool = true) throws -> BusMessage.Fault {
     let harness = try SinkHarness(HeadUnitConfiguration.small().with { change(&$0.behaviour) }, isLive: isLive)
@@ -128,7 +128,8 @@ import Testing
   }
 
   @Test func unwillingGoodbye() throws {
-    let harness = try SinkHarness(HeadUnitConfiguration.small().with { $0.behaviour.serviceEnd = .silence }, isLive: false)
+    let harness = try SinkHarness(
+      HeadUnitConfiguration.small().with { $0.behaviour.serviceEnd = .silence }, isLive: false)
     try harness.start()
     try harness.deliver(1)
     harness.source.end()

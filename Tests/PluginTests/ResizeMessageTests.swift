@@ -4,7 +4,7 @@ import Testing
 
 @testable import Plugin
 
-/// What the application is told of a resize.
+/// The messages about a resize, `sdl-stream-stopped`, `sdl-stream-started` and `sdl-resized`.
 @Suite struct ResizeMessageTests {
   private static let first = ImageResolution(320, 240)
   private static let second = ImageResolution(480, 320)
@@ -20,13 +20,13 @@ import Testing
     #expect(duration > 0 && duration < 10_000_000_000)
     #expect(resized["dropped-frames"].flatMap { Int($0) } != nil)
     #expect(resized.count == 6)
-    let news = harness.pipeline.drain().compactMap { message -> String? in
+    let lifecycle = harness.pipeline.drain().compactMap { message -> String? in
       guard case .element(let name) = message.kind else { return nil }
       return ["sdl-stream-started", "sdl-stream-stopped", "sdl-resized"].contains(name)
         ? "\(name) \(message.fields["reason"] ?? "")\(message.fields["width"] ?? "")" : nil
     }
     #expect(
-      news == [
+      lifecycle == [
         "sdl-stream-started first-start320", "sdl-stream-stopped resized", "sdl-stream-started resized480",
         "sdl-resized 480",
       ])
@@ -34,7 +34,7 @@ import Testing
     #expect(try harness.statistics["resizes"] == 1)
   }
 
-  /// A live source at 4 frames per second: what comes between the news and the first new frame is lost, at most one.
+  /// A live source at 4 frames per second: at most one frame comes between the update and the first in the new size.
   @Test func droppedFramesAreCounted() throws {
     let harness = try ResizeHarness(source: "videotestsrc is-live=true ! video/x-raw,format=I420,framerate=4/1")
     try harness.start()
@@ -55,7 +55,7 @@ import Testing
     try harness.pipeline.waitForElementMessage("sdl-resized")
     try harness.waitForFrames(of: Self.second)
     #expect(harness.resizes == ["320x240 to 480x320"])
-    // In one packet, so that none of the others was asked for.
+    // In one packet, so that upstream is never asked for the sizes in between.
     #expect(harness.headUnit.record.startedSizes == [Self.first, Self.second])
     harness.expectNoComplaint()
     try harness.expectDecodable()
@@ -66,7 +66,7 @@ import Testing
     let harness = try ResizeHarness(source: "videotestsrc is-live=true ! video/x-raw,format=I420,framerate=2/1")
     try harness.start()
     harness.resize(Self.third)
-    // A start that crosses a resize is refused, and the app put aside.
+    // A StartService that crosses a resize is refused, and the app leaves the screen.
     try harness.headUnit.wait(for: "start") { $0.starts.count == 2 ? true : nil }
     harness.resize(Self.second)
     try harness.waitForFrames(1, of: Self.second)
@@ -92,7 +92,7 @@ import Testing
     try harness.expectDecodable()
   }
 
-  /// The app's own doing is a resize as well.
+  /// A change of size by upstream itself is a resize as well.
   @Test func upstreamChangesByItself() throws {
     let harness = try ResizeHarness(
       .small(480, 320, additional: [(160, 120)]),

@@ -77,7 +77,7 @@ import Testing
     try harness.expectDecodable()
   }
 
-  /// Only what upstream sends counts: another first choice is none of its business while its own size is taken.
+  /// Another preferred size does not matter while the head unit still takes the size that upstream sends.
   @Test func sizeThatStays() throws {
     let harness = try ResizeHarness(
       .small(480, 320, additional: [(320, 240)]),

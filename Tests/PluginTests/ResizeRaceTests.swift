@@ -34,11 +34,11 @@ import Testing
     var rounds: Int { self == .live ? 100 : 40 }
   }
 
-  /// - Parameter isStrict: whether a start in any size but the last is refused, which costs the app its place on the screen.
+  /// - Parameter isStrict: whether a start in any size but the last is refused, after which the app leaves the screen.
   ///   The head unit may have resized while the start was on its way.
   private func harness(_ source: Source, isStrict: Bool = false) throws -> ResizeHarness {
     let first = Self.sizes[0]
-    // Without a wish for a rate none is checked, and files are as fast as they can.
+    // Without a requested frame rate none is checked, and files run as fast as they can.
     let frameRate = source == .file ? nil : 240
     return try ResizeHarness(
       .small(first.width, first.height, frameRate: frameRate, maximumBitrate: nil).with {
@@ -66,7 +66,7 @@ import Testing
     #expect(harness.resizes.count >= source.rounds / 2)
   }
 
-  /// The driver has to open the app again whenever a start was refused; that is all.
+  /// A refused start has no other consequence than that the driver has to open the app again.
   @Test func refusals() throws {
     var generator = SeededGenerator(seed: 5)
     let harness = try harness(.live, isStrict: true)

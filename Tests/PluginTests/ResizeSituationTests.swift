@@ -51,7 +51,7 @@ import Testing
     #expect(harness.resizes == ["320x240 to 480x320"])
   }
 
-  /// The head unit forgets its resize with the connection, and so resizes back.
+  /// The head unit's resize ends with the connection, so the reconnection resizes back.
   @Test func whileReconnecting() throws {
     let harness = try ResizeHarness()
     try harness.start()
@@ -98,9 +98,10 @@ import Testing
     #expect(harness.resizes == ["320x240 to 480x320", "480x320 to 160x120"])
   }
 
-  /// A parser answers with what it sends; upstream of it can change nevertheless.
+  /// A parser answers CAPS queries with its current caps, although its upstream can change.
   @Test func parserBehindTheEncoder() throws {
-    let harness = try ResizeHarness(source: "\(Upstream.source.rawValue) ! \(Self.encoder) ! \(Self.profile) ! h264parse")
+    let harness = try ResizeHarness(
+      source: "\(Upstream.source.rawValue) ! \(Self.encoder) ! \(Self.profile) ! h264parse")
     try harness.start()
     harness.resize(Self.second)
     try expectEnd(harness, [Self.first, Self.second])

@@ -54,7 +54,7 @@ import Testing
     #expect(harness.resizes.count == row.sizes.count - 1)
     harness.expectNoComplaint()
     try harness.expectDecodable()
-    // Z11: what the update leaves out is what it was.
+    // What the update leaves out stays as it was.
     let head = try #require(harness.pipeline.sink.structure("head-unit")?["video-capability"])
     #expect(head.contains("10000") && head.contains("RAW/H264"), "\(head)")
   }

@@ -4,14 +4,14 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// Where the steps of a script come in the conversation with an app, and which app they concern.
+/// When the steps of a script are carried out, and for which app.
 @Suite struct ScriptedServerTests {
   /// A message of the video service with one picture.
   private static let picture: [UInt8] = [0, 0, 0, 1, 0x65, 0x88] + [UInt8](repeating: 0x55, count: 40)
 
   @Test func cutComesBehindTheMessagesBefore() throws {
     let screen = try ScriptedServer("on stream-started: level limited\non stream-started: cut")
-    // Has its answer.
+    // The app has its answer before the cut.
     let app = try RawApp.streaming(port: screen.port)
     try app.wait(for: .limited)
     #expect(app.isClosed())
@@ -20,7 +20,7 @@ import Testing
   @Test func stallComesBehindTheMessagesBefore() throws {
     let screen = try ScriptedServer("on stream-started: stall 3")
     let app = try RawApp.active(port: screen.port)
-    try app.startVideo(.raw320x240, testTimeout: .milliseconds(1500))
+    try app.startVideo(.raw320x240, timeout: .milliseconds(1500))
   }
 
   /// Also what has been read already waits for its end.
@@ -35,7 +35,7 @@ import Testing
           payloadSize: Self.picture.count, maximumPayload: 1000
         ).frames(of: Self.picture)
       })
-    // Nothing else comes that would wake the head unit.
+    // Nothing else arrives that would wake the head unit's thread.
     try app.wait(for: .limited)
     let reports = screen.reports
     let stalls = reports.indices.filter { if case .carriedOut = reports[$0].event { true } else { false } }
@@ -56,14 +56,14 @@ import Testing
     try screen.waitForStep(3)
     let app = try RawApp.active(port: screen.port)
     for _ in 0..<2 {
-      #expect(throws: TestFailure.self) { try app.startVideo(.raw320x240, testTimeout: .milliseconds(300)) }
+      #expect(throws: TestFailure.self) { try app.startVideo(.raw320x240, timeout: .milliseconds(300)) }
     }
     try app.startVideo(.raw320x240)
     let refusals = screen.reports.compactMap { report -> [String]? in
       if case .session(_, .videoRefused(let rejection)) = report.event { rejection.rejectedParameters } else { nil }
     }
     #expect(refusals == [["height"], ["width"]])
-    // And is not for those that come later.
+    // It is not repeated for later apps.
     app.close()
     _ = try RawApp.streaming(port: screen.port)
   }
@@ -76,7 +76,7 @@ import Testing
     #expect(screen.reports.count { if case .carriedOut = $0.event { true } else { false } } == 2)
   }
 
-  /// What was meant for one app does nothing to the next, unless its end was the cause.
+  /// A step for one app does not apply to the next, unless the end of the first triggers it.
   @Test func stepsOfAnAppThatIsGone() throws {
     let screen = try ScriptedServer(
       """

@@ -83,8 +83,8 @@ import Testing
       statistics["frames-dropped-queue-full"] + statistics["frames-dropped-waiting-for-key-frame"] > 30,
       "\(statistics)")
     #expect(try decode(frames, width: 320, height: 240).count == frames.count)
-    // What was under way when the head unit stopped comes to a decoder that has been opened anew since, as nobody can
-    // help; it starts at the next key frame.
+    // Frames that were in flight when the head unit stalled reach a decoder that has been opened anew since, which
+    // can't be avoided; it starts at the next key frame.
     let hasOnlyOldFrames = harness.headUnit.record.violations.allSatisfy {
       switch $0 {
       case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame): true

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Plugin
 
-/// As GStreamer's own generic/states test does it, with every peer that a sink may have.
+/// State changes in every order, as in GStreamer's generic/states test, with each kind of peer.
 @Suite struct StateTests {
   private static let orders: [[GstState]] = {
     let states = [GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING]
@@ -123,7 +123,7 @@ import Testing
       pipeline.stop()
       #expect(try pipeline.sink.statistics["connections"] == cycle)
     }
-    try headUnit.wait(for: "goodbyes") { $0.disconnections == 30 ? true : nil }
+    try headUnit.wait(for: "disconnections") { $0.disconnections == 30 ? true : nil }
     #expect(headUnit.record.violations == [])
   }
 
@@ -140,7 +140,7 @@ import Testing
       let frames = try headUnit.waitForFrames(5)
       #expect(try decode(frames, width: 320, height: 240).count == frames.count)
     }
-    // One leaves; the other does not notice.
+    // The end of one service does not affect the other.
     headUnits[0].server.endVideoService(for: try headUnits[0].waitForApp())
     let count = headUnits[1].record.video.count
     try headUnits[1].waitForFrames(count + 5)

@@ -6,11 +6,11 @@ import Testing
 @testable import Plugin
 @testable import SDLLink
 
-/// An application that looks at `sdl-stats` all the time.
+/// An application that reads `sdl-stats` all the time.
 @Suite struct StatisticsPollTests {
   private struct Poll: Sendable {
     var isOver = false
-    var looks = 0
+    var readCount = 0
     var faults: [String] = []
   }
 
@@ -28,7 +28,7 @@ import Testing
         let sent = statistics["bytes-sent"]
         let isGood = sent >= last && statistics.areFramesConserved
         poll.withLock { poll in
-          poll.looks += 1
+          poll.readCount += 1
           if !isGood { poll.faults.append("\(last) before \(statistics)") }
         }
         last = sent
@@ -43,7 +43,7 @@ import Testing
     poll.withLock { $0.isOver = true }
     poller.join()
     let result = poll.withLock { $0 }
-    #expect(result.looks > 8 && result.faults == [])
+    #expect(result.readCount > 8 && result.faults == [])
     #expect(sink.statistics["bytes-sent"] > headUnit.record.video.map(\.count).reduce(0, +))
   }
 }

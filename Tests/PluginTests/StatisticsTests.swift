@@ -7,7 +7,7 @@ import Testing
 @testable import Plugin
 @testable import SDLLink
 
-/// `sdl-stats`, in every state and during a wild harness.
+/// `sdl-stats`, in every state and while everything changes.
 @Suite struct StatisticsTests {
   private static let fields: Set<String> = [
     "frames-in", "frames-sent", "frames-queued", "frames-dropped-not-streaming", "frames-dropped-suspended",
@@ -22,7 +22,7 @@ import Testing
     "session-frames-sent", "session-frames-dropped", "session-video-bytes-sent",
   ]
 
-  /// Those that only grow.
+  /// Counters that never decrease.
   private static let totals = [
     "frames-in", "frames-sent", "frames-dropped-not-streaming", "frames-dropped-suspended", "frames-dropped-queue-full",
     "frames-dropped-wrong-size", "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate",
@@ -40,8 +40,8 @@ import Testing
     #expect(statistics.areFramesConserved, "\(statistics.fields)", sourceLocation: sourceLocation)
   }
 
-  /// The total that has become smaller, if there is one.
-  private static func shrunk(from old: Statistics, to new: Statistics) -> String? {
+  /// A description of a counter that has decreased, or nil.
+  private static func firstDecrease(from old: Statistics, to new: Statistics) -> String? {
     totals.first { new[$0] < old[$0] }.map { "\($0): \(old[$0]) → \(new[$0])" }
   }
 
@@ -49,46 +49,46 @@ import Testing
     let harness = try SinkHarness(properties: "sync=false background-notice=false")
     let sink = try harness.pipeline.sink
     var last = sink.statistics
-    func look(sourceLocation: SourceLocation = #_sourceLocation) {
+    func expectNoDecrease(sourceLocation: SourceLocation = #_sourceLocation) {
       let statistics = sink.statistics
       expectValid(statistics, sourceLocation: sourceLocation)
-      #expect(Self.shrunk(from: last, to: statistics) == nil, sourceLocation: sourceLocation)
+      #expect(Self.firstDecrease(from: last, to: statistics) == nil, sourceLocation: sourceLocation)
       last = statistics
     }
-    look()
+    expectNoDecrease()
     for _ in 1...2 {
       for state in [GST_STATE_READY, GST_STATE_PAUSED] {
         harness.pipeline.setState(state)
-        look()
+        expectNoDecrease()
       }
       try harness.start()
       _ = try harness.deliverFirst()
-      look()
+      expectNoDecrease()
       try harness.setAppState(.background)
       try harness.wait(forStreamState: "suspended")
-      look()
+      expectNoDecrease()
       try harness.setAppState(.foreground)
       try harness.wait(forStreamState: "streaming")
-      look()
+      expectNoDecrease()
       try harness.show(.none)
       try harness.wait(forStreamState: "stopped")
-      look()
+      expectNoDecrease()
       try harness.pipeline.reach(GST_STATE_READY)
-      look()
+      expectNoDecrease()
       harness.pipeline.stop()
-      look()
+      expectNoDecrease()
     }
     #expect(last["frames-queued"] == 0 && last["suspensions"] == 4 && last["connections"] == 2)
   }
 
   private struct Poll: Sendable {
     var isOver = false
-    var looks = 0
+    var readCount = 0
     var faults: [String] = []
   }
 
   @Test(arguments: ["drop", "block", "auto"], [true, false])
-  func wildDrive(policy: String, isLive: Bool) throws {
+  func countersAddUpWhileEverythingChanges(policy: String, isLive: Bool) throws {
     let harness = try SinkHarness(
       .small(frameRate: 60), isLive: isLive, frameRate: 100,
       properties: "sync=false keep-alive-interval=5 suspend-policy=\(policy)")
@@ -99,9 +99,10 @@ import Testing
       var last = sink.statistics
       while !poll.withLock({ $0.isOver }) {
         let statistics = sink.statistics
-        let fault = statistics.areFramesConserved ? Self.shrunk(from: last, to: statistics) : "\(statistics.fields)"
+        let fault =
+          statistics.areFramesConserved ? Self.firstDecrease(from: last, to: statistics) : "\(statistics.fields)"
         poll.withLock { poll in
-          poll.looks += 1
+          poll.readCount += 1
           if let fault { poll.faults.append(fault) }
         }
         last = statistics
@@ -127,7 +128,7 @@ import Testing
     poll.withLock { $0.isOver = true }
     poller.join()
     let result = poll.withLock { $0 }
-    #expect(result.looks > 50 && result.faults.isEmpty, "\(result.faults.first ?? "")")
+    #expect(result.readCount > 50 && result.faults.isEmpty, "\(result.faults.first ?? "")")
     let statistics = sink.statistics
     #expect(statistics.areFramesConserved && statistics["frames-in"] == 301)
     harness.pipeline.stop()
@@ -149,7 +150,7 @@ import Testing
       #expect(sink.statistics["frames-dropped-late"] >= late + 3)
       late = sink.statistics["frames-dropped-late"]
       #expect(sink.statistics.areFramesConserved && harness.headUnit.record.video.count <= index + 1)
-      // The base class forgets them, which nobody must see.
+      // GstBaseSink resets its own count of them; the statistics keep it.
       for state in [GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL] {
         harness.pipeline.setState(state)
         #expect(sink.statistics["frames-dropped-late"] == late && sink.statistics["frames-in"] == round * 5)
@@ -164,7 +165,7 @@ import Testing
     try harness.deliver(5)
     #expect(eventually { (try? harness.statistics["session-frames-sent"]) == 5 })
     let first = try harness.statistics
-    // The one that has taken the caps there may have come before the registration.
+    // The GAP buffer that carried the caps may have come before the registration.
     #expect((5...6).contains(first["session-frames-in"]))
     #expect(first["session-video-bytes-sent"] == first["video-bytes-sent"])
     harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
@@ -172,7 +173,8 @@ import Testing
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
     let count = harness.headUnit.record.video.count
     try harness.deliver(2)
-    #expect(eventually { (try? harness.statistics["session-frames-sent"]) == harness.headUnit.record.video.count - count })
+    #expect(
+      eventually { (try? harness.statistics["session-frames-sent"]) == harness.headUnit.record.video.count - count })
     let second = try harness.statistics
     #expect(second["connections"] == 2 && second["session-frames-in"] == 2 && second["session-frames-dropped"] == 0)
     #expect(second["frames-sent"] == 7 && second["session-video-bytes-sent"] < second["video-bytes-sent"])
@@ -189,7 +191,7 @@ import Testing
       try harness.setAppState(.background)
       try harness.wait(forStreamState: "suspended")
       harness.watch(for: .milliseconds(100))
-      // It grows while it lasts.
+      // It grows during the suspension.
       #expect(try harness.statistics["suspended-time-ns"] >= before + 100_000_000)
       try harness.setAppState(.foreground)
       try harness.wait(forStreamState: "streaming")

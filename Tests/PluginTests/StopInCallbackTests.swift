@@ -6,7 +6,7 @@ import Testing
 
 @testable import Plugin
 
-/// Applications that stop the pipeline, or let go of it, in the sync handler of its bus: on whatever thread a message
+/// Applications that stop the pipeline, or unref it, in the sync handler of its bus: on whatever thread a message
 /// was posted, which may be the connection's.
 @Suite struct StopInCallbackTests {
   @Test func restartAfterwards() throws {
@@ -34,14 +34,14 @@ import Testing
       let stopper = try play(
         "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri)", sink,
         until: "sdl-connected")
-      sink.forget()
+      sink.release()
       try stopper.wait()
       #expect(eventually { sink.isGone })
-      try headUnit.wait(for: "goodbye") { $0.disconnections == 1 ? true : nil }
+      try headUnit.wait(for: "disconnection") { $0.disconnections == 1 ? true : nil }
     }
   }
 
-  /// The connection is still at the frame that it writes when everything else is gone.
+  /// The connection still writes a frame when the elements have been freed.
   @Test func lastReferenceGoesWithFramesUnderWay() throws {
     let headUnit = try TestHeadUnit(.small(640, 480, maximumBitrate: nil))
     let sink = SinkWatch()
@@ -53,15 +53,15 @@ import Testing
     try headUnit.waitForFrames(3)
     headUnit.server.setReading(false, for: try headUnit.waitForApp())
     #expect(eventually { sink.statistics["frames-dropped-queue-full"] > 3 })
-    sink.forget()
+    sink.release()
     try headUnit.show(.background)
     try stopper.wait()
     #expect(eventually { sink.isGone })
     headUnit.server.setReading(true, for: try headUnit.waitForApp())
-    try headUnit.wait(for: "goodbye") { $0.disconnections == 1 ? true : nil }
+    try headUnit.wait(for: "disconnection") { $0.disconnections == 1 ? true : nil }
   }
 
-  /// Plays a pipeline that belongs to its bus's handler alone from then on.
+  /// Plays a pipeline to which only the bus's handler keeps a reference.
   private func play(_ description: String, _ watch: SinkWatch, until message: String) throws -> Stopper {
     let pipeline = try PipelineReference(description)
     watch.observe(try pipeline.sink())
@@ -72,7 +72,7 @@ import Testing
   }
 }
 
-/// A pipeline that is stopped by nobody.
+/// A reference to a pipeline, without a stop at the end.
 private struct PipelineReference: ~Copyable {
   let pointer: UnsafeMutablePointer<GstElement>
 
@@ -106,8 +106,8 @@ private final class SinkWatch {
     g_object_weak_ref(element.object, markGone, Unmanaged.passRetained(flag).toOpaque())
   }
 
-  /// Lets go of the sink.
-  func forget() {
+  /// Drops the reference to the sink.
+  func release() {
     element = nil
   }
 }

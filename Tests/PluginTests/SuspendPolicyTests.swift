@@ -6,9 +6,9 @@ import Testing
 
 @testable import Plugin
 
-/// What becomes of frames while driver or app do not want video.
+/// What happens to frames while the stream is suspended by the driver or the app.
 @Suite struct SuspendPolicyTests {
-  /// Who does not want video.
+  /// Who suspends the stream.
   enum Suspender: CaseIterable {
     case driver, app
 
@@ -77,7 +77,7 @@ import Testing
       }
       #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.video.count == before)
       #expect(try harness.statistics["frames-encoded"] == encoded)
-      // The application does not obey.
+      // The application ignores the request.
       try suspender.resume(harness)
       #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == suspender.reason)
       let held = isHeldToTheEnd(given, suspender) ? Self.pushed : 0
@@ -95,11 +95,11 @@ import Testing
     #expect(try decode(record.video, width: 320, height: 240).count == record.video.count)
     let statistics = try harness.statistics
     #expect(statistics.areFramesConserved && statistics["suspensions"] == 2)
-    // The one that has taken the caps there.
+    // The GAP buffer that carried the caps.
     if isHeldToTheEnd(given, suspender) { #expect(statistics.dropped == 1) }
   }
 
-  /// An application that obeys each request, until the end of the stream.
+  /// An application that follows each request, until the end of the stream.
   @Test(arguments: Suspender.allCases)
   func applicationThatObeysLosesNothing(suspender: Suspender) throws {
     let (count, frameRate) = (60, 15)
@@ -116,7 +116,7 @@ import Testing
     try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
     harness.pipeline.setState(GST_STATE_PAUSED)
     try harness.wait(forStreamState: suspender.streamState)
-    // Long enough that the rest would come in a rush if time had not stood still.
+    // Long enough that the remaining frames would come at once if the running time had gone on.
     harness.watch(for: .seconds(1))
     let before = harness.headUnit.record.video.count
     #expect(before < count - 5)

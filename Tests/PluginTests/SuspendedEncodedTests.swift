@@ -19,8 +19,9 @@ import Testing
     // The first one may have come before the service.
     harness.push(units[0].bytes, flags: units[0].flags)
     for unit in units[1..<3] { harness.push(unit.bytes, flags: unit.flags) }
-    #expect(eventually { (try? harness.statistics["frames-in"]) == 4 && (try? harness.statistics["frames-queued"]) == 0 })
-    // What is under way when the driver leaves, the head unit throws away.
+    #expect(
+      eventually { (try? harness.statistics["frames-in"]) == 4 && (try? harness.statistics["frames-queued"]) == 0 })
+    // The head unit discards what is in flight when the driver leaves.
     let before = try harness.headUnit.waitForFrames(harness.statistics["frames-sent"]).count
     try suspender.suspend(harness)
     try harness.wait(forStreamState: suspender.streamState)
@@ -45,7 +46,7 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// A file that is held has lost nothing, and yet the head unit's decoder may have been opened anew.
+  /// A blocked file has lost nothing, but the head unit may have opened a new decoder.
   @Test func heldFileGoesOn() throws {
     let units = try encodedUnits(12, keyFrameInterval: 4)
     let harness = try SinkHarness(

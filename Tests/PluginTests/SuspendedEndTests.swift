@@ -6,9 +6,9 @@ import Testing
 
 @testable import Plugin
 
-/// L27, in every conditions: what is left is delivered, the service ended, and only then the application told.
+/// EOS in every state: the queued frames are sent and the service ended before EOS is posted.
 @Suite struct SuspendedEndTests {
-  /// With a head unit that says nothing.
+  /// The longest EOS may take with a head unit that does not answer.
   private static let limit = Duration.seconds(3)
 
   private func end(_ harness: SinkHarness) throws -> Duration {
@@ -23,7 +23,7 @@ import Testing
     try harness.start()
     harness.pushPictures(10)
     _ = try end(harness)
-    // The acknowledgement was waited for, so nothing is under way any more.
+    // The sink has waited for the acknowledgement, so nothing is in flight.
     let record = harness.headUnit.record
     #expect(record.video.count == 10 && record.stopReasons == [.endedByApp] && record.violations == [])
     #expect(try harness.streamState == "stopped" && harness.streamMessages == ["started first-start", "stopped app"])

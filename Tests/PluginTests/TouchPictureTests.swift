@@ -5,8 +5,8 @@ import Testing
 
 @testable import Plugin
 
-/// Touches proved by pixels: navigationtest paints a dark square wherever a finger comes, and the head unit finds it, in what
-/// it decodes and enlarges, under the finger.
+/// Touches checked by pixels: navigationtest paints a dark square at each touch, and in the pictures that the head unit
+/// decodes and scales the square is at the position of the touch.
 @Suite struct TouchPictureTests {
   private static func painting(_ headUnit: TestHeadUnit) throws -> Pipeline {
     try Pipeline(
@@ -49,10 +49,10 @@ import Testing
     return Double(first + last + 1) / 2
   }
 
-  /// navigationtest shows each place for a second; so many frames later it has gone.
+  /// navigationtest shows each place for a second; after this many frames it has disappeared.
   private static let squareLife = 45
 
-  /// Touches, waits until pictures made after that have come, and looks.
+  /// Touches, waits until pictures made after that have arrived, and expects the mark.
   private static func expectMark(
     _ headUnit: TestHeadUnit, _ pipeline: Pipeline, at x: Int, _ y: Int, display: ImageResolution,
     picture: ImageResolution

@@ -30,7 +30,7 @@ import Testing
     #expect(try pipeline.sink.statistics.areFramesConserved && pipeline["second"].statistics.areFramesConserved)
   }
 
-  /// One app is on the screen at a time; the driver changes between them.
+  /// One app is on the screen at a time; the driver switches between them.
   @Test func oneHeadUnit() throws {
     let headUnit = try TestHeadUnit()
     let pipeline = try pipeline(headUnit, headUnit, source: "videotestsrc is-live=true")

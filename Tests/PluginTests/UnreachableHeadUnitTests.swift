@@ -3,7 +3,7 @@ import Testing
 
 @testable import Plugin
 
-/// Head units that can't be reached, and peers that are none.
+/// Head units that can't be reached, and peers that are not head units.
 @Suite struct UnreachableHeadUnitTests {
   /// Refused connections are tried again for a while, since the head unit may just be starting.
   private static let shortly = "connect-timeout=1000"
@@ -60,7 +60,7 @@ import Testing
   @Test func garbage() throws {
     let peer = try RawPeer { connection in
       var random = SystemRandomNumberGenerator()
-      // Nothing of it can be a frame, whose first byte has a version from 1 to 5.
+      // None of it can be a frame, whose first byte has a version from 1 to 5.
       connection.send((0..<100_000).map { _ in UInt8.random(in: 0x60...0xFF, using: &random) })
       connection.readToEnd()
     }
@@ -94,7 +94,7 @@ import Testing
     #expect(error.isResource(GST_RESOURCE_ERROR_SETTINGS) && error.text.contains("sdl://HOST:PORT"), "\(error)")
   }
 
-  /// The conversation is cut after every frame in turn, until a start-up goes through.
+  /// The connection is cut after one frame, then after two, and so on, until a start-up succeeds.
   @Test func peerThatClosesBetweenAnyTwoFrames() throws {
     let headUnit = try TestHeadUnit()
     let port = headUnit.port

@@ -50,7 +50,7 @@ import Testing
     try headUnit.waitForFrames(count + 2)
     #expect(headUnit.record.starts.count == 2 && headUnit.record.violations == [])
     #expect(warnings(pipeline).count == 1 && pipeline.drain().allSatisfy { $0.error == nil })
-    // The app has told once what it supports.
+    // The app has reported once what it supports.
     #expect(headUnit.record.appCapabilities.count == 1)
   }
 
@@ -123,7 +123,7 @@ import Testing
     #expect(warnings(pipeline).count == 4 && pipeline.drain().allSatisfy { $0.error == nil })
   }
 
-  /// No frame has to come for the sink to hear of it.
+  /// The sink learns of it without a frame.
   @Test func rangesThatChangeInAPause() throws {
     let headUnit = try TestHeadUnit(.small(640, 360))
     let pipeline = try ChoiceTests.pipeline(headUnit, "landscape::max-width=700")
@@ -214,7 +214,7 @@ import Testing
     #expect(pipeline.drain().allSatisfy { $0.error == nil })
   }
 
-  /// With an encoder of one's own.
+  /// With an encoder in the application's pipeline.
   @Test func encodedVideo() throws {
     let headUnit = try TestHeadUnit(.small(640, 360))
     let pipeline = try Pipeline(
@@ -288,7 +288,7 @@ import Testing
   @Test func nobodyObjects() throws {
     #expect(try ask(Element("queue"), Self.displays).isEmpty)
     #expect(try ask(Element("sdlrangefilter"), []).isEmpty)
-    // More than can be asked for, and displays that could not be told.
+    // More displays than a query can hold, and displays that it cannot describe.
     let many = [VideoDisplay](repeating: Self.displays[0], count: 1000)
     let filter = try Element("sdlrangefilter")
     try Child("landscape", of: filter).set("enabled", "false")

@@ -34,7 +34,7 @@ import func TestSupport.residentBytes
       try harness.wait(forStreamState: "streaming")
       harness.push(picture)
       if cycle.isMultiple(of: 10) { try harness.headUnit.waitForFrames(1) }
-      // Nothing is kept of it here either.
+      // The test's own records would count as growth.
       harness.pipeline.forgetMessages()
       harness.headUnit.forget()
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// What the connection thread does when its time has come, and not a moment earlier.
+  /// What the connection thread does when a deadline is reached, and not before.
   @Suite struct ClockTests {
     private let clock = ManualClock()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// The rules of writing, without a connection thread: each test is that thread and the streaming thread in turn.
+  /// The rules of writing, without a connection thread: each test acts as that thread and as the streaming thread.
   @Suite struct ConnectionWriterTests {
     private let writer: ConnectionWriter
     private let wakeUp = WakeUp()
@@ -96,7 +96,7 @@ extension LinkTests {
       let sent = Int(writer.sentByteCount)
       let end = Frame.control(.endService, service: .video, version: 5, sessionID: 9).bytes
       try setGrant(nil, sending: [end])
-      // Nobody has to wait for the peer to read.
+      // The call does not wait for the peer to read.
       #expect(([first] + others).map(\.outcomes) == [[false], [false], [false]])
       let bytes = writeAll()
       let (frames, rest) = decode(bytes)
@@ -167,7 +167,7 @@ extension LinkTests {
       let sent = writer.sentByteCount
       #expect(peer.readAll { $0.count == sent }.count == sent)
       _ = submit(10)
-      #expect(!takeWakeUp(), "the connection thread knows already")
+      #expect(!takeWakeUp(), "the connection thread has been woken already")
       #expect(writer.write() == .blocked)
       #expect(writer.sentByteCount == sent)
       writer.becameWritable()

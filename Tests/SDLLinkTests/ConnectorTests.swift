@@ -27,7 +27,7 @@ extension LinkTests {
       #expect(names.filter { $0 == "ended" }.count == 1)
     }
 
-    /// How a connection ends that nobody accepts. The time goes on in steps, as soon as somebody waits for it.
+    /// The failure of a connection that is not accepted. The clock advances whenever a thread waits for it.
     private func failure(
       host: String, port: UInt16, timeout: Duration = .seconds(10), clock: ManualClock = ManualClock()
     ) throws -> LinkError? {
@@ -63,7 +63,7 @@ extension LinkTests {
       #expect(both?.description.contains("127.0.0.1:\(port)") == true)
     }
 
-    /// Whoever starts app and head unit by hand may begin with the app.
+    /// An app may be started before its head unit.
     @Test func refusalIsNotFinalBeforeTheTimeout() throws {
       let clock = ManualClock()
       let begin = clock.now
@@ -95,9 +95,9 @@ extension LinkTests {
 
     @Test func nextAddressIsTriedWhenTheFirstIsSilentOrRefuses() throws {
       let silent = try SilentPort()
-      let dead = try RawListener().port
+      let refusing = try RawListener().port
       let good = try RawListener()
-      let addresses = try [silent.port, dead, good.port].map { port in
+      let addresses = try [silent.port, refusing, good.port].map { port in
         try #require(try Resolver.addresses(host: "127.0.0.1", port: port, flags: AI_NUMERICHOST).get().first)
       }
       let wakeUp = WakeUp()
@@ -117,7 +117,7 @@ extension LinkTests {
         return
       }
       #expect(address.port == good.port)
-      #expect(tried == [silent.port, dead, good.port])
+      #expect(tried == [silent.port, refusing, good.port])
     }
 
     @Test func familiesAlternate() throws {
@@ -141,7 +141,7 @@ final class SilentPort {
     port = listener.port
     listen(listener.socket.descriptor, 0)
     let address = try #require(SocketAddress(boundTo: listener.socket.descriptor))
-    // The kernel takes one more than the backlog says; the first that stays pending shows that it is full.
+    // The kernel accepts one more than the backlog; the first that stays pending shows that it is full.
     for _ in 0..<8 {
       let filler = try #require(Socket.tcp(family: AF_INET))
       _ = address.withPointer { connect(filler.descriptor, $0, $1) }

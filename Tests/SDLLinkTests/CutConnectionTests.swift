@@ -8,10 +8,10 @@ import Testing
 extension LinkTests {
   /// The connection breaks after any number of bytes of its beginning, in either direction.
   @Suite struct CutConnectionTests {
-    /// Every so many of the cuts are resets, the others in good order.
+    /// Every third cut is a reset, the others are orderly closes.
     private static let resetStride = 3
     private static let payloadByteCount = 40
-    /// Most of the time is spent waiting, so that several head units get it done sooner.
+    /// Most of the time is spent waiting, so several head units in parallel are faster.
     private static let workerCount = 4
 
     /// Around each end of a frame and of its header, and at random places between.
@@ -73,7 +73,7 @@ extension LinkTests {
       return count
     }
 
-    /// The head unit may be gone before the app has looked whether it was reached.
+    /// The connection may be reset before the app has checked whether it was established.
     @Test func resetAtOnce() throws {
       let headUnit = VideoArrivals()
       let server = try HeadUnitServer(
@@ -95,7 +95,7 @@ extension LinkTests {
       let payloads = Monitor<[TestPayload]>([])
       let observer = ConnectionRecorder { connection, event in
         guard case .session(.videoStarted(let grant)) = event else { return }
-        // What arrives says under which grant it was sent.
+        // Each byte is the epoch of the grant under which it is sent.
         let number = UInt8(truncatingIfNeeded: grant.epoch)
         let payload = TestPayload([UInt8](repeating: number, count: Self.payloadByteCount))
         payloads.withLock { $0.append(payload) }
@@ -133,7 +133,7 @@ extension LinkTests {
   }
 }
 
-/// What comes to a head unit, without the history of the hundreds of connections before.
+/// Records the messages of the present connection to a head unit, without those of the hundreds before.
 private final class VideoArrivals: HeadUnitServerObserver {
   private struct State: Sendable {
     var connectionCount = 0

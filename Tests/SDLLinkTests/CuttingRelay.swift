@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDLLink
 
-/// Stands between apps and a head unit, one connection after the other, and breaks the one that a test has chosen.
+/// A relay between apps and a head unit, one connection after the other, that breaks the one that a test has chosen.
 final class CuttingRelay: Sendable {
   /// When and how a connection breaks.
   struct Cut: Sendable {
@@ -11,7 +11,7 @@ final class CuttingRelay: Sendable {
     var side: Relay.Side
     /// How many of them get through.
     var byteCount: Int
-    /// As after a crash or a power failure; otherwise in good order.
+    /// A reset, as after a crash or a power failure; otherwise an orderly close.
     var isReset: Bool
   }
 
@@ -53,7 +53,7 @@ final class CuttingRelay: Sendable {
     wakeUp.signal()
   }
 
-  /// Where the next connections go.
+  /// Sets the port to which the next connections are relayed.
   func route(to headUnitPort: UInt16) { state.withLock { $0.target = headUnitPort } }
 
   func stop() {
@@ -121,7 +121,7 @@ final class CuttingRelay: Sendable {
     return rest.isEmpty
   }
 
-  /// What is unread when a socket closes would reset the connection, so it is read for a close in good order.
+  /// What is unread when a socket closes would reset the connection, so it is read for an orderly close.
   private static func close(_ sockets: [Socket], isReset: Bool) {
     for socket in sockets {
       if isReset {

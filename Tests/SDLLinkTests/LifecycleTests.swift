@@ -7,7 +7,7 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// Beginnings and ends.
+  /// The start and the end of a connection.
   @Suite struct LifecycleTests {
     /// How far the connection has come when it is stopped.
     enum Phase: CaseIterable {
@@ -20,8 +20,9 @@ extension LinkTests {
         configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
       try server.start()
       let silent = try SilentPort()
-      let mute = try RawListener()
-      let port = phase == .connecting ? silent.port : phase == .unanswered ? mute.port : try #require(server.port)
+      let unresponsive = try RawListener()
+      let port =
+        phase == .connecting ? silent.port : phase == .unanswered ? unresponsive.port : try #require(server.port)
       let observer = ConnectionRecorder()
       let connection = makeConnection(port: port, connectTimeout: .seconds(1000), observer: observer)
       if phase == .beforeStart { connection.stop(grace: .milliseconds(200)) }
@@ -70,10 +71,10 @@ extension LinkTests {
     }
 
     @Test func unansweredSessionFails() throws {
-      let mute = try RawListener()
+      let unresponsive = try RawListener()
       let observer = ConnectionRecorder()
       let clock = ManualClock()
-      let connection = makeConnection(port: mute.port, clock: clock, observer: observer)
+      let connection = makeConnection(port: unresponsive.port, clock: clock, observer: observer)
       try connection.start()
       #expect(
         eventually {

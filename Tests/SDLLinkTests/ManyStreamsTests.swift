@@ -61,7 +61,7 @@ extension LinkTests {
       #expect(pair.headUnit.protocolViolations.filter(\.isAboutFrames).isEmpty)
     }
 
-    /// What one stream has set does not hold in the next.
+    /// Settings of one stream do not apply to the next.
     @Test func parametersAreThoseOfANewConnection() throws {
       let pair = try StreamingPair()
       let connection = pair.connection
@@ -86,7 +86,7 @@ extension LinkTests {
       } ?? false
     }
 
-    /// A timer may be another's than the stream's.
+    /// The timer may belong to something other than the stream.
     @Test func timerStaysSet() throws {
       let clock = ManualClock()
       let pair = try StreamingPair(clock: clock)

@@ -45,8 +45,8 @@ extension AppConnection {
     return video.statistics.queuedFrames > 0 && sent == writer.sentByteCount
   }
 
-  /// Lets the connection thread go round at least once, from the commands to the next wait: what was asked of it before
-  /// is done. Uses the timer.
+  /// Waits for at least one round of the connection thread, from the commands to the next wait, so that earlier
+  /// commands are carried out. Uses the timer.
   func settle(_ observer: ConnectionRecorder) -> Bool {
     (0..<2).allSatisfy { _ in
       let count = observer.timerCount
@@ -63,7 +63,7 @@ extension TimeSource {
 }
 
 extension Reconnection.Timing {
-  /// Pauses that tests can afford.
+  /// Reconnection pauses that are short enough for tests.
   init(first: Duration, longest: Duration = .milliseconds(20), steady: Duration = .seconds(10)) {
     self.init()
     self.first = first

@@ -7,7 +7,7 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// Between two connections, and what the second keeps of the first.
+  /// The pause between two connections, and what the second keeps of the first.
   @Suite struct ReconnectionPauseTests {
     @Test func pausesGrowAndAreKept() throws {
       let clock = ManualClock()
@@ -63,12 +63,12 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// A stop by another thread reaches a pause and a connection that hangs.
+    /// A stop by another thread ends a pause and a connection attempt that hangs.
     @Test(arguments: [true, false]) func stopsFromOutside(isPausing: Bool) throws {
       let pair = try ReconnectingPair(.init(first: isPausing ? .seconds(1000) : .milliseconds(2)))
       #expect(pair.app.waitForGrant() != nil)
-      let mute = try RawListener()
-      pair.relay.route(to: mute.port)
+      let unresponsive = try RawListener()
+      pair.relay.route(to: unresponsive.port)
       pair.relay.cutNow()
       #expect(pair.app.waitForLoss())
       if !isPausing {

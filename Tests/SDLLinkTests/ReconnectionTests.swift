@@ -29,13 +29,13 @@ struct ReconnectingPair {
     try connection.start()
   }
 
-  /// The app cannot get through any more.
+  /// Breaks the connection, and every later one.
   func breakForGood() throws {
     relay.route(to: try RawListener().port)
     relay.cutNow()
   }
 
-  /// Stops the app in time, and takes the rest away.
+  /// Expects the app to stop in time, and stops the relay and the head unit.
   func stop(sourceLocation: SourceLocation = #_sourceLocation) {
     // On the real clock: a stop must come to its end.
     let began = MonotonicClock.now
@@ -52,9 +52,9 @@ struct ReconnectingPair {
 }
 
 extension LinkTests {
-  /// Which failures are survived.
+  /// Which failures lead to a reconnection.
   @Suite struct ReconnectionTests {
-    @Test func notUnlessWanted() throws {
+    @Test func onlyIfEnabled() throws {
       let pair = try ReconnectingPair(nil)
       #expect(pair.app.waitForGrant() != nil)
       pair.relay.cutNow()
@@ -66,7 +66,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// What is wrong from the first is most likely a mistake in the settings.
+    /// A refusal of the first registration is most likely a mistake in the settings.
     @Test(arguments: [ResultCode.disallowed, .tooManyApplications]) func firstRegistration(_ result: ResultCode) throws
     {
       var configuration = quickHeadUnit()
@@ -83,7 +83,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// A peer that accepts and closes may be a head unit that is about to start, but not for ever.
+    /// A peer that accepts and closes may be a head unit that is about to start, but the app does not retry for ever.
     @Test func lossBeforeTheFirstRegistration() throws {
       let clock = ManualClock()
       let timeout = Duration.seconds(10)
@@ -171,11 +171,11 @@ extension LinkTests {
       (UnregisteredReason.appUnauthorized, false), (.unsupportedHMIResource, false), (.ignitionOff, true),
       (.languageChange, true),
     ])
-    func unregistered(_ reason: UnregisteredReason, heals: Bool) throws {
+    func unregistered(_ reason: UnregisteredReason, isRetried: Bool) throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)
       pair.server.unregisterApp(reason, for: try #require(pair.headUnit.waitForConnection()))
-      if heals {
+      if isRetried {
         #expect(pair.app.waitForGrant(number: 2) != nil)
         #expect(pair.app.losses.map(\.failure) == [.session(.unregistered(reason: reason.rawValue))])
       } else {
@@ -185,7 +185,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// As long as the head unit has not noticed that the app has gone.
+    /// Until the head unit notices that the app has disconnected.
     @Test func laterRegistrationRefusedForAWhile() throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)

@@ -5,7 +5,7 @@ import Testing
 @testable import SDLApp
 @testable import SDLLink
 
-/// Stands between an app and a head unit, records their bytes, and can hold back the app's.
+/// A relay between an app and a head unit that records their bytes and can hold back the app's.
 final class Relay: Sendable {
   enum Side: Int {
     case app, headUnit

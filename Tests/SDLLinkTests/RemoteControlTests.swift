@@ -61,7 +61,7 @@ extension LinkTests {
       server.join()
     }
 
-    /// What the app sends meanwhile waits, and nothing of the silence is held against it.
+    /// What the app sends during the stall is read afterwards, and the stream is not reported as interrupted.
     @Test func stall() throws {
       let clock = ManualClock()
       let pair = try StreamingPair(clock: clock)

@@ -6,7 +6,7 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// A step that changes the capability of an app before that can know of it.
+  /// A script that updates the capability at the registration, before the app has received it: the update is deferred.
   @Suite struct ScriptedUpdateTests {
     @Test func updateAtTheRegistrationReachesTheApp() throws {
       let headUnit = HeadUnitRecorder()
@@ -27,7 +27,7 @@ extension LinkTests {
         }
       }
       #expect(size != nil)
-      // The log says that the step waited.
+      // The events report that the update was deferred.
       #expect(headUnit.hasReported { if case .carriedOut(_, id: 1) = $0 { true } else { false } })
       #expect(headUnit.hasReported { if case .session(1, .capabilityUpdateDeferred) = $0 { true } else { false } })
       connection.stop(grace: .zero)

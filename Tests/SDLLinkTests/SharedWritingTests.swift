@@ -9,7 +9,7 @@ import Testing
 extension LinkTests {
   /// The streaming thread and the connection thread at the same socket, as often as possible.
   @Suite struct SharedWritingTests {
-    /// One thread finds the queue empty at the moment in which another brings a frame: one of the two writes it.
+    /// One thread finds the queue empty at the moment in which another submits a frame: one of the two writes it.
     @Test func noFrameIsLeftToTheOther() throws {
       let (ours, theirs) = try Socket.pair()
       let wakeUp = WakeUp()
@@ -36,7 +36,7 @@ extension LinkTests {
         for _ in 0..<(round % 50) { _ = writer.sentByteCount }
         #expect(writer.submitVideo(payload, grantEpoch: 1, waits: false) == .queued)
         rounds.wait(until: nil) { $0.ended >= round ? () : nil }
-        // Nobody else is there to write it.
+        // There is no other thread that could write it.
         #expect(payload.outcomes == [true])
         _ = buffer.withUnsafeMutableBytes { theirs.receive(into: $0) }
       }
@@ -44,7 +44,7 @@ extension LinkTests {
     }
 
     /// Nothing else would wake the connection thread: a frame that each thread leaves to the other is never written.
-    @Test func noFrameIsForgotten() throws {
+    @Test func everyFrameIsWritten() throws {
       let pair = try StreamingPair()
       let round = Monitor(0)
       let count = 3000
@@ -55,7 +55,7 @@ extension LinkTests {
           guard round.wait(until: MonotonicClock.now + testTimeout, for: { $0 >= next ? true : nil }) == true else {
             return
           }
-          // Makes the connection thread look whether there is something to write.
+          // Makes the connection thread check its queue.
           connection.setVideoRequest(testRequest)
         }
       }
@@ -65,7 +65,7 @@ extension LinkTests {
         let payload = TestPayload(noise(number % 50 + 1))
         #expect(connection.video.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
         guard eventually({ payload.outcomes == [true] }) else {
-          Issue.record("frame \(number) was forgotten")
+          Issue.record("frame \(number) was never written")
           round.withLock { $0 = count }
           round.broadcast()
           break
@@ -77,7 +77,7 @@ extension LinkTests {
       #expect(pair.headUnit.protocolViolations.isEmpty)
     }
 
-    /// Two threads bring video while the head unit opens and closes the service and stops reading now and then.
+    /// Two threads submit video while the head unit opens and closes the service and stops reading now and then.
     @Test func changingGrantsHarmNoFrame() throws {
       let pair = try StreamingPair()
       let id = try #require(pair.headUnit.waitForConnection())
@@ -130,7 +130,7 @@ extension LinkTests {
 
     private static let content = noise(60_000)
 
-    /// A message that says who brought it; of sizes below and above one frame.
+    /// A message that names its submitter; of sizes below and above one frame.
     private static func message(submitter: UInt8, number: UInt32) -> [UInt8] {
       let number4 = (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
       return [submitter] + number4 + content.prefix(Int(number) * 977 % content.count)

@@ -100,7 +100,7 @@ extension LinkTests {
       let pair = try StreamingPair()
       let id = try #require(pair.headUnit.waitForConnection())
       pair.server.setReading(false, for: id)
-      // Operations are carried out in turn: with this one seen, the one before it is in force.
+      // Operations are carried out in order: when this one is seen, the one before it is in force.
       pair.server.setHMIStatus(
         HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
       let isApplied = pair.headUnit.waitFor { event -> Bool? in
@@ -174,7 +174,7 @@ extension LinkTests {
         case .session(.registered): connection.setVideoRequest(testRequest)
         case .session(.videoStarted(let grant)):
           server.setReading(false, for: 1)
-          // Would wait for ever if it waited.
+          // A wait in the observer would never end.
           let isFull = eventually {
             let payload = TestPayload(noise(1_000_000))
             guard connection.video.submit(payload, grantEpoch: grant.epoch, blocking: true) == .queued else {

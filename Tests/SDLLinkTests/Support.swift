@@ -13,7 +13,7 @@ import Testing
 /// How long a test waits for what must happen; reached only when it fails.
 let testTimeout = Duration.seconds(20)
 
-/// Asks until `condition` holds; for states that nobody announces.
+/// Polls until `condition` holds, for states without a notification; false after ``testTimeout``.
 func eventually(_ condition: () -> Bool) -> Bool {
   let deadline = MonotonicClock.now + testTimeout
   while !condition() {
@@ -58,7 +58,7 @@ func testSeed() -> UInt64 {
   return seed
 }
 
-/// Bytes without a pattern that anybody would mistake for another, the same for the same seed.
+/// Random bytes, the same for the same seed.
 ///
 /// A block of a prime size, repeated: that is quick, and no frame size is a multiple of it.
 func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
@@ -91,7 +91,7 @@ func decode(_ bytes: [UInt8]) -> (frames: [Frame], rest: Int) {
   return (frames, decoder.bufferedByteCount)
 }
 
-/// A raw peer for what no head unit does.
+/// A TCP listener whose behaviour a test defines, for what no head unit does.
 final class RawListener {
   let socket: Socket
   let port: UInt16

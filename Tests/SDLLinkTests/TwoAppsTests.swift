@@ -32,7 +32,7 @@ extension LinkTests {
       #expect(pair.app.waitForGrant(number: 2) != nil)
       #expect(wait(pair.headUnit, for: 2, .background))
 
-      // The present app is the one that commands without a number are for.
+      // Commands without a number are for the present app.
       pair.server.perform(.level(.limited, .streamable))
       #expect(wait(pair.headUnit, for: 1, .limited))
       #expect(pair.headUnit.protocolViolations == [])
@@ -41,7 +41,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// The head unit may notice that an app has gone after it has come again.
+    /// The head unit may notice an app's disconnection only after the app has connected again.
     @Test func nextAppIsOpenedWhenTheFirstIsGone() throws {
       let pair = try StreamingPair()
       let secondApp = ConnectionRecorder()

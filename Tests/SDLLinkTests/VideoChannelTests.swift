@@ -5,7 +5,7 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// What the channel takes and what becomes of it, at a socket that the test opens when it likes.
+  /// What the channel accepts and what becomes of it; the test decides when the socket can be written.
   @Suite struct VideoChannelTests {
     private let clock = ManualClock()
     private let writer: ConnectionWriter

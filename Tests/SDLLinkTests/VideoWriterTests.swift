@@ -39,7 +39,7 @@ extension LinkTests {
     func writesWhatFragmentationSays(layout: (size: Int, block: Int), maximumPayload: Int) throws {
       let bytes = noise(layout.size)
       var cuts = Array(stride(from: layout.block, to: layout.size, by: layout.block))
-      // Empty blocks are nothing special.
+      // Empty blocks are skipped.
       if let last = cuts.last { cuts = [0] + cuts + [last] }
       let payload = TestPayload(bytes, cuts: cuts)
       let expected = Fragmentation(

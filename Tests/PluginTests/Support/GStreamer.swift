@@ -4,21 +4,21 @@ import SDLLink
 
 /// GStreamer with the elements of this build, in this process.
 enum GStreamer {
-  /// Whether everything is there; the first use sets it up.
+  /// Whether GStreamer and the elements are there; the first use initialises them.
   static let isReady: Bool = {
     gst_init(nil, nil)
     // As G_DEBUG=fatal-warnings: a warning of GLib or GStreamer ends the process, and with it the tests.
     g_log_set_always_fatal(
       GLogLevelFlags(
         rawValue: G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_WARNING.rawValue))
-    // Without a plugin they take the place of those that are installed.
+    // Registered without a plugin, they replace those that are installed.
     return gst_element_register(nil, "sdlvideosink", 0, gst_sdl_video_sink_get_type()) != 0
       && gst_element_register(nil, "sdlrangefilter", 0, gst_sdl_range_filter_get_type()) != 0
       && gst_element_register(nil, "sdlheadunitsrc", 0, gst_sdl_head_unit_src_get_type()) != 0
   }()
 }
 
-/// What went wrong in a test's own machinery.
+/// A failure of a test's helpers.
 struct TestFailure: Error, CustomStringConvertible {
   var description: String
 
@@ -39,7 +39,7 @@ final class Element {
     self.pointer = pointer
   }
 
-  /// A new element that belongs to nobody else.
+  /// A new element, whose floating reference is taken.
   init(_ factory: String) throws {
     guard GStreamer.isReady, let element = gst_element_factory_make(factory, nil) else {
       throw TestFailure("no element \(factory)")
@@ -141,7 +141,7 @@ func text(of caps: UnsafePointer<GstCaps>) -> String {
   return String(cString: text)
 }
 
-/// Whether `condition` comes true in time; for what has no notification.
+/// Polls until `condition` holds, for states without a notification; false after ``testTimeout``.
 func eventually(_ condition: () -> Bool) -> Bool {
   let deadline = MonotonicClock.now + testTimeout
   while !condition() {

@@ -3,7 +3,7 @@ import SDLLink
 
 @testable import Plugin
 
-/// Reads every property, the caps and the URI of a sink whenever something is told.
+/// Reads every property, the caps and the URI of a sink at each notification or message.
 final class GetterCaller: Sendable {
   nonisolated(unsafe) private let sink: UnsafeMutablePointer<GstElement>
   let calls = Monitor(0)

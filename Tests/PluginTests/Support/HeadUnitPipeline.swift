@@ -18,7 +18,7 @@ final class HeadUnitPipeline {
 
   let pipeline: Pipeline
   let source: Element
-  /// That it listened on at first.
+  /// The port that it listened on at first.
   let port: UInt16
   private let output: Element
 
@@ -63,7 +63,7 @@ final class HeadUnitPipeline {
     }
   }
 
-  /// Pulls until `match` finds what it looks for.
+  /// Pulls until `match` accepts a sample.
   func pull(until match: (Sample) -> Bool) throws -> Sample {
     let deadline = MonotonicClock.now + testTimeout
     while MonotonicClock.now < deadline, let sample = pull() { if match(sample) { return sample } }

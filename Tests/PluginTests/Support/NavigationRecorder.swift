@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLLink
 
-/// The navigation events that go upstream through a pad, in words: "touch-down 0 (80.0, 160.0)".
+/// Records the navigation events that go upstream through a pad, as text: "touch-down 0 (80.0, 160.0)".
 final class NavigationRecorder: Sendable {
   struct Entry: Sendable {
     var text: String
@@ -10,15 +10,15 @@ final class NavigationRecorder: Sendable {
   }
 
   let entries = Monitor<[Entry]>([])
-  private let isTaking: Bool
+  private let consumesEvents: Bool
   /// Called for each event, on the thread that brings it.
   private let callback: @Sendable () -> Void
 
-  /// - Parameter isTaking: whether events end here, instead of going on to the source.
+  /// - Parameter consumesEvents: whether events end here, instead of going on to the source.
   init(
-    at pad: UnsafeMutablePointer<GstPad>, isTaking: Bool = true, callback: @escaping @Sendable () -> Void = {}
+    at pad: UnsafeMutablePointer<GstPad>, consumesEvents: Bool = true, callback: @escaping @Sendable () -> Void = {}
   ) {
-    self.isTaking = isTaking
+    self.consumesEvents = consumesEvents
     self.callback = callback
     gst_pad_add_probe(
       pad, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, recordNavigation, Unmanaged.passRetained(self).toOpaque(),
@@ -27,7 +27,7 @@ final class NavigationRecorder: Sendable {
 
   var texts: [String] { entries.withLock { $0.map(\.text) } }
 
-  /// Waits until `match` likes what has come.
+  /// Waits until `match` accepts the recorded texts.
   @discardableResult
   func wait(for what: String, _ match: ([String]) -> Bool) throws -> [String] {
     let found = entries.wait(until: MonotonicClock.now + testTimeout) { entries -> [String]? in
@@ -43,7 +43,7 @@ final class NavigationRecorder: Sendable {
     entries.withLock { $0.append(Entry(text: Self.text(event), time: UInt64(event.pointee.timestamp))) }
     entries.broadcast()
     callback()
-    guard isTaking else { return GST_PAD_PROBE_OK }
+    guard consumesEvents else { return GST_PAD_PROBE_OK }
     gst_event_unref(event)
     return GST_PAD_PROBE_HANDLED
   }

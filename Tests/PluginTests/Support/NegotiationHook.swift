@@ -2,42 +2,42 @@ import GStreamerKit
 import SDLMessages
 import Synchronization
 
-/// Does something once, on the very thread that has come to a moment in the negotiation, before that thread goes on.
+/// Runs a closure once at a moment of the caps negotiation, on the thread that negotiates, before that goes on.
 final class NegotiationHook {
-  /// Where on the way of caps.
+  /// The steps of a caps negotiation, in order.
   enum Moment: CaseIterable {
-    /// Upstream has been asked to negotiate, and has not begun.
+    /// RECONFIGURE goes upstream.
     case reconfigure
-    /// Upstream has the sink's caps, and has not chosen.
+    /// A CAPS query has been answered.
     case query
-    /// The caps that were chosen are asked about.
+    /// An ACCEPT_CAPS query has been answered.
     case acceptance
-    /// The caps that were chosen arrive.
+    /// The CAPS event arrives.
     case caps
-    /// The first buffer in them arrives.
+    /// The first buffer with caps of the size arrives.
     case buffer
   }
 
   private let moment: Moment
   private let size: ImageResolution
-  private let isSprung = Atomic(false)
+  private let fired = Atomic(false)
   private let body: () -> Void
 
-  /// - Parameter size: of the caps that a buffer has to have.
+  /// - Parameter size: for ``Moment/buffer``: the size in the caps of the pad.
   init(_ moment: Moment, _ size: ImageResolution, _ body: @escaping () -> Void) {
     (self.moment, self.size, self.body) = (moment, size, body)
   }
 
-  var hasRun: Bool { isSprung.load(ordering: .acquiring) }
+  var hasRun: Bool { fired.load(ordering: .acquiring) }
 
-  /// Waits at a sink pad; returns the probe, which has to be removed.
+  /// Adds the probe to a sink pad; the caller has to remove it.
   func set(at pad: UnsafeMutablePointer<GstPad>) -> gulong {
     let type: UInt32 =
       switch moment {
       case .reconfigure: GST_PAD_PROBE_TYPE_EVENT_UPSTREAM.rawValue
       case .caps: GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue
       case .buffer: GST_PAD_PROBE_TYPE_BUFFER.rawValue
-      // Pulled are the answers.
+      // A PULL probe of a query runs once that has been answered.
       case .query, .acceptance: GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PULL.rawValue
       }
     return gst_pad_add_probe(
@@ -45,7 +45,7 @@ final class NegotiationHook {
   }
 
   fileprivate func pass(_ pad: UnsafeMutablePointer<GstPad>, _ info: UnsafeMutablePointer<GstPadProbeInfo>) {
-    guard isNow(pad, info), !isSprung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    guard isNow(pad, info), !fired.exchange(true, ordering: .acquiringAndReleasing) else { return }
     body()
   }
 
@@ -66,7 +66,9 @@ final class NegotiationHook {
 private func runNegotiationHook(
   _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
 ) -> GstPadProbeReturn {
-  if let pad, let info, let data { Unmanaged<NegotiationHook>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.pass(pad, info) } }
+  if let pad, let info, let data {
+    Unmanaged<NegotiationHook>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.pass(pad, info) }
+  }
   return GST_PAD_PROBE_OK
 }
 

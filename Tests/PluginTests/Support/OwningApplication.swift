@@ -4,7 +4,7 @@ import SDLLink
 /// An application that stops its pipeline and gives up the last reference to it, at the first element message of a name,
 /// on the thread of that message.
 ///
-/// `@unchecked Sendable`: the pointer is used before the message and by its handler, and the monitor says which.
+/// `@unchecked Sendable`: the pointer is used before the message and by its handler, and the monitor separates the two.
 final class OwningApplication: @unchecked Sendable {
   private let pipeline: UnsafeMutablePointer<GstElement>
   private let message: String

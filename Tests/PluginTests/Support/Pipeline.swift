@@ -119,14 +119,14 @@ final class Pipeline {
     return messages
   }
 
-  /// Takes everything from the bus and forgets it, for tests that watch the memory.
+  /// Takes everything from the bus and clears ``messages``, for tests that measure memory.
   func forgetMessages() {
     drain()
     messages = []
   }
 
-  /// Waits for what `match` makes of a message; others are kept in ``messages``. A first error that it does not want
-  /// ends the wait.
+  /// Waits until `match` returns a value for a message; others are kept in ``messages``. The first error ends
+  /// the wait.
   @discardableResult
   func wait<R>(for what: String, _ match: (BusMessage) -> R?) throws -> R {
     let deadline = MonotonicClock.now + testTimeout

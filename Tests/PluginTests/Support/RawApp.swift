@@ -4,7 +4,7 @@ import SDLWire
 
 @testable import SDLLink
 
-/// An app that a test controls frame by frame: it sends what the test says, and reads until it finds what that waits for.
+/// An app that a test controls frame by frame: it sends what the test says, and reads until the awaited frame.
 final class RawApp {
   private let socket: Socket
   private var decoder = FrameDecoder()
@@ -54,17 +54,17 @@ final class RawApp {
     send(request.payload, .rpc)
   }
 
-  func startVideo(_ parameters: VideoServiceParameters, testTimeout: Duration = testTimeout) throws {
-    guard try requestVideo(parameters, testTimeout: testTimeout) else { throw TestFailure("video was refused") }
+  func startVideo(_ parameters: VideoServiceParameters, timeout: Duration = testTimeout) throws {
+    guard try requestVideo(parameters, timeout: timeout) else { throw TestFailure("video was refused") }
   }
 
   /// Asks for a video service; false when the head unit refuses it.
-  func requestVideo(_ parameters: VideoServiceParameters, testTimeout: Duration = testTimeout) throws -> Bool {
+  func requestVideo(_ parameters: VideoServiceParameters, timeout: Duration = testTimeout) throws -> Bool {
     send(
       .control(
         .startService, service: .video, version: version, sessionID: sessionID,
         payload: parameters.bytes(version: version)))
-    let answer = try waitForFrame("answer", testTimeout: testTimeout) {
+    let answer = try waitForFrame("answer", timeout: timeout) {
       $0.header.service == .video && [.startServiceACK, .startServiceNAK].contains($0.header.controlFrame)
     }
     return answer.header.controlFrame == .startServiceACK
@@ -86,7 +86,7 @@ final class RawApp {
     }
   }
 
-  /// Closes the connection without a word.
+  /// Closes the connection without EndService or UnregisterAppInterface.
   func close() {
     _ = shutdown(socket.descriptor, Int32(SHUT_RDWR))
   }
@@ -105,9 +105,9 @@ final class RawApp {
 
   @discardableResult
   func waitForFrame(
-    _ what: String, testTimeout: Duration = testTimeout, _ match: (Frame) -> Bool
+    _ what: String, timeout: Duration = testTimeout, _ match: (Frame) -> Bool
   ) throws -> Frame {
-    let deadline = MonotonicClock.now + testTimeout
+    let deadline = MonotonicClock.now + timeout
     while true {
       while case .frame(let frame)? = decoder.next() {
         if match(frame) { return frame }

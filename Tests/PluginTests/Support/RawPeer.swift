@@ -4,7 +4,7 @@ import SDLWire
 @testable import SDLLink
 import Testing
 
-/// Something that listens on a port of this machine and does what a test says, instead of what a head unit would.
+/// A TCP server on a local port whose behaviour a test defines, in place of a head unit.
 final class RawPeer {
   private let listener: Socket
   private let thread = WorkerThread(name: "raw-peer")
@@ -33,7 +33,7 @@ final class RawPeer {
 
   var uri: String { "sdl://127.0.0.1:\(port)" }
 
-  /// A port on which nobody listens.
+  /// A port without a listener.
   static func unusedPort() throws -> UInt16 {
     try Socket.listening(address: "127.0.0.1", port: 0).1.port
   }
@@ -71,19 +71,19 @@ struct RawConnection: Sendable {
     return nil
   }
 
-  /// Reads and forgets until the other side closes.
+  /// Reads and discards until the other side closes.
   func readToEnd() {
     while receive() != nil {}
   }
 }
 
-/// A short wait, so that whoever waits can look whether it is still wanted.
+/// A short wait, so that the caller can check whether it has to stop.
 private func waitForInput(_ descriptors: Int32...) -> Bool {
   var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
   return poll(&polled, nfds_t(polled.count), 20) > 0
 }
 
-/// Passes what an app and a head unit say on, and cuts both off after a number of frames.
+/// Relays between an app and a head unit, and closes both connections after a number of frames.
 func relay(_ app: RawConnection, to port: UInt16, cutAfter limit: Int) {
   guard let target = try? Resolver.addresses(host: "127.0.0.1", port: port, flags: AI_NUMERICHOST).get().first,
     let socket = Socket.tcp(family: AF_INET)

@@ -39,7 +39,7 @@ final class ResizeHarness {
     headUnit.server.control(.app(try headUnit.waitForApp())) { $0.updateCapability(update, now: $1) }
   }
 
-  /// What the head unit takes has reached the sink.
+  /// Waits until the head unit's size has reached the sink.
   func waitUntilKnown(_ size: ImageResolution) throws {
     let sink = try pipeline.sink
     let known = { (sink.structure("head-unit")?["video-capability"] ?? "").filter { $0 != "\\" && $0 != " " } }
@@ -49,7 +49,7 @@ final class ResizeHarness {
   }
 
   /// Waits for a service of this size, the last one, and for as many frames in it.
-  /// - Parameter reopening: whether the driver opens the app again when it has lost the screen.
+  /// - Parameter reopening: whether the driver opens the app again when it has left the screen.
   func waitForFrames(_ count: Int = 3, of size: ImageResolution, reopening: Bool = false) throws {
     let deadline = MonotonicClock.now + testTimeout
     while MonotonicClock.now < deadline {
@@ -102,17 +102,17 @@ final class ResizeHarness {
 
   private var complaints: [BusMessage] { pipeline.drain().filter { $0.error != nil || $0.warning != nil } }
 
-  /// Beside the one of the sink: elements upstream must not end the pipeline before it has said why.
+  /// The sink's error comes first: elements upstream must not end the pipeline before it has named the cause.
   func expectNoOtherError(sourceLocation: SourceLocation = #_sourceLocation) {
     let errors = pipeline.drain().filter { $0.error != nil }
     #expect(errors.first?.source == "sink", "\(errors)", sourceLocation: sourceLocation)
   }
 
-  /// Ends a pipeline that has seen nothing but resizes, and looks at all that has come of them.
+  /// Stops a pipeline after resizes: every resize has its message, no errors, and the video can be decoded.
   func expectSettled(sourceLocation: SourceLocation = #_sourceLocation) throws {
-    // What has been counted may not be on the bus yet.
-    let isToldOfAll = eventually { (try? statistics["resizes"]) == resizes.count }
-    #expect(isToldOfAll, "told of \(resizes.count)", sourceLocation: sourceLocation)
+    // The counter may be ahead of the messages on the bus.
+    let areAllReported = eventually { (try? statistics["resizes"]) == resizes.count }
+    #expect(areAllReported, "\(resizes.count) reported", sourceLocation: sourceLocation)
     expectNoComplaint(sourceLocation: sourceLocation)
     pipeline.stop(sourceLocation: sourceLocation)
     #expect(try statistics.areFramesConserved, sourceLocation: sourceLocation)
@@ -131,7 +131,7 @@ extension TestHeadUnit.Record {
     }
   }
 
-  /// The last that the app was told.
+  /// The last HMI status that was sent to the app.
   var status: HMIStatus? {
     for case .hmiStatusSent(let status) in events.reversed() { return status }
     return nil

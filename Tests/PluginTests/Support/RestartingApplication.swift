@@ -3,8 +3,8 @@ import Glibc
 import SDLLink
 import Testing
 
-/// An application that restarts its pipeline from inside a callback, on whatever thread that comes, and notes what it is
-/// still told on that thread afterwards.
+/// An application that restarts its pipeline from inside a callback, on whatever thread that comes, and records the
+/// callbacks that still arrive on that thread afterwards.
 ///
 /// `@unchecked Sendable`: what changes is in a monitor, and GStreamer's objects have locks of their own.
 final class RestartingApplication: @unchecked Sendable {
@@ -82,14 +82,14 @@ final class RestartingApplication: @unchecked Sendable {
     state.withLock { $0.progress = .armed }
   }
 
-  /// Forgets on which thread it has restarted: another may get the same identity once that has ended.
+  /// Clears the thread of the restart: another may get the same identity once that has ended.
   func disarm() {
     state.withLock { $0.progress = .idle }
   }
 
   var hasRestarted: Bool { state.withLock { if case .restarted = $0.progress { true } else { false } } }
 
-  /// What it was told after restarts from inside the same callbacks.
+  /// The callbacks that came after a restart, from inside the callback that restarted.
   var late: [String] { state.withLock { $0.late } }
   var endOfStreamCount: Int { state.withLock { $0.endOfStreamCount } }
 
@@ -141,7 +141,7 @@ final class RestartingApplication: @unchecked Sendable {
   private func note(_ name: String, isTrigger: Bool) {
     let restarts = state.withLock { state in
       switch state.progress {
-      // GObject begins a notification anew (G_SIGNAL_NO_RECURSE) during which the property changes, as apps do at the stop.
+      // GObject restarts a notification (G_SIGNAL_NO_RECURSE) if the property changes during it; `apps` does at a stop.
       case .restarted(let thread) where pthread_equal(thread, pthread_self()) != 0 && !isTrigger:
         state.late.append(name)
       case .armed where isTrigger:

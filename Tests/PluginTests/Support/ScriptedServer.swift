@@ -46,7 +46,7 @@ final class ScriptedServer {
     return result
   }
 
-  /// Waits until the step of a line has been carried out, and tells for which app.
+  /// Waits until the step of a line has been carried out; returns its app.
   @discardableResult
   func waitForStep(_ line: Int) throws -> UInt8? {
     try wait(for: "step \(line)") { report -> UInt8?? in
@@ -54,7 +54,7 @@ final class ScriptedServer {
     }
   }
 
-  /// Waits until the step of a line has been left out, and tells for want of which app.
+  /// Waits until the step of a line has been skipped; returns the app that was missing.
   @discardableResult
   func waitForOmission(_ line: Int) throws -> UInt8? {
     try wait(for: "omission of step \(line)") { report -> UInt8?? in

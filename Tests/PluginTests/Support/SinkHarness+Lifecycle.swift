@@ -6,7 +6,7 @@ import SDLLink
 
 @testable import Plugin
 
-/// Drives through the lifecycle of the stream: what the driver does, what the app does, and what comes of it.
+/// The lifecycle of the stream: actions of the driver and of the app, and the messages that result.
 extension SinkHarness {
   func setAppState(_ state: AppState) throws {
     try pipeline.sink.set("app-state", state.rawValue)
@@ -20,7 +20,7 @@ extension SinkHarness {
     headUnit.server.setHMIStatus(status, for: try headUnit.waitForApp())
   }
 
-  /// Plays until everything is there for a stream but the driver's will. The caps reach the sink as in ``start()``.
+  /// Plays until only the driver's activation is missing for a stream. The caps reach the sink as in ``start()``.
   func prepare() throws {
     try pipeline.play()
     push([], flags: GST_BUFFER_FLAG_GAP)
@@ -32,10 +32,10 @@ extension SinkHarness {
     else { throw TestFailure("not ready to stream") }
   }
 
-  /// Waits until the sink has dealt with everything that the application and the head unit have told it so far.
+  /// Waits until the sink has handled everything that the application has set and the head unit has sent so far.
   ///
-  /// The connection thread takes the application's orders each time before it reads from the head unit: the second
-  /// message is read after them.
+  /// The connection thread carries out the application's commands each time before it reads from the head unit: the
+  /// second message is read after them.
   func settle() throws {
     let app = try headUnit.waitForApp()
     let mark = OnDriverDistraction(isDistractionLimited: true, lockScreenDismissalWarning: "settled")
@@ -55,7 +55,7 @@ extension SinkHarness {
     }
   }
 
-  /// What the application was told of the stream, in order: `started first-start`.
+  /// The `sdl-stream-*` messages with their reasons, in order: `started first-start`.
   var streamMessages: [String] {
     pipeline.drain().compactMap { message in
       guard case .element(let name) = message.kind, name.hasPrefix("sdl-stream-") else { return nil }
@@ -63,7 +63,7 @@ extension SinkHarness {
     }
   }
 
-  /// The states that the application was asked for, in order.
+  /// The states that REQUEST_STATE messages asked for, in order.
   var stateRequests: [GstState] { pipeline.drain().compactMap(\.stateRequest) }
 
   /// Pushes pictures of a live source until one arrives, which shows that the stream runs; its index at the head unit.

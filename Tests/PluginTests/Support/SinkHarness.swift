@@ -16,7 +16,7 @@ final class SinkHarness {
   ///   - isLive: whether the source counts as live.
   ///   - caps: of the source.
   ///   - properties: of the sink, as for gst-launch.
-  ///   - isTapped: whether to remember what the sink sends.
+  ///   - isTapped: whether to record what the sink sends.
   init(
     _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = true, caps: String = Picture.caps(),
     frameRate: Int = 30, properties: String = "sync=false", isTapped: Bool = false

@@ -3,7 +3,7 @@ import SDLLink
 import SDLMessages
 import Testing
 
-/// A head unit that listens on a port of this machine and remembers everything.
+/// A head unit that listens on a local port and records everything.
 final class TestHeadUnit {
   /// What has come so far.
   struct Record: Sendable {
@@ -23,7 +23,7 @@ final class TestHeadUnit {
 
     var refusals: Int { events.count { if case .videoRefused = $0 { true } else { false } } }
 
-    /// What the app has told of the displays that it supports.
+    /// The displays that the app has reported as supported.
     var appCapabilities: [VideoStreamingCapability] {
       events.compactMap { if case .appCapability(let capability) = $0 { capability } else { nil } }
     }
@@ -71,7 +71,7 @@ final class TestHeadUnit {
     server.join()
   }
 
-  /// What ``HeadUnitConfiguration/small(_:_:frameRate:maximumBitrate:additional:activation:)`` tells.
+  /// The video capability of ``HeadUnitConfiguration/small(_:_:frameRate:maximumBitrate:additional:activation:)``.
   static var smallCapability: VideoStreamingCapability {
     HeadUnitConfiguration.small().videoCapability ?? VideoStreamingCapability()
   }
@@ -81,7 +81,7 @@ final class TestHeadUnit {
 
   var record: Record { recorder.record.withLock { $0 } }
 
-  /// Forgets everything but who has connected, for tests that watch the memory.
+  /// Clears the record but for the connections, for tests that measure memory.
   func forget() {
     recorder.record.withLock { record in
       let connections = record.connections

@@ -4,12 +4,12 @@ import SDLApp
 
 @testable import SDLLink
 
-/// Stands between a sink and a head unit, and remembers what the sink asked for and sent, as it was on the wire.
+/// A relay between a sink and a head unit that records the sink's requests and video messages as sent.
 final class WireTap {
   /// A message of the video service.
   struct VideoMessage: Sendable {
     var bytes: [UInt8]
-    /// Protocol frames that carry it, without the one that announces the others.
+    /// Protocol frames that carry it, without the first frame.
     var frameCount: Int
   }
 
@@ -80,13 +80,13 @@ final class WireTap {
   }
 }
 
-/// What RTP packets in a message say.
+/// The header fields of an RTP packet in a message.
 struct SentPacket: Equatable {
   var hasMarker: Bool
   var sequenceNumber: UInt16
   var timestamp: UInt32
   var source: UInt32
-  /// As RFC 6184 counts them: 28 is a piece of a NAL unit.
+  /// NAL unit type of the payload (RFC 6184): 28 is an FU-A.
   var payloadType: UInt8
 
   /// The packets of a message; nil unless it is made of whole ones with their lengths in front.
@@ -114,7 +114,7 @@ extension WireTap {
   var packets: [[SentPacket]?] { video.map { SentPacket.packets(in: $0.bytes) } }
 }
 
-/// Passes on what an app and a head unit say, until one of them is gone.
+/// Relays between an app and a head unit until one of them closes.
 private func relay(_ app: RawConnection, to port: UInt16, observe: ([UInt8]) -> Void) {
   guard let target = try? Resolver.addresses(host: "127.0.0.1", port: port, flags: AI_NUMERICHOST).get().first,
     let socket = Socket.tcp(family: AF_INET)

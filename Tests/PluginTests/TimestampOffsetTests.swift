@@ -3,11 +3,12 @@ import Testing
 
 @testable import Plugin
 
-/// The property `ts-offset` belongs to the application; the sink borrows it.
-@Suite struct HeldTimeTests {
-  /// A file that had to wait for the driver.
-  private func heldUp() throws -> SinkHarness {
-    let harness = try SinkHarness(.small(activation: nil), isLive: false, properties: "ts-offset=5000000 max-lateness=-1")
+/// The sink adds the time that a file has waited to the application's `ts-offset`, and removes it when it stops.
+@Suite struct TimestampOffsetTests {
+  /// A harness whose file had to wait for the driver.
+  private func delayed() throws -> SinkHarness {
+    let harness = try SinkHarness(
+      .small(activation: nil), isLive: false, properties: "ts-offset=5000000 max-lateness=-1")
     try harness.pipeline.play()
     harness.pushPictures(3)
     try harness.pipeline.waitForElementMessage("sdl-connected")
@@ -17,16 +18,16 @@ import Testing
     return harness
   }
 
-  @Test func offsetIsGivenBack() throws {
-    let harness = try heldUp()
+  @Test func offsetIsRestored() throws {
+    let harness = try delayed()
     let sink = try harness.pipeline.sink
     #expect(Int(sink["ts-offset"] ?? "") ?? 0 > 5_000_000)
     harness.pipeline.stop()
     #expect(sink["ts-offset"] == "5000000")
   }
 
-  @Test func applicationHasTheLastWord() throws {
-    let harness = try heldUp()
+  @Test func offsetSetByTheApplicationStays() throws {
+    let harness = try delayed()
     let sink = try harness.pipeline.sink
     sink.set("ts-offset", "7000000")
     try harness.deliver(1)

@@ -5,16 +5,16 @@ import Testing
 
 @testable import Plugin
 
-/// A size that the head unit does not take is over as soon as upstream has changed it.
-@Suite struct MendedMismatchTests {
+/// Upstream corrects a size that the head unit does not take, which ends the mismatch without an error.
+@Suite struct CorrectedSizeTests {
   @Test func liveRawVideoEndsWithoutAnError() throws {
     let harness = try SinkHarness(.small(800, 480, activation: nil))
-    // A source that does not tell what it could send may always be able to change.
+    // A source that does not answer CAPS queries may be able to change its size.
     gst_pad_add_probe(
       try harness.pipeline["src"].pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, answerNoCaps, nil, nil)
     try harness.pipeline.play()
     try harness.pipeline.waitForElementMessage("sdl-connected")
-    // What the head unit takes may still be on its way.
+    // The head unit's capabilities may not have arrived yet.
     #expect(
       eventually {
         harness.pushPicture()
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func slowLiveSourceStartsOnceInThePreferredSize() throws {
-    // The test source takes the smallest size of these until it knows better.
+    // videotestsrc chooses the smallest of these sizes until the head unit's capabilities are known.
     let pipeline = try Pipeline(
       """
       videotestsrc is-live=true ! video/x-raw,format=I420,width=[480,800],height=[320,380],framerate=5/1 \

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Plugin
 
-@Suite struct CapsObjectionTests {
-  /// Caps that can't be shown, and a part of the advice.
+/// Caps that the sink can't stream: the error names the element that would convert them.
+@Suite struct RejectedCapsTests {
+  /// Caps, and a part of the error's text.
   @Test(arguments: [
     ("video/x-raw,format=I420,width=321,height=240,framerate=30/1", "321×240"),
     ("video/x-raw,format=I420,width=8,height=8,framerate=30/1", "between 16 and 8192"),
@@ -29,8 +30,8 @@ import Testing
   /// The sink's error for frames with `caps`.
   private func failure(_ caps: String) throws -> BusMessage.Fault {
     let harness = try SinkHarness(caps: caps)
-    // Capsfilters and linking would find out before any frame flows; a probe that hides the sink's caps is what a
-    // demuxer does that does not ask.
+    // A capsfilter would fail to link before any frame flows. The probe accepts any caps, as if upstream were a demuxer
+    // that does not query them.
     let pad = try harness.pipeline["src"].pad("src")
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answerAnything, nil, nil)
     try harness.pipeline.play()

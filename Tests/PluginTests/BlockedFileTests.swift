@@ -5,12 +5,13 @@ import Testing
 
 @testable import Plugin
 
-/// A head unit that stops reading holds a file up, and that is all that happens.
-@Suite struct HeldFileTests {
+/// A head unit that stops reading blocks a file source; no frame is lost.
+@Suite struct BlockedFileTests {
   private static let snow = "videotestsrc num-buffers=40 pattern=snow"
   private static let caps = "video/x-raw,format=I420,width=640,height=480,framerate=20/1"
 
-  /// In sync with the clock; what is late by less than half of the hold must not be lost even on a busy machine.
+  /// Synchronised with the clock. `max-lateness` is half of the stall: enough for a busy machine, and too little for
+  /// frames whose time were not corrected.
   @Test(arguments: [
     "\(snow) ! \(caps) ! sdlvideosink name=sink speed-preset=ultrafast bitrate=50000 max-lateness=800000000",
     """
@@ -27,8 +28,8 @@ import Testing
     headUnit.server.setReading(false, for: app)
     let sink = try pipeline.sink
     #expect(eventually { sink.statistics["frames-queued"] == 4 })
-    let held = MonotonicClock.now + .milliseconds(1500)
-    #expect(eventually { MonotonicClock.now > held })
+    let resumption = MonotonicClock.now + .milliseconds(1500)
+    #expect(eventually { MonotonicClock.now > resumption })
     headUnit.server.setReading(true, for: app)
     try pipeline.waitForEnd()
     try headUnit.waitForFrames(40)
