@@ -105,13 +105,15 @@ import Testing
     let harness = try SinkHarness()
     try harness.start()
     try harness.deliver(2)
+    #expect(eventually { (try? harness.statistics["frames-sent"]) == 2 })
     try harness.show(HMIStatus(level: .full, videoStreamingState: .notStreamable))
     try harness.settle()
     let sent = try harness.statistics["video-bytes-sent"]
     harness.watch(for: .milliseconds(10))
     harness.pushPictures(2)
     #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == 2 })
-    #expect(try harness.statistics["video-bytes-sent"] == sent && harness.headUnit.record.violations == [])
+    #expect(try harness.statistics["video-bytes-sent"] == sent)
+    #expect(harness.headUnit.record.violations == [])
     #expect(harness.streamMessages.last == "stopped hmi-status")
   }
 
