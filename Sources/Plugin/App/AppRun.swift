@@ -44,10 +44,14 @@ final class AppRun: Sendable {
     var isFailing = false
     /// Ended by the element: nothing reaches it any more.
     var isOver = false
+    /// The connection's last event is still to come.
+    var isConnectionRunning = false
   }
 
   /// How long a polite end may take when the element leaves READY.
   private static let closeTimeout = Duration.seconds(1)
+  /// A callback that waits for a lock of the thread which ends the app would otherwise keep both for ever.
+  private static let joinTimeout = closeTimeout + .milliseconds(250)
   /// An application looks at the bus when its state change has returned. An error that comes at once, as from a closed port
   /// on this machine, would be too early for gst-launch: it quits a main loop that does not run yet, and hangs.
   private static let earliestFailure = Duration.milliseconds(250)
@@ -86,6 +90,7 @@ final class AppRun: Sendable {
       // An application may stop and let go of the pipeline in a callback of this very thread, which is not waited for: during
       // this one the element is kept.
       app.host.withReference { app.receive(event, $0) }
+      if case .ended = event { app.noteConnectionEnd() }
     }
   }
 
@@ -94,9 +99,17 @@ final class AppRun: Sendable {
   /// - Throws: when there is no thread to be had.
   func start(_ host: any AppHost) throws(ElementError) {
     enter(.connecting, host)
+    // A listener of that may have ended the app.
+    guard
+      state.withLock({ state in
+        if !state.isOver { state.isConnectionRunning = true }
+        return !state.isOver
+      })
+    else { return }
     do {
       try connection.start()
     } catch {
+      noteConnectionEnd()
       throw .resource(GST_RESOURCE_ERROR_FAILED, "The connection's thread could not be started: \(error)")
     }
   }
@@ -152,7 +165,7 @@ final class AppRun: Sendable {
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text, host)
   }
 
-  /// Ends the connection and waits for its threads, though not on one of them. Whatever it still reports reaches nobody.
+  /// Ends the connection and waits for its threads, though not on one of them and not for ever. Whatever it still reports reaches nobody.
   func end(_ host: any AppHost) {
     let isFirst = state.withLock { state in
       defer { state.isOver = true }
@@ -162,7 +175,7 @@ final class AppRun: Sendable {
     state.broadcast()
     let wasConnected = state.withLock { $0.isConnected }
     connection.stop(grace: Self.closeTimeout)
-    connection.join()
+    if !connection.isOnObserverThread, waitForConnection() { connection.join() }
     self.host.end()
     observer.app.withLock { $0 = nil }
     let (last, isInProgress) = state.withLock { state in
@@ -179,6 +192,16 @@ final class AppRun: Sendable {
     host.notify(.connectionState)
     if last.hmi != nil { host.notify(.hmiLevel) }
     if last.headUnit != nil { host.notify(.headUnit) }
+  }
+
+  private func noteConnectionEnd() {
+    state.withLock { $0.isConnectionRunning = false }
+    state.broadcast()
+  }
+
+  /// False when its thread is still in a callback after ``joinTimeout``; that keeps what it needs.
+  private func waitForConnection() -> Bool {
+    state.wait(until: MonotonicClock.now + Self.joinTimeout) { $0.isConnectionRunning ? nil : true } ?? false
   }
 
   /// Posts the end of a progress that is under way; at most one end for each START.
