@@ -46,7 +46,10 @@ final class TouchForwarder: Sendable {
   /// The same, before the way upstream is closed: waits for what another thread is about to deliver, though not for ever.
   func finish() {
     interrupt()
-    _ = queue.wait(until: MonotonicClock.now + Self.closeTimeout) { $0.isQuiet ? true : nil }
+    let isQuiet = queue.wait(until: MonotonicClock.now + Self.closeTimeout) { $0.isQuiet ? true : nil }
+    // Whoever gets an event may stop the element on this very thread, and the next stream must not get the rest.
+    if isQuiet == true { deliverAll() }
+    queue.withLock { $0.close() }
   }
 
   /// Taps that were no double taps, and motion that no frame has come for. On the connection thread.
@@ -71,17 +74,22 @@ final class TouchForwarder: Sendable {
     }
     if let deadline { connection.setTimer(at: deadline) }
     guard isMine else { return }
+    deliverAll()
+    queue.broadcast()
+  }
+
+  private func deliverAll() {
     while let output = queue.withLock({ $0.next() }) {
       switch output {
       case .touch(let action): send(action)
       case .gesture(let gesture): sink.postGesture(gesture)
       }
     }
-    queue.broadcast()
   }
 
   private func send(_ action: TouchAction) {
     push(Self.event(for: action), at: action.time)
+    guard !queue.withLock({ $0.isClosed }) else { return }
     let emulatesMouse = sink.settings.withLock { $0.touch.emulatesMouse }
     let (mouseAction, isPressed) = queue.withLock { queue in
       // A button that is down is released, whatever the property says meanwhile.
@@ -96,7 +104,7 @@ final class TouchForwarder: Sendable {
     guard let event = Event(owning: event) else { return }
     event.pointer.pointee.timestamp = GstClockTime(clamping: (eventTime ?? time.now).nanoseconds)
     sink.counters.withLock { $0.navigationEvents &+= 1 }
-    guard !event.shared().push(on: sink.pad) else { return }
+    guard !event.shared().push(on: sink.pad), !queue.withLock({ $0.isClosed }) else { return }
     sink.post(gst_navigation_message_new_event(sink.gstElement.cast(), event.pointer))
   }
 

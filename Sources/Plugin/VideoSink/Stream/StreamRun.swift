@@ -83,6 +83,9 @@ final class StreamRun: AppService {
   /// For the last frames, which are given up after it, and the end of the service.
   private static let endTimeout = Duration.milliseconds(600)
 
+  /// Whether it must leave the element alone.
+  var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+
   var streamState: VideoStreamState { state.withLock { $0.streamState } }
 
   /// Gives an input to the negotiation and does what follows at once: what the connection has to know is told with the lock
@@ -131,12 +134,12 @@ final class StreamRun: AppService {
       defer { state = present }
       return state != present
     }
-    if isNew, !isOver.load(ordering: .acquiring) { sink.notify(.streamState) }
+    if isNew, !hasEnded { sink.notify(.streamState) }
   }
 
   /// Posts a warning; the stream goes on.
   func warn(_ error: ElementError) {
-    if !isOver.load(ordering: .acquiring) { sink.warn(error) }
+    if !hasEnded { sink.warn(error) }
   }
 
   /// Posts an error that a frame or caps lead to, and makes every following frame fail.
