@@ -4,7 +4,7 @@ import Synchronization
 /// very thread.
 final class ObserverThreads: Sendable {
   let connection = WorkerThread(name: "sdl-connection")
-  private let builtInServer = Mutex<HeadUnitServer?>(nil)
+  let builtInServer = Mutex<HeadUnitServer?>(nil)
 
   /// Whether the caller runs in a callback of the observer.
   var isCurrent: Bool {

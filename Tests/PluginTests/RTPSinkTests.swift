@@ -234,8 +234,8 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     #expect(try decode(video, width: 320, height: 240).count == video.count)
     let times = try expectValidPackets(harness)
     let steps = zip(times, times.dropFirst()).map { $1 - $0 }.suffix(6)
-    // 60 ms are 5400; a busy machine makes some longer.
-    #expect(steps.allSatisfy { $0 > 3000 && $0 < 90_000 }, "\(steps)")
+    // 60 ms are 5400; a busy machine makes some longer, and then others shorter, by half at most.
+    #expect(steps.allSatisfy { $0 >= 2700 && $0 < 90_000 }, "\(steps)")
   }
 
   @Test func noticeAndReturn() throws {

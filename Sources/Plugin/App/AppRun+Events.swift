@@ -63,6 +63,8 @@ extension AppRun {
     case .hmiStatus(let status):
       host.log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(status.videoStreamingState.rawValue)")
       host.notify(.hmiLevel)
+      // A callback may have ended the app; what comes after it must not reach the next.
+      guard !isOver else { return }
       host.postHMIStatus(status)
       changeLockScreen(host) { $0.receive(status) }
     case .videoCapability: host.notify(.headUnit)
@@ -99,7 +101,7 @@ extension AppRun {
     endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)", host)
     guard !isOver else { return }
     host.postConnected(headUnit, uri: settings.uri, peer: peer)
-    host.notify(.headUnit)
+    if !isOver { host.notify(.headUnit) }
   }
 
   /// The connection will be made again; the pipeline stays as it is.
@@ -107,6 +109,7 @@ extension AppRun {
     _ failure: ConnectionFailure, retryAfter pause: Duration, _ service: (any AppService)?, _ host: any AppHost
   ) {
     let last = forgetConnection(.reconnecting, failure, host)
+    guard !isOver else { return }
     service?.appReported(.lost(failure, retryAfter: pause))
     let text = ElementError(failure, wasStreaming: last.hasStreamed).text
     let retry = "Connecting again in \(pause.inSeconds) s."
@@ -127,6 +130,7 @@ extension AppRun {
     }
     guard !isOver else { return }
     let last = forgetConnection(.idle, failure, host)
+    guard !isOver else { return }
     service?.appReported(.ended(failure))
     guard last.isConnected, !isOver else { return }
     // Without a failure, the element has ended the connection itself, perhaps after an error.

@@ -46,10 +46,17 @@ final class AppRun: Sendable {
     var isFailing = false
     /// Ended by the element: nothing reaches it any more.
     var isOver = false
+    /// The connection's last event is still to come.
+    var isConnectionRunning = false
   }
 
   /// How long it may take to unregister and close the connection.
   private static let closeTimeout = Duration.seconds(1)
+  /// What is left of that at least, if ending the stream has taken long already.
+  private static let shortestClose = Duration.milliseconds(400)
+  /// For the connection's thread to end. Without a limit, a callback that waits for a lock of the thread which ends the app
+  /// would keep both for ever.
+  private static let joinTimeout = closeTimeout + .milliseconds(250)
   /// No error of the connection is posted earlier after the start. One that came at once, as from a closed port on this
   /// machine, would be too early for gst-launch: it would quit a main loop that does not run yet, and hang.
   private static let earliestFailure = Duration.milliseconds(250)
@@ -88,6 +95,7 @@ final class AppRun: Sendable {
       // A handler may stop and free the pipeline while it is called on this thread. The reference keeps the element
       // until the handler has returned.
       app.host.withReference { app.receive(event, $0) }
+      if case .ended = event { app.noteConnectionEnd() }
     }
   }
 
@@ -96,9 +104,17 @@ final class AppRun: Sendable {
   /// - Throws: when there is no thread to be had.
   func start(_ host: any AppHost) throws(ElementError) {
     enter(.connecting, host)
+    // A listener of that may have ended the app.
+    guard
+      state.withLock({ state in
+        if !state.isOver { state.isConnectionRunning = true }
+        return !state.isOver
+      })
+    else { return }
     do {
       try connection.start()
     } catch {
+      noteConnectionEnd()
       throw .resource(GST_RESOURCE_ERROR_FAILED, "The connection's thread could not be started: \(error)")
     }
   }
@@ -154,9 +170,11 @@ final class AppRun: Sendable {
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text, host)
   }
 
-  /// Ends the connection and waits for its threads, though not on one of them. Whatever it still reports reaches
-  /// nobody.
-  func end(_ host: any AppHost) {
+  /// Ends the connection and waits for its threads, though not on one of them and not for ever. Whatever it still reports
+  /// reaches nobody.
+  ///
+  /// - Parameter time: has passed already since the element began to stop, and is taken off what the end may last.
+  func end(_ host: any AppHost, after time: Duration = .zero) {
     let isFirst = state.withLock { state in
       defer { state.isOver = true }
       return !state.isOver
@@ -164,8 +182,8 @@ final class AppRun: Sendable {
     guard isFirst else { return }
     state.broadcast()
     let wasConnected = state.withLock { $0.isConnected }
-    connection.stop(grace: Self.closeTimeout)
-    connection.join()
+    connection.stop(grace: max(Self.closeTimeout - time, Self.shortestClose))
+    if !connection.isOnObserverThread, waitForConnection() { connection.join() }
     self.host.end()
     observer.app.withLock { $0 = nil }
     let (last, isInProgress) = state.withLock { state in
@@ -182,6 +200,16 @@ final class AppRun: Sendable {
     host.notify(.connectionState)
     if last.hmi != nil { host.notify(.hmiLevel) }
     if last.headUnit != nil { host.notify(.headUnit) }
+  }
+
+  private func noteConnectionEnd() {
+    state.withLock { $0.isConnectionRunning = false }
+    state.broadcast()
+  }
+
+  /// False when its thread is still in a callback after ``joinTimeout``; that keeps what it needs.
+  private func waitForConnection() -> Bool {
+    state.wait(until: MonotonicClock.now + Self.joinTimeout) { $0.isConnectionRunning ? nil : true } ?? false
   }
 
   /// The element belongs to a pipeline by now: announces a registration that nobody has heard of.

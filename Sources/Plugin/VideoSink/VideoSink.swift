@@ -22,6 +22,8 @@ final class VideoSink: AppHost {
   private struct Runs: Sendable {
     var app: AppRun?
     var stream: StreamRun?
+    /// When the last stream ended, and how long that took.
+    var streamEnd: (at: Duration, took: Duration)?
   }
 
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
@@ -141,14 +143,20 @@ extension VideoSink {
 
   private func endStream() {
     guard let stream = runs.withLock({ $0.stream.take() }) else { return }
+    let began = time.now
     stream.end()
+    let now = time.now
+    runs.withLock { $0.streamEnd = (now, now - began) }
   }
 
   /// Ends the stream and the app, if there are any.
   func endApp() {
     endStream()
     guard let app else { return }
-    app.end(self)
+    // Both together are one stop for the application, which waits for it.
+    let streamEnd = runs.withLock { $0.streamEnd.take() }
+    let isRecent = streamEnd.map { time.now - $0.at < .seconds(1) } ?? false
+    app.end(self, after: isRecent ? streamEnd?.took ?? .zero : .zero)
     let bytesSent = app.connection.statistics.sentByteCount
     runs.withLock { runs in
       guard runs.app === app else { return }

@@ -16,17 +16,20 @@ final class RestartingApplication: @unchecked Sendable {
     case type(GstMessageType)
     /// The notification of a property.
     case property(String)
+    /// A navigation event that goes upstream; see ``handleNavigation()``.
+    case navigation
 
     var testDescription: String {
       switch self {
       case .element(let name): name
       case .type(let type): gst_message_type_get_name(type).map { String(cString: $0) } ?? "?"
       case .property(let name): "notify::\(name)"
+      case .navigation: "navigation"
       }
     }
   }
 
-  private enum Progress {
+  private enum Phase {
     case idle, armed
     /// In the callback.
     case restarting
@@ -35,26 +38,40 @@ final class RestartingApplication: @unchecked Sendable {
   }
 
   private struct State {
-    var progress = Progress.idle
+    var phase = Phase.idle
     /// What came on the thread of a callback after that had restarted the pipeline.
     var late: [String] = []
     var endOfStreamCount = 0
+    /// Of the element, since it was last stopped from inside a callback, on any thread.
+    var progress: [GstProgressType] = []
+    var errors: [String] = []
+    /// GStreamer's own threads, on which an application must not stop the pipeline.
+    var streamingThreads: Set<pthread_t> = []
+    /// That of the application, from which the callbacks are not those of the element's threads.
+    var ownThread: pthread_t?
+
+    var isOnOtherThread: Bool { ownThread == pthread_self() || streamingThreads.contains(pthread_self()) }
   }
 
   private let pipeline: UnsafeMutablePointer<GstElement>
+  private let source: UnsafeMutablePointer<GstElement>
   private let trigger: Trigger
   private let waitsForStop: Bool
+  private let skipsOtherThreads: Bool
   private let state = Monitor(State())
 
   /// - Parameters:
   ///   - pipeline: what is restarted; has to stay while this object is there.
-  ///   - source: the element with the property of the trigger.
+  ///   - source: the element with the property of the trigger, which has to stay as well.
   ///   - waitsForStop: whether it restarts no earlier than another thread has begun to stop the source.
+  ///   - skipsOtherThreads: whether callbacks on the thread that arms it, and on streaming threads, are passed over.
   init(
     _ pipeline: UnsafeMutablePointer<GstElement>, _ source: UnsafeMutablePointer<GstElement>, at trigger: Trigger,
-    waitsForStop: Bool = false
+    waitsForStop: Bool = false, skipsOtherThreads: Bool = false
   ) {
     self.pipeline = pipeline
+    self.source = source
+    self.skipsOtherThreads = skipsOtherThreads
     self.waitsForStop = waitsForStop
     self.trigger = trigger
     let bus = gst_element_get_bus(pipeline)
@@ -79,23 +96,31 @@ final class RestartingApplication: @unchecked Sendable {
 
   /// Restarts the pipeline at the next trigger.
   func arm() {
-    state.withLock { $0.progress = .armed }
+    state.withLock { state in
+      state.phase = .armed
+      state.ownThread = pthread_self()
+    }
   }
 
   /// Clears the thread of the restart: another may get the same identity once that has ended.
   func disarm() {
-    state.withLock { $0.progress = .idle }
+    state.withLock { $0.phase = .idle }
   }
 
-  var hasRestarted: Bool { state.withLock { if case .restarted = $0.progress { true } else { false } } }
+  var hasRestarted: Bool { state.withLock { if case .restarted = $0.phase { true } else { false } } }
 
   /// The callbacks that came after a restart, from inside the callback that restarted.
   var late: [String] { state.withLock { $0.late } }
   var endOfStreamCount: Int { state.withLock { $0.endOfStreamCount } }
 
+  /// PROGRESS messages of the run that a callback has started.
+  var progress: [GstProgressType] { state.withLock { $0.progress } }
+  /// Error messages of that run.
+  var errors: [String] { state.withLock { $0.errors } }
+
   func wait() throws {
     let deadline = MonotonicClock.now + testTimeout
-    guard state.wait(until: deadline, for: { if case .restarted = $0.progress { true } else { nil } }) != nil else {
+    guard state.wait(until: deadline, for: { if case .restarted = $0.phase { true } else { nil } }) != nil else {
       throw TestFailure("no \(trigger.testDescription), or no end of the restart")
     }
   }
@@ -103,7 +128,7 @@ final class RestartingApplication: @unchecked Sendable {
   /// Waits until it is in the callback.
   func waitForTrigger() throws {
     let deadline = MonotonicClock.now + testTimeout
-    guard state.wait(until: deadline, for: { if case .restarting = $0.progress { true } else { nil } }) != nil else {
+    guard state.wait(until: deadline, for: { if case .restarting = $0.phase { true } else { nil } }) != nil else {
       throw TestFailure("no \(trigger.testDescription)")
     }
   }
@@ -116,21 +141,42 @@ final class RestartingApplication: @unchecked Sendable {
     let structure = gst_message_get_structure(message)
     let name = structure.flatMap { gst_structure_get_name($0) }.map { String(cString: $0) } ?? ""
     let type = message.pointee.type
-    if type == GST_MESSAGE_EOS { state.withLock { $0.endOfStreamCount += 1 } }
+    record(message)
     let isTrigger =
       switch trigger {
       case .element(let wanted): type == GST_MESSAGE_ELEMENT && name == wanted
       case .type(let wanted): type == wanted && isFromSource(message)
-      case .property: false
+      case .property, .navigation: false
       }
     note(name, isTrigger: isTrigger)
   }
 
-  /// Sinks post messages of their own, such as LATENCY.
+  private func record(_ message: UnsafeMutablePointer<GstMessage>) {
+    let value = BusMessage(message)
+    state.withLock { state in
+      switch message.pointee.type {
+      case GST_MESSAGE_EOS: state.endOfStreamCount += 1
+      case GST_MESSAGE_ERROR: state.errors.append(value.description)
+      case GST_MESSAGE_PROGRESS: if let type = value.progress { state.progress.append(type) }
+      case GST_MESSAGE_STREAM_STATUS:
+        var type = GST_STREAM_STATUS_TYPE_CREATE
+        gst_message_parse_stream_status(message, &type, nil)
+        if type == GST_STREAM_STATUS_TYPE_ENTER { state.streamingThreads.insert(pthread_self()) }
+        if type == GST_STREAM_STATUS_TYPE_LEAVE { state.streamingThreads.remove(pthread_self()) }
+      default: break
+      }
+    }
+  }
+
+  /// Other elements post messages of their own, such as LATENCY.
   private func isFromSource(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
-    guard let name = message.pointee.src.flatMap({ gst_object_get_name($0) }) else { return false }
-    defer { g_free(name) }
-    return String(cString: name) == "src"
+    message.pointee.src.map { UnsafeMutableRawPointer($0) == UnsafeMutableRawPointer(source) } ?? false
+  }
+
+  /// Called for each navigation event, on the thread that brings it.
+  func handleNavigation() {
+    let isTrigger = if case .navigation = trigger { true } else { false }
+    note("navigation", isTrigger: isTrigger)
   }
 
   private func handle(notificationOf property: String) {
@@ -139,13 +185,14 @@ final class RestartingApplication: @unchecked Sendable {
   }
 
   private func note(_ name: String, isTrigger: Bool) {
+    let isProperty = if case .property = trigger { isTrigger } else { false }
     let restarts = state.withLock { state in
-      switch state.progress {
-      // GObject restarts a notification (G_SIGNAL_NO_RECURSE) if the property changes during it; `apps` does at a stop.
-      case .restarted(let thread) where pthread_equal(thread, pthread_self()) != 0 && !isTrigger:
+      switch state.phase {
+      // GObject begins a notification anew (G_SIGNAL_NO_RECURSE) during which the property changes, as apps do at the stop.
+      case .restarted(let thread) where pthread_equal(thread, pthread_self()) != 0 && !isProperty:
         state.late.append(name)
-      case .armed where isTrigger:
-        state.progress = .restarting
+      case .armed where isTrigger && !(skipsOtherThreads && state.isOnOtherThread):
+        state.phase = .restarting
         return true
       default: break
       }
@@ -156,8 +203,12 @@ final class RestartingApplication: @unchecked Sendable {
     // The pending state is set with the state lock held.
     if waitsForStop { _ = eventually { self.pipeline.pointee.pending_state == GST_STATE_NULL } }
     gst_element_set_state(pipeline, GST_STATE_NULL)
+    state.withLock { state in
+      state.progress = []
+      state.errors = []
+    }
     gst_element_set_state(pipeline, GST_STATE_PLAYING)
-    state.withLock { $0.progress = .restarted(pthread_self()) }
+    state.withLock { $0.phase = .restarted(pthread_self()) }
     state.broadcast()
   }
 }

@@ -14,9 +14,12 @@ struct TouchDeliveryQueue: Sendable {
   private(set) var outgoing: [TouchInput.Output] = []
   /// The thread that delivers; nil when there is nothing to deliver.
   private var deliverer: pthread_t?
+  /// The way upstream is closed: nothing is delivered any more.
+  private(set) var isClosed = false
 
   /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
   mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
+    guard !isClosed else { return false }
     outgoing += outputs
     for case .touch(let action) in outputs { note(action) }
     if outgoing.count > Self.capacity {
@@ -51,7 +54,13 @@ struct TouchDeliveryQueue: Sendable {
     return outgoing.removeFirst()
   }
 
-  /// Whether no other thread is delivering.
+  /// Drops what is left.
+  mutating func close() {
+    isClosed = true
+    outgoing = []
+  }
+
+  /// Whether no other thread still has something to deliver.
   var isQuiet: Bool { deliverer.map { pthread_equal($0, pthread_self()) != 0 } ?? true }
 
   /// Converts time stamps from the head unit's clock to ours.

@@ -48,7 +48,10 @@ final class TouchForwarder: Sendable {
   /// delivering.
   func finish() {
     interrupt()
-    _ = queue.wait(until: MonotonicClock.now + Self.closeTimeout) { $0.isQuiet ? true : nil }
+    let isQuiet = queue.wait(until: MonotonicClock.now + Self.closeTimeout) { $0.isQuiet ? true : nil }
+    // Whoever gets an event may stop the element on this very thread, and the next stream must not get the rest.
+    if isQuiet == true { deliverAll() }
+    queue.withLock { $0.close() }
   }
 
   /// Delivers taps that turned out not to be double taps, and motion that no frame has come for. On the connection
@@ -74,17 +77,22 @@ final class TouchForwarder: Sendable {
     }
     if let deadline { connection.setTimer(at: deadline) }
     guard isMine else { return }
+    deliverAll()
+    queue.broadcast()
+  }
+
+  private func deliverAll() {
     while let output = queue.withLock({ $0.next() }) {
       switch output {
       case .touch(let action): send(action)
       case .gesture(let gesture): sink.postGesture(gesture)
       }
     }
-    queue.broadcast()
   }
 
   private func send(_ action: TouchAction) {
     push(Self.event(for: action), at: action.time)
+    guard !queue.withLock({ $0.isClosed }) else { return }
     let emulatesMouse = sink.settings.withLock { $0.touch.emulatesMouse }
     let (mouseAction, isPressed) = queue.withLock { queue in
       // A button that is down is released, whatever the property says meanwhile.
@@ -99,7 +107,7 @@ final class TouchForwarder: Sendable {
     guard let event = Event(owning: event) else { return }
     event.pointer.pointee.timestamp = GstClockTime(clamping: (eventTime ?? time.now).nanoseconds)
     sink.counters.withLock { $0.navigationEvents &+= 1 }
-    guard !event.shared().push(on: sink.pad) else { return }
+    guard !event.shared().push(on: sink.pad), !queue.withLock({ $0.isClosed }) else { return }
     sink.post(gst_navigation_message_new_event(sink.gstElement.cast(), event.pointer))
   }
 

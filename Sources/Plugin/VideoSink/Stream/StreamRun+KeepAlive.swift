@@ -40,7 +40,7 @@ extension StreamRun {
       return now + max(interval, Self.retryPause)
     }
     deliverNotifications()
-    if silence.requestsKeyFrame { sink.requestKeyFrame() }
+    if silence.requestsKeyFrame, !hasEnded { sink.requestKeyFrame() }
     let preparation = grantedAt + NoticePreparation.delay
     guard now >= preparation else { return silence.next.earlier(preparation) }
     prepareNotice(silence.encoderSettings)

@@ -50,9 +50,11 @@ extension StreamRun {
 
   /// Asks which of the accepted sizes upstream can send, and has it negotiate anew if there is a better one.
   func askUpstream(_ question: VideoNegotiation.UpstreamQuestion) -> VideoNegotiation.UpstreamAnswer {
+    // A callback may have ended the stream meanwhile; upstream serves the next one then.
+    guard !hasEnded else { return .stays }
     let sizes = sizesUpstreamCanSend()
     let answer = change { $0.upstreamAnswered(question, sizes) }
-    guard answer == .changes else { return answer }
+    guard answer == .changes, !hasEnded else { return answer }
     sink.log(GST_LEVEL_INFO, "asking upstream for another size, of \(sizes)")
     Event.reconfigure()?.push(on: sink.pad)
     return answer

@@ -83,6 +83,9 @@ final class StreamRun: AppService {
   /// For queued frames to leave, and then for the service to end. What is left of both is given up.
   private static let endTimeout = Duration.milliseconds(600)
 
+  /// Whether it must leave the element alone.
+  var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+
   var streamState: VideoStreamState { state.withLock { $0.streamState } }
 
   /// Gives an input to the negotiation and carries out its outputs. The lock is still held then, so that the connection
@@ -131,12 +134,12 @@ final class StreamRun: AppService {
       defer { state = present }
       return state != present
     }
-    if isNew, !isOver.load(ordering: .acquiring) { sink.notify(.streamState) }
+    if isNew, !hasEnded { sink.notify(.streamState) }
   }
 
   /// Posts a warning; the stream goes on.
   func warn(_ error: ElementError) {
-    if !isOver.load(ordering: .acquiring) { sink.warn(error) }
+    if !hasEnded { sink.warn(error) }
   }
 
   /// Posts an error that a frame or caps lead to, and makes every following frame fail.
