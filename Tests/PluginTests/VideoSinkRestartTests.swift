@@ -132,7 +132,7 @@ private final class Bench {
       pipeline.element.pointer, sink.pointer, at: restart.trigger, waitsForStop: waitsForStop,
       skipsOtherThreads: skipsOtherThreads)
     self.application = application
-    navigation = NavigationRecorder(at: try sink.pad("sink"), isTaking: false) { application.handleNavigation() }
+    navigation = NavigationRecorder(at: try sink.pad("sink"), consumesEvents: false) { application.handleNavigation() }
   }
 
   /// The head unit inside the sink's connection.
