@@ -54,9 +54,9 @@ final class AppRun: Sendable {
   private static let closeTimeout = Duration.seconds(1)
   /// What is left of that at least, if ending the stream has taken long already.
   private static let shortestClose = Duration.milliseconds(400)
-  /// For the connection's thread to end. Without a limit, a callback that waits for a lock of the thread which ends the app
+  /// For the connection's thread to end, beyond that. Without a limit, a callback that waits for a lock of the thread which ends the app
   /// would keep both for ever.
-  private static let joinTimeout = closeTimeout + .milliseconds(250)
+  private static let joinTimeout = Duration.milliseconds(250)
   /// No error of the connection is posted earlier after the start. One that came at once, as from a closed port on this
   /// machine, would be too early for gst-launch: it would quit a main loop that does not run yet, and hang.
   private static let earliestFailure = Duration.milliseconds(250)
@@ -182,8 +182,9 @@ final class AppRun: Sendable {
     guard isFirst else { return }
     state.broadcast()
     let wasConnected = state.withLock { $0.isConnected }
-    connection.stop(grace: max(Self.closeTimeout - time, Self.shortestClose))
-    if !connection.isOnObserverThread, waitForConnection() { connection.join() }
+    let grace = max(Self.closeTimeout - time, Self.shortestClose)
+    connection.stop(grace: grace)
+    if !connection.isOnObserverThread, waitForConnection(grace + Self.joinTimeout) { connection.join() }
     self.host.end()
     observer.app.withLock { $0 = nil }
     let (last, isInProgress) = state.withLock { state in
@@ -207,9 +208,9 @@ final class AppRun: Sendable {
     state.broadcast()
   }
 
-  /// False when its thread is still in a callback after ``joinTimeout``; that keeps what it needs.
-  private func waitForConnection() -> Bool {
-    state.wait(until: MonotonicClock.now + Self.joinTimeout) { $0.isConnectionRunning ? nil : true } ?? false
+  /// False when its thread is still in a callback after `timeout`; that keeps what it needs.
+  private func waitForConnection(_ timeout: Duration) -> Bool {
+    state.wait(until: MonotonicClock.now + timeout) { $0.isConnectionRunning ? nil : true } ?? false
   }
 
   /// The element belongs to a pipeline by now: announces a registration that nobody has heard of.

@@ -100,7 +100,12 @@ final class ResizeHarness {
     #expect(complaints.isEmpty, "\(complaints)", sourceLocation: sourceLocation)
   }
 
-  private var complaints: [BusMessage] { pipeline.drain().filter { $0.error != nil || $0.warning != nil } }
+  /// Errors and warnings, except GstBaseSink's own of a machine that is too slow for the frames that the test sends.
+  private var complaints: [BusMessage] {
+    pipeline.drain().filter { message in
+      message.error != nil || message.warning.map { !$0.text.hasPrefix("A lot of buffers are being dropped") } ?? false
+    }
+  }
 
   /// The sink's error comes first: elements upstream must not end the pipeline before it has named the cause.
   func expectNoOtherError(sourceLocation: SourceLocation = #_sourceLocation) {

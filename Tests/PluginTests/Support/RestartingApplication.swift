@@ -148,7 +148,8 @@ final class RestartingApplication: @unchecked Sendable {
       case .type(let wanted): type == wanted && isFromSource(message)
       case .property, .navigation: false
       }
-    note(name, isTrigger: isTrigger)
+    // The system may give the thread's identity to a new one, on which the pipeline then changes its state.
+    if type != GST_MESSAGE_STATE_CHANGED { note(name, isTrigger: isTrigger) }
   }
 
   private func record(_ message: UnsafeMutablePointer<GstMessage>) {
