@@ -148,6 +148,8 @@ final class RestartingApplication: @unchecked Sendable {
       case .type(let wanted): type == wanted && isFromSource(message)
       case .property, .navigation: false
       }
+    // Those of a state change may come on a thread that has got the identity of one that has ended.
+    guard isTrigger || isFromSource(message) && type != GST_MESSAGE_STATE_CHANGED else { return }
     note(name, isTrigger: isTrigger)
   }
 
