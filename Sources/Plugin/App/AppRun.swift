@@ -165,7 +165,8 @@ final class AppRun: Sendable {
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text, host)
   }
 
-  /// Ends the connection and waits for its threads, though not on one of them and not for ever. Whatever it still reports reaches nobody.
+  /// Ends the connection and waits for its threads, though not on one of them and not for ever. Whatever it still reports
+  /// reaches nobody.
   func end(_ host: any AppHost) {
     let isFirst = state.withLock { state in
       defer { state.isOver = true }
