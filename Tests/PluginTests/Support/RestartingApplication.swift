@@ -3,8 +3,8 @@ import Glibc
 import SDLLink
 import Testing
 
-/// An application that restarts its pipeline from inside a callback, on whatever thread that comes, and records the
-/// callbacks that still arrive on that thread afterwards.
+/// An application that restarts its pipeline from inside a callback, on whatever thread that comes, and notes what it is
+/// still told on that thread afterwards.
 ///
 /// `@unchecked Sendable`: what changes is in a monitor, and GStreamer's objects have locks of their own.
 final class RestartingApplication: @unchecked Sendable {
@@ -102,14 +102,14 @@ final class RestartingApplication: @unchecked Sendable {
     }
   }
 
-  /// Clears the thread of the restart: another may get the same identity once that has ended.
+  /// Forgets on which thread it has restarted: another may get the same identity once that has ended.
   func disarm() {
     state.withLock { $0.phase = .idle }
   }
 
   var hasRestarted: Bool { state.withLock { if case .restarted = $0.phase { true } else { false } } }
 
-  /// The callbacks that came after a restart, from inside the callback that restarted.
+  /// What it was told after restarts from inside the same callbacks.
   var late: [String] { state.withLock { $0.late } }
   var endOfStreamCount: Int { state.withLock { $0.endOfStreamCount } }
 
@@ -148,8 +148,9 @@ final class RestartingApplication: @unchecked Sendable {
       case .type(let wanted): type == wanted && isFromSource(message)
       case .property, .navigation: false
       }
-    // The system may give the thread's identity to a new one, on which the pipeline then changes its state.
-    if type != GST_MESSAGE_STATE_CHANGED { note(name, isTrigger: isTrigger) }
+    // Those of a state change may come on a thread that has got the identity of one that has ended.
+    guard isTrigger || isFromSource(message) && type != GST_MESSAGE_STATE_CHANGED else { return }
+    note(name, isTrigger: isTrigger)
   }
 
   private func record(_ message: UnsafeMutablePointer<GstMessage>) {
