@@ -10,7 +10,13 @@ extension AppRun {
     let service = note(event)
     guard !isOver else { return }
     switch event {
-    case .attempting: host.countApp { $0.attempts &+= 1 }
+    case .attempting:
+      host.countApp { $0.attempts &+= 1 }
+      let isFirst = state.withLock { state in
+        defer { state.isStartUnannounced = false }
+        return state.isStartUnannounced
+      }
+      if isFirst { host.notify(.connectionState) }
     case .resolving(let name): progress(.resolving, "Resolving \(name)", host)
     case .connecting(let address): progress(.connecting, "Connecting to \(address)", host)
     case .connected(let peer): progress(.registering, "Connected to \(peer), starting a session", host)

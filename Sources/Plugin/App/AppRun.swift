@@ -48,6 +48,8 @@ final class AppRun: Sendable {
     var isOver = false
     /// The connection's last event is still to come.
     var isConnectionRunning = false
+    /// `connection-state` has left `idle`, and its listeners do not know.
+    var isStartUnannounced = true
   }
 
   /// How long it may take to unregister and close the connection.
@@ -103,14 +105,15 @@ final class AppRun: Sendable {
   ///
   /// - Throws: when there is no thread to be had.
   func start(_ host: any AppHost) throws(ElementError) {
-    enter(.connecting, host)
-    // A listener of that may have ended the app.
-    guard
-      state.withLock({ state in
-        if !state.isOver { state.isConnectionRunning = true }
-        return !state.isOver
-      })
-    else { return }
+    // The connection's thread notifies it: a listener that restarted the element inside this state change would leave GStreamer
+    // with two of them at once.
+    let isWanted = state.withLock { state in
+      guard !state.isOver else { return false }
+      state.status.connection = .connecting
+      state.isConnectionRunning = true
+      return true
+    }
+    guard isWanted else { return }
     do {
       try connection.start()
     } catch {
