@@ -11,7 +11,8 @@ import Testing
   @Test(arguments: Picture.Layout.allCases, [0, 24])
   func raw(_ layout: Picture.Layout, _ padding: Int) throws {
     let harness = try SinkHarness(
-      isLive: false, caps: Picture.caps(format: layout), properties: "sync=false bitrate=6000 speed-preset=veryfast")
+      isLive: false, caps: Picture.caps(format: layout),
+      properties: "sync=false bitrate=6000 speed-preset=veryfast keep-alive-interval=0")
     try harness.pipeline.play()
     let pictures = (0..<12).map { Picture(320, 240, $0) }
     for (index, picture) in pictures.enumerated() {
