@@ -32,7 +32,10 @@ import Testing
     let frames = try headUnit.waitForFrames(before + 10)
     // Frames are dropped before they are encoded, so that the decoder misses no reference.
     #expect(try decode(frames, width: 640, height: 480).count == frames.count)
-    #expect(headUnit.record.violations.allSatisfy { "\($0)".contains("frameRate") }, "\(headUnit.record.violations)")
+    // It has seen a pause that was its own doing, and then a rush that begins with any picture.
+    let ownDoing = ["frameRate", "resumes after a pause", "picture before the first key frame"]
+    let violations = headUnit.record.violations.map { "\($0)" }
+    #expect(violations.allSatisfy { violation in ownDoing.contains { violation.contains($0) } }, "\(violations)")
     #expect(pipeline.drain().allSatisfy { $0.error == nil })
   }
 

@@ -62,6 +62,11 @@ import Testing
     try harness.start()
     try harness.deliver(2)
     for round in 1...2 {
+      // A picture that is being encoded when the stream ends would count.
+      #expect(
+        eventually {
+          (try? harness.statistics["frames-in"]) == harness.index && (try? harness.statistics["frames-queued"]) == 0
+        })
       try suspender.suspend(harness)
       try harness.wait(forStreamState: suspender.streamState)
       let before = harness.headUnit.record.video.count
@@ -179,6 +184,8 @@ import Testing
       }, Unmanaged.passUnretained(harness).toOpaque(), nil)
     try harness.setAppState(.background)
     try harness.wait(forStreamState: "suspended")
+    // The handler, which waits for the connection thread, must not be called by it: that thread has no more to post.
+    try harness.settle()
     harness.pushPictures(2)
     try harness.headUnit.waitForFrames(4)
     #expect(eventually { harness.stateRequests.count >= 2 })

