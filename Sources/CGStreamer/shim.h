@@ -1,6 +1,8 @@
 #ifndef CGSTREAMER_SHIM_H
 #define CGSTREAMER_SHIM_H
 
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <gst/gst.h>
 #include <gst/base/gstbasesink.h>
 #include <gst/base/gstbasetransform.h>
@@ -59,6 +61,13 @@ static inline gboolean
 cgst_buffer_has_flag (GstBuffer * buffer, GstBufferFlags flag)
 {
   return GST_BUFFER_FLAG_IS_SET (buffer, flag);
+}
+
+/* Whether the calling thread is the process's first. (gettid is hidden without _GNU_SOURCE.) */
+static inline gboolean
+cgst_is_first_thread (void)
+{
+  return syscall (SYS_gettid) == getpid ();
 }
 
 /* GST_VIDEO_INFO_FORMAT */

@@ -9,8 +9,9 @@ G_DEFINE_TYPE_WITH_CODE (GstSdlVideoSink, gst_sdl_video_sink, GST_TYPE_BASE_SINK
 
 #define PARENT_SINK_CLASS GST_BASE_SINK_CLASS (gst_sdl_video_sink_parent_class)
 
-/* Sizes are even and at least 16×16, because that is what the encoder and the macroblocks of the head unit take. */
-#define SIZE "width = (int) [ 16, 8192, 2 ], height = (int) [ 16, 8192, 2 ], framerate = (fraction) [ 0, MAX ]"
+/* At least 16×16, because of the encoder and the macroblocks of the head unit. Sides must also be even, but ranges with steps
+ * end the process in gst_caps_simplify, which other elements call. */
+#define SIZE "width = (int) [ 16, 8192 ], height = (int) [ 16, 8192 ], framerate = (fraction) [ 0, MAX ]"
 
 /* 8 bits, 4:2:0: head units decode nothing else. */
 #define PROFILE "profile = (string) { constrained-baseline, baseline, main, constrained-high, progressive-high, high }"
@@ -85,6 +86,7 @@ gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
   sink_class->event = gst_sdl_video_sink_event;
   sink_class->wait_event = gst_sdl_video_sink_wait_event;
   sink_class->unlock = gst_sdl_video_sink_unlock;
+  sink_class->preroll = gst_sdl_video_sink_preroll;
   sink_class->unlock_stop = gst_sdl_video_sink_unlock_stop;
   sink_class->prepare = gst_sdl_video_sink_prepare;
   sink_class->render = gst_sdl_video_sink_render;

@@ -10,6 +10,16 @@ extension MiniObject where Pointee == GstQuery {
     self.init(owning: gst_query_new_custom(GST_QUERY_CUSTOM, structure.take()))
   }
 
+  /// A LATENCY query.
+  public static func latency() -> Query { Query(taking: gst_query_new_latency()) }
+
+  /// Whether a LATENCY query was answered by live sources.
+  public var isUpstreamLive: Bool {
+    var isLive: gboolean = 0
+    gst_query_parse_latency(pointer, &isLive, nil, nil)
+    return isLive != 0
+  }
+
   /// Asks what is linked to `pad`; false if nobody answers. Call without locks.
   public borrowing func askPeer(of pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_peer_query(pad, pointer) != 0 }
 

@@ -33,6 +33,29 @@ extension VideoNegotiation {
     return decideWithoutPermission(isLive: isLive)
   }
 
+  /// What becomes of the first frame while the pipeline is on its way to PAUSED.
+  public enum PrerollDecision: Equatable, Sendable {
+    /// The pipeline may start: the frame could be shown, or need not wait for that.
+    case ready
+    /// Wait until something has changed.
+    case wait
+    case interrupted
+    /// The stream has failed or is over.
+    case stopped
+  }
+
+  /// Decides whether a file's first frame could be shown. Live sources never wait, nor does anything else with the policy `drop`.
+  public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
+    guard phase == .running else { return .stopped }
+    guard !isFlushing else { return .interrupted }
+    guard !isLive, settings.suspendPolicy != .drop, permission == nil, input != nil else { return .ready }
+    // Upstream has to change first, which it can only do behind this frame.
+    if isInputRefused || prefersAnotherSize || upstream.outdatedFrames > 0 { return .ready }
+    if supportsNone, settings.suspendPolicy != .block { return .ready }
+    isPrerollWaiting = true
+    return .wait
+  }
+
   private mutating func decideWithoutPermission(isLive: Bool) -> FrameDecision {
     let policy = settings.suspendPolicy.resolved(isLive: isLive)
     if supportsNone { return policy == .block ? .wait : .drop(.wrongSize) }
@@ -42,7 +65,11 @@ extension VideoNegotiation {
       outdatedFramePassed()
       return .drop(.notStreaming)
     }
-    guard isSuspended else { return isLive ? .drop(.notStreaming) : .wait }
+    if !isSuspended {
+      guard !isLive else { return .drop(.notStreaming) }
+      // Sound would run ahead of a picture that waits for the connection.
+      guard isConnectionLost, policy == .requestPause else { return .wait }
+    }
     switch policy {
     case .auto, .block: return .wait
     // Before the driver has ever opened the app, nothing has been suspended.
@@ -70,7 +97,7 @@ extension VideoNegotiation {
   /// Whether to ask the application to pause: the suspension is certain, and the first for this stream. A flip of the app's
   /// state that the session has not seen may be over before it does.
   private var mayRequestPause: Bool {
-    isSuspended && hasStreamed && !hasRequestedPause && (grant == nil || isSuspendedBySession)
+    (isSuspended || isConnectionLost) && hasStreamed && !hasRequestedPause && (grant == nil || isSuspendedBySession)
   }
 
   /// The first frame of a service is in the queue, which may complete a resize; whether it has.

@@ -25,7 +25,7 @@ extension VideoNegotiation {
   public mutating func serviceStopped(_ reason: VideoStopReason, lostFrames: UInt64, now: Duration) -> Bool {
     service = .none
     // The request was taken back only until upstream has changed.
-    let isResizing = playback != .prerolling && isRunning
+    let isResizing = isServiceWanted && isRunning
     announceStop(reason == .app && isResizing ? (supportsNone ? .outOfRange : .resized) : reason)
     guard phase != .stopping else { return false }
     let changesLater = laterChoice != nil

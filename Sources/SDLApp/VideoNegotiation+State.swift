@@ -23,7 +23,13 @@ extension VideoNegotiation {
   }
 
   /// The driver does not show the app.
-  private var isHiddenByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
+  public var isHiddenByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
+
+  /// The connection is lost, and was used for a stream.
+  var isConnectionLost: Bool { wasLost && hmiStatus == nil }
+
+  /// The pipeline has something to send, or is about to.
+  var isServiceWanted: Bool { playback != .prerolling || isPrerollWaiting }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
   var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isHiddenByDriver }
@@ -46,7 +52,7 @@ extension VideoNegotiation {
 
   /// What to request once the head unit has stopped resizing.
   var nextRequest: VideoStartRequest? {
-    guard playback != .prerolling, !isEnded, areDisplaysCurrent, let input, phase != .stopping else { return nil }
+    guard isServiceWanted, !isEnded, areDisplaysCurrent, let input, phase != .stopping else { return nil }
     if let size = heldSize ?? upstream.expectedSize { return ladder.request(for: size) }
     if mustAskBeforeStopping(input.size) { return requested }
     guard !prefersAnotherSize, upstream.outdatedFrames == 0, accepts(input.size) == true else { return nil }

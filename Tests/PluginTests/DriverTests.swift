@@ -29,10 +29,12 @@ import Testing
     harness.pushPictures(12)
     harness.source.end()
     try harness.headUnit.waitForRegistration()
-    try harness.pipeline.waitForElementMessage("sdl-connected")
-    #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
+    // The pipeline prerolls so long: nothing is to start before the picture does.
+    #expect(harness.pipeline.messages.allSatisfy { $0.kind != .asyncDone })
     #expect(try harness.statistics.areFramesConserved)
     try harness.headUnit.show(.limited)
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_COMPLETE)
     try harness.pipeline.waitForEnd()
     #expect(harness.headUnit.record.video.count == 12)
     #expect(try harness.statistics["frames-sent"] == 12)
@@ -48,9 +50,8 @@ import Testing
     try harness.pipeline.play()
     harness.pushPictures(count)
     harness.source.end()
-    try harness.pipeline.waitForElementMessage("sdl-connected")
-    #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
-    // Long enough that all frames would be late if the clock were not corrected.
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
+    // Long enough that all frames would be late if the running time had begun.
     let shown = MonotonicClock.now + .milliseconds(count * 1000 / frameRate)
     #expect(eventually { MonotonicClock.now > shown })
     try harness.headUnit.show(.full)
@@ -62,9 +63,21 @@ import Testing
     #expect(span > .milliseconds((count - 1) * 1000 / frameRate / 2), "\(span)")
   }
 
+  @Test func prerollThatWaitsCanBeStopped() throws {
+    let harness = try SinkHarness(.small(activation: nil), isLive: false)
+    try harness.pipeline.play()
+    harness.pushPictures(2)
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
+    try harness.pipeline.stopKeepingMessages()
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_CANCELED)
+    #expect(harness.pipeline.drain().allSatisfy { $0.error == nil && $0.warning == nil })
+    #expect(harness.headUnit.record.starts.isEmpty)
+  }
+
+  /// With the policy `drop` nothing waits.
   @Test func prerollNeedsNoHeadUnit() throws {
     let silent = try RawPeer { $0.readToEnd() }
-    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink uri=\(silent.uri)")
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink suspend-policy=drop uri=\(silent.uri)")
     try pipeline.reach(GST_STATE_PAUSED)
     pipeline.drain()
     #expect(pipeline.messages.contains { $0.kind == .asyncDone })

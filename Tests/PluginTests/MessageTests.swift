@@ -63,7 +63,8 @@ import Testing
   @Test func stoppingCancelsTheProgress() throws {
     let silent = try RawPeer { $0.readToEnd() }
     let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink uri=\(silent.uri)")
-    try pipeline.reach(GST_STATE_PAUSED)
+    try pipeline.play()
+    try pipeline.wait(for: "progress") { $0.progress == GST_PROGRESS_TYPE_CONTINUE ? true : nil }
     try pipeline.stopKeepingMessages()
     let progress = pipeline.drain().compactMap(\.progress)
     #expect(progress.first == GST_PROGRESS_TYPE_START && progress.last == GST_PROGRESS_TYPE_CANCELED)

@@ -58,19 +58,22 @@ import Testing
     #expect(headUnit.record.violations == [])
   }
 
-  @Test func flushAndSeekWhileConnecting() throws {
+  /// With `auto` the streaming thread waits for the head unit's sizes meanwhile.
+  @Test(arguments: ["auto", "drop"]) func flushAndSeekWhileConnecting(policy: String) throws {
     let peer = try RawPeer { $0.readToEnd() }
-    let pipeline = try Pipeline("videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(peer.uri)")
-    try pipeline.reach(GST_STATE_PAUSED)
+    let pipeline = try Pipeline(
+      "videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink suspend-policy=\(policy) uri=\(peer.uri)")
+    if policy == "drop" { try pipeline.reach(GST_STATE_PAUSED) }
     pipeline.setState(GST_STATE_PLAYING)
     for second in 0..<10 {
       #expect(
         gst_element_seek_simple(
           pipeline.element.pointer, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, gint64(second) * 1_000_000_000) != 0)
     }
-    try pipeline.reach(GST_STATE_PLAYING)
+    if policy == "drop" { try pipeline.reach(GST_STATE_PLAYING) }
     #expect(try pipeline.sink.statistics.areFramesConserved)
     #expect(pipeline.drain().allSatisfy { $0.error == nil })
+    pipeline.stop()
   }
 
   @Test func seeksWhileStreaming() throws {

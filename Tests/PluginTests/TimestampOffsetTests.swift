@@ -3,15 +3,17 @@ import Testing
 
 @testable import Plugin
 
-/// The sink adds the time that a file has waited to the application's `ts-offset`, and removes it when it stops.
+/// The sink adds the time that a file has waited while playing to the application's `ts-offset`, and removes it when it stops.
 @Suite struct TimestampOffsetTests {
   /// A harness whose file had to wait for the driver.
   private func delayed() throws -> SinkHarness {
     let harness = try SinkHarness(
-      .small(activation: nil), isLive: false, properties: "ts-offset=5000000 max-lateness=-1")
+      isLive: false, properties: "ts-offset=5000000 max-lateness=-1 suspend-policy=block keep-alive-interval=0")
     try harness.pipeline.play()
-    harness.pushPictures(3)
-    try harness.pipeline.waitForElementMessage("sdl-connected")
+    try harness.deliver(1)
+    try harness.show(.background)
+    try harness.wait(forStreamState: "stopped")
+    harness.pushPictures(2)
     #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
     try harness.headUnit.show(.full)
     try harness.headUnit.waitForFrames(3)

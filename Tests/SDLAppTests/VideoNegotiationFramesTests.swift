@@ -59,7 +59,7 @@ import Testing
     (.leavingApp, [drop, "waits", "waits"], [drop, "waits", "waits"]),
     (.starting, [early, early, early], ["waits", "waits", "waits"]),
     (.restarting, [early, early, early], ["waits", "waits", "waits"]),
-    (.connectionLost, [early, early, early], ["waits", "waits", "waits"]),
+    (.connectionLost, [early, early, early], ["waits", "waits", "pause"]),
     (
       .unsupported, ["dropped wrongSize", "waits", "dropped wrongSize"],
       ["dropped wrongSize", "waits", "dropped wrongSize"]
@@ -86,6 +86,47 @@ import Testing
       _ = driver.frame(isLive: isLive)
       #expect(driver.take() == (expected == "pause" ? ["pause"] : []), "live \(isLive)")
     }
+  }
+
+  /// A driver before PLAYING, with raw input of the first size.
+  private func prerolling(_ sizes: [VideoSize], policy: SuspendPolicy) -> NegotiationDriver {
+    let driver = NegotiationDriver { $0.suspendPolicy = policy }
+    driver.announce(sizes)
+    driver.input(Self.size, isRaw: true)
+    return driver
+  }
+
+  @Test(arguments: SuspendPolicy.allCases) func fileIsPrerolledWhenItCouldBeShown(policy: SuspendPolicy) {
+    let driver = prerolling([Self.size], policy: policy)
+    func decide(isLive: Bool = false) -> VideoNegotiation.PrerollDecision {
+      driver.change { $0.decidePreroll(isLive: isLive) }
+    }
+    #expect(decide(isLive: true) == .ready)
+    guard policy != .drop else {
+      #expect(decide() == .ready)
+      return
+    }
+    #expect(decide() == .wait)
+    driver.show(.none)
+    #expect(decide() == .wait)
+    driver.show()
+    #expect(decide() == .wait)
+    // The service is started before PLAYING.
+    driver.runSession()
+    #expect(decide() == .ready)
+    #expect(driver.starts == ["RAW 320×240"])
+  }
+
+  @Test func prerollEndsForWhatOnlyFollowingFramesCanMend() {
+    // Upstream has to change its size, which it can't do while this frame waits.
+    let other = prerolling([VideoSize(640, 480)], policy: .auto)
+    #expect(other.change { $0.decidePreroll(isLive: false) } == .ready)
+    let flushing = prerolling([Self.size], policy: .auto)
+    flushing.change { $0.setFlushing(true) }
+    #expect(flushing.change { $0.decidePreroll(isLive: false) } == .interrupted)
+    let stopped = prerolling([Self.size], policy: .auto)
+    stopped.change { $0.stop() }
+    #expect(stopped.change { $0.decidePreroll(isLive: false) } == .stopped)
   }
 
   struct Status: Sendable, CustomTestStringConvertible {

@@ -42,6 +42,7 @@ extension AppRun {
   /// Updates the status, and returns the service that the event is passed on to.
   private func note(_ event: ConnectionEvent) -> (any AppService)? {
     let now = time.now
+    defer { if case .session(.videoCapability) = event { state.broadcast() } }
     return state.withLock { state in
       switch event {
       case .attempting: state.attemptBegan = now

@@ -44,8 +44,14 @@ final class AppRun: Sendable {
     var isRegistrationUnheard = false
     var attemptBegan: Duration
     var isFailing = false
+    /// The error message of that is on the bus.
+    var isFailureKnown = false
     /// Ended by the element: nothing reaches it any more.
     var isOver = false
+    /// How often streaming threads had to return.
+    var interruptions: UInt64 = 0
+    /// No stream is to come: the pipeline goes down.
+    var isGoingDown = false
     /// The connection's last event is still to come.
     var isConnectionRunning = false
     /// `connection-state` has left `idle`, and its listeners do not know.
@@ -70,7 +76,7 @@ final class AppRun: Sendable {
   let state: Monitor<State>
   let time: TimeSource
   private let observer = Observer()
-  private let began: Duration
+  let began: Duration
 
   /// An app that does nothing before ``start(_:)``.
   ///
@@ -157,6 +163,8 @@ final class AppRun: Sendable {
     service?.appIsFailing()
     // Before any frame fails, because upstream then posts an error of its own that explains nothing.
     host.postError(error)
+    state.withLock { $0.isFailureKnown = true }
+    state.broadcast()
     service?.appHasFailed()
     // The application may have stopped, and even started, the element in answer to the message.
     guard !isOver else { return }

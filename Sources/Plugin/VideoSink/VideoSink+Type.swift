@@ -137,6 +137,13 @@ public func gst_sdl_video_sink_prepare(
 }
 
 @c @implementation
+public func gst_sdl_video_sink_preroll(
+  _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
+) -> GstFlowReturn {
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.preroll() ?? GST_FLOW_FLUSHING }
+}
+
+@c @implementation
 public func gst_sdl_video_sink_render(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {

@@ -81,7 +81,9 @@ extension VideoSink {
       case GST_STATE_CHANGE_READY_TO_PAUSED: try beginStream()
       case GST_STATE_CHANGE_PAUSED_TO_PLAYING: stream?.play()
       // Before the base class deactivates the pad, so that events still reach upstream.
-      case GST_STATE_CHANGE_PAUSED_TO_READY: stream?.touches.finish()
+      case GST_STATE_CHANGE_PAUSED_TO_READY:
+        stream?.touches.finish()
+        app?.setGoingDown(true)
       default: break
       }
     } catch {
@@ -137,6 +139,7 @@ extension VideoSink {
     guard let app else { return }
     let stream = StreamRun(sink: self, app: app, settings: settings.current)
     runs.withLock { $0.stream = stream }
+    app.setGoingDown(false)
     app.repeatUnheardRegistration(self)
     stream.begin()
   }

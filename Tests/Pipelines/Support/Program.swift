@@ -65,8 +65,12 @@ final class Program {
     process.standardInput = input
     process.standardOutput = try file("out")
     process.standardError = try file("err")
+    Self.restoreInterrupt
     try Self.withoutBlockedSignals { try process.run() }
   }
+
+  /// A shell that runs the tests in the background ignores Ctrl-C, and a child would inherit that.
+  private static let restoreInterrupt: Void = { Foundation.signal(SIGINT, SIG_DFL) }()
 
   /// Threads of a pool block signals, and a child would inherit that.
   private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {

@@ -147,5 +147,13 @@ final class Pipeline {
 
   func waitForWarning() throws -> BusMessage.Fault { try wait(for: "warning") { $0.warning } }
 
+  /// Waits for a PROGRESS message of the wait for a driver who opens the app.
+  func waitForDriverRequest(_ type: GstProgressType) throws {
+    try wait(for: "progress of the driver") { message -> Bool? in
+      guard case .progress(type, code: "activate", _) = message.kind else { return nil }
+      return true
+    }
+  }
+
   func waitForEnd() throws { try wait(for: "EOS") { $0.kind == .endOfStream ? true : nil } }
 }

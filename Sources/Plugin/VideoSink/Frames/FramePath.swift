@@ -40,6 +40,8 @@ final class FramePath {
   var thinning = FrameRateThinning()
   var delay = RenderDelay()
   private var lateness = LatenessLimit()
+  /// No frame has come since the last caps.
+  var isInputNew = false
   /// What can be touched in the frame at hand.
   private(set) var regions = FrameRegions()
   private var regionsPictureSize: VideoSize?
@@ -80,11 +82,11 @@ final class FramePath {
   /// Whether upstream is live: its time stamps go on while frames are held up.
   var isUpstreamLive: Bool {
     if let knownLiveness { return knownLiveness }
-    var isLive: gboolean = 0
-    var isUpstreamLive: gboolean = 0
-    guard gst_base_sink_query_latency(sink.baseSink, &isLive, &isUpstreamLive, nil, nil) != 0 else { return false }
-    knownLiveness = isUpstreamLive != 0
-    return isUpstreamLive != 0
+    // GstBaseSink does not ask before it has prerolled.
+    let query = Query.latency()
+    guard query.askPeer(of: sink.pad) else { return false }
+    knownLiveness = query.isUpstreamLive
+    return query.isUpstreamLive
   }
 
   /// Frames of another format or rate follow. Forgets the last picture, which is never sent again then.

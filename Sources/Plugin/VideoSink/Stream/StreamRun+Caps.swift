@@ -19,14 +19,13 @@ extension VideoSink {
   }
 
   private func acceptedCaps() -> Caps? {
-    let maximumRate = settings.withLock { $0.maxFrameRate }
-    guard let stream else {
-      // The app is on the head unit in READY, before there is a stream.
-      guard let video = app?.status.video else { return nil }
-      let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
-      return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
-    }
-    return stream.acceptedCaps(maximumRate: maximumRate)
+    let (maximumRate, policy) = settings.withLock { ($0.maxFrameRate, $0.suspendPolicy) }
+    if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
+    // Before the stream has chosen, or in READY, where the app is on the head unit already.
+    guard let app, let video = policy == .drop ? app.status.video : app.videoForCaps() else { return nil }
+    if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
+    let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
+    return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
@@ -76,8 +75,9 @@ extension StreamRun {
       guard let input = InputCaps(caps) else { return false }
       if let warning = input.pixelWarning { warn(warning) }
       path.setFormat(input.format, frameRate: input.frameRate)
-      // Upstream may have other elements now, and the first caps may come after the head unit has reported its sizes.
-      choose(.caps)
+      // Upstream may have other elements now. It is asked with the first frame: an element that sends a CAPS event may hold
+      // a lock that its answers need.
+      path.isInputNew = true
       let size = input.size ?? (path.isRaw ? nil : path.passthrough.size)
       setInputSize(size, isRaw: path.isRaw)
       sink.log(

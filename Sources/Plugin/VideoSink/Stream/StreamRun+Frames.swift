@@ -6,9 +6,9 @@ import SDLLink
 extension StreamRun {
   /// Before the wait for the frame's time, behind which it may be dropped for being late.
   func prepare(_ buffer: UnsafeMutablePointer<GstBuffer>) {
-    guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
     frames.withValue { path in
-      guard path.isRaw else { return }
+      chooseForNewInput(path)
+      guard path.isRaw, cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
       path.lastPicture.prepare(buffer, for: sink.runningTime(UInt64(buffer.pointee.pts)))
     }
   }
@@ -17,6 +17,7 @@ extension StreamRun {
     // Once the frame path is given back: upstream may answer a touch with a flush, which needs it.
     defer { touches.frameShown() }
     return frames.withValue { path in
+      chooseForNewInput(path)
       sink.counters.withLock { $0.frameArrived() }
       if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {
         sink.counters.withLock { $0.frameDropped(.noPicture) }
@@ -31,6 +32,13 @@ extension StreamRun {
       observeRegions(of: buffer, path)
       return send(buffer, path)
     }
+  }
+
+  /// The elements that new caps come from may have other ranges, and may be able to send other sizes.
+  private func chooseForNewInput(_ path: FramePath) {
+    guard path.isInputNew else { return }
+    path.isInputNew = false
+    choose(.caps)
   }
 
   /// Regions hold until a frame has others.
@@ -80,8 +88,8 @@ extension StreamRun {
         }
       }
       decision = next ?? .fail(nil)
-      // The time stamps of a live source go on by themselves.
-      if !isLive { path.delay.extend(by: time.now - began, sink.baseSink) }
+      // The time stamps of a live source go on by themselves. An interruption is a pause, in which running time stands still.
+      if !isLive, decision != .interrupted { path.delay.extend(by: time.now - began, sink.baseSink) }
     }
     if case .send = decision { return decision }
     deliverNotifications()

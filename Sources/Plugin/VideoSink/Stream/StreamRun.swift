@@ -165,6 +165,7 @@ extension StreamRun {
 
   func setFlushing(_ isFlushing: Bool) {
     update { $0.setFlushing(isFlushing) }
+    if isFlushing { app.interrupt() }
     connection.video.setFlushing(isFlushing)
   }
 

@@ -1,0 +1,33 @@
+import GStreamerKit
+import SDLLink
+
+/// Waiting for what the head unit takes, so that upstream chooses its first caps with that in mind.
+extension AppRun {
+  /// What video the head unit takes; nil if it has not said so yet.
+  ///
+  /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt()``, failure and the end of the
+  /// app end the wait. Other threads get the present state at once: an application's main thread may be the one that this waits for.
+  func videoForCaps() -> VideoCapability? {
+    let (video, interruptions) = state.withLock { ($0.status.video, $0.interruptions) }
+    guard video == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return video }
+    let deadline = began + .milliseconds(Int64(settings.connectTimeout))
+    let result = state.wait(until: deadline) { state -> VideoCapability?? in
+      if let video = state.status.video { return .some(video) }
+      let isOver = state.isOver || state.isFailureKnown || state.isGoingDown || !state.isConnectionRunning
+      return isOver || state.interruptions != interruptions ? .some(nil) : nil
+    }
+    return result ?? nil
+  }
+
+  /// The pipeline flushes, or changes its state: streaming threads must return.
+  func interrupt() {
+    state.withLock { $0.interruptions &+= 1 }
+    state.broadcast()
+  }
+
+  /// Between PAUSED→READY and READY→PAUSED no streaming thread waits: its element is about to stop.
+  func setGoingDown(_ isGoingDown: Bool) {
+    state.withLock { $0.isGoingDown = isGoingDown }
+    state.broadcast()
+  }
+}

@@ -1,0 +1,54 @@
+import GStreamerKit
+import SDLApp
+
+/// Preroll is: it could be shown. A file's first frame waits in PAUSED until the head unit would take it, so that all sinks of a
+/// pipeline start together, and sound does not run ahead of the picture.
+extension StreamRun {
+  /// A wait for the driver that lasts longer is announced.
+  private static let noticeableWait = Duration.seconds(1)
+
+  /// On the streaming thread, before the element has reached PAUSED.
+  func preroll() -> GstFlowReturn {
+    // Without asynchronous state changes PLAYING would have to wait for this.
+    guard gst_base_sink_is_async_enabled(sink.baseSink) != 0 else { return GST_FLOW_OK }
+    let isLive = frames.withValue { $0.isUpstreamLive }
+    let decision =
+      waitForPreroll(isLive: isLive, until: time.now + Self.noticeableWait) ?? waitForDriver(isLive: isLive)
+    deliverNotifications()
+    switch decision {
+    case .ready: return GST_FLOW_OK
+    case .wait, .interrupted: return GST_FLOW_FLUSHING
+    case .stopped: return GST_FLOW_ERROR
+    }
+  }
+
+  /// Nil when the time is over.
+  private func waitForPreroll(isLive: Bool, until deadline: Duration?) -> VideoNegotiation.PrerollDecision? {
+    state.wait(until: deadline) { negotiation in
+      let now = time.now
+      let decision = negotiation.decidePreroll(isLive: isLive)
+      apply(negotiation.takeOutputs(at: now))
+      return decision == .wait ? nil : decision
+    }
+  }
+
+  private func waitForDriver(isLive: Bool) -> VideoNegotiation.PrerollDecision {
+    guard state.withLock({ $0.isHiddenByDriver }) else {
+      return waitForPreroll(isLive: isLive, until: nil) ?? .interrupted
+    }
+    postActivation(GST_PROGRESS_TYPE_START, "Waiting for the driver to open the app")
+    let decision = waitForPreroll(isLive: isLive, until: nil) ?? .interrupted
+    if decision == .ready {
+      postActivation(GST_PROGRESS_TYPE_COMPLETE, "The driver has opened the app")
+    } else {
+      postActivation(GST_PROGRESS_TYPE_CANCELED, "The driver is not waited for any more")
+    }
+    return decision
+  }
+
+  private func postActivation(_ type: GstProgressType, _ text: String) {
+    guard !hasEnded else { return }
+    sink.log(GST_LEVEL_INFO, text)
+    sink.post(gst_message_new_progress(sink.gstElement.cast(), type, "activate", text))
+  }
+}
