@@ -26,6 +26,16 @@ import Testing
     #expect(try pipeline.sink.statistics["frames-sent"] == count && pipeline.sink.statistics.dropped == 0)
   }
 
+  /// GStreamer itself would only say that the stream is not linked or not negotiated.
+  @Test func encoderThatCannotFollow() throws {
+    let headUnit = try TestHeadUnit(.small(400, 240))
+    let pipeline = try Pipeline(
+      "videotestsrc ! video/x-raw,width=64,height=48 ! x264enc ! h264parse ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    let error = try pipeline.waitForError()
+    #expect(error.text.contains("64×48, but the head unit takes 400×240"), "\(error)")
+  }
+
   /// Makes a film with sound.
   private func makeFilm(_ path: String, _ width: Int, _ height: Int) throws {
     let pipeline = try Pipeline(
@@ -48,7 +58,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
-      video-sink="sdlvideosink name=sink max-lateness=-1 uri=\(headUnit.uri)"
+      video-sink="sdlvideosink name=sink max-lateness=-1 qos=false uri=\(headUnit.uri)"
       """)
     try pipeline.play()
     try pipeline.waitForEnd()

@@ -7,7 +7,9 @@ import SDLLink
 extension VideoSink {
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has reported what it takes.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
-    guard let caps = acceptedCaps() else { return nil }
+    guard var caps = acceptedCaps() else { return nil }
+    // Encoders and files in another size get an error that says what is wrong, instead of not being linked.
+    if gst_pad_has_current_caps(pad) == 0 { caps.merge(SinkCaps.h264OfAnySize) }
     guard let filter else { return caps.take() }
     let wanted = Caps(retaining: filter)
     let common = wanted.intersected(with: caps)
@@ -23,7 +25,9 @@ extension VideoSink {
     if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
     // Before the stream has chosen, or in READY, where the app is on the head unit already.
     guard let app, let video = policy == .drop ? app.status.video : app.videoForCaps() else { return nil }
-    if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
+    if let stream, policy != .drop, stream.waitForChoice(), let caps = stream.acceptedCaps(maximumRate: maximumRate) {
+      return caps
+    }
     let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
     return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
   }
@@ -45,6 +49,18 @@ extension VideoSink {
 }
 
 extension StreamRun {
+  /// How long the choice may take once the head unit has spoken: upstream is asked for its ranges, and may need a lock that the
+  /// streaming thread holds.
+  private static let choiceTime = Duration.milliseconds(300)
+
+  /// On a streaming thread, waits until the first choice is made; false if that takes too long.
+  fileprivate func waitForChoice() -> Bool {
+    guard StreamingThread.isCurrent, !connection.isOnObserverThread else { return false }
+    return state.wait(until: time.now + Self.choiceTime) { negotiation in
+      negotiation.acceptedDisplays != nil || negotiation.isInterrupted || negotiation.isStopping ? true : nil
+    } ?? false
+  }
+
   fileprivate func acceptedCaps(maximumRate: Fraction?) -> Caps? {
     let (accepted, rejected, supportsNone, isInputRefused) = state.withLock { negotiation in
       (
@@ -137,12 +153,19 @@ enum SinkCaps {
     return structure
   }
 
-  private static func h264(_ size: VideoSize) -> Structure {
+  /// What the template has.
+  static var h264OfAnySize: Caps {
+    var caps = Caps()
+    caps.append(h264(nil))
+    return caps
+  }
+
+  private static func h264(_ size: VideoSize?) -> Structure {
     let structure = Structure("video/x-h264")
     structure.set("stream-format", "byte-stream")
     structure.set("alignment", "au")
     structure.set("profile", oneOf: profiles)
-    set(size, in: structure)
+    if let size { set(size, in: structure) }
     return structure
   }
 
