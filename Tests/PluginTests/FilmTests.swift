@@ -30,7 +30,8 @@ import Testing
   @Test func encoderThatCannotFollow() throws {
     let headUnit = try TestHeadUnit(.small(400, 240))
     let pipeline = try Pipeline(
-      "videotestsrc ! video/x-raw,width=64,height=48 ! x264enc ! h264parse ! sdlvideosink name=sink uri=\(headUnit.uri)")
+      "videotestsrc ! video/x-raw,width=64,height=48 ! x264enc ! h264parse ! sdlvideosink name=sink uri=\(headUnit.uri)"
+    )
     try pipeline.play()
     let error = try pipeline.waitForError()
     #expect(error.text.contains("64×48, but the head unit takes 400×240"), "\(error)")
