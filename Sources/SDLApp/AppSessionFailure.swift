@@ -52,6 +52,8 @@ extension AppSessionFailure: CustomStringConvertible {
   private static func advice(on resultCode: String) -> String {
     switch ResultCode(rawValue: resultCode) {
     case .tooManyApplications: "close another app there"
+    case .applicationRegisteredAlready:
+      "probably the app's own former session, which the head unit has not ended yet (restart the head unit if it lasts), or another app with this app-id"
     default: "check app-name, app-id, app-type and language"
     }
   }
