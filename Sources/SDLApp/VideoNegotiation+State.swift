@@ -23,7 +23,7 @@ extension VideoNegotiation {
   }
 
   /// The driver does not show the app.
-  private var isHiddenByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
+  var isHiddenByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
   var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isHiddenByDriver }

@@ -68,6 +68,7 @@ import Testing
     driver.wait(.seconds(100))
     #expect(driver.take().isEmpty)
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
+    driver.wait(milliseconds: 250)
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
     // Requested again after another request, it is tried again: conditions may have changed.
     driver.refuseVideo()
@@ -86,6 +87,9 @@ import Testing
     let driver = AppDriver.starting()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     driver.refuseVideo(["width"])
+    driver.wait(milliseconds: 249)
+    #expect(driver.take().isEmpty)
+    driver.wait(milliseconds: 1)
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
   }
 
@@ -225,6 +229,8 @@ import Testing
         driver.wait(.seconds(pause))
       }
       if isStarted { driver.acknowledgeVideo() } else { driver.refuseVideo(reason: "no") }
+      // Later than a level that is lost because of the refusal.
+      driver.wait(.seconds(2))
       driver.status(.none, .notStreamable)
       driver.control(.endServiceACK, .video)
       driver.status(.full, .streamable)
