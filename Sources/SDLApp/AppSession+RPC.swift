@@ -202,6 +202,8 @@ extension AppSession {
       return actions.append(.report(.diagnostic("ignored an HMI status with an unknown level")))
     }
     if hmiStatus?.level != status.level { haptics.permissionsChanged() }
+    // SDL Core sends touches in FULL only, so that the end of a finger that is down now would never come.
+    if hmiStatus?.level == .full, status.level != .full { interruptTouches() }
     hmiStatus = status
     actions.append(.report(.hmiStatus(status)))
     if capability == .deferred, !isInNone { requestCapability() }
