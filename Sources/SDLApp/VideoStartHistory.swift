@@ -22,8 +22,9 @@ struct VideoStartHistory: Equatable, Sendable {
     var consequenceTime: Duration = .seconds(2)
     /// No start follows a refusal sooner: it might be refused only because of the level that the first has cost.
     var settlingTime: Duration = .milliseconds(250)
-    /// A stream that has lasted this long was no failed attempt.
-    var stableTime: Duration = .seconds(5)
+    /// A stream that has lasted this long was no failed attempt. SDL Core ends one that its HMI has not taken over after
+    /// several seconds (8 s were seen).
+    var stableTime: Duration = .seconds(30)
   }
 
   /// What follows a refusal.
@@ -58,7 +59,7 @@ struct VideoStartHistory: Equatable, Sendable {
   /// No request of `refusedRequests` is made again before this.
   private var repeatAt: Duration = .zero
   /// Failed attempts in a row, which set the next pause.
-  private(set) var failureCount = 0
+  private var failureCount = 0
   /// StartServiceNAKs in a row that named no parameter.
   private var refusalCount = 0
   /// How many of them have cost the level.
@@ -67,6 +68,8 @@ struct VideoStartHistory: Equatable, Sendable {
   private var lastRefusal: Refusal?
   /// The level does not allow video.
   private var isHidden = false
+  /// Streams in a row that the head unit has ended early.
+  private var earlyEndCount = 0
   /// What the head unit refused for good since a stream last ran.
   private var refusedRequests: Set<VideoStartRequest> = []
   /// A refused request that the app has not changed since: it is not made again by itself.
@@ -136,7 +139,19 @@ struct VideoStartHistory: Equatable, Sendable {
     refusedRequests = []
     currentRefusal = nil
     repeatAt = .zero
-    if duration >= limits.stableTime { failureCount = 0 }
+    guard duration >= limits.stableTime else { return }
+    failureCount = 0
+    earlyEndCount = 0
+  }
+
+  /// The head unit has ended a stream after `duration`, although the HMI level allows it.
+  ///
+  /// - Returns: The pause before the next start, and whether that happens again and again. Once may be the driver, who
+  ///   leaves just then; more often is a head unit whose own software does not take the stream.
+  mutating func endedByHeadUnit(after duration: Duration, now: Duration) -> (pause: Duration, isRepeated: Bool) {
+    streamEnded(after: duration)
+    if duration < limits.stableTime { earlyEndCount = min(earlyEndCount + 1, 1000) }
+    return (failed(now: now), earlyEndCount > 1)
   }
 
   /// The head unit would only refuse `request` again. The app may ask for something else at once.

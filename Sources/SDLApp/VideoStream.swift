@@ -218,12 +218,9 @@ struct VideoStream: Equatable, Sendable {
     case .open(let request, _, _):
       state = .closed
       let duration = now - openedAt
-      let isRepeated = history.failureCount > 0
-      history.streamEnded(after: duration)
-      let pause = history.failed(now: now)
-      // Once may be the driver, who leaves just then; again and again is a head unit whose screen refuses the stream.
-      guard duration < history.limits.stableTime, isRepeated else { return [.stopped(.headUnit)] }
-      return [.stopped(.headUnit), .startFailed(.endedAtOnce, request: request, retryAfter: pause)]
+      let (pause, isRepeated) = history.endedByHeadUnit(after: duration, now: now)
+      guard isRepeated else { return [.stopped(.headUnit)] }
+      return [.stopped(.headUnit), .startFailed(.endedEarly(after: duration), request: request, retryAfter: pause)]
     }
   }
 

@@ -39,11 +39,11 @@ import Testing
     var history = VideoStartHistory()
     _ = history.failed(now: .zero)
     history.refusedForGood(Self.first, now: .zero)
-    history.streamEnded(after: .seconds(1))
-    #expect(history.failureCount == 1)
+    history.streamEnded(after: .seconds(29))
     #expect(history.earliestStart(of: Self.first) == .seconds(2))
-    history.streamEnded(after: .seconds(5))
-    #expect(history.failureCount == 0)
+    #expect(history.failed(now: .seconds(100)) == .seconds(4))
+    history.streamEnded(after: .seconds(30))
+    #expect(history.failed(now: .seconds(200)) == .seconds(2))
   }
 
   @Test func manyRefusalsAreFinal() {
