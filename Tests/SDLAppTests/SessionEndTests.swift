@@ -226,6 +226,12 @@ import Testing
     #expect(driver.take() == ["• failed", "■"])
   }
 
+  /// What is tried next, and when, is for the connection to say.
+  @Test(arguments: UnregisteredReason.allCases) func textsPromiseNothing(reason: UnregisteredReason) {
+    let text = AppSessionFailure.unregistered(reason: reason.rawValue).description
+    #expect(text.contains(reason.rawValue) && !text.contains("connect again"), "\(text)")
+  }
+
   /// Several result codes besides SUCCESS come with `success`.
   @Test(arguments: [ResultCode.warnings, .wrongLanguage, .resumeFailed]) func registeredWith(code: ResultCode) {
     let driver = AppDriver.registering()
@@ -250,8 +256,11 @@ import Testing
       (.registrationRefused(resultCode: "DISALLOWED", info: nil), "app-id"),
       (.registrationRefused(resultCode: "APPLICATION_REGISTERED_ALREADY", info: nil), "own former session"),
       (.unregistered(reason: "APP_UNAUTHORIZED"), "app-id"),
-      (.unregistered(reason: "IGNITION_OFF"), "connect again"),
+      (.unregistered(reason: "IGNITION_OFF"), "switched off"),
+      (.unregistered(reason: "RESOURCE_CONSTRAINT"), "short of memory"),
       (.heartbeatLost, "check the network"),
+      (.heartbeatLost, "hangs"),
+      (.endedByHeadUnit, "heartbeats"),
     ] {
       #expect("\(failure)".contains(advice), "\(failure)")
     }
