@@ -119,24 +119,29 @@ extension AppSession {
 
   /// Begins to end the session step by step; each further step follows an answer.
   mutating func beginFinish() {
-    let deadline = now + configuration.finishTimeout
     switch phase {
     case .registered:
       stopVideo(.app)
-      phase = .finishing(.unregistering, deadline: deadline)
-      sendRequest(.unregisterAppInterface, [:])
+      unregister()
     case .registering:
-      phase = .finishing(.unregistering, deadline: deadline)
-      endSession()
+      // Of the request that is pending.
+      phase = .finishing(.awaitingRegistration, deadline: requests.nextDeadline ?? now)
     case .idle, .startingSession, .endedByHeadUnit: end()
     case .finishing, .over: break
     }
   }
 
-  /// Ends the session, when the registration has ended or its end was not answered.
+  /// Ends the registration, because the app ends.
+  mutating func unregister() {
+    phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)
+    sendRequest(.unregisterAppInterface, [:])
+  }
+
+  /// Ends the session, when the registration has ended or was refused, or when its beginning or end was not answered.
   mutating func endSession() {
-    guard case .finishing(.unregistering, let deadline) = phase else { return }
-    phase = .finishing(.endingSession, deadline: deadline)
+    guard case .finishing(let step, let deadline) = phase, step != .endingSession else { return }
+    let isFirstStep = step == .awaitingRegistration
+    phase = .finishing(.endingSession, deadline: isFirstStep ? now + configuration.finishTimeout : deadline)
     let request = EndServiceRequest(hashID: hashID)
     send(
       .control(

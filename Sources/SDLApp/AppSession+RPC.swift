@@ -74,7 +74,9 @@ extension AppSession {
 
   mutating func requestExpired(_ function: FunctionID) {
     switch function {
-    case .registerAppInterface: fail(.unanswered(request: "RegisterAppInterface"))
+    case .registerAppInterface:
+      if case .finishing = phase { return endSession() }
+      fail(.unanswered(request: "RegisterAppInterface"))
     case .getSystemCapability:
       actions.append(.report(.diagnostic("GetSystemCapability was not answered")))
       capabilityUnavailable()
@@ -85,6 +87,9 @@ extension AppSession {
   }
 
   private mutating func registered(_ response: RegisterAppInterfaceResponse) {
+    if case .finishing(.awaitingRegistration, _) = phase {
+      return response.result.success ? unregister() : endSession()
+    }
     guard case .registering = phase else { return }
     guard response.result.success else {
       return fail(.registrationRefused(resultCode: response.result.resultCode, info: response.result.info))
@@ -197,6 +202,8 @@ extension AppSession {
       return actions.append(.report(.diagnostic("ignored an HMI status with an unknown level")))
     }
     if hmiStatus?.level != status.level { haptics.permissionsChanged() }
+    // SDL Core sends touches in FULL only, so that the end of a finger that is down now would never come.
+    if hmiStatus?.level == .full, status.level != .full { interruptTouches() }
     hmiStatus = status
     actions.append(.report(.hmiStatus(status)))
     if capability == .deferred, !isInNone { requestCapability() }

@@ -60,7 +60,7 @@ public struct AppSession: Sendable {
     public var sessionTimeout: Duration = .seconds(10)
     /// For the answer to any RPC; SDL Core waits 11 s for its HMI.
     public var requestTimeout: Duration = .seconds(12)
-    /// For all steps of ``AppSession/finish(now:)`` together.
+    /// For all steps of ``AppSession/finish(now:)`` together, from the answer to RegisterAppInterface on.
     public var finishTimeout: Duration = .seconds(1)
     /// Between heartbeats of the app; nil sends none. Head units send theirs only after the first of the app.
     public var heartbeatInterval: Duration?
@@ -100,6 +100,9 @@ public struct AppSession: Sendable {
 
   /// Steps of ``finish(now:)``.
   enum Finish: Equatable {
+    /// SDL Core registers an app whose session ends before the answer all the same, and refuses it from then on as
+    /// registered already, until it is started anew.
+    case awaitingRegistration
     case unregistering
     case endingSession
   }
@@ -246,9 +249,18 @@ extension AppSession {
   }
 
   /// Ends video, registration and session, as far as they exist, each after the answer to the one before, within
-  /// `finishTimeout`. No failure is reported any more.
+  /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any more.
   public mutating func finish(now: Duration) -> [Action] {
     perform(at: now) { $0.beginFinish() }
+  }
+
+  /// Whether RegisterAppInterface waits for its answer, before which the transport must not be closed if that can be
+  /// helped.
+  public var isRegistrationPending: Bool {
+    switch phase {
+    case .registering, .finishing(.awaitingRegistration, _): true
+    default: false
+    }
   }
 
   mutating func perform(at now: Duration, _ body: (inout AppSession) -> Void) -> [Action] {
@@ -267,7 +279,7 @@ extension AppSession {
       return fail(.unanswered(request: "StartService"))
     case .endedByHeadUnit(let deadline) where deadline <= now:
       return fail(.endedByHeadUnit)
-    case .finishing(_, let deadline) where deadline <= now:
+    case .finishing(let step, let deadline) where deadline <= now && step != .awaitingRegistration:
       return end()
     default: break
     }

@@ -41,9 +41,9 @@ extension AppSessionFailure: CustomStringConvertible {
     case .unregistered(let reason):
       "the head unit unregistered the app: \(Self.explanation(of: reason))"
     case .endedByHeadUnit:
-      "the head unit ended the session without a reason; its log may have one"
+      "the head unit ended the session without a reason, as when an app has not answered its heartbeats in time; its log may have one"
     case .heartbeatLost:
-      "the head unit stopped answering heartbeats; check the network between"
+      "the head unit has sent nothing for some time, not even the answer to a heartbeat: its software hangs, or check the network between"
     case .connectionLost:
       "the head unit closed the connection; its log may say why"
     }
@@ -52,6 +52,8 @@ extension AppSessionFailure: CustomStringConvertible {
   private static func advice(on resultCode: String) -> String {
     switch ResultCode(rawValue: resultCode) {
     case .tooManyApplications: "close another app there"
+    case .applicationRegisteredAlready:
+      "probably the app's own former session, which the head unit has not ended yet (restart the head unit if it lasts), or another app with this app-id"
     default: "check app-name, app-id, app-type and language"
     }
   }
@@ -60,12 +62,14 @@ extension AppSessionFailure: CustomStringConvertible {
     switch UnregisteredReason(rawValue: reason) {
     case .appUnauthorized: "\(reason); check app-id against the head unit's policies"
     case .protocolViolation: "\(reason); the head unit's log names the rule that was broken"
-    case .languageChange: "\(reason); connect again, in the driver's language"
-    case .ignitionOff, .bluetoothOff, .usbDisconnected, .masterReset, .factoryDefaults:
-      "\(reason); connect again when it is back"
-    case .requestWhileInNone, .tooManyRequests, .driverDistractionViolation, .unsupportedHMIResource,
-      .resourceConstraint:
-      "\(reason); connect again after a pause"
+    case .languageChange: "\(reason); the driver has chosen another language than that of the app"
+    case .ignitionOff: "\(reason); the car was switched off"
+    case .bluetoothOff, .usbDisconnected: "\(reason); the head unit has closed this kind of connection"
+    case .masterReset, .factoryDefaults: "\(reason); the head unit was reset"
+    case .requestWhileInNone, .tooManyRequests: "\(reason); the app has sent more requests than the head unit allows"
+    case .driverDistractionViolation: "\(reason); the app has broken a rule against distracting the driver"
+    case .unsupportedHMIResource: "\(reason); the head unit's screen lacks something that the app needs"
+    case .resourceConstraint: "\(reason); the head unit is short of memory or computing time"
     case nil: reason.isEmpty ? "it gave no reason" : reason
     }
   }

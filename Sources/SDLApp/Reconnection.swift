@@ -36,6 +36,12 @@ public struct Reconnection: Equatable, Sendable {
 }
 
 extension AppSessionFailure {
+  /// Whether the head unit refuses the app because it still has the same one registered.
+  public var isRegisteredAlready: Bool {
+    guard case .registrationRefused(let resultCode, _) = self else { return false }
+    return ResultCode(rawValue: resultCode) == .applicationRegisteredAlready
+  }
+
   /// Whether another attempt may succeed, once the app has been registered with this head unit.
   public var canHeal: Bool {
     switch self {

@@ -1,7 +1,8 @@
 /// Turns the head unit's touches into a valid sequence of actions, whatever the head unit sends.
 ///
-/// A second BEGIN of a finger counts as MOVE, because head units send BEGIN for all fingers when one is added. MOVE and
-/// END without BEGIN are ignored. CANCEL concerns all fingers, as in GStreamer; a finger that is still down has to begin
+/// A BEGIN of a finger that is down counts as MOVE when it comes with that of another finger, because head units send
+/// BEGIN for all fingers when one is added; else its END was lost, and comes first. MOVE and END without BEGIN are ignored.
+/// CANCEL concerns all fingers, as in GStreamer; a finger that is still down has to begin
 /// anew.
 struct TouchTracker: Equatable, Sendable {
   /// The positions of the fingers that are down, by their ids.
@@ -11,7 +12,7 @@ struct TouchTracker: Equatable, Sendable {
   mutating func receive(_ event: OnTouchEvent, _ geometry: VideoGeometry) -> [TouchAction] {
     guard let kind = event.kind else { return [] }
     if kind == .cancel { return cancel(event.fingers) }
-    var actions: [TouchAction] = []
+    var actions = kind == .begin ? endLost(event.fingers) : []
     for finger in event.fingers {
       let touches = finger.samples.map { sample in
         Touch(id: finger.id, position: geometry.inPicture(sample), time: sample.time.map { .milliseconds($0) })
@@ -38,6 +39,16 @@ struct TouchTracker: Equatable, Sendable {
     }
     guard kind == .end, let last = open.removeValue(forKey: id) else { return }
     actions.append(.up(end ?? Touch(id: id, position: last)))
+  }
+
+  /// Ends `fingers` where they were last, if all of them are down.
+  private mutating func endLost(_ fingers: [OnTouchEvent.Finger]) -> [TouchAction] {
+    guard fingers.allSatisfy({ open[$0.id] != nil }) else { return [] }
+    let ups = fingers.compactMap { finger -> TouchAction? in
+      guard let first = finger.samples.first, let last = open.removeValue(forKey: finger.id) else { return nil }
+      return .up(Touch(id: finger.id, position: last, time: first.time.map { .milliseconds($0) }))
+    }
+    return ups.isEmpty ? [] : ups + [.frame]
   }
 
   /// A CANCEL of fingers that are not down is for another app.

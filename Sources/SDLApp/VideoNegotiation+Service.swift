@@ -51,7 +51,8 @@ extension VideoNegotiation {
     _ failure: VideoStartFailure, _ request: VideoStartRequest, retryAfter: Duration?
   ) throws(VideoProblem) {
     if let retryAfter {
-      return notify(.problem(.startRefused(failure, request, .retry(after: retryAfter))))
+      let outlook = VideoProblem.Outlook.retry(after: isHiddenByDriver ? nil : retryAfter)
+      return notify(.problem(.startRefused(failure, request, outlook)))
     }
     ladder.refused(request, failure)
     if failure.concernsSize, case .overridden(_, let choice) = displays { displays = .chosen(choice) }
@@ -59,7 +60,8 @@ extension VideoNegotiation {
     // error, before the last resort could be tried.
     if let input, !input.isRaw, !ladder.allows(input.size) { ladder.fixInput() }
     guard !ladder.isExhausted else { throw .exhausted(failure, ladder, isInputRaw: isInputRaw) }
-    notify(.problem(.startRefused(failure, request, .next(ladder.outlook(for: request)))))
+    let outlook = ladder.outlook(for: request, isHidden: isHiddenByDriver)
+    notify(.problem(.startRefused(failure, request, .next(outlook))))
     requestPlayingIfNeeded()
   }
 

@@ -2,7 +2,8 @@
 public enum VideoProblem: Error, Equatable, Sendable {
   /// What follows a refused start.
   public enum Outlook: Equatable, Sendable {
-    case retry(after: Duration)
+    /// Nil when the HMI level does not allow video: not before the driver opens the app.
+    case retry(after: Duration?)
     /// A sentence.
     case next(String)
   }
@@ -44,9 +45,11 @@ extension VideoProblem: CustomStringConvertible {
     case .sizeMismatch(let mismatch):
       let advice = mismatch.isRaw ? Self.scaleAdvice : "encode the stream in a size that the head unit takes"
       return "\(mismatch): \(advice)."
-    case .startRefused(let failure, _, .retry(let time)):
-      return
-        "\(failure.sentence) Trying again in \(time.components.seconds) s, or when the driver opens the app."
+    case .startRefused(let failure, _, .retry(nil)):
+      return "\(failure.sentence) Trying again \(Self.reopening)."
+    case .startRefused(let failure, _, .retry(let time?)):
+      let retry = "Trying again in \(time.components.seconds) s"
+      return "\(failure.sentence) \(retry), or, if the app has left the screen by then, \(Self.reopening)."
     case .startRefused(let failure, _, .next(let sentence)): return "\(failure.sentence) \(sentence)"
     case .exhausted(let failure, let ladder, let isRaw):
       let attempts = ladder.attempts.map(\.description).joined(separator: "; ")
@@ -58,6 +61,7 @@ extension VideoProblem: CustomStringConvertible {
     }
   }
 
+  fileprivate static let reopening = "when the driver opens the app again"
   private static let scaleAdvice = "put videoconvertscale before sdlvideosink"
 }
 
@@ -71,14 +75,16 @@ extension SizeMismatch: CustomStringConvertible {
 
 extension VideoStartLadder {
   /// What follows the refusal of `request`, as a sentence.
-  func outlook(for request: VideoStartRequest) -> String {
+  /// - Parameter isHidden: whether the driver has to open the app before.
+  func outlook(for request: VideoStartRequest, isHidden: Bool) -> String {
+    let time = isHidden ? " \(VideoProblem.reopening)" : ""
     if !allows(request.size) {
       let names = sizes.map(\.description).reduce(into: [String]()) { names, name in
         if !names.contains(name) { names.append(name) }
       }
-      return "Trying another size: \(names.joined(separator: ", "))."
+      return "Trying another size\(time): \(names.joined(separator: ", "))."
     }
-    return self.request(for: request.size).map { "Trying \($0)." } ?? ""
+    return self.request(for: request.size).map { "Trying \($0)\(time)." } ?? ""
   }
 }
 

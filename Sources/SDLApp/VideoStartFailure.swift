@@ -8,14 +8,14 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   case keptRefusing(count: Int, reason: String?)
   /// Neither ACK nor NAK came in time.
   case unanswered
-  /// The head unit ended the service just after it had begun, and not for the first time.
-  case endedAtOnce
+  /// The head unit ended the service so soon after it had begun, and not for the first time.
+  case endedEarly(after: Duration)
 
   /// The keys of the request that the head unit refused.
   public var rejectedParameters: [String] {
     switch self {
     case .refused(let parameters, _), .unusableAnswer(let parameters, _): parameters
-    case .keptRefusing, .unanswered, .endedAtOnce: []
+    case .keptRefusing, .unanswered, .endedEarly: []
     }
   }
 
@@ -30,7 +30,7 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
     switch self {
     case .refused, .unusableAnswer: request.isBare || concernsSize || concernsFormat
     case .keptRefusing: true
-    case .unanswered, .endedAtOnce: false
+    case .unanswered, .endedEarly: false
     }
   }
 
@@ -38,7 +38,8 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unanswered: "the head unit did not answer the request to start video"
-    case .endedAtOnce: "the head unit accepts video, but ends it again at once"
+    case .endedEarly(let time):
+      "the head unit accepts video, but ends it again \(Self.text(time)); its own software may not take the stream"
     case .unusableAnswer(_, let format): "the head unit accepts video, but as \(format), which can't be sent"
     case .keptRefusing(let count, let reason):
       "the head unit has refused to start video \(count) times" + (reason.map { ": \($0)" } ?? "")
@@ -47,5 +48,9 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
         + (parameters.isEmpty ? "" : ", rejecting \(parameters.joined(separator: ", "))")
         + (reason.map { ": \($0)" } ?? "")
     }
+  }
+
+  private static func text(_ time: Duration) -> String {
+    time < .seconds(1) ? "at once" : "after \(time.components.seconds) s"
   }
 }

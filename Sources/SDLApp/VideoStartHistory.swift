@@ -3,6 +3,9 @@
 /// An app can neither shorten a pause nor skip it: not by leaving the foreground and coming back, not by taking its
 /// request back and making it again. Only a driver who leaves the app and comes back ends all pauses, because SDL Core
 /// refuses starts of an app that the driver does not see.
+///
+/// SDL Core also sets the app to HMI level NONE with each refusal. Refusals count over a loss of the level that they have
+/// caused themselves; after any other, nothing that came before counts.
 struct VideoStartHistory: Equatable, Sendable {
   /// The limits on attempts.
   struct Limits: Equatable, Sendable {
@@ -12,8 +15,38 @@ struct VideoStartHistory: Equatable, Sendable {
     var longestPause: Duration = .seconds(30)
     /// After as many refusals in a row that name no parameter, the request itself counts as refused.
     var maximumRefusals = 8
-    /// A stream that has lasted this long was no failed attempt.
-    var stableTime: Duration = .seconds(5)
+    /// The same for refusals that have also cost the app its HMI level: after each, the driver has to open the app
+    /// again.
+    var maximumLevelLosses = 3
+    /// A level that is lost this soon after a refusal was lost because of it.
+    var consequenceTime: Duration = .seconds(2)
+    /// No start follows a refusal sooner: it might be refused only because of the level that the first has cost.
+    var settlingTime: Duration = .milliseconds(250)
+    /// A stream that has lasted this long was no failed attempt. SDL Core ends one that its HMI has not taken over after
+    /// several seconds (8 s were seen).
+    var stableTime: Duration = .seconds(30)
+  }
+
+  /// What follows a refusal.
+  enum Consequence: Equatable {
+    case retry(after: Duration)
+    /// It was final, or there were so many that the request counts as refused for good.
+    case refusedForGood(count: Int)
+  }
+
+  /// A StartServiceNAK.
+  struct Refusal: Equatable, Sendable {
+    var request: VideoStartRequest
+    var reason: String?
+    /// The same request would only be refused again.
+    var isFinal: Bool
+    fileprivate var time: Duration = .zero
+
+    init(_ request: VideoStartRequest, reason: String?, isFinal: Bool) {
+      self.request = request
+      self.reason = reason
+      self.isFinal = isFinal
+    }
   }
 
   /// The most refused requests that are remembered: more than a head unit's sizes and transports make. When there are as
@@ -26,9 +59,17 @@ struct VideoStartHistory: Equatable, Sendable {
   /// No request of `refusedRequests` is made again before this.
   private var repeatAt: Duration = .zero
   /// Failed attempts in a row, which set the next pause.
-  private(set) var failureCount = 0
+  private var failureCount = 0
   /// StartServiceNAKs in a row that named no parameter.
   private var refusalCount = 0
+  /// How many of them have cost the level.
+  private var levelLossCount = 0
+  /// The last one since the driver opened the app.
+  private var lastRefusal: Refusal?
+  /// The level does not allow video.
+  private var isHidden = false
+  /// Streams in a row that the head unit has ended early.
+  private var earlyEndCount = 0
   /// What the head unit refused for good since a stream last ran.
   private var refusedRequests: Set<VideoStartRequest> = []
   /// A refused request that the app has not changed since: it is not made again by itself.
@@ -36,10 +77,16 @@ struct VideoStartHistory: Equatable, Sendable {
   /// The last attempt was not answered.
   private(set) var wasUnanswered = false
 
+  /// Whether a start at `now` may be refused only because an earlier refusal has cost the level.
+  func isShortlyAfterRefusal(now: Duration) -> Bool {
+    lastRefusal.map { now - $0.time < limits.consequenceTime } ?? false
+  }
+
   /// When `request` may be made, which is in the past for at once; nil for not until the app asks for something else.
   func earliestStart(of request: VideoStartRequest) -> Duration? {
     guard request != currentRefusal else { return nil }
-    return isRefused(request) ? max(retryAt, repeatAt) : retryAt
+    let settledAt = lastRefusal.map { $0.time + limits.settlingTime } ?? .zero
+    return max(retryAt, settledAt, isRefused(request) ? repeatAt : .zero)
   }
 
   private func isRefused(_ request: VideoStartRequest) -> Bool {
@@ -51,15 +98,39 @@ struct VideoStartHistory: Equatable, Sendable {
     if request != currentRefusal { currentRefusal = nil }
   }
 
-  /// The driver has left the app: nothing that came before counts.
-  mutating func driverLeft() {
-    self = VideoStartHistory(limits: limits)
+  /// The HMI level does not allow video, as may have been said before: nothing that came before counts but refusals that
+  /// may have caused it.
+  ///
+  /// - Parameter isStarting: whether a start waits for its answer, which may be such a refusal.
+  /// - Returns: The last refusal and the number of refusals, when it was one too many.
+  mutating func levelLost(isStarting: Bool, now: Duration) -> (refusal: Refusal, count: Int)? {
+    var next = VideoStartHistory(limits: limits)
+    next.isHidden = true
+    let isConsequence = isShortlyAfterRefusal(now: now)
+    if isHidden || isStarting || isConsequence {
+      next.refusalCount = refusalCount
+      next.levelLossCount = levelLossCount
+    }
+    defer { self = next }
+    guard isConsequence, let refusal = lastRefusal, !refusal.isFinal else { return nil }
+    next.levelLossCount += 1
+    guard next.levelLossCount >= limits.maximumLevelLosses else { return nil }
+    next.refusalCount = 0
+    next.levelLossCount = 0
+    return (refusal, refusalCount)
+  }
+
+  /// The HMI level allows video, as may have been said before.
+  mutating func levelAllowsVideo() {
+    isHidden = false
   }
 
   /// StartServiceACK.
   mutating func accepted() {
     wasUnanswered = false
     refusalCount = 0
+    levelLossCount = 0
+    lastRefusal = nil
   }
 
   /// A stream has ended after `duration`. Since there was one, other requests may succeed now than before; and one that
@@ -68,7 +139,19 @@ struct VideoStartHistory: Equatable, Sendable {
     refusedRequests = []
     currentRefusal = nil
     repeatAt = .zero
-    if duration >= limits.stableTime { failureCount = 0 }
+    guard duration >= limits.stableTime else { return }
+    failureCount = 0
+    earlyEndCount = 0
+  }
+
+  /// The head unit has ended a stream after `duration`, although the HMI level allows it.
+  ///
+  /// - Returns: The pause before the next start, and whether that happens again and again. Once may be the driver, who
+  ///   leaves just then; more often is a head unit whose own software does not take the stream.
+  mutating func endedByHeadUnit(after duration: Duration, now: Duration) -> (pause: Duration, isRepeated: Bool) {
+    streamEnded(after: duration)
+    if duration < limits.stableTime { earlyEndCount = min(earlyEndCount + 1, 1000) }
+    return (failed(now: now), earlyEndCount > 1)
   }
 
   /// The head unit would only refuse `request` again. The app may ask for something else at once.
@@ -80,17 +163,30 @@ struct VideoStartHistory: Equatable, Sendable {
     repeatAt = now + pause
   }
 
-  /// A StartServiceNAK to `request` that names no parameter.
-  /// - Returns: The pause before the next attempt; nil when there were so many that the request counts as refused for
-  ///   good.
-  mutating func refused(_ request: VideoStartRequest, now: Duration) -> Duration? {
+  /// A StartServiceNAK.
+  mutating func refused(_ refusal: Refusal, now: Duration) -> Consequence {
     wasUnanswered = false
+    if !isHidden {
+      lastRefusal = refusal
+      lastRefusal?.time = now
+    }
+    guard !refusal.isFinal else {
+      refusedForGood(refusal.request, now: now)
+      return .refusedForGood(count: 1)
+    }
     refusalCount += 1
-    guard refusalCount >= limits.maximumRefusals else { return failed(now: now) }
-    refusedForGood(request, now: now)
-    refusalCount = 0
-    failureCount = 0
-    return nil
+    // The level was lost before the answer came, and most likely because of it.
+    if isHidden { levelLossCount += 1 }
+    guard refusalCount >= limits.maximumRefusals || levelLossCount >= limits.maximumLevelLosses else {
+      return .retry(after: failed(now: now))
+    }
+    defer {
+      refusalCount = 0
+      levelLossCount = 0
+      failureCount = 0
+    }
+    refusedForGood(refusal.request, now: now)
+    return .refusedForGood(count: refusalCount)
   }
 
   /// An attempt was not answered in time.

@@ -47,6 +47,8 @@ struct VideoStream: Equatable, Sendable {
   private var demandedSince: Duration?
   /// When the demanded stream may be asked for; nil when none is, or when nothing but another demand helps.
   private var startAt: Duration?
+  /// The start that is not answered yet was sent so soon after a refusal that it may be refused for the same reason.
+  private var followsRefusal = false
   /// When the stream that is open, or was last, began.
   private var openedAt: Duration = .zero
 
@@ -71,12 +73,25 @@ struct VideoStream: Equatable, Sendable {
 
   /// Brings the service closer to what is demanded.
   mutating func reconcile(_ demand: VideoDemand, now: Duration) -> [Output] {
+    if demand == .closed(.hmiStatus) { return levelLost(now: now) + follow(demand, now: now) }
+    history.levelAllowsVideo()
     switch demand {
     case .stream(let request): history.requestChanged(to: request)
-    case .closed(.hmiStatus): history.driverLeft()
     case .closed: history.requestChanged(to: nil)
     case .hold: break
     }
+    return follow(demand, now: now)
+  }
+
+  private mutating func levelLost(now: Duration) -> [Output] {
+    var isStarting = false
+    if case .starting = state { isStarting = true }
+    guard let last = history.levelLost(isStarting: isStarting, now: now) else { return [] }
+    let failure = VideoStartFailure.keptRefusing(count: last.count, reason: last.refusal.reason)
+    return [.startFailed(failure, request: last.refusal.request, retryAfter: nil)]
+  }
+
+  private mutating func follow(_ demand: VideoDemand, now: Duration) -> [Output] {
     switch state {
     case .closed: return open(demand, now: now)
     case .open(let request, let accepted, let isHeld):
@@ -114,6 +129,7 @@ struct VideoStream: Equatable, Sendable {
       return []
     }
     demandedSince = nil
+    followsRefusal = history.isShortlyAfterRefusal(now: now)
     let timeout = history.wasUnanswered ? timeouts.startAfterUnanswered : timeouts.start
     state = .starting(request, deadline: now + timeout)
     return [.sendStartService(request)]
@@ -159,6 +175,8 @@ struct VideoStream: Equatable, Sendable {
   mutating func refused(_ rejection: ServiceRejection, _ demand: VideoDemand, now: Duration) -> [Output] {
     guard case .starting(let request, _) = state else { return [] }
     state = .closed
+    // Not this request was refused, but a start in the level that an earlier refusal has cost.
+    if followsRefusal, demand == .closed(.hmiStatus) { return [] }
     let failure = VideoStartFailure.refused(
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
     // A start without parameters has none that could be named. While the app does not ask for it, its refusal says
@@ -167,17 +185,18 @@ struct VideoStream: Equatable, Sendable {
       _ = history.failed(now: now)
       return []
     }
-    if failure.isFinal(for: request) {
-      history.refusedForGood(request, now: now)
+    let isFinal = failure.isFinal(for: request)
+    let refusal = VideoStartHistory.Refusal(request, reason: rejection.reason, isFinal: isFinal)
+    switch history.refused(refusal, now: now) {
+    case .retry(let pause): return [.startFailed(failure, request: request, retryAfter: pause)]
+    case .refusedForGood where isFinal:
       // The app already asks for something else.
       if case .stream(let demanded) = demand, demanded != request { return [] }
       return [.startFailed(failure, request: request, retryAfter: nil)]
-    }
-    guard let pause = history.refused(request, now: now) else {
-      let final = VideoStartFailure.keptRefusing(count: history.limits.maximumRefusals, reason: rejection.reason)
+    case .refusedForGood(let count):
+      let final = VideoStartFailure.keptRefusing(count: count, reason: rejection.reason)
       return [.startFailed(final, request: request, retryAfter: nil)]
     }
-    return [.startFailed(failure, request: request, retryAfter: pause)]
   }
 
   /// EndServiceACK or EndServiceNAK: both mean that the service is gone.
@@ -199,12 +218,9 @@ struct VideoStream: Equatable, Sendable {
     case .open(let request, _, _):
       state = .closed
       let duration = now - openedAt
-      let isRepeated = history.failureCount > 0
-      history.streamEnded(after: duration)
-      let pause = history.failed(now: now)
-      // Once may be the driver, who leaves just then; again and again is a head unit whose screen refuses the stream.
-      guard duration < history.limits.stableTime, isRepeated else { return [.stopped(.headUnit)] }
-      return [.stopped(.headUnit), .startFailed(.endedAtOnce, request: request, retryAfter: pause)]
+      let (pause, isRepeated) = history.endedByHeadUnit(after: duration, now: now)
+      guard isRepeated else { return [.stopped(.headUnit)] }
+      return [.stopped(.headUnit), .startFailed(.endedEarly(after: duration), request: request, retryAfter: pause)]
     }
   }
 

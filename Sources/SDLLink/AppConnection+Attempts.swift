@@ -29,7 +29,7 @@ extension AppConnection {
       guard stopCommand == nil, let failure = ending.failure else { return report(.ended(nil)) }
       let mayHeal =
         wasRegistered
-        ? failure.canHeal : failure.isLoss && clock.now - began < configuration.connectTimeout
+        ? failure.canHeal : failure.mayHealAtFirst && clock.now - began < configuration.connectTimeout
       guard mayHeal,
         let pause = reconnection?.pause(
           registeredTime: ending.registeredTime, chance: Double.random(in: 0..<1))

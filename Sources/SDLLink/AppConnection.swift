@@ -79,6 +79,9 @@ public final class AppConnection: Sendable {
 
   /// Asks for the end: queued video and the end of the session get at most `grace`, then the socket closes. Returns at
   /// once.
+  ///
+  /// Only a session whose registration is not answered yet may take longer, up to its own time-outs: SDL Core registers
+  /// an app whose session has ended meanwhile, and never unregisters it. Whoever can't wait need not ``join()``.
   public func stop(grace: Duration) {
     let stop = Stop(deadline: clock.now + grace, drainTimeout: min(ConnectionLoop.drainTimeout, grace / 2))
     commands.withLock { commands in

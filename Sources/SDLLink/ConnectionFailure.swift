@@ -25,10 +25,12 @@ public enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConvertib
     }
   }
 
-  /// Whether a transport that stood has gone: all that may heal before the app has been registered for the first time,
-  /// when everything else is likely to be a mistake in the settings.
-  var isLoss: Bool {
+  /// Whether another attempt may succeed before the app has been registered for the first time, when most failures are
+  /// likely to be a mistake in the settings: a transport that stood has gone, or the head unit has not yet ended the
+  /// session that this very app had before.
+  var mayHealAtFirst: Bool {
     switch self {
+    case .session(let failure) where failure.isRegisteredAlready: true
     // A peer that accepts and resets at once may be quicker than the look at whether connect(2) has succeeded.
     case .link(.cannotConnect(_, ECONNRESET)): true
     case .link(.closedByPeer), .link(.connectionLost), .session(.connectionLost), .session(.endedByHeadUnit): true

@@ -30,6 +30,9 @@ final class ConnectionLoop {
   private var isResetPending = false
   private var drainDeadline: Duration?
   private var hasFinished = false
+  /// The session was asked to end while the head unit registered the app: it may outlast the time for that, within
+  /// its own time-outs, so that the head unit can take the registration back.
+  private var endsInItsOwnTime = false
   /// Not nil when the session is over and only its last frames remain.
   private var closeDeadline: Duration?
   private var isOver = false
@@ -71,7 +74,7 @@ final class ConnectionLoop {
 
   /// When the connection ends whatever it is waiting for.
   private var limit: Duration? {
-    (connection.stopCommand?.deadline).earlier(closeDeadline)
+    (endsInItsOwnTime ? nil : connection.stopCommand?.deadline).earlier(closeDeadline)
   }
 
   private func perform(_ actions: [AppSession.Action]) {
@@ -135,6 +138,7 @@ extension ConnectionLoop {
       guard !hasFinished, isDrained(now: now, within: stop.drainTimeout) else { return }
       hasFinished = true
       drainDeadline = nil
+      endsInItsOwnTime = session.isRegistrationPending
       return perform(session.finish(now: now))
     }
     if let new = connection.takeNewVideo() {

@@ -47,6 +47,7 @@ import Testing
     var whenFinished: [String] {
       switch self {
       case .idle, .startingSession, .endedByHeadUnit: ["■"]
+      // After the time-out of RegisterAppInterface.
       case .registering: ["→ EndService rpc hash 65537", "■"]
       case .ready, .starting, .ending: ["→ UnregisterAppInterface request", "■"]
       case .streaming: ["• stopped app", "→ EndService video", "→ UnregisterAppInterface request", "■"]
@@ -68,11 +69,11 @@ import Testing
     Self.expectSilence(driver)
   }
 
-  /// Without an answer, the end takes one second at most.
+  /// Without an answer, the end takes one second at most, unless the app is about to be registered.
   @Test(arguments: Phase.allCases) func finishWithoutAnswers(phase: Phase) {
     let driver = phase.driver()
     driver.finish()
-    driver.wait(.seconds(1))
+    driver.wait(.seconds(phase == .registering ? 13 : 1))
     #expect(driver.take() == phase.whenFinished)
     #expect(driver.failure == nil)
     Self.expectSilence(driver)
@@ -225,6 +226,12 @@ import Testing
     #expect(driver.take() == ["• failed", "■"])
   }
 
+  /// What is tried next, and when, is for the connection to say.
+  @Test(arguments: UnregisteredReason.allCases) func textsPromiseNothing(reason: UnregisteredReason) {
+    let text = AppSessionFailure.unregistered(reason: reason.rawValue).description
+    #expect(text.contains(reason.rawValue) && !text.contains("connect again"), "\(text)")
+  }
+
   /// Several result codes besides SUCCESS come with `success`.
   @Test(arguments: [ResultCode.warnings, .wrongLanguage, .resumeFailed]) func registeredWith(code: ResultCode) {
     let driver = AppDriver.registering()
@@ -247,9 +254,13 @@ import Testing
       (.unsupportedProtocol(version: "2.0.0"), "3 or newer"),
       (.unanswered(request: "StartService"), "connect-timeout"),
       (.registrationRefused(resultCode: "DISALLOWED", info: nil), "app-id"),
+      (.registrationRefused(resultCode: "APPLICATION_REGISTERED_ALREADY", info: nil), "own former session"),
       (.unregistered(reason: "APP_UNAUTHORIZED"), "app-id"),
-      (.unregistered(reason: "IGNITION_OFF"), "connect again"),
+      (.unregistered(reason: "IGNITION_OFF"), "switched off"),
+      (.unregistered(reason: "RESOURCE_CONSTRAINT"), "short of memory"),
       (.heartbeatLost, "check the network"),
+      (.heartbeatLost, "hangs"),
+      (.endedByHeadUnit, "heartbeats"),
     ] {
       #expect("\(failure)".contains(advice), "\(failure)")
     }

@@ -69,8 +69,21 @@ import Testing
       "BEGIN names all fingers", "begin 0 1 1; begin 0 1 1 1 9 9; end 0 1 1",
       ["down 0 (1.0, 1.0)", "frame", "down 1 (9.0, 9.0)", "frame", "up 0 (1.0, 1.0)", "frame"]),
     Row(
-      "BEGIN twice elsewhere", "begin 0 1 1; begin 0 5 5; end 0 5 5; end 0 5 5",
-      ["down 0 (1.0, 1.0)", "frame", "motion 0 (5.0, 5.0)", "frame", "up 0 (5.0, 5.0)", "frame"]),
+      "BEGIN names all fingers, one elsewhere", "begin 0 1 1; begin 0 2 2 1 9 9",
+      ["down 0 (1.0, 1.0)", "frame", "motion 0 (2.0, 2.0)", "down 1 (9.0, 9.0)", "frame"]),
+    Row(
+      "BEGIN twice", "begin 0 1 1; begin 0 5 5; end 0 5 5; end 0 5 5",
+      [
+        "down 0 (1.0, 1.0)", "frame", "up 0 (1.0, 1.0)", "frame", "down 0 (5.0, 5.0)", "frame", "up 0 (5.0, 5.0)",
+        "frame",
+      ]),
+    Row(
+      "BEGIN of two twice, in another order", "begin 0 1 1 1 2 2; begin 1 4 4 0 3 3",
+      [
+        "down 0 (1.0, 1.0)", "down 1 (2.0, 2.0)", "frame", "up 1 (2.0, 2.0)", "up 0 (1.0, 1.0)", "frame",
+        "down 1 (4.0, 4.0)", "down 0 (3.0, 3.0)", "frame",
+      ]),
+    Row("BEGIN twice, without a place", "begin 0 1 1; begin", ["down 0 (1.0, 1.0)", "frame"]),
     Row(
       "MOVE on the spot", "begin 0 1 1; move 0 1 1", ["down 0 (1.0, 1.0)", "frame", "motion 0 (1.0, 1.0)", "frame"]),
     Row("END without a place", "begin 0 1 1; end", ["down 0 (1.0, 1.0)", "frame"]),
@@ -203,6 +216,45 @@ import Testing
     let driver = Self.touched()
     driver.status(.background, .notStreamable)
     #expect(driver.take().contains("• touch interrupted"))
+  }
+
+  /// The head unit goes on showing the pictures, but sends no touches, and so not the end of this one.
+  @Test func limited() {
+    let driver = Self.touched()
+    driver.status(.limited, .streamable)
+    #expect(driver.take() == ["• touch interrupted", "• status LIMITED STREAMABLE"])
+    Self.touch(driver, .end)
+    driver.status(.full, .streamable)
+    #expect(driver.take() == ["• status FULL STREAMABLE"])
+    Self.touch(driver, .begin)
+    Self.touch(driver, .end)
+    #expect(driver.take() == [Self.down, "• touch up 0 (10.0, 20.0), frame"])
+    #expect(driver.isStreaming)
+  }
+
+  /// Nothing of it was lost.
+  @Test func fullAgain() {
+    let driver = Self.touched()
+    driver.status(.full, .streamable)
+    Self.touch(driver, .end)
+    #expect(driver.take() == ["• status FULL STREAMABLE", "• touch up 0 (10.0, 20.0), frame"])
+  }
+
+  /// Policies may allow touches in LIMITED.
+  @Test func touchInLimited() {
+    let driver = AppDriver.streaming()
+    driver.status(.limited, .streamable)
+    _ = driver.take()
+    Self.touch(driver, .begin)
+    driver.status(.full, .streamable)
+    Self.touch(driver, .end)
+    #expect(driver.take() == [Self.down, "• status FULL STREAMABLE", "• touch up 0 (10.0, 20.0), frame"])
+  }
+
+  @Test func endThatWasLost() {
+    let driver = Self.touched()
+    Self.touch(driver, .begin, 30, 40)
+    #expect(driver.take() == ["• touch up 0 (10.0, 20.0), frame, down 0 (30.0, 40.0), frame"])
   }
 
   @Test func resize() {

@@ -5,6 +5,7 @@ import Testing
 /// When the next attempt to start video may be made.
 @Suite struct VideoStartHistoryTests {
   private static let first = VideoStartRequest(size: VideoSize(800, 480))
+  private static let refusal = VideoStartHistory.Refusal(first, reason: nil, isFinal: false)
   private static let second = VideoStartRequest(size: VideoSize(400, 240))
 
   @Test func nothingHasFailed() {
@@ -38,30 +39,68 @@ import Testing
     var history = VideoStartHistory()
     _ = history.failed(now: .zero)
     history.refusedForGood(Self.first, now: .zero)
-    history.streamEnded(after: .seconds(1))
-    #expect(history.failureCount == 1)
+    history.streamEnded(after: .seconds(29))
     #expect(history.earliestStart(of: Self.first) == .seconds(2))
-    history.streamEnded(after: .seconds(5))
-    #expect(history.failureCount == 0)
+    #expect(history.failed(now: .seconds(100)) == .seconds(4))
+    history.streamEnded(after: .seconds(30))
+    #expect(history.failed(now: .seconds(200)) == .seconds(2))
   }
 
   @Test func manyRefusalsAreFinal() {
     var history = VideoStartHistory()
-    let pauses = (1...8).map { _ in history.refused(Self.first, now: .zero) }
-    #expect(pauses == [2, 4, 8, 16, 30, 30, 30].map(Duration.seconds) + [nil])
+    let consequences = (1...8).map { _ in history.refused(Self.refusal, now: .zero) }
+    #expect(
+      consequences == [2, 4, 8, 16, 30, 30, 30].map { .retry(after: .seconds($0)) } + [.refusedForGood(count: 8)])
     #expect(history.earliestStart(of: Self.first) == nil)
     history.requestChanged(to: nil)
     #expect(history.earliestStart(of: Self.first) == .seconds(30))
   }
 
-  @Test func driverLeft() {
+  /// More than two seconds after a refusal.
+  @Test func driverLeaves() {
     var history = VideoStartHistory()
     history.limits.longestPause = .seconds(5)
     _ = history.unanswered(now: .zero)
     history.refusedForGood(Self.first, now: .zero)
-    history.driverLeft()
+    _ = history.refused(Self.refusal, now: .zero)
+    #expect(history.levelLost(isStarting: false, now: .seconds(3)) == nil)
+    history.levelAllowsVideo()
     var expected = VideoStartHistory()
     expected.limits.longestPause = .seconds(5)
     #expect(history == expected)
+  }
+
+  /// Three refusals that take the level away are as good as eight that don't.
+  @Test(arguments: [true, false]) func refusalsThatCostTheLevel(isLevelFirst: Bool) {
+    var history = VideoStartHistory()
+    for round in 1...3 {
+      let now = Duration.seconds(100 * round)
+      var last: (refusal: VideoStartHistory.Refusal, count: Int)?
+      if isLevelFirst {
+        #expect(history.levelLost(isStarting: true, now: now) == nil)
+        let consequence = history.refused(Self.refusal, now: now + .seconds(1))
+        #expect(consequence == (round < 3 ? .retry(after: .seconds(2)) : .refusedForGood(count: 3)))
+      } else {
+        #expect(history.refused(Self.refusal, now: now) == .retry(after: .seconds(2)))
+        last = history.levelLost(isStarting: false, now: now + .milliseconds(1999))
+      }
+      #expect(last?.count == (isLevelFirst || round < 3 ? nil : 3))
+      #expect(last?.refusal.request == (isLevelFirst || round < 3 ? nil : Self.first))
+      // The level may be said again, and ends the pauses.
+      #expect(history.levelLost(isStarting: false, now: now + .seconds(2)) == nil)
+      #expect(history.earliestStart(of: Self.first) == .zero)
+      history.levelAllowsVideo()
+    }
+    #expect(history == VideoStartHistory())
+  }
+
+  @Test func noStartRightBehindARefusal() {
+    var history = VideoStartHistory()
+    let refusal = VideoStartHistory.Refusal(Self.first, reason: nil, isFinal: true)
+    #expect(history.refused(refusal, now: .seconds(10)) == .refusedForGood(count: 1))
+    #expect(history.earliestStart(of: Self.second) == .seconds(10) + .milliseconds(250))
+    #expect(history.isShortlyAfterRefusal(now: .seconds(11)) && !history.isShortlyAfterRefusal(now: .seconds(12)))
+    history.accepted()
+    #expect(history.earliestStart(of: Self.second) == .zero)
   }
 }

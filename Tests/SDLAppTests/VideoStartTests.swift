@@ -68,6 +68,7 @@ import Testing
     driver.wait(.seconds(100))
     #expect(driver.take().isEmpty)
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
+    driver.wait(milliseconds: 250)
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
     // Requested again after another request, it is tried again: conditions may have changed.
     driver.refuseVideo()
@@ -86,6 +87,9 @@ import Testing
     let driver = AppDriver.starting()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
     driver.refuseVideo(["width"])
+    driver.wait(milliseconds: 249)
+    #expect(driver.take().isEmpty)
+    driver.wait(milliseconds: 1)
     #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
   }
 
@@ -129,12 +133,13 @@ import Testing
     #expect(driver.take().isEmpty)
   }
 
-  /// A head unit whose HMI refuses the stream accepts the service and ends it again, each time.
-  @Test func endedAtOnceAgainAndAgain() {
+  /// A head unit whose HMI refuses the stream accepts the service and ends it again, each time; one whose HMI does not
+  /// answer does so after 8 s.
+  @Test(arguments: [Duration.milliseconds(50), .seconds(8)]) func endedEarlyAgainAndAgain(after time: Duration) {
     let driver = AppDriver.starting()
     for pause in [2.0, 4, 8] {
       driver.acknowledgeVideo()
-      driver.wait(.milliseconds(50))
+      driver.wait(time)
       _ = driver.take()
       driver.control(.endService, .video)
       let isFirst = pause == 2
@@ -147,11 +152,18 @@ import Testing
     }
     // After a stream that has lasted, the pauses are short again.
     driver.acknowledgeVideo()
-    driver.wait(.seconds(6))
+    driver.wait(.seconds(30))
     driver.control(.endService, .video)
-    _ = driver.take()
+    #expect(driver.take().last == "• stopped head-unit")
     driver.wait(.seconds(2))
     #expect(driver.take() == [Self.start])
+  }
+
+  @Test func endedEarlyInWords() {
+    let once = VideoStartFailure.endedEarly(after: .milliseconds(50))
+    #expect(once.description.contains("ends it again at once"), "\(once)")
+    let later = VideoStartFailure.endedEarly(after: .milliseconds(8100))
+    #expect(later.description.contains("ends it again after 8 s"), "\(later)")
   }
 
   struct Format: Sendable {
@@ -225,6 +237,8 @@ import Testing
         driver.wait(.seconds(pause))
       }
       if isStarted { driver.acknowledgeVideo() } else { driver.refuseVideo(reason: "no") }
+      // Later than a level that is lost because of the refusal.
+      driver.wait(.seconds(2))
       driver.status(.none, .notStreamable)
       driver.control(.endServiceACK, .video)
       driver.status(.full, .streamable)

@@ -68,8 +68,9 @@ extension AppRun {
       host.postProgress(GST_PROGRESS_TYPE_CONTINUE, "Registering the app over SDL protocol \(version)")
     case .registered(let headUnit): registered(headUnit, host)
     case .hmiStatus(let status):
-      host.log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(status.videoStreamingState.rawValue)")
-      host.notify(.hmiLevel)
+      let streaming = "\(status.videoStreamingState.rawValue), \(status.audioStreamingState.rawValue)"
+      host.log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(streaming)")
+      if state.withLock({ $0.isLevelNew }) { host.notify(.hmiLevel) }
       // A callback may have ended the app; what comes after it must not reach the next.
       guard !isOver else { return }
       host.postHMIStatus(status)
@@ -166,7 +167,7 @@ extension AppRun {
     if let failure { host.countApp { $0.lastError = "\(failure)" } }
     enter(newState, host)
     changeLockScreen(host) { $0 = LockScreen() }
-    if last.status.hmi != nil, !isOver { host.notify(.hmiLevel) }
+    if last.status.level != .none, !isOver { host.notify(.hmiLevel) }
     return last
   }
 }
@@ -175,7 +176,10 @@ extension AppRun.State {
   fileprivate mutating func note(_ event: AppSession.Event) {
     switch event {
     case .registered(let headUnit): status.headUnit = headUnit
-    case .hmiStatus(let hmi): status.hmi = hmi
+    case .hmiStatus(let hmi):
+      let former = status.level
+      status.hmi = hmi
+      isLevelNew = status.level != former
     case .videoCapability(let capability, let fallbackSize):
       status.headUnit?.videoCapability = capability
       status.video = AppRun.VideoCapability(capability: capability, fallbackSize: fallbackSize)

@@ -24,6 +24,9 @@ final class AppRun: Sendable {
     var grant: VideoGrant?
     var isVideoSuspended = false
     var videoState = VideoStreamState.stopped
+
+    /// The property `hmi-level`.
+    var level: HMILevel { hmi?.level ?? .none }
   }
 
   struct VideoCapability: Sendable {
@@ -40,6 +43,8 @@ final class AppRun: Sendable {
     var isConnected = false
     /// Video has been sent since the app was made.
     var hasStreamed = false
+    /// The last status has changed the level, rather than repeated it, as SDL Core does when a call takes the sound.
+    var isLevelNew = false
     /// The registration was announced while nobody could hear of it.
     var isRegistrationUnheard = false
     var attemptBegan: Duration
@@ -210,7 +215,7 @@ final class AppRun: Sendable {
     if last.lockScreen.status != .off { host.postLockScreen(LockScreen()) }
     if wasConnected { host.postDisconnected(reason: "closed by the app", retryAfter: nil) }
     host.notify(.connectionState)
-    if last.hmi != nil { host.notify(.hmiLevel) }
+    if last.level != .none { host.notify(.hmiLevel) }
     if last.headUnit != nil { host.notify(.headUnit) }
   }
 
