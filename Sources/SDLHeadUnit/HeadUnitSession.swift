@@ -41,6 +41,10 @@ public struct HeadUnitSession: Sendable {
   /// When the video service was acknowledged last.
   var videoStartTime = Duration.zero
   var isSilentOnVideo = false
+  /// Nil while the head unit reads what the app sends.
+  var notReadingSince: Duration?
+  /// All former times without reading together.
+  var timeWithoutReading = Duration.zero
   var isScreenTaken = false
   /// Level and video state of an app that is opened.
   var activationStatus = (level: HMILevel.full, streamingState: VideoStreamingState.streamable)

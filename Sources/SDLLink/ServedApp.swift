@@ -19,7 +19,10 @@ final class ServedApp {
 
   let id: UInt8
   let connectTime: Duration
-  var isReading = true
+  /// Off lets the connection fill up.
+  private var isReading = true
+  /// Whether the whole head unit hangs.
+  private var isHanging = false
   /// Whether the socket is to be closed.
   private(set) var isOver = false
   private(set) var failure: LinkError?
@@ -86,6 +89,21 @@ final class ServedApp {
       registrationDeadline = time.map { clock.now + $0 }
     }
     owner.appDidChangeSummary()
+  }
+
+  func setReading(_ isReading: Bool, now: Duration) {
+    self.isReading = isReading
+    noteReading(now: now)
+  }
+
+  func setHanging(_ isHanging: Bool, now: Duration) {
+    self.isHanging = isHanging
+    noteReading(now: now)
+  }
+
+  private func noteReading(now: Duration) {
+    let isReading = isReading && !isHanging
+    perform { $0.setReading(isReading, now: now) }
   }
 
   private func execute(_ actions: [HeadUnitSession.Action]) {
