@@ -46,6 +46,8 @@ public struct HeadUnitSession: Sendable {
   /// All former times without reading together.
   var timeWithoutReading = Duration.zero
   var isScreenTaken = false
+  /// The apps in other sessions of the same phone.
+  var otherApps: [AppIdentity] = []
   /// Level and video state of an app that is opened.
   var activationStatus = (level: HMILevel.full, streamingState: VideoStreamingState.streamable)
   /// Whether the app is to be opened as soon as the screen is free.

@@ -89,6 +89,11 @@ extension HeadUnitLoop {
       // Looked at anew for each, because the one before may just have been opened.
       let isTaken = HeadUnitScreen.isTaken(for: app.id, among: connected.compactMap(\.summary))
       app.perform { $0.setScreenTaken(isTaken, now: now) }
+      let others = connected.filter { $0 !== app && $0.device == app.device }.compactMap(\.identity)
+      app.perform { session in
+        session.setOtherApps(others)
+        return []
+      }
     }
     for action in screen.settle(connected.compactMap(\.summary)) {
       switch action {

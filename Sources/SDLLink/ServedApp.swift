@@ -57,6 +57,12 @@ final class ServedApp {
 
   var statistics: VideoStreamStatistics { session.statistics }
 
+  /// The phone, or computer, that the app runs on: the address without the port.
+  var device: Substring { reader.peer.lastIndex(of: ":").map { reader.peer[..<$0] } ?? reader.peer[...] }
+
+  /// Nil before the registration.
+  var identity: AppIdentity? { session.identity }
+
   /// Nil before the registration.
   var summary: AppSummary? { session.summary }
 
