@@ -77,14 +77,15 @@ import Testing
   }
 
   /// An id can be used again only after what has it was deleted.
-  @Test(arguments: [
-    (5, 6, #"{"cmdID":7,"vrCommands":["Go"]}"#, #"{"cmdID":7}"#),
-    (7, 8, #"{"menuID":7,"menuName":"More"}"#, #"{"menuID":7}"#),
-    (
-      9, 11, #"{"choiceSet":[{"choiceID":0,"menuName":"Cell"}],"interactionChoiceSetID":7}"#,
-      #"{"interactionChoiceSetID":7}"#
-    ),
-  ] as [(UInt32, UInt32, String, String)])
+  @Test(
+    arguments: [
+      (5, 6, #"{"cmdID":7,"vrCommands":["Go"]}"#, #"{"cmdID":7}"#),
+      (7, 8, #"{"menuID":7,"menuName":"More"}"#, #"{"menuID":7}"#),
+      (
+        9, 11, #"{"choiceSet":[{"choiceID":0,"menuName":"Cell"}],"interactionChoiceSetID":7}"#,
+        #"{"interactionChoiceSetID":7}"#
+      ),
+    ] as [(UInt32, UInt32, String, String)])
   func idsOfMenus(add: UInt32, delete: UInt32, parameters: String, id: String) throws {
     var app = TestApp.active()
     let codes = try [(delete, id), (add, parameters), (add, parameters), (delete, id), (delete, id), (add, parameters)]
