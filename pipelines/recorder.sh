@@ -1,7 +1,8 @@
 #!/bin/sh
 # Records what an app shows on the car's screen: recorder.sh [FILE], with an app beside it that shows a test pattern.
 # Expect "Registered with", and FILE (build/recording.mp4 if not given) to play when the app, or Ctrl-C, has ended it.
-# Needs gstreamer1.0-tools, -plugins-base, -bad (h264parse) and -good (mp4mux). SDL_PORT and NUM_BUFFERS may be set.
+# Needs gstreamer1.0-tools, -plugins-base, -bad (h264parse) and -good (mp4mux), python3-gi and gir1.2-gstreamer-1.0.
+# SDL_PORT and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"
 # A port that no other head unit is likely to use.
@@ -14,6 +15,6 @@ gst-launch-1.0 videotestsrc num-buffers="${NUM_BUFFERS:--1}" ! video/x-raw,frame
 app=$!
 trap 'kill "$app" 2>/dev/null || :' EXIT
 trap 'exit 130' INT TERM
-# An MP4 file needs its end: eos-on-disconnect provides it when the app leaves, -e when you press Ctrl-C.
-gst-launch-1.0 -e sdlheadunitsrc port="$port" eos-on-disconnect=true ! h264parse ! mp4mux ! filesink location="$file"
+# A file for each size: when the driver resizes the app, FILE-2 follows.
+"$(dirname "$0")/recorder.py" "$file" port="$port"
 wait "$app"

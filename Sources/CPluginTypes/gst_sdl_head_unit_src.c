@@ -1,6 +1,9 @@
 #include "gst_sdl_head_unit_src.h"
 
-G_DEFINE_TYPE (GstSdlHeadUnitSrc, gst_sdl_head_unit_src, GST_TYPE_PUSH_SRC)
+static void gst_sdl_head_unit_src_uri_handler_init (gpointer iface, gpointer data);
+
+G_DEFINE_TYPE_WITH_CODE (GstSdlHeadUnitSrc, gst_sdl_head_unit_src, GST_TYPE_PUSH_SRC,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_URI_HANDLER, gst_sdl_head_unit_src_uri_handler_init))
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
     GST_STATIC_CAPS ("video/x-h264, stream-format = (string) byte-stream, alignment = (string) au"));
@@ -72,4 +75,41 @@ gst_sdl_head_unit_src_init (GstSdlHeadUnitSrc * self)
   self->impl = gst_sdl_head_unit_src_impl_new (self);
   gst_base_src_set_live (GST_BASE_SRC (self), TRUE);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+}
+
+static GstURIType
+gst_sdl_head_unit_src_uri_get_type (GType type)
+{
+  return GST_URI_SRC;
+}
+
+static const gchar *const *
+gst_sdl_head_unit_src_uri_get_protocols (GType type)
+{
+  static const gchar *protocols[] = { "sdl+headunit", NULL };
+
+  return protocols;
+}
+
+static gchar *
+gst_sdl_head_unit_src_uri_get_uri (GstURIHandler * handler)
+{
+  return gst_sdl_head_unit_src_copy_uri ((GstSdlHeadUnitSrc *) handler);
+}
+
+static gboolean
+gst_sdl_head_unit_src_uri_set_uri (GstURIHandler * handler, const gchar * uri, GError ** error)
+{
+  return gst_sdl_head_unit_src_take_uri ((GstSdlHeadUnitSrc *) handler, uri, error);
+}
+
+static void
+gst_sdl_head_unit_src_uri_handler_init (gpointer iface, gpointer data)
+{
+  GstURIHandlerInterface *handler = iface;
+
+  handler->get_type = gst_sdl_head_unit_src_uri_get_type;
+  handler->get_protocols = gst_sdl_head_unit_src_uri_get_protocols;
+  handler->get_uri = gst_sdl_head_unit_src_uri_get_uri;
+  handler->set_uri = gst_sdl_head_unit_src_uri_set_uri;
 }

@@ -23,12 +23,13 @@ enum AppPermissions {
     ),
     (
       [
-        "AddCommand", "AddSubMenu", "AlertManeuver", "CloseApplication", "CreateInteractionChoiceSet", "DeleteCommand",
-        "DeleteInteractionChoiceSet", "DeleteSubMenu", "OnAppCapabilityUpdated", "SetMediaClockTimer", "Show",
-        "ShowConstantTBT", "SubscribeButton", "UnsubscribeButton", "UpdateTurnList",
+        "AddCommand", "AddSubMenu", "AlertManeuver", "CancelInteraction", "CloseApplication",
+        "CreateInteractionChoiceSet", "DeleteCommand", "DeleteInteractionChoiceSet", "DeleteSubMenu",
+        "EndAudioPassThru", "OnAppCapabilityUpdated", "SetMediaClockTimer", "Show", "ShowConstantTBT",
+        "SubscribeButton", "UnsubscribeButton", "UpdateTurnList",
       ], [.full, .limited, .background]
     ),
-    (["Alert", "PerformInteraction", "Speak"], [.full, .limited]),
+    (["Alert", "PerformAudioPassThru", "PerformInteraction", "Speak", "SubtleAlert"], [.full, .limited]),
     (["OnTouchEvent", "ScrollableMessage", "SendHapticData", "ShowAppMenu", "Slider"], [.full]),
   ]
 
@@ -52,12 +53,14 @@ enum AppPermissions {
   private static let mandatory: [String: [String]] = [
     "AddCommand": ["cmdID"],
     "AddSubMenu": ["menuID", "menuName"],
+    "CancelInteraction": ["functionID"],
     "ChangeRegistration": ["language", "hmiDisplayLanguage"],
     "CreateInteractionChoiceSet": ["interactionChoiceSetID", "choiceSet"],
     "DeleteCommand": ["cmdID"],
     "DeleteFile": ["syncFileName"],
     "DeleteInteractionChoiceSet": ["interactionChoiceSetID"],
     "DeleteSubMenu": ["menuID"],
+    "PerformAudioPassThru": ["samplingRate", "maxDuration", "bitsPerSample", "audioType"],
     "PerformInteraction": ["initialText", "interactionMode", "interactionChoiceSetIDList"],
     "PutFile": ["syncFileName", "fileType"],
     "ResetGlobalProperties": ["properties"],

@@ -140,6 +140,7 @@ extension HeadUnitSession {
 
   mutating func loseTransport(now: Duration) {
     link = .disconnected
+    resumeReading(now: now)
     closeVideo(.transportLost, now: now)
     video = .closed(endedAt: nil)
     endRegistration(.transportLost, now: now)

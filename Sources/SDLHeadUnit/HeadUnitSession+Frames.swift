@@ -103,7 +103,8 @@ extension HeadUnitSession {
 
   mutating func assemble(_ frame: Frame, now: Duration) -> Message? {
     do {
-      return try assembler.accept(frame, now: now)
+      // The rest of a message may have come while nothing was read.
+      return try assembler.accept(frame, now: now - timeWithoutReading)
     } catch {
       report(.brokenMessage(frame.header.service, error))
       return nil

@@ -4,7 +4,7 @@ import SDLWire
 /// RegisterAppInterface, and the notifications that follow it.
 extension HeadUnitSession {
   mutating func register(_ request: RPCMessage, headerVersion: UInt8, now: Duration) {
-    guard app == nil else {
+    guard self.app == nil else {
       return respond(to: request, success: false, .applicationRegisteredAlready)
     }
     bindVersion(headerVersion)
@@ -20,14 +20,16 @@ extension HeadUnitSession {
     case .result(let scripted, success: false): return refuseRegistration(request, scripted, now: now)
     }
     let rpcVersion = negotiated(parameters.rpcVersion)
-    app = RegisteredApp(
-      types: parameters.appTypes, isMedia: parameters.isMediaApplication, rpcVersion: rpcVersion,
+    let app = RegisteredApp(
+      parameters, rpcVersion: rpcVersion,
       status: HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable))
+    if let conflict = app.identity.conflict(with: otherApps) { return refuseRegistration(request, conflict, now: now) }
+    self.app = app
     let response = registrationResponse(RPCResult(success: true, resultCode: code), rpcVersion)
     respond(to: request, TemplateCapabilities.added(to: response.json))
     report(
       .appRegistered(
-        name: parameters.appName, id: parameters.appID, types: parameters.appTypes,
+        name: app.identity.name, id: app.identity.id, types: parameters.appTypes,
         protocolVersion: rpcService?.protocolVersion ?? ProtocolVersion(1)))
     sendRegistrationNotifications(now: now)
   }

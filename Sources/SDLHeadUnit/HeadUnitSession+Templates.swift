@@ -25,6 +25,15 @@ extension HeadUnitSession {
       let isThere = request.parameters["syncFileName"]?.string.map(app.files.contains) ?? false
       respond(to: request, success: isThere, isThere ? .success : .invalidData)
     case .subscribeButton, .unsubscribeButton: subscribe(request, isWanted: function == .subscribeButton)
+    case .addCommand: add(request, to: \.commands, "cmdID")
+    case .deleteCommand: delete(request, from: \.commands, "cmdID")
+    case .addSubMenu: add(request, to: \.subMenus, "menuID")
+    case .deleteSubMenu: delete(request, from: \.subMenus, "menuID")
+    case .createInteractionChoiceSet: add(request, to: \.choiceSets, "interactionChoiceSetID")
+    case .deleteInteractionChoiceSet: delete(request, from: \.choiceSets, "interactionChoiceSetID")
+    // Nothing is shown that could be cancelled, and what was recorded has ended at once.
+    case .cancelInteraction: respond(to: request, success: false, .ignored)
+    case .endAudioPassThru: respond(to: request, success: false, .rejected)
     case .performInteraction, .slider: respond(to: request, success: false, .timedOut)
     case .closeApplication:
       respond(to: request, success: true, .success)
@@ -65,6 +74,22 @@ extension HeadUnitSession {
     let result = RPCResult(success: success, resultCode: code).json
     respond(
       to: request, result.merging(members) { first, _ in first }.merging(["spaceAvailable": .integer(space)]) { $1 })
+  }
+
+  private mutating func add(_ request: RPCMessage, to ids: WritableKeyPath<AppMenu, Set<Int>>, _ member: String) {
+    guard let id = request.parameters[member]?.integer else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    let code = app?.menu.add(id, to: ids) ?? .success
+    respond(to: request, success: code == .success, code)
+  }
+
+  private mutating func delete(_ request: RPCMessage, from ids: WritableKeyPath<AppMenu, Set<Int>>, _ member: String) {
+    guard let id = request.parameters[member]?.integer else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    let isDeleted = app?.menu[keyPath: ids].remove(id) != nil
+    respond(to: request, success: isDeleted, isDeleted ? .success : .invalidID)
   }
 
   private mutating func subscribe(_ request: RPCMessage, isWanted: Bool) {

@@ -41,7 +41,13 @@ public struct HeadUnitSession: Sendable {
   /// When the video service was acknowledged last.
   var videoStartTime = Duration.zero
   var isSilentOnVideo = false
+  /// Nil while the head unit reads what the app sends.
+  var notReadingSince: Duration?
+  /// All former times without reading together.
+  var timeWithoutReading = Duration.zero
   var isScreenTaken = false
+  /// The apps in other sessions of the same phone.
+  var otherApps: [AppIdentity] = []
   /// Level and video state of an app that is opened.
   var activationStatus = (level: HMILevel.full, streamingState: VideoStreamingState.streamable)
   /// Whether the app is to be opened as soon as the screen is free.

@@ -11,18 +11,13 @@ extension HeadUnitSession {
     else { return false }
     guard let types = json["appHMIType"] else { return true }
     guard let values = types.array, (1...100).contains(values.count) else { return false }
-    return values.allSatisfy { $0.string.map(appTypes.contains) ?? false }
+    // Unknown values of an enumeration make the whole request invalid.
+    return values.allSatisfy { $0.string.flatMap(AppHMIType.init) != nil }
   }
 
   private static func isLanguage(_ value: JSONValue?) -> Bool {
     value?.string.map(languages.contains) ?? false
   }
-
-  /// Unknown values of an enumeration make the whole request invalid.
-  private static let appTypes: Set = [
-    "DEFAULT", "COMMUNICATION", "MEDIA", "MESSAGING", "NAVIGATION", "INFORMATION", "SOCIAL", "BACKGROUND_PROCESS",
-    "TESTING", "SYSTEM", "PROJECTION", "REMOTE_CONTROL", "WEB_VIEW",
-  ]
 
   private static let languages: Set = [
     "EN-US", "ES-MX", "FR-CA", "DE-DE", "ES-ES", "EN-GB", "RU-RU", "TR-TR", "PL-PL", "FR-FR", "IT-IT", "SV-SE",

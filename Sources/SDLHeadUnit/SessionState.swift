@@ -27,6 +27,7 @@ extension HeadUnitSession {
 
   /// A registered app.
   struct RegisteredApp: Sendable {
+    let identity: AppIdentity
     let types: [AppHMIType]
     let isMedia: Bool
     let rpcVersion: RPCVersion
@@ -40,12 +41,14 @@ extension HeadUnitSession {
     /// Updates of the capability, merged, that are sent once it has subscribed.
     var deferredUpdate: VideoStreamingCapability?
     var files = AppFiles()
+    var menu = AppMenu()
     /// Names of hard buttons; never more than there are.
     var subscribedButtons: Set<String> = []
 
-    init(types: [AppHMIType], isMedia: Bool, rpcVersion: RPCVersion, status: HMIStatus) {
-      self.types = types
-      self.isMedia = isMedia
+    init(_ request: RegisterAppInterface, rpcVersion: RPCVersion, status: HMIStatus) {
+      identity = AppIdentity(id: request.fullAppID ?? request.appID, name: request.appName)
+      types = request.appTypes
+      isMedia = request.isMediaApplication
       self.rpcVersion = rpcVersion
       self.status = status
       chosenStatus = status

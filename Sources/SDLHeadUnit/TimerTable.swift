@@ -8,11 +8,25 @@ struct TimerTable: Sendable {
     case endServiceACK
     case videoData
     case heartbeat
+
+    /// Whether it waits for something that the app sends.
+    var awaitsApp: Bool {
+      switch self {
+      case .activation, .videoStart, .policyUpdate: false
+      case .stopGrace, .endServiceACK, .videoData, .heartbeat: true
+      }
+    }
   }
 
   private var deadlines: [Purpose: Duration] = [:]
+  /// While it is set, nothing that awaits the app is due.
+  private var holdsAppDeadlines = false
 
-  var next: Duration? { deadlines.values.min() }
+  var next: Duration? { active.values.min() }
+
+  private var active: [Purpose: Duration] {
+    holdsAppDeadlines ? deadlines.filter { !$0.key.awaitsApp } : deadlines
+  }
 
   mutating func arm(_ purpose: Purpose, at deadline: Duration) {
     deadlines[purpose] = deadline
@@ -26,9 +40,19 @@ struct TimerTable: Sendable {
     deadlines = [:]
   }
 
+  /// Until ``releaseAppDeadlines(postponedBy:)`` nothing is due that awaits the app.
+  mutating func holdAppDeadlines() {
+    holdsAppDeadlines = true
+  }
+
+  mutating func releaseAppDeadlines(postponedBy time: Duration) {
+    holdsAppDeadlines = false
+    for (purpose, deadline) in deadlines where purpose.awaitsApp { deadlines[purpose] = deadline + time }
+  }
+
   /// Removes and returns the earliest deadline that is due. One at a time, because its handler may cancel another.
   mutating func takeDue(at now: Duration) -> Purpose? {
-    let due = deadlines.filter { $0.value <= now }.min { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }
+    let due = active.filter { $0.value <= now }.min { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }
     guard let due else { return nil }
     deadlines[due.key] = nil
     return due.key

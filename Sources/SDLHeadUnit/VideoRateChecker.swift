@@ -5,10 +5,12 @@ struct VideoStreamLimits: Equatable, Sendable {
 }
 
 /// Compares the last five seconds of a stream with the announced rates.
+///
+/// After a time in which the head unit did not read, it compares all that has come since the beginning of that time, until
+/// what had piled up must have arrived.
 struct VideoRateChecker: Sendable {
   /// The time that a check covers.
   static let window = Duration.seconds(5)
-  private static let windowSeconds = 5
   /// Rate control overshoots a little.
   private static let toleratedPercent = 10
   /// A transport delays frames and then delivers several together.
@@ -16,9 +18,13 @@ struct VideoRateChecker: Sendable {
   /// From an announced change until the app has to comply.
   private static let reactionTime = Duration.seconds(1)
 
+  /// A backlog that takes so many times as long to arrive as to pile up stays within ``toleratedPercent``.
+  private static let backlogFactor = 100 / toleratedPercent
+
   private var limits: VideoStreamLimits
   private var totals = SlidingTotals()
   private var start: Duration?
+  private var backlog: Backlog?
 
   init(limits: VideoStreamLimits) {
     self.limits = limits
@@ -30,35 +36,67 @@ struct VideoRateChecker: Sendable {
     self.limits = limits
     totals = SlidingTotals()
     start = now + Self.reactionTime
+    // What piled up under the former limits arrives as late.
+    if let backlog, backlog.end > now { start = backlog.end + Self.reactionTime }
+    backlog = nil
+  }
+
+  /// Nothing was read for this time, in which the app may have gone on sending.
+  mutating func expectBacklog(of time: Duration, now: Duration) {
+    let began = now - time
+    if let former = backlog, former.end > began {
+      backlog?.end = max(former.end, now) + time * Self.backlogFactor
+    } else {
+      backlog = Backlog(start: began, end: now + time * Self.backlogFactor)
+    }
+    if let start, start > began { self.start = start + time }
+    totals = SlidingTotals()
   }
 
   /// Adds a message.
   /// - Returns: the limits that the window now exceeds. It then begins anew, so that a burst is reported only once.
   mutating func accept(pictures: Int, bits: Int, now: Duration) -> [VideoStreamViolation] {
     if let start, now < start { return [] }
-    totals.add(pictures: pictures, bits: bits, now: now)
+    if let backlog, backlog.end <= now { self.backlog = nil }
+    backlog?.pictures += pictures
+    backlog?.bits += bits
+    if backlog == nil { totals.add(pictures: pictures, bits: bits, now: now) }
+    let time = max(backlog.map { now - $0.start } ?? Self.window, Self.window)
+    let came = backlog.map { ($0.pictures, $0.bits) } ?? (totals.pictures, totals.bits)
     var violations: [VideoStreamViolation] = []
-    if let limit = Self.limit(limits.picturesPerSecond, of: 1),
-      totals.pictures > Self.tolerated(limit) + Self.toleratedPictures
+    if let limit = Self.limit(limits.picturesPerSecond, of: 1, within: time),
+      came.0 > Self.tolerated(limit) + Self.toleratedPictures
     {
-      violations.append(.frameRate(pictures: totals.pictures, limit: limit, within: Self.window))
+      violations.append(.frameRate(pictures: came.0, limit: limit, within: time))
     }
-    if let limit = Self.limit(limits.kilobitsPerSecond, of: 1000), totals.bits > Self.tolerated(limit) {
-      violations.append(.bitrate(bits: totals.bits, limit: limit, within: Self.window))
+    if let limit = Self.limit(limits.kilobitsPerSecond, of: 1000, within: time), came.1 > Self.tolerated(limit) {
+      violations.append(.bitrate(bits: came.1, limit: limit, within: time))
     }
-    if !violations.isEmpty { totals = SlidingTotals() }
+    if !violations.isEmpty {
+      totals = SlidingTotals()
+      backlog = nil
+    }
     return violations
   }
 
-  /// Units in a window. 0 and values outside the RPC specification set no limit.
-  private static func limit(_ perSecond: Int?, of unit: Int) -> Int? {
+  /// Units in a time. 0 and values outside the RPC specification set no limit.
+  private static func limit(_ perSecond: Int?, of unit: Int, within time: Duration) -> Int? {
     guard let perSecond, (1...Int(Int32.max)).contains(perSecond) else { return nil }
-    return perSecond * unit * windowSeconds
+    return Int(min(Double(perSecond * unit) * (time / .seconds(1)), 1e15))
   }
 
   private static func tolerated(_ limit: Int) -> Int {
     limit + limit * toleratedPercent / 100
   }
+}
+
+/// What has come since the head unit stopped reading.
+private struct Backlog: Sendable {
+  var start: Duration
+  /// From then on, all that had piled up has arrived.
+  var end: Duration
+  var pictures = 0
+  var bits = 0
 }
 
 /// Sums over ``VideoRateChecker/window``, in steps of 100 ms.

@@ -67,6 +67,11 @@ struct VideoStreamChecker: Sendable {
     rates.change(to: limits, now: now)
   }
 
+  /// Nothing was read for this time, in which the app may have gone on sending.
+  mutating func expectBacklog(of time: Duration, now: Duration) {
+    rates.expectBacklog(of: time, now: now)
+  }
+
   /// Checks the next message.
   /// - Returns: the video to show, which is the message itself or the access units that RTP packets complete with it; and
   ///   the violations.

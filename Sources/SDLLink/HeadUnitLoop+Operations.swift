@@ -9,7 +9,7 @@ extension HeadUnitLoop {
     switch operation {
     case .control(let recipient, let input):
       for app in recipients(recipient) { app.perform { input(&$0, now) } }
-    case .read(let id, let isReading): recipients(.app(id)).first?.isReading = isReading
+    case .read(let id, let isReading): recipients(.app(id)).first?.setReading(isReading, now: now)
     case .disconnect(let recipient):
       for app in recipients(recipient) {
         // What earlier operations have made it send.
@@ -40,6 +40,7 @@ extension HeadUnitLoop {
       // As above.
       if stalledUntil == nil { for app in apps { app.write() } }
       stalledUntil = now + time
+      for app in apps { app.setHanging(true, now: now) }
     case .refuseConnections(let isRefusing):
       self.isRefusing = isRefusing
       if isRefusing, case .listener(let port) = server.source { port.close() }

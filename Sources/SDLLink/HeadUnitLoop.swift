@@ -48,9 +48,11 @@ final class HeadUnitLoop {
       let isStopping = server.isStopRequested
       let now = clock.now
       for operation in server.takeOperations() { apply(operation, now: now) }
-      if let end = stalledUntil, end <= now { stalledUntil = nil }
+      if let end = stalledUntil, end <= now || isStopping {
+        stalledUntil = nil
+        for app in apps { app.setHanging(false, now: now) }
+      }
       if !isStopping { followScript(now: now) }
-      if isStopping { stalledUntil = nil }
       for app in apps {
         // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
         if stalledUntil == nil, app.holdsInput || app.isDue(at: now) { app.read(into: readBuffer) }
@@ -87,6 +89,11 @@ extension HeadUnitLoop {
       // Looked at anew for each, because the one before may just have been opened.
       let isTaken = HeadUnitScreen.isTaken(for: app.id, among: connected.compactMap(\.summary))
       app.perform { $0.setScreenTaken(isTaken, now: now) }
+      let others = connected.filter { $0 !== app && $0.device == app.device }.compactMap(\.identity)
+      app.perform { session in
+        session.setOtherApps(others)
+        return []
+      }
     }
     for action in screen.settle(connected.compactMap(\.summary)) {
       switch action {

@@ -19,7 +19,10 @@ final class ServedApp {
 
   let id: UInt8
   let connectTime: Duration
-  var isReading = true
+  /// Off lets the connection fill up.
+  private var isReading = true
+  /// Whether the whole head unit hangs.
+  private var isHanging = false
   /// Whether the socket is to be closed.
   private(set) var isOver = false
   private(set) var failure: LinkError?
@@ -54,6 +57,12 @@ final class ServedApp {
 
   var statistics: VideoStreamStatistics { session.statistics }
 
+  /// The phone, or computer, that the app runs on: the address without the port.
+  var device: Substring { reader.peer.lastIndex(of: ":").map { reader.peer[..<$0] } ?? reader.peer[...] }
+
+  /// Nil before the registration.
+  var identity: AppIdentity? { session.identity }
+
   /// Nil before the registration.
   var summary: AppSummary? { session.summary }
 
@@ -86,6 +95,21 @@ final class ServedApp {
       registrationDeadline = time.map { clock.now + $0 }
     }
     owner.appDidChangeSummary()
+  }
+
+  func setReading(_ isReading: Bool, now: Duration) {
+    self.isReading = isReading
+    noteReading(now: now)
+  }
+
+  func setHanging(_ isHanging: Bool, now: Duration) {
+    self.isHanging = isHanging
+    noteReading(now: now)
+  }
+
+  private func noteReading(now: Duration) {
+    let isReading = isReading && !isHanging
+    perform { $0.setReading(isReading, now: now) }
   }
 
   private func execute(_ actions: [HeadUnitSession.Action]) {

@@ -41,7 +41,8 @@ public struct ConversationText: Sendable {
     let name = "\(control)"
     let details = details(of: control, frame)
     return name.prefix(1).uppercased() + name.dropFirst()
-      + (frame.header.service == .control ? "" : " \(frame.header.service)") + (details.isEmpty ? "" : ": \(details)")
+      + (frame.header.service == .control ? "" : " \(frame.header.service)")
+      + (frame.header.isEncrypted ? " encrypted" : "") + (details.isEmpty ? "" : ": \(details)")
   }
 
   private static func details(of control: ControlFrame, _ frame: Frame) -> String {

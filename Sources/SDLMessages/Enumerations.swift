@@ -31,8 +31,18 @@ public enum SystemContext: String, Sendable, CaseIterable {
 /// Kind of app; only navigation and projection apps may stream video (`AppHMIType`).
 public enum AppHMIType: String, Sendable, CaseIterable {
   case `default` = "DEFAULT"
+  case communication = "COMMUNICATION"
+  case media = "MEDIA"
+  case messaging = "MESSAGING"
   case navigation = "NAVIGATION"
+  case information = "INFORMATION"
+  case social = "SOCIAL"
+  case backgroundProcess = "BACKGROUND_PROCESS"
+  case testing = "TESTING"
+  case system = "SYSTEM"
   case projection = "PROJECTION"
+  case remoteControl = "REMOTE_CONTROL"
+  case webView = "WEB_VIEW"
 }
 
 /// The capability that GetSystemCapability asks for (`SystemCapabilityType`); only the types in use here.

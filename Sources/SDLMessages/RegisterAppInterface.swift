@@ -37,6 +37,8 @@ public struct RegisterAppInterface: RPCParameters {
   public var appName: String
   /// At most 100 characters; identifies the app in the head unit's policies.
   public var appID: String
+  /// The long form of ``appID``, since RPC 5.0; nil if there is none.
+  public var fullAppID: String?
   /// A language tag such as EN-US.
   public var language: String
   public var isMediaApplication: Bool
@@ -50,6 +52,7 @@ public struct RegisterAppInterface: RPCParameters {
     self.rpcVersion = rpcVersion
     self.appName = appName
     self.appID = appID
+    fullAppID = appID
     self.language = language
     self.isMediaApplication = isMediaApplication
     self.appTypes = appTypes
@@ -60,6 +63,7 @@ public struct RegisterAppInterface: RPCParameters {
     rpcVersion = RPCVersion(json: json["syncMsgVersion"]) ?? RPCVersion(0)
     appName = json["appName"]?.string ?? ""
     appID = json["appID"]?.string ?? ""
+    fullAppID = json["fullAppID"]?.string
     language = json["languageDesired"]?.string ?? ""
     isMediaApplication = json["isMediaApplication"]?.bool ?? false
     appTypes = json.enumerations("appHMIType") ?? []
@@ -71,16 +75,16 @@ public struct RegisterAppInterface: RPCParameters {
   }
 
   public var json: JSONObject {
-    [
+    JSONObject(present: [
       "syncMsgVersion": rpcVersion.json,
       "appName": .string(appName),
       "appID": .string(appID),
-      "fullAppID": .string(appID),
+      "fullAppID": fullAppID.map(JSONValue.string),
       "languageDesired": .string(language),
       "hmiDisplayLanguageDesired": .string(language),
       "isMediaApplication": .bool(isMediaApplication),
       "appHMIType": .array(appTypes.map { .string($0.rawValue) }),
-    ]
+    ])
   }
 }
 

@@ -113,6 +113,31 @@ import Testing
     }
   }
 
+  /// A file for each size, with nothing of another in it.
+  @Test func recorderOfSizes() throws {
+    let script = folder.path("script.txt")
+    try "on frame 20 after 0.1: resize 480x320".write(toFile: script, atomically: true, encoding: .utf8)
+    let path = folder.path("sizes.mp4")
+    let recorder = try example("recorder.py", path, "port=0", "script=\(script)")
+    let port = try recorder.waitForOutput { $0.firstMatch(of: /port ([0-9]+)/).map { String($0.1) } }
+    let app =
+      "gst-launch-1.0 -e videotestsrc is-live=true ! video/x-raw,framerate=15/1 ! videoconvertscale "
+      + "! sdlvideosink uri=sdl://127.0.0.1:\(port)"
+    let program = try Program(app.split(separator: " ").map(String.init), in: folder)
+    try recorder.waitForOutput { $0.contains("sizes-2.mp4: 480×320") ? true : nil }
+    program.interrupt()
+    _ = program.wait()
+    let result = recorder.wait()
+    #expect(result.status == 0, "\(result)")
+    func pictures(_ name: String, _ width: Int, _ height: Int) throws -> Int {
+      let source = "filesrc location=\(folder.path(name)) ! qtdemux ! h264parse ! avdec_h264"
+      return try Pictures(from: source, width: width, height: height, in: folder).count
+    }
+    let (first, second) = (try pictures("sizes.mp4", 800, 480), try pictures("sizes-2.mp4", 480, 320))
+    #expect(first >= 20 && second >= 1, "\(first), \(second)")
+    #expect(!FileManager.default.fileExists(atPath: folder.path("sizes-3.mp4")))
+  }
+
   /// When the last picture is shown.
   private func seconds(of source: String) throws -> Double {
     let result = try folder.launch("-v \(source) ! fakesink silent=false")

@@ -19,7 +19,9 @@ import struct TestSupport.SeededGenerator
     var time = StreamTime()
     return units.map { unit in
       let now = unit.arrival + .milliseconds(7)
-      return Int(time.presentationTime(of: unit, now: now, runningTime: UInt64(now.nanoseconds)) / 1_000_000)
+      let time = time.decodingTime(
+        of: unit, now: now, runningTime: UInt64(now.nanoseconds), frameDuration: 33_333_333)
+      return Int(time / 1_000_000)
     }
   }
 
@@ -28,21 +30,24 @@ import struct TestSupport.SeededGenerator
   }
 
   @Test func neverBack() {
-    #expect(times([unit(at: 100), unit(at: 90), unit(at: 120)]) == [100, 100, 120])
+    #expect(times([unit(at: 100), unit(at: 90), unit(at: 160)]) == [100, 116, 160])
   }
 
-  /// h264parse takes the time away from what has the time of the one before, and mp4mux then gives up.
-  @Test func noTimeTwice() {
+  /// Pictures that came at once: half a frame apart while that is not too late, and 1 ms after that.
+  @Test func noSampleWithoutADuration() {
+    #expect(times([100, 100, 100, 100, 100, 100, 200].map { unit(at: $0) }) == [100, 116, 133, 140, 141, 142, 200])
+    // Also of a stream that has one picture in four seconds.
     var time = StreamTime()
-    let times = [100, 90, 100, 100].map {
-      time.presentationTime(of: unit(at: $0), now: .milliseconds(200), runningTime: 150_000_000)
+    let slow = [100, 90, 100, 100].map {
+      time.decodingTime(
+        of: unit(at: $0), now: .milliseconds(200), runningTime: 150_000_000, frameDuration: 4_000_000_000)
     }
-    #expect(times == [50_000_000, 50_000_001, 50_000_002, 50_000_003])
+    #expect(slow == [50_000_000, 80_000_000, 90_000_000, 91_000_000])
   }
 
   @Test func beforeThePipelinePlayed() {
     var time = StreamTime()
-    #expect(time.presentationTime(of: unit(at: 100), now: .milliseconds(5000), runningTime: 3) == 0)
+    #expect(time.decodingTime(of: unit(at: 100), now: .milliseconds(5000), runningTime: 3, frameDuration: 1) == 0)
   }
 
   /// 3000 are 33.3 ms.
@@ -58,7 +63,7 @@ import struct TestSupport.SeededGenerator
     let units = [(130, 0), (140, 3000), (180, 6000)].enumerated().map { index, pair in
       unit(at: pair.0, timestamp: pair.1, isStart: index == 0)
     }
-    #expect(times(units) == [130, 140, 173])
+    #expect(times(units) == [130, 146, 173])
   }
 
   @Test func lagAndRestart() {
@@ -95,7 +100,7 @@ import struct TestSupport.SeededGenerator
   @Test func timesEndAtTheLast() {
     var time = StreamTime()
     for _ in 0..<2 {
-      #expect(time.presentationTime(of: unit(at: 0), now: .zero, runningTime: .max) == .max)
+      #expect(time.decodingTime(of: unit(at: 0), now: .zero, runningTime: .max, frameDuration: .max) == .max)
     }
   }
 }

@@ -43,6 +43,11 @@ import Testing
       (35, #"{"syncFileName":"nothing"}"#, "INVALID_DATA"),
       (36, #"{"displayLayout":"NAV_FULLSCREEN_MAP"}"#, "SUCCESS"),
       (38, #"{"requestType":"HTTP"}"#, "SUCCESS"),
+      (16, #"{"samplingRate":"8KHZ","maxDuration":1000,"bitsPerSample":"8_BIT","audioType":"PCM"}"#, "SUCCESS"),
+      (16, #"{"samplingRate":"8KHZ","maxDuration":1000}"#, "INVALID_DATA"),
+      (64, #"{"alertText1":"Look","duration":3000}"#, "SUCCESS"),
+      // Neither is anything recorded, nor shown.
+      (17, "{}", "REJECTED"), (57, #"{"functionID":12}"#, "IGNORED"), (57, "{}", "INVALID_DATA"),
       (31, "{}", "UNSUPPORTED_REQUEST"), (42, "{}", "UNSUPPORTED_REQUEST"), (0x0FFF_FFFF, "{}", "UNSUPPORTED_REQUEST"),
     ] as [(UInt32, String, String)])
   func answers(function: UInt32, parameters: String, code: String) throws {
@@ -69,6 +74,36 @@ import Testing
     let levels = OnPermissionsChange(json: notification.parameters).allowedLevels
     #expect(levels["Show"] == [.full, .limited, .background] && levels["PutFile"]?.count == 4)
     #expect(levels["OnTouchEvent"] == [.full] && levels["GetVehicleData"] == nil)
+  }
+
+  /// An id can be used again only after what has it was deleted.
+  @Test(
+    arguments: [
+      (5, 6, #"{"cmdID":7,"vrCommands":["Go"]}"#, #"{"cmdID":7}"#),
+      (7, 8, #"{"menuID":7,"menuName":"More"}"#, #"{"menuID":7}"#),
+      (
+        9, 11, #"{"choiceSet":[{"choiceID":0,"menuName":"Cell"}],"interactionChoiceSetID":7}"#,
+        #"{"interactionChoiceSetID":7}"#
+      ),
+    ] as [(UInt32, UInt32, String, String)])
+  func idsOfMenus(add: UInt32, delete: UInt32, parameters: String, id: String) throws {
+    var app = TestApp.active()
+    let codes = try [(delete, id), (add, parameters), (add, parameters), (delete, id), (delete, id), (add, parameters)]
+      .map { try answer(&app, $0, $1)["resultCode"]?.string }
+    #expect(codes == ["INVALID_ID", "SUCCESS", "INVALID_ID", "SUCCESS", "INVALID_ID", "SUCCESS"])
+    #expect(try answer(&app, add, parameters.replacing("7", with: "true"))["resultCode"]?.string == "INVALID_DATA")
+    // They are the registration's.
+    app.request(.unregisterAppInterface)
+    app.register()
+    app.wait(.seconds(1))
+    #expect(try answer(&app, add, parameters)["resultCode"]?.string == "SUCCESS")
+  }
+
+  @Test func menusAreBounded() {
+    var menu = AppMenu()
+    for id in 0..<AppMenu.maximumCount { #expect(menu.add(id, to: \.commands) == .success) }
+    #expect(menu.add(-1, to: \.commands) == .outOfMemory && menu.add(5, to: \.commands) == .invalidID)
+    #expect(menu.add(-1, to: \.choiceSets) == .success)
   }
 
   /// Head units of RPC 4.4 do not support later requests.

@@ -28,6 +28,24 @@ import Testing
     #expect(app.answers == [] && app.events == [])
   }
 
+  /// As SDL Core: the end of a touch is lost if the app has left FULL before it, and the next one begins anew.
+  @Test func fingerThatIsLiftedWhileTheAppIsLimited() {
+    var app = TestApp.active()
+    func touch(_ kind: OnTouchEvent.Kind, finger: Int) {
+      let event = OnTouchEvent(kind: kind, fingers: [.init(id: finger, samples: [.init(x: 1, y: 2, time: 3)])])
+      app.run { $0.touch(event, now: $1) }
+    }
+    touch(.begin, finger: 0)
+    app.set(.limited, .streamable)
+    touch(.move, finger: 0)
+    touch(.end, finger: 0)
+    app.set(.full, .streamable)
+    touch(.begin, finger: 0)
+    touch(.end, finger: 0)
+    let kinds = app.rpcs.filter { $0.function == .onTouchEvent }.map { OnTouchEvent(json: $0.parameters).kind }
+    #expect(kinds == [.begin, .begin, .end])
+  }
+
   @Test func isNotSentBeforeTheRegistration() {
     var app = TestApp()
     app.startSession()

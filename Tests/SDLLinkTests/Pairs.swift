@@ -25,11 +25,15 @@ let testRequest = VideoStartRequest(size: VideoSize(800, 480))
 /// A connection to a TCP port of this machine.
 func makeConnection(
   port: UInt16, host: String = "127.0.0.1", connectTimeout: Duration = .seconds(10), capacity: Int = 3,
-  reconnection: Reconnection.Timing? = nil, clock: ManualClock? = nil, observer: ConnectionRecorder
+  reconnection: Reconnection.Timing? = nil, clock: ManualClock? = nil, name: String = "Test", id: String? = nil,
+  observer: ConnectionRecorder
 ) -> AppConnection {
+  var session = testSession
+  session.appName = name
+  session.appID = id ?? name.lowercased()
   let connection = AppConnection(
     configuration: AppConnection.Configuration(
-      endpoint: .tcp(host: host, port: port), session: testSession, connectTimeout: connectTimeout,
+      endpoint: .tcp(host: host, port: port), session: session, connectTimeout: connectTimeout,
       videoQueueCapacity: capacity, reconnection: reconnection, clock: clock.map { TimeSource($0) } ?? .monotonic),
     observer: observer)
   let wakeUp = connection.wakeUp

@@ -88,6 +88,7 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
     var events: [HeadUnitServerEvent] = []
     var videoMessages: [[UInt8]] = []
     var protocolViolations: [Violation] = []
+    var streamViolations: [VideoStreamViolation] = []
   }
   private let state = Monitor(State())
   private let keepsVideo: Bool
@@ -100,8 +101,8 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
     state.withLock { state in
       switch event {
       case .session(_, .videoData(let bytes)): state.videoMessages.append(keepsVideo ? bytes : [])
-      // The tests' video is noise.
-      case .session(_, .violation(.stream)): break
+      // Most tests' video is noise.
+      case .session(_, .violation(.stream(let violation))): state.streamViolations.append(violation)
       case .session(_, .violation(let violation)): state.protocolViolations.append(violation)
       default: state.events.append(event)
       }
@@ -111,6 +112,7 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
 
   var videoMessages: [[UInt8]] { state.withLock { $0.videoMessages } }
   var protocolViolations: [Violation] { state.withLock { $0.protocolViolations } }
+  var streamViolations: [VideoStreamViolation] { state.withLock { $0.streamViolations } }
 
   func waitForMessages(_ count: Int) -> Bool {
     state.wait(until: MonotonicClock.now + testTimeout) { $0.videoMessages.count >= count ? true : nil } ?? false

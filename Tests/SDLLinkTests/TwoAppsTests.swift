@@ -15,7 +15,7 @@ extension LinkTests {
     @Test func oneAppOnTheScreen() throws {
       let pair = try StreamingPair()
       let secondApp = ConnectionRecorder()
-      let second = makeConnection(port: try #require(pair.server.port), observer: secondApp)
+      let second = makeConnection(port: try #require(pair.server.port), name: "Second", observer: secondApp)
       second.setVideoRequest(testRequest)
       try second.start()
       #expect(secondApp.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
@@ -41,11 +41,40 @@ extension LinkTests {
       pair.stop()
     }
 
+    /// Until it is gone, nobody else can have its name. That it is gone is known before what others send is looked at.
+    @Test func namesAreTaken() throws {
+      let pair = try StreamingPair()
+      func refusal(_ name: String, _ id: String) throws -> String? {
+        let app = ConnectionRecorder()
+        let connection = makeConnection(port: try #require(pair.server.port), name: name, id: id, observer: app)
+        try connection.start()
+        defer {
+          connection.stop(grace: .seconds(1))
+          connection.join()
+        }
+        return app.waitFor { event -> String?? in
+          switch event {
+          case .session(.registered): .some(nil)
+          case .ended(.session(.registrationRefused(let code, _))?): code
+          default: nil
+          }
+        } ?? "no answer"
+      }
+      #expect(try refusal("Other", "test") == "APPLICATION_REGISTERED_ALREADY")
+      #expect(try refusal("Test", "other") == "DUPLICATE_NAME")
+      #expect(try refusal("Other", "other") == nil)
+      pair.connection.stop(grace: .seconds(1))
+      pair.connection.join()
+      #expect(try refusal("Test", "test") == nil)
+      pair.server.stop()
+      pair.server.join()
+    }
+
     /// The head unit may notice an app's disconnection only after the app has connected again.
     @Test func nextAppIsOpenedWhenTheFirstIsGone() throws {
       let pair = try StreamingPair()
       let secondApp = ConnectionRecorder()
-      let second = makeConnection(port: try #require(pair.server.port), observer: secondApp)
+      let second = makeConnection(port: try #require(pair.server.port), name: "Second", observer: secondApp)
       second.setVideoRequest(testRequest)
       try second.start()
       #expect(secondApp.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
@@ -66,7 +95,9 @@ extension LinkTests {
         configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, admission: admission, observer: headUnit)
       try server.start()
       let apps = (0..<3).map { _ in ConnectionRecorder() }
-      let connections = try apps.map { makeConnection(port: try #require(server.port), observer: $0) }
+      let connections = try apps.enumerated().map { index, app in
+        makeConnection(port: try #require(server.port), name: "Test \(index)", observer: app)
+      }
       for (app, connection) in zip(apps, connections).prefix(2) {
         try connection.start()
         #expect(app.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)

@@ -40,6 +40,21 @@ import Testing
       ])
   }
 
+  /// The E flag of the header: an app asks for an encrypted service with it.
+  @Test func encryptedFrames() throws {
+    let video = VideoServiceParameters(width: 800, height: 480, videoProtocol: "RAW", videoCodec: "H264")
+    var frames = [
+      control(.startService, .video, video.bytes(version: 5)), control(.startServiceACK, .audio),
+      try #require(try data([1, 2, 3], .rpc).first),
+    ]
+    for index in frames.indices { frames[index].header.isEncrypted = true }
+    #expect(
+      lines(frames) == [
+        "StartService video encrypted: 800×480 H264 over RAW", "StartServiceACK audio encrypted",
+        "encrypted RPC, 3 bytes",
+      ])
+  }
+
   @Test func messages() throws {
     let request = RPCMessage(
       type: .request, function: .getSystemCapability, correlationID: 3,

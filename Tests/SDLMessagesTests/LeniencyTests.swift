@@ -75,7 +75,7 @@ import Testing
         """))
     #expect(status.level == nil && !status.allowsVideo)
     #expect(status.audioStreamingState == .notAudible && status.systemContext == .main)
-    let registration = try RegisterAppInterface(json: json(#"{"appHMIType":["WEB_VIEW","NAVIGATION",7]}"#))
+    let registration = try RegisterAppInterface(json: json(#"{"appHMIType":["NEW_IN_9","NAVIGATION",7]}"#))
     #expect(registration.appTypes == [.navigation])
     let permissions = try OnPermissionsChange(
       json: json(#"{"permissionItem":[{"rpcName":"A","hmiPermissions":{"allowed":["FULL","HALF"]}},{"x":1},7]}"#))

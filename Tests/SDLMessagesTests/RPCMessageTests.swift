@@ -36,9 +36,11 @@ import TestSupport
     #expect(message.type == .request && message.function == .registerAppInterface && message.correlationID == 1)
     #expect(message.bulk.isEmpty && message.service == .rpc)
     let request = RegisterAppInterface(json: message.parameters)
-    let expected = RegisterAppInterface(
+    var expected = RegisterAppInterface(
       rpcVersion: RPCVersion(8), appName: "Nav", appID: "1234", language: "EN-US", isMediaApplication: false,
       appTypes: [.navigation])
+    // The payload has none.
+    expected.fullAppID = nil
     #expect(request == expected && request.isComplete)
   }
 

@@ -45,6 +45,8 @@ gboolean gst_sdl_head_unit_src_unlock_stop (GstBaseSrc * src);
 gboolean gst_sdl_head_unit_src_event (GstBaseSrc * src, GstEvent * event);
 gboolean gst_sdl_head_unit_src_query (GstBaseSrc * src, GstQuery * query);
 GstFlowReturn gst_sdl_head_unit_src_create (GstPushSrc * src, GstBuffer * _Nullable * _Nonnull buffer);
+gchar * gst_sdl_head_unit_src_copy_uri (GstSdlHeadUnitSrc * self);
+gboolean gst_sdl_head_unit_src_take_uri (GstSdlHeadUnitSrc * self, const gchar * uri, GError * _Nullable * _Nullable error);
 
 #pragma clang assume_nonnull end
 

@@ -101,3 +101,18 @@ public func gst_sdl_head_unit_src_create(
 ) -> GstFlowReturn {
   source(pushSource)._withUnsafeGuaranteedRef { $0.create(&buffer.pointee) }
 }
+
+@c @implementation
+public func gst_sdl_head_unit_src_copy_uri(
+  _ instance: UnsafeMutablePointer<GstSdlHeadUnitSrc>
+) -> UnsafeMutablePointer<gchar> {
+  source(instance)._withUnsafeGuaranteedRef { g_strdup($0.uri.text) }
+}
+
+@c @implementation
+public func gst_sdl_head_unit_src_take_uri(
+  _ instance: UnsafeMutablePointer<GstSdlHeadUnitSrc>, _ uri: UnsafePointer<gchar>,
+  _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
+) -> gboolean {
+  source(instance)._withUnsafeGuaranteedRef { $0.takeURI(String(cString: uri), error) } ? 1 : 0
+}

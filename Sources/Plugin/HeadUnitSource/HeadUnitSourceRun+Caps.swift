@@ -13,7 +13,12 @@ extension HeadUnitSourceRun {
       return true
     }
     guard isNew else { return true }
-    let caps = Self.caps(try? SequenceParameterSet(nalUnit: bytes))
+    let parameters = try? SequenceParameterSet(nalUnit: bytes)
+    if let rate = parameters?.frameRate, rate.numerator > 0 {
+      let duration = Duration.seconds(rate.denominator) / rate.numerator
+      output.withLock { $0.frameDuration = UInt64(clamping: duration.nanoseconds) }
+    }
+    let caps = Self.caps(parameters)
     if let current = Caps.current(of: cgst_base_src_pad(source)), current.isEqual(to: caps) { return true }
     reporter.log(GST_LEVEL_INFO, "the video is now \(caps.text)")
     return gst_base_src_set_caps(source, caps.pointer) != 0

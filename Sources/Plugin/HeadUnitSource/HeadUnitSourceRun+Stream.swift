@@ -1,9 +1,14 @@
 import GStreamerKit
+import H264
 import SDLLink
 
 /// What the streaming thread remembers of what it pushed.
 struct HeadUnitSourceOutput: Sendable {
   var time = StreamTime()
+  var order = OutputOrder()
+  var presentation = PresentationTime()
+  /// Of the last sequence parameter set that gives one, in nanoseconds.
+  var frameDuration: UInt64 = 33_333_333
   /// The last sequence parameter set, which the caps are made from.
   var sequenceParameterSet: [UInt8] = []
 }
@@ -65,12 +70,17 @@ extension HeadUnitSourceRun {
   private func makeBuffer(_ unit: QueuedAccessUnit, runningTime: UInt64) -> Buffer? {
     guard let buffer = AccessUnitBytes.makeBuffer(unit.bytes) else { return nil }
     let now = clock.now
-    let presentationTime = output.withLock {
-      $0.time.presentationTime(of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime)
+    let (decoding, presentation) = output.withLock { output in
+      let decoding = output.time.decodingTime(
+        of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime, frameDuration: output.frameDuration)
+      let place = unit.bytes.withUnsafeBytes { output.order.observe($0) }
+      let presentation = output.presentation.time(
+        of: place, decoding: decoding, frameDuration: output.frameDuration)
+      return (decoding, presentation)
     }
-    buffer.pointer.pointee.pts = GstClockTime(presentationTime)
-    // Head units show pictures in the order in which they come.
-    buffer.pointer.pointee.dts = GstClockTime(presentationTime)
+    buffer.pointer.pointee.dts = GstClockTime(decoding)
+    // GST_CLOCK_TIME_NONE where it is unknown.
+    buffer.pointer.pointee.pts = presentation.map { GstClockTime($0) } ?? .max
     var flags: UInt32 = 0
     if !unit.summary.isKeyFrame { flags |= UInt32(GST_BUFFER_FLAG_DELTA_UNIT.rawValue) }
     if unit.isDiscontinuous { flags |= UInt32(GST_BUFFER_FLAG_DISCONT.rawValue) }

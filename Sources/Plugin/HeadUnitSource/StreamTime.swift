@@ -45,28 +45,49 @@ struct RTPTime: Sendable {
   }
 }
 
-/// The times of the buffers that are pushed: running times that always grow, because muxers and parsers reject equal ones.
+/// The decoding times of the buffers that are pushed: running times of arrival that always grow.
+///
+/// Pictures that arrive at once get times apart, because a muxer would otherwise make samples without a duration of them.
 struct StreamTime: Sendable {
+  /// The shortest duration, in nanoseconds; shorter ones vanish in the time scales of recordings.
+  static let shortestStep: UInt64 = 1_000_000
+  /// By how much, in nanoseconds, times may be later than the arrival so that steps are longer than the shortest one.
+  static let longestLead: UInt64 = 40_000_000
+
   private var rtp = RTPTime()
   private var last: UInt64?
 
   /// Creates the times of a run, in which nothing has been pushed yet.
   init() {}
 
-  /// The presentation time of a unit.
+  /// The decoding time of a unit.
   ///
   /// - Parameters:
   ///   - unit: what is pushed next.
   ///   - now: the present by the clock that measured the unit's arrival.
   ///   - runningTime: the present as the pipeline's running time, in nanoseconds.
+  ///   - frameDuration: as the stream gives it, in nanoseconds.
   /// - Returns: running time in nanoseconds.
-  mutating func presentationTime(of unit: QueuedAccessUnit, now: Duration, runningTime: UInt64) -> UInt64 {
+  mutating func decodingTime(
+    of unit: QueuedAccessUnit, now: Duration, runningTime: UInt64, frameDuration: UInt64
+  ) -> UInt64 {
     if unit.isStart { rtp = RTPTime() }
-    let arrival = unit.timestamp.map { rtp.time(of: $0, arrival: unit.arrival) } ?? unit.arrival
-    let age = UInt64(clamping: (now - arrival).nanoseconds)
+    let due = unit.timestamp.map { rtp.time(of: $0, arrival: unit.arrival) } ?? unit.arrival
+    let age = UInt64(clamping: (now - due).nanoseconds)
     // A unit that came before the pipeline played gets the time of its beginning.
-    let time = max(runningTime > age ? runningTime - age : 0, last.map { $0 == .max ? $0 : $0 + 1 } ?? 0)
+    var time = runningTime > age ? runningTime - age : 0
+    if let last {
+      let apart = min(last.addingClamped(frameDuration / 2), time.addingClamped(Self.longestLead))
+      time = max(time, last.addingClamped(Self.shortestStep), apart)
+    }
     last = time
     return time
+  }
+}
+
+extension UInt64 {
+  func addingClamped(_ other: UInt64) -> UInt64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
   }
 }

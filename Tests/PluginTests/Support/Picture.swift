@@ -138,14 +138,15 @@ func bytes(of buffer: UnsafeMutablePointer<GstBuffer>?) -> [UInt8] {
 
 /// Encodes a test picture as H.264 with x264enc and h264parse: what a file holds.
 func encodedUnits(
-  _ count: Int, width: Int = 320, height: Int = 240, keyFrameInterval: Int = 10, frameRate: Int = 30
+  _ count: Int, width: Int = 320, height: Int = 240, keyFrameInterval: Int = 10, frameRate: Int = 30,
+  encoder: String = "tune=zerolatency", profile: String = "constrained-baseline"
 ) throws -> [EncodedUnit] {
   let pipeline = try Pipeline(
     """
     videotestsrc num-buffers=\(count) pattern=ball \
     ! video/x-raw,format=I420,width=\(width),height=\(height),framerate=\(frameRate)/1 \
-    ! x264enc tune=zerolatency bitrate=500 key-int-max=\(keyFrameInterval) threads=1 \
-    ! h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au,profile=constrained-baseline \
+    ! x264enc \(encoder) bitrate=500 key-int-max=\(keyFrameInterval) threads=1 \
+    ! h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au,profile=\(profile) \
     ! appsink name=out sync=false
     """)
   try pipeline.play()
@@ -154,7 +155,8 @@ func encodedUnits(
   while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)) {
     let buffer = gst_sample_get_buffer(sample)
     let isDelta = buffer.map { cgst_buffer_has_flag($0, GST_BUFFER_FLAG_DELTA_UNIT) != 0 } ?? true
-    units.append(EncodedUnit(bytes: bytes(of: buffer), isDelta: isDelta))
+    units.append(
+      EncodedUnit(bytes: bytes(of: buffer), isDelta: isDelta, time: UInt64(buffer?.pointee.pts ?? .max)))
     gst_mini_object_unref(UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self))
   }
   guard units.count == count else { throw TestFailure("x264enc made \(units.count) units: \(pipeline.drain())") }
@@ -165,6 +167,8 @@ func encodedUnits(
 struct EncodedUnit: Equatable {
   var bytes: [UInt8]
   var isDelta: Bool
+  /// When it is shown, in nanoseconds.
+  var time: UInt64 = 0
 
   var flags: GstBufferFlags { isDelta ? GST_BUFFER_FLAG_DELTA_UNIT : GstBufferFlags(rawValue: 0) }
 

@@ -1,0 +1,83 @@
+import GStreamerKit
+
+/// Where `sdlheadunitsrc` listens: `sdl+headunit://[ADDRESS][:PORT]`, with the defaults of the properties for what is missing.
+struct HeadUnitSourceURI: Equatable {
+  static let scheme = "sdl+headunit"
+
+  /// As the property `address`.
+  var address = HeadUnitSourceSettings().address
+  /// As the property `port`.
+  var port = HeadUnitSourceSettings().port
+
+  /// Why a text is no such URI; the description says what to write instead.
+  struct Malformed: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  init(address: String, port: UInt16) {
+    self.address = address
+    self.port = port
+  }
+
+  init(_ text: String) throws(Malformed) {
+    let form = "write sdl+headunit://ADDRESS:PORT"
+    // Schemes are case-insensitive (RFC 3986, 3.1).
+    guard let uri = gst_uri_from_string(text), let scheme = gst_uri_get_scheme(uri),
+      String(cString: scheme).lowercased() == Self.scheme
+    else { throw Malformed(description: "'\(text)' is no URI with the scheme \(Self.scheme); \(form)") }
+    defer { gst_mini_object_unref(UnsafeMutablePointer(uri)) }
+    guard text.dropFirst(Self.scheme.count).hasPrefix("://") else {
+      throw Malformed(description: "'\(text)' has no slashes behind the scheme; \(form)")
+    }
+    let rest = text.dropFirst(Self.scheme.count + "://".count)
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard ["", "/"].contains(rest.dropFirst(authority.count)), !authority.contains("@") else {
+      throw Malformed(description: "'\(text)' has more than an address and a port; \(form)")
+    }
+    if let host = gst_uri_get_host(uri).map({ String(cString: $0) }), !host.isEmpty { address = host }
+    // As written, because GStreamer takes any digits and has no difference between none and 0.
+    guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return }
+    guard let port = UInt16(authority[authority.index(after: colon)...]) else {
+      throw Malformed(description: "'\(text)' has a port outside 0…65535")
+    }
+    self.port = port
+  }
+
+  /// The URI with all its parts.
+  var text: String {
+    "\(Self.scheme)://\(address.contains(":") ? "[\(address)]" : address):\(port)"
+  }
+}
+
+/// GstURIHandler.
+extension HeadUnitSource {
+  /// Where the element listens, or is going to.
+  var uri: HeadUnitSourceURI {
+    let settings = settings.current
+    return HeadUnitSourceURI(address: settings.listeningAddress ?? "*", port: settings.port)
+  }
+
+  /// Sets `address` and `port`.
+  ///
+  /// - Parameter error: gets `GST_URI_ERROR_BAD_STATE` while the element runs, or `GST_URI_ERROR_BAD_URI`.
+  /// - Returns: false, without a change, after an error.
+  func takeURI(_ text: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
+    func refuse(_ code: GstURIError, _ reason: String) -> Bool {
+      g_set_error_literal(error, gst_uri_error_quark(), gint(code.rawValue), reason)
+      return false
+    }
+    guard !isRunning else { return refuse(GST_URI_ERROR_BAD_STATE, "the URI can only be set in NULL or READY") }
+    do {
+      let uri = try HeadUnitSourceURI(text)
+      settings.withLock { settings in
+        settings.address = uri.address
+        settings.port = uri.port
+      }
+    } catch {
+      return refuse(GST_URI_ERROR_BAD_URI, error.description)
+    }
+    notify("address")
+    notify("port")
+    return true
+  }
+}

@@ -1,0 +1,73 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+/// Apps with the id or the name of another that is registered: the app of ``TestApp`` is "Map" with the id "1234".
+@Suite struct AppIdentityTests {
+  private func app(beside others: [AppIdentity]) -> TestApp {
+    var app = TestApp()
+    app.session.setOtherApps(others)
+    app.startSession()
+    return app
+  }
+
+  @Test func sameID() {
+    var app = app(beside: [AppIdentity(id: "1234", name: "Other")])
+    let id = app.register()
+    #expect(app.result(id) == RPCResult(success: false, resultCode: .applicationRegisteredAlready))
+    #expect(app.session.identity == nil && app.events == [])
+    // The session stays, so that the app can try again.
+    #expect(!app.isClosed)
+    app.session.setOtherApps([])
+    let second = app.register()
+    #expect(app.result(second)?.success == true)
+    #expect(app.session.identity == AppIdentity(id: "1234", name: "Map"))
+  }
+
+  @Test func sameName() {
+    var app = app(beside: [AppIdentity(id: "9", name: "Radio"), AppIdentity(id: "99", name: "MAP")])
+    let id = app.register()
+    #expect(app.result(id) == RPCResult(success: false, resultCode: .duplicateName))
+    // SDL Core ends the session after other refusals.
+    #expect(app.controls.last == "rpc endService" && app.isClosed)
+  }
+
+  @Test func idComesBeforeName() {
+    var app = app(beside: [AppIdentity(id: "5678", name: "Map"), AppIdentity(id: "1234", name: "Other")])
+    let id = app.register()
+    #expect(app.result(id) == RPCResult(success: false, resultCode: .applicationRegisteredAlready))
+  }
+
+  /// Of two ids the long one counts.
+  @Test(arguments: [("ABC-1", true), ("1234", false)])
+  func fullID(other: String, isTaken: Bool) {
+    var app = app(beside: [AppIdentity(id: other, name: "Other")])
+    let id = app.register { $0["fullAppID"] = .string("abc-1") }
+    #expect(app.result(id)?.success == !isTaken)
+    guard !isTaken else { return }
+    let ids = app.events.compactMap { if case .appRegistered(_, let id, _, _) = $0 { id } else { nil } }
+    #expect(ids == ["abc-1"])
+  }
+
+  @Test func appsWithoutAFullID() {
+    var app = app(beside: [])
+    app.register { $0["fullAppID"] = nil }
+    #expect(app.session.identity?.id == "1234")
+  }
+
+  @Test func othersDoNotDisturbARegisteredApp() {
+    var app = TestApp.active()
+    app.session.setOtherApps([AppIdentity(id: "1234", name: "Map")])
+    app.startVideo(.standard)
+    #expect(app.controls == ["video startServiceACK"])
+  }
+
+  @Test(arguments: AppHMIType.allCases)
+  func typesOfApps(type: AppHMIType) {
+    var app = app(beside: [])
+    app.register { $0["appHMIType"] = .array([.string(type.rawValue)]) }
+    let types = app.events.compactMap { if case .appRegistered(_, _, let types, _) = $0 { types } else { nil } }
+    #expect(types == [[type]])
+  }
+}

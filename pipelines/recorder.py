@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+# Records what apps show on the car's screen, a file for each size of the video: recorder.py FILE [PROPERTY=VALUE …].
+# Expect a line for each file: FILE, and FILE-2, FILE-3, … after resizes. All play when the app, or Ctrl-C, has ended it.
+# Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-good (mp4mux), -bad (h264parse) and the plugin.
+
+import pathlib
+import signal
+import sys
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst  # noqa: E402
+
+PULL_TIMEOUT = 100 * Gst.MSECOND
+
+
+class File:
+    """An MP4 file, which holds one size. Its time begins with its first picture."""
+
+    def __init__(self, path, sample):
+        self.caps = sample.get_caps()
+        self.start = decoding_time(sample.get_buffer())
+        self.pipeline = Gst.parse_launch("appsrc name=in format=time ! video/x-h264 ! mp4mux ! filesink name=out")
+        self.pipeline.get_by_name("out").set_property("location", str(path))
+        self.source = self.pipeline.get_by_name("in")
+        self.source.set_property("caps", self.caps)
+        self.pipeline.set_state(Gst.State.PLAYING)
+        size = self.caps.get_structure(0)
+        print(f"{path}: {size.get_value('width')}×{size.get_value('height')}", flush=True)
+
+    def add(self, buffer):
+        buffer = buffer.copy()
+        buffer.dts = decoding_time(buffer) - self.start
+        if buffer.pts != Gst.CLOCK_TIME_NONE:
+            buffer.pts -= self.start
+        self.source.emit("push-buffer", buffer)
+
+    def close(self):
+        """An MP4 file needs its end."""
+        self.source.emit("end-of-stream")
+        message = self.pipeline.get_bus().timed_pop_filtered(
+            Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+        self.pipeline.set_state(Gst.State.NULL)
+        if message.type == Gst.MessageType.ERROR:
+            raise message.parse_error()[0]
+
+
+def decoding_time(buffer):
+    return buffer.pts if buffer.dts == Gst.CLOCK_TIME_NONE else buffer.dts
+
+
+def file_name(path, number):
+    return path if number == 1 else path.with_stem(f"{path.stem}-{number}")
+
+
+def check(pipeline):
+    message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+    if message:
+        raise message.parse_error()[0]
+
+
+def record(pipeline, path):
+    out, head_unit = map(pipeline.get_by_name, ("out", "head-unit"))
+    if pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE:
+        check(pipeline)
+    print(f"Listening on port {head_unit.get_property('current-port')}", flush=True)
+    files = 0
+    file = None
+    while not out.get_property("eos"):
+        sample = out.emit("try-pull-sample", PULL_TIMEOUT)
+        if not sample:
+            check(pipeline)
+            continue
+        # The header of a file describes one size.
+        if file and not file.caps.is_equal(sample.get_caps()):
+            file.close()
+            file = None
+        if not file:
+            files += 1
+            file = File(file_name(path, files), sample)
+        file.add(sample.get_buffer())
+    if file:
+        file.close()
+
+
+def main(path, *properties):
+    Gst.init(None)
+    pipeline = Gst.parse_launch(
+        f"sdlheadunitsrc name=head-unit eos-on-disconnect=true {' '.join(properties)}"
+        " ! h264parse ! video/x-h264,stream-format=avc,alignment=au ! appsink name=out sync=false")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: pipeline.send_event(Gst.Event.new_eos()))
+    try:
+        record(pipeline, pathlib.Path(path))
+    except GLib.Error as error:
+        sys.exit(error.message)
+    finally:
+        pipeline.set_state(Gst.State.NULL)
+
+
+if len(sys.argv) < 2:
+    sys.exit(f"usage: {sys.argv[0]} FILE [PROPERTY=VALUE …]")
+main(*sys.argv[1:])
