@@ -226,12 +226,6 @@ import Testing
     #expect(driver.take() == ["• failed", "■"])
   }
 
-  /// What is tried next, and when, is for the connection to say.
-  @Test(arguments: UnregisteredReason.allCases) func textsPromiseNothing(reason: UnregisteredReason) {
-    let text = AppSessionFailure.unregistered(reason: reason.rawValue).description
-    #expect(text.contains(reason.rawValue) && !text.contains("connect again"), "\(text)")
-  }
-
   /// Several result codes besides SUCCESS come with `success`.
   @Test(arguments: [ResultCode.warnings, .wrongLanguage, .resumeFailed]) func registeredWith(code: ResultCode) {
     let driver = AppDriver.registering()
@@ -244,25 +238,5 @@ import Testing
     driver.respond(
       .registerAppInterface, RPCResult(success: false, resultCode: .invalidData).json, as: .genericResponse)
     #expect(driver.failure == .registrationRefused(resultCode: "INVALID_DATA", info: nil))
-  }
-
-  @Test func textsSayWhatToDo() {
-    for (failure, advice) in [
-      (AppSessionFailure.notSDL(firstBytes: [0x48, 0x69, 0x00]), "check host and port"),
-      (.notSDL(firstBytes: [0x48, 0x69, 0x00]), "\"Hi.\""),
-      (.sessionRefused(reason: "busy"), "(busy)"),
-      (.unsupportedProtocol(version: "2.0.0"), "3 or newer"),
-      (.unanswered(request: "StartService"), "connect-timeout"),
-      (.registrationRefused(resultCode: "DISALLOWED", info: nil), "app-id"),
-      (.registrationRefused(resultCode: "APPLICATION_REGISTERED_ALREADY", info: nil), "own former session"),
-      (.unregistered(reason: "APP_UNAUTHORIZED"), "app-id"),
-      (.unregistered(reason: "IGNITION_OFF"), "switched off"),
-      (.unregistered(reason: "RESOURCE_CONSTRAINT"), "short of memory"),
-      (.heartbeatLost, "check the network"),
-      (.heartbeatLost, "hangs"),
-      (.endedByHeadUnit, "heartbeats"),
-    ] {
-      #expect("\(failure)".contains(advice), "\(failure)")
-    }
   }
 }

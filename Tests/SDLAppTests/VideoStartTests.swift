@@ -133,39 +133,6 @@ import Testing
     #expect(driver.take().isEmpty)
   }
 
-  /// A head unit whose HMI refuses the stream accepts the service and ends it again, each time; one whose HMI does not
-  /// answer does so after 8 s.
-  @Test(arguments: [Duration.milliseconds(50), .seconds(8)]) func endedEarlyAgainAndAgain(after time: Duration) {
-    let driver = AppDriver.starting()
-    for pause in [2.0, 4, 8] {
-      driver.acknowledgeVideo()
-      driver.wait(time)
-      _ = driver.take()
-      driver.control(.endService, .video)
-      let isFirst = pause == 2
-      #expect(
-        driver.take()
-          == ["→ EndServiceACK video", "• stopped head-unit"]
-          + (isFirst ? [] : ["• start of 800×480 failed [], again after \(pause) seconds"]))
-      driver.wait(.seconds(pause))
-      #expect(driver.take() == [Self.start])
-    }
-    // After a stream that has lasted, the pauses are short again.
-    driver.acknowledgeVideo()
-    driver.wait(.seconds(30))
-    driver.control(.endService, .video)
-    #expect(driver.take().last == "• stopped head-unit")
-    driver.wait(.seconds(2))
-    #expect(driver.take() == [Self.start])
-  }
-
-  @Test func endedEarlyInWords() {
-    let once = VideoStartFailure.endedEarly(after: .milliseconds(50))
-    #expect(once.description.contains("ends it again at once"), "\(once)")
-    let later = VideoStartFailure.endedEarly(after: .milliseconds(8100))
-    #expect(later.description.contains("ends it again after 8 s"), "\(later)")
-  }
-
   struct Format: Sendable {
     var videoProtocol: String?
     var codec: String?
