@@ -23,6 +23,9 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   /// Whether a video size that no capability offers is refused, as the software behind SDL Core usually does. When
   /// false any size passes, as SDL Core itself lets it.
   public var refusesUnknownSizes: Bool
+  /// Whether an app is refused whose id or name another app of the same phone has, as SDL Core does. An app that starts
+  /// again while its former session is still ending is refused as well.
+  public var refusesTakenNames = true
   /// From the registration until the user opens the app (HMI level FULL); nil leaves the app at NONE.
   public var activation: Duration?
   /// Deviations from what a healthy SDL Core does; a behaviour script may change them later.

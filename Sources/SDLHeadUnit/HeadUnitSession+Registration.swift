@@ -23,7 +23,9 @@ extension HeadUnitSession {
     let app = RegisteredApp(
       parameters, rpcVersion: rpcVersion,
       status: HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable))
-    if let conflict = app.identity.conflict(with: otherApps) { return refuseRegistration(request, conflict, now: now) }
+    if configuration.refusesTakenNames, let conflict = app.identity.conflict(with: otherApps) {
+      return refuseRegistration(request, conflict, now: now)
+    }
     self.app = app
     let response = registrationResponse(RPCResult(success: true, resultCode: code), rpcVersion)
     respond(to: request, TemplateCapabilities.added(to: response.json))

@@ -60,6 +60,27 @@ import struct TestSupport.SeededGenerator
     for time in try times(units, jitter: { 0 }) { #expect(time.presentation == time.decoding) }
   }
 
+  /// The stream does not say that it has B-frames: those of the first group are late, and no others.
+  @Test func reorderingThatIsNotAnnounced() {
+    var presentation = PresentationTime()
+    func times(_ places: [OutputOrder.Place], from start: UInt64) -> [Int64] {
+      places.enumerated().map { index, place in
+        let decoding = (start + UInt64(index)) * Self.frame
+        let time = presentation.time(of: place, decoding: decoding, frameDuration: Self.frame)
+        return time.map { Int64($0) - Int64(decoding) } ?? .min
+      }
+    }
+    let group: [OutputOrder.Place] =
+      [.first(count: 0, reordering: nil)]
+      + [6, 2, 4, 12, 8, 10].map { .further(count: $0) }
+    #expect(times(group, from: 0).prefix(4).contains { $0 < 0 })
+    #expect(times(group, from: 7).allSatisfy { $0 >= 0 })
+    // What was learnt of one app is not true of the next.
+    presentation.beginStream()
+    let plain: [OutputOrder.Place] = [.first(count: 0, reordering: nil), .further(count: 2), .further(count: 4)]
+    #expect(times(plain, from: 100) == [0, 0, 0])
+  }
+
   /// All at once, as after a time in which nothing was read.
   @Test func picturesThatComeAtOnce() throws {
     let units = try encodedUnits(60, encoder: "bframes=2 b-adapt=false", profile: "main")

@@ -5,8 +5,10 @@ import Testing
 
 /// Apps with the id or the name of another that is registered: the app of ``TestApp`` is "Map" with the id "1234".
 @Suite struct AppIdentityTests {
-  private func app(beside others: [AppIdentity]) -> TestApp {
-    var app = TestApp()
+  private func app(
+    beside others: [AppIdentity], _ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration
+  ) -> TestApp {
+    var app = TestApp(configuration)
     app.session.setOtherApps(others)
     app.startSession()
     return app
@@ -48,6 +50,14 @@ import Testing
     guard !isTaken else { return }
     let ids = app.events.compactMap { if case .appRegistered(_, let id, _, _) = $0 { id } else { nil } }
     #expect(ids == ["abc-1"])
+  }
+
+  @Test func headUnitThatTakesThem() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.refusesTakenNames = false
+    var app = app(beside: [AppIdentity(id: "1234", name: "Map")], configuration)
+    let id = app.register()
+    #expect(app.result(id)?.success == true)
   }
 
   @Test func appsWithoutAFullID() {

@@ -73,6 +73,7 @@ extension HeadUnitSourceRun {
     let (decoding, presentation) = output.withLock { output in
       let decoding = output.time.decodingTime(
         of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime, frameDuration: output.frameDuration)
+      if unit.isStart { output.presentation.beginStream() }
       let place = unit.bytes.withUnsafeBytes { output.order.observe($0) }
       let presentation = output.presentation.time(
         of: place, decoding: decoding, frameDuration: output.frameDuration)

@@ -40,6 +40,13 @@ struct PresentationTime: Sendable {
   /// Creates the times of a run, in which nothing has been pushed yet.
   init() {}
 
+  /// Another stream begins, with pictures of which nothing is known.
+  mutating func beginStream() {
+    shown = []
+    isReordering = false
+    delay = 0
+  }
+
   /// The presentation time of the next unit; nil if it is unknown.
   ///
   /// - Parameters:
