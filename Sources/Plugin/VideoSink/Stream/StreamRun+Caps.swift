@@ -8,8 +8,9 @@ extension VideoSink {
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has reported what it takes.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
     guard var caps = acceptedCaps() else { return nil }
-    // Encoders and files in another size get an error that says what is wrong, instead of not being linked.
-    if gst_pad_has_current_caps(pad) == 0 { caps.merge(SinkCaps.h264OfAnySize) }
+    // Encoders and files in another size get an error that says what is wrong, instead of not being linked. In READY it is a
+    // player that asks, which can choose something else.
+    if stream != nil, gst_pad_has_current_caps(pad) == 0 { caps.merge(SinkCaps.h264OfAnySize) }
     guard let filter else { return caps.take() }
     let wanted = Caps(retaining: filter)
     let common = wanted.intersected(with: caps)
@@ -43,8 +44,17 @@ extension VideoSink {
     gst_query_parse_accept_caps(query, &caps)
     guard let caps else { return false }
     let isAccepted = Caps(retaining: caps).isSubset(of: Caps.template(of: pad)) || InputCaps.lacksProfile(caps)
-    gst_query_set_accept_caps_result(query, isAccepted ? 1 : 0)
+    gst_query_set_accept_caps_result(query, isAccepted && canBegin(with: caps) ? 1 : 0)
     return true
+  }
+
+  /// Players ask before they choose between passing H.264 on and decoding it. For the caps themselves it is too late: they get an
+  /// error that says what is wrong.
+  private func canBegin(with caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    guard !arrivingCaps.take(), gst_pad_has_current_caps(pad) == 0,
+      StructureView(caps: caps, 0)?.hasName("video/x-h264") == true, let accepted = acceptedCaps()
+    else { return true }
+    return !Caps(retaining: caps).intersected(with: accepted).isEmpty
   }
 }
 
