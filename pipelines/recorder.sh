@@ -1,8 +1,7 @@
 #!/bin/sh
 # Records what an app shows on the car's screen: recorder.sh [FILE], with an app beside it that shows a test pattern.
 # Expect "Registered with", and FILE (build/recording.mp4 if not given) to play when the app, or Ctrl-C, has ended it.
-# Needs gstreamer1.0-tools, -plugins-base, -bad (h264parse) and -good (mp4mux), python3-gi and gir1.2-gstreamer-1.0.
-# SDL_PORT and NUM_BUFFERS may be set.
+# Needs gstreamer1.0-tools, -plugins-base, -bad and -good, python3-gi, gir1.2-gstreamer-1.0. SDL_PORT and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"
 # A port that no other head unit is likely to use.
