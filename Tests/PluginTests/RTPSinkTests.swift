@@ -241,7 +241,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
   @Test func noticeAndReturn() throws {
     let harness = try SinkHarness(
       .rtp(frameRate: 60), caps: Picture.caps(frameRate: 60), frameRate: 60,
-      properties: "sync=false", isTapped: true)
+      properties: "sync=false keep-alive-interval=0", isTapped: true)
     try harness.start()
     try harness.deliver(3)
     try harness.setAppState(.resigning)

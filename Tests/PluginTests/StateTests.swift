@@ -46,7 +46,7 @@ import Testing
   @Test func everyOrderWithFramesFlowing() throws {
     let headUnit = try TestHeadUnit()
     let pipeline = try Pipeline(
-      "videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
+      "videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri)")
     for order in Self.orders.shuffled().prefix(12) {
       for state in order { #expect(pipeline.setState(state) != GST_STATE_CHANGE_FAILURE) }
     }
@@ -117,8 +117,7 @@ import Testing
 
   @Test func manyCycles() throws {
     let headUnit = try TestHeadUnit()
-    let pipeline = try Pipeline(
-      "videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
+    let pipeline = try Pipeline("videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri)")
     for cycle in 1...30 {
       let count = headUnit.record.video.count
       try pipeline.play()
