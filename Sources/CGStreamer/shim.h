@@ -63,6 +63,9 @@ cgst_buffer_has_flag (GstBuffer * buffer, GstBufferFlags flag)
   return GST_BUFFER_FLAG_IS_SET (buffer, flag);
 }
 
+/* GST_PAD_IS_FLUSHING */
+static inline gboolean cgst_pad_is_flushing (GstPad * pad) { return GST_PAD_IS_FLUSHING (pad); }
+
 /* Whether the calling thread is the process's first. (gettid is hidden without _GNU_SOURCE.) */
 static inline gboolean
 cgst_is_first_thread (void)

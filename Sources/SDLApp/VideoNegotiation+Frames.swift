@@ -46,8 +46,10 @@ extension VideoNegotiation {
 
   /// Decides whether a file's first frame could be shown. Live sources never wait, nor does anything else with the policy `drop`.
   public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
-    guard phase == .running else { return .stopped }
+    guard phase == .running || phase == .failing else { return .stopped }
     guard !isFlushing else { return .interrupted }
+    // The error message comes first: upstream posts one of its own when a frame fails.
+    guard phase == .running else { return .wait }
     guard !isLive, settings.suspendPolicy != .drop, permission == nil, input != nil else { return .ready }
     // Upstream has to change first, which it can only do behind this frame.
     if isInputRefused || prefersAnotherSize || upstream.outdatedFrames > 0 { return .ready }

@@ -7,14 +7,16 @@ extension AppRun {
   ///
   /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt()``, failure and the end of the
   /// app end the wait. Other threads get the present state at once: an application's main thread may be the one that this waits for.
-  func videoForCaps() -> VideoCapability? {
+  ///
+  /// - Parameter isUnwanted: whether nobody may wait now, whatever else holds.
+  func videoForCaps(unless isUnwanted: () -> Bool) -> VideoCapability? {
     let (video, interruptions) = state.withLock { ($0.status.video, $0.interruptions) }
     guard video == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return video }
     let deadline = began + .milliseconds(Int64(settings.connectTimeout))
     let result = state.wait(until: deadline) { state -> VideoCapability?? in
       if let video = state.status.video { return .some(video) }
       let isOver = state.isOver || state.isFailureKnown || state.isGoingDown || !state.isConnectionRunning
-      return isOver || state.interruptions != interruptions ? .some(nil) : nil
+      return isOver || state.interruptions != interruptions || isUnwanted() ? .some(nil) : nil
     }
     return result ?? nil
   }

@@ -22,10 +22,12 @@ struct HeadUnitSourceURI: Equatable {
   init(_ text: String) throws(Malformed) {
     let form = "write sdl+headunit://ADDRESS:PORT"
     // Schemes are case-insensitive (RFC 3986, 3.1).
-    guard let uri = gst_uri_from_string(text), let scheme = gst_uri_get_scheme(uri),
-      String(cString: scheme).lowercased() == Self.scheme
-    else { throw Malformed(description: "'\(text)' is no URI with the scheme \(Self.scheme); \(form)") }
+    let otherScheme = Malformed(description: "'\(text)' is no URI with the scheme \(Self.scheme); \(form)")
+    guard let uri = gst_uri_from_string(text) else { throw otherScheme }
     defer { gst_mini_object_unref(UnsafeMutablePointer(uri)) }
+    guard let scheme = gst_uri_get_scheme(uri), String(cString: scheme).lowercased() == Self.scheme else {
+      throw otherScheme
+    }
     guard text.dropFirst(Self.scheme.count).hasPrefix("://") else {
       throw Malformed(description: "'\(text)' has no slashes behind the scheme; \(form)")
     }

@@ -68,10 +68,8 @@ public func gst_sdl_video_sink_send_event(
 public func gst_sdl_video_sink_caps_arrive(
   _ instance: UnsafeMutablePointer<GstSdlVideoSink>, _ caps: UnsafeMutablePointer<GstCaps>
 ) {
-  sink(instance)._withUnsafeGuaranteedRef { sink in
-    sink.arrivingCaps.raise()
-    if let reason = InputCaps.rejectionReason(of: caps) { sink.fail(reason) }
-  }
+  guard let reason = InputCaps.rejectionReason(of: caps) else { return }
+  sink(instance)._withUnsafeGuaranteedRef { $0.fail(reason) }
 }
 
 @c @implementation

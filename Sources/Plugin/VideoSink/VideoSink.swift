@@ -33,8 +33,6 @@ final class VideoSink: AppHost {
   let counters = Mutex(VideoSinkCounters())
   private let runs = Mutex(Runs())
   let payloads = FramePayloadPool()
-  /// The core is about to ask whether the caps of an event are accepted.
-  let arrivingCaps = AtomicFlag()
   let time: TimeSource
 
   static let log = LogCategory("sdlvideosink", "SmartDeviceLink video sink")

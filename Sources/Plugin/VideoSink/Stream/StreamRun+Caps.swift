@@ -25,12 +25,18 @@ extension VideoSink {
     let (maximumRate, policy) = settings.withLock { ($0.maxFrameRate, $0.suspendPolicy) }
     if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
     // Before the stream has chosen, or in READY, where the app is on the head unit already.
-    guard let app, let video = policy == .drop ? app.status.video : app.videoForCaps() else { return nil }
+    guard let app, let video = policy == .drop ? app.status.video : videoForCaps(of: app) else { return nil }
     if let stream, policy != .drop, stream.waitForChoice(), let caps = stream.acceptedCaps(maximumRate: maximumRate) {
       return caps
     }
     let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
     return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
+  }
+
+  /// While the pad flushes, its thread is waited for. In READY it is flushing too, but nobody is.
+  private func videoForCaps(of app: AppRun) -> AppRun.VideoCapability? {
+    let hasStream = stream != nil
+    return app.videoForCaps { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
@@ -48,10 +54,10 @@ extension VideoSink {
     return true
   }
 
-  /// Players ask before they choose between passing H.264 on and decoding it. For the caps themselves it is too late: they get an
-  /// error that says what is wrong.
+  /// Players ask in READY, before they choose between passing H.264 on and decoding it. From PAUSED on, an error says what is
+  /// wrong with it.
   private func canBegin(with caps: UnsafeMutablePointer<GstCaps>) -> Bool {
-    guard !arrivingCaps.take(), gst_pad_has_current_caps(pad) == 0,
+    guard stream == nil,
       StructureView(caps: caps, 0)?.hasName("video/x-h264") == true, let accepted = acceptedCaps()
     else { return true }
     return !Caps(retaining: caps).intersected(with: accepted).isEmpty

@@ -74,6 +74,9 @@ extension StreamRun {
     }
   }
 
+  /// How soon an application pauses that follows the request for it.
+  private static let promptPause = Duration.milliseconds(250)
+
   /// Decides what to do with the frame at hand, and waits until that is possible.
   private func decide(_ path: FramePath) -> VideoNegotiation.FrameDecision {
     let isLive = path.isUpstreamLive
@@ -88,8 +91,10 @@ extension StreamRun {
         }
       }
       decision = next ?? .fail(nil)
-      // The time stamps of a live source go on by themselves. An interruption is a pause, in which running time stands still.
-      if !isLive, decision != .interrupted { path.delay.extend(by: time.now - began, sink.baseSink) }
+      // The time stamps of a live source go on by themselves. An application that follows the request to pause stops running
+      // time at once, and what little has passed until then is made up for.
+      let waited = time.now - began
+      if !isLive, decision != .interrupted || waited > Self.promptPause { path.delay.extend(by: waited, sink.baseSink) }
     }
     if case .send = decision { return decision }
     deliverNotifications()
