@@ -75,7 +75,14 @@ import Testing
     let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(try RawPeer.unusedPort())")
     try pipeline.play()
     _ = try pipeline.waitForError()
-    try pipeline.wait(for: "progress error") { $0.progress == GST_PROGRESS_TYPE_ERROR ? true : nil }
+    // The frame that waited fails behind the error, which aborts the change of state: only then is another one asked for.
+    #expect(
+      eventually {
+        let messages = pipeline.drain()
+        return messages.contains { $0.progress == GST_PROGRESS_TYPE_ERROR }
+          && messages.contains { $0.error != nil && $0.source != "sink" }
+      })
+    #expect(pipeline.messages.first { $0.error != nil }?.source == "sink")
     try pipeline.reach(GST_STATE_READY)
     #expect(pipeline.drain().compactMap(\.progress).last == GST_PROGRESS_TYPE_ERROR)
   }
