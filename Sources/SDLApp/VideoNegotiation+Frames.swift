@@ -54,7 +54,7 @@ extension VideoNegotiation {
     // Upstream has to change first, which it can only do behind this frame.
     if isInputRefused || prefersAnotherSize || upstream.outdatedFrames > 0 { return .ready }
     if supportsNone, settings.suspendPolicy != .block { return .ready }
-    isPrerollWaiting = true
+    if playback == .prerolling { playback = .waitingToPreroll }
     return .wait
   }
 

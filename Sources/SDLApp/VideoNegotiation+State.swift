@@ -29,7 +29,7 @@ extension VideoNegotiation {
   var isConnectionLost: Bool { wasLost && hmiStatus == nil }
 
   /// The pipeline has something to send, or is about to.
-  var isServiceWanted: Bool { playback != .prerolling || isPrerollWaiting }
+  var isServiceWanted: Bool { playback != .prerolling }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
   var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isHiddenByDriver }

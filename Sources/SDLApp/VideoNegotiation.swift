@@ -80,6 +80,8 @@ public struct VideoNegotiation: Sendable {
   enum Playback: Equatable, Sendable {
     /// It has not been in PLAYING since it started.
     case prerolling
+    /// The same, and the first frame of a file waits for the right to be sent.
+    case waitingToPreroll
     case playing
     case paused
   }
@@ -100,8 +102,6 @@ public struct VideoNegotiation: Sendable {
   /// `unlock` was called and `unlock_stop` not yet.
   var isFlushing = false
   var playback = Playback.prerolling
-  /// The first frame of a file waits for the right to be sent, before there is a PLAYING.
-  var isPrerollWaiting = false
   /// The end of the stream has come, and no new one has begun.
   var isEnded = false
 

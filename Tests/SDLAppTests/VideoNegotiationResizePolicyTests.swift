@@ -8,44 +8,25 @@ import Testing
   private static let second = VideoSize(480, 320)
   private static let third = VideoSize(160, 120)
 
-  /// Session and upstream follow, after the settling time.
-  private func follow(_ driver: NegotiationDriver) {
-    driver.runSession()
-    driver.renegotiate()
-    driver.wait(.milliseconds(100))
-    driver.runSession()
-  }
-
   @Test func keep() {
     let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
     driver.announce([VideoDisplay(size: Self.second, frameRate: 5)])
-    follow(driver)
+    driver.follow()
     #expect(driver.take() == ["kept 320×240, not 480×320"] && driver.frame() == "sent")
     #expect(driver.negotiation.permission?.targets.frameRate == Fraction(5, 1))
     // The next service has the new size.
     driver.show(.background)
-    follow(driver)
+    driver.follow()
     driver.show(.full)
     driver.runSession()
     #expect(driver.frame() == "sent" && driver.starts == ["RAW 320×240", "RAW 480×320"])
     #expect(driver.take().last == "resized 320×240 to 480×320")
   }
 
-  @Test func keepForgetsWhatIsTakenBack() {
+  /// What the head unit takes back, and one that takes both sizes.
+  @Test(arguments: [[[second], [first]], [[second, first]]]) func keepReturnsToItsSize(updates: [[VideoSize]]) {
     let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
-    driver.announce([Self.second])
-    driver.announce([Self.first])
-    #expect(driver.take() == ["kept 320×240, not 480×320"])
-    driver.show(.background)
-    driver.runSession()
-    driver.show(.full)
-    driver.runSession()
-    #expect(driver.frame() == "sent" && driver.starts == ["RAW 320×240", "RAW 320×240"])
-  }
-
-  @Test func keepStaysWithAHeadUnitThatTakesBoth() {
-    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
-    driver.announce([Self.second, Self.first])
+    for update in updates { driver.announce(update) }
     #expect(driver.take() == ["kept 320×240, not 480×320"])
     driver.show(.background)
     driver.runSession()
@@ -76,7 +57,7 @@ import Testing
     let driver = NegotiationDriver.streaming([Self.first, Self.second]) { $0.resizePolicy = .error }
     driver.rejection = { $0.size == Self.first ? "too small" : nil }
     driver.choose(.ranges)
-    follow(driver)
+    driver.follow()
     #expect(driver.frame() == "sent" && driver.error == nil && driver.starts.last == "RAW 480×320")
   }
 }

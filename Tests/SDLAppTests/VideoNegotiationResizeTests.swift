@@ -8,14 +8,6 @@ import Testing
   private static let second = VideoSize(480, 320)
   private static let third = VideoSize(160, 120)
 
-  /// Session and upstream follow, after the settling time.
-  private func follow(_ driver: NegotiationDriver) {
-    driver.runSession()
-    driver.renegotiate()
-    driver.wait(.milliseconds(100))
-    driver.runSession()
-  }
-
   @Test func renegotiate() {
     let driver = NegotiationDriver.streaming([Self.first])
     driver.wait(.seconds(1))
@@ -93,7 +85,7 @@ import Testing
       driver.runSession()
       _ = driver.frame()
     }
-    follow(driver)
+    driver.follow()
     #expect(driver.frame() == "sent" && driver.error == nil)
     #expect(Array(driver.starts.dropFirst()) == burst.starts)
     #expect(driver.take().filter { !$0.hasPrefix("request") && $0 != "reconfigure" } == burst.messages)
@@ -124,7 +116,7 @@ import Testing
     for policy in ResizePolicy.allCases {
       let driver = NegotiationDriver.playing([Self.first]) { $0.resizePolicy = policy }
       driver.announce([Self.second])
-      follow(driver)
+      driver.follow()
       #expect(driver.frame() == "sent" && driver.starts == ["RAW 480×320"] && driver.error == nil)
       #expect(driver.take().filter { $0.hasPrefix("resized") || $0.hasPrefix("kept") } == [])
     }
@@ -141,7 +133,7 @@ import Testing
     #expect(driver.frame() == "sent")
     _ = driver.take()
     driver.announce([Self.third, Self.first])
-    follow(driver)
+    driver.follow()
     #expect(driver.frame() == "sent" && driver.take() == [] && driver.starts.count == 1)
   }
 
@@ -151,12 +143,12 @@ import Testing
     driver.setAppState(.background)
     driver.runSession()
     driver.announce([Self.second])
-    follow(driver)
+    driver.follow()
     driver.wait(.seconds(10))
     #expect(driver.frame() == "dropped suspended" || policy == .renegotiate)
     #expect(driver.starts.count == 1 && driver.running != nil)
     driver.setAppState(.foreground)
-    follow(driver)
+    driver.follow()
     #expect(driver.frame() == "sent")
     #expect(driver.starts.dropFirst() == (policy == .keep ? [] : ["RAW 480×320"]))
   }
@@ -165,7 +157,7 @@ import Testing
     let driver = NegotiationDriver.streaming([Self.first])
     driver.announce([Self.second])
     driver.show(.background)
-    follow(driver)
+    driver.follow()
     driver.wait(.seconds(1))
     #expect(driver.starts.count == 1 && driver.take().contains("stopped hmi-status"))
     driver.show(.full)
@@ -182,7 +174,7 @@ import Testing
     // The head unit forgets its resize with the connection.
     driver.announce([Self.first])
     driver.show()
-    follow(driver)
+    driver.follow()
     #expect(driver.frame() == "sent" && driver.starts == ["RAW 320×240", "RAW 320×240"])
   }
 
@@ -194,7 +186,7 @@ import Testing
     #expect(driver.take() == ["request nothing", "warning", "stopped out-of-range"])
     #expect(driver.frame() == "dropped wrongSize")
     driver.announce([Self.first])
-    follow(driver)
+    driver.follow()
     #expect(driver.frame() == "sent" && driver.starts.count == 2 && driver.error == nil)
   }
 }

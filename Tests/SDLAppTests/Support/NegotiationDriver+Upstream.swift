@@ -62,6 +62,14 @@ extension NegotiationDriver {
     return answer
   }
 
+  /// Session and upstream follow a resize, after the settling time.
+  func follow() {
+    runSession()
+    renegotiate()
+    wait(VideoNegotiation.settlingTime)
+    runSession()
+  }
+
   /// Upstream negotiates anew, if it was asked to, and brings the first size that both sides have.
   func renegotiate() {
     guard mustRenegotiate else { return }
