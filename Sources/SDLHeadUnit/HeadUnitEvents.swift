@@ -15,8 +15,18 @@ extension HeadUnitSession {
   public enum Event: Equatable, Sendable {
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion)
     case hmiStatusSent(HMIStatus)
+    /// OnHMIStatus, of which only the system context is new: what is in front of the app on the screen.
+    case systemContextSent(HMIStatus)
     /// OnTouchEvent was sent.
     case touchSent(OnTouchEvent)
+    /// What the driver did has reached the app.
+    case driverInput(DriverInput)
+    /// What the driver did has no effect on the app.
+    case driverInputWithoutEffect(DriverInput, DriverInputFault)
+    /// The app shows something in front of its screen, for at most this time. The inputs are those that end it sooner.
+    case interactionShown(FunctionID, for: Duration, [DriverInput])
+    /// What the app showed is over, with the result in the response.
+    case interactionEnded(FunctionID, ResultCode)
     /// StartService(video) of a registered app; reported before the answer to it.
     case videoStartRequested(VideoServiceParameters)
     /// StartServiceACK(video), with the acknowledged parameters.
