@@ -7,8 +7,15 @@ extension HeadUnitSession {
     /// Whole frames for the transport.
     case send([UInt8])
     case report(Event)
-    /// Close the transport after everything sent has been written.
-    case close
+    /// The session is over, or the transport is unusable. Close the transport after everything sent has been written, unless
+    /// only the session is over and the transport has others.
+    case close(CloseScope)
+  }
+
+  /// What ``Action/close(_:)`` is about.
+  public enum CloseScope: Equatable, Sendable {
+    case session
+    case transport
   }
 
   /// What happened in the session.

@@ -42,6 +42,17 @@ public struct HeadUnitScreen: Sendable {
   public static func isTaken(for id: UInt8, among apps: [AppSummary]) -> Bool {
     apps.contains { $0.id != id && $0.level != HMILevel.none }
   }
+
+  /// What other apps show in front of the screen.
+  public static func overlays(besidesThoseOf id: UInt8, among apps: [AppSummary]) -> Overlays {
+    Overlays(until: apps.filter { $0.id != id }.reduce(into: [:]) { $0.merge($1.shownUntil, uniquingKeysWith: max) })
+  }
+
+  /// Alerts and the like, which are in front of all apps' screens.
+  public struct Overlays: Equatable, Sendable {
+    /// When each is over.
+    let until: [AppInteraction.Layer: Duration]
+  }
 }
 
 extension AppSummary.Role {
@@ -77,6 +88,13 @@ extension HeadUnitSession {
   public mutating func setScreenTaken(_ isTaken: Bool, now: Duration) -> [Action] {
     isScreenTaken = isTaken
     if isActivationDeferred { activateAutomatically(now: now) }
+    return takeActions()
+  }
+
+  /// Sets what other apps show in front of the screen, and so of this app's.
+  public mutating func setOverlaysOfOthers(_ overlays: HeadUnitScreen.Overlays, now: Duration) -> [Action] {
+    overlaysOfOthers = overlays
+    sendChangedStatus(now: now)
     return takeActions()
   }
 

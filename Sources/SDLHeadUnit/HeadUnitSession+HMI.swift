@@ -66,7 +66,11 @@ extension HeadUnitSession {
     var status = HMIEvent.allCases.filter(hmiEvents.contains).reduce(app.chosenStatus) { status, event in
       event.status(from: status, of: app.role, isMedia: app.isMedia)
     }
-    if let context = app.shownContext { status.systemContext = context }
+    if let context = app.shownContext {
+      status.systemContext = context
+    } else if status.level == .full, !overlaysOfOthers.until.isEmpty {
+      status.systemContext = .obscured
+    }
     return status
   }
 

@@ -9,7 +9,7 @@ extension HeadUnitSession {
     } catch {
       return respond(to: request, success: false, error.code)
     }
-    guard app.interactions[interaction.layer] == nil else {
+    guard app.interactions[interaction.layer] == nil, overlaysOfOthers.until[interaction.layer] == nil else {
       return refuseInteraction(request, interaction.layer, now: now)
     }
     self.app?.interactions[interaction.layer] = interaction
@@ -18,10 +18,11 @@ extension HeadUnitSession {
     sendChangedStatus(now: now)
   }
 
-  /// One at a time; alerts get the time after which the app may try again.
+  /// One at a time, of all apps; alerts get the time after which the app may try again.
   private mutating func refuseInteraction(_ request: RPCMessage, _ layer: AppInteraction.Layer, now: Duration) {
     let result = RPCResult(success: false, resultCode: .rejected).json
-    let rest = layer == .alert ? timers.deadline(of: layer.timer).map { max($0 - now, .zero) } : nil
+    let end = timers.deadline(of: layer.timer) ?? overlaysOfOthers.until[layer]
+    let rest = layer == .alert ? end.map { max($0 - now, .zero) } : nil
     let members = JSONObject(rest.map { [("tryAgainTime", .integer(Self.milliseconds($0)))] } ?? []) { $1 }
     respond(to: request, result.merging(members) { $1 })
   }

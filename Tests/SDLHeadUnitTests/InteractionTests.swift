@@ -1,4 +1,4 @@
-import SDLHeadUnit
+@testable import SDLHeadUnit
 import SDLMessages
 import Testing
 
@@ -171,5 +171,31 @@ import Testing
     #expect(events.map { HeadUnitScript.Event($0) } == [.alert, nil])
     // A script that waits for a level is not started by what is in front of the app.
     #expect(!app.events.contains { HeadUnitScript.Event($0) == .hmiFull })
+  }
+
+  /// The app on the screen learns that something of another is in front of it, and there is one of each on the screen.
+  @Test func overlaysOfOtherApps() throws {
+    var other = AppSummary(id: 2, role: .other, level: .limited, isStreaming: false)
+    other.shownUntil = [.alert: .seconds(104)]
+    var app = app()
+    let own = try #require(app.session.summary)
+    app.run { $0.setOverlaysOfOthers(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [own, other]), now: $1) }
+    let alert = app.request(.alert, ["alertText1": .string("")])
+    #expect(app.result(alert)?.resultCode == "REJECTED")
+    let answer = try #require(app.rpcs.last { $0.correlationID == alert })
+    #expect(answer.parameters["tryAgainTime"]?.integer == 3900)
+    let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("")])
+    #expect(app.result(message) == nil)
+    // What it shows itself obscures nothing of others' from its own point of view.
+    let shown = try #require(app.session.summary)
+    #expect(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [shown]).until.isEmpty)
+    #expect(HeadUnitScreen.overlays(besidesThoseOf: 2, among: [shown]).until == [.overlay: .milliseconds(130_100)])
+    app.request(.cancelInteraction, ["functionID": .integer(25)])
+    app.run { $0.setOverlaysOfOthers(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [own]), now: $1) }
+    #expect(contexts(of: app) == [.obscured, .main])
+    // Only the app on the screen.
+    app.set(.limited, .streamable)
+    app.run { $0.setOverlaysOfOthers(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [other]), now: $1) }
+    #expect(contexts(of: app) == [.obscured, .main, .main])
   }
 }

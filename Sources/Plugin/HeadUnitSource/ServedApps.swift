@@ -18,10 +18,10 @@ struct AppRecord: Sendable {
   var video: VideoServiceParameters?
 }
 
-/// The apps that are registered with a head unit, in their order; as many as there are connections.
+/// The apps that are registered with a head unit, in their order; at most one in each session.
 struct ServedApps: Sendable {
   private(set) var all: [AppRecord] = []
-  /// Addresses of the connections, with and without apps, by the ids of their sessions.
+  /// Addresses of the connections, by the ids of their sessions, with and without registered apps.
   private(set) var peers: [UInt8: String] = [:]
   /// The app whose status changed last.
   private var lastChanged: UInt8?
