@@ -18,8 +18,8 @@ extension HeadUnitSession.Event {
     // Also printed where nothing else is: EventPrinter.
     case .driverInputWithoutEffect: nil
     case .interactionShown(let function, let time, let inputs):
-      (["\(function) for at most \(time)"] + inputs.prefix(Self.mostInputs).map(\.description)
-        + (inputs.count > Self.mostInputs ? ["…"] : []))
+      "\(function) for at most \(time)" + (inputs.isEmpty ? "" : ", or until: ")
+        + (inputs.prefix(Self.mostInputs).map(\.description) + (inputs.count > Self.mostInputs ? ["…"] : []))
         .joined(separator: ", ")
     case .interactionEnded(let function, let code): "\(function) is over: \(code.rawValue)"
     case .touchSent(let event):

@@ -10,10 +10,9 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
     switch event {
     case .connected(let id, let peer):
       state.withLock { state in
-        state.totals.connections &+= 1
-        state.apps.connected(id, peer: peer)
+        if state.apps.connected(id, peer: peer) { state.totals.connections &+= 1 }
       }
-      reporter.log(GST_LEVEL_DEBUG, "connection \(id) from \(peer)")
+      reporter.log(GST_LEVEL_DEBUG, "session \(id) from \(peer)")
     case .refused(let peer):
       state.withLock { $0.totals.refusals &+= 1 }
       reporter.log(GST_LEVEL_WARNING, "there are too many connections; \(peer) was refused")

@@ -35,8 +35,15 @@ struct ServedApps: Sendable {
 
   subscript(_ id: UInt8) -> AppRecord? { all.first { $0.id == id } }
 
-  mutating func connected(_ id: UInt8, peer: String) {
+  /// Sessions of one connection have the same peer.
+  var connectionCount: Int { Set(peers.values).count }
+
+  /// Notes a session.
+  /// - Returns: whether it is the first of its connection.
+  mutating func connected(_ id: UInt8, peer: String) -> Bool {
+    let isFirst = !peers.values.contains(peer)
     peers[id] = peer
+    return isFirst
   }
 
   mutating func disconnected(_ id: UInt8) {
