@@ -48,6 +48,16 @@ public struct HeadUnitScreen: Sendable {
     Overlays(until: apps.filter { $0.id != id }.reduce(into: [:]) { $0.merge($1.shownUntil, uniquingKeysWith: max) })
   }
 
+  /// The app that a driver means who uses what is in front of the screen; nil for what is on the screen itself.
+  public static func app(inFrontFor input: DriverInput, among apps: [AppSummary]) -> UInt8? {
+    let overlay = apps.first { $0.shownUntil[.overlay] != nil }
+    return switch input {
+    case .softButton: (apps.first { $0.shownUntil[.alert] != nil } ?? overlay)?.id
+    case .choice: overlay?.id
+    case .button, .menu: nil
+    }
+  }
+
   /// Alerts and the like, which are in front of all apps' screens.
   public struct Overlays: Equatable, Sendable {
     /// When each is over.

@@ -57,6 +57,9 @@ extension HeadUnitLoop {
     case .appOnScreen:
       let registered = connected.filter { $0.summary != nil }
       return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
+    case .appInFront(let input):
+      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap(\.summary))
+      return recipients(id.map { .app($0) } ?? .appOnScreen)
     case .everyApp: return connected
     }
   }

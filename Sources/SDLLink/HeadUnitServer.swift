@@ -55,6 +55,8 @@ public final class HeadUnitServer: Sendable {
     case app(UInt8)
     /// The one that was brought there last, if it is still registered; otherwise the first that is.
     case appOnScreen
+    /// The one that shows what takes the input in front of the screen, else the one on the screen.
+    case appInFront(DriverInput)
     case everyApp
   }
 

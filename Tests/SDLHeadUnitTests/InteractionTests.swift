@@ -190,6 +190,10 @@ import Testing
     let shown = try #require(app.session.summary)
     #expect(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [shown]).until.isEmpty)
     #expect(HeadUnitScreen.overlays(besidesThoseOf: 2, among: [shown]).until == [.overlay: .milliseconds(130_100)])
+    for (input, id) in [(.softButton(1), 2), (.choice(1), 1), (.button("OK"), nil)] as [(DriverInput, UInt8?)] {
+      #expect(HeadUnitScreen.app(inFrontFor: input, among: [shown, other]) == id)
+    }
+    #expect(HeadUnitScreen.app(inFrontFor: .softButton(1), among: [shown]) == 1)
     app.request(.cancelInteraction, ["functionID": .integer(25)])
     app.run { $0.setOverlaysOfOthers(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [own]), now: $1) }
     #expect(contexts(of: app) == [.obscured, .main])

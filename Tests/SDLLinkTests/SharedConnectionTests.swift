@@ -214,15 +214,15 @@ extension LinkTests {
       phone.server.perform(.activate(1))
       phone.server.setHMIStatus(HMIStatus(level: .limited, videoStreamingState: .notStreamable), for: 2)
       #expect(eventually { phone.headUnit.statuses(of: 2).last?.level == .limited })
-      phone.send(.alert, ["alertText1": .string("")], session: 2)
+      let buttons = JSONValue.array([.object(["softButtonID": .integer(7)])])
+      phone.send(.alert, ["alertText1": .string(""), "softButtons": buttons], session: 2)
       let obscured = phone.headUnit.waitFor { event in
         if case .session(1, .systemContextSent(let status)) = event { status.systemContext } else { nil }
       }
       #expect(obscured == .obscured)
       #expect(phone.request(.alert, ["alertText1": .string("")], session: 1) == "REJECTED")
-      // Once the one is gone, nothing is in front of the other.
-      phone.server.unregisterApp(.protocolViolation, for: 2)
-      #expect(phone.waitForControl(.endService, .rpc, session: 2))
+      // The driver presses what is in front of the screen, not what is on it.
+      phone.server.perform(.driverInput(.softButton(7)))
       let context = phone.headUnit.waitFor { event -> SystemContext? in
         if case .session(1, .systemContextSent(let status)) = event, status.systemContext == .main {
           return status.systemContext
