@@ -44,15 +44,15 @@ struct AppInteraction: Sendable {
 
   /// Checks a request.
   /// - Throws: what SDL Core answers to a wrong one. A request of another kind is INVALID_DATA.
-  init(_ request: RPCMessage, menu: AppMenu) throws(AppMenu.Refusal) {
+  init(_ request: RPCMessage, menu: AppMenu) throws(RequestRefusal) {
     let parameters = request.parameters
-    func integer(_ key: String, _ range: ClosedRange<Int>) throws(AppMenu.Refusal) -> Int? {
+    func integer(_ key: String, _ range: ClosedRange<Int>) throws(RequestRefusal) -> Int? {
       guard let value = parameters[key] else { return nil }
-      guard let integer = value.integer, range.contains(integer) else { throw AppMenu.Refusal(code: .invalidData) }
+      guard let integer = value.integer, range.contains(integer) else { throw RequestRefusal(code: .invalidData) }
       return integer
     }
     guard let layer = Layer(request.function), let times = Self.times(of: request.function) else {
-      throw AppMenu.Refusal(code: .invalidData)
+      throw RequestRefusal(code: .invalidData)
     }
     self.layer = layer
     function = request.function
@@ -66,14 +66,14 @@ struct AppInteraction: Sendable {
     switch request.function {
     case .alert, .subtleAlert:
       let isEmpty = ["alertText1", "alertText2"].allSatisfy { parameters[$0]?.string == nil }
-      if isEmpty, parameters["ttsChunks"]?.array?.isEmpty ?? true { throw AppMenu.Refusal(code: .invalidData) }
+      if isEmpty, parameters["ttsChunks"]?.array?.isEmpty ?? true { throw RequestRefusal(code: .invalidData) }
     case .performInteraction:
       choices = try Self.choices(parameters, menu: menu)
       isSpoken = parameters["interactionMode"]?.string == "VR_ONLY"
     case .slider:
       let ticks = try integer("numTicks", 2...26)
       sliderPosition = try integer("position", 1...26)
-      guard let ticks, let sliderPosition, sliderPosition <= ticks else { throw AppMenu.Refusal(code: .invalidData) }
+      guard let ticks, let sliderPosition, sliderPosition <= ticks else { throw RequestRefusal(code: .invalidData) }
     default: break
     }
     self.choices = choices
@@ -92,14 +92,14 @@ struct AppInteraction: Sendable {
     }
   }
 
-  private static func choices(_ parameters: JSONObject, menu: AppMenu) throws(AppMenu.Refusal) -> Set<Int> {
+  private static func choices(_ parameters: JSONObject, menu: AppMenu) throws(RequestRefusal) -> Set<Int> {
     let sets = parameters["interactionChoiceSetIDList"]?.array ?? []
     let ids = sets.compactMap(\.integer)
     guard let mode = parameters["interactionMode"]?.string, ["MANUAL_ONLY", "VR_ONLY", "BOTH"].contains(mode),
       parameters["interactionChoiceSetIDList"]?.array != nil, ids.count == sets.count, ids.count <= maximumSetCount,
       // A keyboard needs no choices.
       !ids.isEmpty || parameters["interactionLayout"]?.string == "KEYBOARD"
-    else { throw AppMenu.Refusal(code: .invalidData) }
+    else { throw RequestRefusal(code: .invalidData) }
     return try menu.choices(ofSets: ids)
   }
 

@@ -1,5 +1,10 @@
 import SDLMessages
 
+/// The result of a request whose parameters SDL Core refuses.
+struct RequestRefusal: Error {
+  let code: ResultCode
+}
+
 /// What an app has added to its menus, as far as the driver can choose it. Nothing shows it.
 struct AppMenu: Sendable {
   /// Of each kind; SDL Core has no limit, but an app must not take all memory.
@@ -8,11 +13,6 @@ struct AppMenu: Sendable {
   private static let maximumChoiceCount = 100
   /// In Unicode scalars (`menuName` of the RPC specification).
   private static let longestName = 500
-
-  /// Why a request to add something is refused.
-  struct Refusal: Error {
-    let code: ResultCode
-  }
 
   /// A command (AddCommand).
   struct Command: Equatable, Sendable {
@@ -58,32 +58,32 @@ struct AppMenu: Sendable {
 
 extension AppMenu {
   /// The command in the parameters of AddCommand, which needs a text for the menu, or one to be said.
-  static func command(in parameters: JSONObject) throws(Refusal) -> Command {
+  static func command(in parameters: JSONObject) throws(RequestRefusal) -> Command {
     let spoken = parameters["vrCommands"]?.array?.first?.string
     guard let name = parameters["menuParams"]?.object?["menuName"]?.string ?? spoken,
       name.unicodeScalars.count <= longestName
-    else { throw Refusal(code: .invalidData) }
+    else { throw RequestRefusal(code: .invalidData) }
     // As the driver types it: the words of a command are separated by one space.
     let words = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return Command(name: words, isSpoken: parameters["menuParams"] == nil)
   }
 
   /// The ids of the choices in the parameters of CreateInteractionChoiceSet.
-  static func choices(in parameters: JSONObject) throws(Refusal) -> Set<Int> {
+  static func choices(in parameters: JSONObject) throws(RequestRefusal) -> Set<Int> {
     let choices = parameters["choiceSet"]?.array ?? []
     let ids = choices.compactMap { $0.object?["choiceID"]?.integer }.filter { (0...65535).contains($0) }
     guard (1...maximumChoiceCount).contains(choices.count), ids.count == choices.count else {
-      throw Refusal(code: .invalidData)
+      throw RequestRefusal(code: .invalidData)
     }
-    guard Set(ids).count == ids.count else { throw Refusal(code: .invalidID) }
+    guard Set(ids).count == ids.count else { throw RequestRefusal(code: .invalidID) }
     return Set(ids)
   }
 
   /// The ids of the choices of PerformInteraction, from sets that have been created.
-  func choices(ofSets ids: [Int]) throws(Refusal) -> Set<Int> {
+  func choices(ofSets ids: [Int]) throws(RequestRefusal) -> Set<Int> {
     var choices: Set<Int> = []
     for id in ids {
-      guard let set = choiceSets[id] else { throw Refusal(code: .invalidID) }
+      guard let set = choiceSets[id] else { throw RequestRefusal(code: .invalidID) }
       choices.formUnion(set)
     }
     return choices

@@ -4,7 +4,7 @@ import SDLMessages
 extension HeadUnitSession {
   mutating func beginInteraction(_ request: RPCMessage, _ app: RegisteredApp, now: Duration) {
     let interaction: AppInteraction
-    do throws(AppMenu.Refusal) {
+    do throws(RequestRefusal) {
       interaction = try AppInteraction(request, menu: app.menu)
     } catch {
       return respond(to: request, success: false, error.code)

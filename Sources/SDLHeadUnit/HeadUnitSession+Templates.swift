@@ -84,12 +84,12 @@ extension HeadUnitSession {
 
   private mutating func add<Entry>(
     _ request: RPCMessage, to entries: WritableKeyPath<AppMenu, [Int: Entry]>, _ member: String,
-    _ read: (JSONObject) throws(AppMenu.Refusal) -> Entry
+    _ read: (JSONObject) throws(RequestRefusal) -> Entry
   ) {
     guard let id = request.parameters[member]?.integer else {
       return respond(to: request, success: false, .invalidData)
     }
-    do throws(AppMenu.Refusal) {
+    do throws(RequestRefusal) {
       let entry = try read(request.parameters)
       let code = app?.menu.add(id, entry, to: entries) ?? .success
       respond(to: request, success: code == .success, code)
@@ -110,7 +110,7 @@ extension HeadUnitSession {
 
   /// The driver can press them until the next request of the same kind replaces them.
   private mutating func setSoftButtons(_ request: RPCMessage) {
-    do throws(AppMenu.Refusal) {
+    do throws(RequestRefusal) {
       if let buttons = try SoftButton.list(in: request) { app?.softButtons[request.function] = buttons }
       respond(to: request, success: true, .success)
     } catch {

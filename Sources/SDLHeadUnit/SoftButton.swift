@@ -31,13 +31,13 @@ struct SoftButton: Equatable, Sendable {
   /// The buttons in a request.
   /// - Returns: nil if the request says nothing of buttons, so that those of a former request stay.
   /// - Throws: INVALID_DATA for a button that can't be read, and for more than the RPC specification allows.
-  static func list(in request: RPCMessage) throws(AppMenu.Refusal) -> [SoftButton]? {
+  static func list(in request: RPCMessage) throws(RequestRefusal) -> [SoftButton]? {
     guard let value = request.parameters["softButtons"] else { return nil }
     guard let entries = value.array, entries.count <= maximumCount(in: request.function) else {
-      throw AppMenu.Refusal(code: .invalidData)
+      throw RequestRefusal(code: .invalidData)
     }
     let buttons = entries.compactMap(SoftButton.init)
-    guard buttons.count == entries.count else { throw AppMenu.Refusal(code: .invalidData) }
+    guard buttons.count == entries.count else { throw RequestRefusal(code: .invalidData) }
     return buttons
   }
 

@@ -11,7 +11,7 @@ final class HeadUnitLoop {
   private static let minimumRegistrationTime = Duration.seconds(1)
 
   let server: HeadUnitServer
-  private let clock: TimeSource
+  let clock: TimeSource
   var configuration: HeadUnitConfiguration
   private(set) var connections: [ServedConnection] = []
   /// Of all connections, in the order of their ids' use.

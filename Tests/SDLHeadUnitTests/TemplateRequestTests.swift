@@ -107,9 +107,9 @@ import Testing
     #expect(menu.add(-1, [1], to: \.choiceSets) == .success)
     // So are the texts, and the choices of a set.
     let accents = String(repeating: "\u{301}", count: 60_000)
-    #expect(throws: AppMenu.Refusal.self) { try AppMenu.command(in: ["vrCommands": .array([.string(accents)])]) }
+    #expect(throws: RequestRefusal.self) { try AppMenu.command(in: ["vrCommands": .array([.string(accents)])]) }
     let choices = (0...100).map { JSONValue.object(["choiceID": .integer($0)]) }
-    #expect(throws: AppMenu.Refusal.self) { try AppMenu.choices(in: ["choiceSet": .array(choices)]) }
+    #expect(throws: RequestRefusal.self) { try AppMenu.choices(in: ["choiceSet": .array(choices)]) }
     #expect(try AppMenu.choices(in: ["choiceSet": .array(Array(choices.dropLast()))]).count == 100)
   }
 
