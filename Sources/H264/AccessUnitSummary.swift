@@ -16,19 +16,20 @@ public struct AccessUnitSummary: Equatable, Sendable {
 
   public var hasSequenceParameterSet: Bool { sequenceParameterSet != nil }
 
-  /// Scans one access unit in Annex B form, up to its first slice.
-  public init(scanning bytes: UnsafeRawBufferPointer) {
-    var unitStart = StartCode.end(ofNextIn: bytes, from: 0)
-    while let start = unitStart, start < bytes.count {
-      let type = NALUnitType(header: bytes[start])
+  /// Parameter sets of both kinds stand in front of the picture.
+  public var hasParameterSets: Bool { hasSequenceParameterSet && hasPictureParameterSet }
+
+  /// Scans one access unit up to its first slice.
+  public init(scanning bytes: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes) {
+    var units = NALUnitCursor(bytes, framing: framing)
+    while let type = units.advance() {
       if type.startsSlice {
         firstNALUnit = firstNALUnit ?? type
         hasPicture = true
         isKeyFrame = type == .idrSlice
         return
       }
-      unitStart = StartCode.end(ofNextIn: bytes, from: start)
-      let range = StartCode.unitRange(in: bytes, from: start, nextStart: unitStart)
+      let range = units.range()
       if range.isEmpty { continue }
       firstNALUnit = firstNALUnit ?? type
       switch type {

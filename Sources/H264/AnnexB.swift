@@ -19,33 +19,11 @@ public struct AnnexB: Sequence {
   }
 
   /// Starts at the first NAL unit.
-  public func makeIterator() -> Iterator { Iterator(bytes: bytes, endsAtSlice: endsAtSlice) }
-
-  /// Walks the NAL units in stream order.
-  public struct Iterator: IteratorProtocol {
-    private let bytes: UnsafeRawBufferPointer
-    private let endsAtSlice: Bool
-    private var nextStart: Int?
-
-    fileprivate init(bytes: UnsafeRawBufferPointer, endsAtSlice: Bool) {
-      self.bytes = bytes
-      self.endsAtSlice = endsAtSlice
-      nextStart = StartCode.end(ofNextIn: bytes, from: 0)
-    }
-
-    /// The next NAL unit; nil after the last.
-    public mutating func next() -> NALUnit? {
-      while let start = nextStart {
-        if endsAtSlice, start < bytes.count, NALUnitType(header: bytes[start]).startsSlice {
-          nextStart = nil
-          return nil
-        }
-        nextStart = StartCode.end(ofNextIn: bytes, from: start)
-        let range = StartCode.unitRange(in: bytes, from: start, nextStart: nextStart)
-        if !range.isEmpty { return NALUnit(type: NALUnitType(header: bytes[start]), range: range) }
-      }
-      return nil
-    }
+  public func makeIterator() -> NALUnits.Iterator {
+    let units =
+      endsAtSlice
+      ? NALUnits(inFrontOfPictureIn: bytes, framing: .startCodes) : NALUnits(bytes, framing: .startCodes)
+    return units.makeIterator()
   }
 }
 

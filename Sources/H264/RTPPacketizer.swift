@@ -51,7 +51,7 @@ public struct RTPPacketizer: Sendable {
       synchronizationSource: header.synchronizationSource, payloadType: header.payloadType, packetSize: packetSize)
   }
 
-  /// The packets of an access unit in Annex B form; none if there is no NAL unit in it.
+  /// The packets of an access unit; none if there is no NAL unit in it.
   ///
   /// Every access unit gets a later timestamp than the one before. A time that does not grow, because of a seek or of
   /// one tick for two pictures, is one tick later, and times go on from there. So B pictures have no place here; SDL
@@ -61,12 +61,13 @@ public struct RTPPacketizer: Sendable {
   ///   - endsAccessUnit: false for the first part of one that lies in two places. The rest, with at least one NAL unit,
   ///     has to come with the next call, whose `time` is not looked at.
   public mutating func packets(
-    of accessUnit: UnsafeRawBufferPointer, at time: Duration, endsAccessUnit: Bool = true
+    of accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes, at time: Duration,
+    endsAccessUnit: Bool = true
   ) -> RTPPackets {
     let former = self
     if !isInsideAccessUnit { advance(to: Self.ticks(time)) }
     let packets = RTPPackets(
-      of: accessUnit, firstHeader: header, packetSize: packetSize, endsAccessUnit: endsAccessUnit)
+      of: accessUnit, framing: framing, firstHeader: header, packetSize: packetSize, endsAccessUnit: endsAccessUnit)
     guard packets.packetCount > 0 else {
       self = former
       return packets

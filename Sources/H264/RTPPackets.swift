@@ -12,15 +12,20 @@ public struct RTPPackets: Sequence {
   private let firstHeader: RTPHeader
   private let packetSize: Int
   private let endsAccessUnit: Bool
+  private let framing: NALUnitFraming
 
-  init(of accessUnit: UnsafeRawBufferPointer, firstHeader: RTPHeader, packetSize: Int, endsAccessUnit: Bool) {
+  init(
+    of accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming, firstHeader: RTPHeader, packetSize: Int,
+    endsAccessUnit: Bool
+  ) {
     self.accessUnit = accessUnit
     self.firstHeader = firstHeader
     self.packetSize = packetSize
     self.endsAccessUnit = endsAccessUnit
+    self.framing = framing
     var packetCount = 0
     var byteCount = 0
-    for unit in AnnexB(accessUnit) {
+    for unit in NALUnits(accessUnit, framing: framing) {
       let size = unit.range.count
       if size <= packetSize - RTPHeader.byteCount {
         packetCount += 1
@@ -48,7 +53,7 @@ public struct RTPPackets: Sequence {
     private let packetSize: Int
     private let endsAccessUnit: Bool
     private var header: RTPHeader
-    private var units: AnnexB.Iterator
+    private var units: NALUnits.Iterator
     private var unit: NALUnit?
     private var followingUnit: NALUnit?
     /// Where the next piece of a fragmented unit begins.
@@ -59,7 +64,7 @@ public struct RTPPackets: Sequence {
       packetSize = packets.packetSize
       endsAccessUnit = packets.endsAccessUnit
       header = packets.firstHeader
-      units = AnnexB(packets.accessUnit).makeIterator()
+      units = NALUnits(packets.accessUnit, framing: packets.framing).makeIterator()
       unit = units.next()
       followingUnit = units.next()
     }

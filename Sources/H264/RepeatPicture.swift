@@ -24,20 +24,21 @@ public struct RepeatPicture: Sendable {
   /// Creates the state at the start of a stream.
   public init() {}
 
-  /// Reads an access unit in Annex B form up to the first slice's header. Allocates nothing unless a parameter set is new.
+  /// Reads an access unit up to the first slice's header. Allocates nothing unless a parameter set is new.
   ///
   /// An access unit in several blocks is observed block by block, until the result is true: the first slice was found.
   @discardableResult
-  public mutating func observe(_ accessUnit: UnsafeRawBufferPointer) -> Bool {
-    var unitStart = StartCode.end(ofNextIn: accessUnit, from: 0)
-    while let start = unitStart, start < accessUnit.count {
-      let type = NALUnitType(header: accessUnit[start])
+  public mutating func observe(
+    _ accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes
+  ) -> Bool {
+    var units = NALUnitCursor(accessUnit, framing: framing)
+    while let type = units.advance() {
       if type.startsSlice {
-        observeSlice(UnsafeRawBufferPointer(rebasing: accessUnit[start...]))
+        let slice = units.rest
+        observeSlice(slice, endsSequence: framing == .startCodes ? Self.endsSequence(slice) : Self.endsSequence(&units))
         return true
       }
-      unitStart = StartCode.end(ofNextIn: accessUnit, from: start)
-      let range = StartCode.unitRange(in: accessUnit, from: start, nextStart: unitStart)
+      let range = units.range()
       if !range.isEmpty { observe(type, UnsafeRawBufferPointer(rebasing: accessUnit[range])) }
     }
     return false
@@ -74,14 +75,14 @@ public struct RepeatPicture: Sendable {
   }
 
   /// `rest` is the slice and what follows it in the access unit.
-  private mutating func observeSlice(_ rest: UnsafeRawBufferPointer) {
+  private mutating func observeSlice(_ rest: UnsafeRawBufferPointer, endsSequence: Bool) {
     skipped = nil
     do throws(SequenceParameterSet.Malformed) {
       try place(rest)
     } catch {
       forget()
     }
-    if Self.endsSequence(rest) { forget() }
+    if endsSequence { forget() }
   }
 
   private mutating func place(_ rest: UnsafeRawBufferPointer) throws(SequenceParameterSet.Malformed) {
@@ -124,6 +125,14 @@ public struct RepeatPicture: Sendable {
     // A stream that does not say may reorder as it likes, but in Baseline there are no B slices to do it for.
     let baseline: UInt8 = 66
     return sequence.numReorderFrames.map { $0 == 0 } ?? (sequence.profileIDC == baseline)
+  }
+
+  /// Whether an end of sequence or stream is behind the present NAL unit, which is cheap to see where there are lengths.
+  private static func endsSequence(_ units: inout NALUnitCursor) -> Bool {
+    while let type = units.advance() {
+      if type == .endOfSequence || type == .endOfStream { return true }
+    }
+    return false
   }
 
   /// Whether an end of sequence or stream is the last NAL unit: only a key frame may follow.

@@ -51,6 +51,25 @@ import TestSupport
     }
   }
 
+  /// The same with lengths in front of the NAL units.
+  @Test(arguments: 1...4) func anyFraming(_ byteCount: Int) {
+    let endOfSequence: [UInt8] = [0, 0, 1, 0x0A]
+    for (units, isRepeatable) in [
+      ([Self.keyFrame, Self.slice(1), Self.slice(2)], true), ([Self.keyFrame, Self.slice(1) + endOfSequence], false),
+    ] {
+      var repeatPicture = RepeatPicture()
+      for unit in units {
+        let prefixed = unit.withUnsafeBytes { bytes in
+          AnnexB(bytes).flatMap { unit -> [UInt8] in
+            (0..<byteCount).reversed().map { UInt8(unit.range.count >> ($0 * 8) & 0xFF) } + bytes[unit.range]
+          }
+        }
+        prefixed.withUnsafeBytes { _ = repeatPicture.observe($0, framing: .lengths(byteCount: byteCount)) }
+      }
+      #expect(repeatPicture.accessUnit() == (isRepeatable ? Self.expected(3) : nil))
+    }
+  }
+
   @Test func nothingBeforeAKeyFrame() {
     #expect(result([]) == nil)
     #expect(result([[UInt8](hex: Self.sequence + Self.picture), Self.slice(1)]) == nil)
