@@ -45,13 +45,17 @@ extension VideoNegotiation {
     UpstreamQuestion(displays: acceptedDisplays ?? [], number: choiceNumber)
   }
 
-  /// - Parameter sizes: what upstream can send of what is accepted, in the order in which it would choose.
-  public mutating func upstreamAnswered(_ question: UpstreamQuestion, _ sizes: [VideoSize]) -> UpstreamAnswer {
+  /// - Parameters:
+  ///   - sizes: what upstream can send of what is accepted, in the order in which it would choose.
+  ///   - isFinal: whatever upstream has answered, the pictures come from where there is only one size, such as a file.
+  public mutating func upstreamAnswered(
+    _ question: UpstreamQuestion, _ sizes: [VideoSize], isFinal: Bool = false
+  ) -> UpstreamAnswer {
     guard question == upstreamQuestion else { return .outdated }
     let isAccepted = input.flatMap { accepts($0.size) } == true
-    let expected = expectedSize(among: sizes, isAccepted: isAccepted)
+    let expected = isFinal ? nil : expectedSize(among: sizes, isAccepted: isAccepted)
     // The answer of encoders and parsers may be what they send now, although whoever is before them can change.
-    let changes = expected != nil || (!isInputRaw && !isAccepted)
+    let changes = expected != nil || (!isInputRaw && !isAccepted && !isFinal)
     upstream = changes ? .asked(expected: expected, outdatedFrames: isAccepted ? Self.outdatedFrames : 0) : .settled
     if !changes, isAccepted { resize.callOff() }
     mismatch?.upstreamChanges = changes

@@ -54,7 +54,7 @@ extension NegotiationDriver {
     let displays = (negotiation.acceptedDisplays ?? []) + negotiation.rejectedDisplays
     let present = negotiation.isInputRefused ? [negotiation.inputSize].compactMap(\.self) : []
     let sizes = (displays.compactMap(\.streamSize) + present).filter(canSend)
-    let answer = change { $0.upstreamAnswered(question ?? $0.upstreamQuestion, sizes) }
+    let answer = change { $0.upstreamAnswered(question ?? $0.upstreamQuestion, sizes, isFinal: isUpstreamFinal) }
     if answer == .changes {
       log.append("reconfigure")
       mustRenegotiate = true

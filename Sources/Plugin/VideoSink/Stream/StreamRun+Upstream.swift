@@ -53,7 +53,8 @@ extension StreamRun {
     // A callback may have ended the stream meanwhile; upstream serves the next one then.
     guard !hasEnded else { return .stays }
     let sizes = sizesUpstreamCanSend()
-    let answer = change { $0.upstreamAnswered(question, sizes) }
+    let isFinal = !UpstreamPath.mayChange(sink.pad, to: question.displays)
+    let answer = change { $0.upstreamAnswered(question, sizes, isFinal: isFinal) }
     guard answer == .changes, !hasEnded else { return answer }
     sink.log(GST_LEVEL_INFO, "asking upstream for another size, of \(sizes)")
     Event.reconfigure()?.push(on: sink.pad)
