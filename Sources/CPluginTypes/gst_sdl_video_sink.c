@@ -18,7 +18,8 @@ G_DEFINE_TYPE_WITH_CODE (GstSdlVideoSink, gst_sdl_video_sink, GST_TYPE_BASE_SINK
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
     GST_STATIC_CAPS ("video/x-raw, format = (string) { I420, YV12, NV12, NV21 }, " SIZE "; "
-        "video/x-h264, stream-format = (string) byte-stream, alignment = (string) au, " PROFILE));
+        "video/x-h264, stream-format = (string) byte-stream, alignment = (string) au, " PROFILE "; "
+        "video/x-h264, stream-format = (string) { avc, avc3 }, alignment = (string) au, " PROFILE));
 
 GstStateChangeReturn
 gst_sdl_video_sink_parent_change_state (GstElement * element, GstStateChange transition)
@@ -59,6 +60,20 @@ gst_sdl_video_sink_finalize (GObject * object)
   G_OBJECT_CLASS (gst_sdl_video_sink_parent_class)->finalize (object);
 }
 
+/* The base class waits for the decoding time, if there is one, since a decoder has to have pictures in time that others depend
+ * on. */
+static void
+gst_sdl_video_sink_get_times (GstBaseSink * sink, GstBuffer * buffer, GstClockTime * start, GstClockTime * end)
+{
+  if (!((GstSdlVideoSink *) sink)->syncs_by_presentation || !GST_BUFFER_PTS_IS_VALID (buffer)) {
+    PARENT_SINK_CLASS->get_times (sink, buffer, start, end);
+    return;
+  }
+  *start = GST_BUFFER_PTS (buffer);
+  if (GST_BUFFER_DURATION_IS_VALID (buffer))
+    *end = *start + GST_BUFFER_DURATION (buffer);
+}
+
 static void
 gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
 {
@@ -79,6 +94,7 @@ gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
   element_class->change_state = gst_sdl_video_sink_change_state;
   element_class->send_event = gst_sdl_video_sink_send_event;
 
+  sink_class->get_times = gst_sdl_video_sink_get_times;
   sink_class->get_caps = gst_sdl_video_sink_get_caps;
   sink_class->set_caps = gst_sdl_video_sink_set_caps;
   sink_class->query = gst_sdl_video_sink_query;
@@ -107,10 +123,68 @@ gst_sdl_video_sink_see_event (GstPad * pad, GstPadProbeInfo * info, gpointer sel
   return GST_PAD_PROBE_OK;
 }
 
+/* H.264 that comes before what a seek has asked for has to be decoded. The base class drops it, or prerolls with it, so it
+ * is taken here, as the base class would call render: with the preroll lock, unless the pad flushes or has seen its end. */
+static gboolean
+gst_sdl_video_sink_take (GstSdlVideoSink * self, GstBuffer * buffer, GstFlowReturn * result)
+{
+  GstBaseSink *sink = GST_BASE_SINK (self);
+  gboolean taken;
+
+  GST_BASE_SINK_PREROLL_LOCK (sink);
+  taken = !sink->flushing && !sink->eos && sink->have_newsegment
+      && gst_sdl_video_sink_take_ahead (self, buffer, result);
+  GST_BASE_SINK_PREROLL_UNLOCK (sink);
+  return taken;
+}
+
+typedef struct {
+  GstSdlVideoSink *self;
+  GstFlowReturn result;
+} TakenList;
+
+static gboolean
+gst_sdl_video_sink_take_of_list (GstBuffer ** buffer, guint index, gpointer data)
+{
+  TakenList *list = data;
+
+  if (gst_sdl_video_sink_take (list->self, *buffer, &list->result))
+    gst_clear_buffer (buffer);
+  return list->result == GST_FLOW_OK;
+}
+
+static GstPadProbeReturn
+gst_sdl_video_sink_see_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer self)
+{
+  TakenList list = { self, GST_FLOW_OK };
+
+  if (!((GstSdlVideoSink *) self)->takes_ahead)
+    return GST_PAD_PROBE_OK;
+
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
+    GstBufferList *buffers = gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
+
+    GST_PAD_PROBE_INFO_DATA (info) = buffers;
+    gst_buffer_list_foreach (buffers, gst_sdl_video_sink_take_of_list, &list);
+    if (list.result == GST_FLOW_OK && gst_buffer_list_length (buffers) > 0)
+      return GST_PAD_PROBE_OK;
+    gst_buffer_list_unref (buffers);
+  } else {
+    if (!gst_sdl_video_sink_take (self, GST_PAD_PROBE_INFO_BUFFER (info), &list.result))
+      return GST_PAD_PROBE_OK;
+    gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
+  }
+  GST_PAD_PROBE_INFO_DATA (info) = NULL;
+  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = list.result;
+  return GST_PAD_PROBE_HANDLED;
+}
+
 static void
 gst_sdl_video_sink_init (GstSdlVideoSink * self)
 {
   self->impl = gst_sdl_video_sink_impl_new (self);
+  gst_pad_add_probe (GST_BASE_SINK_PAD (self), GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+      gst_sdl_video_sink_see_buffer, self, NULL);
   gst_pad_add_probe (GST_BASE_SINK_PAD (self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
       gst_sdl_video_sink_see_event, self, NULL);
 }

@@ -62,6 +62,17 @@ public struct StructureView {
     return (numerator, denominator)
   }
 
+  /// Lends the bytes of a field of type GstBuffer; nil if there is no such field or it can't be mapped.
+  public func withBytes<Result>(_ field: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+    guard let value = value(field), g_type_check_value_holds(value, gst_buffer_get_type()) != 0,
+      let buffer = g_value_get_boxed(value)?.assumingMemoryBound(to: GstBuffer.self)
+    else { return nil }
+    var map = GstMapInfo()
+    guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return nil }
+    defer { gst_buffer_unmap(buffer, &map) }
+    return body(UnsafeRawBufferPointer(start: map.data, count: Int(map.size)))
+  }
+
   /// The structures in an array (GstValueArray), at most `limit`; nil if there is no such array.
   public func structures(_ field: String, limit: Int) -> [StructureView]? {
     guard let array = value(field), g_type_check_value_holds(array, cgst_type_array()) != 0 else { return nil }

@@ -49,16 +49,18 @@ import Testing
     let harness = try SinkHarness(.small(320, 240, frameRate: 20, additional: [(640, 480), (320, 240), (160, 120)]))
     try harness.start()
     let all = try structures(harness.pipeline.sink)
-    #expect(all.count == 12)
+    #expect(all.count == 15)
     for (index, size) in [(320, 240), (640, 480), (160, 120)].enumerated() {
       let text = "width=(int)\(size.0), height=(int)\(size.1)"
       let raw = all[index]
       #expect(raw.hasPrefix("video/x-raw") && raw.contains(text))
       #expect(raw.contains("framerate=(fraction)[ 0/1, 20/1 ]") && raw.contains("pixel-aspect-ratio=(fraction)1/1"))
-      #expect(all[3 + index].hasPrefix("video/x-h264") && all[3 + index].contains(text))
+      let byteStream = all[3 + index]
+      #expect(byteStream.hasPrefix("video/x-h264, stream-format=(string)byte-stream") && byteStream.contains(text))
+      #expect(all[6 + index].contains("stream-format=(string){ avc, avc3 }") && all[6 + index].contains(text))
     }
     // Caps that the sink accepts but does not prefer come last: faster video, first with square pixels.
-    #expect(all[6...].allSatisfy { $0.hasPrefix("video/x-raw") && $0.contains("2147483647/1") })
+    #expect(all[9...].allSatisfy { $0.hasPrefix("video/x-raw") && $0.contains("2147483647/1") })
   }
 
   /// `max-framerate` limits the rate too, and can be changed while streaming.

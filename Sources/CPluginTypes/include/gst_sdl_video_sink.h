@@ -17,6 +17,10 @@ G_BEGIN_DECLS
 typedef struct _GstSdlVideoSink {
   GstBaseSink parent;
   gpointer _Nullable impl;
+  /* With the stream lock: H.264 comes in, which may have to be decoded before it is shown; and frames are shown at their
+   * presentation times. */
+  gboolean takes_ahead;
+  gboolean syncs_by_presentation;
 } GstSdlVideoSink;
 
 typedef struct _GstSdlVideoSinkClass {
@@ -41,6 +45,7 @@ void gst_sdl_video_sink_get_property (GObject * object, guint id, GValue * value
 GstStateChangeReturn gst_sdl_video_sink_change_state (GstElement * element, GstStateChange transition);
 gboolean gst_sdl_video_sink_send_event (GstElement * element, GstEvent * event);
 void gst_sdl_video_sink_caps_arrive (GstSdlVideoSink * self, GstCaps * caps);
+gboolean gst_sdl_video_sink_take_ahead (GstSdlVideoSink * self, GstBuffer * buffer, GstFlowReturn * result);
 GstCaps * _Nullable gst_sdl_video_sink_get_caps (GstBaseSink * sink, GstCaps * _Nullable filter);
 gboolean gst_sdl_video_sink_set_caps (GstBaseSink * sink, GstCaps * caps);
 gboolean gst_sdl_video_sink_query (GstBaseSink * sink, GstQuery * query);

@@ -74,6 +74,18 @@ public func gst_sdl_video_sink_caps_arrive(
 }
 
 @c @implementation
+public func gst_sdl_video_sink_take_ahead(
+  _ instance: UnsafeMutablePointer<GstSdlVideoSink>, _ buffer: UnsafeMutablePointer<GstBuffer>,
+  _ result: UnsafeMutablePointer<GstFlowReturn>
+) -> gboolean {
+  sink(instance)._withUnsafeGuaranteedRef { sink in
+    guard let flow = sink.stream?.takeAhead(buffer) else { return 0 }
+    result.pointee = flow
+    return 1
+  }
+}
+
+@c @implementation
 public func gst_sdl_video_sink_get_caps(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ filter: UnsafeMutablePointer<GstCaps>?
 ) -> UnsafeMutablePointer<GstCaps>? {

@@ -138,13 +138,13 @@ func bytes(of buffer: UnsafeMutablePointer<GstBuffer>?) -> [UInt8] {
 
 /// Encodes a test picture as H.264 with x264enc and h264parse: what a file holds.
 func encodedUnits(
-  _ count: Int, width: Int = 320, height: Int = 240, keyFrameInterval: Int = 10, frameRate: Int = 30,
-  encoder: String = "tune=zerolatency", profile: String = "constrained-baseline"
+  _ count: Int, width: Int = 320, height: Int = 240, format: String = "I420", keyFrameInterval: Int = 10,
+  frameRate: Int = 30, encoder: String = "tune=zerolatency", profile: String = "constrained-baseline"
 ) throws -> [EncodedUnit] {
   let pipeline = try Pipeline(
     """
     videotestsrc num-buffers=\(count) pattern=ball \
-    ! video/x-raw,format=I420,width=\(width),height=\(height),framerate=\(frameRate)/1 \
+    ! video/x-raw,format=\(format),width=\(width),height=\(height),framerate=\(frameRate)/1 \
     ! x264enc \(encoder) bitrate=500 key-int-max=\(keyFrameInterval) threads=1 \
     ! h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au,profile=\(profile) \
     ! appsink name=out sync=false

@@ -14,7 +14,7 @@ extension FramePath {
       let began = time.now
       let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive)
       let now = time.now
-      if now - began >= Self.noticeableWait { delay.extend(by: now - began, sink.baseSink) }
+      if !isAhead, now - began >= Self.noticeableWait { delay.extend(by: now - began, sink.baseSink) }
       switch result {
       case .queued:
         lastSent = now
@@ -41,7 +41,7 @@ extension FramePath {
     _ payload: FramePayload, _ reason: FrameDropReason, _ result: GstFlowReturn = GST_FLOW_OK
   ) -> Outcome {
     sink.payloads.giveBack(payload)
-    needsKeyFrame = true
+    breakOff()
     return .dropped(reason, result)
   }
 

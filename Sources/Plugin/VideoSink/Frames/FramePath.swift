@@ -50,6 +50,13 @@ final class FramePath {
   /// Whether upstream is live; nil when not asked yet.
   private var knownLiveness: Bool?
 
+  /// The frame at hand is sent before its time: nothing waits for the clock.
+  var isAhead = false
+  /// Of H.264.
+  var seek = SeekProgress()
+  /// Of H.264 that is not live.
+  var group = PictureGroup()
+
   /// `VideoGrant.epoch` of the service that the last frame was for.
   private(set) var epoch: UInt32 = 0
   /// `VideoGrant.epoch` of the service that a frame was queued for last.
@@ -90,15 +97,18 @@ final class FramePath {
   }
 
   /// Frames of another format or rate follow. Forgets the last picture, which is never sent again then.
-  func setFormat(_ format: Format, frameRate: Fraction?) {
+  ///
+  /// - Parameter configuration: of H.264 with lengths in front of its NAL units.
+  func setFormat(_ format: Format, configuration: DecoderConfiguration? = nil, frameRate: Fraction?) {
     let wasRaw = isRaw
     lastPicture.forget()
     thinning.forgetDelayed()
     self.format = format
     if isRaw != wasRaw {
-      needsKeyFrame = true
+      breakOff()
       encoder.close()
     }
+    if passthrough.setConfiguration(configuration) { breakOff() }
     thinning.inputRate = frameRate
     passthrough.restartRateMeter(inputRate: frameRate)
     lateness.apply(isRaw: isRaw, to: sink.baseSink)
@@ -106,13 +116,20 @@ final class FramePath {
 
   /// After a flush, or when a new stream follows another: H.264 goes on with a key frame.
   func restart() {
-    if !isRaw { needsKeyFrame = true }
+    if !isRaw { breakOff() }
+  }
+
+  /// What follows depends on frames that were not sent.
+  func breakOff() {
+    needsKeyFrame = true
+    group.forget()
   }
 
   /// The pipeline was flushed; with `resetsTime`, running time starts at 0 again.
   func flush(resetsTime: Bool) {
     if resetsTime { delay.reset(sink.baseSink) }
     thinning.reset()
+    seek.flushed()
     restart()
   }
 
@@ -121,6 +138,8 @@ final class FramePath {
     delay.reset(sink.baseSink)
     lateness.restore(sink.baseSink)
     lastPicture.forget()
+    seek = SeekProgress()
+    group.forget()
     encoder.close()
   }
 
@@ -212,24 +231,5 @@ final class FramePath {
       picture, info, targets, inputRate: thinning.inputRate, forcesKeyFrame: forcesKeyFrame, into: payload)
     if isEncoded { needsKeyFrame = false }
     return isEncoded
-  }
-
-  private func sendH264(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission
-  ) -> Outcome {
-    let payload = sink.payloads.take(for: sink, kind: .frame)
-    if let reason = passthrough.fill(payload, from: buffer, for: permission.grant, needsKeyFrame: needsKeyFrame) {
-      sink.payloads.giveBack(payload)
-      return .dropped(reason, GST_FLOW_OK)
-    }
-    needsKeyFrame = false
-    passthrough.observeRate(at: frameClock, limit: permission.frameRateLimit)
-    return submit(payload, permission.grant)
-  }
-
-  /// When a frame is shown, in ns: as its time stamp says, or now.
-  private var frameClock: UInt64 {
-    let time = sink.runningTime(frameTime.presentation)
-    return time == .max ? UInt64(clamping: self.time.now.nanoseconds) : time
   }
 }

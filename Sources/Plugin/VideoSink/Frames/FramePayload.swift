@@ -23,7 +23,8 @@ final class FramePayloadPool: Sendable {
 }
 
 /// One access unit: bytes of its own (from the encoder), then memory of a GstBuffer (H.264 input), either may be empty.
-/// It is sent as it is, or as RTP packets that refer to it.
+/// It is sent as it is, or as RTP packets that refer to it. NAL units with lengths in front are sent from where they are too:
+/// the buffer may belong to others as well, such as the base class and the branches of a tee, so nothing is written into it.
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
 /// by nobody else until it comes back through the pool's.
@@ -52,6 +53,10 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   private var mapCount = 0
   /// Bytes at the start of the first block that are left out.
   private var skipped = 0
+  /// Of the buffer; what is stored has start codes.
+  private var framing = NALUnitFraming.startCodes
+  /// The NAL units of the buffer's only block, if they have lengths in front. Used again and again.
+  private var units: [Range<Int>] = []
   /// Empty for an access unit that is sent as it is.
   private var packets = PacketBlocks()
 
@@ -92,10 +97,12 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   }
 
   /// Refers to the buffer's memory; false when it can't be mapped. Several blocks are copied into one if there are very
-  /// many or `isMerged` says so.
-  func refer(to buffer: UnsafeMutablePointer<GstBuffer>, isMerged merges: Bool) -> Bool {
+  /// many or `isMerged` says so, or if the NAL units have lengths in front: a unit may go on in the next block.
+  func refer(
+    to buffer: UnsafeMutablePointer<GstBuffer>, framing: NALUnitFraming = .startCodes, isMerged merges: Bool
+  ) -> Bool {
     let count = Int(gst_buffer_n_memory(buffer))
-    if count > Self.maximumBlocks || (count > 1 && merges) {
+    if count > Self.maximumBlocks || (count > 1 && (merges || framing != .startCodes)) {
       // Mapping the whole buffer merges the blocks.
       guard gst_buffer_map(buffer, &maps[0], GST_MAP_READ) != 0 else { return false }
       isMerged = true
@@ -113,6 +120,8 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
     }
     gst_buffer_ref(buffer)
     self.buffer = buffer
+    self.framing = framing
+    if framing != .startCodes { units.append(contentsOf: NALUnits(firstBlock, framing: framing).lazy.map(\.range)) }
     return true
   }
 
@@ -121,9 +130,10 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   /// The first block of the buffer, which holds the beginning of the access unit.
   var firstBlock: UnsafeRawBufferPointer { mapCount > 0 ? block(0) : UnsafeRawBufferPointer(start: nil, count: 0) }
 
-  /// Leaves out the first bytes of the buffer's first block.
+  /// Leaves out the first bytes of the buffer's first block, up to the start code or the length of a NAL unit.
   func skip(_ count: Int) {
-    skipped = count
+    skipped = min(count, firstBlock.count)
+    units.removeAll { $0.lowerBound < count }
   }
 
   func markKeyFrame() {
@@ -138,32 +148,51 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
   ///
   /// What comes from a buffer must be one block.
   func packetize(with packetizer: inout RTPPacketizer, at time: Duration) -> Bool {
-    let count = storedSegmentCount
+    let count = partCount
     for index in 0..<count {
-      let bytes = storedSegment(at: index)
-      packets.append(packetizer.packets(of: bytes, at: time, endsAccessUnit: index == count - 1), of: bytes)
+      let (bytes, framing) = part(at: index)
+      packets.append(
+        packetizer.packets(of: bytes, framing: framing, at: time, endsAccessUnit: index == count - 1), of: bytes)
     }
     return packets.count > 0
   }
 
-  var segmentCount: Int { packets.count > 0 ? packets.count : storedSegmentCount }
+  /// How many places the access unit lies in.
+  var partCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
 
-  func segment(at index: Int) -> UnsafeRawBufferPointer {
-    packets.count > 0 ? packets[index] : storedSegment(at: index)
-  }
-
-  /// Of the access unit itself.
-  private var storedSegmentCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
-
-  private func storedSegment(at index: Int) -> UnsafeRawBufferPointer {
+  /// The access unit in one of its places, in order.
+  func part(at index: Int) -> (bytes: UnsafeRawBufferPointer, framing: NALUnitFraming) {
     var index = index
     if storedCount > 0 {
-      if index == 0 { return UnsafeRawBufferPointer(rebasing: storage[0..<storedCount]) }
+      if index == 0 { return (UnsafeRawBufferPointer(rebasing: storage[0..<storedCount]), .startCodes) }
       index -= 1
     }
     let block = block(index)
-    return index == 0 ? UnsafeRawBufferPointer(rebasing: block[min(skipped, block.count)...]) : block
+    return (index == 0 ? UnsafeRawBufferPointer(rebasing: block[skipped...]) : block, framing)
   }
+
+  var segmentCount: Int {
+    if packets.count > 0 { return packets.count }
+    return framing == .startCodes ? partCount : (storedCount > 0 ? 1 : 0) + 2 * units.count
+  }
+
+  func segment(at index: Int) -> UnsafeRawBufferPointer {
+    if packets.count > 0 { return packets[index] }
+    guard framing != .startCodes else { return part(at: index).bytes }
+    var index = index
+    if storedCount > 0 {
+      if index == 0 { return part(at: 0).bytes }
+      index -= 1
+    }
+    return index.isMultiple(of: 2) ? Self.startCode : UnsafeRawBufferPointer(rebasing: block(0)[units[index / 2]])
+  }
+
+  // Written once, and never freed.
+  nonisolated(unsafe) private static let startCode: UnsafeRawBufferPointer = {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4, alignment: 4)
+    bytes.storeBytes(of: UInt32(1).bigEndian, as: UInt32.self)
+    return UnsafeRawBufferPointer(bytes)
+  }()
 
   var byteCount: Int {
     if packets.count > 0 { return packets.byteCount }
@@ -199,6 +228,8 @@ final class FramePayload: VideoPayload, @unchecked Sendable {
     sink = nil
     storedCount = 0
     skipped = 0
+    framing = .startCodes
+    units.removeAll(keepingCapacity: true)
     packets.removeAll()
     isKeyFrame = false
   }

@@ -13,18 +13,18 @@ struct ParameterSets {
 
   /// Takes the parameter sets in front of the picture of an access unit; whether any of them is new. Allocates nothing
   /// for those that are not: key frames repeat their parameter sets.
-  mutating func update(from accessUnit: UnsafeRawBufferPointer) -> Bool {
-    let isSequenceNew = Self.update(&sequence, .sequenceParameterSet, from: accessUnit)
-    let isPictureNew = Self.update(&picture, .pictureParameterSet, from: accessUnit)
+  mutating func update(from accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes) -> Bool {
+    let isSequenceNew = Self.update(&sequence, .sequenceParameterSet, from: accessUnit, framing)
+    let isPictureNew = Self.update(&picture, .pictureParameterSet, from: accessUnit, framing)
     return isSequenceNew || isPictureNew
   }
 
   private static func update(
-    _ kept: inout [UInt8], _ type: NALUnitType, from accessUnit: UnsafeRawBufferPointer
+    _ kept: inout [UInt8], _ type: NALUnitType, from accessUnit: UnsafeRawBufferPointer, _ framing: NALUnitFraming
   ) -> Bool {
     var offset = 0
     var isNew = false
-    for unit in AnnexB(inFrontOfPictureIn: accessUnit) where unit.type == type {
+    for unit in NALUnits(inFrontOfPictureIn: accessUnit, framing: framing) where unit.type == type {
       let end = offset + startCode.count + unit.range.count
       if !isNew, !isKept(kept, offset + startCode.count, accessUnit[unit.range]) {
         isNew = true

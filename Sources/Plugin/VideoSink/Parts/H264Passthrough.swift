@@ -3,7 +3,7 @@ import H264
 import SDLApp
 import SDLLink
 
-/// H.264 input: passed on from its own memory, beginning at a key frame.
+/// H.264 input: passed on from its own memory, beginning at a key frame. Lengths in front of its NAL units become start codes.
 final class H264Passthrough {
   /// A key frame that upstream was asked for.
   private struct KeyFrameRequest {
@@ -20,8 +20,9 @@ final class H264Passthrough {
   private let time: TimeSource
   /// Those of the stream, for key frames that come without.
   private var parameterSets = ParameterSets()
-  /// The size that they tell.
-  private(set) var size: VideoSize?
+  private var parameterSet: SequenceParameterSet?
+  private var framing = NALUnitFraming.startCodes
+  private var configuration: DecoderConfiguration?
   /// Upstream has been asked for the key frame that is missing.
   private var keyFrameRequest: KeyFrameRequest?
   private var repeatPicture = RepeatPicture()
@@ -34,25 +35,65 @@ final class H264Passthrough {
     self.time = time
   }
 
+  /// The size that the parameter sets tell.
+  var size: VideoSize? { parameterSet.map { VideoSize($0.width, $0.height) } }
+
+  /// The most pictures that come before another and are shown behind it; 0 when the stream does not say.
+  var reorderingDepth: Int { parameterSet?.numReorderFrames ?? 0 }
+
+  /// Another format follows.
+  ///
+  /// - Parameter configuration: of a stream with lengths in front of its NAL units; nil for a byte stream.
+  /// - Returns: whether decoding has to begin anew, because other parameter sets hold.
+  func setConfiguration(_ configuration: DecoderConfiguration?) -> Bool {
+    framing = configuration.map { .lengths(byteCount: $0.lengthByteCount) } ?? .startCodes
+    guard configuration != self.configuration else { return false }
+    self.configuration = configuration
+    parameterSets = ParameterSets()
+    parameterSet = configuration?.sequenceParameterSet
+    guard let configuration else { return true }
+    _ = configuration.byteStream.withUnsafeBytes { parameterSets.update(from: $0) }
+    return true
+  }
+
   /// Keeps the parameter sets of a key frame, and takes the size from them: it is what the decoder sees, whatever the
   /// caps say.
   ///
   /// - Returns: false when the buffer can't be used.
-  func readParameterSets(of buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-    guard Self.mayBeKeyFrame(buffer) else { return gst_buffer_n_memory(buffer) > 0 }
+  /// - Throws: an error that ends the stream, for a profile that head units don't decode and for damaged lengths.
+  func readParameterSets(of buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
+    guard framing != .startCodes || Self.mayBeKeyFrame(buffer) else { return gst_buffer_n_memory(buffer) > 0 }
     var map = GstMapInfo()
     guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return false }
     defer { gst_buffer_unmap(buffer, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
-    let unit = AccessUnitSummary(scanning: bytes)
-    if parameterSets.update(from: bytes), let range = unit.sequenceParameterSet {
+    if case .lengths(let byteCount) = framing {
+      do {
+        try NALUnitLengthError.check(bytes, lengthByteCount: byteCount)
+      } catch {
+        throw error.elementError
+      }
+      guard Self.mayBeKeyFrame(buffer) else { return !bytes.isEmpty }
+    }
+    let unit = AccessUnitSummary(scanning: bytes, framing: framing)
+    if parameterSets.update(from: bytes, framing: framing), let range = unit.sequenceParameterSet {
       guard let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
         sink.log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
         return true
       }
-      size = VideoSize(parameterSet.width, parameterSet.height)
+      if let error = parameterSet.rejectionReason { throw error }
+      self.parameterSet = parameterSet
     }
     return true
+  }
+
+  func isKeyFrame(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    var map = GstMapInfo()
+    guard Self.mayBeKeyFrame(buffer), gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return false }
+    defer { gst_buffer_unmap(buffer, &map) }
+    return AccessUnitSummary(
+      scanning: UnsafeRawBufferPointer(start: map.data, count: Int(map.size)), framing: framing
+    ).isKeyFrame
   }
 
   /// Has a payload refer to an access unit.
@@ -63,19 +104,26 @@ final class H264Passthrough {
     _ payload: FramePayload, from buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant, needsKeyFrame: Bool
   ) -> FrameDropReason? {
     // Packets are cut out of one block.
-    guard payload.refer(to: buffer, isMerged: grant.transport == .rtp || Self.mayBeKeyFrame(buffer)) else {
+    let isMerged = grant.transport == .rtp || Self.mayBeKeyFrame(buffer)
+    guard payload.refer(to: buffer, framing: framing, isMerged: isMerged) else {
       sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
       return .noPicture
     }
-    let unit = AccessUnitSummary(scanning: payload.firstBlock)
+    let unit = AccessUnitSummary(scanning: payload.firstBlock, framing: framing)
     if unit.isKeyFrame { payload.markKeyFrame() }
     if needsKeyFrame {
       guard unit.isKeyFrame, begin(payload, unit) else {
         keyFrameMissed()
         return .waitingForKeyFrame
       }
+    } else if unit.isKeyFrame, framing != .startCodes, !unit.hasParameterSets {
+      // As in a byte stream, decoding can begin at any key frame.
+      putParameterSetsInFront(of: payload)
     }
-    for index in 0..<payload.segmentCount where repeatPicture.observe(payload.segment(at: index)) { break }
+    for index in 0..<payload.partCount {
+      let (bytes, framing) = payload.part(at: index)
+      if repeatPicture.observe(bytes, framing: framing) { break }
+    }
     return nil
   }
 
@@ -83,13 +131,23 @@ final class H264Passthrough {
   /// missing is put in front. False when they are not known.
   private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
     if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
-      payload.skip(ParameterSets.startCodeOffset(before: parameterSet.lowerBound, in: payload.firstBlock))
-    } else if let missing = parameterSets.bytes {
-      missing.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
-    } else {
+      switch framing {
+      case .startCodes:
+        payload.skip(ParameterSets.startCodeOffset(before: parameterSet.lowerBound, in: payload.firstBlock))
+      case .lengths(let byteCount): payload.skip(parameterSet.lowerBound - byteCount)
+      }
+    } else if !putParameterSetsInFront(of: payload) {
       return false
     }
     keyFrameRequest = nil
+    return true
+  }
+
+  /// False when they are not known.
+  @discardableResult
+  private func putParameterSetsInFront(of payload: FramePayload) -> Bool {
+    guard let bytes = parameterSets.bytes else { return false }
+    bytes.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
     return true
   }
 

@@ -1,4 +1,5 @@
 import GStreamerKit
+import H264
 import SDLApp
 import X264Encoder
 
@@ -9,13 +10,18 @@ struct InputCaps {
   let frameRate: Fraction?
   /// Nil for H.264 that does not tell.
   let size: VideoSize?
+  /// Of H.264 with lengths in front of its NAL units.
+  let configuration: DecoderConfiguration?
 
-  /// Nil for raw video that is not described in full.
+  /// Nil for raw video that is not described in full, and for H.264 whose `codec_data` can't be read.
   init?(_ caps: UnsafeMutablePointer<GstCaps>) {
     guard let structure = StructureView(caps: caps, 0) else { return nil }
     if structure.hasName("video/x-h264") {
       format = .h264
+      guard let form = H264Caps(structure).form else { return nil }
+      configuration = form.configuration
     } else {
+      configuration = nil
       var info = GstVideoInfo()
       guard gst_video_info_from_caps(&info, caps) != 0 else { return nil }
       format = .raw(info)
@@ -46,29 +52,12 @@ extension InputCaps {
     guard let structure = StructureView(caps: caps, 0) else { return nil }
     switch structure.name {
     case "video/x-raw": return rawRejectionReason(caps)
-    case "video/x-h264":
-      let format = structure.string("stream-format")
-      let alignment = structure.string("alignment")
-      guard format == "byte-stream", alignment == "au" else {
-        return .stream(
-          GST_STREAM_ERROR_FORMAT,
-          "H.264 must come as a byte stream of whole access units, not as \(format ?? "unknown")/\(alignment ?? "unknown"): put h264parse before sdlvideosink."
-        )
-      }
-      return profileRejectionReason(structure)
+    case "video/x-h264": return H264Caps(structure).rejectionReason
     case let other:
       return .stream(
         GST_STREAM_ERROR_WRONG_TYPE,
         "\(other) can't be shown: sdlvideosink takes raw video (put videoconvert before it) and H.264 (h264parse).")
     }
-  }
-
-  private static func profileRejectionReason(_ structure: StructureView) -> ElementError? {
-    guard let profile = structure.string("profile"), !SinkCaps.profiles.contains(profile) else { return nil }
-    return .stream(
-      GST_STREAM_ERROR_FORMAT,
-      "H.264 of the profile \(profile) can't be decoded by head units: put video/x-raw,format=I420 before the encoder, or ask it for constrained-baseline."
-    )
   }
 
   private static func rawRejectionReason(_ caps: UnsafeMutablePointer<GstCaps>) -> ElementError? {
@@ -101,10 +90,9 @@ extension InputCaps {
     return nil
   }
 
-  /// H.264 whose caps do not tell the profile is believed.
-  static func lacksProfile(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
-    guard let structure = StructureView(caps: caps, 0), structure.hasName("video/x-h264"), !structure.has("profile")
-    else { return false }
-    return structure.string("stream-format") == "byte-stream" && structure.string("alignment") == "au"
+  /// Whether caps are those of H.264 that the sink takes, whatever they leave open.
+  static func isH264(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    guard let structure = StructureView(caps: caps, 0), structure.hasName("video/x-h264") else { return false }
+    return H264Caps(structure).isTaken
   }
 }

@@ -10,7 +10,11 @@ extension VideoSink {
     guard var caps = acceptedCaps() else { return nil }
     // Encoders and files in another size get an error that says what is wrong, instead of not being linked. In READY it is a
     // player that asks, which can choose something else.
-    if stream != nil, gst_pad_has_current_caps(pad) == 0 { caps.merge(SinkCaps.h264OfAnySize) }
+    if stream != nil, gst_pad_has_current_caps(pad) == 0 {
+      caps.merge(SinkCaps.h264OfAnySize)
+      // The same for whoever links a decoder now: nothing is chosen before that.
+      if UpstreamPath.isUnlinked(pad) { caps.merge(Caps.template(of: pad)) }
+    }
     guard let filter else { return caps.take() }
     let wanted = Caps(retaining: filter)
     let common = wanted.intersected(with: caps)
@@ -49,7 +53,7 @@ extension VideoSink {
     var caps: UnsafeMutablePointer<GstCaps>?
     gst_query_parse_accept_caps(query, &caps)
     guard let caps else { return false }
-    let isAccepted = Caps(retaining: caps).isSubset(of: Caps.template(of: pad)) || InputCaps.lacksProfile(caps)
+    let isAccepted = Caps(retaining: caps).isSubset(of: Caps.template(of: pad)) || InputCaps.isH264(caps)
     gst_query_set_accept_caps_result(query, isAccepted && canBegin(with: caps) ? 1 : 0)
     return true
   }
@@ -106,11 +110,15 @@ extension StreamRun {
     frames.withValue { path in
       guard let input = InputCaps(caps) else { return false }
       if let warning = input.pixelWarning { warn(warning) }
-      path.setFormat(input.format, frameRate: input.frameRate)
+      sink.element.pointee.takes_ahead = if case .h264 = input.format { 1 } else { 0 }
+      sink.element.pointee.syncs_by_presentation = 0
+      path.setFormat(input.format, configuration: input.configuration, frameRate: input.frameRate)
       // Upstream may have other elements now. It is asked with the first frame: an element that sends a CAPS event may hold
       // a lock that its answers need.
       path.isInputNew = true
-      let size = input.size ?? (path.isRaw ? nil : path.passthrough.size)
+      let encodedSize = path.isRaw ? nil : path.passthrough.size
+      // What the decoder sees counts, whatever the caps say; of a byte stream that comes with the first frame.
+      let size = input.configuration == nil ? input.size ?? encodedSize : encodedSize ?? input.size
       setInputSize(size, isRaw: path.isRaw)
       sink.log(
         GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(path.isRaw)")
@@ -137,8 +145,8 @@ enum SinkCaps {
     var rate: Fraction
   }
 
-  /// First what head unit and app prefer, then H.264 in the same sizes, then raw video that is faster, which the sink
-  /// thins out, or does not say what shape its pixels have.
+  /// First what head unit and app prefer, then H.264 in the same sizes, first of all as a byte stream, then raw video that is
+  /// faster, which the sink thins out, or does not say what shape its pixels have.
   static func offer(_ displays: [VideoDisplay], maximumRate: Fraction?) -> Caps {
     var offers: [Offer] = []
     for display in displays {
@@ -149,7 +157,9 @@ enum SinkCaps {
     }
     var caps = Caps()
     for offer in offers { caps.append(raw(offer.size, upTo: offer.rate.terms, hasSquarePixels: true)) }
-    for offer in offers { caps.append(h264(offer.size)) }
+    for format in h264Formats {
+      for offer in offers { caps.append(h264(format, offer.size)) }
+    }
     for offer in offers {
       for hasSquarePixels in [true, false] {
         caps.append(raw(offer.size, upTo: (.max, 1), hasSquarePixels: hasSquarePixels))
@@ -172,13 +182,20 @@ enum SinkCaps {
   /// What the template has.
   static var h264OfAnySize: Caps {
     var caps = Caps()
-    caps.append(h264(nil))
+    for format in h264Formats { caps.append(h264(format, nil)) }
     return caps
   }
 
-  private static func h264(_ size: VideoSize?) -> Structure {
+  /// The values of `stream-format`: an encoder that can choose takes the first, which needs no conversion.
+  private static let h264Formats = [["byte-stream"], ["avc", "avc3"]]
+
+  private static func h264(_ formats: [String], _ size: VideoSize?) -> Structure {
     let structure = Structure("video/x-h264")
-    structure.set("stream-format", "byte-stream")
+    if formats.count == 1 {
+      structure.set("stream-format", formats[0])
+    } else {
+      structure.set("stream-format", oneOf: formats)
+    }
     structure.set("alignment", "au")
     structure.set("profile", oneOf: profiles)
     if let size { set(size, in: structure) }

@@ -18,6 +18,7 @@ extension StreamRun {
     defer { touches.frameShown() }
     return frames.withValue { path in
       chooseForNewInput(path)
+      guard !path.seek.takeShown(buffer) else { return GST_FLOW_OK }
       sink.counters.withLock { $0.frameArrived() }
       if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {
         sink.counters.withLock { $0.frameDropped(.noPicture) }
@@ -25,8 +26,13 @@ extension StreamRun {
       }
       path.begin(buffer)
       if case .h264 = path.format {
-        if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { path.needsKeyFrame = true }
-        guard path.passthrough.readParameterSets(of: buffer) else { return drop(.noPicture, path) }
+        if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { path.breakOff() }
+        do throws(ElementError) {
+          guard try path.passthrough.readParameterSets(of: buffer) else { return drop(.noPicture, path) }
+        } catch {
+          app.fail(error, sink)
+          return drop(.noPicture, path, GST_FLOW_ERROR)
+        }
         if let size = path.passthrough.size { takeEncodedSize(size) }
       }
       observeRegions(of: buffer, path)
@@ -81,6 +87,10 @@ extension StreamRun {
   /// Decides what to do with the frame at hand, and waits until that is possible; nil if the source wants its thread back meanwhile.
   private func decide(_ path: FramePath) -> VideoNegotiation.FrameDecision? {
     let isLive = path.isUpstreamLive
+    // What is sent before its time does not tell that the pipeline plays.
+    if path.isAhead, let permission = state.withLock({ $0.isInterrupted ? nil : $0.permission }) {
+      return .send(permission)
+    }
     var decision = state.withLock { decide(&$0, isLive: isLive) }
     if decision == .wait {
       let began = time.now
@@ -99,7 +109,8 @@ extension StreamRun {
       // The time stamps of a live source go on by themselves. An application that follows the request to pause stops running
       // time at once, and what little has passed until then is made up for.
       let waited = time.now - began
-      if !isLive, decision != .interrupted || waited > Self.promptPause { path.delay.extend(by: waited, sink.baseSink) }
+      let isHeldUp = decision != .interrupted || waited > Self.promptPause
+      if !isLive, !path.isAhead, isHeldUp { path.delay.extend(by: waited, sink.baseSink) }
     }
     if case .send = decision { return decision }
     deliverNotifications()
@@ -144,7 +155,7 @@ extension StreamRun {
     _ reason: FrameDropReason, _ path: FramePath, _ result: GstFlowReturn = GST_FLOW_OK
   ) -> GstFlowReturn {
     sink.counters.withLock { $0.frameDropped(reason) }
-    if case .h264 = path.format { path.needsKeyFrame = true }
+    if case .h264 = path.format { path.breakOff() }
     sink.log(GST_LEVEL_LOG, "dropped a frame: \(reason)")
     if reason.isLossOfQuality { sink.postQoS(path.frameTime, isLive: path.isUpstreamLive) }
     return result

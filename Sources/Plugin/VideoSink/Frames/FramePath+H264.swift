@@ -1,0 +1,56 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// H.264 that came as such: each frame goes on as it is, if the decoder has what it depends on.
+extension FramePath {
+  func sendH264(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission
+  ) -> Outcome {
+    var isFirstOfService = false
+    if needsKeyFrame, !passthrough.isKeyFrame(buffer), let outcome = sendGroupAgain(permission.grant) {
+      guard case .queued(let isFirst) = outcome else { return outcome }
+      isFirstOfService = isFirst
+    }
+    let payload = sink.payloads.take(for: sink, kind: .frame)
+    if let reason = passthrough.fill(payload, from: buffer, for: permission.grant, needsKeyFrame: needsKeyFrame) {
+      sink.payloads.giveBack(payload)
+      return .dropped(reason, GST_FLOW_OK)
+    }
+    needsKeyFrame = false
+    if !isAhead { passthrough.observeRate(at: frameClock, limit: permission.frameRateLimit) }
+    let isKeyFrame = payload.isKeyFrame
+    let outcome = submit(payload, permission.grant)
+    guard case .queued(let isFirst) = outcome else { return outcome }
+    if !isUpstreamLive { group.add(buffer, isKeyFrame: isKeyFrame) }
+    return .queued(isFirstOfService: isFirst || isFirstOfService)
+  }
+
+  /// Sends what the next frame depends on to a new decoder; nil when that is not known.
+  private func sendGroupAgain(_ grant: VideoGrant) -> Outcome? {
+    guard !group.buffers.isEmpty else { return nil }
+    // It is no part of what is to be shown in time.
+    let wasAhead = isAhead
+    isAhead = true
+    defer { isAhead = wasAhead }
+    var isFirstOfService = false
+    for (index, buffer) in group.buffers.enumerated() {
+      let payload = sink.payloads.take(for: sink, kind: .repeated)
+      if let reason = passthrough.fill(payload, from: buffer, for: grant, needsKeyFrame: index == 0) {
+        sink.payloads.giveBack(payload)
+        return .dropped(reason, GST_FLOW_OK)
+      }
+      let outcome = submit(payload, grant)
+      guard case .queued(let isFirst) = outcome else { return outcome }
+      isFirstOfService = isFirstOfService || isFirst
+    }
+    needsKeyFrame = false
+    return .queued(isFirstOfService: isFirstOfService)
+  }
+
+  /// When a frame is shown, in ns: as its time stamp says, or now.
+  private var frameClock: UInt64 {
+    let time = sink.runningTime(frameTime.presentation)
+    return time == .max ? UInt64(clamping: self.time.now.nanoseconds) : time
+  }
+}
