@@ -39,6 +39,7 @@ cgst_log_enabled (GstDebugCategory * category, GstDebugLevel level)
 
 /* GST_STATE */
 static inline GstState cgst_element_state (GstElement * element) { return GST_STATE (element); }
+static inline GstState cgst_element_pending_state (GstElement * element) { return GST_STATE_PENDING (element); }
 
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
