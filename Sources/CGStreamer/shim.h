@@ -44,6 +44,17 @@ static inline GstState cgst_element_pending_state (GstElement * element) { retur
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
 
+/* GST_BASE_SINK_PREROLL_LOCK, GST_BASE_SINK_PREROLL_UNLOCK */
+static inline void cgst_base_sink_preroll_lock (gpointer sink) { GST_BASE_SINK_PREROLL_LOCK (sink); }
+static inline void cgst_base_sink_preroll_unlock (gpointer sink) { GST_BASE_SINK_PREROLL_UNLOCK (sink); }
+
+/* GST_IS_BASE_SRC, GST_IS_BASE_TRANSFORM */
+static inline gboolean cgst_is_base_src (gpointer object) { return GST_IS_BASE_SRC (object); }
+static inline gboolean cgst_is_base_transform (gpointer object) { return GST_IS_BASE_TRANSFORM (object); }
+
+/* GST_BUFFER_POOL_IS_FLUSHING */
+static inline gboolean cgst_buffer_pool_is_flushing (GstBufferPool * pool) { return GST_BUFFER_POOL_IS_FLUSHING (pool); }
+
 /* GST_BASE_SRC_PAD */
 static inline GstPad *cgst_base_src_pad (gpointer src) { return GST_BASE_SRC_PAD (src); }
 

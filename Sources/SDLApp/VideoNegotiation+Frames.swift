@@ -20,6 +20,8 @@ extension VideoNegotiation {
   /// ready live sources never wait, and files always do.
   public mutating func decide(isLive: Bool, now: Duration) -> FrameDecision {
     guard phase == .running || phase == .failing else { return .fail(nil) }
+    // An element that is asked for PLAYING by itself completes that within GstBaseSink, once its first frame is there.
+    if playback == .prerolling || playback == .waitingToPreroll { played() }
     if isFlushing {
       mismatch = nil
       return .interrupted

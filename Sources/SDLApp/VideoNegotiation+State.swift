@@ -83,5 +83,6 @@ extension VideoNegotiation {
   /// Whether a waiting thread has to give way.
   public var isInterrupted: Bool { isFlushing }
 
-  public var isStopping: Bool { phase == .stopping }
+  /// Neither failing nor stopping.
+  public var isUsable: Bool { phase == .running }
 }

@@ -85,7 +85,7 @@ import Testing
         #expect(
           eventually {
             isLive ? sink.statistics["frames-dropped-queue-full"] > 1 : sink.statistics["frames-queued"] == 4
-          })
+          }, "\(sink.statistics), \(pipeline.drain())")
       case .reconnecting:
         server.perform(.refuseConnections(true))
         server.disconnect(app)
@@ -99,28 +99,4 @@ import Testing
       }
     }
   }
-}
-
-/// A port that answers no attempt to connect, because its backlog is full.
-final class SilentPort {
-  private let listener: Socket
-  private var fillers: [Socket] = []
-  private let port: UInt16
-
-  init() throws {
-    let address: SocketAddress
-    (listener, address) = try Socket.listening(address: "127.0.0.1", port: 0)
-    port = address.port
-    listen(listener.descriptor, 0)
-    for _ in 0..<8 {
-      let filler = try #require(Socket.tcp(family: AF_INET))
-      _ = address.withPointer { connect(filler.descriptor, $0, $1) }
-      fillers.append(filler)
-      var descriptor = pollfd(fd: filler.descriptor, events: Int16(POLLOUT), revents: 0)
-      if poll(&descriptor, 1, 100) == 0 { return }
-    }
-    throw TestFailure("the backlog does not fill up")
-  }
-
-  var uri: String { "sdl://127.0.0.1:\(port)" }
 }

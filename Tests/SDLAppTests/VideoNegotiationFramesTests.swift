@@ -223,7 +223,7 @@ import Testing
   @Test func nothingIsSentOrRequestedAfterStop() {
     let driver = NegotiationDriver.streaming([Self.size])
     driver.change { $0.stop() }
-    #expect(driver.frame() == "error" && driver.take() == ["request nothing"] && driver.negotiation.isStopping)
+    #expect(driver.frame() == "error" && driver.take() == ["request nothing"] && !driver.negotiation.isUsable)
     driver.announce([Self.size])
     driver.stop(.app)
     #expect(driver.request == nil && driver.take() == ["stopped app"])

@@ -129,26 +129,3 @@ extension LinkTests {
     }
   }
 }
-
-/// A port that answers no SYN, because its backlog is full.
-final class SilentPort {
-  let port: UInt16
-  private let listener: RawListener
-  private var fillers: [Socket] = []
-
-  init() throws {
-    listener = try RawListener()
-    port = listener.port
-    listen(listener.socket.descriptor, 0)
-    let address = try #require(SocketAddress(boundTo: listener.socket.descriptor))
-    // The kernel accepts one more than the backlog; the first that stays pending shows that it is full.
-    for _ in 0..<8 {
-      let filler = try #require(Socket.tcp(family: AF_INET))
-      _ = address.withPointer { connect(filler.descriptor, $0, $1) }
-      fillers.append(filler)
-      var descriptor = pollfd(fd: filler.descriptor, events: Int16(POLLOUT), revents: 0)
-      if poll(&descriptor, 1, 100) == 0 { return }
-    }
-    Issue.record("the backlog does not fill up")
-  }
-}

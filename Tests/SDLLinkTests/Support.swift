@@ -2,6 +2,7 @@ import Glibc
 import SDLHeadUnit
 import SDLMessages
 import Synchronization
+@_exported import TestSupport
 import Testing
 
 @testable import SDLApp
@@ -9,19 +10,6 @@ import Testing
 
 /// All tests of this target, one after the other: some count the process's threads and descriptors.
 @Suite(.serialized, .timeLimit(.minutes(2))) enum LinkTests {}
-
-/// How long a test waits for what must happen; reached only when it fails.
-let testTimeout = Duration.seconds(20)
-
-/// Polls until `condition` holds, for states without a notification; false after ``testTimeout``.
-func eventually(_ condition: () -> Bool) -> Bool {
-  let deadline = MonotonicClock.now + testTimeout
-  while !condition() {
-    guard MonotonicClock.now < deadline else { return false }
-    poll(nil, 0, 1)
-  }
-  return true
-}
 
 /// A payload in several memory blocks that counts its releases.
 final class TestPayload: VideoPayload {

@@ -1,6 +1,7 @@
 import CPluginTypes
 import GStreamerKit
 import SDLLink
+@_exported import TestSupport
 
 /// GStreamer with the elements of this build, in this process.
 enum GStreamer {
@@ -26,9 +27,6 @@ struct TestFailure: Error, CustomStringConvertible {
     self.description = description
   }
 }
-
-/// The longest wait for anything: generous, because the machine may be busy with other things.
-let testTimeout = Duration.seconds(30)
 
 /// A reference to an element.
 final class Element {
@@ -139,14 +137,4 @@ func text(of caps: UnsafePointer<GstCaps>) -> String {
   guard let text = gst_caps_to_string(caps) else { return "" }
   defer { g_free(text) }
   return String(cString: text)
-}
-
-/// Polls until `condition` holds, for states without a notification; false after ``testTimeout``.
-func eventually(_ condition: () -> Bool) -> Bool {
-  let deadline = MonotonicClock.now + testTimeout
-  while !condition() {
-    guard MonotonicClock.now < deadline else { return false }
-    g_usleep(2000)
-  }
-  return true
 }

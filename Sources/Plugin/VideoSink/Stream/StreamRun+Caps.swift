@@ -73,7 +73,7 @@ extension StreamRun {
   fileprivate func waitForChoice() -> Bool {
     guard StreamingThread.isCurrent, !connection.isOnObserverThread else { return false }
     return state.wait(until: time.now + Self.choiceTime) { negotiation in
-      negotiation.acceptedDisplays != nil || negotiation.isInterrupted || negotiation.isStopping ? true : nil
+      negotiation.acceptedDisplays != nil || negotiation.isInterrupted || !negotiation.isUsable ? true : nil
     } ?? false
   }
 

@@ -57,7 +57,8 @@ extension StreamRun {
 
   private func send(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath) -> GstFlowReturn {
     while true {
-      switch decide(path) {
+      guard let decision = decide(path) else { return drop(.discarded, path, GST_FLOW_FLUSHING) }
+      switch decision {
       case .send(let permission):
         return finish(path.send(buffer, permission), permission.grant, path)
       case .drop(let reason): return drop(reason, path)
@@ -77,20 +78,24 @@ extension StreamRun {
   /// How soon an application pauses that follows the request for it.
   private static let promptPause = Duration.milliseconds(250)
 
-  /// Decides what to do with the frame at hand, and waits until that is possible.
-  private func decide(_ path: FramePath) -> VideoNegotiation.FrameDecision {
+  /// Decides what to do with the frame at hand, and waits until that is possible; nil if the source wants its thread back meanwhile.
+  private func decide(_ path: FramePath) -> VideoNegotiation.FrameDecision? {
     let isLive = path.isUpstreamLive
     var decision = state.withLock { decide(&$0, isLive: isLive) }
     if decision == .wait {
       let began = time.now
       sink.log(GST_LEVEL_INFO, "waiting until the head unit shows the app")
       let next = frames.whileGivenBack {
-        state.wait(until: nil) { negotiation in
+        waitForHeadUnit(until: nil) { negotiation in
           let decision = self.decide(&negotiation, isLive: isLive)
           return decision == .wait ? nil : decision
         }
       }
-      decision = next ?? .fail(nil)
+      guard let next else {
+        deliverNotifications()
+        return nil
+      }
+      decision = next
       // The time stamps of a live source go on by themselves. An application that follows the request to pause stops running
       // time at once, and what little has passed until then is made up for.
       let waited = time.now - began

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLApp
+import SDLLink
 
 /// Preroll is: it could be shown. A file's first frame waits in PAUSED until the head unit would take it, so that all sinks of a
 /// pipeline start together, and sound does not run ahead of the picture.
@@ -12,6 +13,9 @@ extension StreamRun {
     // Without asynchronous state changes PLAYING would have to wait for this.
     guard gst_base_sink_is_async_enabled(sink.baseSink) != 0 else { return GST_FLOW_OK }
     let isLive = frames.withValue { $0.isUpstreamLive }
+    // GstBaseSink holds its preroll lock, which steps and the property `async` need too.
+    cgst_base_sink_preroll_unlock(sink.baseSink)
+    defer { cgst_base_sink_preroll_lock(sink.baseSink) }
     let decision =
       waitForPreroll(isLive: isLive, until: time.now + Self.noticeableWait) ?? waitForDriver(isLive: isLive)
     deliverNotifications()
@@ -24,11 +28,25 @@ extension StreamRun {
 
   /// Nil when the time is over.
   private func waitForPreroll(isLive: Bool, until deadline: Duration?) -> VideoNegotiation.PrerollDecision? {
-    state.wait(until: deadline) { negotiation in
+    waitForHeadUnit(until: deadline) { negotiation in
       let now = time.now
       let decision = negotiation.decidePreroll(isLive: isLive)
       apply(negotiation.takeOutputs(at: now))
-      return decision == .wait ? nil : decision
+      // A step or a pause interrupts what the sink does as a flush does, but the frame at hand stays the one to show.
+      let isFlushing = cgst_pad_is_flushing(sink.pad) != 0
+      return decision == .wait || decision == .interrupted && !isFlushing ? nil : decision
+    }
+  }
+
+  /// Calls `attempt`, with the lock of `state`, until it returns something.
+  ///
+  /// - Returns: nil when there was nothing before `deadline`, or before the source that pushes on this thread wanted it back.
+  func waitForHeadUnit<Result>(until deadline: Duration?, _ attempt: (inout VideoNegotiation) -> Result?) -> Result? {
+    while true {
+      let nextPoll = MonotonicClock.now + UpstreamSource.pollInterval
+      if let result = state.wait(until: min(deadline ?? nextPoll, nextPoll), for: attempt) { return result }
+      if let deadline, time.now >= deadline { return nil }
+      if UpstreamSource.isInterrupted(at: sink.pad) { return nil }
     }
   }
 

@@ -1,0 +1,41 @@
+import CGStreamer
+
+/// The source whose thread pushes through a pad.
+public enum UpstreamSource {
+  /// How often ``isInterrupted(at:)`` is worth asking by a thread that waits.
+  public static let pollInterval = Duration.milliseconds(100)
+
+  /// Whether the GstBaseSrc that pushes through `pad` on its own thread wants this thread back.
+  ///
+  /// An application that sends EOS to a pipeline makes the source interrupt what it does and wait for its streaming thread
+  /// (`gst_base_src_send_event`). Downstream hears nothing of that: it shows in the source's buffer pool alone, which is
+  /// active and flushing then.
+  public static func isInterrupted(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
+    guard let source = thatPushes(through: pad) else { return false }
+    defer { gst_object_unref(source) }
+    guard cgst_is_base_src(source) != 0, let pool = gst_base_src_get_buffer_pool(source.cast()) else { return false }
+    defer { gst_object_unref(pool) }
+    return gst_buffer_pool_is_active(pool) != 0 && cgst_buffer_pool_is_flushing(pool) != 0
+  }
+
+  /// The first element upstream that is not a GstBaseTransform; those push on the thread that pushes to them.
+  private static func thatPushes(
+    through pad: UnsafeMutablePointer<GstPad>
+  ) -> UnsafeMutablePointer<GstElement>? {
+    guard var element = peerElement(of: pad) else { return nil }
+    while cgst_is_base_transform(element) != 0 {
+      let transform: UnsafeMutablePointer<GstBaseTransform> = element.cast()
+      let next = transform.pointee.sinkpad.flatMap { peerElement(of: $0) }
+      gst_object_unref(element)
+      guard let next else { return nil }
+      element = next
+    }
+    return element
+  }
+
+  private static func peerElement(of pad: UnsafeMutablePointer<GstPad>) -> UnsafeMutablePointer<GstElement>? {
+    guard let peer = gst_pad_get_peer(pad) else { return nil }
+    defer { gst_object_unref(peer) }
+    return gst_pad_get_parent_element(peer)
+  }
+}
