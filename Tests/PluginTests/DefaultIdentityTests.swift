@@ -57,6 +57,21 @@ import Testing
     for pipeline in [first, second, third] { pipeline.stop() }
   }
 
+  @Test(arguments: [
+    ("sdl://127.0.0.1:4000", "localhost:4000"), ("sdl://LOCALHOST:4000", "localhost:4000"),
+    ("sdl://[::1]:4000", "localhost:4000"), ("sdl://192.0.2.7", "192.0.2.7:12345"), ("sdl+builtin:core", nil),
+    ("nonsense", nil), (nil, nil),
+  ])
+  func headUnit(uri: String?, expected: String?) {
+    var settings = AppSettings()
+    settings.uri = uri
+    #expect(settings.headUnitOfDefaults == expected)
+    settings.name = "Map"
+    #expect(settings.headUnitOfDefaults == expected)
+    settings.id = "map"
+    #expect(settings.headUnitOfDefaults == nil)
+  }
+
   /// Another head unit knows nothing of these.
   @Test func eachHeadUnitHasItsOwn() throws {
     let headUnits = [try TestHeadUnit(), try TestHeadUnit()]

@@ -24,6 +24,7 @@ struct AppSettings: Equatable, Sendable {
 
   private static let defaultName = "GStreamer"
   private static let defaultID = "gst-smartdevicelink"
+  private static let loopbackNames = ["localhost", "127.0.0.1", "::1"]
 
   /// The head unit on which other apps may have the same default id or name; nil if both are set, and for the built-in one,
   /// which serves a single app.
@@ -31,7 +32,7 @@ struct AppSettings: Equatable, Sendable {
     guard name == Self.defaultName || id == Self.defaultID, case .tcp(let host, let port) = try? headUnit() else {
       return nil
     }
-    return "\(host):\(port)"
+    return "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)"
   }
 
   /// As whom the app registers: defaults have the number behind them, if it is not 1.
