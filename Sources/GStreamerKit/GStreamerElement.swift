@@ -35,6 +35,18 @@ extension GStreamerElement {
     return ObjectReference(owning: gst_element_get_bus(element)) != nil
   }
 
+  /// Whether the element belongs to a player that is not on its way to NULL. playsink, which all players are made of, takes its
+  /// sinks to NULL when it goes to READY itself, as between two films.
+  public var isKeptByPlayer: Bool {
+    var hasPlaySink = false
+    var outermost = ObjectReference<GstObject>(retaining: gstElement.cast())
+    while let parent = ObjectReference(owning: gst_object_get_parent(outermost.pointer)) {
+      if cgst_is_made_by(parent.pointer, "playsink") != 0 { hasPlaySink = true }
+      outermost = parent
+    }
+    return hasPlaySink && cgst_element_target(outermost.pointer.cast()).rawValue > GST_STATE_NULL.rawValue
+  }
+
   /// Logs in the element's category; the message is built only if somebody listens.
   @inline(__always)
   public func log(

@@ -69,6 +69,31 @@ import Testing
     #expect(pipeline.messages.allSatisfy { $0.error == nil && $0.warning == nil })
   }
 
+  /// A player takes its sinks to NULL when it changes to READY. The app stays on the car's screen.
+  @Test(arguments: ["playbin", "playbin3"])
+  func nextFilmKeepsTheRegistration(_ element: String) throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: url) }
+    try makeFilm(url.path, 640, 360)
+    let headUnit = try TestHeadUnit(.small(320, 240, frameRate: 60))
+    let pipeline = try Pipeline(
+      """
+      \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
+      video-sink="sdlvideosink name=sink max-lateness=-1 qos=false uri=\(headUnit.uri)"
+      """)
+    for film in 1...2 {
+      try pipeline.play()
+      try pipeline.waitForEnd()
+      #expect(headUnit.record.video.count == 45 * film)
+      try pipeline.reach(GST_STATE_READY)
+    }
+    #expect(headUnit.record.connections.count == 1 && headUnit.record.violations == [])
+    #expect(headUnit.record.disconnections == 0)
+    // playbin keeps its sink in READY, playbin3 in NULL.
+    if element == "playbin" { pipeline.stop() }
+    _ = try headUnit.wait(for: "end") { $0.disconnections == 1 ? true : nil }
+  }
+
   /// The sound would run on without the picture.
   @Test func lostConnectionAsksForAPause() throws {
     let harness = try SinkHarness(isLive: false, properties: "keep-alive-interval=0")

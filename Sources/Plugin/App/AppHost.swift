@@ -6,6 +6,8 @@ import SDLLink
 protocol AppHost: GStreamerElement {
   /// Changes the counters of the app's connections.
   func countApp(_ change: (inout AppCounters) -> Void)
+  /// The app has waited in vain to be used again, and is to be ended. On the connection thread.
+  func appHasLingered(_ app: AppRun)
 }
 
 /// Counters of the app, over all connections of an element.

@@ -9,6 +9,7 @@ extension AppRun {
   func receive(_ event: ConnectionEvent, _ host: any AppHost) {
     let service = note(event)
     guard !isOver else { return }
+    defer { endLinger(after: event, host) }
     switch event {
     case .attempting:
       host.countApp { $0.attempts &+= 1 }
@@ -73,6 +74,8 @@ extension AppRun {
       if state.withLock({ $0.isLevelNew }) { host.notify(.hmiLevel) }
       // A callback may have ended the app; what comes after it must not reach the next.
       guard !isOver else { return }
+      let isHeard = host.hasListener
+      state.withLock { $0.isLevelUnheard = !isHeard }
       host.postHMIStatus(status)
       changeLockScreen(host) { $0.receive(status) }
     case .videoCapability: host.notify(.headUnit)

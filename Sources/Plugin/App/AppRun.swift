@@ -48,6 +48,8 @@ final class AppRun: Sendable {
     var isLevelNew = false
     /// The registration was announced while nobody could hear of it.
     var isRegistrationUnheard = false
+    /// The level has changed while nobody could hear of it.
+    var isLevelUnheard = false
     var attemptBegan: Duration
     var isFailing = false
     /// The error message of that is on the bus.
@@ -60,6 +62,10 @@ final class AppRun: Sendable {
     var isGoingDown = false
     /// The connection's last event is still to come.
     var isConnectionRunning = false
+    /// The element is in NULL, and will soon be used again; nil unless that is so.
+    var lingersUntil: Duration?
+    /// It has waited for that in vain.
+    var hasLingered = false
     /// `connection-state` has left `idle`, and its listeners do not know.
     var isStartUnannounced = true
   }
@@ -195,8 +201,11 @@ final class AppRun: Sendable {
   /// Ends the connection and waits for its threads, though not on one of them and not for ever. Whatever it still reports
   /// reaches nobody.
   ///
-  /// - Parameter time: has passed already since the element began to stop, and is taken off what the end may last.
-  func end(_ host: any AppHost, after time: Duration = .zero) {
+  /// - Parameters:
+  ///   - host: nil when the element is being freed, and can't post anything any more.
+  ///   - time: has passed already since the element began to stop, and is taken off what the end may last.
+  func end(_ host: (any AppHost)?, after time: Duration = .zero) {
+    stopLingering()
     let isFirst = state.withLock { state in
       defer { state.isOver = true }
       return !state.isOver
@@ -218,6 +227,7 @@ final class AppRun: Sendable {
       }
       return (state.status, state.isInProgress)
     }
+    guard let host else { return }
     if isInProgress { host.postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
     if last.lockScreen.status != .off { host.postLockScreen(LockScreen()) }
     if wasConnected { host.postDisconnected(reason: "closed by the app", retryAfter: nil) }
@@ -236,15 +246,20 @@ final class AppRun: Sendable {
     state.wait(until: MonotonicClock.now + timeout) { $0.isConnectionRunning ? nil : true } ?? false
   }
 
-  /// The element belongs to a pipeline by now: announces a registration that nobody has heard of.
-  func repeatUnheardRegistration(_ host: any AppHost) {
-    let (isUnheard, status) = state.withLock { state in
-      defer { state.isRegistrationUnheard = false }
-      return (state.isRegistrationUnheard, state.status)
+  /// The element belongs to a pipeline by now: announces a registration or a level that nobody has heard of.
+  func repeatUnheard(_ host: any AppHost) {
+    let (isRegistrationUnheard, isLevelUnheard, status) = state.withLock { state in
+      defer {
+        state.isRegistrationUnheard = false
+        state.isLevelUnheard = false
+      }
+      return (state.isRegistrationUnheard, state.isLevelUnheard, state.status)
     }
-    guard isUnheard, let headUnit = status.headUnit else { return }
-    host.postProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
-    host.postConnected(headUnit, uri: settings.uri, peer: status.peer)
+    guard isRegistrationUnheard || isLevelUnheard, let headUnit = status.headUnit else { return }
+    if isRegistrationUnheard {
+      host.postProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
+      host.postConnected(headUnit, uri: settings.uri, peer: status.peer)
+    }
     if let hmi = status.hmi { host.postHMIStatus(hmi) }
   }
 

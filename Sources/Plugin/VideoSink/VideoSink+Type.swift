@@ -30,7 +30,8 @@ public func gst_sdl_video_sink_impl_new(_ instance: UnsafeMutablePointer<GstSdlV
 @c @implementation
 public func gst_sdl_video_sink_impl_free(_ impl: UnsafeMutableRawPointer) {
   let sink = Unmanaged<VideoSink>.fromOpaque(impl)
-  sink._withUnsafeGuaranteedRef { $0.endApp() }
+  // Its state is NULL; only an app that lingers can be left.
+  sink._withUnsafeGuaranteedRef { $0.app?.end(nil) }
   sink.release()
 }
 

@@ -97,7 +97,9 @@ extension VideoSink {
     case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE: endStream()
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED: stream?.pause()
     case GST_STATE_CHANGE_PAUSED_TO_READY: endStream()
-    case GST_STATE_CHANGE_READY_TO_NULL: endApp()
+    case GST_STATE_CHANGE_READY_TO_NULL:
+      // `set_state` of the whole pipeline to NULL ends the app, whatever its parts do on the way.
+      if !isKeptByPlayer || app?.linger() != true { endApp() }
     default: break
     }
     return result
@@ -108,7 +110,7 @@ extension VideoSink {
     let settings = self.settings.current
     try settings.encoder.check()
     if let app {
-      guard !app.isUsable || app.settings != settings.app else { return }
+      guard !app.stopLingering() || !app.isUsable || app.settings != settings.app else { return }
       endApp()
     }
     let app = try AppRun(settings.app, host: self, time: time)
@@ -140,7 +142,7 @@ extension VideoSink {
     let stream = StreamRun(sink: self, app: app, settings: settings.current)
     runs.withLock { $0.stream = stream }
     app.setGoingDown(false)
-    app.repeatUnheardRegistration(self)
+    app.repeatUnheard(self)
     stream.begin()
   }
 
@@ -150,6 +152,10 @@ extension VideoSink {
     stream.end()
     let now = time.now
     runs.withLock { $0.streamEnd = (now, now - began) }
+  }
+
+  func appHasLingered(_ app: AppRun) {
+    if self.app === app { endApp() }
   }
 
   /// Ends the stream and the app, if there are any.

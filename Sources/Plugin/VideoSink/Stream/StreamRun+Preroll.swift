@@ -32,9 +32,10 @@ extension StreamRun {
       let now = time.now
       let decision = negotiation.decidePreroll(isLive: isLive)
       apply(negotiation.takeOutputs(at: now))
-      // A step or a pause interrupts what the sink does as a flush does, but the frame at hand stays the one to show.
-      let isFlushing = cgst_pad_is_flushing(sink.pad) != 0
-      return decision == .wait || decision == .interrupted && !isFlushing ? nil : decision
+      // Without its preroll lock, GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. A flush
+      // shows in the pad; a step or a pause leaves the frame at hand the one to show.
+      if cgst_pad_is_flushing(sink.pad) != 0 { return .interrupted }
+      return decision == .wait || decision == .interrupted ? nil : decision
     }
   }
 
