@@ -21,10 +21,13 @@ run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
 
 # /usr/bin is for the distribution's packages; local builds are installed in /usr/local.
 bindir ?= $(or $(PREFIX),/usr/local)/bin
+# Beside GStreamer's own data.
+valgrinddir ?= $(or $(PREFIX),/usr/local)/share/gstreamer-1.0/valgrind
+suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo all timeline picture check check-repeatedly bench lint test tests meson-check install-check docs-check docs plugin head-unit packages install uninstall clean
+.PHONY: demo all timeline picture check check-repeatedly bench valgrind lint test tests meson-check install-check docs-check docs plugin head-unit packages install uninstall clean
 
 demo: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
@@ -75,6 +78,11 @@ docs: plugin
 bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)
 
+# A short stream under memcheck, which Debian's package valgrind brings.
+valgrind: plugin
+	GST_PLUGIN_PATH=$(plugin_folder) valgrind --error-exitcode=1 --suppressions=$(suppressions) \
+	  gst-launch-1.0 videotestsrc num-buffers=10 ! video/x-raw,width=320,height=240 ! videoconvertscale ! sdlvideosink
+
 lint:
 	swift format lint --strict --recursive Sources Tests pipelines Package.swift
 
@@ -95,12 +103,14 @@ packages:
 
 # Installs what was built, since root need not have the Swift tool chain.
 install: $(plugin) $(head_unit)
-	install -d "$(DESTDIR)$(pluginsdir)" "$(DESTDIR)$(bindir)"
+	install -d "$(DESTDIR)$(pluginsdir)" "$(DESTDIR)$(bindir)" "$(DESTDIR)$(valgrinddir)"
+	install -m 644 $(suppressions) "$(DESTDIR)$(valgrinddir)/"
 	install -m 644 $(plugin) "$(DESTDIR)$(pluginsdir)/"
 	install -m 755 $(head_unit) "$(DESTDIR)$(bindir)/"
 
 uninstall:
 	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))" "$(DESTDIR)$(bindir)/$(notdir $(head_unit))"
+	rm -f "$(DESTDIR)$(valgrinddir)/$(notdir $(suppressions))"
 
 clean:
 	rm -rf .build build demo

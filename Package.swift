@@ -75,7 +75,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
-      exclude: ["exports.map"], linkerSettings: pluginLink),
+      exclude: ["exports.map", "gstsmartdevicelink.supp"], linkerSettings: pluginLink),
 
     // Optimised in debug builds too, since it compares pictures pixel by pixel.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict + [.unsafeFlags(["-O"])]),

@@ -5,6 +5,7 @@ import SDLWire
 extension HeadUnitSession.Event {
   /// More are not printed.
   private static let mostRectangles = 4
+  private static let mostInputs = 8
 
   /// One line of the log; nil for events that are not logged.
   var text: String? {
@@ -12,6 +13,15 @@ extension HeadUnitSession.Event {
     case .appRegistered(let name, let id, let types, let version):
       "registered \"\(name)\" (\(id), \(types.map(\.rawValue).joined(separator: ", "))) over protocol \(version)"
     case .hmiStatusSent(let status): "HMI status \(status.text)"
+    case .systemContextSent(let status): "system context \(status.systemContext.rawValue)"
+    case .driverInput(let input): "\(input)"
+    // Also printed where nothing else is: EventPrinter.
+    case .driverInputWithoutEffect: nil
+    case .interactionShown(let function, let time, let inputs):
+      "\(function) for at most \(time)" + (inputs.isEmpty ? "" : ", or until: ")
+        + (inputs.prefix(Self.mostInputs).map(\.description) + (inputs.count > Self.mostInputs ? ["…"] : []))
+        .joined(separator: ", ")
+    case .interactionEnded(let function, let code): "\(function) is over: \(code.rawValue)"
     case .touchSent(let event):
       "touch \(event.kind?.rawValue ?? "")"
         + event.fingers.map { finger in

@@ -47,6 +47,8 @@ final class EventPrinter: HeadUnitServerObserver {
       guard options.isChecking else { return }
       totals.withLock { $0.violations &+= 1 }
       printLine("\(id) violation: \(violation)")
+    case .session(let id, .driverInputWithoutEffect(let input, let fault)):
+      printLine("\(id) without effect: \(input), because \(fault)")
     case .session(let id, let event):
       noteRegistration(event, of: id)
       if let text = event.text { say("\(id) \(text)") }

@@ -25,7 +25,8 @@ enum AppPermissions {
       [
         "AddCommand", "AddSubMenu", "AlertManeuver", "CancelInteraction", "CloseApplication",
         "CreateInteractionChoiceSet", "DeleteCommand", "DeleteInteractionChoiceSet", "DeleteSubMenu",
-        "EndAudioPassThru", "OnAppCapabilityUpdated", "SetMediaClockTimer", "Show", "ShowConstantTBT",
+        "EndAudioPassThru", "OnAppCapabilityUpdated", "OnButtonEvent", "OnButtonPress", "OnCommand",
+        "SetMediaClockTimer", "Show", "ShowConstantTBT",
         "SubscribeButton", "UnsubscribeButton", "UpdateTurnList",
       ], [.full, .limited, .background]
     ),

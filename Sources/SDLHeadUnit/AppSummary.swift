@@ -17,6 +17,8 @@ public struct AppSummary: Equatable, Sendable {
   public var level: HMILevel?
   /// Whether its video service is open.
   public var isStreaming: Bool
+  /// When what it shows in front of the screen is over.
+  var shownUntil: [AppInteraction.Layer: Duration] = [:]
 
   /// Creates a summary.
   public init(id: UInt8, role: Role, level: HMILevel?, isStreaming: Bool) {
@@ -33,6 +35,9 @@ extension HeadUnitSession {
     guard let app else { return nil }
     var isStreaming = false
     if case .open = video { isStreaming = true }
-    return AppSummary(id: sessionID, role: app.role, level: app.chosenStatus.level, isStreaming: isStreaming)
+    var summary = AppSummary(
+      id: sessionID, role: app.role, level: app.chosenStatus.level, isStreaming: isStreaming)
+    for layer in app.interactions.keys { summary.shownUntil[layer] = timers.deadline(of: layer.timer) }
+    return summary
   }
 }

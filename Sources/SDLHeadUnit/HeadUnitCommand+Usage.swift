@@ -38,6 +38,12 @@ extension HeadUnitCommand {
     ),
     ("touch tap X Y", "a finger for 50 ms"),
     ("touch swipe X Y X Y [SECONDS]", "a finger that moves, in 0.3 s unless said otherwise"),
+    ("press BUTTON", "presses a button of the car that the app has subscribed to, such as OK or NAV_ZOOM_IN"),
+    (
+      "press soft-button ID", "presses a button that the app shows, by its softButtonID; one of an alert ends it"
+    ),
+    ("menu COMMAND", "chooses a command that the app has added to its menu, by its cmdID or its name"),
+    ("choose ID", "answers the app's PerformInteraction with this choiceID"),
     ("end-video", "ends the app's video service"),
     ("cut", "closes the app's connection without a message"),
     (

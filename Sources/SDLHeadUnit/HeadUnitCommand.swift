@@ -19,6 +19,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case touch(OnTouchEvent)
   /// A gesture of one finger: several OnTouchEvents over a time.
   case gesture(TouchGesture)
+  /// The driver uses a button, a menu or a choice of the app on the screen.
+  case driverInput(DriverInput)
   /// The head unit's own EndService(video).
   case endVideo
   /// Closes the connection of the app on the screen without a message.
@@ -54,7 +56,9 @@ extension HeadUnitCommand {
   public static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let name = words.first else { return nil }
-    guard let command = make(name, Array(words.dropFirst())) else {
+    let arguments = Array(words.dropFirst())
+    guard let command = make(name, arguments) else {
+      if let fault = fault(name, arguments) { throw Malformed(description: fault) }
       let forms = forms(of: words)
       guard !forms.isEmpty else {
         throw Malformed(description: "unknown command \"\(name)\"; there are \(names.joined(separator: ", "))")
@@ -90,6 +94,7 @@ extension HeadUnitCommand {
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
     case ("update", 2...): update(arguments)
     case ("touch", 3...): TouchGesture(arguments).map { .gesture($0) } ?? touch(arguments)
+    case ("press", _), ("menu", _), ("choose", _): driverInput(name, arguments)
     case ("end-video", 0): .endVideo
     case ("cut", 0): .cut
     case ("unregister", 1): UnregisteredReason(rawValue: constant(arguments[0])).map { .unregister($0) }

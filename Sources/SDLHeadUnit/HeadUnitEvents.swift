@@ -7,16 +7,33 @@ extension HeadUnitSession {
     /// Whole frames for the transport.
     case send([UInt8])
     case report(Event)
-    /// Close the transport after everything sent has been written.
-    case close
+    /// The session is over, or the transport is unusable. Close the transport after everything sent has been written, unless
+    /// only the session is over and the transport has others.
+    case close(CloseScope)
+  }
+
+  /// What ``Action/close(_:)`` is about.
+  public enum CloseScope: Equatable, Sendable {
+    case session
+    case transport
   }
 
   /// What happened in the session.
   public enum Event: Equatable, Sendable {
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion)
     case hmiStatusSent(HMIStatus)
+    /// OnHMIStatus, of which only the system context is new: what is in front of the app on the screen.
+    case systemContextSent(HMIStatus)
     /// OnTouchEvent was sent.
     case touchSent(OnTouchEvent)
+    /// What the driver did has reached the app.
+    case driverInput(DriverInput)
+    /// What the driver did has no effect on the app.
+    case driverInputWithoutEffect(DriverInput, DriverInputFault)
+    /// The app shows something in front of its screen, for at most this time. The inputs are those that end it sooner.
+    case interactionShown(FunctionID, for: Duration, [DriverInput])
+    /// What the app showed is over, with the result in the response.
+    case interactionEnded(FunctionID, ResultCode)
     /// StartService(video) of a registered app; reported before the answer to it.
     case videoStartRequested(VideoServiceParameters)
     /// StartServiceACK(video), with the acknowledged parameters.

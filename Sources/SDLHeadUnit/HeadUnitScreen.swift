@@ -42,6 +42,27 @@ public struct HeadUnitScreen: Sendable {
   public static func isTaken(for id: UInt8, among apps: [AppSummary]) -> Bool {
     apps.contains { $0.id != id && $0.level != HMILevel.none }
   }
+
+  /// What other apps show in front of the screen.
+  public static func overlays(besidesThoseOf id: UInt8, among apps: [AppSummary]) -> Overlays {
+    Overlays(until: apps.filter { $0.id != id }.reduce(into: [:]) { $0.merge($1.shownUntil, uniquingKeysWith: max) })
+  }
+
+  /// The app that a driver means who uses what is in front of the screen; nil for what is on the screen itself.
+  public static func app(inFrontFor input: DriverInput, among apps: [AppSummary]) -> UInt8? {
+    let overlay = apps.first { $0.shownUntil[.overlay] != nil }
+    return switch input {
+    case .softButton: (apps.first { $0.shownUntil[.alert] != nil } ?? overlay)?.id
+    case .choice: overlay?.id
+    case .button, .menu: nil
+    }
+  }
+
+  /// Alerts and the like, which are in front of all apps' screens.
+  public struct Overlays: Equatable, Sendable {
+    /// When each is over.
+    let until: [AppInteraction.Layer: Duration]
+  }
 }
 
 extension AppSummary.Role {
@@ -77,6 +98,13 @@ extension HeadUnitSession {
   public mutating func setScreenTaken(_ isTaken: Bool, now: Duration) -> [Action] {
     isScreenTaken = isTaken
     if isActivationDeferred { activateAutomatically(now: now) }
+    return takeActions()
+  }
+
+  /// Sets what other apps show in front of the screen, and so of this app's.
+  public mutating func setOverlaysOfOthers(_ overlays: HeadUnitScreen.Overlays, now: Duration) -> [Action] {
+    overlaysOfOthers = overlays
+    sendChangedStatus(now: now)
     return takeActions()
   }
 

@@ -25,6 +25,10 @@ public struct HeadUnitScript: Equatable, Sendable {
     case hmiLimited = "hmi-limited"
     case hmiBackground = "hmi-background"
     case hmiNone = "hmi-none"
+    /// The app shows an alert (Alert, SubtleAlert).
+    case alert
+    /// The app shows something else in front of its screen (PerformInteraction, ScrollableMessage, Slider).
+    case interaction
     /// StartService(video) has come; the answer to it comes after the step.
     case startVideo = "start-video"
     /// StartServiceACK(video).
@@ -110,7 +114,11 @@ extension HeadUnitScript.Event {
     case .hapticRectangles: self = .haptics
     case .violation: self = .violation
     case .appUnregistered: self = .unregistered
-    case .touchSent, .videoData, .videoMissed, .videoTimestamp, .appHMIStatus, .capabilityUpdateDeferred: return nil
+    case .interactionShown(let function, _, _):
+      self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
+    case .systemContextSent, .touchSent, .driverInput, .driverInputWithoutEffect, .interactionEnded, .videoData,
+      .videoMissed, .videoTimestamp, .appHMIStatus, .capabilityUpdateDeferred:
+      return nil
     }
   }
 }

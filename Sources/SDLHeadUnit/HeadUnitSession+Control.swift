@@ -4,21 +4,14 @@ import SDLWire
 /// The RPC service, and the control frames that belong to no service in particular.
 extension HeadUnitSession {
   mutating func startRPCService(_ frame: Frame, now: Duration) {
-    let header = frame.header
-    func refuse(_ session: inout Self) {
-      // SDL Core copies the version of the request: an old header, so no payload.
-      session.send(
-        .startServiceNAK, service: .rpc, version: header.version, sessionID: header.sessionID, messageID: 0,
-        payload: header.version < 5 ? [] : BSONDocument().bytes)
-    }
     switch behaviour.rpcStart {
     case .silence: return
-    case .reject: return refuse(&self)
+    case .reject: return refuseRPCService(frame)
     case .acknowledge: break
     }
     guard rpcService == nil else {
       report(.startWhileActive(.rpc))
-      return refuse(&self)
+      return refuseRPCService(frame)
     }
     let maximum = configuration.maximumProtocolVersion
     guard maximum.major >= 5, !frame.payload.isEmpty else {
@@ -27,9 +20,27 @@ extension HeadUnitSession {
       return
     }
     guard let wanted = RPCServiceRequest(payload: frame.payload).protocolVersion, wanted.major >= 5 else {
-      return refuse(&self)
+      return refuseRPCService(frame)
     }
     acknowledgeSession(version: 5, protocolVersion: min(wanted, maximum))
+  }
+
+  private mutating func refuseRPCService(_ frame: Frame) {
+    let header = frame.header
+    // SDL Core copies the version of the request: an old header, so no payload.
+    send(
+      .startServiceNAK, service: .rpc, version: header.version, sessionID: header.sessionID, messageID: 0,
+      payload: header.version < 5 ? [] : BSONDocument().bytes)
+  }
+
+  /// Whether the RPC service runs, which is what makes a session.
+  public var isStarted: Bool { rpcService != nil }
+
+  /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as may be.
+  public mutating func refuseSession(_ frame: Frame) -> [Action] {
+    guard link == .connected else { return [] }
+    refuseRPCService(frame)
+    return takeActions()
   }
 
   private mutating func acknowledgeSession(version: UInt8, protocolVersion: ProtocolVersion) {

@@ -11,7 +11,7 @@ extension HeadUnitSession {
   /// An event begins or ends; a new status is sent if the app's changes. An app that registers later is restricted as well.
   public mutating func setEvent(_ event: HMIEvent, isActive: Bool, now: Duration) -> [Action] {
     if isActive { hmiEvents.insert(event) } else { hmiEvents.remove(event) }
-    if let app, effectiveStatus(of: app) != app.status { apply(app.chosenStatus, now: now) }
+    sendChangedStatus(now: now)
     return takeActions()
   }
 

@@ -70,7 +70,7 @@ extension HeadUnitSession {
     guard malformedFrames.exceeds(at: now) else { return }
     report(.tooManyMalformedFrames(limit: malformedFrames.limit, within: malformedFrames.window))
     endRegistration(.malformedFrames, now: now)
-    close()
+    close(.transport)
   }
 
   private mutating func endForTooManyFrames(now: Duration) {

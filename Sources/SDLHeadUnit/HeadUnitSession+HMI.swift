@@ -8,6 +8,8 @@ extension HeadUnitSession {
     case .activation: activateAutomatically(now: now)
     case .videoStart: videoStartDue(now: now)
     case .policyUpdate: sendPolicyUpdate()
+    case .alert: interactionDue(.alert, now: now)
+    case .overlay: interactionDue(.overlay, now: now)
     case .stopGrace:
       if case .open(.grace(let since)) = video { video = .open(.forbidden(since: since)) }
     case .endServiceACK:
@@ -36,10 +38,13 @@ extension HeadUnitSession {
   mutating func apply(_ chosen: HMIStatus, now: Duration) {
     guard var changed = app else { return }
     if chosen.windowID == 0 { changed.chosenStatus = chosen }
+    let aborted =
+      chosen.windowID == 0 ? changed.takeInteractions(notAllowedAt: effectiveStatus(of: changed).level) : []
     let status = chosen.windowID == 0 ? effectiveStatus(of: changed) : chosen
     app = changed
     notify(.onHMIStatus, status.json)
-    report(.hmiStatusSent(status))
+    report(status.differsOnlyInContext(from: changed.status) ? .systemContextSent(status) : .hmiStatusSent(status))
+    for interaction in aborted { answer(interaction, .aborted) }
     // Other windows are widgets and do not concern the stream.
     guard status.windowID == 0 else { return }
     timers.cancel(.activation)
@@ -58,9 +63,15 @@ extension HeadUnitSession {
   }
 
   func effectiveStatus(of app: RegisteredApp) -> HMIStatus {
-    HMIEvent.allCases.filter(hmiEvents.contains).reduce(app.chosenStatus) { status, event in
+    var status = HMIEvent.allCases.filter(hmiEvents.contains).reduce(app.chosenStatus) { status, event in
       event.status(from: status, of: app.role, isMedia: app.isMedia)
     }
+    if let context = app.shownContext {
+      status.systemContext = context
+    } else if status.level == .full, !overlaysOfOthers.until.isEmpty {
+      status.systemContext = .obscured
+    }
+    return status
   }
 
   /// Sets the level NONE, as SDL Core 6 and later do after a refused video start.
@@ -121,9 +132,18 @@ extension HeadUnitSession {
     closeVideo(reason == .transportLost ? .transportLost : .unregistered, now: now)
     guard app != nil else { return }
     app = nil
-    timers.cancel(.activation, .policyUpdate)
+    timers.cancel(.activation, .policyUpdate, .alert, .overlay)
     isActivationDeferred = false
     forgetUpdates()
     report(.appUnregistered(reason: reason))
+  }
+}
+
+extension HMIStatus {
+  /// Whether something else is in front of the screen, and the rest is the same.
+  fileprivate func differsOnlyInContext(from other: HMIStatus) -> Bool {
+    var same = other
+    same.systemContext = systemContext
+    return systemContext != other.systemContext && self == same
   }
 }

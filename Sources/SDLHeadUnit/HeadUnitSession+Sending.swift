@@ -13,11 +13,11 @@ extension HeadUnitSession {
     report(.violation(violation))
   }
 
-  mutating func close() {
+  mutating func close(_ scope: CloseScope = .session) {
     guard link == .connected else { return }
     link = .closing
     timers.cancelAll()
-    actions.append(.close)
+    actions.append(.close(scope))
   }
 
   /// Sends a control frame of the session, or one in the given version before there is a session.

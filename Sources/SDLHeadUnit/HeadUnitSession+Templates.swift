@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 /// Requests that do not concern video: texts, menus, buttons, speech and files. They are answered as if they were carried
-/// out, and shown nowhere; requests for a choice of the driver time out.
+/// out, and shown nowhere.
 extension HeadUnitSession {
   mutating func answerOther(_ request: RPCMessage, _ app: RegisteredApp, now: Duration) {
     let function = request.function
@@ -25,16 +25,22 @@ extension HeadUnitSession {
       let isThere = request.parameters["syncFileName"]?.string.map(app.files.contains) ?? false
       respond(to: request, success: isThere, isThere ? .success : .invalidData)
     case .subscribeButton, .unsubscribeButton: subscribe(request, isWanted: function == .subscribeButton)
-    case .addCommand: add(request, to: \.commands, "cmdID")
+    case .addCommand: add(request, to: \.commands, "cmdID", AppMenu.command)
     case .deleteCommand: delete(request, from: \.commands, "cmdID")
-    case .addSubMenu: add(request, to: \.subMenus, "menuID")
+    case .addSubMenu: add(request, to: \.subMenus, "menuID") { _ in AppMenu.SubMenu() }
     case .deleteSubMenu: delete(request, from: \.subMenus, "menuID")
-    case .createInteractionChoiceSet: add(request, to: \.choiceSets, "interactionChoiceSetID")
-    case .deleteInteractionChoiceSet: delete(request, from: \.choiceSets, "interactionChoiceSetID")
-    // Nothing is shown that could be cancelled, and what was recorded has ended at once.
-    case .cancelInteraction: respond(to: request, success: false, .ignored)
+    case .createInteractionChoiceSet: add(request, to: \.choiceSets, "interactionChoiceSetID", AppMenu.choices)
+    case .deleteInteractionChoiceSet:
+      // SDL Core does not look which of its sets the interaction shows.
+      let isInUse = app.interactions[.overlay]?.function == .performInteraction
+      if isInUse { return respond(to: request, success: false, .inUse) }
+      delete(request, from: \.choiceSets, "interactionChoiceSetID")
+    case .alert, .subtleAlert, .performInteraction, .scrollableMessage, .slider:
+      beginInteraction(request, app, now: now)
+    case .cancelInteraction: cancelInteraction(request, app, now: now)
+    case .show, .showConstantTBT, .alertManeuver, .updateTurnList: setSoftButtons(request)
+    // What was recorded has ended at once.
     case .endAudioPassThru: respond(to: request, success: false, .rejected)
-    case .performInteraction, .slider: respond(to: request, success: false, .timedOut)
     case .closeApplication:
       respond(to: request, success: true, .success)
       dropToNone(now: now)
@@ -76,20 +82,40 @@ extension HeadUnitSession {
       to: request, result.merging(members) { first, _ in first }.merging(["spaceAvailable": .integer(space)]) { $1 })
   }
 
-  private mutating func add(_ request: RPCMessage, to ids: WritableKeyPath<AppMenu, Set<Int>>, _ member: String) {
+  private mutating func add<Entry>(
+    _ request: RPCMessage, to entries: WritableKeyPath<AppMenu, [Int: Entry]>, _ member: String,
+    _ read: (JSONObject) throws(RequestRefusal) -> Entry
+  ) {
     guard let id = request.parameters[member]?.integer else {
       return respond(to: request, success: false, .invalidData)
     }
-    let code = app?.menu.add(id, to: ids) ?? .success
-    respond(to: request, success: code == .success, code)
+    do throws(RequestRefusal) {
+      let entry = try read(request.parameters)
+      let code = app?.menu.add(id, entry, to: entries) ?? .success
+      respond(to: request, success: code == .success, code)
+    } catch {
+      respond(to: request, success: false, error.code)
+    }
   }
 
-  private mutating func delete(_ request: RPCMessage, from ids: WritableKeyPath<AppMenu, Set<Int>>, _ member: String) {
+  private mutating func delete<Entry>(
+    _ request: RPCMessage, from entries: WritableKeyPath<AppMenu, [Int: Entry]>, _ member: String
+  ) {
     guard let id = request.parameters[member]?.integer else {
       return respond(to: request, success: false, .invalidData)
     }
-    let isDeleted = app?.menu[keyPath: ids].remove(id) != nil
+    let isDeleted = app?.menu.remove(id, from: entries) ?? false
     respond(to: request, success: isDeleted, isDeleted ? .success : .invalidID)
+  }
+
+  /// The driver can press them until the next request of the same kind replaces them.
+  private mutating func setSoftButtons(_ request: RPCMessage) {
+    do throws(RequestRefusal) {
+      if let buttons = try SoftButton.list(in: request) { app?.softButtons[request.function] = buttons }
+      respond(to: request, success: true, .success)
+    } catch {
+      respond(to: request, success: false, error.code)
+    }
   }
 
   private mutating func subscribe(_ request: RPCMessage, isWanted: Bool) {

@@ -4,8 +4,9 @@ import SDLWire
 /// The head unit's side of one SDL session, without any input or output of its own.
 ///
 /// Its inputs are decoded frames, the time, and the driver's actions; it returns what to send and what to report. It
-/// refuses what SDL Core 8.2 refuses and checks the video stream. One app, one session: there is no second transport,
-/// no audio and no encryption (an encrypted start is acknowledged in clear, as by a SDL Core without certificates).
+/// refuses what SDL Core 8.2 refuses and checks the video stream. One app, one session: a transport with several apps has
+/// as many of these, and its owner gives each frame to the session that it names. There is no second transport, no audio
+/// and no encryption (an encrypted start is acknowledged in clear, as by a SDL Core without certificates).
 public struct HeadUnitSession: Sendable {
   /// The configuration at the start; ``behaviour`` and ``capability`` may have changed since.
   public let configuration: HeadUnitConfiguration
@@ -46,6 +47,7 @@ public struct HeadUnitSession: Sendable {
   /// All former times without reading together.
   var timeWithoutReading = Duration.zero
   var isScreenTaken = false
+  var overlaysOfOthers = HeadUnitScreen.Overlays(until: [:])
   /// The apps in other sessions of the same phone.
   var otherApps: [AppIdentity] = []
   /// Level and video state of an app that is opened.

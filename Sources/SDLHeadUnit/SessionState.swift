@@ -44,6 +44,9 @@ extension HeadUnitSession {
     var menu = AppMenu()
     /// Names of hard buttons; never more than there are.
     var subscribedButtons: Set<String> = []
+    /// The soft buttons of the screen, by the request that defined them last.
+    var softButtons: [FunctionID: [SoftButton]] = [:]
+    var interactions: [AppInteraction.Layer: AppInteraction] = [:]
 
     init(_ request: RegisterAppInterface, rpcVersion: RPCVersion, status: HMIStatus) {
       identity = AppIdentity(id: request.fullAppID ?? request.appID, name: request.appName)

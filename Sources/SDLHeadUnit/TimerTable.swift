@@ -4,6 +4,8 @@ struct TimerTable: Sendable {
     case activation
     case videoStart
     case policyUpdate
+    case alert
+    case overlay
     case stopGrace
     case endServiceACK
     case videoData
@@ -12,7 +14,7 @@ struct TimerTable: Sendable {
     /// Whether it waits for something that the app sends.
     var awaitsApp: Bool {
       switch self {
-      case .activation, .videoStart, .policyUpdate: false
+      case .activation, .videoStart, .policyUpdate, .alert, .overlay: false
       case .stopGrace, .endServiceACK, .videoData, .heartbeat: true
       }
     }
@@ -27,6 +29,9 @@ struct TimerTable: Sendable {
   private var active: [Purpose: Duration] {
     holdsAppDeadlines ? deadlines.filter { !$0.key.awaitsApp } : deadlines
   }
+
+  /// Nil when it is not armed.
+  func deadline(of purpose: Purpose) -> Duration? { deadlines[purpose] }
 
   mutating func arm(_ purpose: Purpose, at deadline: Duration) {
     deadlines[purpose] = deadline

@@ -9,12 +9,12 @@ extension HeadUnitLoop {
     switch operation {
     case .control(let recipient, let input):
       for app in recipients(recipient) { app.perform { input(&$0, now) } }
-    case .read(let id, let isReading): recipients(.app(id)).first?.setReading(isReading, now: now)
+    case .read(let id, let isReading): recipients(.app(id)).first?.connection.setReading(isReading, now: now)
     case .disconnect(let recipient):
       for app in recipients(recipient) {
         // What earlier operations have made it send.
-        if stalledUntil == nil { app.write() }
-        app.end(nil)
+        if stalledUntil == nil { app.connection.write() }
+        app.connection.end(nil)
       }
     case .answerOnce(let recipient, let answer):
       let apps = recipients(recipient)
@@ -38,9 +38,9 @@ extension HeadUnitLoop {
       script.begin(gesture, app: id, now: now)
     case .stall(let time):
       // As above.
-      if stalledUntil == nil { for app in apps { app.write() } }
+      if stalledUntil == nil { for connection in connections { connection.write() } }
       stalledUntil = now + time
-      for app in apps { app.setHanging(true, now: now) }
+      for connection in connections { connection.setHanging(true, now: now) }
     case .refuseConnections(let isRefusing):
       self.isRefusing = isRefusing
       if isRefusing, case .listener(let port) = server.source { port.close() }
@@ -51,12 +51,15 @@ extension HeadUnitLoop {
   }
 
   func recipients(_ recipient: HeadUnitServer.Recipient) -> [ServedApp] {
-    let connected = apps.filter { !$0.isOver }
+    let connected = apps.filter { !$0.connection.isOver }
     switch recipient {
     case .app(let id): return connected.filter { $0.id == id }
     case .appOnScreen:
       let registered = connected.filter { $0.summary != nil }
       return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
+    case .appInFront(let input):
+      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap(\.summary))
+      return recipients(id.map { .app($0) } ?? .appOnScreen)
     case .everyApp: return connected
     }
   }

@@ -11,9 +11,11 @@ final class HeadUnitLoop {
   private static let minimumRegistrationTime = Duration.seconds(1)
 
   let server: HeadUnitServer
-  private let clock: TimeSource
+  let clock: TimeSource
   var configuration: HeadUnitConfiguration
-  var apps: [ServedApp] = []
+  private(set) var connections: [ServedConnection] = []
+  /// Of all connections, in the order of their ids' use.
+  private(set) var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
   var conditions = HeadUnitConditions()
   var screen = HeadUnitScreen()
@@ -50,57 +52,34 @@ final class HeadUnitLoop {
       for operation in server.takeOperations() { apply(operation, now: now) }
       if let end = stalledUntil, end <= now || isStopping {
         stalledUntil = nil
-        for app in apps { app.setHanging(false, now: now) }
+        for connection in connections { connection.setHanging(false, now: now) }
       }
       if !isStopping { followScript(now: now) }
-      for app in apps {
+      for connection in connections {
         // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
-        if stalledUntil == nil, app.holdsInput || app.isDue(at: now) { app.read(into: readBuffer) }
-        if stalledUntil == nil { app.advance(now: now) }
-        if stalledUntil == nil || isStopping { app.write() }
+        if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
+          connection.read(into: readBuffer)
+        }
+        if stalledUntil == nil { connection.advance(now: now) }
+        if stalledUntil == nil || isStopping { connection.write() }
       }
       removeEnded()
       if isStopping { break }
-      if case .connection = server.source, apps.isEmpty { break }
+      if case .connection = server.source, connections.isEmpty { break }
       wait(now: now)
     }
-    for app in apps { app.end(nil) }
+    for connection in connections { connection.end(nil) }
     removeEnded()
     server.report(.ended)
   }
 
   private func removeEnded() {
-    for app in apps where app.isOver {
-      server.report(.disconnected(id: app.id, app.failure, app.statistics))
+    for app in apps where app.connection.isOver {
+      server.report(.disconnected(id: app.id, app.connection.failure, app.statistics))
       script.note(.disconnected, app: app.id, now: clock.now)
     }
-    apps.removeAll(where: \.isOver)
-  }
-}
-
-// MARK: The screen
-
-extension HeadUnitLoop {
-  /// Runs again for every change that it causes, until there is none.
-  private func settleScreen() {
-    let connected = apps.filter { !$0.isOver }
-    let now = clock.now
-    for app in connected {
-      // Looked at anew for each, because the one before may just have been opened.
-      let isTaken = HeadUnitScreen.isTaken(for: app.id, among: connected.compactMap(\.summary))
-      app.perform { $0.setScreenTaken(isTaken, now: now) }
-      let others = connected.filter { $0 !== app && $0.device == app.device }.compactMap(\.identity)
-      app.perform { session in
-        session.setOtherApps(others)
-        return []
-      }
-    }
-    for action in screen.settle(connected.compactMap(\.summary)) {
-      switch action {
-      case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
-      case .abortVideo(let id): recipients(.app(id)).first?.perform { $0.abortVideo(now: now) }
-      }
-    }
+    apps.removeAll(where: \.connection.isOver)
+    connections.removeAll(where: \.isOver)
   }
 }
 
@@ -151,8 +130,8 @@ extension HeadUnitLoop {
     descriptors.append(pollfd(fd: listenerDescriptor(now: now), events: Int16(POLLIN), revents: 0))
     var deadlines = [stalledUntil, acceptPausedUntil]
     if stalledUntil == nil {
-      for app in apps { descriptors.append(app.pollDescriptor) }
-      deadlines += apps.map(\.nextDeadline) + [script.nextDeadline]
+      for connection in connections { descriptors.append(connection.pollDescriptor) }
+      deadlines += connections.map(\.nextDeadline) + [script.nextDeadline]
     }
     let deadline = deadlines.compactMap(\.self).min()
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline, clock: clock) }
@@ -161,9 +140,9 @@ extension HeadUnitLoop {
       server.wakeUp.clear()
       return
     }
-    for (app, descriptor) in zip(apps, descriptors.dropFirst(2))
+    for (connection, descriptor) in zip(connections, descriptors.dropFirst(2))
     where stalledUntil == nil && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
-      app.read(into: readBuffer)
+      connection.read(into: readBuffer)
     }
     if stalledUntil == nil, descriptors[1].revents != 0 { accept(now: now) }
   }
@@ -172,7 +151,7 @@ extension HeadUnitLoop {
   private func listenerDescriptor(now: Duration) -> Int32 {
     if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
     guard case .listener(let port) = server.source, acceptPausedUntil == nil, stalledUntil == nil, !isRefusing,
-      apps.count < server.admission.maximumConnectionCount || server.admission.refusesMore
+      connections.count < server.admission.maximumConnectionCount || server.admission.refusesMore
     else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
     return port.descriptor
@@ -188,7 +167,7 @@ extension HeadUnitLoop {
     }
     let socket = Socket(adopting: descriptor)
     let peer = SocketAddress(connectedTo: descriptor)?.description ?? "the app"
-    guard apps.count < server.admission.maximumConnectionCount || makeRoom(now: now) else {
+    guard connections.count < server.admission.maximumConnectionCount || makeRoom(now: now) else {
       return server.report(.refused(peer: peer))
     }
     socket.configureTCP()
@@ -197,24 +176,47 @@ extension HeadUnitLoop {
 
   /// Closes the connection that has been there longest without an app, if there is one.
   private func makeRoom(now: Duration) -> Bool {
-    guard
-      let idle = apps.first(where: { $0.summary == nil && now - $0.connectTime >= Self.minimumRegistrationTime })
-    else { return false }
+    let idle = connections.first { connection in
+      !connection.hasRegisteredApp && now - connection.connectTime >= Self.minimumRegistrationTime
+    }
+    guard let idle else { return false }
     idle.end(nil)
     removeEnded()
     return true
   }
 
   private func serve(_ socket: Socket, peer: String) {
+    let connection = ServedConnection(
+      socket: socket, peer: peer, limits: configuration.frameLimits, server: server, owner: self)
+    connections.append(connection)
+    begin(makeSession(on: connection))
+  }
+
+  private func makeSession(on connection: ServedConnection) -> ServedApp {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
     let app = ServedApp(
-      id: lastID, socket: socket, peer: peer, configuration: configuration, server: server, owner: self)
+      id: lastID, connectionID: connection.apps.first?.id ?? lastID, connection: connection,
+      configuration: configuration, server: server, owner: self)
+    connection.add(app)
     apps.append(app)
+    return app
+  }
+
+  private func begin(_ app: ServedApp) {
     settleScreen()
-    server.report(.connected(id: app.id, peer: peer))
+    server.report(.connected(id: app.id, peer: app.connection.peer))
     script.note(.connected, app: app.id, now: clock.now)
     let now = clock.now
-    app.perform { $0.transportConnected(now: now) }
+    app.connection.connect(app, now: now)
     for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
+  }
+
+  func addSession(to connection: ServedConnection) -> ServedApp? {
+    // Ids are kept free for the first sessions of further connections.
+    let mostSessions = Int(UInt8.max) - server.admission.maximumConnectionCount
+    guard connection.apps.count < server.admission.maximumSessionCount, apps.count < mostSessions else { return nil }
+    let app = makeSession(on: connection)
+    begin(app)
+    return app
   }
 }

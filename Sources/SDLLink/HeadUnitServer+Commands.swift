@@ -31,6 +31,9 @@ extension HeadUnitServer.Operation {
     case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
     case .touch(let event): self = .control(recipient) { $0.touch(event, now: $1) }
     case .gesture(let gesture): self = .touch(recipient, gesture)
+    case .driverInput(let input):
+      let recipient = if case .appOnScreen = recipient { HeadUnitServer.Recipient.appInFront(input) } else { recipient }
+      self = .control(recipient) { $0.take(input, now: $1) }
     case .endVideo: self = .control(recipient) { $0.endVideoService(now: $1) }
     case .cut: self = .disconnect(recipient)
     case .unregister(let reason): self = .control(recipient) { $0.unregisterApp(reason, now: $1) }

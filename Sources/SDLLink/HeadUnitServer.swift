@@ -4,13 +4,15 @@ import SDLHeadUnit
 import SDLMessages
 import Synchronization
 
-/// What a ``HeadUnitServer`` reports. Connections are named by the id of their SDL session.
+/// What a ``HeadUnitServer`` reports. Apps are named by the id of their SDL session.
 public enum HeadUnitServerEvent: Sendable {
+  /// An app's connection, or a further session on one.
   case connected(id: UInt8, peer: String)
   /// There were as many connections as may be, so this one was closed at once.
   case refused(peer: String)
   case session(id: UInt8, HeadUnitSession.Event)
-  /// Nil when this side ended the connection; otherwise also for a peer that simply closed.
+  /// The connection has ended, for each of its sessions. Nil when this side ended it; otherwise also for a peer that simply
+  /// closed.
   case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
   /// A step of the script was carried out, for this app if an event of it was the cause.
   case carriedOut(HeadUnitScript.Step, id: UInt8?)
@@ -53,6 +55,8 @@ public final class HeadUnitServer: Sendable {
     case app(UInt8)
     /// The one that was brought there last, if it is still registered; otherwise the first that is.
     case appOnScreen
+    /// The one that shows what takes the input in front of the screen, else the one on the screen.
+    case appInFront(DriverInput)
     case everyApp
   }
 
@@ -80,7 +84,9 @@ public final class HeadUnitServer: Sendable {
   public struct Admission: Sendable {
     /// Connections at once; 255 in any case.
     public var maximumConnectionCount = 8
-    /// Whether more are closed at once, unless one that has been without a registered app for a second can be closed
+    /// Sessions on each connection, each with an app of its own. A start of another is refused.
+    public var maximumSessionCount = 8
+    /// Whether more connections are closed at once, unless one that has been without a registered app for a second can be closed
     /// instead. Otherwise they wait.
     public var refusesMore = false
     /// A connection without a registered app is closed after so long; nil never.

@@ -63,6 +63,8 @@ public enum ResultCode: String, Sendable {
   case rejected = "REJECTED"
   case ignored = "IGNORED"
   case timedOut = "TIMED_OUT"
+  case aborted = "ABORTED"
+  case inUse = "IN_USE"
   case outOfMemory = "OUT_OF_MEMORY"
   case invalidData = "INVALID_DATA"
   case invalidID = "INVALID_ID"

@@ -79,6 +79,42 @@ import Testing
     #expect(summary.status == 0 && summary.output.contains("video started, H264 over RAW, 540×268\n"), "\(summary)")
   }
 
+  /// Two films, one registration. The C program needs headers that bring half a gigabyte with them in Debian, so that it is tried
+  /// where they are.
+  @Test(arguments: ["embedding/play.py", "embedding/play.c"])
+  func player(_ name: String) throws {
+    if name.hasSuffix(".c") {
+      let headers = try Program.run("pkg-config", "--exists", "gstreamer-play-1.0", in: folder)
+      guard headers.status == 0 else { return }
+    }
+    let film = folder.path("film.mp4")
+    let made = try Program.run(
+      "sh", "-c",
+      """
+      gst-launch-1.0 -q videotestsrc num-buffers=30 ! video/x-raw,width=320,height=180 ! x264enc speed-preset=ultrafast ! mp4mux \
+        ! filesink location="$1"
+      """, "sh", film, in: folder)
+    try #require(made.status == 0, "\(made)")
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
+    let arguments = name.hasSuffix(".c") ? [headUnit.uri, film, film] : [film, film, "--uri", headUnit.uri]
+    var command = Installation.package.appending(path: "pipelines/\(name)").path
+    if name.hasSuffix(".c") {
+      let program = folder.path("play")
+      let result = try Program.run(
+        "sh", "-c", "cc -Wall -Wextra -Werror -o \"$1\" \"$2\" $(pkg-config --cflags --libs gstreamer-play-1.0)", "sh",
+        program,
+        command, in: folder)
+      try #require(result.status == 0, "\(result)")
+      command = program
+    }
+    let result = try Program([command] + arguments, in: folder).wait()
+    #expect(result.status == 0, "\(result)")
+    let summary = headUnit.waitForEnd()
+    #expect(summary.output.matches(of: /\d registered "/).count == 1, "\(summary)")
+    #expect(summary.output.matches(of: /video started, H264 over RAW, 800×480\n/).count == 2, "\(summary)")
+    #expect(summary.output.contains("unregistered: requestedByApp"), "\(summary)")
+  }
+
   /// The first command of an example's section.
   private func command(of name: String) throws -> String {
     let readme = Installation.package.appending(path: "pipelines/README.md")

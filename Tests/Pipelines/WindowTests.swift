@@ -47,6 +47,31 @@ import Testing
     Issue.record("no square at (\(x), \(y))")
   }
 
+  /// The check box takes the app off the car's screen; the window goes on.
+  @Test func gtkShowsThePictureHereAndInTheCar() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--commands")
+    let program = try start("embedding/gtk.py", "--uri", headUnit.uri)
+    try headUnit.waitForOutput("video started, H264 over RAW, 800×480\n")
+    try program.waitForOutput { $0.contains("Car: streaming\n") ? true : nil }
+    try waitForMovement()
+    try screen.xdotool("mousemove", "20", "500", "click", "1")
+    try program.waitForOutput { $0.contains("Car: suspended\n") ? true : nil }
+    try waitForMovement()
+    program.interrupt()
+    _ = program.wait()
+  }
+
+  /// Waits until the ball is at two places.
+  private func waitForMovement() throws {
+    func ball(_ shot: Screenshot) -> Screenshot.Area? {
+      shot.area(width: 800, height: 480) { $0.isLike(.white) }.flatMap { $0.count > 100 ? $0 : nil }
+    }
+    let first = try screen.waitFor("a ball", ball)
+    try screen.waitFor("a ball elsewhere") { shot in
+      ball(shot).flatMap { abs($0.left - first.left) > 4 ? true : nil }
+    }
+  }
+
   @Test func windowShowsTheAppWhichPaintsWhereItIsClicked() throws {
     let program = try start("window.sh")
     for (x, y) in [(300, 200), (12, 468), (787, 9)] {

@@ -35,6 +35,19 @@ import struct TestSupport.SeededGenerator
     #expect(messages.count < 1000)
   }
 
+  /// Two apps on one connection.
+  @Test func sessionsOfAConnection() throws {
+    let screen = try HeadUnitPipeline("screen-size=320x240")
+    let app = try RawApp.active(port: screen.port, name: "First")
+    let first = app.sessionID
+    try app.register(name: "Second")
+    #expect(app.sessionID != first)
+    #expect(eventually { screen.statistics["registrations"] == 2 && screen.statistics["apps"] == 2 })
+    #expect(screen.statistics["connections"] == 1 && screen.statistics["connections-open"] == 1)
+    app.close()
+    #expect(eventually { screen.statistics["connections-open"] == 0 && screen.statistics["apps"] == 0 })
+  }
+
   @Test(arguments: [1] as [UInt64]) func garbage(seed: UInt64) throws {
     try undisturbed { screen in
       var random = SeededGenerator(seed: seed)

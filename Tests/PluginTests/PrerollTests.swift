@@ -18,7 +18,8 @@ import Testing
 
   /// As `gst-launch-1.0 -e` does it when it is interrupted: GstBaseSrc waits for its thread, which waits in the sink.
   @Test(arguments: [
-    "videotestsrc ! \(Picture.caps())", "\(source) ! videoconvertscale", "\(source) ! videoconvertscale ! sdlrangefilter",
+    "videotestsrc ! \(Picture.caps())", "\(source) ! videoconvertscale",
+    "\(source) ! videoconvertscale ! sdlrangefilter",
   ])
   func sourceIsEnded(_ upstream: String) throws {
     let (headUnit, pipeline) = try hidden(upstream)

@@ -97,7 +97,7 @@ import Testing
     private func sendFrame() {
       let isUsable = driver.running != nil && driver.appState.isInForeground && !driver.isSuspended
       let outcome = driver.frame(isLive: number(0..<2) == 0)
-      // GstBaseSink renders only in PLAYING.
+      // Frames come in PLAYING alone.
       hasPlayed = true
       #expect(outcome != "undecided", "\(steps)")
       #expect(outcome != "sent" || (isUsable && !isFlushing), "\(steps)")

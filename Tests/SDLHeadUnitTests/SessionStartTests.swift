@@ -88,11 +88,19 @@ import Testing
     #expect(app.violations == [.malformedBytes(.version(version + 1))])
   }
 
+  /// A start that names no session gets another one from the owner of the sessions, if there may be more.
   @Test func secondStartIsRefused() {
     var app = TestApp.registered()
-    app.startSession()
+    let request = RPCServiceRequest(protocolVersion: ProtocolVersion(5)).bytes
+    app.send(.startService, .rpc, payload: request, version: 1)
     #expect(app.controls == ["rpc startServiceNAK"])
     #expect(app.violations == [.startWhileActive(.rpc)])
+    app.forget()
+    app.run { session, _ in
+      session.refuseSession(.control(.startService, service: .rpc, version: 1, sessionID: 0, messageID: 0))
+    }
+    #expect(app.controls == ["rpc startServiceNAK"] && app.headers.map(\.sessionID) == [0])
+    #expect(app.violations == [] && app.session.isStarted)
   }
 
   @Test func scriptedAnswers() {

@@ -26,12 +26,12 @@ import Testing
       (5, #"{"vrCommands":["Option 1"]}"#, "INVALID_DATA"),
       (7, #"{"menuID":2,"menuName":"Hello Menu 2","position":1}"#, "SUCCESS"),
       (9, #"{"choiceSet":[{"choiceID":0,"menuName":"Test Cell"}],"interactionChoiceSetID":0}"#, "SUCCESS"),
+      // What is shown for a time is in InteractionTests.
       (
         10,
         #"{"initialText":"choice","interactionMode":"MANUAL_ONLY","interactionChoiceSetIDList":[1],"cancelID":30000}"#,
-        "TIMED_OUT"
+        "INVALID_ID"
       ),
-      (12, #"{"alertText1":"Exit?","duration":3000,"progressIndicator":false}"#, "SUCCESS"),
       (13, #"{"mainField1":"Hello SDL!","mainField2":"","metadataTags":{"mainField1":[]}}"#, "SUCCESS"),
       (14, #"{"ttsChunks":[{"text":"hi","type":"TEXT"}]}"#, "SUCCESS"),
       (18, #"{"buttonName":"NAV_CENTER_LOCATION"}"#, "SUCCESS"),
@@ -45,7 +45,6 @@ import Testing
       (38, #"{"requestType":"HTTP"}"#, "SUCCESS"),
       (16, #"{"samplingRate":"8KHZ","maxDuration":1000,"bitsPerSample":"8_BIT","audioType":"PCM"}"#, "SUCCESS"),
       (16, #"{"samplingRate":"8KHZ","maxDuration":1000}"#, "INVALID_DATA"),
-      (64, #"{"alertText1":"Look","duration":3000}"#, "SUCCESS"),
       // Neither is anything recorded, nor shown.
       (17, "{}", "REJECTED"), (57, #"{"functionID":12}"#, "IGNORED"), (57, "{}", "INVALID_DATA"),
       (31, "{}", "UNSUPPORTED_REQUEST"), (42, "{}", "UNSUPPORTED_REQUEST"), (0x0FFF_FFFF, "{}", "UNSUPPORTED_REQUEST"),
@@ -99,11 +98,32 @@ import Testing
     #expect(try answer(&app, add, parameters)["resultCode"]?.string == "SUCCESS")
   }
 
-  @Test func menusAreBounded() {
+  @Test func menusAreBounded() throws {
     var menu = AppMenu()
-    for id in 0..<AppMenu.maximumCount { #expect(menu.add(id, to: \.commands) == .success) }
-    #expect(menu.add(-1, to: \.commands) == .outOfMemory && menu.add(5, to: \.commands) == .invalidID)
-    #expect(menu.add(-1, to: \.choiceSets) == .success)
+    let command = AppMenu.Command(name: "", isSpoken: false)
+    for id in 0..<AppMenu.maximumCount { #expect(menu.add(id, command, to: \.commands) == .success) }
+    let isFull = menu.add(-1, command, to: \.commands) == .outOfMemory
+    #expect(isFull && menu.add(5, command, to: \.commands) == .invalidID)
+    #expect(menu.add(-1, [1], to: \.choiceSets) == .success)
+    // So are the texts, and the choices of a set.
+    let accents = String(repeating: "\u{301}", count: 60_000)
+    #expect(throws: RequestRefusal.self) { try AppMenu.command(in: ["vrCommands": .array([.string(accents)])]) }
+    let choices = (0...100).map { JSONValue.object(["choiceID": .integer($0)]) }
+    #expect(throws: RequestRefusal.self) { try AppMenu.choices(in: ["choiceSet": .array(choices)]) }
+    #expect(try AppMenu.choices(in: ["choiceSet": .array(Array(choices.dropLast()))]).count == 100)
+  }
+
+  /// A choice can't be told from another with the same id.
+  @Test(
+    arguments: [
+      (5, #"{"cmdID":7}"#, "INVALID_DATA"), (5, #"{"cmdID":7,"menuParams":{}}"#, "INVALID_DATA"),
+      (9, #"{"choiceSet":[],"interactionChoiceSetID":7}"#, "INVALID_DATA"),
+      (9, #"{"choiceSet":[{"choiceID":-1}],"interactionChoiceSetID":7}"#, "INVALID_DATA"),
+      (9, #"{"choiceSet":[{"choiceID":1},{"choiceID":1}],"interactionChoiceSetID":7}"#, "INVALID_ID"),
+    ] as [(UInt32, String, String)])
+  func incompleteEntries(function: UInt32, parameters: String, code: String) throws {
+    var app = TestApp.active()
+    #expect(try answer(&app, function, parameters)["resultCode"]?.string == code)
   }
 
   /// Head units of RPC 4.4 do not support later requests.

@@ -88,6 +88,7 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
     var events: [HeadUnitServerEvent] = []
     var videoMessages: [[UInt8]] = []
     var protocolViolations: [Violation] = []
+    var violatingIDs: [UInt8] = []
     var streamViolations: [VideoStreamViolation] = []
   }
   private let state = Monitor(State())
@@ -103,7 +104,9 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
       case .session(_, .videoData(let bytes)): state.videoMessages.append(keepsVideo ? bytes : [])
       // Most tests' video is noise.
       case .session(_, .violation(.stream(let violation))): state.streamViolations.append(violation)
-      case .session(_, .violation(let violation)): state.protocolViolations.append(violation)
+      case .session(let id, .violation(let violation)):
+        state.protocolViolations.append(violation)
+        state.violatingIDs.append(id)
       default: state.events.append(event)
       }
     }
@@ -112,6 +115,8 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
 
   var videoMessages: [[UInt8]] { state.withLock { $0.videoMessages } }
   var protocolViolations: [Violation] { state.withLock { $0.protocolViolations } }
+  /// The sessions of ``protocolViolations``.
+  var violatingIDs: [UInt8] { state.withLock { $0.violatingIDs } }
   var streamViolations: [VideoStreamViolation] { state.withLock { $0.streamViolations } }
 
   func waitForMessages(_ count: Int) -> Bool {

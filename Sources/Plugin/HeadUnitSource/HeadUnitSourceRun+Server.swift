@@ -10,10 +10,9 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
     switch event {
     case .connected(let id, let peer):
       state.withLock { state in
-        state.totals.connections &+= 1
-        state.apps.connected(id, peer: peer)
+        if state.apps.connected(id, peer: peer) { state.totals.connections &+= 1 }
       }
-      reporter.log(GST_LEVEL_DEBUG, "connection \(id) from \(peer)")
+      reporter.log(GST_LEVEL_DEBUG, "session \(id) from \(peer)")
     case .refused(let peer):
       state.withLock { $0.totals.refusals &+= 1 }
       reporter.log(GST_LEVEL_WARNING, "there are too many connections; \(peer) was refused")
@@ -46,7 +45,7 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
     case .appRegistered(let name, let appID, let types, let version):
       register(
         AppRecord(id: id, name: name, appID: appID, types: types, protocolVersion: version, peer: ""))
-    case .hmiStatusSent(let status): changeStatus(status, of: id)
+    case .hmiStatusSent(let status), .systemContextSent(let status): changeStatus(status, of: id)
     case .videoStarted(let parameters): startVideo(parameters, by: id)
     case .videoRefused(let rejection):
       let app = state.withLock { state in
@@ -64,7 +63,10 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
       noteGap(from: id)
     case .videoStartRequested(let parameters): reporter.log(GST_LEVEL_DEBUG, "app \(id) asks for \(parameters)")
     case .touchSent: state.withLock { $0.totals.touches &+= 1 }
-    case .appHMIStatus, .appCapability, .hapticRectangles, .capabilityUpdateDeferred:
+    case .driverInputWithoutEffect(let input, let fault):
+      reporter.log(GST_LEVEL_WARNING, "app \(id): \"\(input)\" without effect, because \(fault)")
+    case .appHMIStatus, .appCapability, .hapticRectangles, .capabilityUpdateDeferred, .driverInput, .interactionShown,
+      .interactionEnded:
       reporter.log(GST_LEVEL_DEBUG, "app \(id): \(event)")
     }
   }

@@ -136,7 +136,7 @@ extension HeadUnitSourceRun {
     state.withLock { state in
       var statistics = HeadUnitSourceStatistics(state.history)
       statistics.framesQueued = state.video.queuedCount
-      statistics.openConnections = state.apps.peers.count
+      statistics.openConnections = state.apps.connectionCount
       statistics.apps = state.apps.all.count
       return statistics
     }

@@ -18,10 +18,10 @@ struct AppRecord: Sendable {
   var video: VideoServiceParameters?
 }
 
-/// The apps that are registered with a head unit, in their order; as many as there are connections.
+/// The apps that are registered with a head unit, in their order; at most one in each session.
 struct ServedApps: Sendable {
   private(set) var all: [AppRecord] = []
-  /// Addresses of the connections, with and without apps, by the ids of their sessions.
+  /// Addresses of the connections, by the ids of their sessions, with and without registered apps.
   private(set) var peers: [UInt8: String] = [:]
   /// The app whose status changed last.
   private var lastChanged: UInt8?
@@ -35,8 +35,15 @@ struct ServedApps: Sendable {
 
   subscript(_ id: UInt8) -> AppRecord? { all.first { $0.id == id } }
 
-  mutating func connected(_ id: UInt8, peer: String) {
+  /// Sessions of one connection have the same peer.
+  var connectionCount: Int { Set(peers.values).count }
+
+  /// Notes a session.
+  /// - Returns: whether it is the first of its connection.
+  mutating func connected(_ id: UInt8, peer: String) -> Bool {
+    let isFirst = !peers.values.contains(peer)
     peers[id] = peer
+    return isFirst
   }
 
   mutating func disconnected(_ id: UInt8) {

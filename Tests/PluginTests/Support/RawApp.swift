@@ -40,6 +40,7 @@ final class RawApp {
     return app
   }
 
+  /// Registers in a new session; the next call takes a further one on the same connection.
   func register(name: String = "Raw") throws {
     send(
       .control(

@@ -1,0 +1,140 @@
+import SDLMessages
+
+/// What an app shows in front of its screen for a time, and gets the answer to when it is over: an alert, a choice, a
+/// message or a slider.
+struct AppInteraction: Sendable {
+  /// An app has at most one on each layer.
+  enum Layer: CaseIterable, Sendable {
+    case alert
+    /// Below alerts.
+    case overlay
+
+    /// Nil for requests that show nothing of this kind.
+    init?(_ function: FunctionID) {
+      switch function {
+      case .alert, .subtleAlert: self = .alert
+      case .performInteraction, .scrollableMessage, .slider: self = .overlay
+      default: return nil
+      }
+    }
+
+    var timer: TimerTable.Purpose {
+      switch self {
+      case .alert: .alert
+      case .overlay: .overlay
+      }
+    }
+  }
+
+  private static let maximumSetCount = 100
+
+  let function: FunctionID
+  let correlationID: Int32
+  let layer: Layer
+  /// For CancelInteraction.
+  let cancelID: Int?
+  let duration: Duration
+  let softButtons: [SoftButton]
+  /// The ids of what a PerformInteraction lets the driver choose from.
+  let choices: Set<Int>
+  /// Whether the driver can only speak (`interactionMode` VR_ONLY).
+  let isSpoken: Bool
+  /// From 1 on; nil for what is no slider.
+  let sliderPosition: Int?
+
+  /// Checks a request.
+  /// - Throws: what SDL Core answers to a wrong one. A request of another kind is INVALID_DATA.
+  init(_ request: RPCMessage, menu: AppMenu) throws(RequestRefusal) {
+    let parameters = request.parameters
+    func integer(_ key: String, _ range: ClosedRange<Int>) throws(RequestRefusal) -> Int? {
+      guard let value = parameters[key] else { return nil }
+      guard let integer = value.integer, range.contains(integer) else { throw RequestRefusal(code: .invalidData) }
+      return integer
+    }
+    guard let layer = Layer(request.function), let times = Self.times(of: request.function) else {
+      throw RequestRefusal(code: .invalidData)
+    }
+    self.layer = layer
+    function = request.function
+    correlationID = request.correlationID
+    cancelID = try integer("cancelID", Int(Int32.min)...Int(Int32.max))
+    duration = .milliseconds(try integer(times.key, times.range) ?? times.standard)
+    softButtons = try SoftButton.list(in: request) ?? []
+    var choices: Set<Int> = []
+    var isSpoken = false
+    var sliderPosition: Int?
+    switch request.function {
+    case .alert, .subtleAlert:
+      let isEmpty = ["alertText1", "alertText2"].allSatisfy { parameters[$0]?.string == nil }
+      if isEmpty, parameters["ttsChunks"]?.array?.isEmpty ?? true { throw RequestRefusal(code: .invalidData) }
+    case .performInteraction:
+      choices = try Self.choices(parameters, menu: menu)
+      isSpoken = parameters["interactionMode"]?.string == "VR_ONLY"
+    case .slider:
+      let ticks = try integer("numTicks", 2...26)
+      sliderPosition = try integer("position", 1...26)
+      guard let ticks, let sliderPosition, sliderPosition <= ticks else { throw RequestRefusal(code: .invalidData) }
+    default: break
+    }
+    self.choices = choices
+    self.isSpoken = isSpoken
+    self.sliderPosition = sliderPosition
+  }
+
+  /// How long it is shown, in ms (MOBILE_API.xml).
+  private static func times(of function: FunctionID) -> (key: String, range: ClosedRange<Int>, standard: Int)? {
+    switch function {
+    case .alert, .subtleAlert: ("duration", 3000...10_000, 5000)
+    case .performInteraction: ("timeout", 5000...100_000, 10_000)
+    case .scrollableMessage: ("timeout", 1000...65_535, 30_000)
+    case .slider: ("timeout", 1000...65_535, 10_000)
+    default: nil
+    }
+  }
+
+  private static func choices(_ parameters: JSONObject, menu: AppMenu) throws(RequestRefusal) -> Set<Int> {
+    let sets = parameters["interactionChoiceSetIDList"]?.array ?? []
+    let ids = sets.compactMap(\.integer)
+    guard let mode = parameters["interactionMode"]?.string, ["MANUAL_ONLY", "VR_ONLY", "BOTH"].contains(mode),
+      parameters["interactionChoiceSetIDList"]?.array != nil, ids.count == sets.count, ids.count <= maximumSetCount,
+      // A keyboard needs no choices.
+      !ids.isEmpty || parameters["interactionLayout"]?.string == "KEYBOARD"
+    else { throw RequestRefusal(code: .invalidData) }
+    return try menu.choices(ofSets: ids)
+  }
+
+  /// What the app's own status says of it.
+  var systemContext: SystemContext {
+    switch layer {
+    case .alert: .alert
+    case .overlay: isSpoken ? .voiceSession : .obscured
+    }
+  }
+
+  /// The result when its time is over. The RPC specification has TIMED_OUT only where the driver was asked for something.
+  var resultAtTimeout: ResultCode {
+    function == .performInteraction || function == .slider ? .timedOut : .success
+  }
+
+  /// What ends it before its time.
+  var driverInputs: [DriverInput] {
+    softButtons.map { .softButton($0.id) } + choices.sorted().map { .choice($0) }
+  }
+}
+
+extension HeadUnitSession.RegisteredApp {
+  /// What the app itself shows in front of its screen; nil if nothing.
+  var shownContext: SystemContext? {
+    (interactions[.alert] ?? interactions[.overlay])?.systemContext
+  }
+
+  /// Removes what may not be shown at a level, and returns it.
+  mutating func takeInteractions(notAllowedAt level: HMILevel?) -> [AppInteraction] {
+    let taken = AppInteraction.Layer.allCases.compactMap { interactions[$0] }.filter { interaction in
+      let levels = AppPermissions.levels[interaction.function.description] ?? []
+      return level.map { !levels.contains($0) } ?? false
+    }
+    for interaction in taken { interactions[interaction.layer] = nil }
+    return taken
+  }
+}

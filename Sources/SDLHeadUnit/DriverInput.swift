@@ -1,0 +1,61 @@
+import SDLMessages
+
+/// What the driver does with the buttons and menus of an app.
+public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
+  /// A button of the car, by its `ButtonName`.
+  case button(String)
+  /// A button that the app shows, by its `softButtonID`.
+  case softButton(Int)
+  /// A command of the app's menu, by its `cmdID` or its name.
+  case menu(String)
+  /// An entry of a PerformInteraction, by its `choiceID`.
+  case choice(Int)
+
+  /// As it is written in a ``HeadUnitCommand``.
+  public var description: String {
+    switch self {
+    case .button(let name): "press \(name)"
+    case .softButton(let id): "press soft-button \(id)"
+    case .menu(let text): "menu \(text)"
+    case .choice(let id): "choose \(id)"
+    }
+  }
+}
+
+/// Why an input of the driver does nothing, and what would do something.
+public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
+  /// SDL Core sends buttons only to apps that have subscribed to them.
+  case notSubscribed(to: String, subscribed: [String])
+  /// At this level the input does not reach the app.
+  case level(HMILevel?, allowed: [HMILevel])
+  case noSoftButton(Int, available: [String])
+  case noCommand(String, available: [String])
+  case nothingToChoose
+  case noChoice(Int, available: [Int])
+
+  /// More are not listed.
+  private static let mostListed = 12
+
+  /// One sentence for people.
+  public var description: String {
+    switch self {
+    case .notSubscribed(let name, let subscribed):
+      "the app has not subscribed to the button \(name), but to \(Self.list(subscribed, orNone: "none"))"
+    case .level(let level, let allowed):
+      "the app is at HMI level \(level?.rawValue ?? "unknown"), and this reaches it at "
+        + allowed.map(\.rawValue).joined(separator: ", ")
+    case .noSoftButton(let id, let available):
+      "the app shows no soft button \(id), but \(Self.list(available, orNone: "none"))"
+    case .noCommand(let text, let available):
+      "the app's menu has no command \(text), but \(Self.list(available, orNone: "none"))"
+    case .nothingToChoose: "the app does not ask the driver to choose (PerformInteraction)"
+    case .noChoice(let id, let available):
+      "there is no choice \(id), but \(Self.list(available.map { "\($0)" }, orNone: "none"))"
+    }
+  }
+
+  private static func list(_ names: [String], orNone none: String) -> String {
+    if names.isEmpty { return none }
+    return names.prefix(mostListed).joined(separator: ", ") + (names.count > mostListed ? ", …" : "")
+  }
+}

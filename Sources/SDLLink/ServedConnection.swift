@@ -1,0 +1,223 @@
+import Glibc
+import SDLHeadUnit
+import SDLWire
+
+/// One transport to a ``HeadUnitServer``, with one app in each of its sessions; lives on the server's thread.
+///
+/// It has one session from the start. An app that starts the RPC service without naming a session gets another, as from
+/// SDL Core; a session that has ended is used again.
+final class ServedConnection {
+  /// For the last frames of a session that is over.
+  private static let closeTimeout = Duration.seconds(1)
+
+  let connectTime: Duration
+  /// In the order of their sessions' starts; not empty once the connection is served.
+  private(set) var apps: [ServedApp] = []
+  /// Off lets the connection fill up.
+  private var isReading = true
+  /// Whether the whole head unit hangs.
+  private var isHanging = false
+  /// Whether the socket is to be closed.
+  private(set) var isOver = false
+  private(set) var failure: LinkError?
+  private let registrationTime: Duration?
+  private let clock: TimeSource
+  private unowned let owner: any ServedAppOwner
+  private var reader: FrameReader
+  /// Read, but not taken by a session, because the head unit began to hang; poll(2) knows nothing of them. No more than
+  /// one read's.
+  private var heldItems: [FrameDecoder.Item] = []
+  private var outgoing = ControlFrameBuffer()
+  private var closeDeadline: Duration?
+  /// Until when an app has to be registered; nil while one is.
+  private var registrationDeadline: Duration?
+
+  init(
+    socket: Socket, peer: String, limits: FrameLimits, server: HeadUnitServer, owner: any ServedAppOwner
+  ) {
+    self.owner = owner
+    clock = server.clock
+    connectTime = clock.now
+    reader = FrameReader(socket: socket, peer: peer, limits: limits)
+    registrationTime = server.admission.registrationTime
+    registrationDeadline = registrationTime.map { connectTime + $0 }
+  }
+
+  /// Address of the other end.
+  var peer: String { reader.peer }
+
+  /// The phone, or computer, that the apps run on: the address without the port.
+  var device: Substring { reader.peer.lastIndex(of: ":").map { reader.peer[..<$0] } ?? reader.peer[...] }
+
+  var hasRegisteredApp: Bool { apps.contains { $0.summary != nil } }
+
+  var nextDeadline: Duration? {
+    (apps.map(\.nextDeadline) + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
+  }
+
+  /// Whether a deadline of a session has passed.
+  func isDue(at now: Duration) -> Bool { apps.contains { $0.isDue(at: now) } }
+
+  /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
+  var holdsInput: Bool { !heldItems.isEmpty }
+
+  /// What to poll for. A connection that waits for nothing is left out, because poll(2) would report its hang-up again
+  /// and again.
+  var pollDescriptor: pollfd {
+    let events = (isReading ? POLLIN : 0) | (!outgoing.isEmpty ? POLLOUT : 0)
+    return pollfd(fd: events == 0 ? -1 : reader.socket.descriptor, events: Int16(events), revents: 0)
+  }
+
+  /// Adds an app, whose session knows nothing of its transport yet.
+  func add(_ app: ServedApp) {
+    apps.append(app)
+  }
+
+  /// The transport is up for an app that was added.
+  func connect(_ app: ServedApp, now: Duration) {
+    app.perform { $0.transportConnected(now: now) }
+    let isReading = isReading && !isHanging
+    if !isReading { app.perform { $0.setReading(false, now: now) } }
+  }
+
+  func setReading(_ isReading: Bool, now: Duration) {
+    self.isReading = isReading
+    noteReading(now: now)
+  }
+
+  func setHanging(_ isHanging: Bool, now: Duration) {
+    self.isHanging = isHanging
+    noteReading(now: now)
+  }
+
+  private func noteReading(now: Duration) {
+    let isReading = isReading && !isHanging
+    for app in apps { app.perform { $0.setReading(isReading, now: now) } }
+  }
+
+  func registrationDidChange() {
+    let deadline = registrationDeadline ?? registrationTime.map { clock.now + $0 }
+    registrationDeadline = hasRegisteredApp ? nil : deadline
+  }
+
+  /// Does what is due.
+  func advance(now: Duration) {
+    for app in apps where app.isDue(at: now) {
+      app.perform { $0.advance(to: now) }
+      guard owner.appDidTakeInput() else { break }
+    }
+    if let deadline = [closeDeadline, registrationDeadline].compactMap(\.self).min(), deadline <= now { end(nil) }
+  }
+
+  /// Ends the connection; nil when this side wants it.
+  func end(_ error: LinkError?) {
+    guard !isOver else { return }
+    isOver = true
+    failure = error
+    for app in apps { app.loseTransport(now: clock.now) }
+    owner.appDidChangeSummary()
+  }
+}
+
+// MARK: Sending
+
+extension ServedConnection {
+  func send(_ frames: [UInt8]) {
+    do { try outgoing.append(frames, peer: reader.peer) } catch { end(error) }
+  }
+
+  /// As with SDL Core, a session that ends takes the transport with it only if it is the last.
+  func close(_ scope: HeadUnitSession.CloseScope, by app: ServedApp) {
+    let now = clock.now
+    let others = apps.filter { $0 !== app }
+    if scope == .session, closeDeadline == nil, others.contains(where: \.isStarted) {
+      // The session can be started again.
+      return connect(app, now: now)
+    }
+    closeDeadline = now + Self.closeTimeout
+    for other in others { other.perform { $0.transportLost(now: now) } }
+  }
+
+  /// Writes what the kernel takes.
+  func write() {
+    while !outgoing.isEmpty, !isOver {
+      switch outgoing.write(to: reader.socket) {
+      case .bytes: continue
+      case .wouldBlock: return
+      case .endOfStream: end(.closedByPeer(address: reader.peer))
+      case .failed(let code): end(.connectionLost(address: reader.peer, errno: code))
+      }
+    }
+    if closeDeadline != nil { end(nil) }
+  }
+}
+
+// MARK: Reading
+
+extension ServedConnection {
+  /// Reads some, so that each connection gets its turn.
+  func read(into buffer: UnsafeMutableRawBufferPointer) {
+    guard isReading, takeHeldItems() else { return }
+    for _ in 0..<FrameReader.readsPerRound where !isOver {
+      switch reader.read(into: buffer) {
+      case .bytes(let count):
+        while !isOver, let item = reader.next() {
+          guard take(item) else {
+            // The buffer is all connections'.
+            while let item = reader.next() { heldItems.append(item) }
+            return
+          }
+        }
+        if count < buffer.count { return }
+      case .wouldBlock:
+        return
+      case .endOfStream:
+        end(.closedByPeer(address: reader.peer))
+      case .failed(let code):
+        end(.connectionLost(address: reader.peer, errno: code))
+      }
+    }
+  }
+
+  /// False when nothing more may be taken.
+  private func take(_ item: FrameDecoder.Item) -> Bool {
+    if case .frame(let frame) = item, frame.startsSession, !apps.contains(where: { !$0.isStarted }) {
+      if let app = closeDeadline == nil ? owner.addSession(to: self) : nil {
+        app.receive(item, now: clock.now)
+      } else {
+        apps.first?.refuseSession(frame)
+      }
+    } else {
+      recipient(of: item)?.receive(item, now: clock.now)
+    }
+    return owner.appDidTakeInput()
+  }
+
+  /// The session that an item belongs to; the first reports what belongs to none.
+  private func recipient(of item: FrameDecoder.Item) -> ServedApp? {
+    guard apps.count > 1, case .frame(let frame) = item else { return apps.first }
+    let app = frame.startsSession ? apps.first { !$0.isStarted } : apps.first { $0.id == frame.header.sessionID }
+    return app ?? apps.first
+  }
+
+  /// False when nothing more may be taken.
+  private func takeHeldItems() -> Bool {
+    guard !heldItems.isEmpty else { return true }
+    let items = heldItems
+    heldItems = []
+    for (index, item) in items.enumerated() where !isOver {
+      guard take(item) else {
+        heldItems = Array(items[(index + 1)...])
+        return false
+      }
+    }
+    return true
+  }
+}
+
+extension Frame {
+  /// StartService(RPC) that names no session.
+  fileprivate var startsSession: Bool {
+    header.sessionID == 0 && header.service == .rpc && header.controlFrame == .startService
+  }
+}

@@ -1,0 +1,213 @@
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@Suite struct DriverInputTests {
+  /// The notifications and responses since the last forget, as name and parameters.
+  private func lines(of app: TestApp) -> [String] {
+    app.rpcs.map { rpc in
+      rpc.function == .onHMIStatus
+        ? "context \(HMIStatus(json: rpc.parameters).systemContext.rawValue)"
+        : "\(rpc.function) \(String(decoding: rpc.parameters.serialized, as: UTF8.self))"
+    }
+  }
+
+  private func faults(of app: TestApp) -> [String] {
+    app.events.compactMap {
+      if case .driverInputWithoutEffect(_, let fault) = $0 { fault.description } else { nil }
+    }
+  }
+
+  private func softButton(_ id: Int, _ action: String? = nil) -> JSONValue {
+    .object(["softButtonID": .integer(id)].merging(action.map { ["systemAction": .string($0)] } ?? [:]) { $1 })
+  }
+
+  @Test func buttons() {
+    var app = TestApp.active()
+    app.run { $0.take(.button("OK"), now: $1) }
+    app.request(.subscribeButton, ["buttonName": .string("OK")])
+    app.request(.subscribeButton, ["buttonName": .string("NAV_ZOOM_IN")])
+    app.answers = []
+    app.run { $0.take(.button("OK"), now: $1) }
+    #expect(
+      lines(of: app) == [
+        #"OnButtonEvent {"buttonEventMode":"BUTTONDOWN","buttonName":"OK"}"#,
+        #"OnButtonEvent {"buttonEventMode":"BUTTONUP","buttonName":"OK"}"#,
+        #"OnButtonPress {"buttonName":"OK","buttonPressMode":"SHORT"}"#,
+      ])
+    app.run { $0.take(.button("TUNEUP"), now: $1) }
+    // OK is for the app at FULL, and buttons are for those with the screen or the sound.
+    app.set(.limited, .streamable)
+    app.answers = []
+    app.run { $0.take(.button("OK"), now: $1) }
+    #expect(app.rpcs == [])
+    app.run { $0.take(.button("NAV_ZOOM_IN"), now: $1) }
+    #expect(app.rpcs.count == 3)
+    app.set(.background, .notStreamable)
+    app.answers = []
+    app.run { $0.take(.button("NAV_ZOOM_IN"), now: $1) }
+    #expect(app.rpcs == [])
+    #expect(
+      faults(of: app) == [
+        "the app has not subscribed to the button OK, but to none",
+        "the app has not subscribed to the button TUNEUP, but to NAV_ZOOM_IN, OK",
+        "the app is at HMI level LIMITED, and this reaches it at FULL",
+        "the app is at HMI level BACKGROUND, and this reaches it at FULL, LIMITED",
+      ])
+  }
+
+  @Test func softButtonOfAnAlertEndsIt() {
+    var app = TestApp.active()
+    app.request(.alert, ["alertText1": .string(""), "softButtons": .array([softButton(1)])])
+    app.forget()
+    app.run { $0.take(.softButton(1), now: $1) }
+    #expect(
+      lines(of: app) == [
+        #"OnButtonEvent {"buttonEventMode":"BUTTONDOWN","buttonName":"CUSTOM_BUTTON","customButtonID":1}"#,
+        #"OnButtonEvent {"buttonEventMode":"BUTTONUP","buttonName":"CUSTOM_BUTTON","customButtonID":1}"#,
+        #"OnButtonPress {"buttonName":"CUSTOM_BUTTON","buttonPressMode":"SHORT","customButtonID":1}"#,
+        #"Alert {"resultCode":"SUCCESS","success":true}"#, "context MAIN",
+      ])
+    #expect(app.session.nextDeadline == nil)
+    app.run { $0.take(.softButton(1), now: $1) }
+    #expect(faults(of: app) == ["the app shows no soft button 1, but none"])
+  }
+
+  /// The button keeps the alert, or brings the app to the screen.
+  @Test func systemActions() {
+    var app = TestApp.active()
+    let alert: JSONObject = [
+      "alertText1": .string(""),
+      "softButtons": .array([softButton(1, "KEEP_CONTEXT"), softButton(2, "STEAL_FOCUS")]),
+    ]
+    app.set(.limited, .streamable)
+    let id = app.request(.alert, alert)
+    app.wait(.seconds(4))
+    app.run { $0.take(.softButton(1), now: $1) }
+    app.wait(.milliseconds(4999))
+    #expect(app.result(id) == nil)
+    app.forget()
+    app.run { $0.take(.softButton(2), now: $1) }
+    #expect(app.result(id)?.resultCode == "SUCCESS" && app.levels == [.limited, .full])
+  }
+
+  /// Those of the screen stay until the same request names others.
+  @Test func softButtonsOfTheScreen() {
+    var app = TestApp.active()
+    app.request(
+      .show,
+      [
+        "softButtons": .array([
+          .object(["softButtonID": .integer(5), "text": .string("Stop")]), softButton(6),
+        ])
+      ])
+    app.request(.show, ["mainField1": .string("")])
+    app.forget()
+    app.run { $0.take(.softButton(5), now: $1) }
+    #expect(app.rpcs.count == 3 && faults(of: app) == [])
+    app.run { $0.take(.softButton(7), now: $1) }
+    app.request(.show, ["softButtons": .array([])])
+    app.run { $0.take(.softButton(5), now: $1) }
+    #expect(
+      faults(of: app) == [
+        #"the app shows no soft button 7, but 5 "Stop", 6"#, "the app shows no soft button 5, but none",
+      ])
+  }
+
+  @Test func menuCommands() {
+    var app = TestApp.active()
+    app.run { $0.take(.menu("Hello"), now: $1) }
+    app.request(
+      .addCommand,
+      [
+        "cmdID": .integer(7), "menuParams": .object(["menuName": .string("Hello  Menu")]),
+      ])
+    app.request(.addCommand, ["cmdID": .integer(9), "vrCommands": .array([.string("Say 7")])])
+    app.answers = []
+    app.run { $0.take(.menu("hello menu"), now: $1) }
+    app.run { $0.take(.menu("7"), now: $1) }
+    app.run { $0.take(.menu("Say 7"), now: $1) }
+    let menu = ["context MENU", #"OnCommand {"cmdID":7,"triggerSource":"MENU"}"#, "context MAIN"]
+    #expect(
+      lines(of: app) == menu + menu
+        + ["context VRSESSION", #"OnCommand {"cmdID":9,"triggerSource":"VR"}"#, "context MAIN"])
+    app.run { $0.take(.menu("8"), now: $1) }
+    app.request(.deleteCommand, ["cmdID": .integer(7)])
+    app.set(.limited, .streamable)
+    app.answers = []
+    app.run { $0.take(.menu("Hello Menu"), now: $1) }
+    #expect(app.rpcs == [])
+    #expect(
+      faults(of: app) == [
+        "the app's menu has no command Hello, but none",
+        #"the app's menu has no command 8, but 7 "Hello Menu", 9 "Say 7""#,
+        #"the app's menu has no command Hello Menu, but 9 "Say 7""#,
+      ])
+  }
+
+  @Test func choices() throws {
+    var app = TestApp.active()
+    app.request(
+      .createInteractionChoiceSet,
+      [
+        "interactionChoiceSetID": .integer(1),
+        "choiceSet": .array([3, 4].map { .object(["choiceID": .integer($0), "menuName": .string("")]) }),
+      ])
+    app.run { $0.take(.choice(3), now: $1) }
+    let id = app.request(
+      .performInteraction,
+      [
+        "initialText": .string(""), "interactionMode": .string("MANUAL_ONLY"),
+        "interactionChoiceSetIDList": .array([.integer(1)]),
+      ])
+    app.run { $0.take(.choice(5), now: $1) }
+    app.answers = []
+    app.run { $0.take(.choice(4), now: $1) }
+    #expect(
+      lines(of: app) == [
+        #"PerformInteraction {"choiceID":4,"resultCode":"SUCCESS","success":true,"triggerSource":"MENU"}"#,
+        "context MAIN",
+      ])
+    #expect(app.result(id)?.success == true && app.session.nextDeadline == nil)
+    #expect(
+      faults(of: app) == [
+        "the app does not ask the driver to choose (PerformInteraction)", "there is no choice 5, but 3, 4",
+      ])
+  }
+
+  @Test func withoutAnApp() {
+    var app = TestApp()
+    app.run { $0.take(.choice(1), now: $1) }
+    #expect(app.answers == [] && app.events == [])
+  }
+
+  @Test(
+    arguments: [
+      ("press ok", .button("OK")), ("press nav-zoom-in", .button("NAV_ZOOM_IN")),
+      ("press NAV_ZOOM_IN", .button("NAV_ZOOM_IN")), ("press soft-button 3", .softButton(3)),
+      ("menu 1900000001", .menu("1900000001")), ("menu  Hello  Menu 1", .menu("Hello Menu 1")),
+      ("choose 0", .choice(0)),
+    ] as [(String, DriverInput)])
+  func parsing(line: String, input: DriverInput) throws {
+    #expect(try HeadUnitCommand.parse(line) == .driverInput(input))
+  }
+
+  @Test(arguments: [
+    ("press soft-button", #""press soft-button" is not of the form press soft-button ID"#),
+    ("press soft-button -1", #""press soft-button -1" is not of the form press soft-button ID"#),
+    ("choose first", #""choose first" is not of the form choose ID"#),
+    ("menu", #""menu" is not of the form menu COMMAND"#),
+    ("press", #""press" is not of the form press BUTTON or press soft-button ID"#),
+  ])
+  func errors(line: String, message: String) {
+    let error = #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(line) }
+    #expect(error?.description == message)
+  }
+
+  @Test func unknownButtonsAreAnsweredWithTheKnown() throws {
+    let error = #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse("press horn") }
+    let text = try #require(error?.description)
+    #expect(text.hasPrefix(#"there is no button "horn", but NAV_CENTER_LOCATION, "#))
+    #expect(text.hasSuffix(", and the app's own with press soft-button ID"))
+  }
+}
