@@ -20,6 +20,8 @@ final class H264Passthrough {
   private let time: TimeSource
   /// Those of the stream, for key frames that come without.
   private var parameterSets = ParameterSets()
+  /// Some of them have come without a picture, and not been sent.
+  private var hasKeptParameterSets = false
   /// The size that they tell.
   private(set) var size: VideoSize?
   /// Upstream has been asked for the key frame that is missing.
@@ -55,41 +57,69 @@ final class H264Passthrough {
     return true
   }
 
+  /// What has become of a buffer.
+  enum Filling {
+    case filled
+    /// It holds parameter sets and no picture: they go with the next one, because some head units stop at a message
+    /// without a picture.
+    case kept
+    case dropped(FrameDropReason)
+  }
+
   /// Has a payload refer to an access unit.
   ///
   /// - Parameter needsKeyFrame: whether nothing else can be decoded.
-  /// - Returns: why the frame can't be sent, if it can't.
   func fill(
     _ payload: FramePayload, from buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant, needsKeyFrame: Bool
-  ) -> FrameDropReason? {
+  ) -> Filling {
     // Packets are cut out of one block.
     guard payload.refer(to: buffer, isMerged: grant.transport == .rtp || Self.mayBeKeyFrame(buffer)) else {
       sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
-      return .noPicture
+      return .dropped(.noPicture)
     }
     let unit = AccessUnitSummary(scanning: payload.firstBlock)
+    if !unit.hasPicture, unit.hasSequenceParameterSet || unit.hasPictureParameterSet {
+      hasKeptParameterSets = true
+      return .kept
+    }
     if unit.isKeyFrame { payload.markKeyFrame() }
     if needsKeyFrame {
       guard unit.isKeyFrame, begin(payload, unit) else {
         keyFrameMissed()
-        return .waitingForKeyFrame
+        return .dropped(.waitingForKeyFrame)
       }
+    } else if hasKeptParameterSets, !unit.hasSequenceParameterSet {
+      _ = putParameterSetsInFront(payload, unit)
     }
+    hasKeptParameterSets = false
     for index in 0..<payload.segmentCount where repeatPicture.observe(payload.segment(at: index)) { break }
-    return nil
+    return .filled
   }
 
-  /// The first frame of a stream starts with its parameter sets: what stands before them is left out, and what is
-  /// missing is put in front. False when they are not known.
+  /// The first frame of a stream starts with its parameter sets, behind a delimiter if it has one, as the standard orders
+  /// them (7.4.1.2.3). What else stands before them is left out, and what is missing is put in front. False when they
+  /// are not known.
   private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
     if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
-      payload.skip(ParameterSets.startCodeOffset(before: parameterSet.lowerBound, in: payload.firstBlock))
-    } else if let missing = parameterSets.bytes {
-      missing.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
-    } else {
+      if unit.firstNALUnit != .accessUnitDelimiter {
+        payload.skip(ParameterSets.startCodeOffset(before: parameterSet.lowerBound, in: payload.firstBlock))
+      }
+    } else if !putParameterSetsInFront(payload, unit) {
       return false
     }
     keyFrameRequest = nil
+    return true
+  }
+
+  /// Puts the stream's parameter sets in front of a picture, but behind its delimiter. False when they are not known.
+  private func putParameterSetsInFront(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
+    guard var front = parameterSets.bytes else { return false }
+    var units = AnnexB(inFrontOfPictureIn: payload.firstBlock).makeIterator()
+    if payload.segmentCount == 1, let delimiter = units.next(), delimiter.type == .accessUnitDelimiter {
+      front = ParameterSets.startCode + payload.firstBlock[delimiter.range] + front
+      payload.skip(delimiter.range.upperBound)
+    }
+    front.withUnsafeBytes { payload.store($0, isKeyFrame: unit.isKeyFrame) }
     return true
   }
 

@@ -105,7 +105,8 @@ extension StreamRun {
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     frames.withValue { path in
       guard let input = InputCaps(caps) else { return false }
-      if let warning = input.pixelWarning { warn(warning) }
+      // Before the head unit is known, upstream's first caps may be some that it changes before anything is shown.
+      path.pixelWarning = input.pixelWarning
       path.setFormat(input.format, frameRate: input.frameRate)
       // Upstream may have other elements now. It is asked with the first frame: an element that sends a CAPS event may hold
       // a lock that its answers need.
