@@ -6,6 +6,9 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error)
 ]
 
+/// Optimised in debug builds too: the tests feed the pure layers with millions of random bytes.
+let pure: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 let exportsMap = Context.packageDirectory + "/Sources/CPluginEntry/exports.map"
 let release = BuildSettingCondition.when(configuration: .release)
 
@@ -46,11 +49,11 @@ let package = Package(
   ],
   targets: [
     // Pure layers: bytes in, values out.
-    .target(name: "SDLWire", swiftSettings: strict),
-    .target(name: "SDLMessages", dependencies: ["SDLWire"], swiftSettings: strict),
-    .target(name: "H264", swiftSettings: strict),
-    .target(name: "SDLApp", dependencies: ["SDLMessages", "H264"], swiftSettings: strict),
-    .target(name: "SDLHeadUnit", dependencies: ["SDLMessages", "H264"], swiftSettings: strict),
+    .target(name: "SDLWire", swiftSettings: pure),
+    .target(name: "SDLMessages", dependencies: ["SDLWire"], swiftSettings: pure),
+    .target(name: "H264", swiftSettings: pure),
+    .target(name: "SDLApp", dependencies: ["SDLMessages", "H264"], swiftSettings: pure),
+    .target(name: "SDLHeadUnit", dependencies: ["SDLMessages", "H264"], swiftSettings: pure),
 
     // Effects: one thread and one socket; libx264; Pango and Cairo.
     .target(name: "CLinux"),

@@ -75,15 +75,17 @@ extension VideoNegotiation {
     guard question.number > choiceNumber else { return false }
     choiceNumber = question.number
     outputs.append(.supportedDisplays(supported))
+    let formerSize = (laterChoice ?? self.choice)?.sizes.first
     let outcome = take(choice, isOfHeadUnit: question.isOfHeadUnit, lostFrames: lostFrames, now: now)
     reportRejection()
     switch outcome {
     case .unchanged: return false
     case .followed:
+      if question.isOfHeadUnit, beginEncodedResize(formerSize: formerSize, now: now) { return true }
       // Caps that are being taken are upstream's answer.
       return !question.isOfCaps && follow()
     case .kept(let kept, let offered):
-      notify(.resizeIgnored(kept: kept, offered: offered))
+      notify(.resizeIgnored(kept: kept, offered: offered, .policy))
       return false
     case .forbidden(let size, let offered): throw .resizeForbidden(from: size, to: offered)
     }

@@ -92,7 +92,7 @@ extension VideoNegotiation {
     guard count > 1 else {
       // That was the answer.
       upstream = .settled
-      resize.callOff()
+      upstreamStays()
       return
     }
     upstream = .asked(expected: expected, outdatedFrames: count - 1)

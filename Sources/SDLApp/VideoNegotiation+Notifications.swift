@@ -73,7 +73,7 @@ public enum StreamNotification: Equatable, Sendable {
   case suspensionBegan
   case resized(VideoResize.Completed)
   /// The head unit would like another size than the stream keeps.
-  case resizeIgnored(kept: VideoSize, offered: VideoSize)
+  case resizeIgnored(kept: VideoSize, offered: VideoSize, ResizeIgnoredReason)
   /// The pipeline should pause until it is asked to play on.
   case requestPause
   case requestPlaying

@@ -115,6 +115,7 @@ extension VideoNegotiation {
     if case .overridden(_, let choice) = displays { displays = .chosen(choice) }
     if case .asked = upstream { upstream = .settled }
     laterChoice = nil
+    encodedResize = nil
     settlesAt = nil
     isLadderOutdated = true
     sessionState = .stopped

@@ -53,11 +53,12 @@ extension VideoNegotiation {
   ) -> UpstreamAnswer {
     guard question == upstreamQuestion else { return .outdated }
     let isAccepted = input.flatMap { accepts($0.size) } == true
+    if isAccepted, encodedResize != nil, !isFinal { return .changes }
     let expected = isFinal ? nil : expectedSize(among: sizes, isAccepted: isAccepted)
     // The answer of encoders and parsers may be what they send now, although whoever is before them can change.
     let changes = expected != nil || (!isInputRaw && !isAccepted && !isFinal)
     upstream = changes ? .asked(expected: expected, outdatedFrames: isAccepted ? Self.outdatedFrames : 0) : .settled
-    if !changes, isAccepted { resize.callOff() }
+    if !changes, isAccepted { upstreamStays() }
     mismatch?.upstreamChanges = changes
     requestPlayingIfNeeded()
     return changes ? .changes : .stays
@@ -79,6 +80,7 @@ extension VideoNegotiation {
   /// - Parameter size: nil for H.264 whose caps do not tell; its parameter sets will.
   public mutating func inputChanged(_ size: VideoSize?, isRaw: Bool, lostFrames: UInt64, now: Duration) {
     mismatch = nil
+    if let size, size != input?.size { encodedResize = nil }
     input = size.map { Input(size: $0, isRaw: isRaw) }
     isInputRaw = isRaw
     if case .asked(let expected, _) = upstream { upstream = .asked(expected: expected, outdatedFrames: 0) }

@@ -131,6 +131,8 @@ public struct VideoNegotiation: Sendable {
   /// Also while only the frames will tell the input's size.
   public internal(set) var isInputRaw = false
   var upstream = Upstream.settled
+  /// A resize that upstream of encoded input may yet follow.
+  var encodedResize: EncodedResize?
   var mismatch: SizeMismatch?
 
   /// What may be requested, since the head unit spoke last.
@@ -192,6 +194,7 @@ public struct VideoNegotiation: Sendable {
       requested = request
       outputs.insert(.request(request), at: 0)
     }
+    endEncodedResize(now: now)
     // Each time, because a timer that is shared may have fired early for somebody else.
     if let settlesAt { outputs.append(.setTimer(at: settlesAt)) }
     defer { outputs = [] }

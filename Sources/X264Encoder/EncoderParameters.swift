@@ -42,7 +42,14 @@ struct EncoderParameters: ~Copyable {
     // One tick per frame: the stream's timing information is made from this.
     pointer.pointee.i_timebase_num = pointer.pointee.i_fps_den
     pointer.pointee.i_timebase_den = pointer.pointee.i_fps_num
-    pointer.pointee.i_keyint_max = settings.keyFrameDistance
+    // The interval is counted in X264Encoder. A limit of x264's own would run out with the picture that is to be a key frame;
+    // x264 then decides itself, and warns about each that the forced type was changed. Nor may it make a key frame of a
+    // repetition.
+    pointer.pointee.i_keyint_max = X264_KEYINT_MAX_INFINITE
+    // What x264 derives from its limit otherwise: closer to a key frame, a change of scene makes no other.
+    if pointer.pointee.i_keyint_min == X264_KEYINT_MIN_AUTO {
+      pointer.pointee.i_keyint_min = max(settings.keyFrameDistance / 10, 1)
+    }
     pointer.pointee.i_threads = Int32(clamping: settings.threadCount)
     pointer.setRate(settings.bitrate, bufferSize: settings.vbvBufferSize(bitrate: settings.bitrate))
     if let color = settings.color {

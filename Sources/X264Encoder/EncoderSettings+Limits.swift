@@ -32,6 +32,9 @@ extension EncoderSettings {
     guard bitrateRange.contains(bitrate) else { throw .invalidBitrate(bitrate) }
   }
 
+  /// What `keyFrameInterval` 0 stands for.
+  static let automaticKeyFrameInterval = Duration.seconds(2)
+
   /// Most frames between key frames with `automatic` resolved to two seconds: at 15 frames per second, 30.
   var keyFrameDistance: Int32 {
     guard keyFrameInterval == 0 else { return Int32(clamping: keyFrameInterval) }

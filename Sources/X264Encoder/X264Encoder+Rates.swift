@@ -17,7 +17,7 @@ public struct EncoderRates: Equatable, Sendable {
 ///
 /// x264 counts pictures and ignores time. So another frame rate means another number of bits per picture, which x264
 /// accepts without a key frame, and another distance between key frames, which is counted here. Only the frame rate in the
-/// stream's headers, a hint for decoders, is then outdated until a new encoder is opened, best when ``isKeyFrameDue``.
+/// stream's headers, a hint for decoders, is then outdated until a new encoder is opened, best when ``isKeyFrameDue(at:)``.
 extension X264Encoder {
   /// Changes the targets from the next picture on, without a key frame.
   ///
@@ -48,11 +48,11 @@ extension X264Encoder {
     self.rates = rates
   }
 
-  /// The pictures from one key frame to the next; no more than x264 was opened with.
+  /// The pictures from one key frame to the next, at the present rate.
   var keyFrameDistance: Int {
     var changed = settings
     changed.frameRate = rates.frameRate
-    return Int(min(changed.keyFrameDistance, settings.keyFrameDistance))
+    return Int(changed.keyFrameDistance)
   }
 
   private static func level(_ indication: Int32) -> x264_level_t? {

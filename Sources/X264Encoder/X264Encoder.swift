@@ -10,6 +10,17 @@ public struct EncodedAccessUnit {
   public let timestamp: Int64
 }
 
+/// What a picture is for the stream.
+public enum PictureKind: Sendable {
+  /// The next picture; a key frame when one is due.
+  case frame
+  /// An IDR picture, which starts a new key-frame interval.
+  case keyFrame
+  /// The last picture once more. It is never a key frame, unless it is the first picture of all: a still would cost as
+  /// much as a moving picture.
+  case repetition
+}
+
 /// libx264 for a live stream to a head unit: H.264 constrained baseline, one access unit out for each picture in.
 ///
 /// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts a message of about
@@ -23,8 +34,15 @@ public final class X264Encoder {
   private let log: EncoderLog
   /// Allocated once, so that encoding allocates nothing.
   let scratch: Scratch
-  /// The number of pictures since the last key frame, which counts as one.
-  private var picturesSinceKeyFrame = 0
+  /// The last key frame; nil before the first.
+  private var lastKeyFrame: LastKeyFrame?
+
+  private struct LastKeyFrame {
+    /// The pictures since then, repetitions left out; the key frame counts as one.
+    var pictureCount = 1
+    /// Nil if it was not said.
+    var time: Duration?
+  }
 
   /// Opens x264.
   ///
@@ -72,29 +90,51 @@ public final class X264Encoder {
   ///
   /// - Parameters:
   ///   - timestamp: comes back with the access unit; x264 itself counts frames.
-  ///   - forceKeyFrame: makes this picture an IDR picture and starts a new key-frame interval.
+  ///   - time: when the picture is sent, on any clock; for ``isKeyFrameDue(at:)``.
   public func encode(
-    _ planes: Planes, timestamp: Int64, forceKeyFrame: Bool = false
+    _ planes: Planes, timestamp: Int64, at time: Duration? = nil, as kind: PictureKind = .frame
   ) throws(EncoderError) -> EncodedAccessUnit {
     let input = scratch.input
     try planes.describe(in: &input.pointee.img, settings: settings)
     input.pointee.i_pts = timestamp
-    input.pointee.i_type = forceKeyFrame || isKeyFrameDue ? X264_TYPE_IDR : X264_TYPE_AUTO
+    input.pointee.i_type = type(of: kind, at: time)
     var units: UnsafeMutablePointer<x264_nal_t>?
     var unitCount: Int32 = 0
     let byteCount = x264_encoder_encode(encoder, &units, &unitCount, input, scratch.output)
     // Without delayed frames there is always a unit; its NAL units lie one after the other.
     guard byteCount > 0, let units, unitCount > 0 else { throw .encodingFailed }
     let isKeyFrame = scratch.output.pointee.b_keyframe != 0
-    picturesSinceKeyFrame = isKeyFrame ? 1 : picturesSinceKeyFrame &+ 1
+    if isKeyFrame {
+      lastKeyFrame = LastKeyFrame(time: time)
+    } else if kind != .repetition {
+      lastKeyFrame?.pictureCount &+= 1
+    }
     return EncodedAccessUnit(
       bytes: UnsafeRawBufferPointer(start: units.pointee.p_payload, count: Int(byteCount)),
       isKeyFrame: isKeyFrame,
       timestamp: scratch.output.pointee.i_pts)
   }
 
-  /// Whether the next picture will be a key frame in any case, as after every interval.
-  public var isKeyFrameDue: Bool { picturesSinceKeyFrame >= keyFrameDistance }
+  /// Automatic types include key frames at changes of scene, which a repetition is not.
+  private func type(of kind: PictureKind, at time: Duration?) -> Int32 {
+    guard lastKeyFrame != nil else { return X264_TYPE_IDR }
+    return switch kind {
+    case .frame: isKeyFrameDue(at: time) ? X264_TYPE_IDR : X264_TYPE_AUTO
+    case .keyFrame: X264_TYPE_IDR
+    case .repetition: X264_TYPE_P
+    }
+  }
+
+  /// Whether the next picture will be a key frame in any case, as after every interval. The automatic interval is over after
+  /// the pictures of two seconds, or two seconds, whichever comes first: pictures may come more seldom than announced.
+  ///
+  /// - Parameter time: when that picture is sent, on the clock of ``encode(_:timestamp:at:as:)``; nil counts pictures only.
+  public func isKeyFrameDue(at time: Duration? = nil) -> Bool {
+    guard let lastKeyFrame else { return false }
+    if lastKeyFrame.pictureCount >= keyFrameDistance { return true }
+    guard settings.keyFrameInterval == 0, let time, let last = lastKeyFrame.time else { return false }
+    return time - last >= EncoderSettings.automaticKeyFrameInterval
+  }
 
   /// Checks the parameters that x264 uses, since it silently changes some of them.
   private static func verify(

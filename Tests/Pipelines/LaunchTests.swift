@@ -123,4 +123,27 @@ import Testing
     #expect(result.status == 0 && result.output.contains("sdl-stream-stopped"), "\(result)")
     #expect(headUnit.waitForEnd().status == 0)
   }
+
+  /// Two programs with the default `app-id` and `app-name`, of which the head unit registers each once.
+  @Test func twoProgramsWithDefaultNames() throws {
+    let headUnit = try HeadUnitProgram(in: folder)
+    func start() throws -> Program {
+      let program = try Program(
+        ["gst-launch-1.0", "-m", "videotestsrc", "is-live=true", "!", "sdlvideosink", "uri=\(headUnit.uri)"], in: folder
+      )
+      try program.waitForOutput { $0.contains("sdl-connected") ? true : nil }
+      return program
+    }
+    let first = try start()
+    let second = try start()
+    try headUnit.waitForOutput("GStreamer 2")
+    try headUnit.waitForOutput("gst-smartdevicelink-2")
+    for program in [first, second] {
+      program.interrupt()
+      let result = program.wait()
+      #expect(!result.output.contains("WARNING") && !result.errors.contains("ERROR"), "\(result)")
+    }
+    headUnit.interrupt()
+    _ = headUnit.waitForEnd()
+  }
 }

@@ -1,4 +1,5 @@
 import GStreamerKit
+import H264
 import SDLLink
 import Testing
 
@@ -61,7 +62,7 @@ import Testing
     }
     let received = harness.headUnit.record.video
     #expect(received.count == 10)
-    #expect(received[0] == units[10].bytes.suffix(received[0].count))
+    #expect(received[0] == units[10].bytes)
     #expect(requests.withLock { $0 } == 1)
     harness.source.end()
     try harness.pipeline.waitForEnd()
@@ -69,6 +70,26 @@ import Testing
     #expect(statistics["frames-dropped-waiting-for-key-frame"] + statistics["frames-dropped-not-streaming"] == 9)
     #expect(statistics["frames-dropped-waiting-for-key-frame"] >= 7)
     #expect(statistics["key-frames-forced"] == 1)
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  /// The first access unit begins with its delimiter, which comes first wherever the parameter sets come from (H.264, 7.4.1.2.3).
+  @Test(arguments: [true, false]) func delimiterStays(hasParameterSets: Bool) throws {
+    let unit = try #require(encodedUnits(1, encoder: "tune=zerolatency aud=true").first)
+    try #require(try nalTypes(unit.bytes).first == .accessUnitDelimiter)
+    let harness = try SinkHarness(caps: EncodedUnit.caps())
+    try harness.start()
+    harness.push(unit.bytes)
+    #expect(try harness.headUnit.waitForFrames(1) == [unit.bytes])
+    guard !hasParameterSets else { return }
+    let bare = unit.bytes.withUnsafeBytes { bytes in
+      AnnexB(bytes).filter { ![.sequenceParameterSet, .pictureParameterSet].contains($0.type) }
+        .flatMap { [0, 0, 0, 1] + bytes[$0.range] }
+    }
+    harness.push(bare, flags: GST_BUFFER_FLAG_DISCONT)
+    let first = try #require(try harness.headUnit.waitForFrames(2).last)
+    let expected: [NALUnitType] = [.accessUnitDelimiter, .sequenceParameterSet, .pictureParameterSet]
+    #expect(try nalTypes(first).starts(with: expected) && isKeyFrame(first))
     #expect(harness.headUnit.record.violations == [])
   }
 

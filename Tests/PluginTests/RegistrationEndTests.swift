@@ -1,3 +1,4 @@
+import GStreamerKit
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
@@ -87,5 +88,16 @@ import Testing
     try harness.pipeline.waitForElementMessage("sdl-stream-started")
     try harness.deliver(2)
     #expect(harness.pipeline.drain().allSatisfy { $0.error == nil })
+  }
+
+  /// Its time is up.
+  @Test func formerSessionThatStays() throws {
+    let harness = try SinkHarness(
+      HeadUnitConfiguration.small().with {
+        $0.behaviour.registration = .result(.applicationRegisteredAlready, success: false)
+      }, properties: "connect-timeout=700")
+    try harness.pipeline.play()
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_BUSY) && error.text.contains("own former session"), "\(error)")
   }
 }

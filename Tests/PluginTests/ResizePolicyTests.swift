@@ -23,7 +23,10 @@ import Testing
     try harness.start()
     harness.resize(Self.second)
     let ignored = try harness.pipeline.waitForElementMessage("sdl-resize-ignored")
-    #expect(ignored == ["old-width": "320", "old-height": "240", "width": "480", "height": "320"])
+    #expect(
+      ignored == [
+        "old-width": "320", "old-height": "240", "width": "480", "height": "320", "reason": "resize-policy",
+      ])
     try harness.waitForFrames(harness.headUnit.record.video.count + 10, of: Self.first)
     #expect(try harness.statistics["resizes"] == 0)
     // The driver leaves, and comes back.

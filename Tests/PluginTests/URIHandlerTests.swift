@@ -48,6 +48,28 @@ import Testing
     #expect(error?.pointee.code == Int32(GST_URI_ERROR_BAD_STATE.rawValue))
   }
 
+  /// The sink is in READY until its first frame has come, but the app of that state is in use.
+  @Test func refusedOnTheWayToPlaying() throws {
+    let pipeline = try Pipeline("appsrc ! sdlvideosink name=sink")
+    let sink = try pipeline.sink
+    #expect(pipeline.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_ASYNC)
+    #expect(cgst_element_state(sink.pointer) == GST_STATE_READY)
+    var error: UnsafeMutablePointer<GError>?
+    defer { g_clear_error(&error) }
+    #expect(gst_uri_handler_set_uri(OpaquePointer(sink.pointer), "sdl://192.0.2.7", &error) == 0)
+    #expect(error?.pointee.code == Int32(GST_URI_ERROR_BAD_STATE.rawValue))
+    #expect(sink["uri"] == nil)
+    pipeline.stop()
+    #expect(gst_uri_handler_set_uri(OpaquePointer(sink.pointer), "sdl://192.0.2.7", nil) != 0)
+  }
+
+  /// After an error on the way up another one may be tried.
+  @Test func acceptedAfterAFailure() throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink app-name=\"\"")
+    #expect(pipeline.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    #expect(gst_uri_handler_set_uri(OpaquePointer(try pipeline.sink.pointer), "sdl://192.0.2.7", nil) != 0)
+  }
+
   @Test func factoryFindsItByScheme() throws {
     for uri in ["sdl://192.0.2.7", "sdl+builtin:core"] {
       let found = try #require(gst_element_make_from_uri(GST_URI_SINK, uri, nil, nil), "\(uri)")

@@ -12,7 +12,7 @@ import Testing
     let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
     driver.announce([VideoDisplay(size: Self.second, frameRate: 5)])
     driver.follow()
-    #expect(driver.take() == ["kept 320×240, not 480×320"] && driver.frame() == "sent")
+    #expect(driver.take() == ["kept 320×240, not 480×320: resize-policy"] && driver.frame() == "sent")
     #expect(driver.negotiation.permission?.targets.frameRate == Fraction(5, 1))
     // The next service has the new size.
     driver.show(.background)
@@ -27,7 +27,7 @@ import Testing
   @Test(arguments: [[[second], [first]], [[second, first]]]) func keepReturnsToItsSize(updates: [[VideoSize]]) {
     let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
     for update in updates { driver.announce(update) }
-    #expect(driver.take() == ["kept 320×240, not 480×320"])
+    #expect(driver.take() == ["kept 320×240, not 480×320: resize-policy"])
     driver.show(.background)
     driver.runSession()
     driver.show(.full)

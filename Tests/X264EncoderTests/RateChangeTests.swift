@@ -38,7 +38,7 @@ extension X264EncoderTests {
       }
       // Back to the rates in the headers.
       try encoder.setRates(rates(600, 30))
-      #expect(!encoder.isKeyFrameDue)
+      #expect(!encoder.isKeyFrameDue())
       units += try encoder.encodePan(50..<62)
       #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 20, 40])
     }
@@ -46,7 +46,7 @@ extension X264EncoderTests {
     @Test func dueKeyFrameIsKnownBefore() throws {
       let encoder = try encoder(64, 64, frameRate: 15)
       for index in 0..<70 {
-        let isDue = encoder.isKeyFrameDue
+        let isDue = encoder.isKeyFrameDue()
         #expect(isDue == (index > 0 && index % 30 == 0))
         #expect(try encoder.encodePan(index..<index + 1)[0].isKeyFrame == (isDue || index == 0))
       }

@@ -62,7 +62,7 @@ extension X264EncoderTests {
       var keyFrames: [Int] = []
       for index in 0..<50 {
         let planes = try Panorama.smooth.planes(at: Panorama.pan(index))
-        let unit = try encoder.encode(planes, timestamp: Int64(index) * 1000, forceKeyFrame: index == 7)
+        let unit = try encoder.encode(planes, timestamp: Int64(index) * 1000, as: index == 7 ? .keyFrame : .frame)
         #expect(unit.timestamp == Int64(index) * 1000)
         if unit.isKeyFrame {
           keyFrames.append(index)

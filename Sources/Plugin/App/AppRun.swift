@@ -1,6 +1,7 @@
 import GStreamerKit
 import SDLApp
 import SDLLink
+import Synchronization
 
 /// An app on a head unit, from NULL→READY to READY→NULL: connection, registration and status, and the services that use
 /// them.
@@ -87,13 +88,17 @@ final class AppRun: Sendable {
   let state: Monitor<State>
   let time: TimeSource
   private let observer = Observer()
+  /// Kept until the app's end, so that no other app takes it.
+  private let number: Mutex<AppNumber?>
   let began: Duration
 
   /// An app that does nothing before ``start(_:)``.
   ///
   /// - Throws: the first thing in the settings that can't work.
   init<Host: AppHost>(_ settings: AppSettings, host: Host, time: TimeSource = .monotonic) throws(ElementError) {
-    var configuration = try settings.connection()
+    var number: AppNumber?
+    if let headUnit = settings.headUnitOfDefaults { number = AppNumber(on: headUnit) }
+    var configuration = try settings.connection(number: number?.value ?? 1)
     configuration.messageTrace = ProtocolLog(host.gstElement)
     configuration.clock = time
     self.settings = settings
@@ -101,6 +106,7 @@ final class AppRun: Sendable {
     self.host = AppHostHandle(host)
     began = time.now
     state = Monitor(State(attemptBegan: began))
+    self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
     observer.app.withLock { $0 = self }
   }
@@ -210,6 +216,7 @@ final class AppRun: Sendable {
     let grace = max(Self.closeTimeout - time, Self.shortestClose)
     connection.stop(grace: grace)
     if !connection.isOnObserverThread, waitForConnection(grace + Self.joinTimeout) { connection.join() }
+    number.withLock { $0 = nil }
     self.host.end()
     observer.app.withLock { $0 = nil }
     let (last, isInProgress) = state.withLock { state in

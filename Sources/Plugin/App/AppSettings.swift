@@ -5,8 +5,8 @@ import SDLLink
 /// What the user asked for of the app: who it is, where its head unit is, and how long it waits.
 struct AppSettings: Equatable, Sendable {
   var uri: String?
-  var name = "GStreamer"
-  var id = "gst-smartdevicelink"
+  var name = Self.defaultName
+  var id = Self.defaultID
   var type = AppType.navigation
   var language = "EN-US"
   /// Milliseconds.
@@ -22,10 +22,32 @@ struct AppSettings: Equatable, Sendable {
   var legacyStartDelay: UInt32 = 250
   var restartsOnForeground = false
 
+  private static let defaultName = "GStreamer"
+  private static let defaultID = "gst-smartdevicelink"
+  private static let loopbackNames = ["localhost", "127.0.0.1", "::1"]
+
+  /// The head unit on which other apps may have the same default id or name; nil if both are set, and for the built-in one,
+  /// which serves a single app.
+  var headUnitOfDefaults: String? {
+    guard name == Self.defaultName || id == Self.defaultID, case .tcp(let host, let port) = try? headUnit() else {
+      return nil
+    }
+    return "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)"
+  }
+
+  /// As whom the app registers: defaults have the number behind them, if it is not 1.
+  func identity(number: Int) -> (name: String, id: String) {
+    guard number > 1 else { return (name, id) }
+    return (
+      name == Self.defaultName ? "\(name) \(number)" : name, id == Self.defaultID ? "\(id)-\(number)" : id
+    )
+  }
+
   /// As whom the app registers, and the session's time-outs.
-  private var session: AppSession.Configuration {
+  private func session(number: Int) -> AppSession.Configuration {
+    let identity = identity(number: number)
     var session = AppSession.Configuration(
-      appName: name, appID: id, appType: type.hmiType, language: language)
+      appName: identity.name, appID: identity.id, appType: type.hmiType, language: language)
     session.sessionTimeout = .milliseconds(Int64(connectTimeout))
     session.videoStartTimeout = .milliseconds(Int64(startTimeout))
     session.longestVideoRetry = .milliseconds(Int64(maxRetryInterval))
@@ -43,8 +65,9 @@ struct AppSettings: Equatable, Sendable {
 
   /// What to connect to, and how.
   ///
+  /// - Parameter number: see ``AppNumber``.
   /// - Throws: the first thing in the settings that can't work.
-  func connection() throws(ElementError) -> AppConnection.Configuration {
+  func connection(number: Int = 1) throws(ElementError) -> AppConnection.Configuration {
     let headUnit: HeadUnitURI
     do {
       headUnit = try self.headUnit()
@@ -61,7 +84,7 @@ struct AppSettings: Equatable, Sendable {
       case .builtIn(let preset): .builtIn(preset.configuration)
       }
     return AppConnection.Configuration(
-      endpoint: endpoint, session: session, connectTimeout: .milliseconds(Int64(connectTimeout)),
+      endpoint: endpoint, session: session(number: number), connectTimeout: .milliseconds(Int64(connectTimeout)),
       reconnection: autoReconnect ? .init() : nil)
   }
 }

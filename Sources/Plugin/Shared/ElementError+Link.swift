@@ -18,7 +18,8 @@ extension ElementError {
     let code: GstResourceError =
       switch failure {
       case .notSDL, .sessionRefused, .unsupportedProtocol, .unanswered: GST_RESOURCE_ERROR_OPEN_READ_WRITE
-      case .registrationRefused(let result, _) where result == ResultCode.tooManyApplications.rawValue:
+      case .registrationRefused(let result, _)
+      where [.tooManyApplications, .applicationRegisteredAlready].contains(ResultCode(rawValue: result)):
         GST_RESOURCE_ERROR_BUSY
       case .registrationRefused, .unregistered, .videoNotSupported: GST_RESOURCE_ERROR_NOT_AUTHORIZED
       case .endedByHeadUnit, .heartbeatLost, .connectionLost:

@@ -40,8 +40,9 @@ extension VideoSink {
   }
 
   /// `sdl-resize-ignored`: the head unit would like another size than the stream keeps.
-  func postResizeIgnored(_ kept: VideoSize, _ offered: VideoSize) {
+  func postResizeIgnored(_ kept: VideoSize, _ offered: VideoSize, _ reason: ResizeIgnoredReason) {
     let message = Structure("sdl-resize-ignored")
+    message.set("reason", reason.rawValue)
     Self.fill(message, from: kept, to: offered)
     postElementMessage(message)
   }

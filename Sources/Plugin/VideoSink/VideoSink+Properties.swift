@@ -11,10 +11,12 @@ extension VideoSink: PropertyOwner {
       "Head unit: sdl://HOST[:PORT], or sdl+builtin:PRESET (default, core, generic-hmi, legacy, hostile). Unset: built-in",
       .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } }, text: { $0 }),
     .string(
-      "app-name", \.app.name, "App name", "Name under which the head unit shows the app, at most 100 characters",
+      "app-name", \.app.name, "App name",
+      "Name under which the head unit shows the app, at most 100 characters; the default gets a number if it is taken",
       .mutableReady),
     .string(
-      "app-id", \.app.id, "App id", "Identifies the app in the head unit's policies, at most 100 characters",
+      "app-id", \.app.id, "App id",
+      "Identifies the app in the head unit's policies, at most 100 characters; the default gets a number if it is taken",
       .mutableReady),
     .enumeration(
       "app-type", \.app.type, "App type", "Kind of app to register as; head units show video of no other kinds",
@@ -144,7 +146,9 @@ extension VideoSink: PropertyOwner {
       g_set_error_literal(error, gst_uri_error_quark(), gint(code.rawValue), reason)
       return false
     }
-    guard !isRunning else { return setError(GST_URI_ERROR_BAD_STATE, "the uri can only be set in NULL or READY") }
+    guard !isRunningOrStarting else {
+      return setError(GST_URI_ERROR_BAD_STATE, "the uri can only be set in NULL or READY")
+    }
     do {
       _ = try HeadUnitURI(uri)
     } catch {

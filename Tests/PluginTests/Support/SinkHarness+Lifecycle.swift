@@ -89,7 +89,8 @@ extension SinkHarness {
 extension [UInt8] {
   /// Whether the access unit begins as the first of a stream must.
   var startsStream: Bool {
-    let types: [NALUnitType] = (try? nalTypes(self)) ?? []
+    // A delimiter stands in front of everything else.
+    let types = ((try? nalTypes(self)) ?? []).drop { $0 == .accessUnitDelimiter }
     return types.starts(with: [.sequenceParameterSet, .pictureParameterSet]) && isKeyFrame(self)
   }
 }

@@ -130,7 +130,7 @@ extension NegotiationDriver {
     case .stopped(let reason): "stopped \(reason.rawValue)"
     case .suspensionBegan: "suspension"
     case .resized(let resize): "resized \(resize.former) to \(resize.present)"
-    case .resizeIgnored(let kept, let offered): "kept \(kept), not \(offered)"
+    case .resizeIgnored(let kept, let offered, let reason): "kept \(kept), not \(offered): \(reason.rawValue)"
     case .requestPause: "pause"
     case .requestPlaying: "play"
     case .problem: "warning"

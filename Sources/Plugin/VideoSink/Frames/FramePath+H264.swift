@@ -13,7 +13,12 @@ extension FramePath {
       isFirstOfService = isFirst
     }
     let payload = sink.payloads.take(for: sink, kind: .frame)
-    if let reason = passthrough.fill(payload, from: buffer, for: permission.grant, needsKeyFrame: needsKeyFrame) {
+    switch passthrough.fill(payload, from: buffer, for: permission.grant, needsKeyFrame: needsKeyFrame) {
+    case .filled: break
+    case .kept:
+      sink.payloads.giveBack(payload)
+      return .kept
+    case .dropped(let reason):
       sink.payloads.giveBack(payload)
       return .dropped(reason, GST_FLOW_OK)
     }
@@ -36,9 +41,9 @@ extension FramePath {
     var isFirstOfService = false
     for (index, buffer) in group.buffers.enumerated() {
       let payload = sink.payloads.take(for: sink, kind: .repeated)
-      if let reason = passthrough.fill(payload, from: buffer, for: grant, needsKeyFrame: index == 0) {
+      guard case .filled = passthrough.fill(payload, from: buffer, for: grant, needsKeyFrame: index == 0) else {
         sink.payloads.giveBack(payload)
-        return .dropped(reason, GST_FLOW_OK)
+        return nil
       }
       let outcome = submit(payload, grant)
       guard case .queued(let isFirst) = outcome else { return outcome }

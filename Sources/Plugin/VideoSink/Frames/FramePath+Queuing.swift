@@ -1,6 +1,7 @@
 import GStreamerKit
 import SDLApp
 import SDLLink
+import X264Encoder
 
 /// Queues access units: those from the encoder, and those that came as H.264.
 extension FramePath {
@@ -57,12 +58,14 @@ extension FramePath {
     return true
   }
 
-  /// Queues the last picture again, if there is one and room for it.
-  func sendLastPicture(_ permission: VideoNegotiation.Permission) -> Bool {
+  /// Queues the last picture, if there is one and room for it.
+  ///
+  /// - Parameter isNew: whether it has not been sent before; then it may be the key frame that is due.
+  func sendLastPicture(_ permission: VideoNegotiation.Permission, isNew: Bool = false) -> Bool {
     guard !connection.video.isFull else { return false }
     begin(permission.grant)
     let payload = sink.payloads.take(for: sink, kind: .repeated)
-    guard fillWithLastPicture(payload, permission) else {
+    guard fillWithLastPicture(payload, permission, isNew: isNew) else {
       sink.payloads.giveBack(payload)
       return false
     }
@@ -74,14 +77,17 @@ extension FramePath {
     return true
   }
 
-  private func fillWithLastPicture(_ payload: FramePayload, _ permission: VideoNegotiation.Permission) -> Bool {
+  private func fillWithLastPicture(
+    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
+  ) -> Bool {
     switch format {
     case .none: return false
     case .raw(let info):
       let time = UInt64(gst_element_get_current_running_time(sink.gstElement))
       guard let picture = lastPicture.picture(at: time) else { return false }
       do {
-        return try encode(picture, info, permission.targets, into: payload, forcesKeyFrame: needsKeyFrame)
+        let kind: PictureKind = needsKeyFrame ? .keyFrame : isNew ? .frame : .repetition
+        return try encode(picture, info, permission.targets, into: payload, as: kind)
       } catch {
         sink.log(GST_LEVEL_WARNING, "the last picture could not be encoded again: \(error)")
         encoder.close()

@@ -21,6 +21,8 @@ final class FramePath {
   enum Outcome {
     /// It is queued; the first one of a service may complete a resize.
     case queued(isFirstOfService: Bool)
+    /// It holds no picture; what it holds goes with the next one.
+    case kept
     case dropped(FrameDropReason, GstFlowReturn)
     /// Nothing can be encoded: the stream fails.
     case failed(ElementError)
@@ -42,6 +44,8 @@ final class FramePath {
   private var lateness = LatenessLimit()
   /// No frame has come since the last caps.
   var isInputNew = false
+  /// What is wrong with the pixels of the input, to be told when they are shown.
+  var pixelWarning: ElementError?
   /// What can be touched in the frame at hand.
   private(set) var regions = FrameRegions()
   private var regionsPictureSize: VideoSize?
@@ -205,7 +209,7 @@ final class FramePath {
     do {
       let isRequested = keyFrameRequest.take()
       let isForced = needsKeyFrame || isRequested
-      guard try encode(buffer, info, targets, into: payload, forcesKeyFrame: isForced) else {
+      guard try encode(buffer, info, targets, into: payload, as: isForced ? .keyFrame : .frame) else {
         sink.payloads.giveBack(payload)
         return .dropped(.noPicture, GST_FLOW_OK)
       }
@@ -225,10 +229,10 @@ final class FramePath {
   /// False when the picture can't be read.
   func encode(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets,
-    into payload: FramePayload, forcesKeyFrame: Bool
+    into payload: FramePayload, as kind: PictureKind
   ) throws(EncoderError) -> Bool {
     let isEncoded = try encoder.encode(
-      picture, info, targets, inputRate: thinning.inputRate, forcesKeyFrame: forcesKeyFrame, into: payload)
+      picture, info, targets, inputRate: thinning.inputRate, as: kind, into: payload)
     if isEncoded { needsKeyFrame = false }
     return isEncoded
   }

@@ -2,7 +2,7 @@ import H264
 
 /// The parameter sets of an H.264 stream, as they came last.
 struct ParameterSets {
-  private static let startCode: [UInt8] = [0, 0, 0, 1]
+  static let startCode: [UInt8] = [0, 0, 0, 1]
 
   /// Each with a start code; all units of a kind in one access unit.
   private var sequence: [UInt8] = []

@@ -23,6 +23,8 @@ final class H264Passthrough {
   private var parameterSet: SequenceParameterSet?
   private var framing = NALUnitFraming.startCodes
   private var configuration: DecoderConfiguration?
+  /// Some of them have come without a picture, and not been sent.
+  private var hasKeptParameterSets = false
   /// Upstream has been asked for the key frame that is missing.
   private var keyFrameRequest: KeyFrameRequest?
   private var repeatPicture = RepeatPicture()
@@ -96,58 +98,80 @@ final class H264Passthrough {
     ).isKeyFrame
   }
 
+  /// What has become of a buffer.
+  enum Filling {
+    case filled
+    /// It holds parameter sets and no picture: they go with the next one, because some head units stop at a message
+    /// without a picture.
+    case kept
+    case dropped(FrameDropReason)
+  }
+
   /// Has a payload refer to an access unit.
   ///
   /// - Parameter needsKeyFrame: whether nothing else can be decoded.
-  /// - Returns: why the frame can't be sent, if it can't.
   func fill(
     _ payload: FramePayload, from buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant, needsKeyFrame: Bool
-  ) -> FrameDropReason? {
+  ) -> Filling {
     // Packets are cut out of one block.
     let isMerged = grant.transport == .rtp || Self.mayBeKeyFrame(buffer)
     guard payload.refer(to: buffer, framing: framing, isMerged: isMerged) else {
       sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
-      return .noPicture
+      return .dropped(.noPicture)
     }
     let unit = AccessUnitSummary(scanning: payload.firstBlock, framing: framing)
+    if !unit.hasPicture, unit.hasSequenceParameterSet || unit.hasPictureParameterSet {
+      hasKeptParameterSets = true
+      return .kept
+    }
     if unit.isKeyFrame { payload.markKeyFrame() }
     if needsKeyFrame {
       guard unit.isKeyFrame, begin(payload, unit) else {
         keyFrameMissed()
-        return .waitingForKeyFrame
+        return .dropped(.waitingForKeyFrame)
       }
-    } else if unit.isKeyFrame, framing != .startCodes, !unit.hasParameterSets {
+    } else if hasKeptParameterSets && !unit.hasSequenceParameterSet
       // As in a byte stream, decoding can begin at any key frame.
-      putParameterSetsInFront(of: payload)
+      || unit.isKeyFrame && framing != .startCodes && !unit.hasParameterSets
+    {
+      _ = putParameterSetsInFront(payload, unit)
     }
+    hasKeptParameterSets = false
     for index in 0..<payload.partCount {
       let (bytes, framing) = payload.part(at: index)
       if repeatPicture.observe(bytes, framing: framing) { break }
     }
-    return nil
+    return .filled
   }
 
-  /// The first frame of a stream starts with its parameter sets: what stands before them is left out, and what is
-  /// missing is put in front. False when they are not known.
+  /// The first frame of a stream starts with its parameter sets, behind a delimiter if it has one, as the standard orders
+  /// them (7.4.1.2.3). What else stands before them is left out, and what is missing is put in front. False when they
+  /// are not known.
   private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
     if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
-      switch framing {
-      case .startCodes:
-        payload.skip(ParameterSets.startCodeOffset(before: parameterSet.lowerBound, in: payload.firstBlock))
-      case .lengths(let byteCount): payload.skip(parameterSet.lowerBound - byteCount)
+      if unit.firstNALUnit != .accessUnitDelimiter {
+        switch framing {
+        case .startCodes:
+          payload.skip(ParameterSets.startCodeOffset(before: parameterSet.lowerBound, in: payload.firstBlock))
+        case .lengths(let byteCount): payload.skip(parameterSet.lowerBound - byteCount)
+        }
       }
-    } else if !putParameterSetsInFront(of: payload) {
+    } else if !putParameterSetsInFront(payload, unit) {
       return false
     }
     keyFrameRequest = nil
     return true
   }
 
-  /// False when they are not known.
-  @discardableResult
-  private func putParameterSetsInFront(of payload: FramePayload) -> Bool {
-    guard let bytes = parameterSets.bytes else { return false }
-    bytes.withUnsafeBytes { payload.store($0, isKeyFrame: true) }
+  /// Puts the stream's parameter sets in front of a picture, but behind its delimiter. False when they are not known.
+  private func putParameterSetsInFront(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
+    guard var front = parameterSets.bytes else { return false }
+    var units = NALUnits(inFrontOfPictureIn: payload.firstBlock, framing: framing).makeIterator()
+    if payload.partCount == 1, let delimiter = units.next(), delimiter.type == .accessUnitDelimiter {
+      front = ParameterSets.startCode + payload.firstBlock[delimiter.range] + front
+      payload.skip(delimiter.range.upperBound)
+    }
+    front.withUnsafeBytes { payload.store($0, isKeyFrame: unit.isKeyFrame) }
     return true
   }
 

@@ -74,9 +74,11 @@ final class RawEncoder {
   /// Puts the access unit of a picture into a payload; false when the picture can't be read.
   func encode(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?,
-    forcesKeyFrame: Bool, into payload: FramePayload
+    as kind: PictureKind, into payload: FramePayload
   ) throws(EncoderError) -> Bool {
-    let (encoder, isNew) = try encoder(for: info, targets, inputRate: inputRate, forcesKeyFrame: forcesKeyFrame)
+    // The clock, not the time stamps: decoders start and recover in real time, however fast a file is read.
+    let now = sink.time.now
+    let encoder = try encoder(for: info, targets, inputRate: inputRate, kind, now: now)
     var info = info
     var frame = GstVideoFrame()
     guard gst_video_frame_map(&frame, &info, picture, GST_MAP_READ) != 0 else {
@@ -85,27 +87,28 @@ final class RawEncoder {
     }
     defer { gst_video_frame_unmap(&frame) }
     guard let planes = Planes(frame) else { return false }
-    let unit = try encoder.encode(planes, timestamp: pictureNumber, forceKeyFrame: forcesKeyFrame || isNew)
+    let unit = try encoder.encode(planes, timestamp: pictureNumber, at: now, as: kind)
     pictureNumber &+= 1
     payload.storeUnits(of: unit.bytes, isKeyFrame: unit.isKeyFrame)
     return true
   }
 
-  /// The encoder for the present input, and whether it is new. After a change of rates only, a running encoder is kept
-  /// until its next key frame; then one with the right frame rate in the stream's headers takes its place.
+  /// The encoder for the present input; the first picture of a new one is a key frame. After a change of rates only, a
+  /// running encoder is kept until its next key frame; then one with the right frame rate in the stream's headers takes
+  /// its place.
   private func encoder(
-    for info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?, forcesKeyFrame: Bool
-  ) throws(EncoderError) -> (X264Encoder, isNew: Bool) {
+    for info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?, _ kind: PictureKind, now: Duration
+  ) throws(EncoderError) -> X264Encoder {
     let wanted = encoderSettings(info, targets, inputRate: inputRate)
     if let encoder, let settings, settings.differsInRatesOnly(from: wanted) {
-      let beginsAnew = encoder.isKeyFrameDue || forcesKeyFrame
+      let beginsAnew = kind == .keyFrame || (kind == .frame && encoder.isKeyFrameDue(at: now))
       if !beginsAnew || wanted.frameRate == encoder.settings.frameRate {
-        if settings == wanted { return (encoder, false) }
+        if settings == wanted { return encoder }
         // Rates above the stream's level need new headers, hence a new encoder.
         let rates = EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate)
         if (try? encoder.setRates(rates)) != nil {
           noteSettings(wanted)
-          return (encoder, false)
+          return encoder
         }
       }
     }
@@ -116,7 +119,7 @@ final class RawEncoder {
     encoder = opened
     noteSettings(wanted)
     sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(targets.bitrate) kbit/s")
-    return (opened, true)
+    return opened
   }
 
   private func noteSettings(_ settings: EncoderSettings) {

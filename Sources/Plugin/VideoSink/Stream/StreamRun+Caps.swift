@@ -109,7 +109,8 @@ extension StreamRun {
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     frames.withValue { path in
       guard let input = InputCaps(caps) else { return false }
-      if let warning = input.pixelWarning { warn(warning) }
+      // Before the head unit is known, upstream's first caps may be some that it changes before anything is shown.
+      path.pixelWarning = input.pixelWarning
       sink.element.pointee.takes_ahead = if case .h264 = input.format { 1 } else { 0 }
       sink.element.pointee.syncs_by_presentation = 0
       path.setFormat(input.format, configuration: input.configuration, frameRate: input.frameRate)

@@ -129,10 +129,14 @@ extension StreamRun {
   private func finish(_ outcome: FramePath.Outcome, _ grant: VideoGrant, _ path: FramePath) -> GstFlowReturn {
     switch outcome {
     case .queued(let isFirstOfService):
+      if let warning = path.pixelWarning.take() { warn(warning) }
       if isFirstOfService {
         noteFirstFrame(of: grant)
         deliverNotifications()
       }
+      return GST_FLOW_OK
+    case .kept:
+      sink.counters.withLock { $0.frameDropped(.noPicture) }
       return GST_FLOW_OK
     case .dropped(let reason, let result): return drop(reason, path, result)
     case .failed(let error):

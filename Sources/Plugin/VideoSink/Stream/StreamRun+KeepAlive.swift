@@ -57,7 +57,7 @@ extension StreamRun {
       return silence
     }
     if path.thinning.takeDelayed(isQueueFull: connection.video.isFull, now: now) {
-      if path.sendLastPicture(permission) { path.lastSent = now }
+      if path.sendLastPicture(permission, isNew: true) { path.lastSent = now }
     }
     silence.next = path.thinning.nextTimer(now: now)
     guard interval > .zero else { return silence }

@@ -87,9 +87,9 @@ extension StreamRun {
     case .suspensionBegan: sink.counters.withLock { $0.suspended(at: time.now) }
     case .stopped(let reason): sink.postStreamStopped(reason)
     case .resized(let resize): sink.postResized(resize)
-    case .resizeIgnored(let kept, let offered):
+    case .resizeIgnored(let kept, let offered, let reason):
       sink.log(GST_LEVEL_INFO, "the head unit resizes to \(offered), but the stream stays \(kept)")
-      sink.postResizeIgnored(kept, offered)
+      sink.postResizeIgnored(kept, offered, reason)
     case .requestPause:
       sink.log(GST_LEVEL_INFO, "asking the application to pause")
       sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PAUSED))
