@@ -45,7 +45,9 @@ public struct RateController: Equatable, Sendable {
   /// Since when bytes have waited for much less time than when the link was full.
   private var fasterSince: Duration?
   private var blockedTime: Duration?
-  private var fallTime: Duration?
+  private var meanDelay = DecayingRate(timeConstant: 0.5)
+  private var emptyTime: Duration?
+  private var grossTime: Duration?
 
   /// - Parameter start: Bits per second to begin with.
   public init(limits: Limits, start: Int) {
@@ -73,7 +75,8 @@ public struct RateController: Equatable, Sendable {
     } else {
       fasterSince = nil
       blockedTime = nil
-      fallTime = nil
+      grossTime = nil
+      emptyTime = sample.time
     }
     return targets
   }
@@ -123,24 +126,24 @@ extension RateController {
   private static let longestWait = Duration.milliseconds(20)
 
   /// Seconds of waiting bytes with which the link counts as full.
-  private static let fullQueue = 0.03
+  private static let fullQueue = 0.04
   /// What is left to key frames and other flows.
   private static let share = 0.9
   /// Seconds without waiting bytes after which a rate of the link no longer holds: longer than from key frame to key
   /// frame.
   private static let capacityLifetime = 2.5
   /// Per second, while nothing is known against it.
-  private static let fastRise = 0.6
+  private static let fastRise = 0.75
   /// Bits per second, per second; the same for all senders, which is what makes their shares equal.
-  private static let slowRise = 40_000.0
+  private static let slowRise = 25_000.0
   /// The most of the bitrate by which it rises slowly, per second.
-  private static let steepestSlowRise = 0.08
+  private static let steepestSlowRise = 0.2
   /// A bitrate that is less than so many times too high falls in steps, as the measured rate is that of a moment: beside
   /// another sender it depends on who has just sent a key frame.
-  private static let grossExcess = 1.7
-  private static let steepestFall = 0.85
-  /// Seconds between two steps.
-  private static let fallInterval = 0.25
+  private static let grossExcess = 1.5
+  private static let stepDown = 0.94
+  private static let standingQueue = 0.025
+  private static let standingTime = 0.3
 
   private mutating func adapt(_ sample: LinkSample, elapsed: Double) {
     if link.outstandingByteCount == nil || link.pathDelay == nil {
@@ -152,26 +155,39 @@ extension RateController {
 
   private mutating func adaptToQueue(_ sample: LinkSample, elapsed: Double) {
     let delay = link.queueingDelay
+    if delay < Self.standingQueue { emptyTime = sample.time }
+    meanDelay.add(delay * elapsed, over: elapsed)
+    let standing = emptyTime.map { (sample.time - $0).seconds } ?? 0
+    if let capacity = link.capacity, standing > Self.standingTime / 2, isGrosslyExceeded(capacity * 8, sample.time) {
+      grossTime = sample.time
+      return fall(to: max(Self.share * capacity * 8, rate / 2), now: sample.time)
+    }
+    if standing > Self.standingTime {
+      return fall(to: rate - rate * min(max(0.05 * (rate / 600_000).squareRoot(), 0.03), 0.15), now: sample.time)
+    }
     if delay > Self.fullQueue {
       fasterSince = nil
-      guard let capacity = link.capacity, rate > 0.97 * capacity * 8 else { return }
-      fall(to: capacity * 8, now: sample.time)
       return
     }
     findWhetherFaster(sample)
-    rise(elapsed: elapsed, isFast: link.capacity == nil)
+    let slowing = max(1 - (meanDelay.value ?? 0) / Self.fullQueue, 0)
+    rise(elapsed: elapsed * slowing, isFast: link.capacity.map { rate < 0.8 * $0 * 8 } ?? true)
   }
 
-  private mutating func fall(to capacity: Double, now: Duration) {
+  /// Whether the bitrate is so much above what the link carries that the encoder can't use it. What a short while shows is
+  /// not enough: beside another sender it depends on who has just sent a key frame.
+  private func isGrosslyExceeded(_ capacity: Double, _ now: Duration) -> Bool {
+    if let grossTime, (now - grossTime).seconds < 1 { return rate > 1.1 * capacity }
+    guard let used = used.value else { return false }
+    return rate > Self.grossExcess * capacity && used * 8 < 0.65 * rate
+  }
+
+  private mutating func fall(to rate: Double, now: Duration) {
     reason = .link
-    guard rate < Self.grossExcess * capacity else {
-      rate = bounded(Self.share * capacity)
-      fallTime = now
-      return
-    }
-    guard fallTime.map({ (now - $0).seconds > Self.fallInterval }) ?? true else { return }
-    fallTime = now
-    rate = bounded(max(Self.share * capacity, Self.steepestFall * rate))
+    fasterSince = nil
+    self.rate = bounded(rate)
+    // The effect has to show before the next step.
+    emptyTime = now + .milliseconds(300)
   }
 
   /// The kernel alone says whether the link is full.
@@ -191,10 +207,10 @@ extension RateController {
     if let roundTrip = sample.roundTrip {
       let picture = rate / 8 / max(limits.frameRate, 1) / capacity
       let excess = (roundTrip.smoothed - roundTrip.minimum).seconds
-      fasterSince = picture > 0.008 && excess < 0.25 * picture ? fasterSince ?? sample.time : nil
+      fasterSince = picture > 0.008 && excess < 0.15 * picture ? fasterSince ?? sample.time : nil
     }
     let faster = fasterSince.map { (sample.time - $0).seconds } ?? 0
-    guard idle > Self.capacityLifetime || faster > 0.5 else { return }
+    guard idle > Self.capacityLifetime && rate > 0.95 * capacity * 8 || faster > 0.5 else { return }
     link.forgetCapacity()
     fasterSince = nil
   }
@@ -202,7 +218,7 @@ extension RateController {
   private mutating func rise(elapsed: Double, isFast: Bool) {
     // An encoder that does not use what it has shows nothing about the link.
     guard let used = used.value, used * 8 >= 0.7 * rate, rate < highest else { return }
-    rate = bounded(rate + elapsed * (isFast ? Self.fastRise * rate : min(Self.slowRise, Self.steepestSlowRise * rate)))
+    rate = bounded(rate + elapsed * (isFast ? Self.fastRise * rate : min(Self.slowRise * max(rate / 600_000, 1).squareRoot(), Self.steepestSlowRise * rate)))
     reason = .probing
   }
 
