@@ -12,11 +12,13 @@ struct LinkEstimator: Equatable, Sendable {
   /// Without an acknowledgement for this long, in seconds, the link is interrupted, which says nothing about its rate.
   private static let stallTime = 0.5
 
+  /// Between samples; after a longer one, what was outstanding before it says nothing.
+  private static let longestPause = Duration.seconds(10)
+
   private(set) var last: LinkSample?
   private var history = SendHistory()
   private var path = WindowedMinimum(window: 5)
-  private var recentRate = DecayingRate(timeConstant: 0.2)
-  private var steadyRate = DecayingRate(timeConstant: 1.5)
+  private var meter = CapacityMeter()
   /// What the link was sending at the last sample, if it was busy then.
   private var busyMark: SendHistory.Mark?
   /// Seconds that the link was busy since bytes were acknowledged last.
@@ -24,8 +26,7 @@ struct LinkEstimator: Equatable, Sendable {
   private var acknowledgedByteCount: UInt64 = 0
   private var progressTime = Duration.zero
   private(set) var handedTime = Duration.zero
-  /// When bytes waited last.
-  private(set) var queueTime: Duration?
+  private var queueTime = DecayingRate(timeConstant: 1.5)
 
   /// From handing a byte over to its acknowledgement when no queue is on the way, in seconds; nil until one was seen.
   var pathDelay: Double? { path.value }
@@ -33,8 +34,10 @@ struct LinkEstimator: Equatable, Sendable {
   private(set) var age = 0.0
   /// Seconds since the peer acknowledged something, while it should.
   private(set) var silence = 0.0
+  /// The share of the last seconds in which bytes waited; nil when that is not known yet.
+  var queueShare: Double? { queueTime.time > 1 ? queueTime.value : nil }
   /// What the link carries, in bytes per second; nil when it was never seen to be full.
-  private(set) var capacity: Double?
+  var capacity: Double? { meter.capacity }
   /// Nil when the transport does not say what is acknowledged.
   private(set) var outstandingByteCount: UInt64?
 
@@ -49,9 +52,7 @@ struct LinkEstimator: Equatable, Sendable {
 
   /// What was measured no longer holds: the link carries more.
   mutating func forgetCapacity() {
-    capacity = nil
-    recentRate.reset()
-    steadyRate.reset()
+    meter.reset()
   }
 
   /// Takes the next sample.
@@ -59,16 +60,14 @@ struct LinkEstimator: Equatable, Sendable {
   /// - Returns: Seconds since the last one; nil when there is none that it continues, as after a new connection or a
   ///   jump of the clock.
   mutating func add(_ sample: LinkSample) -> Double? {
-    guard let last, sample.time >= last.time, sample.handedByteCount >= last.handedByteCount else {
+    guard let last, sample.time >= last.time, sample.time - last.time < Self.longestPause,
+      sample.handedByteCount >= last.handedByteCount
+    else {
       start(sample)
       return nil
     }
     self.last = sample
     let elapsed = (sample.time - last.time).seconds
-    guard elapsed < 10 else {
-      start(sample)
-      return nil
-    }
     if sample.handedByteCount > last.handedByteCount {
       history.append(
         last.handedByteCount..<sample.handedByteCount, time: last.time, showsPathDelay: isPathEmpty(last))
@@ -81,13 +80,14 @@ struct LinkEstimator: Equatable, Sendable {
   private mutating func start(_ sample: LinkSample) {
     last = sample
     history = SendHistory()
-    recentRate.reset()
+    meter.interrupt()
     busyMark = nil
+    busyTime = 0
     acknowledgedByteCount = min(sample.acknowledgedByteCount ?? 0, sample.handedByteCount)
     outstandingByteCount = sample.unacknowledgedByteCount
     progressTime = sample.time
     handedTime = sample.time
-    queueTime = nil
+    queueTime.reset()
     age = 0
     silence = 0
     // An older connection's bytes have no mark: they count from now on.
@@ -109,7 +109,6 @@ struct LinkEstimator: Equatable, Sendable {
     acknowledgedByteCount = max(acknowledged, acknowledgedByteCount)
     let outstanding = sample.unacknowledgedByteCount ?? 0
     outstandingByteCount = outstanding
-    let formerTime = sample.time - .seconds(elapsed)
     if let delay = history.acknowledge(acknowledgedByteCount, now: sample.time)?.seconds {
       path.add(min(delay, sample.roundTrip.map { max($0.smoothed.seconds, 0) } ?? delay), at: sample.time.seconds)
     }
@@ -117,8 +116,8 @@ struct LinkEstimator: Equatable, Sendable {
     let wasStalled = isStalled
     silence = max((sample.time - progressTime).seconds - (pathDelay ?? 0), 0)
     age = waitingTime(outstanding: outstanding, now: sample.time)
-    if age > Self.queueThreshold { queueTime = sample.time }
-    measure(progress, since: formerTime, elapsed: elapsed, isInterrupted: isStalled || wasStalled)
+    queueTime.add(age > Self.queueThreshold ? elapsed : 0, over: elapsed)
+    measure(progress, now: sample.time, elapsed: elapsed, isInterrupted: isStalled || wasStalled)
   }
 
   private func waitingTime(outstanding: UInt64, now: Duration) -> Double {
@@ -128,26 +127,25 @@ struct LinkEstimator: Equatable, Sendable {
   }
 
   /// Measures the rate from one moment at which the link was busy to the next, if it was so in between.
-  private mutating func measure(_ progress: UInt64, since formerTime: Duration, elapsed: Double, isInterrupted: Bool) {
+  private mutating func measure(_ progress: UInt64, now: Duration, elapsed: Double, isInterrupted: Bool) {
     let former = busyMark
-    busyMark = markBeingSent(at: formerTime + .seconds(elapsed))
+    busyMark = markBeingSent(at: now)
     guard let former, let mark = busyMark, let pathDelay, !isInterrupted else {
       busyTime = 0
-      if isInterrupted { recentRate.reset() }
+      if isInterrupted { meter.interrupt() }
       return
     }
     // Other bytes were waiting behind those before them.
-    let followed = mark.start == former.start || (formerTime - mark.time).seconds + Self.queueThreshold >= pathDelay
+    let followed =
+      mark.start == former.start || (now - mark.time).seconds - elapsed + Self.queueThreshold >= pathDelay
     guard followed else {
       busyTime = 0
       return
     }
     busyTime += elapsed
     guard progress > 0 else { return }
-    recentRate.add(Double(progress), over: busyTime)
-    steadyRate.add(Double(progress), over: busyTime)
+    meter.add(progress, over: busyTime)
     busyTime = 0
-    estimateCapacity()
   }
 
   /// What the bottleneck is sending, nil if it may be idle.
@@ -156,16 +154,5 @@ struct LinkEstimator: Equatable, Sendable {
     let isPartlyAcknowledged = acknowledgedByteCount > oldest.start
     let isOverdue = (time - oldest.time).seconds > pathDelay + Self.queueThreshold
     return isPartlyAcknowledged || isOverdue ? oldest : nil
-  }
-
-  private mutating func estimateCapacity() {
-    guard recentRate.time >= 0.15, let recent = recentRate.value, recent > 0 else { return }
-    guard steadyRate.time >= 0.3, let steady = steadyRate.value else {
-      capacity = recent
-      return
-    }
-    // The link has changed: what was measured before does not count any more.
-    if recent < 0.7 * steady || recent > 1.4 * steady { steadyRate.restart(from: recentRate) }
-    capacity = steadyRate.value
   }
 }

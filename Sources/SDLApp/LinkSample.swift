@@ -4,7 +4,7 @@
 public struct LinkSample: Equatable, Sendable {
   /// On the clock of the app.
   public var time: Duration
-  /// All bytes that the kernel has taken since the connection was made.
+  /// All bytes that the kernel has taken since the connection was made; less than in the last sample with a new one.
   public var handedByteCount: UInt64
   /// Bytes of those that the peer has not acknowledged (TCP) or read (socket pair): SIOCOUTQ.
   public var unacknowledgedByteCount: UInt64?
@@ -19,7 +19,7 @@ public struct LinkSample: Equatable, Sendable {
   public struct RoundTrip: Equatable, Sendable {
     /// `tcpi_rtt`, which TCP smooths over some eight acknowledgements.
     public var smoothed: Duration
-    /// `tcpi_min_rtt`, the least of the last minutes.
+    /// `tcpi_min_rtt`, the least of the last minutes; 0 where the kernel does not know it.
     public var minimum: Duration
 
     public init(smoothed: Duration, minimum: Duration) {

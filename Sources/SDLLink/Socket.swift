@@ -75,13 +75,6 @@ final class Socket: Sendable {
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
   }
 
-  /// Bytes that the kernel holds because the peer has not acknowledged them (TCP) or not read them (socket pair).
-  var undeliveredByteCount: Int {
-    var count: Int32 = 0
-    // TIOCOUTQ is SIOCOUTQ under its older name.
-    return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
-  }
-
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
     transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
   }

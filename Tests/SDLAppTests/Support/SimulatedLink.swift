@@ -98,7 +98,7 @@ final class SimulatedSender {
   /// Of the number of bytes, to both sides.
   var noise = 0.3
   var window = 64 << 10
-  let sendBuffer = 128 << 10
+  var sendBuffer = 128 << 10
 
   var index = 0
   private(set) var pictures: [Picture] = []
@@ -115,6 +115,8 @@ final class SimulatedSender {
   private var smoothedRoundTrip: Double?
   private var minimumRoundTrip = Int.max
   private var nextPicture = 0.0
+  /// Milliseconds from picture to picture; no two clocks are equally fast.
+  private let interval: Double
   private var pending: Int?
   private var retryAt = 0
   private var nextDue = 0.0
@@ -127,7 +129,8 @@ final class SimulatedSender {
     self.controller = controller
     framesPerSecond = controller.limits.frameRate
     random = SeededGenerator(seed: seed)
-    nextPicture = Double.random(in: 0..<30, using: &random)
+    nextPicture = .random(in: 0..<30, using: &random)
+    interval = 1000 / framesPerSecond * .random(in: 0.998...1.002, using: &random)
   }
 
   func delivered(_ packet: SimulatedLink.Packet, at time: Int, acknowledgedAt: Int) {
@@ -149,7 +152,7 @@ final class SimulatedSender {
 
   func step(at now: Int, link: SimulatedLink) {
     if Double(now) >= nextPicture {
-      nextPicture += 1000 / framesPerSecond
+      nextPicture += interval * .random(in: 0.9...1.1, using: &random)
       // The newest one takes the place of the one that waits; thinning is even.
       let targets = controller.targets
       if Double(now) >= nextDue - 500 / framesPerSecond {
