@@ -53,6 +53,12 @@ extension X264Encoder {
     self.rates = rates
   }
 
+  /// The size of the VBV buffer that x264 uses, in kbit; that of new rates from their first picture on.
+  public var bufferSize: Int {
+    x264_encoder_parameters(encoder, scratch.parameters)
+    return Int(scratch.parameters.pointee.rc.i_vbv_buffer_size)
+  }
+
   /// The pictures from one key frame to the next; no more than x264 was opened with.
   var keyFrameDistance: Int {
     var changed = settings
