@@ -171,7 +171,8 @@ extension ConnectionLoop {
       writer.changeVideo { $0.isDraining = true }
       return isDrained(now: now, within: timeout)
     }
-    return now >= deadline || (connection.video.statistics.queuedFrames == 0 && reader.socket.undeliveredByteCount == 0)
+    return now >= deadline
+      || (connection.video.statistics.queuedFrames == 0 && reader.socket.unacknowledgedByteCount ?? 0 == 0)
   }
 }
 

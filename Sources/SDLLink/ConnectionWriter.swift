@@ -44,6 +44,12 @@ final class ConnectionWriter: Sendable {
 
   /// All bytes handed to the kernel, over all connections.
   var sentByteCount: UInt64 { state.withLock { $0.sentByteCount } }
+
+  /// What the kernel says about the present connection; nil without one.
+  ///
+  /// Three system calls of less than a microsecond together. They are made under the lock, so that no thread writes
+  /// between the count of bytes and what the kernel says about them.
+  var linkSample: LinkSample? { state.withLock { $0.linkSample(now: clock.now) } }
 }
 
 // MARK: Video, on any thread
@@ -102,6 +108,7 @@ extension ConnectionWriter {
       state.unfinishedFrame = ByteQueue()
       state.isBlocked = false
       state.failure = nil
+      state.formerByteCount = state.sentByteCount
       state.video.isDraining = false
     }
   }

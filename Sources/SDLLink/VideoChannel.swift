@@ -1,3 +1,5 @@
+import SDLApp
+
 /// Counters of a ``VideoChannel``, over all attempts to connect: accepted payloads = sent + discarded + queued.
 public struct VideoChannelStatistics: Equatable, Sendable {
   public var sentMessages: UInt64 = 0
@@ -66,6 +68,11 @@ public final class VideoChannel: Sendable {
       return video.isFlushing ? false : nil
     } ?? false
   }
+
+  /// What the kernel says about the connection at this moment, for ``RateController``; nil without a connection.
+  ///
+  /// Cheap enough to be asked for twice per frame. On any thread.
+  public func linkSample() -> LinkSample? { writer.linkSample }
 
   /// A snapshot.
   public var statistics: VideoChannelStatistics { writer.readVideo { $0.statistics } }
