@@ -23,6 +23,9 @@ final class StreamRun: AppService {
   /// The value of `stream-state` that was notified last.
   private let notifiedState = Mutex(VideoStreamState.stopped)
   private let isOver = Atomic(false)
+  /// What the application was last told of the link, and what it is to be told.
+  let hasBitrateReport = AtomicFlag()
+  let bitrateReport = Mutex<(last: LinkReport?, next: LinkReport?)>((nil, nil))
 
   /// An event has asked for a key frame, from upstream or from the application, on any thread. The encoder of raw video
   /// makes one.
