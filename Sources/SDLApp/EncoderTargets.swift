@@ -34,7 +34,8 @@ public struct EncoderTargets: Equatable, Sendable {
       switch preferences.automaticBitrate {
       case .defaultCapped: Self.defaultBitrate
       case .headUnitMaximum:
-        implausible.map { _ in Self.bitrate(bitsPerPixel: 0.2, size: size, frameRate: frameRate) } ?? announced ?? Self.defaultBitrate
+        implausible.map { _ in Self.bitrate(bitsPerPixel: 0.2, size: size, frameRate: frameRate) } ?? announced
+          ?? Self.defaultBitrate
       }
     let preferred = preferences.bitrate.flatMap { $0 > 0 ? $0 : nil }
     let bitrate = min(preferred ?? automatic, announced ?? .max, Self.maximumBitrate)

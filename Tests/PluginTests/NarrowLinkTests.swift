@@ -125,6 +125,40 @@ import Testing
     #expect(try sink.statistics.areFramesConserved)
   }
 
+  /// An access unit with its number in filler data (type 12), which decoders skip.
+  private func numbered(_ unit: EncodedUnit, _ number: Int) -> [UInt8] {
+    let filler = [UInt8](repeating: 0xFF, count: 2000)
+    return unit.bytes + [0, 0, 0, 1, 12] + filler + [0x80 | UInt8(number >> 7), 0x80 | UInt8(number & 0x7F), 0x80]
+  }
+
+  @Test func encodedFramesThatWouldBeLateAreDroppedInGroups() throws {
+    let units = try encodedUnits(240, keyFrameInterval: 15)
+    source.setCaps(EncodedUnit.caps())
+    try pipeline.play()
+    var times: [Duration] = []
+    let began = MonotonicClock.now
+    for (index, unit) in units.enumerated() {
+      let wait = began + .milliseconds(1000 * index / Self.frameRate) - MonotonicClock.now
+      if wait > .zero { usleep(useconds_t(wait / .microseconds(1))) }
+      if index == 60 { link.set(bitsPerSecond: 200_000) }
+      if index == 180 { link.set(bitsPerSecond: 8_000_000) }
+      times.append(MonotonicClock.now)
+      source.push(numbered(unit, index), at: index, flags: unit.flags)
+    }
+    #expect(eventually { (try? sink.statistics["frames-queued"]) == 0 })
+    let statistics = try sink.statistics
+    #expect(statistics["frames-dropped-latency"] > 0 && statistics.areFramesConserved, "\(statistics.fields)")
+    try headUnit.waitForFrames(statistics["frames-sent"])
+    let record = headUnit.record
+    let numbers = record.video.map { Int($0[$0.count - 3] & 0x7F) << 7 | Int($0[$0.count - 2] & 0x7F) }
+    for (former, next) in zip(numbers, numbers.dropFirst()) where next != former + 1 {
+      #expect(former < next && !units[next].isDelta, "\(next) after \(former)")
+    }
+    #expect(numbers.last == units.count - 1)
+    let delays = zip(numbers, record.arrivals).filter { (90..<180).contains($0.0) }.map { $0.1 - times[$0.0] }
+    #expect(delays.allSatisfy { $0 < .seconds(1.5) }, "\(delays)")
+  }
+
   @Test func withoutAdaptationTheBitrateStays() throws {
     try sink.set("adaptive-bitrate", "false")
     try sink.set("max-latency", "0")

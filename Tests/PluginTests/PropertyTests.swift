@@ -61,7 +61,8 @@ import Testing
     let statistics = sink.statistics
     #expect(statistics.fields.count >= 20)
     #expect(statistics.areFramesConserved)
-    #expect(statistics.fields.allSatisfy { $0.value == (["last-error", "bitrate-reason"].contains($0.key) ? "" : "0") }, "\(statistics.fields)")
+    let texts = ["last-error", "bitrate-reason"]
+    #expect(statistics.fields.allSatisfy { $0.value == (texts.contains($0.key) ? "" : "0") }, "\(statistics.fields)")
   }
 
   @Test func tableMatchesTheClass() throws {

@@ -25,12 +25,12 @@ import Testing
 
   /// Counters that never decrease.
   private static let totals = [
-    "frames-in", "frames-sent", "frames-dropped-not-streaming", "frames-dropped-suspended", "frames-dropped-queue-full",
-    "frames-dropped-latency", "frames-dropped-wrong-size", "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate",
-    "frames-dropped-discarded", "frames-dropped-no-picture", "frames-dropped-late", "frames-repeated",
-    "notice-frames-sent", "frames-encoded", "key-frames-sent", "key-frames-forced", "bytes-sent", "video-bytes-sent",
-    "connect-attempts", "connections", "stream-starts", "stream-start-failures", "resizes", "suspensions",
-    "suspended-time-ns",
+    "frames-in", "frames-sent", "frames-dropped-not-streaming", "frames-dropped-suspended",
+    "frames-dropped-queue-full", "frames-dropped-latency", "frames-dropped-wrong-size",
+    "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate", "frames-dropped-discarded",
+    "frames-dropped-no-picture", "frames-dropped-late", "frames-repeated", "notice-frames-sent", "frames-encoded",
+    "key-frames-sent", "key-frames-forced", "bytes-sent", "video-bytes-sent", "connect-attempts", "connections",
+    "stream-starts", "stream-start-failures", "resizes", "suspensions", "suspended-time-ns",
   ]
 
   private func expectValid(_ statistics: Statistics, sourceLocation: SourceLocation = #_sourceLocation) {

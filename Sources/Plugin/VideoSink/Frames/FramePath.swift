@@ -210,10 +210,10 @@ final class FramePath {
     encoder.follow(targets, inputRate: thinning.inputRate)
     let now = time.now
     let isPaced = isUpstreamLive || gst_base_sink_get_sync(sink.baseSink) != 0
+    let limit = adaptation.frameRateLimit ?? targets.frameRate
     if !isDue,
       let timer = thinning.judge(
-        sink.runningTime(frameTime.presentation), limit: adaptation.frameRateLimit ?? targets.frameRate, isPaced: isPaced,
-        now: now)
+        sink.runningTime(frameTime.presentation), limit: limit, isPaced: isPaced, now: now)
     {
       if let timer = timer.value { connection.setTimer(at: timer) }
       return .dropped(.frameRate, GST_FLOW_OK)
