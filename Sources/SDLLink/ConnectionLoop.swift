@@ -197,7 +197,9 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func watchStall(now: Duration) {
-    switch stall.observe(isWaiting: wantsToWrite, sentByteCount: writer.sentByteCount, now: now) {
+    let acknowledged = writer.acknowledgedWhileHeldBack
+    let isWaiting = wantsToWrite || acknowledged != nil
+    switch stall.observe(isWaiting: isWaiting, sentByteCount: acknowledged ?? writer.sentByteCount, now: now) {
     case .none: break
     case .notice(let time): connection.report(.stalled(for: time))
     case .giveUp(let time): lose(.stalled(address: reader.peer, after: time))

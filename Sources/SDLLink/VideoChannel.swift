@@ -50,6 +50,12 @@ public final class VideoChannel: Sendable {
   /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
   public var isFull: Bool { writer.readVideo { $0.isFull } }
 
+  /// Says whether pictures wait, not yet encoded, for the link to be ready. A peer that acknowledges nothing for long
+  /// while they do counts as one that does not read, although nothing is queued.
+  public func setHeldBack(_ isHeldBack: Bool) {
+    writer.changeVideo { $0.isHeldBack = isHeldBack }
+  }
+
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
   public func setFlushing(_ isFlushing: Bool) {
     writer.changeVideo { $0.isFlushing = isFlushing }
@@ -80,6 +86,9 @@ public final class VideoChannel: Sendable {
   /// Ends what belongs to one stream: see ``AppConnection/resetVideo()``.
   func reset() {
     writer.revokeVideoGrant()
-    writer.changeVideo { $0.isFlushing = false }
+    writer.changeVideo { video in
+      video.isFlushing = false
+      video.isHeldBack = false
+    }
   }
 }

@@ -27,8 +27,16 @@ extension FramePath {
   func defersPicture(now: Duration) -> Bool {
     guard isUpstreamLive, case .wait(let time) = adaptation.readiness else { return false }
     isPictureDeferred = true
+    holdBack(true)
     connection.setTimer(at: now + time)
     return true
+  }
+
+  /// Has the connection notice a head unit that takes nothing any more, although nothing is queued.
+  func holdBack(_ isHeldBack: Bool) {
+    guard isHeldBack != self.isHeldBack else { return }
+    self.isHeldBack = isHeldBack
+    connection.video.setHeldBack(isHeldBack)
   }
 
   /// Another picture takes the place of the one that waits; whether there was one.
@@ -39,6 +47,7 @@ extension FramePath {
 
   /// A picture that waits for the link is never sent.
   func discardDeferredPicture() {
+    holdBack(false)
     if takeDeferredPicture() { sink.counters.withLock { $0.frameDropped(.discarded) } }
   }
 
@@ -55,6 +64,7 @@ extension FramePath {
       if connection.video.isFull { return now + Self.fullQueuePause }
     }
     isPictureDeferred = false
+    holdBack(false)
     let reason = sendShownPicture(info, permission)
     if let reason {
       sink.counters.withLock { $0.frameDropped(reason) }

@@ -47,6 +47,7 @@ final class FramePath {
   var adaptation = LinkAdaptation()
   /// The last picture waits for the link; it is still counted as queued.
   var isPictureDeferred = false
+  var isHeldBack = false
   /// No frame has come since the last caps.
   var isInputNew = false
   /// What is wrong with the pixels of the input, to be told when they are shown.
@@ -219,6 +220,7 @@ final class FramePath {
       return .dropped(.frameRate, GST_FLOW_OK)
     }
     if defersPicture(now: now) { return .deferred }
+    holdBack(false)
     // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
     if isUpstreamLive, connection.video.isFull { return .dropped(.queueFull, GST_FLOW_OK) }
     let payload = sink.payloads.take(for: sink, kind: .frame)
