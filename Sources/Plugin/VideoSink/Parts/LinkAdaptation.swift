@@ -64,9 +64,13 @@ struct LinkAdaptation {
   /// Takes what the kernel says just before a picture would be encoded, and just behind it.
   ///
   /// - Parameters:
+  ///   - sample: of this moment.
+  ///   - wanted: may change at any time.
   ///   - epoch: of the grant: what was learned in an earlier service may be of another connection.
   mutating func update(_ sample: LinkSample, _ wanted: Wanted, epoch: UInt32) {
-    var controller = self.controller ?? RateController(limits: wanted.limits, start: wanted.targets.bitrate * 1000)
+    // Taken out, because a second reference would have its history copied.
+    var controller =
+      self.controller.take() ?? RateController(limits: wanted.limits, start: wanted.targets.bitrate * 1000)
     if epoch != self.epoch || wanted.targets.bitrate != self.wanted?.targets.bitrate {
       controller = RateController(limits: wanted.limits, start: wanted.targets.bitrate * 1000)
     } else if wanted != self.wanted {
