@@ -41,7 +41,7 @@ extension StreamRun {
   }
 
   /// The elements that new caps come from may have other ranges, and may be able to send other sizes.
-  private func chooseForNewInput(_ path: FramePath) {
+  func chooseForNewInput(_ path: FramePath) {
     guard path.isInputNew else { return }
     path.isInputNew = false
     choose(.caps)
