@@ -52,13 +52,14 @@ import Testing
     let statistics = try harness.statistics
     #expect(statistics["frames-sent"] + statistics["frames-unchanged"] == 300 && statistics.areFramesConserved)
     #expect((2...80).contains(statistics["frames-encoded"]), "\(statistics.fields)")
-    let reference = try self.harness("skip-unchanged=false", layout: layout)
+    // Without further key frames, which x264 rounds more finely than repetitions, and which a still picture does not get.
+    let reference = try self.harness("skip-unchanged=false key-int-max=1000", layout: layout)
     try reference.pipeline.play()
     try push(picture, 300, memory, layout: layout, padding: 24, to: reference)
     #expect(try reference.statistics["frames-sent"] == 300 && reference.statistics["frames-unchanged"] == 0)
     let quality = picture.psnr(against: try #require(try decoded(harness).last))
     let full = picture.psnr(against: try #require(try decoded(reference).last))
-    #expect(quality > full - 0.2, "\(quality) dB, \(full) dB with every picture encoded")
+    #expect(quality > full - 0.1, "\(quality) dB, \(full) dB with every picture encoded")
     #expect(harness.headUnit.record.violations == [])
   }
 
