@@ -6,6 +6,8 @@ public struct EncodedAccessUnit {
   public let bytes: UnsafeRawBufferPointer
   /// Whether the picture is an IDR picture; it then begins with its parameter sets.
   public let isKeyFrame: Bool
+  /// NAL units in `bytes`; each thread of the encoder makes a slice.
+  public let unitCount: Int
   /// Whether the picture was encoded with the smallest quantiser that the settings allow, so that it can't be encoded better.
   public let hasFinestQuantizer: Bool
   /// The timestamp that was passed with the picture.
@@ -118,6 +120,7 @@ public final class X264Encoder {
     return EncodedAccessUnit(
       bytes: UnsafeRawBufferPointer(start: units.pointee.p_payload, count: Int(byteCount)),
       isKeyFrame: isKeyFrame,
+      unitCount: Int(unitCount),
       // x264 stores the QP plus one, since 0 leaves the choice to it when a picture goes in.
       hasFinestQuantizer: scratch.output.pointee.i_qpplus1 - 1 <= finestQuantizer,
       timestamp: scratch.output.pointee.i_pts)

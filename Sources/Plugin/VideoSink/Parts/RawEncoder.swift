@@ -35,8 +35,8 @@ final class RawEncoder {
   private var hasWarnedAboutBitrate = false
   /// Whether the last picture would look no better if it were encoded again.
   private(set) var isSettled = false
-  /// An access unit that changes nothing has a few bytes for each slice.
-  private static let settledByteCount = 100
+  /// More than a slice has that changes nothing: about 20.
+  private static let settledSliceByteCount = 60
 
   init(sink: VideoSink) {
     self.sink = sink
@@ -93,7 +93,8 @@ final class RawEncoder {
     guard let planes = Planes(frame) else { return false }
     let unit = try encoder.encode(planes, timestamp: pictureNumber, at: now, as: kind)
     pictureNumber &+= 1
-    isSettled = unit.hasFinestQuantizer && !unit.isKeyFrame && unit.bytes.count <= Self.settledByteCount
+    isSettled =
+      unit.hasFinestQuantizer && !unit.isKeyFrame && unit.bytes.count <= Self.settledSliceByteCount * unit.unitCount
     payload.storeUnits(of: unit.bytes, isKeyFrame: unit.isKeyFrame)
     return true
   }
