@@ -23,6 +23,11 @@ let canPackRelocations: Bool = {
 }()
 let packedRelocations = canPackRelocations ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []
 
+/// What `gst-inspect-1.0` says of the package, from the environment of whoever makes one.
+let packageNames: [CSetting] = ["PACKAGE_NAME", "PACKAGE_ORIGIN"].compactMap { name in
+  Context.environment[name].map { .define(name, to: "\"\($0)\"") }
+}
+
 /// One self-contained shared object: the Swift runtime inside, only the two plugin symbols outside.
 /// `nodelete` because GTypes and threads do not survive an unload.
 let pluginLink: [LinkerSetting] = [
@@ -78,7 +83,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
-      exclude: ["exports.map", "gstsmartdevicelink.supp"], linkerSettings: pluginLink),
+      exclude: ["exports.map", "gstsmartdevicelink.supp"], cSettings: packageNames, linkerSettings: pluginLink),
 
     // Optimised in debug builds too, since it compares pictures pixel by pixel.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict + [.unsafeFlags(["-O"])]),

@@ -5,6 +5,13 @@
 #include "gst_sdl_video_sink.h"
 
 #define PACKAGE "gst-smartdevicelink"
+/* Whoever packages the plugin sets both; these are GStreamer's own words for a build that nobody has packaged. */
+#ifndef PACKAGE_NAME
+#define PACKAGE_NAME "gst-smartdevicelink source build"
+#endif
+#ifndef PACKAGE_ORIGIN
+#define PACKAGE_ORIGIN "Unknown package origin"
+#endif
 
 static gboolean
 plugin_init (GstPlugin * plugin)
@@ -16,5 +23,5 @@ plugin_init (GstPlugin * plugin)
 
 /* GPL, because libx264 is linked in; the sources themselves are LGPL. */
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, smartdevicelink,
-    "Video for car head units that speak SmartDeviceLink", plugin_init, "0.1.0", "GPL", PACKAGE,
-    PACKAGE)
+    "Video for car head units that speak SmartDeviceLink", plugin_init, "0.1.0", "GPL",
+    PACKAGE_NAME, PACKAGE_ORIGIN)

@@ -56,7 +56,7 @@ gst_sdl_head_unit_src_class_init (GstSdlHeadUnitSrcClass * klass)
   gst_element_class_set_static_metadata (element_class,
       "SmartDeviceLink Head Unit Source", "Source/Video/Network",
       "Is a car's head unit for apps that speak SmartDeviceLink, and shows the video that they send",
-      "The gst-smartdevicelink authors <gst-smartdevicelink@example.org>");
+      "The gst-smartdevicelink authors");
 
   element_class->change_state = gst_sdl_head_unit_src_change_state;
   src_class->negotiate = gst_sdl_head_unit_src_negotiate;

@@ -83,7 +83,7 @@ gst_sdl_range_filter_class_init (GstSdlRangeFilterClass * klass)
       "SmartDeviceLink Range Filter", "Filter/Video",
       "Passes video of those sizes, ratios and diagonals that an app for SmartDeviceLink head units supports; "
       "they are set on its children, as in landscape::max-width=800 portrait::enabled=false",
-      "The gst-smartdevicelink authors <gst-smartdevicelink@example.org>");
+      "The gst-smartdevicelink authors");
   /* gst-inspect shows neither children nor their properties, but it does show every key of the metadata. */
   gst_element_class_add_static_metadata (element_class, "children",
       "landscape and portrait; properties of each: enabled, min-width, min-height, max-width, max-height, "

@@ -90,7 +90,7 @@ gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
   gst_element_class_set_static_metadata (element_class,
       "SmartDeviceLink Video Sink", "Sink/Video/Network",
       "Shows video on a car's screen, whose head unit speaks SmartDeviceLink",
-      "The gst-smartdevicelink authors <gst-smartdevicelink@example.org>");
+      "The gst-smartdevicelink authors");
   element_class->change_state = gst_sdl_video_sink_change_state;
   element_class->send_event = gst_sdl_video_sink_send_event;
 

@@ -2,6 +2,7 @@ import GStreamerKit
 import Glibc
 import SDLHeadUnit
 import SDLLink
+import SDLMessages
 import Testing
 
 @testable import Plugin
@@ -20,7 +21,8 @@ import Testing
     let tried = [
       "suspend", "interruptions", "nak-ladder", "refusal-without-a-cause", "silent-start", "silent-end",
       "odd-acknowledgements", "own-end", "resize", "partial-updates", "broken-connection", "ignition-off",
-      "registration", "no-capability", "touches", "distraction", "late-player", "heartbeat", "secondary-transport",
+      "registration", "no-capability", "alerts", "touches", "distraction", "late-player", "heartbeat",
+      "secondary-transport",
     ]
     #expect(names == Set(tried.map { "\($0).txt" }))
     for name in names { _ = try HeadUnitScriptFile.read("\(ScriptedHeadUnit.folder)/\(name)") }
@@ -49,6 +51,20 @@ import Testing
     #expect(
       statuses[2]["video-streaming-state"] == "streamable" && statuses[4]["video-streaming-state"] == "not-streamable")
     harness.expectNoViolation()
+  }
+
+  /// The driver presses the alert's soft button long before the alert's time is over.
+  @Test func alerts() throws {
+    let screen = try HeadUnitPipeline("script=\"\(ScriptedHeadUnit.folder)/alerts.txt\"")
+    let app = try RawApp.active(port: screen.port)
+    let button: JSONObject = [
+      "type": .string("TEXT"), "text": .string("Yes"), "softButtonID": .integer(1),
+      "systemAction": .string("DEFAULT_ACTION"),
+    ]
+    let began = MonotonicClock.now
+    let result = try app.request(
+      .alert, ["alertText1": .string("Now?"), "duration": .integer(10_000), "softButtons": .array([.object(button)])])
+    #expect(result.success && (.seconds(1) ..< .seconds(9)).contains(MonotonicClock.now - began), "\(result)")
   }
 
   @Test func nakLadder() throws {

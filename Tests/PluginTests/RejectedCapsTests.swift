@@ -48,11 +48,11 @@ import Testing
     let harness = try SinkHarness(caps: caps)
     try harness.pipeline.play()
     harness.pushPicture()
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.deliver(2)
     let warning = try harness.pipeline.waitForWarning()
     #expect(warning.isStream(GST_STREAM_ERROR_FORMAT))
     #expect(warning.text.contains("4/3") && warning.text.contains("videoconvertscale"), "\(warning)")
-    try harness.pipeline.waitForElementMessage("sdl-stream-started")
-    try harness.deliver(2)
   }
 }
 

@@ -55,6 +55,22 @@ final class RawApp {
     send(request.payload, .rpc)
   }
 
+  /// Sends a request and waits for its answer.
+  func request(_ function: FunctionID, _ parameters: JSONObject) throws -> RPCResult {
+    let request = RPCMessage(type: .request, function: function, correlationID: 77, parameters: parameters)
+    send(request.payload, .rpc)
+    var result: RPCResult?
+    try waitForMessage("answer") { message in
+      guard let rpc = try? RPCMessage(payload: message.payload), rpc.type == .response, rpc.correlationID == 77 else {
+        return false
+      }
+      result = RPCResult(json: rpc.parameters)
+      return true
+    }
+    guard let result else { throw TestFailure("no answer") }
+    return result
+  }
+
   func startVideo(_ parameters: VideoServiceParameters, timeout: Duration = testTimeout) throws {
     guard try requestVideo(parameters, timeout: timeout) else { throw TestFailure("video was refused") }
   }

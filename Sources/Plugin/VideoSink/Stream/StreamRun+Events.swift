@@ -2,6 +2,7 @@ import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
+import Synchronization
 
 /// Events on the sink pad, and those that the application sends.
 extension VideoSink {
@@ -34,7 +35,9 @@ extension StreamRun {
 
   fileprivate func observe(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
+    case GST_EVENT_FLUSH_START: isFlushPending.store(true, ordering: .releasing)
     case GST_EVENT_FLUSH_STOP:
+      isFlushPending.store(false, ordering: .releasing)
       var resetsTime: gboolean = 0
       gst_event_parse_flush_stop(event, &resetsTime)
       frames.withValue { $0.flush(resetsTime: resetsTime != 0) }

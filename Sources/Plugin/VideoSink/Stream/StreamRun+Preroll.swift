@@ -1,6 +1,7 @@
 import GStreamerKit
 import SDLApp
 import SDLLink
+import Synchronization
 
 /// Preroll is: it could be shown. A file's first frame waits in PAUSED until the head unit would take it, so that all sinks of a
 /// pipeline start together, and sound does not run ahead of the picture.
@@ -32,9 +33,9 @@ extension StreamRun {
       let now = time.now
       let decision = negotiation.decidePreroll(isLive: isLive)
       apply(negotiation.takeOutputs(at: now))
-      // Without its preroll lock, GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. A flush
-      // shows in the pad; a step or a pause leaves the frame at hand the one to show.
-      if cgst_pad_is_flushing(sink.pad) != 0 { return .interrupted }
+      // Without its preroll lock, GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. A step or a
+      // pause leaves the frame at hand the one to show; a flush or the end of the pad does not.
+      if isFlushPending.load(ordering: .acquiring) || cgst_pad_is_flushing(sink.pad) != 0 { return .interrupted }
       return decision == .wait || decision == .interrupted ? nil : decision
     }
   }

@@ -23,6 +23,9 @@ final class StreamRun: AppService {
   /// The value of `stream-state` that was notified last.
   private let notifiedState = Mutex(VideoStreamState.stopped)
   private let isOver = Atomic(false)
+  /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before that thread has
+  /// let go of the frame at hand.
+  let isFlushPending = Atomic(false)
 
   /// An event has asked for a key frame, from upstream or from the application, on any thread. The encoder of raw video
   /// makes one.
