@@ -11,7 +11,8 @@ import Testing
 @Suite struct StatisticsTests {
   private static let fields: Set<String> = [
     "frames-in", "frames-sent", "frames-unchanged", "frames-queued", "frames-dropped-not-streaming",
-    "frames-dropped-suspended", "frames-dropped-queue-full", "frames-dropped-wrong-size", "frames-dropped-waiting-for-key-frame",
+    "frames-dropped-suspended", "frames-dropped-queue-full", "frames-dropped-wrong-size",
+    "frames-dropped-waiting-for-key-frame",
     "frames-dropped-frame-rate", "frames-dropped-discarded", "frames-dropped-no-picture", "frames-dropped-late",
     "frames-repeated", "notice-frames-sent", "frames-encoded", "key-frames-sent", "key-frames-forced",
     "encode-time-average-ns", "encode-time-maximum-ns", "queue-frames", "queue-bytes", "queue-dwell-last-ns",

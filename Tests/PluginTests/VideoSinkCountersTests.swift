@@ -24,7 +24,8 @@ import Testing
       }
       #expect(isConserved(counters) && counters.framesQueued == 0)
     }
-    #expect(counters.framesIn == 200 && counters.framesSent == 67 && counters.framesUnchanged == 67 && counters.keyFramesSent == 34)
+    #expect(counters.framesIn == 200 && counters.framesSent == 67 && counters.framesUnchanged == 67)
+    #expect(counters.keyFramesSent == 34)
   }
 
   @Test func everyReasonHasAFieldOfItsOwn() {

@@ -19,6 +19,15 @@ extension FramePath {
     else { return .picture }
     // Half of the decoder's time-out, so that at two or more pictures per second the next one is not too late, even if the
     // keep-alive timer is off or waits for longer.
-    return encodedPicture.isSharp && time.now - lastSent < Self.decoderTimeout / 2 ? .nothing : .refinement
+    guard encodedPicture.isSharp, time.now - lastSent < Self.decoderTimeout / 2 else { return .refinement }
+    // It also replaces a picture that was left out and would be shown later.
+    thinning.forgetDelayed()
+    return .nothing
+  }
+
+  /// The decoder is about to show a picture.
+  func noteEncoded(_ picture: UnsafeMutablePointer<GstBuffer>, isKeyFrame: Bool) {
+    needsKeyFrame = false
+    encodedPicture.note(picture, isKeyFrame: isKeyFrame, isSettled: encoder.isSettled)
   }
 }

@@ -200,10 +200,7 @@ final class FramePath {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ permission: VideoNegotiation.Permission
   ) -> Outcome {
     let change = change(by: buffer, info)
-    guard change != .nothing else {
-      thinning.forgetDelayed()
-      return .unchanged
-    }
+    if change == .nothing { return .unchanged }
     let targets = permission.targets
     encoder.follow(targets, inputRate: thinning.inputRate)
     let now = time.now
@@ -245,10 +242,7 @@ final class FramePath {
   ) throws(EncoderError) -> Bool {
     let isEncoded = try encoder.encode(
       picture, info, targets, inputRate: thinning.inputRate, as: kind, into: payload)
-    if isEncoded {
-      needsKeyFrame = false
-      encodedPicture.note(picture, isKeyFrame: payload.isKeyFrame, isSettled: encoder.isSettled)
-    }
+    if isEncoded { noteEncoded(picture, isKeyFrame: payload.isKeyFrame) }
     return isEncoded
   }
 }
