@@ -63,6 +63,7 @@ import Testing
     ("nonsense", nil), (nil, nil),
   ])
   func headUnit(uri: String?, expected: String?) {
+    #expect(GStreamer.isReady, "it reads the uri")
     var settings = AppSettings()
     settings.uri = uri
     #expect(settings.headUnitOfDefaults == expected)

@@ -43,7 +43,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       videotestsrc is-live=\(isLive) pattern=snow ! \(Picture.caps(640, 480)) \
-      ! sdlvideosink name=sink bitrate=50000 speed-preset=ultrafast uri=\(uri) \
+      ! sdlvideosink name=sink sync=\(isLive) bitrate=50000 speed-preset=ultrafast uri=\(uri) \
       suspend-policy=\(isLive ? "drop" : "block") background-notice=false
       """)
     try pipeline.play()

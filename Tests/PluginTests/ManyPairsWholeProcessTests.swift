@@ -85,6 +85,6 @@ import enum TestSupport.ProcessCounts
       eventually {
         let after = Usage()
         return after.threads <= before.threads && after.descriptors <= before.descriptors
-      }, "\(before), then \(Usage())")
+      }, "\(before), then \(Usage()): \(ProcessCounts.descriptorTargets)")
   }
 }
