@@ -14,8 +14,9 @@ extension FramePath {
 
   /// Compares a raw picture with the one that was encoded last.
   func change(by picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo) -> Change {
-    guard !needsKeyFrame, !keyFrameRequest.peek, sink.settings.withLock({ $0.skipsUnchanged }),
-      encodedPicture.equals(picture, info)
+    // The first frame of a service is always queued, since others wait for it, such as the end of a resize.
+    guard !needsKeyFrame, queuedEpoch == epoch, !keyFrameRequest.peek,
+      sink.settings.withLock({ $0.skipsUnchanged }), encodedPicture.equals(picture, info)
     else { return .picture }
     // Half of the decoder's time-out, so that at two or more pictures per second the next one is not too late, even if the
     // keep-alive timer is off or waits for longer.
