@@ -10,8 +10,9 @@ import Testing
 /// `sdl-stats`, in every state and while everything changes.
 @Suite struct StatisticsTests {
   private static let fields: Set<String> = [
-    "frames-in", "frames-sent", "frames-queued", "frames-dropped-not-streaming", "frames-dropped-suspended",
-    "frames-dropped-queue-full", "frames-dropped-wrong-size", "frames-dropped-waiting-for-key-frame",
+    "frames-in", "frames-sent", "frames-unchanged", "frames-queued", "frames-dropped-not-streaming",
+    "frames-dropped-suspended", "frames-dropped-queue-full", "frames-dropped-wrong-size",
+    "frames-dropped-waiting-for-key-frame",
     "frames-dropped-frame-rate", "frames-dropped-discarded", "frames-dropped-no-picture", "frames-dropped-late",
     "frames-repeated", "notice-frames-sent", "frames-encoded", "key-frames-sent", "key-frames-forced",
     "encode-time-average-ns", "encode-time-maximum-ns", "queue-frames", "queue-bytes", "queue-dwell-last-ns",
@@ -19,12 +20,13 @@ import Testing
     "video-bytes-sent",
     "connect-attempts", "connections", "connect-time-ns", "round-trip-ns", "stream-starts", "stream-start-failures",
     "resizes", "touches", "navigation-events", "suspensions", "suspended-time-ns", "last-error", "session-frames-in",
-    "session-frames-sent", "session-frames-dropped", "session-video-bytes-sent",
+    "session-frames-sent", "session-frames-unchanged", "session-frames-dropped", "session-video-bytes-sent",
   ]
 
   /// Counters that never decrease.
   private static let totals = [
-    "frames-in", "frames-sent", "frames-dropped-not-streaming", "frames-dropped-suspended", "frames-dropped-queue-full",
+    "frames-in", "frames-sent", "frames-unchanged", "frames-dropped-not-streaming", "frames-dropped-suspended",
+    "frames-dropped-queue-full",
     "frames-dropped-wrong-size", "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate",
     "frames-dropped-discarded", "frames-dropped-no-picture", "frames-dropped-late", "frames-repeated",
     "notice-frames-sent", "frames-encoded", "key-frames-sent", "key-frames-forced", "bytes-sent", "video-bytes-sent",

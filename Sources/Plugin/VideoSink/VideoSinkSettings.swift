@@ -22,6 +22,8 @@ struct VideoSinkSettings: PropertySettings {
   /// Frames per second; nil is automatic.
   var maxFrameRate: Fraction?
   var encoder = RawEncoderSettings()
+  /// Whether raw pictures that equal the one before are left out.
+  var skipsUnchanged = true
 
   /// What the negotiation has to know.
   var negotiation: VideoNegotiation.Settings {

@@ -23,13 +23,15 @@ final class FramePath {
     case queued(isFirstOfService: Bool)
     /// It holds no picture; what it holds goes with the next one.
     case kept
+    /// The decoder shows the same picture already; nothing is sent.
+    case unchanged
     case dropped(FrameDropReason, GstFlowReturn)
     /// Nothing can be encoded: the stream fails.
     case failed(ElementError)
   }
 
   /// After a second without data, SDL Core opens the stream to its decoder anew (`VideoDataStoppedTimeout`).
-  private static let decoderTimeout = Duration.seconds(1)
+  static let decoderTimeout = Duration.seconds(1)
 
   let sink: VideoSink
   let connection: AppConnection
@@ -39,6 +41,8 @@ final class FramePath {
   let encoder: RawEncoder
   let passthrough: H264Passthrough
   let lastPicture = LastPicture()
+  /// Of raw video.
+  var encodedPicture = EncodedPicture()
   var thinning = FrameRateThinning()
   var delay = RenderDelay()
   private var lateness = LatenessLimit()
@@ -74,7 +78,7 @@ final class FramePath {
   /// The service has been resumed, and no frame been sent since: the next one must stand alone.
   private let resumption: AtomicFlag
   /// Upstream or the application has asked for a key frame of raw video.
-  private let keyFrameRequest: AtomicFlag
+  let keyFrameRequest: AtomicFlag
 
   init(
     sink: VideoSink, connection: AppConnection, time: TimeSource, resumption: AtomicFlag, keyFrameRequest: AtomicFlag
@@ -106,6 +110,7 @@ final class FramePath {
   func setFormat(_ format: Format, configuration: DecoderConfiguration? = nil, frameRate: Fraction?) {
     let wasRaw = isRaw
     lastPicture.forget()
+    encodedPicture.forget()
     thinning.forgetDelayed()
     self.format = format
     if isRaw != wasRaw {
@@ -142,6 +147,7 @@ final class FramePath {
     delay.reset(sink.baseSink)
     lateness.restore(sink.baseSink)
     lastPicture.forget()
+    encodedPicture.forget()
     seek = SeekProgress()
     group.forget()
     encoder.close()
@@ -193,6 +199,8 @@ final class FramePath {
   private func sendRaw(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ permission: VideoNegotiation.Permission
   ) -> Outcome {
+    let change = change(by: buffer, info)
+    if change == .nothing { return .unchanged }
     let targets = permission.targets
     encoder.follow(targets, inputRate: thinning.inputRate)
     let now = time.now
@@ -209,7 +217,8 @@ final class FramePath {
     do {
       let isRequested = keyFrameRequest.take()
       let isForced = needsKeyFrame || isRequested
-      guard try encode(buffer, info, targets, into: payload, as: isForced ? .keyFrame : .frame) else {
+      let kind: PictureKind = isForced ? .keyFrame : change == .refinement ? .repetition : .frame
+      guard try encode(buffer, info, targets, into: payload, as: kind) else {
         sink.payloads.giveBack(payload)
         return .dropped(.noPicture, GST_FLOW_OK)
       }
@@ -233,7 +242,7 @@ final class FramePath {
   ) throws(EncoderError) -> Bool {
     let isEncoded = try encoder.encode(
       picture, info, targets, inputRate: thinning.inputRate, as: kind, into: payload)
-    if isEncoded { needsKeyFrame = false }
+    if isEncoded { noteEncoded(picture, isKeyFrame: payload.isKeyFrame) }
     return isEncoded
   }
 }

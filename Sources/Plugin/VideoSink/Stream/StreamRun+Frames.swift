@@ -138,6 +138,9 @@ extension StreamRun {
     case .kept:
       sink.counters.withLock { $0.frameDropped(.noPicture) }
       return GST_FLOW_OK
+    case .unchanged:
+      sink.counters.withLock { $0.frameUnchanged() }
+      return GST_FLOW_OK
     case .dropped(let reason, let result): return drop(reason, path, result)
     case .failed(let error):
       app.fail(error, sink)
