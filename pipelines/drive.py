@@ -125,6 +125,7 @@ class Drive:
         dropped = [f"{count} {name.removeprefix('frames-dropped-').replace('-', ' ')}"
                    for name, count in total.items() if name.startswith("frames-dropped-") and count]
         self.say(f"{total['frames-in']} frames in, {total['frames-sent']} delivered ({total['bytes-sent']} bytes)"
+                 f", {total['frames-unchanged']} unchanged"
                  f", dropped: {', '.join(dropped) or 'none'}")
         return total["frames-sent"]
 

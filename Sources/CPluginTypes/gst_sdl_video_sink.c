@@ -138,6 +138,20 @@ gst_sdl_video_sink_take (GstSdlVideoSink * self, GstBuffer * buffer, GstFlowRetu
   return taken;
 }
 
+/* The first buffer waits here until it could be shown, and not in the preroll function: a flush that ended that one would make the
+ * base class give up the change of state. */
+static gboolean
+gst_sdl_video_sink_may_preroll (GstSdlVideoSink * self, GstFlowReturn * result)
+{
+  GstBaseSink *sink = GST_BASE_SINK (self);
+  gboolean prerolls;
+
+  GST_BASE_SINK_PREROLL_LOCK (sink);
+  prerolls = sink->need_preroll && !sink->flushing && !sink->eos;
+  GST_BASE_SINK_PREROLL_UNLOCK (sink);
+  return !prerolls || gst_sdl_video_sink_wait_for_preroll (self, result);
+}
+
 typedef struct {
   GstSdlVideoSink *self;
   GstFlowReturn result;
@@ -158,6 +172,12 @@ gst_sdl_video_sink_see_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer se
 {
   TakenList list = { self, GST_FLOW_OK };
 
+  if (!gst_sdl_video_sink_may_preroll (self, &list.result)) {
+    gst_mini_object_unref (GST_PAD_PROBE_INFO_DATA (info));
+    GST_PAD_PROBE_INFO_DATA (info) = NULL;
+    GST_PAD_PROBE_INFO_FLOW_RETURN (info) = list.result;
+    return GST_PAD_PROBE_HANDLED;
+  }
   if (!((GstSdlVideoSink *) self)->takes_ahead)
     return GST_PAD_PROBE_OK;
 

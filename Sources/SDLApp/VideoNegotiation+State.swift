@@ -83,6 +83,9 @@ extension VideoNegotiation {
   /// Whether a waiting thread has to give way.
   public var isInterrupted: Bool { isFlushing }
 
+  /// The stream has failed or is over: no frame is taken any more.
+  public var hasStopped: Bool { phase == .failed || phase == .stopping }
+
   /// Neither failing nor stopping.
   public var isUsable: Bool { phase == .running }
 }

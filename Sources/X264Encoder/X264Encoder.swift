@@ -6,6 +6,10 @@ public struct EncodedAccessUnit {
   public let bytes: UnsafeRawBufferPointer
   /// Whether the picture is an IDR picture; it then begins with its parameter sets.
   public let isKeyFrame: Bool
+  /// NAL units in `bytes`; each thread of the encoder makes a slice.
+  public let unitCount: Int
+  /// Whether the picture was encoded with the smallest quantiser that the settings allow, so that it can't be encoded better.
+  public let hasFinestQuantizer: Bool
   /// The timestamp that was passed with the picture.
   public let timestamp: Int64
 }
@@ -34,6 +38,8 @@ public final class X264Encoder {
   private let log: EncoderLog
   /// Allocated once, so that encoding allocates nothing.
   let scratch: Scratch
+  /// The smallest QP that x264 may choose (H.264, 7.4.3).
+  private let finestQuantizer: Int32
   /// The last key frame; nil before the first.
   private var lastKeyFrame: LastKeyFrame?
 
@@ -62,6 +68,7 @@ public final class X264Encoder {
     }
     let scratch = Scratch(pixelFormat: settings.pixelFormat)
     do throws(EncoderError) {
+      // Leaves the encoder's parameters in `scratch`.
       try Self.verify(encoder, settings: settings, using: scratch.parameters)
     } catch {
       x264_encoder_close(encoder)
@@ -72,6 +79,7 @@ public final class X264Encoder {
     self.encoder = encoder
     self.log = log
     self.scratch = scratch
+    finestQuantizer = scratch.parameters.pointee.rc.i_qp_min
   }
 
   deinit {
@@ -112,6 +120,9 @@ public final class X264Encoder {
     return EncodedAccessUnit(
       bytes: UnsafeRawBufferPointer(start: units.pointee.p_payload, count: Int(byteCount)),
       isKeyFrame: isKeyFrame,
+      unitCount: Int(unitCount),
+      // x264 stores the QP plus one, since 0 leaves the choice to it when a picture goes in.
+      hasFinestQuantizer: scratch.output.pointee.i_qpplus1 - 1 <= finestQuantizer,
       timestamp: scratch.output.pointee.i_pts)
   }
 

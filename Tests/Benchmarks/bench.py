@@ -123,6 +123,31 @@ def raw():
             {"CPU": 1.0})
 
 
+def still():
+    size = f"{SIZE},framerate=30/1"
+    picture = f"videotestsrc num-buffers=1 ! video/x-raw,format=%s,{size} ! imagefreeze num-buffers=900"
+    cases = (
+        ("the same memory", picture % "I420", 0.1),
+        # The conversion gives each picture memory of its own.
+        ("equal pictures in new memory", f"{picture % 'NV12'} ! videoconvert ! video/x-raw,format=I420", 0.2),
+        ("a map that changes once a second",
+         f"videotestsrc pattern=ball num-buffers=31 ! video/x-raw,format=I420,{SIZE},framerate=1/1"
+         " ! videorate ! video/x-raw,framerate=30/1", 0.25),
+    )
+    encoder = "bitrate=600 speed-preset=superfast key-int-max=60 threads=1"
+    same = "tune=zerolatency vbv-buf-capacity=1500 qp-min=22 aud=false"
+    ours, theirs = discarding_pair()
+    with ours as port, theirs as other:
+        for name, source, target in cases:
+            compare(
+                f"f. Still pictures, 900 of 800x480, {name}",
+                launch(f"{source} ! sdlvideosink sync=false {encoder} uri=sdl://127.0.0.1:{port}"),
+                launch(f"{source} ! x264enc {encoder} {same} ! "
+                       "video/x-h264,profile=constrained-baseline,stream-format=byte-stream ! "
+                       f"tcpclientsink sync=false host=127.0.0.1 port={other}"),
+                {"CPU": target})
+
+
 def make_stream(path, size):
     """Writes an H.264 file of at least `size` bytes by repeating one that begins and ends at a key frame."""
     part = path + ".part"
@@ -352,7 +377,7 @@ def loopback_pairs():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcders", help="which of a, b, c, d, e, r, s to run")
+    parser.add_argument("--only", default="abcdefrs", help="which of a, b, c, d, e, f, r, s to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -366,6 +391,8 @@ def main():
             allocations(options.head_unit, folder)
         if "e" in options.only:
             range_filter(folder)
+        if "f" in options.only:
+            still()
         if "r" in options.only:
             resizes(options.head_unit)
         if "s" in options.only:

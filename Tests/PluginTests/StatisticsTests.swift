@@ -10,7 +10,8 @@ import Testing
 /// `sdl-stats`, in every state and while everything changes.
 @Suite struct StatisticsTests {
   private static let fields: Set<String> = [
-    "frames-in", "frames-sent", "frames-queued", "frames-dropped-not-streaming", "frames-dropped-suspended",
+    "frames-in", "frames-sent", "frames-unchanged", "frames-queued", "frames-dropped-not-streaming",
+    "frames-dropped-suspended",
     "frames-dropped-queue-full", "frames-dropped-latency", "frames-dropped-wrong-size",
     "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate", "frames-dropped-discarded",
     "frames-dropped-no-picture", "frames-dropped-late", "bitrate-reason", "link-capacity-kbps", "link-delay-ns",
@@ -20,12 +21,12 @@ import Testing
     "video-bytes-sent",
     "connect-attempts", "connections", "connect-time-ns", "round-trip-ns", "stream-starts", "stream-start-failures",
     "resizes", "touches", "navigation-events", "suspensions", "suspended-time-ns", "last-error", "session-frames-in",
-    "session-frames-sent", "session-frames-dropped", "session-video-bytes-sent",
+    "session-frames-sent", "session-frames-unchanged", "session-frames-dropped", "session-video-bytes-sent",
   ]
 
   /// Counters that never decrease.
   private static let totals = [
-    "frames-in", "frames-sent", "frames-dropped-not-streaming", "frames-dropped-suspended",
+    "frames-in", "frames-sent", "frames-unchanged", "frames-dropped-not-streaming", "frames-dropped-suspended",
     "frames-dropped-queue-full", "frames-dropped-latency", "frames-dropped-wrong-size",
     "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate", "frames-dropped-discarded",
     "frames-dropped-no-picture", "frames-dropped-late", "frames-repeated", "notice-frames-sent", "frames-encoded",

@@ -11,7 +11,7 @@ import Testing
   private static func painting(_ headUnit: TestHeadUnit) throws -> Pipeline {
     try Pipeline(
       "videotestsrc is-live=true pattern=white ! video/x-raw,format=I420,framerate=30/1 ! navigationtest ! "
-        + "sdlvideosink name=sink bitrate=8000 uri=\(headUnit.uri)")
+        + "sdlvideosink name=sink skip-unchanged=false bitrate=8000 uri=\(headUnit.uri)")
   }
 
   private static func configuration(_ width: Int, _ height: Int, _ scale: Double) -> HeadUnitConfiguration {
@@ -49,7 +49,8 @@ import Testing
     return Double(first + last + 1) / 2
   }
 
-  /// navigationtest shows each place for a second; after this many frames it has disappeared.
+  /// navigationtest shows each place for a second; after this many frames it has disappeared. So each frame is sent, whether
+  /// it has changed or not.
   private static let squareLife = 45
 
   /// Touches, waits until pictures made after that have arrived, and expects the mark.

@@ -6,7 +6,7 @@ import Testing
 @Suite struct VideoSinkCountersTests {
   private func isConserved(_ counters: VideoSinkCounters) -> Bool {
     let dropped = FrameDropReason.allCases.map(counters.dropped).reduce(0, +)
-    return counters.framesIn == counters.framesSent + dropped + counters.framesQueued
+    return counters.framesIn == counters.framesSent + counters.framesUnchanged + dropped + counters.framesQueued
   }
 
   @Test func everyFrameIsInOnePlace() {
@@ -17,12 +17,15 @@ import Testing
       if step % 3 == 0 {
         counters.sent(byteCount: 100, isKeyFrame: step % 2 == 0, at: .milliseconds(step))
         counters.frameSent()
+      } else if step % 3 == 1 {
+        counters.frameUnchanged()
       } else {
         counters.frameDropped(FrameDropReason.allCases[step % FrameDropReason.allCases.count])
       }
       #expect(isConserved(counters) && counters.framesQueued == 0)
     }
-    #expect(counters.framesIn == 200 && counters.framesSent == 67 && counters.keyFramesSent == 34)
+    #expect(counters.framesIn == 200 && counters.framesSent == 67 && counters.framesUnchanged == 67)
+    #expect(counters.keyFramesSent == 34)
   }
 
   @Test func everyReasonHasAFieldOfItsOwn() {

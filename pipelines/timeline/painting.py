@@ -20,6 +20,7 @@ COLOURS = {
     "stream-state": {"stopped": NOTHING, "starting": WAITING, "streaming": GOOD, "suspended": BAD, "stopping": FAIR},
 }
 SENT = "#3b6ea5"
+UNCHANGED = "#a9c4de"
 DROPS = ["#e4a03b", "#c8553d", "#8e5572", "#b9b06a", "#6b4e3d", "#e58fa2", "#777777"]
 RATE_WINDOW_SECONDS = 0.6
 # A band narrower than its name stays empty; the legend names it.
@@ -77,9 +78,12 @@ def paint_frames(axes, recording):
     """Draws all frames that came in, stacked by what happened to them."""
     reasons = [name for name in recording.drop_reasons if recording.samples[-1][1][name]]
     times, sent = recording.rates("frames-sent", RATE_WINDOW_SECONDS)
+    unchanged = recording.rates("frames-unchanged", RATE_WINDOW_SECONDS)[1]
     drops = [recording.rates(name, RATE_WINDOW_SECONDS)[1] for name in reasons]
-    labels = ["sent"] + ["dropped: " + name.removeprefix("frames-dropped-").replace("-", " ") for name in reasons]
-    axes.stackplot(times, sent, *drops, labels=labels, colors=[SENT, *DROPS], alpha=0.9, linewidth=0)
+    labels = ["sent", "unchanged"]
+    labels += ["dropped: " + name.removeprefix("frames-dropped-").replace("-", " ") for name in reasons]
+    axes.stackplot(times, sent, unchanged, *drops, labels=labels, colors=[SENT, UNCHANGED, *DROPS], alpha=0.9,
+                   linewidth=0)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MultipleLocator(10))
     axes.set_ylabel("frames per second")

@@ -54,6 +54,7 @@ gboolean gst_sdl_video_sink_event (GstBaseSink * sink, GstEvent * event);
 GstFlowReturn gst_sdl_video_sink_wait_event (GstBaseSink * sink, GstEvent * event);
 gboolean gst_sdl_video_sink_unlock (GstBaseSink * sink);
 GstFlowReturn gst_sdl_video_sink_preroll (GstBaseSink * sink, GstBuffer * buffer);
+gboolean gst_sdl_video_sink_wait_for_preroll (GstSdlVideoSink * self, GstFlowReturn * result);
 gboolean gst_sdl_video_sink_unlock_stop (GstBaseSink * sink);
 GstFlowReturn gst_sdl_video_sink_prepare (GstBaseSink * sink, GstBuffer * buffer);
 GstFlowReturn gst_sdl_video_sink_render (GstBaseSink * sink, GstBuffer * buffer);

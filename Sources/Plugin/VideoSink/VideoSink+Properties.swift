@@ -153,8 +153,12 @@ extension VideoSink: PropertyOwner {
       get: { $0.app?.status.headUnit?.structure }),
     .structure(
       "sdl-stats", "SDL statistics",
-      "Counters of this element (application/x-sdl-stats): frames-in = frames-sent + every frames-dropped-* + frames-queued; bytes-sent; …",
+      "Counters of this element (application/x-sdl-stats): frames-in = frames-sent + frames-unchanged + every frames-dropped-* + frames-queued; bytes-sent; …",
       get: { $0.statistics() }),
+    .boolean(
+      "skip-unchanged", \.skipsUnchanged, "Skip unchanged pictures",
+      "Leave out raw pictures that equal the one before, once the head unit shows that one sharply; keep-alive-interval then counts. Off for applications that draw into a buffer that they have pushed already",
+      .mutablePlaying),
   ]
 
   /// Sets the URI for GstURIHandler, which refuses at once what is no URI of a head unit.

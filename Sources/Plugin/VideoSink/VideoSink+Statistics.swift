@@ -11,6 +11,7 @@ extension VideoSink {
     let structure = Structure("application/x-sdl-stats")
     structure.set("frames-in", counters.framesIn + late)
     structure.set("frames-sent", counters.framesSent)
+    structure.set("frames-unchanged", counters.framesUnchanged)
     structure.set("frames-queued", counters.framesQueued)
     for reason in FrameDropReason.allCases {
       structure.set(reason.field, counters.dropped(reason))
@@ -51,6 +52,7 @@ extension VideoSink {
     structure.set("last-error", counters.app.lastError ?? "")
     structure.set("session-frames-in", counters.session.framesIn)
     structure.set("session-frames-sent", counters.session.framesSent)
+    structure.set("session-frames-unchanged", counters.session.framesUnchanged)
     structure.set("session-frames-dropped", counters.session.framesDropped)
     structure.set("session-video-bytes-sent", counters.session.videoBytesSent)
     return structure

@@ -157,6 +157,17 @@ public func gst_sdl_video_sink_preroll(
 }
 
 @c @implementation
+public func gst_sdl_video_sink_wait_for_preroll(
+  _ instance: UnsafeMutablePointer<GstSdlVideoSink>, _ result: UnsafeMutablePointer<GstFlowReturn>
+) -> gboolean {
+  sink(instance)._withUnsafeGuaranteedRef { sink in
+    if sink.stream?.waitForPreroll() == true { return 1 }
+    result.pointee = GST_FLOW_FLUSHING
+    return 0
+  }
+}
+
+@c @implementation
 public func gst_sdl_video_sink_render(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {

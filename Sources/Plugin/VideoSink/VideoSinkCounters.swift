@@ -2,10 +2,12 @@ import SDLApp
 import SDLLink
 
 /// What has become of the frames. Every frame that came in is in exactly one place, so that
-/// `framesIn == framesSent + all of dropped + framesQueued` holds at any moment.
+/// `framesIn == framesSent + framesUnchanged + all of dropped + framesQueued` holds at any moment.
 struct VideoSinkCounters {
   private(set) var framesIn: UInt64 = 0
   private(set) var framesSent: UInt64 = 0
+  /// Not sent, since the decoder shows the same picture already.
+  private(set) var framesUnchanged: UInt64 = 0
   /// In the element: being encoded, waiting in the queue, or being written.
   private(set) var framesQueued: UInt64 = 0
   private var dropped = [UInt64](repeating: 0, count: FrameDropReason.allCases.count)
@@ -71,6 +73,11 @@ struct VideoSinkCounters {
     framesSent &+= 1
   }
 
+  mutating func frameUnchanged() {
+    leaveQueue()
+    framesUnchanged &+= 1
+  }
+
   /// Does not trap: a wrong counter must not end the application.
   private mutating func leaveQueue() {
     if framesQueued > 0 { framesQueued -= 1 }
@@ -108,7 +115,7 @@ struct VideoSinkCounters {
 
   private var present: SessionCounters {
     SessionCounters(
-      framesIn: framesIn, framesSent: framesSent, framesDropped: framesDropped,
+      framesIn: framesIn, framesSent: framesSent, framesUnchanged: framesUnchanged, framesDropped: framesDropped,
       videoBytesSent: videoBytesSent)
   }
 
@@ -117,6 +124,7 @@ struct VideoSinkCounters {
     let now = present
     return SessionCounters(
       framesIn: now.framesIn &- atRegistration.framesIn, framesSent: now.framesSent &- atRegistration.framesSent,
+      framesUnchanged: now.framesUnchanged &- atRegistration.framesUnchanged,
       framesDropped: now.framesDropped &- atRegistration.framesDropped,
       videoBytesSent: now.videoBytesSent &- atRegistration.videoBytesSent)
   }
@@ -126,6 +134,7 @@ struct VideoSinkCounters {
 struct SessionCounters: Equatable {
   var framesIn: UInt64 = 0
   var framesSent: UInt64 = 0
+  var framesUnchanged: UInt64 = 0
   var framesDropped: UInt64 = 0
   var videoBytesSent: UInt64 = 0
 }

@@ -23,6 +23,8 @@ struct VideoSinkSettings: PropertySettings {
   var maxFrameRate: Fraction?
   var link = LinkSettings()
   var encoder = RawEncoderSettings()
+  /// Whether raw pictures that equal the one before are left out.
+  var skipsUnchanged = true
 
   /// What the negotiation has to know.
   var negotiation: VideoNegotiation.Settings {

@@ -111,9 +111,10 @@ struct Statistics {
     fields.keys.filter { $0.hasPrefix("frames-dropped-") }.map { self[$0] }.reduce(0, +)
   }
 
-  /// frames-in = frames-sent + every frames-dropped-* + frames-queued.
+  /// frames-in = frames-sent + frames-unchanged + every frames-dropped-* + frames-queued.
   var areFramesConserved: Bool {
-    self["frames-in"] >= 0 && self["frames-in"] == self["frames-sent"] + dropped + self["frames-queued"]
+    self["frames-in"] >= 0
+      && self["frames-in"] == self["frames-sent"] + self["frames-unchanged"] + dropped + self["frames-queued"]
   }
 }
 

@@ -65,40 +65,48 @@ extension FramePath {
     }
     isPictureDeferred = false
     holdBack(false)
-    let reason = sendShownPicture(info, permission)
-    if let reason {
-      sink.counters.withLock { $0.frameDropped(reason) }
-    } else {
-      lastSent = now
+    switch sendShownPicture(info, permission) {
+    case .sent: lastSent = now
+    case .unchanged: sink.counters.withLock { $0.frameUnchanged() }
+    case .dropped(let reason): sink.counters.withLock { $0.frameDropped(reason) }
     }
     observeLink(permission.targets)
     return nil
   }
 
-  /// Returns why the picture could not be sent; nil when it was.
+  /// What has become of a picture that waited.
+  private enum DeferredOutcome {
+    case sent
+    case unchanged
+    case dropped(FrameDropReason)
+  }
+
   private func sendShownPicture(
     _ info: GstVideoInfo, _ permission: VideoNegotiation.Permission
-  ) -> FrameDropReason? {
+  ) -> DeferredOutcome {
     let time = UInt64(gst_element_get_current_running_time(sink.gstElement))
-    guard let picture = lastPicture.picture(at: time) else { return .noPicture }
+    guard let picture = lastPicture.picture(at: time) else { return .dropped(.noPicture) }
     begin(permission.grant)
+    let change = change(by: picture, info)
+    if change == .nothing { return .unchanged }
     let payload = sink.payloads.take(for: sink, kind: .frame)
     do {
-      guard try encodeFrame(picture, info, permission.targets, into: payload) else {
+      guard try encodeFrame(picture, info, permission.targets, into: payload, isRepetition: change == .refinement)
+      else {
         sink.payloads.giveBack(payload)
-        return .noPicture
+        return .dropped(.noPicture)
       }
     } catch {
       sink.log(GST_LEVEL_WARNING, "a picture that waited for the link could not be encoded: \(error)")
       sink.payloads.giveBack(payload)
       encoder.close()
-      return .noPicture
+      return .dropped(.noPicture)
     }
     guard submitNow(payload, permission.grant) else {
       // Pictures that are encoded next would depend on this one, which the decoder never gets.
       needsKeyFrame = true
-      return .queueFull
+      return .dropped(.queueFull)
     }
-    return nil
+    return .sent
   }
 }

@@ -25,13 +25,15 @@ final class FramePath {
     case kept
     /// It waits for the link.
     case deferred
+    /// The decoder shows the same picture already; nothing is sent.
+    case unchanged
     case dropped(FrameDropReason, GstFlowReturn)
     /// Nothing can be encoded: the stream fails.
     case failed(ElementError)
   }
 
   /// After a second without data, SDL Core opens the stream to its decoder anew (`VideoDataStoppedTimeout`).
-  private static let decoderTimeout = Duration.seconds(1)
+  static let decoderTimeout = Duration.seconds(1)
 
   let sink: VideoSink
   let connection: AppConnection
@@ -41,6 +43,8 @@ final class FramePath {
   let encoder: RawEncoder
   let passthrough: H264Passthrough
   let lastPicture = LastPicture()
+  /// Of raw video.
+  var encodedPicture = EncodedPicture()
   var thinning = FrameRateThinning()
   var delay = RenderDelay()
   private var lateness = LatenessLimit()
@@ -80,7 +84,7 @@ final class FramePath {
   /// The service has been resumed, and no frame been sent since: the next one must stand alone.
   private let resumption: AtomicFlag
   /// Upstream or the application has asked for a key frame of raw video.
-  private let keyFrameRequest: AtomicFlag
+  let keyFrameRequest: AtomicFlag
 
   init(
     sink: VideoSink, connection: AppConnection, time: TimeSource, resumption: AtomicFlag, keyFrameRequest: AtomicFlag
@@ -113,6 +117,7 @@ final class FramePath {
     let wasRaw = isRaw
     discardDeferredPicture()
     lastPicture.forget()
+    encodedPicture.forget()
     thinning.forgetDelayed()
     self.format = format
     if isRaw != wasRaw {
@@ -151,6 +156,7 @@ final class FramePath {
     lateness.restore(sink.baseSink)
     discardDeferredPicture()
     lastPicture.forget()
+    encodedPicture.forget()
     seek = SeekProgress()
     group.forget()
     encoder.close()
@@ -207,6 +213,11 @@ final class FramePath {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ permission: VideoNegotiation.Permission,
     isDue: Bool
   ) -> Outcome {
+    let change = change(by: buffer, info)
+    if change == .nothing {
+      holdBack(false)
+      return .unchanged
+    }
     let targets = permission.targets
     encoder.follow(targets, inputRate: thinning.inputRate)
     let now = time.now
@@ -225,7 +236,7 @@ final class FramePath {
     if isUpstreamLive, connection.video.isFull { return .dropped(.queueFull, GST_FLOW_OK) }
     let payload = sink.payloads.take(for: sink, kind: .frame)
     do {
-      guard try encodeFrame(buffer, info, targets, into: payload) else {
+      guard try encodeFrame(buffer, info, targets, into: payload, isRepetition: change == .refinement) else {
         sink.payloads.giveBack(payload)
         return .dropped(.noPicture, GST_FLOW_OK)
       }
@@ -240,11 +251,11 @@ final class FramePath {
   /// Encodes a frame from upstream, and counts it; false when it can't be read.
   func encodeFrame(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets,
-    into payload: FramePayload
+    into payload: FramePayload, isRepetition: Bool
   ) throws(EncoderError) -> Bool {
     let began = time.now
     let isRequested = keyFrameRequest.take()
-    let kind: PictureKind = needsKeyFrame || isRequested ? .keyFrame : .frame
+    let kind: PictureKind = needsKeyFrame || isRequested ? .keyFrame : isRepetition ? .repetition : .frame
     guard try encode(picture, info, targets, into: payload, as: kind) else { return false }
     let encodeTime = time.now - began
     sink.counters.withLock { counters in
@@ -261,7 +272,7 @@ final class FramePath {
   ) throws(EncoderError) -> Bool {
     let isEncoded = try encoder.encode(
       picture, info, targets, rates: adaptation.rates, inputRate: thinning.inputRate, as: kind, into: payload)
-    if isEncoded { needsKeyFrame = false }
+    if isEncoded { noteEncoded(picture, isKeyFrame: payload.isKeyFrame) }
     return isEncoded
   }
 }

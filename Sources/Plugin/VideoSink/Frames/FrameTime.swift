@@ -26,7 +26,7 @@ extension VideoSink {
     let streamTime = withUnsafePointer(to: baseSink.pointee.segment) {
       gst_segment_to_stream_time($0, GST_FORMAT_TIME, guint64(time.presentation))
     }
-    let (processed, dropped) = counters.withLock { ($0.framesSent, $0.framesDropped) }
+    let (processed, dropped) = counters.withLock { ($0.framesSent &+ $0.framesUnchanged, $0.framesDropped) }
     let message = gst_message_new_qos(
       gstElement.cast(), isLive ? 1 : 0, guint64(runningTime(time.presentation)), streamTime,
       guint64(time.presentation), guint64(time.duration))

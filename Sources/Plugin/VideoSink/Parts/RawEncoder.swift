@@ -35,6 +35,10 @@ final class RawEncoder {
   /// What the encoder was last told to aim at.
   private var targets: EncoderTargets?
   private var hasWarnedAboutBitrate = false
+  /// Whether the last picture would look no better if it were encoded again.
+  private(set) var isSettled = false
+  /// More than a slice has that changes nothing: about 20.
+  private static let settledSliceByteCount = 60
 
   init(sink: VideoSink) {
     self.sink = sink
@@ -94,6 +98,8 @@ final class RawEncoder {
     guard let planes = Planes(frame) else { return false }
     let unit = try encoder.encode(planes, timestamp: pictureNumber, at: now, as: kind)
     pictureNumber &+= 1
+    isSettled =
+      unit.hasFinestQuantizer && !unit.isKeyFrame && unit.bytes.count <= Self.settledSliceByteCount * unit.unitCount
     payload.storeUnits(of: unit.bytes, isKeyFrame: unit.isKeyFrame)
     return true
   }
@@ -181,7 +187,7 @@ extension EncoderSettings {
 
 extension Planes {
   /// The planes of a mapped frame; nil when one is missing.
-  fileprivate init?(_ frame: GstVideoFrame) {
+  init?(_ frame: GstVideoFrame) {
     let stride = frame.info.stride
     guard let first = frame.data.0, let second = frame.data.1 else { return nil }
     self.init(

@@ -47,7 +47,7 @@ extension StreamRun {
   }
 
   /// The elements that new caps come from may have other ranges, and may be able to send other sizes.
-  private func chooseForNewInput(_ path: FramePath) {
+  func chooseForNewInput(_ path: FramePath) {
     guard path.isInputNew else { return }
     path.isInputNew = false
     choose(.caps)
@@ -147,6 +147,9 @@ extension StreamRun {
       sink.counters.withLock { $0.frameDropped(.noPicture) }
       return GST_FLOW_OK
     case .deferred: return GST_FLOW_OK
+    case .unchanged:
+      sink.counters.withLock { $0.frameUnchanged() }
+      return GST_FLOW_OK
     case .dropped(let reason, let result): return drop(reason, path, result)
     case .failed(let error):
       app.fail(error, sink)

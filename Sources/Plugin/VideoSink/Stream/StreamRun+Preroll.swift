@@ -9,22 +9,25 @@ extension StreamRun {
   /// A wait for the driver that lasts longer is announced.
   private static let noticeableWait = Duration.seconds(1)
 
-  /// On the streaming thread, before the element has reached PAUSED.
-  func preroll() -> GstFlowReturn {
+  /// On the streaming thread, with the frame that is to bring the element to PAUSED, before the base class has it.
+  ///
+  /// - Returns: false if the pad flushes, or the source wants its thread back.
+  func waitForPreroll() -> Bool {
     // Without asynchronous state changes PLAYING would have to wait for this.
-    guard gst_base_sink_is_async_enabled(sink.baseSink) != 0 else { return GST_FLOW_OK }
-    let isLive = frames.withValue { $0.isUpstreamLive }
-    // GstBaseSink holds its preroll lock, which steps and the property `async` need too.
-    cgst_base_sink_preroll_unlock(sink.baseSink)
-    defer { cgst_base_sink_preroll_lock(sink.baseSink) }
+    guard gst_base_sink_is_async_enabled(sink.baseSink) != 0 else { return true }
+    let isLive = frames.withValue { path in
+      chooseForNewInput(path)
+      return path.isUpstreamLive
+    }
     let decision =
       waitForPreroll(isLive: isLive, until: time.now + Self.noticeableWait) ?? waitForDriver(isLive: isLive)
     deliverNotifications()
-    switch decision {
-    case .ready: return GST_FLOW_OK
-    case .wait, .interrupted: return GST_FLOW_FLUSHING
-    case .stopped: return GST_FLOW_ERROR
-    }
+    return decision == .ready || decision == .stopped
+  }
+
+  /// What the base class hears of that frame: an error ends the change of state.
+  func preroll() -> GstFlowReturn {
+    state.withLock { $0.hasStopped } ? GST_FLOW_ERROR : GST_FLOW_OK
   }
 
   /// Nil when the time is over.
@@ -33,8 +36,8 @@ extension StreamRun {
       let now = time.now
       let decision = negotiation.decidePreroll(isLive: isLive)
       apply(negotiation.takeOutputs(at: now))
-      // Without its preroll lock, GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. A step or a
-      // pause leaves the frame at hand the one to show; a flush or the end of the pad does not.
+      // GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. A step or a pause leaves the frame at
+      // hand the one to show; a flush or the end of the pad does not.
       if isFlushPending.load(ordering: .acquiring) || cgst_pad_is_flushing(sink.pad) != 0 { return .interrupted }
       return decision == .wait || decision == .interrupted ? nil : decision
     }

@@ -20,13 +20,13 @@ extension StreamRun {
       }
       return GST_FLOW_OK
     case .ahead:
-      guard let result = show(buffer, preroll) else {
+      guard let result = show(buffer) else {
         frames.withValue { $0.breakOff() }
         return nil
       }
       return result
     case .inside:
-      guard preroll == .seek, let result = show(buffer, preroll) else {
+      guard preroll == .seek, let result = show(buffer) else {
         if preroll != .done { frames.withValue { $0.seek.prerolled(with: nil) } }
         return nil
       }
@@ -38,11 +38,7 @@ extension StreamRun {
   }
 
   /// Sends a frame at once; nil if frames can't be sent now.
-  private func show(_ buffer: UnsafeMutablePointer<GstBuffer>, _ preroll: SeekProgress.Preroll) -> GstFlowReturn? {
-    if preroll != .done {
-      let result = self.preroll()
-      guard result == GST_FLOW_OK else { return result }
-    }
+  private func show(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn? {
     guard state.withLock({ $0.permission != nil }) else { return nil }
     frames.withValue { $0.isAhead = true }
     defer { frames.withValue { $0.isAhead = false } }
