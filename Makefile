@@ -27,7 +27,7 @@ suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo all timeline picture check check-repeatedly bench valgrind lint test tests meson-check install-check docs-check docs plugin head-unit packages install uninstall clean
+.PHONY: demo all timeline picture check check-repeatedly bench valgrind lint test tests meson-check install-check docs-check docs certificates plugin head-unit packages install uninstall clean
 
 demo: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
@@ -74,6 +74,10 @@ docs-check: plugin
 # Writes the tables of properties in docs/.
 docs: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties --write
+
+# For encrypted video on the desk: see docs/security.md.
+certificates:
+	scripts/make-certificates $(build)/certificates
 
 bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)

@@ -69,6 +69,9 @@ let package = Package(
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
     .systemLibrary(name: "CPangoCairo"),
+    // Without pkgConfig, which would link it: see its header.
+    .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+    .target(name: "TLSEngine", dependencies: ["COpenSSL"], swiftSettings: strict),
     .target(name: "BackgroundNotice", dependencies: ["CPangoCairo", "X264Encoder"], swiftSettings: strict),
 
     // GStreamer.
@@ -94,6 +97,7 @@ let package = Package(
     .testTarget(
       name: "SDLHeadUnitTests", dependencies: ["TestSupport", "SDLHeadUnit", "H264"], swiftSettings: strict),
     .testTarget(name: "SDLLinkTests", dependencies: ["TestSupport", "SDLLink"], swiftSettings: strict),
+    .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: strict),
     .testTarget(
       name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: strict),
     .testTarget(

@@ -1,0 +1,44 @@
+import COpenSSL
+
+/// OpenSSL, loaded on first use.
+enum OpenSSL {
+  /// Nil when it is not installed, or is another major version than this was built for.
+  ///
+  /// Allocated once for the life of the process, because a structure whose members are not nullable can't be made empty; never
+  /// changed after that.
+  private nonisolated(unsafe) static let table: UnsafePointer<COpenSSLFunctions>? = {
+    let table = UnsafeMutablePointer<COpenSSLFunctions>.allocate(capacity: 1)
+    guard copenssl_load(table) else {
+      table.deallocate()
+      return nil
+    }
+    return UnsafePointer(table)
+  }()
+
+  /// - Throws: ``TLSError`` of the kind `unavailable`.
+  static func functions() throws(TLSError) -> UnsafePointer<COpenSSLFunctions> {
+    guard let table else {
+      throw TLSError(
+        .unavailable,
+        "encryption needs OpenSSL: \(String(cString: copenssl_library())) can't be loaded (Debian: libssl3)")
+    }
+    return table
+  }
+}
+
+extension UnsafePointer<COpenSSLFunctions> {
+  /// The oldest error of this thread's queue as OpenSSL words it, such as "wrong version number"; the queue is emptied.
+  func takeErrorText() -> String? {
+    let code = pointee.ERR_get_error()
+    pointee.ERR_clear_error()
+    guard code != 0 else { return nil }
+    return pointee.ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)"
+  }
+}
+
+extension String {
+  /// Empty for NULL.
+  init(openSSL text: UnsafePointer<CChar>?) {
+    self = text.map { String(cString: $0) } ?? ""
+  }
+}

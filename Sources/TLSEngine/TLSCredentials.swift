@@ -1,0 +1,160 @@
+import COpenSSL
+
+/// Who this end is, and whom it trusts: certificate, private key and authorities, checked to fit together.
+///
+/// The key exists inside of OpenSSL only, which clears its memory.
+///
+/// `@unchecked Sendable`: nothing changes after the initialiser, and OpenSSL counts references atomically.
+public final class TLSCredentials: @unchecked Sendable {
+  /// What to load.
+  public struct Sources: Equatable, Sendable {
+    /// This end's certificate, with the intermediate certificates behind it; nil for an end without one.
+    public var certificate: PEMSource?
+    /// Its key; nil if it stands with the certificate.
+    public var privateKey: PEMSource?
+    /// That of the key, if it is encrypted.
+    public var passphrase: String?
+    /// Those of which one must have signed the peer's certificate; nil takes any peer.
+    public var authorities: PEMSource?
+
+    /// Nothing.
+    public init() {}
+  }
+
+  /// More certificates in a source are a mistake.
+  static let maximumCertificateCount = 100
+
+  /// Of this end; nil without a certificate.
+  public let info: CertificateInfo?
+  let ssl: UnsafePointer<COpenSSLFunctions>
+  let certificates: [OpaquePointer]
+  let privateKey: OpaquePointer?
+  let authorities: [OpaquePointer]
+
+  /// Loads and checks everything, except for the time of the certificate.
+  ///
+  /// - Throws: what is wrong, with the name of the file.
+  public init(_ sources: Sources) throws(TLSError) {
+    let ssl = try OpenSSL.functions()
+    self.ssl = ssl
+    var loaded = Loaded(ssl: ssl)
+    do throws(TLSError) {
+      try loaded.load(sources)
+    } catch {
+      loaded.free()
+      throw error
+    }
+    certificates = loaded.certificates
+    privateKey = loaded.privateKey
+    authorities = loaded.authorities
+    info = certificates.first.flatMap { CertificateInfo($0, ssl) }
+  }
+
+  deinit {
+    Loaded(ssl: ssl, certificates: certificates, privateKey: privateKey, authorities: authorities).free()
+  }
+}
+
+/// OpenSSL objects that are owned by hand.
+private struct Loaded {
+  let ssl: UnsafePointer<COpenSSLFunctions>
+  var certificates: [OpaquePointer] = []
+  var privateKey: OpaquePointer?
+  var authorities: [OpaquePointer] = []
+
+  func free() {
+    for certificate in certificates + authorities { ssl.pointee.X509_free(certificate) }
+    if let privateKey { ssl.pointee.EVP_PKEY_free(privateKey) }
+  }
+
+  mutating func load(_ sources: TLSCredentials.Sources) throws(TLSError) {
+    if let source = sources.authorities { try read(source, "authority", into: \.authorities) }
+    guard let source = sources.certificate else {
+      guard sources.privateKey == nil else {
+        throw TLSError(.credentials, "there is a private key, but no certificate")
+      }
+      return
+    }
+    try read(source, "certificate", into: \.certificates)
+    let keySource = sources.privateKey ?? source
+    let key = try readKey(keySource, sources.passphrase)
+    privateKey = key
+    guard let certificate = certificates.first, ssl.pointee.X509_check_private_key(certificate, key) == 1 else {
+      ssl.pointee.ERR_clear_error()
+      throw TLSError(
+        .credentials, "the private key in \(keySource.name) does not belong to the certificate in \(source.name)")
+    }
+    guard CertificateInfo(certificate, ssl) != nil else {
+      throw TLSError(.credentials, "the certificate in \(source.name) has times that can't be read")
+    }
+  }
+
+  private mutating func read(
+    _ source: PEMSource, _ what: String, into place: WritableKeyPath<Loaded, [OpaquePointer]>
+  ) throws(TLSError) {
+    ssl.pointee.ERR_clear_error()
+    let ssl = ssl
+    var found: [OpaquePointer] = []
+    var isTooLong = false
+    try source.withBIO(ssl) { bio in
+      // Never asks on the terminal, as OpenSSL would without a function of ours.
+      while let certificate = ssl.pointee.PEM_read_bio_X509(bio, nil, passphraseCallback, nil) {
+        found.append(certificate)
+        if found.count > TLSCredentials.maximumCertificateCount { isTooLong = true }
+        if isTooLong { break }
+      }
+    }
+    self[keyPath: place] = found
+    guard !isTooLong else {
+      throw TLSError(
+        .credentials, "\(source.name) holds more than \(TLSCredentials.maximumCertificateCount) certificates")
+    }
+    let text = ssl.takeErrorText()
+    guard !found.isEmpty else {
+      throw TLSError(.credentials, "\(source.name) holds no \(what) in PEM" + (text.map { " (\($0))" } ?? ""))
+    }
+  }
+
+  private func readKey(_ source: PEMSource, _ passphrase: String?) throws(TLSError) -> OpaquePointer {
+    ssl.pointee.ERR_clear_error()
+    let ssl = ssl
+    var request = PassphraseRequest()
+    var text = passphrase ?? ""
+    let key = try source.withBIO(ssl) { (bio) throws(TLSError) -> OpaquePointer? in
+      text.withUTF8 { bytes in
+        request.passphrase = passphrase == nil ? nil : UnsafeRawBufferPointer(bytes)
+        return withUnsafeMutablePointer(to: &request) {
+          ssl.pointee.PEM_read_bio_PrivateKey(bio, nil, passphraseCallback, $0)
+        }
+      }
+    }
+    let fault = ssl.takeErrorText()
+    if let key { return key }
+    guard request.wasAsked else {
+      throw TLSError(.credentials, "\(source.name) holds no private key in PEM" + (fault.map { " (\($0))" } ?? ""))
+    }
+    throw TLSError(
+      .credentials,
+      passphrase == nil
+        ? "the private key in \(source.name) is encrypted, and there is no passphrase"
+        : "the passphrase does not open the private key in \(source.name)")
+  }
+}
+
+/// What ``passphraseCallback`` is given.
+private struct PassphraseRequest {
+  var passphrase: UnsafeRawBufferPointer?
+  var wasAsked = false
+}
+
+/// Gives OpenSSL the passphrase, or a failure if there is none.
+private let passphraseCallback:
+  @convention(c) (
+    UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?
+  ) -> Int32 = { buffer, size, _, request in
+    guard let request = request?.assumingMemoryBound(to: PassphraseRequest.self) else { return -1 }
+    request.pointee.wasAsked = true
+    guard let passphrase = request.pointee.passphrase, let buffer, passphrase.count <= Int(size) else { return -1 }
+    UnsafeMutableRawBufferPointer(start: buffer, count: Int(size)).copyBytes(from: passphrase)
+    return Int32(passphrase.count)
+  }

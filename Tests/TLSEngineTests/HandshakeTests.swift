@@ -1,0 +1,98 @@
+import TLSEngine
+import TestSupport
+import Testing
+
+@Suite struct HandshakeTests {
+  @Test(arguments: [false, true]) func bothWays(datagrams: Bool) throws {
+    let pair = try Pair.established(datagrams: datagrams)
+    let summary = try #require(pair.client.summary)
+    #expect(summary.protocolVersion == (datagrams ? "DTLSv1.2" : "TLSv1.2"))
+    #expect(summary.cipher.contains("GCM"))
+    #expect(summary.isPeerVerified)
+    #expect(summary.peer?.subjectSerialNumber == TestCertificates.appID)
+    #expect(summary.peer?.subject.contains("CN=App of the desk") == true)
+    #expect(summary.peer?.issuer == "CN=Authority of the desk")
+    #expect(pair.server.summary?.peer == nil)
+    for size in [1, 100, 16_091, TLSRecord.maximumPlaintext] {
+      let data = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      let sent = try pair.server.encrypted(data)
+      #expect(try pair.client.decrypt(sent) == data)
+      let answer = try pair.client.encrypted(data)
+      #expect(answer.count > data.count)
+      #expect(try pair.server.decrypt(answer) == data)
+    }
+  }
+
+  /// A frame may hold several records.
+  @Test(arguments: [false, true]) func severalRecordsAtOnce(datagrams: Bool) throws {
+    let pair = try Pair.established(datagrams: datagrams)
+    let records = try (1...5).map { try pair.server.encrypted(Array(repeating: UInt8($0), count: $0 * 1000)) }
+    let data = try pair.client.decrypt(records.flatMap(\.self))
+    #expect(data == (1...5).flatMap { Array(repeating: UInt8($0), count: $0 * 1000) })
+  }
+
+  /// The bytes of TLS may be cut anywhere.
+  @Test func singleBytes() throws {
+    var pair = Pair(client: try .headUnit(), server: try .app())
+    pair.shakeHands { _, _, bytes in
+      // The limit of calls is for peers that do this for longer.
+      stride(from: 0, to: bytes.count, by: 40).map { Array(bytes[$0..<min($0 + 40, bytes.count)]) }
+    }
+    #expect(pair.client.isEstablished && pair.server.isEstablished)
+  }
+
+  @Test(arguments: [false, true]) func bothCertificates(datagrams: Bool) throws {
+    let authority = TestCertificates.desk.authority
+    var pair = Pair(
+      client: try .headUnit(certificates: .desk), server: try .app(authorities: authority), datagrams: datagrams)
+    pair.shakeHands()
+    #expect(pair.server.summary?.peer?.subject == "CN=Head unit of the desk")
+    #expect(pair.server.summary?.isPeerVerified == true)
+  }
+
+  @Test func missingPeerCertificate() throws {
+    var pair = Pair(client: try .headUnit(), server: try .app(authorities: TestCertificates.desk.authority))
+    pair.shakeHands()
+    #expect(pair.serverFailure?.kind == .peerUntrusted)
+    #expect(!pair.server.isEstablished)
+  }
+
+  @Test func certificatesThatAreNotAccepted() throws {
+    let cases: [(TestCertificates, TLSError.Kind, String)] = [
+      (.expired, .peerExpired, "expired"), (.early, .peerExpired, "not yet valid"),
+      (.foreign, .peerUntrusted, "unable to get local issuer"),
+    ]
+    for (certificates, kind, text) in cases {
+      var pair = Pair(client: try .headUnit(), server: try .app(certificates))
+      pair.shakeHands()
+      #expect(pair.clientFailure?.kind == kind)
+      #expect(pair.clientFailure?.description.contains(text) == true)
+      // The alert of the client reaches the server.
+      #expect(pair.serverFailure?.kind == .alert)
+      #expect(!pair.client.isEstablished && !pair.server.isEstablished)
+    }
+  }
+
+  @Test func nothingWithoutHandshake() throws {
+    let session = try TLSContext.app().makeSession()
+    #expect(throws: TLSError.self) { try session.encrypted([1]) }
+    #expect(throws: TLSError.self) { try session.decrypt([1]) }
+    let pair = try Pair.established()
+    #expect(pair.server.advance([1]).failure?.kind == .misuse)
+    #expect(throws: TLSError.self) { try pair.server.encrypted([]) }
+    #expect(throws: TLSError.self) {
+      try pair.server.encrypted(Array(repeating: 0, count: TLSRecord.maximumPlaintext + 1))
+    }
+  }
+
+  /// What can't be written has been counted, so that nothing may follow it.
+  @Test func memoryThatIsTooSmall() throws {
+    let pair = try Pair.established()
+    var small = [UInt8](repeating: 0, count: 20)
+    let data = [UInt8](repeating: 1, count: 100)
+    #expect(throws: TLSError.self) {
+      try data.withUnsafeBytes { data in try small.withUnsafeMutableBytes { try pair.server.encrypt(data, into: $0) } }
+    }
+    #expect(throws: TLSError.self) { try pair.server.encrypted(data) }
+  }
+}
