@@ -37,6 +37,9 @@ extension HeadUnitSession.Event {
     case .videoDataStopped(let time): "no video for \(time)"
     case .videoStopped(let reason): "video stopped: \(reason)"
     case .appUnregistered(let reason): "unregistered: \(reason)"
+    case .secured(let summary):
+      "\(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? "")
+    case .handshakeFailed(let reason): "TLS handshake failed: \(reason)"
     case .violation(let violation): "violation: \(violation)"
     case .appCapability(let capability):
       "the app can stream \(capability.additionalCapabilities?.count ?? 0) of the offered formats"

@@ -36,9 +36,7 @@ extension AppSession {
     guard header.sessionID == sessionID else {
       return actions.append(.report(.diagnostic("ignored a frame of session \(header.sessionID)")))
     }
-    guard !header.isEncrypted else {
-      return actions.append(.report(.diagnostic("ignored an encrypted frame: no encryption was agreed")))
-    }
+    guard let frame = decrypted(frame) else { return }
     if let control = header.controlFrame {
       return receive(control, frame)
     }
@@ -84,9 +82,11 @@ extension AppSession {
     case (.heartbeatACK, _): heartbeat.answered(now: now)
     case (.transportEventUpdate, _), (.serviceDataACK, _): break
     case (.startServiceACK, .video):
-      receiveVideoAcknowledgement(VideoServiceParameters(payload: frame.payload))
+      receiveVideoAcknowledgement(
+        VideoServiceParameters(payload: frame.payload), isEncrypted: frame.header.isEncrypted)
     case (.startServiceNAK, .video):
-      perform(stream.refused(ServiceRejection(payload: frame.payload), videoDemand, now: now))
+      let rejection = noteRefusal(ServiceRejection(payload: frame.payload))
+      perform(stream.refused(rejection, videoDemand, now: now))
     case (.endServiceACK, .video), (.endServiceNAK, .video):
       stream.endConfirmed()
     case (.endService, .rpc):

@@ -39,17 +39,6 @@ extension AppSession {
     }
   }
 
-  /// Refuses a TLS handshake, since a head unit would wait for ever for an answer.
-  private mutating func receiveSecurityQuery(_ payload: [UInt8]) {
-    guard let query = SecurityQuery(payload: payload), query.queryID == SecurityQuery.handshakeID else { return }
-    let answer = SecurityQuery.notSupported(text: "this app does not encrypt")
-    let fragmentation = Fragmentation(
-      service: .control, version: version, sessionID: sessionID, messageID: nextMessageID(),
-      payloadSize: answer.bytes.count, maximumPayload: maximumPayload(mtu: sessionMTU))
-    actions.append(.send(fragmentation.frames(of: answer.bytes)))
-    actions.append(.report(.diagnostic("refused a TLS handshake: encryption is not supported")))
-  }
-
   private mutating func receive(_ message: RPCMessage) {
     switch message.type {
     case .response:
@@ -188,7 +177,7 @@ extension AppSession {
     case .onPermissionsChange:
       haptics.permissionsChanged()
       if OnPermissionsChange(json: parameters).requiresEncryption {
-        actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is not supported")))
+        actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is only supported for video")))
       }
     default:
       // Policy updates, icons, languages, hashes: no stream depends on them, and none has to be answered.

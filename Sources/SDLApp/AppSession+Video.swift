@@ -13,7 +13,8 @@ extension AppSession {
     }
   }
 
-  mutating func receiveVideoAcknowledgement(_ parameters: VideoServiceParameters) {
+  mutating func receiveVideoAcknowledgement(_ parameters: VideoServiceParameters, isEncrypted: Bool) {
+    guard acceptsProtection(isEncrypted: isEncrypted) else { return }
     if (parameters.width == nil) != (parameters.height == nil) {
       actions.append(.report(.diagnostic("the head unit acknowledged only one side of the video size")))
     } else if let width = parameters.width, let height = parameters.height, parameters.acceptedSize == nil {
@@ -35,7 +36,10 @@ extension AppSession {
         let parameters = VideoServiceParameters(
           width: Int32(clamping: request.size.width), height: Int32(clamping: request.size.height),
           videoProtocol: request.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
-        sendVideoControl(.startService, payload: request.isBare ? [] : parameters.bytes(version: version))
+        security.startBegins(isSecure: asksForEncryption)
+        sendVideoControl(
+          .startService, isEncrypted: security.isStartSecure,
+          payload: request.isBare ? [] : parameters.bytes(version: version))
       case .sendEndService:
         sendVideoControl(.endService)
       case .started(let accepted, let transport, let mtu):
@@ -44,6 +48,10 @@ extension AppSession {
           epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: mtu),
           size: accepted)
         grant.transport = transport
+        if security.isVideoEncrypted {
+          grant.isEncrypted = true
+          grant.maximumPayload = SecurePayload.plaintextLimit(grant.maximumPayload)
+        }
         var requested = accepted
         if case .open(let request, _, _) = stream.state { requested = request.size }
         grant.isSizeOverridden = requested != accepted
@@ -62,7 +70,8 @@ extension AppSession {
       case .startFailed(let failure, let request, let retryAfter):
         // An app that asks for nothing any more has nothing to decide.
         guard case .registered = phase, videoRequest != nil else { break }
-        actions.append(.report(.videoStartFailed(failure, request: request, retryAfter: retryAfter)))
+        actions.append(
+          .report(.videoStartFailed(noteFailure(failure), request: request, retryAfter: retryAfter)))
       }
     }
   }
@@ -139,7 +148,9 @@ extension AppSession {
     perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService })
   }
 
-  private mutating func sendVideoControl(_ control: ControlFrame, payload: [UInt8] = []) {
-    send(.control(control, service: .video, version: version, sessionID: sessionID, payload: payload))
+  mutating func sendVideoControl(_ control: ControlFrame, isEncrypted: Bool = false, payload: [UInt8] = []) {
+    var frame = Frame.control(control, service: .video, version: version, sessionID: sessionID, payload: payload)
+    frame.header.isEncrypted = isEncrypted
+    send(frame)
   }
 }

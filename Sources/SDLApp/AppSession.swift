@@ -41,6 +41,11 @@ public struct AppSession: Sendable {
     case touchInterrupted
     /// The head unit refuses touchable rectangles although it asked for them. Once for each code, up to 32.
     case hapticRectanglesRefused(resultCode: String, info: String?)
+    /// A TLS handshake with the head unit is complete.
+    case secured(SecureChannelSummary)
+    /// Encrypted video was asked for, but the video that starts now is not; the sentence says why. Only with
+    /// ``EncryptionPolicy/prefer``.
+    case videoInClear(String)
     /// Something unexpected without consequences, for the log.
     case diagnostic(String)
     /// The session has ended without the app having asked for it. At most once.
@@ -73,6 +78,11 @@ public struct AppSession: Sendable {
     /// Between the permission to stream and StartService, for head units without a video capability: early ones, such as
     /// SYNC 3.0, stay black otherwise (sdl_ios waits as long).
     public var legacyStartDelay: Duration = .milliseconds(250)
+    /// Whether video is to be encrypted. Without a ``SecureChannelFactory`` it is not.
+    public var encryption = VideoEncryption.none
+    public var encryptionPolicy = EncryptionPolicy.require
+    /// For the answer to a StartService of video that takes a TLS handshake.
+    public var handshakeTimeout: Duration = .seconds(30)
     /// Highest protocol version to ask for.
     public var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
     /// Highest RPC version to ask for.
@@ -155,6 +165,7 @@ public struct AppSession: Sendable {
 
   /// The place of the pictures of the present service, or of the last one, on the display.
   var videoGeometry: VideoGeometry?
+  var security: Security
   var touches = TouchTracker()
   var haptics = HapticDelivery()
   /// Result codes that were reported to the app, at most ``maximumHapticRefusals``.
@@ -170,14 +181,24 @@ public struct AppSession: Sendable {
   public var roundTrip: Duration? { heartbeat.roundTrip }
 
   /// Creates a session before its connection.
-  /// - Parameter lastEpoch: that of the session before, from which this one counts on: frames made for an earlier session
-  ///   are then never sent in this one.
-  public init(configuration: Configuration, lastEpoch: UInt32 = 0) {
+  /// - Parameters:
+  ///   - lastEpoch: that of the session before, from which this one counts on: frames made for an earlier session are
+  ///     then never sent in this one.
+  ///   - makeSecureChannel: makes this end of TLS, of which the head unit is the client; nil refuses handshakes.
+  public init(
+    configuration: Configuration, lastEpoch: UInt32 = 0, makeSecureChannel: SecureChannelFactory? = nil
+  ) {
     self.configuration = configuration
     epoch = lastEpoch
+    security = Security(makeChannel: makeSecureChannel)
     stream.timeouts.start = configuration.videoStartTimeout
     stream.timeouts.startAfterUnanswered = max(
       configuration.videoStartTimeout, stream.timeouts.startAfterUnanswered)
+    if asksForEncryption {
+      stream.timeouts.start = max(stream.timeouts.start, configuration.handshakeTimeout)
+      stream.timeouts.startAfterUnanswered = max(
+        stream.timeouts.startAfterUnanswered, configuration.handshakeTimeout)
+    }
     stream.history.limits.longestPause = configuration.longestVideoRetry
     stream.restartsAfterPause = configuration.restartsOnForeground
   }

@@ -20,6 +20,10 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
   case heartbeatLost
   /// The transport closed.
   case connectionLost
+  /// The head unit answers the request for encrypted video in clear; the text says what is known of the cause.
+  case notEncrypted(reason: String)
+  /// What the head unit sends can't be decrypted.
+  case decryptionFailed(reason: String)
 }
 
 extension AppSessionFailure: CustomStringConvertible {
@@ -46,6 +50,10 @@ extension AppSessionFailure: CustomStringConvertible {
       "the head unit has sent nothing for some time, not even the answer to a heartbeat: its software hangs, or check the network between"
     case .connectionLost:
       "the head unit closed the connection; its log may say why"
+    case .notEncrypted(let reason):
+      "the head unit does not encrypt the video: \(reason). With encryption-policy=prefer it would be sent in clear"
+    case .decryptionFailed(let reason):
+      "what the head unit sends can't be decrypted: \(reason)"
     }
   }
 

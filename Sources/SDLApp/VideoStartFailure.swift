@@ -8,6 +8,8 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   case keptRefusing(count: Int, reason: String?)
   /// Neither ACK nor NAK came in time.
   case unanswered
+  /// The same, while a TLS handshake was waited for.
+  case handshakeUnfinished
   /// The head unit ended the service so soon after it had begun, and not for the first time.
   case endedEarly(after: Duration)
 
@@ -15,7 +17,7 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   public var rejectedParameters: [String] {
     switch self {
     case .refused(let parameters, _), .unusableAnswer(let parameters, _): parameters
-    case .keptRefusing, .unanswered, .endedEarly: []
+    case .keptRefusing, .unanswered, .handshakeUnfinished, .endedEarly: []
     }
   }
 
@@ -30,7 +32,7 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
     switch self {
     case .refused, .unusableAnswer: request.isBare || concernsSize || concernsFormat
     case .keptRefusing: true
-    case .unanswered, .endedEarly: false
+    case .unanswered, .handshakeUnfinished, .endedEarly: false
     }
   }
 
@@ -38,6 +40,8 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unanswered: "the head unit did not answer the request to start video"
+    case .handshakeUnfinished:
+      "the head unit did not answer the request to start encrypted video, and no TLS handshake was completed"
     case .endedEarly(let time):
       "the head unit accepts video, but ends it again \(Self.text(time)); its own software may not take the stream"
     case .unusableAnswer(_, let format): "the head unit accepts video, but as \(format), which can't be sent"

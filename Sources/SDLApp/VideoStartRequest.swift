@@ -54,6 +54,8 @@ public struct VideoGrant: Equatable, Sendable {
   /// The transport that the head unit acknowledged, which may be another one than was requested.
   public var transport = VideoTransport.raw
   public var codec = VideoCodec.h264
+  /// Whether each frame has to be encrypted; ``maximumPayload`` then is that of the plaintext.
+  public var isEncrypted = false
 }
 
 /// Why a video stream ended.

@@ -5,6 +5,7 @@ extension HeadUnitBehaviour {
   /// A change of one member.
   public enum Change: Equatable, Sendable {
     case rpcStart(ControlAnswer)
+    case handshake(Handshake)
     case registration(RPCAnswer)
     case systemCapability(RPCAnswer)
     case videoStart(VideoStartAnswer)
@@ -22,6 +23,7 @@ extension HeadUnitBehaviour {
   public mutating func apply(_ change: Change) {
     switch change {
     case .rpcStart(let answer): rpcStart = answer
+    case .handshake(let handshake): self.handshake = handshake
     case .registration(let answer): registration = answer
     case .systemCapability(let answer): systemCapability = answer
     case .videoStart(let answer): videoStarts = [answer]

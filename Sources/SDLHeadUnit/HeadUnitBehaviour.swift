@@ -58,6 +58,25 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case never
   }
 
+  /// The course of a TLS handshake, and what the app is told of its certificate.
+  public enum Handshake: String, CaseIterable, Equatable, Sendable {
+    case regular
+    /// The start is never answered.
+    case silence
+    /// Bytes that are no TLS.
+    case garbage
+    /// A complete handshake, and an acknowledgement in clear all the same.
+    case clear
+    /// The app's certificate is refused as one that has expired.
+    case expired
+    /// … as that of another app.
+    case wrongID = "wrong-id"
+    /// … as one of an unknown authority.
+    case unknownAuthority = "unknown-ca"
+  }
+
+  /// To a start of video with the E bit, if the head unit takes it.
+  public var handshake = Handshake.regular
   /// To StartService(RPC).
   public var rpcStart: ControlAnswer = .acknowledge
   /// To RegisterAppInterface that is valid.

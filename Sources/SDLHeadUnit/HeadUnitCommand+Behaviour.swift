@@ -38,6 +38,7 @@ extension HeadUnitCommand {
     let word = arguments.count == 1 ? arguments[0] : ""
     switch request {
     case "start-session": return control(word).map { .behave(.rpcStart($0)) }
+    case "start-tls": return HeadUnitBehaviour.Handshake(rawValue: word).map { .behave(.handshake($0)) }
     case "end-service": return control(word).map { .behave(.serviceEnd($0)) }
     case "register": return result(word).map { .behave(.registration($0)) }
     case "get-capability": return result(word).map { .behave(.systemCapability($0)) }

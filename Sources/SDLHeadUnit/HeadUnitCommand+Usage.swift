@@ -57,6 +57,11 @@ extension HeadUnitCommand {
     ("refuse-connections on|off", "closes the port"),
     ("answer start-session ack|nak|silence", "how the start of the RPC service is answered"),
     (
+      "answer start-tls regular|silence|garbage|clear|expired|wrong-id|unknown-ca",
+      "the course of the TLS handshakes to come: none, bytes that are no TLS, an acknowledgement in clear behind it, or a "
+        + "certificate that is refused; for a head unit that takes encrypted video"
+    ),
+    (
       "answer register regular|silence|RESULT",
       "how RegisterAppInterface is answered; RESULT is a result code such as too-many-applications"
     ),

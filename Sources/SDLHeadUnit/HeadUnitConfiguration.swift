@@ -28,6 +28,8 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   public var refusesTakenNames = true
   /// From the registration until the user opens the app (HMI level FULL); nil leaves the app at NONE.
   public var activation: Duration?
+  /// What is made of a start of video with the E bit. Needs a ``SecureChannelFactory``.
+  public var security = HeadUnitSecurity.refuse
   /// Deviations from what a healthy SDL Core does; a behaviour script may change them later.
   public var behaviour: HeadUnitBehaviour
 

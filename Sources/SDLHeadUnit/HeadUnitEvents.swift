@@ -51,6 +51,10 @@ extension HeadUnitSession {
     case videoDataStopped(after: Duration)
     case videoStopped(reason: VideoStopReason)
     case appUnregistered(reason: UnregistrationReason)
+    /// A TLS handshake with the app is complete.
+    case secured(SecureChannelSummary)
+    /// It has failed, or was not answered; the start of video goes on in clear or is refused.
+    case handshakeFailed(String)
     /// The app broke a rule.
     case violation(Violation)
     /// OnAppCapabilityUpdated: the formats that the app can stream.

@@ -117,7 +117,7 @@ extension HeadUnitScript.Event {
     case .interactionShown(let function, _, _):
       self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
     case .systemContextSent, .touchSent, .driverInput, .driverInputWithoutEffect, .interactionEnded, .videoData,
-      .videoMissed, .videoTimestamp, .appHMIStatus, .capabilityUpdateDeferred:
+      .videoMissed, .videoTimestamp, .appHMIStatus, .capabilityUpdateDeferred, .secured, .handshakeFailed:
       return nil
     }
   }

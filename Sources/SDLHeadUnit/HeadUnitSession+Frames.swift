@@ -83,10 +83,7 @@ extension HeadUnitSession {
 
   private mutating func receiveData(_ frame: Frame, now: Duration) {
     let service = frame.header.service
-    if frame.header.isEncrypted {
-      report(.encryptedFrame(service))
-      return
-    }
+    guard let frame = decrypted(frame, now: now) else { return }
     switch service {
     case .rpc, .hybrid:
       guard let message = assemble(frame, now: now) else { return }
@@ -96,8 +93,8 @@ extension HeadUnitSession {
     case .audio:
       refuseData(.dataWithoutService(.audio), now: now)
     case .control:
-      // TLS handshake, which is not supported.
-      break
+      guard let message = assemble(frame, now: now) else { return }
+      receiveSecurityQuery(message.payload, now: now)
     }
   }
 

@@ -19,6 +19,9 @@ extension HeadUnitSession {
       checker.expectRestart()
       report(.videoDataStopped(after: behaviour.videoDataTimeout ?? CoreLimits.videoDataStopped))
     case .heartbeat: heartbeatDue(now: now)
+    case .handshake:
+      // SDL Core waits for ever. So does a head unit that was told not to say a word.
+      if behaviour.handshake != .silence { handshakeFailed("the app does not answer", now: now) }
     }
   }
 

@@ -23,13 +23,14 @@ extension HeadUnitSession {
   /// Sends a control frame of the session, or one in the given version before there is a session.
   mutating func send(
     _ control: ControlFrame, service: ServiceType, version: UInt8? = nil, sessionID: UInt8? = nil,
-    messageID: UInt32? = nil, payload: [UInt8] = []
+    messageID: UInt32? = nil, isEncrypted: Bool = false, payload: [UInt8] = []
   ) {
     let version = version ?? rpcService?.headerVersion ?? 1
     let id = messageID ?? takeMessageID()
-    let frame = Frame.control(
+    var frame = Frame.control(
       control, service: service, version: version, sessionID: sessionID ?? self.sessionID,
       messageID: version > 1 ? id : 0, payload: payload)
+    frame.header.isEncrypted = isEncrypted
     actions.append(.send(frame.bytes))
     // SDL Core forgets its counter with the service, also in the middle of a session.
     if control == .endServiceACK { rpcService?.nextMessageID = 0 }
@@ -45,6 +46,16 @@ extension HeadUnitSession {
       service: message.service, version: rpcService.headerVersion, sessionID: sessionID,
       messageID: payload.count > limit ? id & 0xFF : id, payloadSize: payload.count, maximumPayload: limit)
     actions.append(.send(fragmentation.frames(of: payload)))
+  }
+
+  mutating func send(_ query: SecurityQuery) {
+    guard let rpcService else { return }
+    let bytes = query.bytes
+    let fragmentation = Fragmentation(
+      service: .control, version: rpcService.headerVersion, sessionID: sessionID, messageID: takeMessageID(),
+      payloadSize: bytes.count,
+      maximumPayload: configuration.frameLimits.maximumPayload(version: rpcService.headerVersion, service: .control) - 13)
+    actions.append(.send(fragmentation.frames(of: bytes)))
   }
 
   mutating func notify(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {

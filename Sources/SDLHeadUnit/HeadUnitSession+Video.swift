@@ -21,9 +21,16 @@ extension HeadUnitSession {
       if now - since < CoreLimits.endServiceACK { report(.endServiceNotAcknowledged(after: now - since)) }
       closeVideo(.endedByHeadUnit, now: now)
     }
-    if let reason = reasonToRefuse(app, version: rpcService.headerVersion) {
+    let isEncrypted = frame.header.isEncrypted
+    if let reason = reasonToRefuse(app, version: rpcService.headerVersion) ?? reasonToRefuse(isEncrypted: isEncrypted) {
       return refuseVideo([], reason: reason, now: now)
     }
+    if beginsHandshake(for: request, isEncrypted: isEncrypted, now: now) { return }
+    handshakeEnded(request, now: now)
+  }
+
+  /// Goes on with a start that needs no handshake, or has had it.
+  mutating func handshakeEnded(_ request: VideoServiceParameters, now: Duration) {
     guard let delay = behaviour.videoStartDelay else { return answerVideoStart(request, now: now) }
     pendingVideoStart = (request, now)
     timers.arm(.videoStart, at: now + delay)
@@ -62,7 +69,7 @@ extension HeadUnitSession {
   private mutating func reasonToRefuse(_ app: RegisteredApp, version: UInt8) -> String? {
     guard version >= 3 else { return "The service needs protocol 3" }
     guard app.mayStreamVideo else { return "The app type may not use this service" }
-    if case .closed = video, pendingVideoStart == nil {
+    if case .closed = video, pendingVideoStart == nil, security.pendingStart == nil {
     } else {
       report(.startWhileActive(.video))
       return "The service is active already"
@@ -79,7 +86,7 @@ extension HeadUnitSession {
     return script[usedVideoStarts]
   }
 
-  private mutating func refuseVideo(_ parameters: [String], reason: String?, now: Duration) {
+  mutating func refuseVideo(_ parameters: [String], reason: String?, now: Duration) {
     guard let rpcService else { return }
     let refusal = rejection(parameters, reason: reason)
     send(.startServiceNAK, service: .video, payload: refusal.bytes(version: rpcService.headerVersion))
@@ -99,7 +106,11 @@ extension HeadUnitSession {
     let size = videoSizes.effective(answer, request)
     displaySize = videoSizes.display(of: size)
     checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: streamLimits(for: size))
-    send(.startServiceACK, service: .video, payload: answer.bytes(version: rpcService.headerVersion))
+    let payload = answer.bytes(version: rpcService.headerVersion)
+    let encrypted = protected(payload)
+    security.isVideoEncrypted = encrypted != nil
+    security.isClearFrameReported = false
+    send(.startServiceACK, service: .video, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
     report(.videoStarted(answer))
   }
 
@@ -129,7 +140,7 @@ extension HeadUnitSession {
   /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer the
   /// app can only assume the end.
   mutating func endVideo(now: Duration) {
-    if case .closed = video, pendingVideoStart == nil {
+    if case .closed = video, pendingVideoStart == nil, security.pendingStart == nil {
       if !isVideoStartLost { report(.endOfServiceNotRunning(.video)) }
       return sendEndServiceNAK(.video)
     }
@@ -161,6 +172,7 @@ extension HeadUnitSession {
   mutating func closeVideo(_ reason: VideoStopReason, now: Duration) {
     timers.cancel(.stopGrace, .videoData, .endServiceACK, .videoStart)
     pendingVideoStart = nil
+    cancelHandshake()
     switch video {
     case .closed: return
     case .unanswered: video = .closed(endedAt: nil)

@@ -5,8 +5,8 @@ import SDLWire
 ///
 /// Its inputs are decoded frames, the time, and the driver's actions; it returns what to send and what to report. It
 /// refuses what SDL Core 8.2 refuses and checks the video stream. One app, one session: a transport with several apps has
-/// as many of these, and its owner gives each frame to the session that it names. There is no second transport, no audio
-/// and no encryption (an encrypted start is acknowledged in clear, as by a SDL Core without certificates).
+/// as many of these, and its owner gives each frame to the session that it names. There is no second transport and no
+/// audio.
 public struct HeadUnitSession: Sendable {
   /// The configuration at the start; ``behaviour`` and ``capability`` may have changed since.
   public let configuration: HeadUnitConfiguration
@@ -33,6 +33,7 @@ public struct HeadUnitSession: Sendable {
   var hmiEvents: Set<HMIEvent> = []
   /// How many of ``HeadUnitBehaviour/videoStarts`` have been used.
   var usedVideoStarts = 0
+  var security: Security
   /// Answers to the next starts of video; they precede ``HeadUnitBehaviour/videoStarts``.
   var nextVideoAnswers: [HeadUnitBehaviour.VideoStartAnswer] = []
   /// A StartService(video) whose answer is due later.
@@ -66,8 +67,13 @@ public struct HeadUnitSession: Sendable {
   /// - Parameters:
   ///   - sessionID: 1…255, unique among the sessions of a head unit.
   ///   - connectionID: unique among its transports; part of the hash that ends the session.
-  public init(configuration: HeadUnitConfiguration, sessionID: UInt8 = 1, connectionID: UInt16 = 1) {
+  ///   - makeSecureChannel: makes this end of TLS, the client; nil leaves an encrypted start in clear.
+  public init(
+    configuration: HeadUnitConfiguration, sessionID: UInt8 = 1, connectionID: UInt16 = 1,
+    makeSecureChannel: SecureChannelFactory? = nil
+  ) {
     self.configuration = configuration
+    security = Security(makeChannel: makeSecureChannel)
     self.sessionID = sessionID
     behaviour = configuration.behaviour
     hashID = Int32(sessionID) << 16 | Int32(connectionID)
@@ -90,6 +96,7 @@ public struct HeadUnitSession: Sendable {
     frames = CoreLimits.frames
     requests = CoreLimits.requests
     requestsInNone = CoreLimits.requestsInNone
+    resetSecurity()
     return takeActions()
   }
 

@@ -110,6 +110,10 @@ enum CoreLimits {
   static let videoDataStopped = Duration.milliseconds(1000)
   /// From the registration to the policy update (observed on SDL Core).
   static let policyUpdate = Duration.seconds(2)
+  /// For a TLS handshake. SDL Core has no limit (70 s were seen); an app that stalls must not keep its place.
+  static let handshake = Duration.seconds(10)
+  /// TLS handshakes of one session.
+  static let handshakes = RateLimit(limit: 10, window: .seconds(10))
   /// After this time a missing EndServiceACK is reported; SDL Core itself waits without limit.
   static let endServiceACK = Duration.seconds(5)
 }

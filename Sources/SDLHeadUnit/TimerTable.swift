@@ -10,12 +10,13 @@ struct TimerTable: Sendable {
     case endServiceACK
     case videoData
     case heartbeat
+    case handshake
 
     /// Whether it waits for something that the app sends.
     var awaitsApp: Bool {
       switch self {
       case .activation, .videoStart, .policyUpdate, .alert, .overlay: false
-      case .stopGrace, .endServiceACK, .videoData, .heartbeat: true
+      case .stopGrace, .endServiceACK, .videoData, .heartbeat, .handshake: true
       }
     }
   }

@@ -13,6 +13,8 @@ extension Violation: CustomStringConvertible {
     case .sessionID(let expected, let got): "frame of session \(got), but the session is \(expected)"
     case .noSession(let service): "frame of the \(service) service before a session was started"
     case .encryptedFrame(let service): "encrypted frame on the \(service) service, which is not encrypted"
+    case .clearFrame(let service): "frame in clear on the \(service) service, which is encrypted"
+    case .undecryptableFrame(let service): "frame on the \(service) service that can't be decrypted"
     case .brokenMessage(let service, let failure): "broken message on the \(service) service (\(failure))"
     case .unexpectedControlFrame(let frame, let service): "\(frame) on the \(service) service is for head units only"
     case .malformedRPC(let reason): "unreadable RPC (\(reason))"

@@ -13,6 +13,8 @@ extension Violation {
     case .sessionID: "session-id"
     case .noSession: "no-session"
     case .encryptedFrame: "encrypted-frame"
+    case .clearFrame: "clear-frame"
+    case .undecryptableFrame: "undecryptable-frame"
     case .brokenMessage: "broken-message"
     case .unexpectedControlFrame: "unexpected-control-frame"
     case .malformedRPC: "malformed-rpc"

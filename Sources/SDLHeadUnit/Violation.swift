@@ -18,6 +18,10 @@ public enum Violation: Equatable, Sendable {
   case noSession(ServiceType)
   /// Marked as encrypted on a service that is not.
   case encryptedFrame(ServiceType)
+  /// In clear on a service that is encrypted. Reported once per start of the service.
+  case clearFrame(ServiceType)
+  /// Its payload is no whole TLS records, or was changed; the app is unregistered.
+  case undecryptableFrame(ServiceType)
   case brokenMessage(ServiceType, MessageAssembler.Failure)
   /// A control frame that only head units send.
   case unexpectedControlFrame(ControlFrame, ServiceType)

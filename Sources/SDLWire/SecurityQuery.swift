@@ -20,6 +20,10 @@ public struct SecurityQuery: Equatable, Sendable {
   public static let handshakeID: UInt32 = 1
   /// `queryID` of an error report.
   public static let internalErrorID: UInt32 = 2
+  /// `type` of a message that wants an answer, of the answer, and of one that wants none.
+  public static let request: UInt8 = 0x00
+  public static let response: UInt8 = 0x10
+  public static let notification: UInt8 = 0x20
   /// Size in front of the JSON.
   public static let headerByteCount = 12
 
@@ -30,13 +34,6 @@ public struct SecurityQuery: Equatable, Sendable {
     self.sequenceNumber = sequenceNumber
     self.json = json
     self.binary = binary
-  }
-
-  /// The error report that ends a handshake, from a peer that does not support encryption.
-  public static func notSupported(text: StaticString) -> SecurityQuery {
-    SecurityQuery(
-      type: 0x20, queryID: internalErrorID, sequenceNumber: 0,
-      json: Array("{\"id\":3,\"text\":\"\(text)\"}".utf8), binary: [3])
   }
 
   /// The payload as bytes.
@@ -57,4 +54,53 @@ public struct SecurityQuery: Equatable, Sendable {
       sequenceNumber: UInt32(bigEndianBytes: payload.span, at: 4),
       json: Array(body.prefix(jsonSize)), binary: Array(body.dropFirst(jsonSize)))
   }
+}
+
+extension SecurityQuery {
+  /// Handshake bytes, in as many queries as payloads of `limit` bytes call for: between two records, or else, for TLS
+  /// alone, in the middle of one.
+  public static func handshake(
+    _ bytes: [UInt8], type: UInt8, sequenceNumber: UInt32, limit: Int
+  ) -> [SecurityQuery] {
+    var queries: [SecurityQuery] = []
+    var rest = bytes[...]
+    let room = max(limit - headerByteCount, 1)
+    while !rest.isEmpty {
+      var count = 0
+      while let size = recordByteCount(rest.dropFirst(count)), size <= rest.count - count, count + size <= room {
+        count += size
+      }
+      let piece = rest.prefix(count > 0 ? count : room)
+      rest = rest.dropFirst(piece.count)
+      queries.append(
+        SecurityQuery(type: type, queryID: handshakeID, sequenceNumber: sequenceNumber, binary: Array(piece)))
+    }
+    return queries
+  }
+
+  /// ``binary`` without the zeros behind the last record, with which some libraries fill up their buffer.
+  public var handshakeBytes: [UInt8] {
+    var count = 0
+    while let size = Self.recordByteCount(binary[count...]), size <= binary.count - count { count += size }
+    guard count > 0, binary[count...].allSatisfy({ $0 == 0 }) else { return binary }
+    return Array(binary[..<count])
+  }
+
+  /// Whether handshake bytes begin a handshake, rather than go on with one.
+  public var beginsHandshake: Bool {
+    let position = isDatagram(binary[...]) ? 13 : 5
+    return binary.count > position && binary[0] == 22 && binary[position] == 1
+  }
+
+  /// The size of the TLS or DTLS record at the start of `bytes`, header included; nil for what is none.
+  private static func recordByteCount(_ bytes: ArraySlice<UInt8>) -> Int? {
+    let headerSize = isDatagram(bytes) ? 13 : 5
+    guard bytes.count >= headerSize, let type = bytes.first, (20...23).contains(type) else { return nil }
+    let start = bytes.startIndex + headerSize
+    return headerSize + Int(bytes[start - 2]) << 8 + Int(bytes[start - 1])
+  }
+
+  private static func isDatagram(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.dropFirst().first == 0xFE }
+
+  private func isDatagram(_ bytes: ArraySlice<UInt8>) -> Bool { Self.isDatagram(bytes) }
 }

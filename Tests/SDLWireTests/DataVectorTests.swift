@@ -172,10 +172,46 @@ import TestSupport
     #expect(query.bytes == payload)
   }
 
-  @Test func notSupported() {
-    let query = SecurityQuery.notSupported(text: "no TLS")
-    #expect(query.json == Array(#"{"id":3,"text":"no TLS"}"#.utf8) && query.binary == [3])
-    #expect(SecurityQuery(payload: query.bytes) == query)
+  /// Records stay whole where they fit; DTLS records always have to fit.
+  @Test func handshakePieces() {
+    let records: [UInt8] = [22, 3, 3, 0, 4, 1, 2, 3, 4] + [22, 3, 3, 0, 2, 5, 6] + [20, 3, 3, 0, 1, 1]
+    func pieces(_ limit: Int) -> [[UInt8]] {
+      let queries = SecurityQuery.handshake(records, type: 0x10, sequenceNumber: 5, limit: limit)
+      #expect(queries.allSatisfy { $0.type == 0x10 && $0.queryID == 1 && $0.sequenceNumber == 5 })
+      #expect(queries.allSatisfy { $0.bytes.count <= max(limit, 13) })
+      #expect(queries.flatMap(\.binary) == records)
+      return queries.map(\.binary)
+    }
+    #expect(pieces(1000).map(\.count) == [22])
+    #expect(pieces(12 + 16).map(\.count) == [16, 6])
+    #expect(pieces(12 + 9).map(\.count) == [9, 7, 6])
+    #expect(pieces(12 + 5).map(\.count).allSatisfy { $0 <= 5 })
+    _ = pieces(0)
+    #expect(SecurityQuery.handshake([], type: 0, sequenceNumber: 0, limit: 100).isEmpty)
+  }
+
+  /// An Android library sends its whole buffer.
+  @Test func handshakeWithZerosBehind() {
+    let record: [UInt8] = [22, 3, 3, 0, 3, 2, 0, 0]
+    func bytes(_ binary: [UInt8]) -> [UInt8] {
+      SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: binary).handshakeBytes
+    }
+    #expect(bytes(record) == record)
+    #expect(bytes(record + [UInt8](repeating: 0, count: 4000)) == record)
+    // The rest of a record comes with the next query.
+    #expect(bytes(Array(record.dropLast())) == Array(record.dropLast()))
+    #expect(bytes([0, 0, 0]) == [0, 0, 0])
+    #expect(bytes([]) == [])
+  }
+
+  @Test func beginOfHandshake() {
+    func begins(_ binary: [UInt8]) -> Bool {
+      SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: binary).beginsHandshake
+    }
+    #expect(begins([22, 3, 1, 0, 5, 1, 0]))
+    #expect(!begins([22, 3, 1, 0, 5, 16, 0]))
+    #expect(begins([22, 0xFE, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 1, 0]))
+    for count in 0..<5 { #expect(!begins(Array([22, 3, 1, 0, 5].prefix(count)))) }
   }
 
   @Test func tooShort() throws {

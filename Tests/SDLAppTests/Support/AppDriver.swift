@@ -34,8 +34,11 @@ final class AppDriver {
     return configuration
   }
 
-  init(_ configuration: AppSession.Configuration = AppDriver.configuration) {
-    session = AppSession(configuration: configuration)
+  init(
+    _ configuration: AppSession.Configuration = AppDriver.configuration,
+    makeSecureChannel: SecureChannelFactory? = nil
+  ) {
+    session = AppSession(configuration: configuration, makeSecureChannel: makeSecureChannel)
   }
 
   /// The actions of the session since the last call: "→" for frames, "•" for events, "■" for the end.

@@ -12,6 +12,8 @@ final class JoinedSessions {
   private(set) var headUnit: HeadUnitSession
   private(set) var now = Duration.zero
   private(set) var violations: [Violation] = []
+  /// The video that has reached the head unit.
+  private(set) var received: [[UInt8]] = []
   private(set) var failure: AppSessionFailure?
   private(set) var isClosedByApp = false
 
@@ -29,10 +31,11 @@ final class JoinedSessions {
   private var videoMessageIDs = VideoMessageIDs()
 
   init(
-    _ headUnit: HeadUnitConfiguration, app: AppSession.Configuration = AppDriver.configuration, seed: UInt64
+    _ headUnit: HeadUnitConfiguration, app: AppSession.Configuration = AppDriver.configuration, seed: UInt64,
+    server: SecureChannelFactory? = nil, client: SecureChannelFactory? = nil
   ) {
-    self.app = AppSession(configuration: app)
-    self.headUnit = HeadUnitSession(configuration: headUnit)
+    self.app = AppSession(configuration: app, makeSecureChannel: server)
+    self.headUnit = HeadUnitSession(configuration: headUnit, makeSecureChannel: client)
     headUnitDecoder = FrameDecoder(limits: headUnit.frameLimits)
     cuts = SeededGenerator(seed: seed)
   }
@@ -85,7 +88,17 @@ final class JoinedSessions {
     let message = Fragmentation(
       service: .video, version: grant.version, sessionID: grant.sessionID, messageID: videoMessageIDs.next(),
       payloadSize: payload.count, maximumPayload: grant.maximumPayload)
-    toHeadUnit += message.frames(of: payload)
+    for fragment in message {
+      var frame = Frame(header: fragment.header, payload: Array(payload[fragment.payloadRange]))
+      if case .announcement = fragment.content {
+        frame.payload = Array(message.frames(of: payload)[12..<20])
+      } else if grant.isEncrypted, let channel = app.secureChannel {
+        frame.payload = FakeChannel.encrypted(frame.payload, by: channel)
+        frame.header.isEncrypted = true
+        frame.header.dataSize = UInt32(frame.payload.count)
+      }
+      toHeadUnit += frame.bytes
+    }
     deliver()
     return true
   }
@@ -166,6 +179,8 @@ final class JoinedSessions {
         for item in headUnitReader.read(bytes) { lines.append("← " + item.text) }
         toApp += bytes
       case .report(.violation(let violation)): violations.append(violation)
+      case .report(.videoData(let bytes)): received.append(bytes)
+      case .report(.handshakeFailed(let reason)): lines.append("← handshake failed: \(reason)")
       case .report: break
       case .close: lines.append("← close")
       }

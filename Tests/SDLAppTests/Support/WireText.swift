@@ -5,7 +5,10 @@ enum WireText {
   static func text(_ frame: Frame) -> String {
     guard let control = frame.header.controlFrame else { return "\(frame.header.frameType) \(frame.header.service)" }
     let name = name(of: control)
-    let words = [name, control == .heartbeat ? "" : "\(frame.header.service)", payloadText(control, frame)]
+    let words = [
+      name, control == .heartbeat ? "" : "\(frame.header.service)", payloadText(control, frame),
+      frame.header.isEncrypted ? "encrypted" : "",
+    ]
     return words.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
@@ -73,6 +76,8 @@ enum WireText {
     case .touch(let actions): "touch \(actions.map(\.text).joined(separator: ", "))"
     case .touchInterrupted: "touch interrupted"
     case .hapticRectanglesRefused(let code, _): "haptic rectangles refused \(code)"
+    case .secured(let summary): "secured \(summary.cipher)"
+    case .videoInClear: "in clear"
     case .diagnostic: "diagnostic"
     case .failed: "failed"
     }

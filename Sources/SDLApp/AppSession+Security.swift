@@ -1,0 +1,179 @@
+/// TLS: the handshake with the head unit, and what is encrypted (protocol specification, "Secure services").
+///
+/// The head unit is the TLS client and begins, once video was asked for with the E bit. One handshake holds for the session.
+extension AppSession {
+  /// What is known of TLS in this session.
+  struct Security: Sendable {
+    let makeChannel: SecureChannelFactory?
+    /// That of the handshake that began last.
+    var channel: (any SecureChannel)?
+    /// Whether the start of video that is under way, or was last, had the E bit.
+    private(set) var isStartSecure = false
+    /// Whether the head unit has acknowledged it with the E bit.
+    var isVideoEncrypted = false
+    /// Why there is no handshake, as far as that is known of the present start.
+    var failure: String?
+    /// The head unit refuses encrypted video, and the policy allows video in clear.
+    var isGivenUp = false
+    var handshakeCount = 0
+
+    init(makeChannel: SecureChannelFactory?) {
+      self.makeChannel = makeChannel
+    }
+
+    mutating func startBegins(isSecure: Bool) {
+      isStartSecure = isSecure
+      isVideoEncrypted = false
+      failure = nil
+    }
+  }
+
+  /// Handshakes that the head unit may begin in a session. Each costs some milliseconds.
+  private static let maximumHandshakeCount = 100
+  /// Characters of a text from the head unit that are passed on.
+  private static let maximumTextLength = 200
+
+  /// The TLS of this session once its handshake is complete, with which to encrypt video.
+  public var secureChannel: (any SecureChannel)? {
+    guard let channel = security.channel, channel.isEstablished else { return nil }
+    return channel
+  }
+
+  /// Whether the next start of video has the E bit.
+  var asksForEncryption: Bool {
+    configuration.encryption != .none && security.makeChannel != nil && !security.isGivenUp
+  }
+
+  /// A message of the control service that is no control frame.
+  mutating func receiveSecurityQuery(_ payload: [UInt8]) {
+    guard let query = SecurityQuery(payload: payload) else {
+      return actions.append(.report(.diagnostic("ignored an unreadable security query")))
+    }
+    switch query.queryID {
+    case SecurityQuery.handshakeID: receiveHandshake(query)
+    case SecurityQuery.internalErrorID: receiveSecurityError(query)
+    default: actions.append(.report(.diagnostic("ignored security query \(query.queryID)")))
+    }
+  }
+
+  private mutating func receiveHandshake(_ query: SecurityQuery) {
+    guard let makeChannel = security.makeChannel else {
+      // Otherwise a head unit would wait for ever for an answer.
+      return refuseHandshake(.notSupported, "this app does not encrypt")
+    }
+    let isUsed = videoGrant?.isEncrypted == true
+    if security.channel == nil || (query.beginsHandshake && secureChannel != nil && !isUsed) {
+      security.handshakeCount += 1
+      guard security.handshakeCount <= Self.maximumHandshakeCount else {
+        return refuseHandshake(.invalidData, "too many handshakes")
+      }
+      security.channel = makeChannel()
+    }
+    guard let channel = security.channel, !channel.isEstablished else {
+      return actions.append(.report(.diagnostic("ignored handshake bytes behind the handshake")))
+    }
+    let step = channel.advance(query.handshakeBytes)
+    let queries = SecurityQuery.handshake(
+      step.output, type: SecurityQuery.response, sequenceNumber: query.sequenceNumber,
+      limit: maximumPayload(mtu: sessionMTU))
+    for query in queries { sendQuery(query) }
+    if let failure = step.failure {
+      security.channel = nil
+      return refuseHandshake(.invalidData, failure.text)
+    }
+    if let summary = channel.summary { actions.append(.report(.secured(summary))) }
+  }
+
+  /// SDL Core reacts to two codes only, and waits for ever after any other.
+  private mutating func refuseHandshake(_ code: SecurityErrorCode, _ text: String) {
+    security.failure = text
+    sendQuery(.error(code, text))
+    actions.append(.report(.diagnostic("refused a TLS handshake: \(text)")))
+  }
+
+  private mutating func receiveSecurityError(_ query: SecurityQuery) {
+    let (code, text) = query.error
+    let reason = String((text ?? code.map { "\($0)" } ?? "no reason given").prefix(Self.maximumTextLength))
+    security.failure = "the head unit says \"\(reason)\""
+    // Of a session that is in use, the head unit has only refused a frame.
+    if code != .notProtected, videoGrant?.isEncrypted != true { security.channel = nil }
+    actions.append(.report(.diagnostic("the head unit reports a TLS error: \(reason)")))
+  }
+
+  private mutating func sendQuery(_ query: SecurityQuery) {
+    let bytes = query.bytes
+    let fragmentation = Fragmentation(
+      service: .control, version: version, sessionID: sessionID, messageID: nextMessageID(),
+      payloadSize: bytes.count, maximumPayload: maximumPayload(mtu: sessionMTU))
+    actions.append(.send(fragmentation.frames(of: bytes)))
+  }
+
+  /// The frame with its payload in clear; nil for one that is dropped. First frames and empty payloads are always in clear.
+  mutating func decrypted(_ frame: Frame) -> Frame? {
+    guard frame.header.isEncrypted, frame.header.frameType != .first else { return frame }
+    guard let secureChannel else {
+      if case .starting = stream.state, frame.header.service == .video,
+        frame.header.controlFrame == .startServiceACK
+      {
+        let reason = "the head unit answered encrypted, but no TLS handshake is complete"
+        perform(stream.refused(ServiceRejection(reason: reason), videoDemand, now: now))
+        // Which it believes to run.
+        sendVideoControl(.endService)
+      }
+      actions.append(.report(.diagnostic("ignored an encrypted frame: no encryption was agreed")))
+      return nil
+    }
+    guard !frame.payload.isEmpty else { return frame }
+    do throws(SecureChannelFailure) {
+      var frame = frame
+      frame.payload = try secureChannel.decrypt(frame.payload)
+      frame.header.dataSize = UInt32(truncatingIfNeeded: frame.payload.count)
+      return frame
+    } catch {
+      sendQuery(.error(.decryptionFailed, error.text))
+      fail(.decryptionFailed(reason: error.text))
+      return nil
+    }
+  }
+
+  /// Whether video may start, acknowledged with or without the E bit, which alone says what is encrypted. If not, the
+  /// session has failed.
+  mutating func acceptsProtection(isEncrypted: Bool) -> Bool {
+    guard case .starting = stream.state, configuration.encryption != .none, security.makeChannel != nil else {
+      return true
+    }
+    security.isVideoEncrypted = isEncrypted && secureChannel != nil
+    if security.isVideoEncrypted { return true }
+    if configuration.encryption == .authenticate, secureChannel != nil { return true }
+    let handshake = secureChannel == nil ? "without a TLS handshake" : "although the TLS handshake was completed"
+    let cause = security.failure ?? (security.isGivenUp ? "it has refused encrypted video" : nil)
+    let reason = "it answered in clear, " + (cause ?? handshake)
+    switch configuration.encryptionPolicy {
+    case .prefer:
+      actions.append(.report(.videoInClear(reason)))
+      return true
+    case .require:
+      sendVideoControl(.endService)
+      fail(.notEncrypted(reason: reason))
+      return false
+    }
+  }
+
+  /// Adds to a refusal what is known of the handshake. If video may be sent in clear, the next start asks for that.
+  mutating func noteRefusal(_ rejection: ServiceRejection) -> ServiceRejection {
+    guard security.isStartSecure, rejection.rejectedParameters.isEmpty else { return rejection }
+    if configuration.encryptionPolicy == .prefer { security.isGivenUp = true }
+    guard let failure = security.failure else { return rejection }
+    var rejection = rejection
+    rejection.reason = [rejection.reason, "TLS handshake: \(failure)"].compactMap(\.self).joined(separator: "; ")
+    return rejection
+  }
+
+  /// The same for a start that was not answered.
+  mutating func noteFailure(_ failure: VideoStartFailure) -> VideoStartFailure {
+    guard failure == .unanswered, security.isStartSecure, secureChannel == nil else { return failure }
+    if configuration.encryptionPolicy == .prefer { security.isGivenUp = true }
+    security.channel = nil
+    return .handshakeUnfinished
+  }
+}

@@ -1,0 +1,124 @@
+/// One end of a TLS session in memory, as both state machines use it: bytes in, bytes out.
+///
+/// A class, because encryption has a state that the thread which sends video shares with the one that reads.
+public protocol SecureChannel: AnyObject, Sendable {
+  /// Whether the handshake is complete.
+  var isEstablished: Bool { get }
+  /// What was agreed on; nil before that.
+  var summary: SecureChannelSummary? { get }
+  /// The first message of the end that begins.
+  func begin() -> SecureChannelStep
+  /// Takes handshake bytes of the peer.
+  func advance(_ bytes: [UInt8]) -> SecureChannelStep
+  /// Encrypts at most ``SecurePayload/recordLimit`` bytes into memory that is larger by ``SecurePayload/overhead``.
+  ///
+  /// The peer must get all that is encrypted, in this order.
+  /// - Returns: the number of bytes written.
+  func encrypt(
+    _ plaintext: UnsafeRawBufferPointer, into destination: UnsafeMutableRawBufferPointer
+  ) throws(SecureChannelFailure) -> Int
+  /// Decrypts the payload of a frame: one or more whole records. After a failure nothing else can be decrypted.
+  func decrypt(_ records: [UInt8]) throws(SecureChannelFailure) -> [UInt8]
+}
+
+/// Makes the channel of one handshake.
+public typealias SecureChannelFactory = @Sendable () -> any SecureChannel
+
+/// What a handshake sends, and why it failed if it did. With a failure there may be an alert to be sent.
+public struct SecureChannelStep: Equatable, Sendable {
+  public var output: [UInt8]
+  public var failure: SecureChannelFailure?
+
+  /// Creates a step.
+  public init(output: [UInt8] = [], failure: SecureChannelFailure? = nil) {
+    self.output = output
+    self.failure = failure
+  }
+}
+
+/// Why a handshake or a decryption failed.
+public struct SecureChannelFailure: Error, Equatable, Sendable {
+  /// As the peer is told.
+  public var code: SecurityErrorCode
+  /// In a form that can follow a colon.
+  public var text: String
+
+  /// Creates a failure.
+  public init(_ code: SecurityErrorCode, _ text: String) {
+    self.code = code
+    self.text = text
+  }
+}
+
+/// What a handshake has agreed on.
+public struct SecureChannelSummary: Equatable, Sendable {
+  /// A certificate's owner.
+  public struct Peer: Equatable, Sendable {
+    /// Distinguished names as RFC 2253 writes them.
+    public var subject: String
+    public var issuer: String
+    /// The subject's serialNumber, in which head units expect the app id.
+    public var serialNumber: String?
+    /// Seconds since 1970 between which the certificate is valid.
+    public var notBefore: Int64
+    public var notAfter: Int64
+
+    /// Creates an owner.
+    public init(subject: String, issuer: String, serialNumber: String?, notBefore: Int64, notAfter: Int64) {
+      self.subject = subject
+      self.issuer = issuer
+      self.serialNumber = serialNumber
+      self.notBefore = notBefore
+      self.notAfter = notAfter
+    }
+  }
+
+  /// "TLSv1.2" or "DTLSv1.2".
+  public var protocolVersion: String
+  /// The cipher suite.
+  public var cipher: String
+  /// Nil for a peer without a certificate.
+  public var peer: Peer?
+  /// Whether that was checked against authorities.
+  public var isPeerVerified: Bool
+
+  /// Creates a summary.
+  public init(protocolVersion: String, cipher: String, peer: Peer?, isPeerVerified: Bool) {
+    self.protocolVersion = protocolVersion
+    self.cipher = cipher
+    self.peer = peer
+    self.isPeerVerified = isPeerVerified
+  }
+}
+
+/// Sizes of encrypted payloads.
+public enum SecurePayload {
+  /// Bytes that a payload may grow by, for every cipher suite of TLS 1.2.
+  public static let overhead = 5 + 32 + 256
+  /// The most plaintext in one frame, which is that of SDL's libraries for apps (16384 less the overhead).
+  public static let recordLimit = (1 << 14) - overhead
+
+  /// The most plaintext in a frame whose payload may have `limit` bytes once it is encrypted. Where that is little, half of
+  /// it is left for what encryption adds.
+  public static func plaintextLimit(_ limit: Int) -> Int {
+    min(recordLimit, max(limit - overhead, limit / 2, 1))
+  }
+}
+
+/// The ids of SendInternalError (protocol specification, "Secure services").
+public enum SecurityErrorCode: UInt8, Sendable, CaseIterable {
+  case success = 0x00
+  case invalidQuerySize = 0x01
+  case invalidQueryID = 0x02
+  case notSupported = 0x03
+  case alreadyProtected = 0x04
+  case notProtected = 0x05
+  case decryptionFailed = 0x06
+  case encryptionFailed = 0x07
+  /// With ``notSupported`` the only ones to which SDL Core reacts.
+  case invalidData = 0x08
+  case handshakeFailed = 0x09
+  case certificateInvalid = 0x0A
+  case certificateExpired = 0x0B
+  case unknown = 0xFF
+}

@@ -1,0 +1,218 @@
+import SDLApp
+import SDLHeadUnit
+import Testing
+
+/// Encrypted video, app and head unit joined, with a channel that only looks like TLS.
+@Suite struct EncryptionTests {
+  private static let appID = AppDriver.configuration.appID
+
+  private func sessions(
+    _ encryption: VideoEncryption = .authenticateAndEncrypt, _ policy: EncryptionPolicy = .require,
+    _ security: HeadUnitSecurity = .accept, handshake: HeadUnitBehaviour.Handshake = .regular, serial: String? = appID,
+    version: ProtocolVersion = ProtocolVersion(5, 4, 0), appFailsAt: Int? = nil, headUnitFailsAt: Int? = nil,
+    seed: UInt64 = 1
+  ) -> JoinedSessions {
+    let headUnit = JoinedSessions.configuration {
+      $0.security = security
+      $0.behaviour.handshake = handshake
+      $0.maximumProtocolVersion = version
+    }
+    var app = AppDriver.configuration
+    app.encryption = encryption
+    app.encryptionPolicy = policy
+    let sessions = JoinedSessions(
+      headUnit, app: app, seed: seed, server: { FakeChannel(isServer: true, failsAt: appFailsAt) },
+      client: { FakeChannel(isServer: false, serialNumber: serial, failsAt: headUnitFailsAt) })
+    sessions.connect()
+    sessions.wait(.milliseconds(50))
+    _ = sessions.take()
+    sessions.setVideoRequest(AppDriver.videoRequest)
+    sessions.wait(.milliseconds(100))
+    return sessions
+  }
+
+  /// The sequence chart of an encrypted start, and video in one frame and in many.
+  @Test(arguments: JoinedSessions.seeds) func encrypted(seed: UInt64) {
+    let sessions = sessions(seed: seed)
+    #expect(
+      sessions.take() == [
+        "← OnHMIStatus FULL STREAMABLE", "• status FULL STREAMABLE",
+        "→ StartService video 800×480 RAW H264 encrypted", "← single control", "→ single control",
+        "← single control", "→ single control", "• secured XOR", "← StartServiceACK video encrypted",
+        "• started 800×480 epoch 1",
+      ])
+    #expect(sessions.app.videoGrant?.isEncrypted == true)
+    #expect(sessions.app.videoGrant?.maximumPayload == SecurePayload.recordLimit)
+    let small: [UInt8] = [0, 0, 0, 1, 0x67, 0x42]
+    let large = small + (0..<100_000).map { UInt8(truncatingIfNeeded: $0 % 251 + 2) }
+    #expect(sessions.sendVideo(small) && sessions.sendVideo(large))
+    #expect(sessions.received == [small, large])
+    #expect(sessions.violations.filter { if case .stream = $0 { false } else { true } }.isEmpty)
+  }
+
+  /// All services of a session share one handshake, so that a second start is acknowledged at once.
+  @Test func secondStartWithoutHandshake() {
+    let sessions = sessions()
+    sessions.setVideoRequest(nil)
+    sessions.wait(.milliseconds(10))
+    _ = sessions.take()
+    sessions.setVideoRequest(AppDriver.videoRequest)
+    #expect(
+      sessions.take() == [
+        "→ StartService video 800×480 RAW H264 encrypted", "← StartServiceACK video encrypted",
+        "• started 800×480 epoch 2",
+      ])
+    #expect(sessions.app.videoGrant?.isEncrypted == true)
+    #expect(sessions.sendVideo([0, 0, 0, 1, 0x67, 0x42]))
+    #expect(sessions.received.count == 1)
+  }
+
+  /// Before protocol 5 the acknowledgement has no payload, and its E bit says everything.
+  @Test func protocol4() {
+    let sessions = sessions(version: ProtocolVersion(4))
+    #expect(sessions.app.videoGrant?.isEncrypted == true)
+    #expect(sessions.sendVideo([0, 0, 0, 1, 0x67, 0x42]))
+    #expect(sessions.received.count == 1)
+  }
+
+  @Test func noEncryptionAskedFor() {
+    let sessions = sessions(VideoEncryption.none)
+    #expect(sessions.app.videoGrant?.isEncrypted == false)
+    #expect(!sessions.take().contains { $0.contains("encrypted") || $0.contains("single control") })
+  }
+
+  /// Every reason for an answer in clear: an error that names it, or with `prefer` a warning and video in clear.
+  @Test func answersInClear() throws {
+    let cases: [(HeadUnitSecurity, HeadUnitBehaviour.Handshake, String?, String)] = [
+      (.refuse, .regular, Self.appID, "without a TLS handshake"),
+      (.accept, .clear, Self.appID, "although the TLS handshake was completed"),
+      (.accept, .expired, Self.appID, "has expired"),
+      (.accept, .wrongID, Self.appID, "another app"),
+      (.accept, .unknownAuthority, Self.appID, "known authority"),
+      (.accept, .garbage, Self.appID, "message 1 is not accepted"),
+      (.accept, .regular, "somebody-else", "serialNumber"),
+      (.accept, .regular, nil, "serialNumber"),
+    ]
+    for (security, handshake, serial, text) in cases {
+      let required = sessions(.authenticateAndEncrypt, .require, security, handshake: handshake, serial: serial)
+      guard case .notEncrypted(let reason) = try #require(required.failure, "\(handshake)") else {
+        Issue.record("\(handshake): \(String(describing: required.failure))")
+        continue
+      }
+      #expect(reason.contains(text), "\(reason)")
+      #expect(required.app.videoGrant == nil)
+      #expect(required.take().contains("→ EndService video"))
+      let preferred = sessions(.authenticateAndEncrypt, .prefer, security, handshake: handshake, serial: serial)
+      #expect(preferred.failure == nil)
+      #expect(preferred.app.videoGrant?.isEncrypted == false)
+      #expect(preferred.take().contains("• in clear"))
+      #expect(preferred.sendVideo([0, 0, 0, 1, 0x67, 0x42]))
+      #expect(preferred.received.count == 1)
+    }
+  }
+
+  /// A handshake is enough for `authenticate`.
+  @Test func authenticationOnly() {
+    let clear = sessions(.authenticate, .require, .accept, handshake: .clear)
+    #expect(clear.failure == nil)
+    #expect(clear.app.videoGrant?.isEncrypted == false)
+    #expect(sessions(.authenticate).app.videoGrant?.isEncrypted == true)
+    #expect(sessions(.authenticate, .require, .refuse).failure != nil)
+  }
+
+  /// A head unit that protects its video service refuses what is in clear, and names a handshake that failed.
+  @Test func protectionForced() {
+    let clear = sessions(VideoEncryption.none, .require, .require)
+    #expect(clear.app.videoGrant == nil)
+    #expect(clear.take().contains { $0.hasPrefix("← StartServiceNAK video") })
+    let failing = sessions(.authenticateAndEncrypt, .require, .require, handshake: .expired)
+    let lines = failing.take()
+    #expect(failing.app.videoGrant == nil && failing.failure == nil)
+    #expect(lines.contains { $0.hasPrefix("← StartServiceNAK video") })
+    #expect(lines.contains { $0.contains("start of 800×480 failed []") })
+    #expect(sessions(.authenticateAndEncrypt, .require, .require).app.videoGrant?.isEncrypted == true)
+  }
+
+  /// With `prefer`, what was refused encrypted is asked for in clear the next time.
+  @Test func refusedEncryptionIsGivenUp() {
+    let driver = encryptingDriver(.prefer)
+    #expect(driver.frames.last?.header.isEncrypted == true)
+    driver.refuseVideo()
+    _ = driver.take()
+    driver.wait(.seconds(5))
+    #expect(driver.take().contains("→ StartService video 800×480 RAW H264"))
+    driver.acknowledgeVideo()
+    #expect(driver.take().contains("• in clear"))
+    #expect(driver.isStreaming)
+  }
+
+  /// The head unit never begins a handshake: the wait is that of a handshake, not of a plain start, and ends.
+  @Test func silence() {
+    let driver = encryptingDriver(.require)
+    _ = driver.take()
+    driver.wait(.seconds(29))
+    #expect(driver.take() == [])
+    driver.wait(.seconds(2))
+    #expect(
+      Array(driver.take().prefix(2)) == ["• start of 800×480 failed [], again after 2.0 seconds", "→ EndService video"])
+  }
+
+  /// An acknowledgement that is encrypted without a handshake can't be read.
+  @Test func encryptedAnswerWithoutHandshake() {
+    let driver = encryptingDriver(.require)
+    _ = driver.take()
+    var frame = Frame.control(
+      .startServiceACK, service: .video, version: 5, sessionID: AppDriver.sessionID, payload: [1, 2, 3])
+    frame.header.isEncrypted = true
+    driver.receive(frame)
+    #expect(!driver.isStreaming)
+    #expect(driver.take().contains("→ EndService video"))
+  }
+
+  /// What the app is sent as a handshake may be anything, and as much of it as the head unit likes.
+  @Test func hostileQueries() {
+    let driver = encryptingDriver(.require)
+    _ = driver.take()
+    var messageID: UInt32 = 500
+    func send(_ payload: [UInt8]) {
+      messageID += 1
+      driver.receive(
+        Frame(
+          header: FrameHeader(
+            version: 5, frameType: .single, service: .control, frameInfo: 0, sessionID: AppDriver.sessionID,
+            dataSize: UInt32(payload.count), messageID: messageID),
+          payload: payload))
+    }
+    for query in [
+      SecurityQuery(type: 0, queryID: 1, sequenceNumber: 7, binary: []),
+      SecurityQuery(type: 0, queryID: 99, sequenceNumber: 7, binary: [1]),
+      SecurityQuery(type: 0x20, queryID: 2, sequenceNumber: 0, json: Array("{\"id\":\"x\"}".utf8)),
+      SecurityQuery(type: 0x20, queryID: 2, sequenceNumber: 0, json: Array("nonsense".utf8), binary: [8]),
+      SecurityQuery(
+        type: 0x20, queryID: 2, sequenceNumber: 0,
+        json: Array("{\"text\":\"\(String(repeating: "x", count: 100_000))\"}".utf8)),
+    ] { send(query.bytes) }
+    send([1, 2, 3])
+    send(Array(SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, json: [1, 2, 3]).bytes.dropLast()))
+    #expect(driver.failure == nil)
+    #expect(driver.diagnostics.allSatisfy { $0.count < 400 })
+    // Each gets an answer at most.
+    for _ in 0..<500 { send(SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [9, 9, 9]).bytes) }
+    #expect(driver.frames.count < 600)
+    #expect(driver.failure == nil)
+  }
+
+  private func encryptingDriver(_ policy: EncryptionPolicy) -> AppDriver {
+    var configuration = AppDriver.configuration
+    configuration.encryption = .authenticateAndEncrypt
+    configuration.encryptionPolicy = policy
+    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
+    driver.connect()
+    driver.acknowledgeSession()
+    driver.acceptRegistration()
+    driver.answerCapability()
+    driver.setVideoRequest(AppDriver.videoRequest)
+    driver.status(.full, .streamable)
+    return driver
+  }
+}
