@@ -62,7 +62,7 @@ let package = Package(
 
     // Effects: one thread and one socket; libx264; Pango and Cairo.
     .target(name: "CLinux"),
-    .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit", "CLinux"], swiftSettings: strict),
+    .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit", "TLSEngine", "CLinux"], swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Sources/HeadUnitTool", swiftSettings: strict,
       linkerSettings: programLink),

@@ -177,7 +177,8 @@ extension AppSession {
     case .onPermissionsChange:
       haptics.permissionsChanged()
       if OnPermissionsChange(json: parameters).requiresEncryption {
-        actions.append(.report(.diagnostic("the head unit's policy asks for encryption, which is only supported for video")))
+        actions.append(
+          .report(.diagnostic("the head unit's policy asks for encryption, which is only supported for video")))
       }
     default:
       // Policy updates, icons, languages, hashes: no stream depends on them, and none has to be answered.

@@ -54,7 +54,8 @@ extension HeadUnitSession {
     let fragmentation = Fragmentation(
       service: .control, version: rpcService.headerVersion, sessionID: sessionID, messageID: takeMessageID(),
       payloadSize: bytes.count,
-      maximumPayload: configuration.frameLimits.maximumPayload(version: rpcService.headerVersion, service: .control) - 13)
+      maximumPayload: configuration.frameLimits.maximumPayload(version: rpcService.headerVersion, service: .control)
+        - 13)
     actions.append(.send(fragmentation.frames(of: bytes)))
   }
 

@@ -1,6 +1,7 @@
 import Glibc
 import SDLApp
 import SDLHeadUnit
+import TLSEngine
 
 /// From one attempt to connect to the next, on the connection thread.
 extension AppConnection {
@@ -125,7 +126,11 @@ extension AppConnection {
   ) throws(LinkError) -> FrameReader {
     let (ours, theirs) = try Socket.pair()
     let observer = BuiltInObserver(connection: self)
-    let server = try HeadUnitServer(configuration: headUnit, serving: theirs, clock: clock, observer: observer)
+    var headUnit = headUnit
+    let tls = configuration.tls == nil ? nil : TLSContext.builtInHeadUnit()
+    if tls != nil { headUnit.security = .accept }
+    let server = try HeadUnitServer(
+      configuration: headUnit, serving: theirs, tls: tls, clock: clock, observer: observer)
     builtIn = BuiltInHeadUnit(server: server, observer: observer)
     threads.setBuiltInServer(server)
     try server.start()

@@ -2,6 +2,7 @@ import Glibc
 import SDLApp
 import SDLHeadUnit
 import Synchronization
+import TLSEngine
 
 /// The app's connection to a head unit, made again when it breaks: one thread that reads, keeps time and decides. Media is
 /// written by the thread that brings it, as long as the kernel takes it.
@@ -34,6 +35,8 @@ public final class AppConnection: Sendable {
     public var messageTrace: (any MessageTrace)?
     /// Of all time-outs and of ``AppConnection/setTimer(at:)``.
     public var clock: TimeSource
+    /// This end of TLS, the server; nil refuses handshakes.
+    public var tls: TLSContext?
 
     /// With the usual limits.
     public init(

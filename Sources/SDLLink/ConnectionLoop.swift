@@ -46,7 +46,9 @@ final class ConnectionLoop {
     clock = connection.clock
     writer = connection.writer
     tracer = MessageTracer(connection.configuration.messageTrace, clock: clock)
-    session = AppSession(configuration: connection.configuration.session, lastEpoch: lastEpoch)
+    session = AppSession(
+      configuration: connection.configuration.session, lastEpoch: lastEpoch,
+      makeSecureChannel: connection.configuration.tls?.makeChannel)
   }
 
   deinit {
@@ -87,7 +89,8 @@ final class ConnectionLoop {
       } else {
         grantEpoch = session.videoGrant?.epoch
         // Before the grant is reported, because its receiver may use it at once.
-        try writer.setVideoGrant(session.videoGrant, sending: frames, peer: reader.peer)
+        let channel = session.videoGrant?.isEncrypted == true ? session.secureChannel : nil
+        try writer.setVideoGrant(session.videoGrant, channel: channel, sending: frames, peer: reader.peer)
       }
     } catch {
       failure = error

@@ -144,10 +144,13 @@ extension ConnectionWriter {
   /// From now on only video of `grant` begins, and not before `frames` are written: in one step, so that no video comes
   /// between the loss of a grant and the end of the service.
   ///
+  /// - Parameter channel: encrypts the video of the grant; nil for video in clear.
   /// - Throws: As ``send(_:peer:)``; the grant is replaced all the same.
-  func setVideoGrant(_ grant: VideoGrant?, sending frames: [[UInt8]], peer: String) throws(LinkError) {
+  func setVideoGrant(
+    _ grant: VideoGrant?, channel: (any SecureChannel)? = nil, sending frames: [[UInt8]], peer: String
+  ) throws(LinkError) {
     var failure: LinkError?
-    replaceVideoGrant(grant) { state in
+    replaceVideoGrant(grant, channel: channel) { state in
       do throws(LinkError) {
         for frame in frames { try state.control.append(frame, peer: peer) }
       } catch {
@@ -157,10 +160,12 @@ extension ConnectionWriter {
     if let failure { throw failure }
   }
 
-  private func replaceVideoGrant(_ grant: VideoGrant?, _ body: (inout State) -> Void) {
+  private func replaceVideoGrant(
+    _ grant: VideoGrant?, channel: (any SecureChannel)? = nil, _ body: (inout State) -> Void
+  ) {
     let remainder = state.withLock { state in
       let isConnected = state.socket != nil && state.failure == nil
-      let remainder = state.video.setGrant(grant, finishesFrame: isConnected, now: clock.now)
+      let remainder = state.video.setGrant(grant, channel: channel, finishesFrame: isConnected, now: clock.now)
       // Less than a frame: while one is there, no other begins.
       state.unfinishedFrame.append(remainder.unfinishedFrame)
       body(&state)

@@ -3,6 +3,7 @@ import Glibc
 import SDLHeadUnit
 import SDLMessages
 import Synchronization
+import TLSEngine
 
 /// What a ``HeadUnitServer`` reports. Apps are named by the id of their SDL session.
 public enum HeadUnitServerEvent: Sendable {
@@ -72,6 +73,8 @@ public final class HeadUnitServer: Sendable {
   let admission: Admission
   let script: HeadUnitScript
   let messageTrace: (any MessageTrace)?
+  /// This end of TLS, the client; nil has none.
+  let tls: TLSContext?
   let clock: TimeSource
   let source: Source
   let wakeUp = WakeUp()
@@ -100,12 +103,12 @@ public final class HeadUnitServer: Sendable {
   /// that is free. The script's time begins with ``start()``.
   public convenience init(
     configuration: HeadUnitConfiguration, address: String?, port: UInt16, admission: Admission = Admission(),
-    script: HeadUnitScript = HeadUnitScript(), messageTrace: (any MessageTrace)? = nil,
+    script: HeadUnitScript = HeadUnitScript(), messageTrace: (any MessageTrace)? = nil, tls: TLSContext? = nil,
     clock: TimeSource = .monotonic, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .listener(ListeningPort(address: address, port: port)),
-      admission: admission, script: script, messageTrace: messageTrace, clock: clock, observer: observer)
+      admission: admission, script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: observer)
   }
 
   /// Serves one connected stream socket, whose descriptor it takes over.
@@ -117,17 +120,17 @@ public final class HeadUnitServer: Sendable {
   }
 
   convenience init(
-    configuration: HeadUnitConfiguration, serving socket: Socket, clock: TimeSource,
+    configuration: HeadUnitConfiguration, serving socket: Socket, tls: TLSContext? = nil, clock: TimeSource,
     observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .connection(socket), admission: Admission(),
-      script: HeadUnitScript(), messageTrace: nil, clock: clock, observer: observer)
+      script: HeadUnitScript(), messageTrace: nil, tls: tls, clock: clock, observer: observer)
   }
 
   private init(
     configuration: HeadUnitConfiguration, source: Source, admission: Admission, script: HeadUnitScript,
-    messageTrace: (any MessageTrace)?, clock: TimeSource, observer: any HeadUnitServerObserver
+    messageTrace: (any MessageTrace)?, tls: TLSContext?, clock: TimeSource, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     self.configuration = configuration
     self.source = source
@@ -136,6 +139,7 @@ public final class HeadUnitServer: Sendable {
     self.admission = admission
     self.script = script
     self.messageTrace = messageTrace
+    self.tls = tls
     self.clock = clock
     self.observer = observer
     try wakeUp.open()

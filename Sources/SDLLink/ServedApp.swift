@@ -32,7 +32,8 @@ final class ServedApp {
     self.connection = connection
     self.owner = owner
     session = HeadUnitSession(
-      configuration: configuration, sessionID: id, connectionID: UInt16(connectionID))
+      configuration: configuration, sessionID: id, connectionID: UInt16(connectionID),
+      makeSecureChannel: server.tls?.makeChannel)
     tracer = MessageTracer(server.messageTrace, prefix: "app \(id) ", clock: server.clock)
   }
 

@@ -30,6 +30,8 @@ struct VideoSendState {
 
   /// Nil while no video may be sent.
   private(set) var grant: VideoGrant?
+  /// What encrypts the video of the grant; nil for video in clear.
+  private var channel: (any SecureChannel)?
   /// While on, nothing more is accepted; what is queued is still written.
   var isDraining = false
   /// While on, nothing more is accepted and nobody waits; what is queued is still written.
@@ -70,11 +72,16 @@ struct VideoSendState {
 
   /// Replaces the grant. With another epoch, nothing that was queued begins a frame any more: all payloads leave.
   ///
-  /// - Parameter finishesFrame: Whether the caller writes the end of the frame that has been begun. A payload whose last
-  ///   frame that is counts as sent.
-  mutating func setGrant(_ grant: VideoGrant?, finishesFrame: Bool, now: Duration) -> Remainder {
+  /// - Parameters:
+  ///   - channel: encrypts its video.
+  ///   - finishesFrame: Whether the caller writes the end of the frame that has been begun. A payload whose last frame that
+  ///     is counts as sent.
+  mutating func setGrant(
+    _ grant: VideoGrant?, channel: (any SecureChannel)? = nil, finishesFrame: Bool, now: Duration
+  ) -> Remainder {
     let isSame = grant?.epoch == self.grant?.epoch
     self.grant = grant
+    self.channel = channel
     guard !isSame else { return Remainder() }
     let (rest, isEndOfPayload) = writer.abandon()
     var remainder = Remainder(unfinishedFrame: finishesFrame ? rest : [])
@@ -97,13 +104,19 @@ struct VideoSendState {
     to socket: Socket, finishesFrameOnly: Bool, now: TimeSource
   ) -> (transfer: Socket.Transfer?, finished: Finished?) {
     guard let grant, let entry = queue.first else { return (nil, nil) }
-    if !writer.hasMessage, !writer.begin(entry.payload, grant: grant, messageID: messageIDs.next()) {
+    if !writer.hasMessage, !begin(entry.payload, grant) {
       counters.discardedMessages += 1
       return (nil, queue.removeFirst().map { Finished(payload: $0.payload, wasSent: false) })
     }
     let transfer = writer.write(to: socket, finishesFrameOnly: finishesFrameOnly)
     guard !writer.hasMessage, let sent = queue.removeFirst() else { return (transfer, nil) }
     return (transfer, noteSent(sent, now: now.now))
+  }
+
+  /// False for a payload that can't be sent: never in clear under a grant for encrypted video.
+  private mutating func begin(_ payload: any VideoPayload, _ grant: VideoGrant) -> Bool {
+    guard grant.isEncrypted == (channel != nil) else { return false }
+    return writer.begin(payload, grant: grant, messageID: messageIDs.next(), channel: channel)
   }
 
   private mutating func noteSent(_ entry: PayloadQueue.Entry, now: Duration) -> Finished {

@@ -4,14 +4,14 @@ import SDLApp
 /// Cuts one payload at a time into frames and writes them from where they lie.
 ///
 /// Headers are built in a small block of their own; sendmsg(2) gathers them and the payload's memory. Blocks and vectors
-/// are allocated once.
+/// are allocated once. Encrypted frames are written from where they were encrypted to.
 final class VideoWriter {
   /// Vectors per system call; with small frames, half of it are headers.
   private static let maximumVectorCount = 64
   private static let maximumPrefixCount = 32
   private static let prefixStride = Fragmentation.Fragment.maximumPrefixByteCount
 
-  fileprivate struct Message {
+  struct Message {
     var payload: any VideoPayload
     var frames: Fragmentation.Iterator
     var memory = SegmentCursor()
@@ -20,12 +20,18 @@ final class VideoWriter {
     var frameOffset = 0
     let byteCount: Int
     var unwrittenByteCount: Int
+    /// What encrypts it; nil for video in clear.
+    let channel: (any SecureChannel)?
+    /// Whether all of it has been encrypted.
+    var isEncrypted = false
   }
 
   private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: maximumVectorCount)
   private let prefixes = UnsafeMutableRawBufferPointer.allocate(
     byteCount: maximumPrefixCount * prefixStride, alignment: 4)
-  private var message: Message?
+  var message: Message?
+  /// Made for the first message that is encrypted.
+  var encrypted: EncryptedFrames?
 
   deinit {
     vectors.deallocate()
@@ -33,20 +39,26 @@ final class VideoWriter {
   }
 
   /// Whether the bytes so far end in the middle of a frame: nothing else may go out before its end.
-  var isInsideFrame: Bool { message?.frame != nil }
+  var isInsideFrame: Bool { message?.frame != nil || encrypted?.isEmpty == false }
 
   /// Whether a payload has been begun that is not written to its end.
   var hasMessage: Bool { message != nil }
 
   /// Begins a payload. False for one without bytes, which SDL cannot send.
-  func begin(_ payload: any VideoPayload, grant: VideoGrant, messageID: UInt32) -> Bool {
+  ///
+  /// - Parameter channel: encrypts it; nil for video in clear.
+  func begin(
+    _ payload: any VideoPayload, grant: VideoGrant, messageID: UInt32, channel: (any SecureChannel)? = nil
+  ) -> Bool {
     // Counted from the blocks themselves: a wrong sum would desynchronise the connection for good.
     let size = (0..<payload.segmentCount).reduce(0) { $0 + payload.segment(at: $1).count }
     guard size > 0, size <= UInt32.max else { return false }
     let fragmentation = Fragmentation(
       service: .video, version: grant.version, sessionID: grant.sessionID, messageID: messageID, payloadSize: size,
       maximumPayload: grant.maximumPayload)
-    message = Message(payload: payload, frames: fragmentation.makeIterator(), byteCount: size, unwrittenByteCount: size)
+    message = Message(
+      payload: payload, frames: fragmentation.makeIterator(), byteCount: size, unwrittenByteCount: size,
+      channel: channel)
     return true
   }
 
@@ -55,6 +67,10 @@ final class VideoWriter {
   /// - Returns: A copy of what is missing of the frame that was begun, empty between frames: it has to be written before
   ///   anything else, or the peer would take what follows for video. And whether that is the end of the payload as well.
   func abandon() -> (rest: [UInt8], isEndOfPayload: Bool) {
+    if let encrypted, !encrypted.isEmpty {
+      defer { encrypted.discard() }
+      return (Array(encrypted.bytes), message.take()?.isEncrypted == true)
+    }
     guard let message = message.take(), let frame = message.frame else { return ([], false) }
     let block = UnsafeMutableRawBufferPointer(rebasing: prefixes[..<Self.prefixStride])
     let prefixByteCount = frame.writePrefix(to: block)
@@ -72,6 +88,9 @@ final class VideoWriter {
   /// written, ``hasMessage`` is false.
   func write(to socket: Socket, finishesFrameOnly: Bool) -> Socket.Transfer {
     guard let message else { return .bytes(0) }
+    if let channel = message.channel {
+      return writeEncrypted(by: channel, to: socket, finishesFrameOnly: finishesFrameOnly)
+    }
     let vectorCount = gather(message, finishesFrameOnly: finishesFrameOnly)
     let result = socket.send(UnsafeMutableBufferPointer(rebasing: vectors[..<vectorCount]))
     if case .bytes(let count) = result { advance(by: count) }
@@ -141,7 +160,7 @@ extension VideoWriter.Message {
 }
 
 /// A place in the memory blocks of a payload.
-private struct SegmentCursor {
+struct SegmentCursor {
   private var index = 0
   private var offset = 0
 

@@ -1,0 +1,86 @@
+import SDLWire
+import TLSEngine
+
+/// A TLS session as the state machines use it.
+final class TLSChannel: SecureChannel {
+  private let session: TLSSession
+
+  init(_ session: TLSSession) {
+    self.session = session
+  }
+
+  var isEstablished: Bool { session.isEstablished }
+  var summary: SecureChannelSummary? { session.summary.map(SecureChannelSummary.init) }
+
+  func begin() -> SecureChannelStep { SecureChannelStep(session.begin()) }
+
+  func advance(_ bytes: [UInt8]) -> SecureChannelStep { SecureChannelStep(session.advance(bytes)) }
+
+  func encrypt(
+    _ plaintext: UnsafeRawBufferPointer, into destination: UnsafeMutableRawBufferPointer
+  ) throws(SecureChannelFailure) -> Int {
+    do throws(TLSError) {
+      return try session.encrypt(plaintext, into: destination)
+    } catch {
+      throw SecureChannelFailure(error)
+    }
+  }
+
+  func decrypt(_ records: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
+    do throws(TLSError) {
+      return try session.decrypt(records)
+    } catch {
+      throw SecureChannelFailure(error)
+    }
+  }
+}
+
+extension TLSContext {
+  /// Makes a channel for each handshake.
+  var makeChannel: SecureChannelFactory {
+    { TLSChannel(self.makeSession()) }
+  }
+
+  /// The built-in head unit's: it has no certificate and checks none.
+  static func builtInHeadUnit() -> TLSContext? {
+    guard let credentials = try? TLSCredentials(TLSCredentials.Sources()) else { return nil }
+    return try? TLSContext(role: .client, credentials: credentials)
+  }
+}
+
+extension SecureChannelStep {
+  fileprivate init(_ step: TLSSession.HandshakeStep) {
+    self.init(output: step.output, failure: step.failure.map(SecureChannelFailure.init))
+  }
+}
+
+extension SecureChannelFailure {
+  fileprivate init(_ error: TLSError) {
+    let code: SecurityErrorCode =
+      switch error.kind {
+      case .unavailable, .credentials, .misuse: .handshakeFailed
+      case .peerExpired: .certificateExpired
+      case .peerUntrusted: .certificateInvalid
+      case .protocolViolation: .invalidData
+      case .alert: .handshakeFailed
+      case .decryption: .decryptionFailed
+      }
+    self.init(code, error.description)
+  }
+}
+
+extension SecureChannelSummary {
+  fileprivate init(_ summary: TLSSummary) {
+    self.init(
+      protocolVersion: summary.protocolVersion, cipher: summary.cipher, peer: summary.peer.map(Peer.init),
+      isPeerVerified: summary.isPeerVerified)
+  }
+}
+
+extension SecureChannelSummary.Peer {
+  fileprivate init(_ info: CertificateInfo) {
+    self.init(
+      subject: info.subject, issuer: info.issuer, serialNumber: info.subjectSerialNumber, notBefore: info.notBefore,
+      notAfter: info.notAfter)
+  }
+}

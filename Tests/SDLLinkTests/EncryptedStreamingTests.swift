@@ -1,0 +1,194 @@
+import Glibc
+import SDLHeadUnit
+import TLSEngine
+import TestSupport
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+/// Contexts from the test certificates.
+enum TestTLS {
+  static func app(_ certificates: TestCertificates = .desk) throws -> TLSContext {
+    var sources = TLSCredentials.Sources()
+    sources.certificate = .file(certificates.app)
+    sources.privateKey = .file(certificates.appKey)
+    return try TLSContext(role: .server, credentials: TLSCredentials(sources))
+  }
+
+  static func headUnit(_ certificates: TestCertificates = .desk) throws -> TLSContext {
+    var sources = TLSCredentials.Sources()
+    sources.authorities = .file(certificates.authority)
+    return try TLSContext(role: .client, credentials: TLSCredentials(sources))
+  }
+}
+
+extension LinkTests {
+  /// Encrypted video through real sockets and OpenSSL.
+  @Suite struct EncryptedStreamingTests {
+    private func headUnit(_ security: HeadUnitSecurity = .accept) -> HeadUnitConfiguration {
+      var configuration = quickHeadUnit()
+      configuration.security = security
+      return configuration
+    }
+
+    private func start(
+      _ recorder: HeadUnitRecorder, _ configuration: HeadUnitConfiguration, tls: TLSContext
+    ) throws -> HeadUnitServer {
+      let server = try HeadUnitServer(
+        configuration: configuration, address: "127.0.0.1", port: 0, tls: tls, observer: recorder)
+      try server.start()
+      return server
+    }
+
+    private func connect(
+      _ server: HeadUnitServer, _ recorder: ConnectionRecorder, _ certificates: TestCertificates = .desk,
+      policy: EncryptionPolicy = .require, reconnection: Reconnection.Timing? = nil
+    ) throws -> AppConnection {
+      var session = testSession
+      session.appID = TestCertificates.appID
+      session.encryption = .authenticateAndEncrypt
+      session.encryptionPolicy = policy
+      var configuration = AppConnection.Configuration(
+        endpoint: .tcp(host: "127.0.0.1", port: try #require(server.port)), session: session,
+        reconnection: reconnection)
+      configuration.tls = try TestTLS.app(certificates)
+      let connection = AppConnection(configuration: configuration, observer: recorder)
+      connection.setVideoRequest(testRequest)
+      try connection.start()
+      return connection
+    }
+
+    private func stop(_ connection: AppConnection, _ server: HeadUnitServer) {
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      server.stop()
+      server.join()
+    }
+
+    /// Messages of one frame and of hundreds, in blocks of all sizes.
+    @Test(arguments: [2048, 131_072]) func messagesArriveUnchanged(maximumPayload: Int) throws {
+      let recorder = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      var configuration = headUnit(.require)
+      configuration.maximumPayload = maximumPayload
+      let server = try start(recorder, configuration, tls: TestTLS.headUnit())
+      let connection = try connect(server, app)
+      let grant = try #require(app.waitForGrant())
+      #expect(grant.isEncrypted)
+      let messages = [1, 100, 16_091, 16_092, 70_000, 1_000_003, 2_000_006].enumerated().map {
+        noise($0.element, seed: UInt64($0.offset + 1))
+      }
+      let payloads = messages.map { message in
+        TestPayload(message, cuts: [4, 40, 1000, 20_000, 500_000].filter { $0 < message.count })
+      }
+      for payload in payloads {
+        #expect(connection.video.submit(payload, grantEpoch: grant.epoch, blocking: true) == .queued)
+      }
+      #expect(recorder.waitForMessages(messages.count))
+      #expect(recorder.videoMessages == messages)
+      #expect(eventually { payloads.map(\.outcomes) == Array(repeating: [true], count: messages.count) })
+      stop(connection, server)
+      #expect(recorder.protocolViolations.isEmpty)
+      let summary = app.waitFor { if case .session(.secured(let summary)) = $0 { summary } else { nil } }
+      #expect(summary?.protocolVersion == "TLSv1.2")
+      let checked = recorder.waitFor { if case .session(_, .secured(let summary)) = $0 { summary } else { nil } }
+      #expect(checked?.peer?.serialNumber == TestCertificates.appID)
+    }
+
+    /// Touches, heartbeats and the end of the service go between encrypted frames; what was cut off stays readable.
+    @Test func serviceThatEndsAndBeginsAgain() throws {
+      let recorder = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      let server = try start(recorder, headUnit(), tls: TestTLS.headUnit())
+      let connection = try connect(server, app)
+      for number in 1...5 {
+        let grant = try #require(app.waitForGrant(number: number))
+        #expect(grant.isEncrypted)
+        // More than the kernel takes at once, so that the end of the service comes in the middle.
+        for seed in 0..<3 {
+          _ = connection.video.submit(
+            TestPayload(noise(3_000_000, seed: UInt64(seed))), grantEpoch: grant.epoch, blocking: false)
+        }
+        connection.resetVideo()
+        #expect(app.waitForStop(number: number))
+        connection.setVideoRequest(testRequest)
+      }
+      let grant = try #require(app.waitForGrant(number: 6))
+      let last = noise(50_000, seed: 99)
+      #expect(connection.video.submit(TestPayload(last), grantEpoch: grant.epoch, blocking: true) == .queued)
+      #expect(eventually { recorder.videoMessages.last == last })
+      stop(connection, server)
+      #expect(!recorder.protocolViolations.contains(.undecryptableFrame(.video)))
+    }
+
+    /// Each connection has a handshake of its own.
+    @Test func reconnection() throws {
+      let recorder = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      let server = try start(recorder, headUnit(), tls: TestTLS.headUnit())
+      let connection = try connect(server, app, reconnection: .init(first: .milliseconds(1)))
+      _ = try #require(app.waitForGrant())
+      server.disconnect(try #require(recorder.waitForConnection()))
+      let grant = try #require(app.waitForGrant(number: 2))
+      #expect(grant.isEncrypted)
+      let payload = noise(100_000)
+      #expect(connection.video.submit(TestPayload(payload), grantEpoch: grant.epoch, blocking: true) == .queued)
+      #expect(recorder.waitForMessages(1))
+      #expect(recorder.videoMessages == [payload])
+      stop(connection, server)
+    }
+
+    /// Certificates that the head unit does not accept: the error names the cause, and nothing is sent in clear.
+    @Test func refusedCertificates() throws {
+      let cases: [(TestCertificates, String)] = [
+        (.expired, "expired"), (.early, "not yet valid"), (.foreign, "unable to get local issuer"),
+        (.otherApp, "serialNumber is"),
+      ]
+      for (certificates, text) in cases {
+        let recorder = HeadUnitRecorder()
+        let app = ConnectionRecorder()
+        let server = try start(recorder, headUnit(), tls: TestTLS.headUnit())
+        let connection = try connect(server, app, certificates)
+        let end = try #require(app.waitForEnd())
+        let failure = try #require(end)
+        guard case .session(.notEncrypted(let reason)) = failure else {
+          Issue.record("\(failure)")
+          continue
+        }
+        #expect(reason.contains(text), "\(reason)")
+        stop(connection, server)
+        #expect(recorder.videoMessages.isEmpty)
+      }
+    }
+
+    @Test func videoInClearWhereAllowed() throws {
+      let recorder = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      let server = try start(recorder, headUnit(), tls: TestTLS.headUnit())
+      let connection = try connect(server, app, .expired, policy: .prefer)
+      let grant = try #require(app.waitForGrant())
+      #expect(!grant.isEncrypted)
+      let payload = noise(1000)
+      #expect(connection.video.submit(TestPayload(payload), grantEpoch: grant.epoch, blocking: true) == .queued)
+      #expect(recorder.waitForMessages(1))
+      #expect(app.waitFor { if case .session(.videoInClear(let text)) = $0 { text } else { nil } }?.isEmpty == false)
+      stop(connection, server)
+    }
+
+    @Test func builtInHeadUnit() throws {
+      let app = ConnectionRecorder()
+      var session = testSession
+      session.appID = TestCertificates.appID
+      session.encryption = .authenticateAndEncrypt
+      var configuration = AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: session)
+      configuration.tls = try TestTLS.app()
+      let connection = AppConnection(configuration: configuration, observer: app)
+      connection.setVideoRequest(testRequest)
+      try connection.start()
+      #expect(try #require(app.waitForGrant()).isEncrypted)
+      connection.stop(grace: .seconds(1))
+      connection.join()
+    }
+  }
+}
