@@ -64,7 +64,7 @@ let package = Package(
     .target(name: "CLinux"),
     .target(name: "SDLLink", dependencies: ["SDLApp", "SDLHeadUnit", "TLSEngine", "CLinux"], swiftSettings: strict),
     .executableTarget(
-      name: "sdl-head-unit", dependencies: ["SDLLink"], path: "Sources/HeadUnitTool", swiftSettings: strict,
+      name: "sdl-head-unit", dependencies: ["SDLLink", "TLSEngine"], path: "Sources/HeadUnitTool", swiftSettings: strict,
       linkerSettings: programLink),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
@@ -82,7 +82,7 @@ let package = Package(
     .target(name: "CPluginTypes", dependencies: ["CGStreamer"]),
     .target(
       name: "Plugin",
-      dependencies: ["GStreamerKit", "CPluginTypes", "SDLLink", "X264Encoder", "BackgroundNotice"],
+      dependencies: ["GStreamerKit", "CPluginTypes", "SDLLink", "TLSEngine", "X264Encoder", "BackgroundNotice"],
       swiftSettings: strict),
     .target(
       name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],

@@ -47,6 +47,16 @@ extension Property {
       get: { g_value_set_string($0, $1) }, set: { $0.string })
   }
 
+  /// A text that can only be written, in NULL and READY, so that nothing that shows properties shows it.
+  public static func secret(
+    _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, .writeOnlyReady, changed: nil,
+      specification: { texts, _ in g_param_spec_string(texts.name, texts.nick, texts.blurb, nil, texts.flags) },
+      get: { value, _ in g_value_set_string(value, nil) }, set: { $0.string })
+  }
+
   /// A text that means something else.
   ///
   /// - Parameters:

@@ -56,6 +56,8 @@ public enum PropertyAccess: Sendable {
   case readOnly
   /// In NULL and READY.
   case mutableReady
+  /// The same, and never read: for secrets.
+  case writeOnlyReady
   /// Always; the blurb says when a new value takes effect.
   case mutablePlaying
 
@@ -64,6 +66,7 @@ public enum PropertyAccess: Sendable {
       switch self {
       case .readOnly: UInt32(G_PARAM_READABLE.rawValue)
       case .mutableReady: UInt32(G_PARAM_READWRITE.rawValue) | UInt32(CGST_PARAM_MUTABLE_READY)
+      case .writeOnlyReady: UInt32(G_PARAM_WRITABLE.rawValue) | UInt32(CGST_PARAM_MUTABLE_READY)
       case .mutablePlaying: UInt32(G_PARAM_READWRITE.rawValue) | UInt32(CGST_PARAM_MUTABLE_PLAYING)
       }
     return GParamFlags(rawValue: Int32(access | UInt32(CGST_PARAM_STATIC_STRINGS)))

@@ -30,7 +30,7 @@ extension PropertyOwner {
   /// GObject's `set_property`: takes the value, or refuses it and reports the reason.
   public func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
     guard let property = Self.properties[id], let write = property.write else { return }
-    if property.access == .mutableReady, isRunning {
+    if [.mutableReady, .writeOnlyReady].contains(property.access), isRunning {
       return refuse(property.name, id: id, "it can only be set in NULL or READY")
     }
     do {

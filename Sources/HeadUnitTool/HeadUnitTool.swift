@@ -29,7 +29,7 @@ enum HeadUnitTool {
       if let path = options.recording { try printer.record(to: path) }
       let server = try HeadUnitServer(
         configuration: options.headUnit, address: options.address, port: options.port, script: options.script,
-        observer: printer)
+        tls: options.tls, observer: printer)
       printLine("listening \(server.port ?? 0)")
       try server.start()
       if options.takesCommands { try RemoteControl.start(server: server, apps: printer) }

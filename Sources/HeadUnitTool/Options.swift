@@ -1,6 +1,7 @@
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
+import TLSEngine
 
 /// The options of the command line.
 struct Options {
@@ -12,6 +13,11 @@ struct Options {
       --screen WxH     size of the screen, and the only one that video may have
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
+      --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): what is made of encrypted video (default refuse)
+      --certificate FILE, --private-key FILE
+                       the head unit's certificate and its key, in PEM, for apps that want to see one
+      --ca-certificates FILE
+                       authorities, in PEM, of which one must have signed an app's certificate
       --record FILE    write the video to FILE as it comes
       --app-exits      exit when the app has disconnected
       --commands       read commands from the standard input, one per line ("help" lists them)
@@ -30,6 +36,8 @@ struct Options {
   var takesCommands = false
   var isChecking = true
   var isQuiet = false
+  /// This end of TLS; nil for video in clear only.
+  var tls: TLSContext?
 
   /// An error in the command line.
   struct Invalid: Error {
@@ -42,6 +50,8 @@ struct Options {
     var make: String?
     var model: String?
     var activates = true
+    var headUnitSecurity = HeadUnitSecurity.refuse
+    var credentials = TLSCredentials.Sources()
     while let option = rest.popFirst() {
       switch option {
       case "--app-exits": leavesWithApp = true
@@ -49,12 +59,17 @@ struct Options {
       case "--no-activation": activates = false
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
-      case "--address", "--make", "--model", "--port", "--preset", "--record", "--screen", "--script":
+      case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",
+        "--port", "--preset", "--record", "--screen", "--script":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
         case "--make": make = value
         case "--model": model = value
+        case "--encryption": headUnitSecurity = try Self.parse(option, value) { HeadUnitSecurity(rawValue: $0) }
+        case "--certificate": credentials.certificate = .file(value)
+        case "--private-key": credentials.privateKey = .file(value)
+        case "--ca-certificates": credentials.authorities = .file(value)
         case "--record": recording = value
         case "--script":
           do throws(HeadUnitScriptFile.Failure) {
@@ -67,6 +82,14 @@ struct Options {
         default: screen = try Self.parse(option, value, ImageResolution.init(text:))
         }
       default: throw Invalid(text: "unknown option \(option)")
+      }
+    }
+    headUnit.security = headUnitSecurity
+    if headUnitSecurity != .refuse {
+      do throws(TLSError) {
+        tls = try TLSContext(role: .client, credentials: TLSCredentials(credentials))
+      } catch {
+        throw Invalid(text: "\(error)")
       }
     }
     if let make { headUnit.vehicle.make = make }

@@ -79,7 +79,16 @@ extension AppRun {
       host.postHMIStatus(status)
       changeLockScreen(host) { $0.receive(status) }
     case .videoCapability: host.notify(.headUnit)
-    case .videoStarted: enter(.streaming, host)
+    case .videoStarted:
+      enter(.streaming, host)
+      if settings.encryption != .none, !isOver { host.notify(.encryptionState) }
+    case .secured(let summary):
+      host.log(GST_LEVEL_INFO, "\(summary.protocolVersion) with the head unit, \(summary.cipher)")
+    case .videoInClear(let reason):
+      host.warn(
+        .resource(
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: the head unit does not want it, as \(reason)."
+        ))
     case .videoStopped(let reason):
       if reason != .connectionLost, reason != .sessionEnded { enter(.ready, host) }
     case .driverDistraction(let distraction):
@@ -162,6 +171,7 @@ extension AppRun {
         state.status.hmi = nil
         state.status.video = nil
         state.status.grant = nil
+        state.status.encryption = nil
         state.status.isVideoSuspended = false
         state.status.videoState = .stopped
       }
@@ -190,13 +200,14 @@ extension AppRun.State {
       status.grant = grant
       status.isVideoSuspended = false
       hasStreamed = true
+    case .secured(let summary): status.encryption = summary
     case .videoSuspended: status.isVideoSuspended = true
     case .videoResumed: status.isVideoSuspended = false
     case .videoStopped:
       status.grant = nil
       status.isVideoSuspended = false
     case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .diagnostic, .failed:
+      .videoInClear, .diagnostic, .failed:
       break
     }
   }

@@ -23,6 +23,8 @@ final class AppRun: Sendable {
     var video: VideoCapability?
     /// The right to send video, which outlives a stream whose end the head unit has not confirmed yet.
     var grant: VideoGrant?
+    /// What TLS was agreed on, on this connection.
+    var encryption: SecureChannelSummary?
     var isVideoSuspended = false
     var videoState = VideoStreamState.stopped
 

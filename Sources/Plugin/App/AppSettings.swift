@@ -21,6 +21,9 @@ struct AppSettings: Equatable, Sendable {
   /// Milliseconds.
   var legacyStartDelay: UInt32 = 250
   var restartsOnForeground = false
+  var encryption = VideoEncryption.none
+  var encryptionPolicy = EncryptionPolicy.require
+  var tls = TLSSettings()
 
   private static let defaultName = "GStreamer"
   private static let defaultID = "gst-smartdevicelink"
@@ -53,6 +56,8 @@ struct AppSettings: Equatable, Sendable {
     session.longestVideoRetry = .milliseconds(Int64(maxRetryInterval))
     session.legacyStartDelay = .milliseconds(Int64(legacyStartDelay))
     session.restartsOnForeground = restartsOnForeground
+    session.encryption = encryption
+    session.encryptionPolicy = encryptionPolicy
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
     return session
   }
@@ -83,9 +88,12 @@ struct AppSettings: Equatable, Sendable {
       case .tcp(let host, let port): .tcp(host: host, port: port)
       case .builtIn(let preset): .builtIn(preset.configuration)
       }
-    return AppConnection.Configuration(
+    var configuration = AppConnection.Configuration(
       endpoint: endpoint, session: session(number: number), connectTimeout: .milliseconds(Int64(connectTimeout)),
       reconnection: autoReconnect ? .init() : nil)
+    // OpenSSL is loaded for nobody else.
+    if encryption != .none { configuration.tls = try tls.context(appID: configuration.session.appID) }
+    return configuration
   }
 }
 

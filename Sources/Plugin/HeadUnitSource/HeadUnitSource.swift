@@ -4,6 +4,7 @@ import Glibc
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
+import TLSEngine
 
 /// The work behind one `sdlheadunitsrc`: a live GstPushSrc that listens for SDL apps as a head unit does, and pushes the
 /// video of the one on the screen.
@@ -73,6 +74,12 @@ extension HeadUnitSource {
     } catch {
       return fail(ElementError(error))
     }
+    let tls: TLSContext?
+    do {
+      tls = settings.encryption == .refuse ? nil : try settings.tls.context(role: .client)
+    } catch {
+      return fail(error)
+    }
     let run = current.withLock { current in
       let run = HeadUnitSourceRun(
         element: self, settings: settings, history: current.history, clock: clock.withLock { $0 })
@@ -80,7 +87,7 @@ extension HeadUnitSource {
       return run
     }
     do {
-      let address = try run.begin(settings, script: script)
+      let address = try run.begin(settings, script: script, tls: tls)
       current.withLock { $0.announcements.append(.listening(run, address: address)) }
       return true
     } catch {

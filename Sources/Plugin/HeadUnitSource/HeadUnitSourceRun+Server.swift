@@ -55,6 +55,12 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
       reporter.streamRefused(rejection, of: app)
     case .videoStopped(let reason): stopVideo(reason, of: id)
     case .appUnregistered(let reason): unregister(id, reason)
+    case .secured(let summary):
+      reporter.log(
+        GST_LEVEL_INFO,
+        "app \(id): \(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? ""))
+    case .handshakeFailed(let reason):
+      reporter.log(GST_LEVEL_WARNING, "the TLS handshake with app \(id) failed: \(reason)")
     case .violation(let violation): noteViolation(violation, of: id)
     case .videoMissed: noteGap(from: id)
     case .videoDataStopped(let time):

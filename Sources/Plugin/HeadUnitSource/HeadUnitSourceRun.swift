@@ -2,6 +2,7 @@ import GStreamerKit
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
+import TLSEngine
 
 /// One run of the element, from READY→PAUSED to PAUSED→READY: the server, its apps, their video, and the touches.
 ///
@@ -57,11 +58,13 @@ final class HeadUnitSourceRun: Sendable {
   ///
   /// - Returns: the address that apps connect to, with its port.
   /// - Throws: what keeps the server from listening; then ``end()`` has nothing to wait for.
-  func begin(_ settings: HeadUnitSourceSettings, script: HeadUnitScript) throws(LinkError) -> String {
+  func begin(
+    _ settings: HeadUnitSourceSettings, script: HeadUnitScript, tls: TLSContext? = nil
+  ) throws(LinkError) -> String {
     let server = try HeadUnitServer(
       configuration: settings.configuration, address: settings.listeningAddress, port: settings.port,
       admission: Self.admission, script: script, messageTrace: element.withReference { ProtocolLog($0.gstElement) },
-      clock: clock,
+      tls: tls, clock: clock,
       observer: self)
     server.setCondition(.activationStatus(settings.status.level ?? HMILevel.none, settings.status.videoStreamingState))
     state.withLock { $0.server = server }

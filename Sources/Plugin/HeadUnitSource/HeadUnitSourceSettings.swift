@@ -28,6 +28,8 @@ struct HeadUnitSourceSettings: PropertySettings {
   var isStreamable = true
   /// Path of a behaviour script.
   var script: String?
+  var encryption = HeadUnitSecurity.refuse
+  var tls = TLSSettings()
 
   /// An empty name means all addresses of this machine.
   var listeningAddress: String? { address.isEmpty || address == "*" ? nil : address }
@@ -36,6 +38,7 @@ struct HeadUnitSourceSettings: PropertySettings {
   var configuration: HeadUnitConfiguration {
     var configuration = preset.configuration
     configuration.isStrict = isStrict
+    configuration.security = encryption
     if let make { configuration.vehicle.make = make }
     if let model { configuration.vehicle.model = model }
     if let screen { configuration.screen = screen }

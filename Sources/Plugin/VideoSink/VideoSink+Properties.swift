@@ -159,7 +159,39 @@ extension VideoSink: PropertyOwner {
       "skip-unchanged", \.skipsUnchanged, "Skip unchanged pictures",
       "Leave out raw pictures that equal the one before, once the head unit shows that one sharply; keep-alive-interval then counts. Off for applications that draw into a buffer that they have pushed already",
       .mutablePlaying),
+    .enumeration(
+      "encryption", \.app.encryption, "Encryption",
+      "Whether the head unit is asked to encrypt the video by TLS; certificate and private-key are needed for that",
+      .mutableReady),
+    .enumeration(
+      "encryption-policy", \.app.encryptionPolicy, "Encryption policy",
+      "What happens when the head unit does not give what encryption asks for", .mutableReady),
+    .text(
+      "certificate", \.app.tls.certificate, "Certificate",
+      "PEM file, or PEM text, with the app's certificate and those between it and its authority. The serialNumber of its subject has to be the app-id",
+      .mutableReady, parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
+    .text(
+      "private-key", \.app.tls.privateKey, "Private key",
+      "PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never read back",
+      .mutableReady, parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
+    .secret(
+      "private-key-passphrase", \.app.tls.passphrase.text, "Private key's passphrase",
+      "Passphrase of the private key, if it is encrypted; can't be read"),
+    .text(
+      "ca-certificates", \.app.tls.authorities, "CA certificates",
+      "PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: any head unit is taken",
+      .mutableReady, parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
+    .structure(
+      "encryption-state", "Encryption state",
+      "What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake",
+      get: { $0.encryptionState }),
   ]
+
+  /// Unset before the TLS handshake.
+  private var encryptionState: Structure? {
+    guard let status = app?.status, let summary = status.encryption else { return nil }
+    return summary.structure(isVideoEncrypted: status.grant?.isEncrypted == true)
+  }
 
   /// Sets the URI for GstURIHandler, which refuses at once what is no URI of a head unit.
   func takeURI(_ uri: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
@@ -184,4 +216,5 @@ extension VideoSink: PropertyOwner {
 extension PropertyName {
   static let streamState: PropertyName = "stream-state"
   static let targetBitrate: PropertyName = "target-bitrate"
+  static let encryptionState: PropertyName = "encryption-state"
 }

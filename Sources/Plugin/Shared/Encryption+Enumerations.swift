@@ -1,0 +1,39 @@
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+
+extension VideoEncryption: ObjectEnumeration {
+  public static let objectType = EnumerationType<VideoEncryption>("GstSdlVideoSinkEncryption")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .none: .init(0, "none", "Video in clear")
+    case .authenticate:
+      .init(1, "authenticate", "A TLS handshake, and encryption if the head unit wants it")
+    case .authenticateAndEncrypt: .init(2, "authenticate-and-encrypt", "Encrypted video")
+    }
+  }
+}
+
+extension EncryptionPolicy: ObjectEnumeration {
+  public static let objectType = EnumerationType<EncryptionPolicy>("GstSdlVideoSinkEncryptionPolicy")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .require: .init(0, "require", "An error if the head unit does not encrypt")
+    case .prefer: .init(1, "prefer", "A warning, and video in clear")
+    }
+  }
+}
+
+extension HeadUnitSecurity: ObjectEnumeration {
+  public static let objectType = EnumerationType<HeadUnitSecurity>("GstSdlHeadUnitSrcEncryption")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .refuse: .init(0, "refuse", "Answer in clear, as without certificates")
+    case .accept: .init(1, "accept", "Encrypt if the app asks for it; in clear after a failed handshake")
+    case .require: .init(2, "require", "Refuse video in clear")
+    }
+  }
+}

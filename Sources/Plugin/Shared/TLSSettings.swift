@@ -1,0 +1,101 @@
+import GStreamerKit
+import Glibc
+import TLSEngine
+
+/// The properties that name certificates and keys, of either end.
+struct TLSSettings: Equatable, Sendable {
+  /// In this and the following ones: path of a PEM file, or PEM itself; nil when not set.
+  var certificate: String?
+  var privateKey: String?
+  var authorities: String?
+  /// Is never read back, logged or part of an error.
+  var passphrase = Secret()
+
+  /// A text that descriptions and dumps do not show.
+  struct Secret: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
+    var text: String?
+
+    var description: String { "(secret)" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+  }
+
+  private var sources: TLSCredentials.Sources {
+    var sources = TLSCredentials.Sources()
+    sources.certificate = certificate.map { PEMSource($0) }
+    sources.privateKey = privateKey.map { PEMSource($0) }
+    sources.authorities = authorities.map { PEMSource($0) }
+    sources.passphrase = passphrase.text
+    return sources
+  }
+
+  /// Loads what is set.
+  ///
+  /// - Throws: what can't be used, with the name of the file.
+  func context(role: TLSContext.Role) throws(ElementError) -> TLSContext {
+    do throws(TLSError) {
+      return try TLSContext(role: role, credentials: TLSCredentials(sources))
+    } catch {
+      throw ElementError(error)
+    }
+  }
+
+  /// The same for an app, whose certificate must be valid now, and that of this app.
+  func context(appID: String) throws(ElementError) -> TLSContext {
+    guard certificate != nil else {
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "Encrypted video needs the app's certificate: set the properties certificate and private-key. "
+          + "make certificates makes some for trying.")
+    }
+    let context = try context(role: .server)
+    guard let info = context.credentials.info else { return context }
+    guard info.subjectSerialNumber?.lowercased() == appID.lowercased() else {
+      let given = info.subjectSerialNumber.map { "is \"\($0)\"" } ?? "is missing"
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "The certificate is not that of this app: the serialNumber of its subject \(given), but app-id is \"\(appID)\". "
+          + "Head units refuse it.", details: info.subject)
+    }
+    switch info.validity(at: Int64(time(nil))) {
+    case .valid: return context
+    case .notYet:
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "The certificate is not valid before \(Self.text(info.notBefore)). Is this machine's clock right?")
+    case .expired:
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "The certificate has expired on \(Self.text(info.notAfter)). Get a new one, or set this machine's clock right.")
+    }
+  }
+
+  /// "2026-11-22 10:30:00 UTC"
+  static func text(_ seconds: Int64) -> String {
+    var seconds = time_t(seconds)
+    var parts = tm()
+    guard gmtime_r(&seconds, &parts) != nil else { return "\(seconds)" }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+      let count = strftime(buffer.baseAddress, buffer.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
+      return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+  }
+}
+
+extension ElementError {
+  fileprivate init(_ error: TLSError) {
+    let text = error.description
+    self = .resource(
+      error.kind == .unavailable ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_SETTINGS,
+      text.prefix(1).uppercased() + text.dropFirst() + ".")
+  }
+}
+
+extension TLSSettings {
+  /// What a property reads as: paths, and a note in place of PEM, which may hold a private key.
+  static func readable(_ value: String?) -> String? {
+    guard let value, case .text = PEMSource(value) else { return value }
+    return "(PEM text)"
+  }
+
+  static func parse(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+}
