@@ -184,7 +184,8 @@ def loading():
             {"CPU": 2.0, "peak memory": 5}, rounds=25)
 
 
-def first_byte(tool, folder):
+def times_to_first_byte(tool, folder, options=(), properties=""):
+    """From PLAYING to the first byte of video at a head unit, in seconds, several times."""
     import gi
     gi.require_version("Gst", "1.0")
     from gi.repository import Gst
@@ -204,8 +205,8 @@ def first_byte(tool, folder):
 
         reader = threading.Thread(target=wait)
         reader.start()
-        with head_unit(tool, "--record", fifo) as port:
-            pipeline = Gst.parse_launch(f"videotestsrc ! sdlvideosink uri=sdl://127.0.0.1:{port}")
+        with head_unit(tool, "--record", fifo, *options) as port:
+            pipeline = Gst.parse_launch(f"videotestsrc ! sdlvideosink uri=sdl://127.0.0.1:{port} {properties}")
             start = time.monotonic()
             pipeline.set_state(Gst.State.PLAYING)
             while not arrival and time.monotonic() - start < 10:
@@ -214,8 +215,34 @@ def first_byte(tool, folder):
         reader.join()
         os.unlink(fifo)
         times.append(arrival[0] - start)
+    return times
+
+
+def first_byte(tool, folder):
+    times = times_to_first_byte(tool, folder)
     print(f"\nd. From PLAYING to the first video byte at the head unit, on loopback: "
           f"{statistics.median(times) * 1000:.0f} ms (the head unit shows the app 100 ms after its registration)")
+
+
+def encrypted(tool, folder):
+    certificates = os.path.join(folder, "certificates")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/make-certificates")
+    subprocess.run([script, certificates], check=True, stdout=subprocess.DEVNULL)
+    asking = (f"encryption=authenticate-and-encrypt certificate={certificates}/app.pem "
+              f"private-key={certificates}/app-key.pem")
+    options = ["--encryption", "accept", "--ca-certificates", f"{certificates}/authority.pem"]
+    path = os.path.join(folder, "stream.h264")
+    make_stream(path, 500_000_000)
+    source = f"filesrc location={path} ! h264parse ! video/x-h264,stream-format=byte-stream,alignment=au"
+    with head_unit(tool, "--no-checks", *options) as port:
+        sink = f"sdlvideosink sync=false uri=sdl://127.0.0.1:{port}"
+        compare(
+            f"t. H.264 passed through, {os.path.getsize(path) / 1e6:.0f} MB, encrypted against in clear",
+            launch(f"{source} ! {sink} {asking}"), launch(f"{source} ! {sink}"), {"CPU": 1.35})
+    os.unlink(path)
+    handshake = statistics.median(times_to_first_byte(tool, folder, options, asking))
+    clear = statistics.median(times_to_first_byte(tool, folder, options))
+    print(f"   From PLAYING to the first video byte: {handshake * 1000:.0f} ms encrypted, {clear * 1000:.0f} ms in clear")
 
 
 def allocations(tool, folder):
@@ -377,7 +404,7 @@ def loopback_pairs():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcdefrs", help="which of a, b, c, d, e, f, r, s to run")
+    parser.add_argument("--only", default="abcdefrst", help="which of a, b, c, d, e, f, r, s, t to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -397,6 +424,8 @@ def main():
             resizes(options.head_unit)
         if "s" in options.only:
             loopback_pairs()
+        if "t" in options.only:
+            encrypted(options.head_unit, folder)
 
 
 if __name__ == "__main__":

@@ -145,6 +145,13 @@ import Testing
     return try #require(Double(last.1))
   }
 
+  @Test func encrypted() throws {
+    let result = try example("encrypted.sh", folder.path("certificates"), environment: ["NUM_BUFFERS": "20"]).wait()
+    #expect(result.status == 0 && result.output.contains("video-encrypted=(boolean)true"), "\(result)")
+    #expect(result.output.contains("peer-verified=(boolean)true"), "\(result)")
+    #expect(FileManager.default.fileExists(atPath: folder.path("certificates/app-key.pem")))
+  }
+
   /// The ball on black, as often as asked for.
   @Test func loopback() throws {
     let result = try example("loopback.sh", folder.path("pictures"), environment: ["NUM_BUFFERS": "20"]).wait()
