@@ -14,13 +14,11 @@ public final class TLSContext: @unchecked Sendable {
     case server
   }
 
-  /// Of the forms, forward secrecy with authenticated encryption first. Level 1 as in SDL Core, since certificates of head
-  /// units may have keys that are short for today's rules.
-  private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:AESGCM:ECDHE+AES:AES:!aNULL:!PSK:!SRP@SECLEVEL=1"
-  /// Certificates between the peer's and an authority.
-  private static let maximumChainLength: Int32 = 10
-  /// Bytes of the peer's certificates.
-  private static let maximumPeerCertificates = 32 << 10
+  /// Forward secrecy with authenticated encryption first, and of that the form that costs least. Level 1 as in SDL Core,
+  /// since certificates of head units may have keys that are short for today's rules.
+  private static let ciphers =
+    "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:AESGCM"
+    + ":ECDHE+AES:AES:!aNULL:!PSK:!SRP@SECLEVEL=1"
 
   public let role: Role
   public let credentials: TLSCredentials

@@ -15,7 +15,10 @@ import Testing
     "\(asking) certificate=\(certificates.app) private-key=\(certificates.appKey)"
   }
 
-  private static var headUnit: String { "encryption=require ca-certificates=\(TestCertificates.desk.authority)" }
+  private static let screen = "screen-size=320x240"
+  private static var headUnit: String {
+    "\(screen) encryption=require ca-certificates=\(TestCertificates.desk.authority)"
+  }
 
   private func sink(_ uri: String, _ properties: String) throws -> Pipeline {
     try Pipeline("videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(uri) \(properties)")
@@ -27,8 +30,8 @@ import Testing
     try pipeline.play()
     let samples = try headUnit.pull(20)
     #expect(try decode(samples.map(\.bytes), width: 320, height: 240).count == 20)
-    let state = try #require(try pipeline.sink["encryption-state"])
-    #expect(state.contains("video-encrypted=(boolean)true") && state.contains("TLSv1.2"), "\(state)")
+    let state = try #require(try pipeline.sink.structure("encryption-state"))
+    #expect(state["video-encrypted"] == "true" && state["protocol"] == "TLSv1.2", "\(state)")
     #expect(headUnit.source["violations"]?.contains("rule") != true)
     #expect(try pipeline.sink.statistics.areFramesConserved)
   }
@@ -41,8 +44,8 @@ import Testing
     let pipeline = try sink(headUnit.uri, "\(Self.app()) ca-certificates=\(desk.authority)")
     try pipeline.play()
     _ = try headUnit.pull(3)
-    let state = try #require(try pipeline.sink["encryption-state"])
-    #expect(state.contains("Head") && state.contains("peer-verified=(boolean)true"), "\(state)")
+    let state = try #require(try pipeline.sink.structure("encryption-state"))
+    #expect(state["peer-verified"] == "true" && state["peer-subject"] == "CN=Head unit of the desk", "\(state)")
   }
 
   /// A head unit that requires a certificate of its authority gets no video from anybody else.
@@ -62,7 +65,7 @@ import Testing
 
   /// An answer in clear is an error that names the cause, or a warning.
   @Test func answerInClear() throws {
-    let headUnit = try HeadUnitPipeline()
+    let headUnit = try HeadUnitPipeline(Self.screen)
     let required = try sink(headUnit.uri, Self.app())
     try required.play()
     let error = try required.waitForError().text

@@ -24,10 +24,79 @@ import Testing
       #expect(!session.isEstablished, "\(arguments)")
     }
   }
+
+  /// openssl s_server, of which this end is the client; it sends each line back in reverse.
+  @Test func servers() throws {
+    let client = try TLSContext.headUnit()
+    for arguments in [["-tls1_2"], [], ["-tls1_2", "-cipher", "AES256-SHA256:ECDHE-ECDSA-AES256-SHA384"]] {
+      let session = client.makeSession()
+      let data = try Peer.server(TestCertificates.desk, arguments, session)
+      #expect(session.summary?.protocolVersion == "TLSv1.2", "\(arguments)")
+      #expect(session.summary?.peer?.subjectSerialNumber == TestCertificates.appID)
+      #expect(String(decoding: data, as: UTF8.self) == "olleh\n", "\(arguments)")
+    }
+    for (certificates, arguments) in [(TestCertificates.foreign, ["-tls1_2"]), (.desk, ["-tls1_3"])] {
+      let session = client.makeSession()
+      _ = try Peer.server(certificates, arguments, session)
+      #expect(!session.isEstablished, "\(arguments)")
+    }
+  }
 }
 
 /// openssl(1) at the other end of a socket.
 private enum Peer {
+  /// Runs s_server until `session` has failed, or has got the answer to a line, which is returned.
+  static func server(
+    _ certificates: TestCertificates, _ arguments: [String], _ session: TLSSession
+  ) throws -> [UInt8] {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments =
+      ["openssl", "s_server", "-accept", "127.0.0.1:0", "-rev", "-cert", certificates.app, "-key", certificates.appKey]
+      + arguments
+    let output = Pipe()
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    defer {
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+    var text = ""
+    while !text.contains(/ACCEPT .*:\d+\n/) {
+      let more = output.fileHandleForReading.availableData
+      try #require(!more.isEmpty, "\(text)")
+      text += String(decoding: more, as: UTF8.self)
+    }
+    let port = try #require(text.firstMatch(of: /ACCEPT .*:(\d+)\n/).flatMap { UInt16($0.1) })
+    let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(connection) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+    let isConnected = withUnsafePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(connection, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    try #require(isConnected)
+    func write(_ bytes: [UInt8]) { _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+    write(session.begin().output)
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while wait(connection) {
+      let count = recv(connection, &buffer, buffer.count, 0)
+      guard count > 0 else { return [] }
+      if session.isEstablished { return try session.decrypt(Array(buffer[..<count])) }
+      let step = session.advance(Array(buffer[..<count]))
+      write(step.output)
+      if step.failure != nil { return [] }
+      if session.isEstablished { write(try session.encrypted(Array("hello\n".utf8))) }
+    }
+    return []
+  }
+
   /// Runs s_client until `session` has failed, or has got data, which is returned.
   static func client(_ arguments: [String], _ session: TLSSession) throws -> [UInt8] {
     let isDatagram = arguments.contains("-dtls1_2")
