@@ -10,7 +10,7 @@ import sys
 import gi
 
 gi.require_version("Gst", "1.0")
-from gi.repository import GLib, Gst  # noqa: E402
+from gi.repository import GLib, GObject, Gst  # noqa: E402
 
 # For each its options for low delay and a steady bitrate, and how many of its units of bitrate are a kbit/s.
 ENCODERS = {
@@ -20,7 +20,6 @@ ENCODERS = {
 }
 # Used unless the head unit accepts only less.
 FRAME_RATE = 15
-KILOBITS = 600
 
 
 class Encoder:
@@ -32,33 +31,42 @@ class Encoder:
             f" ! video/x-h264,profile=constrained-baseline ! h264parse ! sdlvideosink name=sink uri={uri}")
         self.name = name
         self.rate, self.encoder, self.sink = map(self.pipeline.get_by_name, ("rate", "encoder", "sink"))
+        # What head unit and link take; of a live source it follows the link.
+        self.sink.bind_property(
+            "target-bitrate", self.encoder, "bitrate", GObject.BindingFlags.SYNC_CREATE,
+            lambda _, kilobits: kilobits * self.kilobit, None)
+        self.size = self.shown = None
         self.follow(None)
 
     def follow(self, capability):
-        """Sets frame rate and bitrate, which the caps of H.264 do not carry."""
-        limits = [capability.get_value(name) if capability and capability.has_field(name) else None
-                  for name in ("preferred-fps", "max-bitrate")]
-        self.frame_rate = min(FRAME_RATE, limits[0] or FRAME_RATE)
-        self.kilobits = min(KILOBITS, limits[1] or KILOBITS)
+        """Sets the frame rate, which the caps of H.264 do not carry."""
+        limit = capability and capability.has_field("preferred-fps") and capability.get_value("preferred-fps")
+        self.frame_rate = min(FRAME_RATE, limit or FRAME_RATE)
         self.rate.set_property("caps", Gst.Caps.from_string(f"video/x-raw,framerate={self.frame_rate}/1"))
-        self.encoder.set_property("bitrate", self.kilobits * self.kilobit)
 
-    def show(self, started):
-        print(f"{self.name}: {started.get_value('width')}×{started.get_value('height')},"
-              f" {self.frame_rate} fps, {self.kilobits} kbit/s", flush=True)
+    def show(self):
+        kilobits = self.encoder.get_property("bitrate") // self.kilobit
+        text = f"{self.name}: {self.size}, {self.frame_rate} fps, {kilobits} kbit/s"
+        if self.size and text != self.shown:
+            print(text, flush=True)
+        self.shown = text
 
     def run(self):
         """Returns the text of an error, or None."""
-        self.sink.add_property_notify_watch("head-unit", True)
+        for name in "head-unit", "target-bitrate":
+            self.sink.add_property_notify_watch(name, True)
         self.pipeline.set_state(Gst.State.PLAYING)
         bus = self.pipeline.get_bus()
         while message := bus.timed_pop(Gst.CLOCK_TIME_NONE):
             if message.type == Gst.MessageType.PROPERTY_NOTIFY:
-                head_unit = message.parse_property_notify()[2]
-                if head_unit and head_unit.has_field("video-capability"):
-                    self.follow(head_unit.get_value("video-capability"))
+                _, name, value = message.parse_property_notify()
+                if name == "head-unit" and value and value.has_field("video-capability"):
+                    self.follow(value.get_value("video-capability"))
+                self.show()
             elif message.has_name("sdl-stream-started"):
-                self.show(message.get_structure())
+                started = message.get_structure()
+                self.size = f"{started.get_value('width')}×{started.get_value('height')}"
+                self.show()
             elif message.type == Gst.MessageType.ERROR:
                 return message.parse_error()[0].message
             elif message.type == Gst.MessageType.EOS:

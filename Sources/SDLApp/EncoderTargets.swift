@@ -3,6 +3,8 @@
 public struct EncoderTargets: Equatable, Sendable {
   /// Kilobits per second.
   public let bitrate: Int
+  /// How far the bitrate of a live source may rise while the link carries it, in kbit/s; at least `bitrate`.
+  public let ceiling: Int
   /// Pictures per second, as far as the source delivers them.
   public let frameRate: Fraction
   /// The head unit's maximum, when it is implausible; nil when it is not, or when there is none.
@@ -32,10 +34,15 @@ public struct EncoderTargets: Equatable, Sendable {
       switch preferences.automaticBitrate {
       case .defaultCapped: Self.defaultBitrate
       case .headUnitMaximum:
-        implausible.map { _ in Self.ceiling(size: size, frameRate: frameRate) } ?? announced ?? Self.defaultBitrate
+        implausible.map { _ in Self.bitrate(bitsPerPixel: 0.2, size: size, frameRate: frameRate) } ?? announced
+          ?? Self.defaultBitrate
       }
     let preferred = preferences.bitrate.flatMap { $0 > 0 ? $0 : nil }
-    self.bitrate = min(preferred ?? automatic, announced ?? .max, Self.maximumBitrate)
+    let bitrate = min(preferred ?? automatic, announced ?? .max, Self.maximumBitrate)
+    self.bitrate = bitrate
+    let mayRise = preferred == nil && preferences.automaticBitrate == .defaultCapped && implausible == nil
+    let deserved = Self.bitrate(bitsPerPixel: 0.1, size: size, frameRate: frameRate)
+    ceiling = announced.map { mayRise ? max(min(deserved, $0), bitrate) : bitrate } ?? bitrate
     self.frameRate = frameRate
     implausibleBitrate = implausible.map { bitrate in
       var bitrate = bitrate
@@ -56,9 +63,9 @@ public struct EncoderTargets: Equatable, Sendable {
     announced.flatMap { $0 > 0 ? min($0, maximumFrameRate) : nil }
   }
 
-  /// 0.2 bits per pixel, with which H.264 looks good, in kbit/s.
-  private static func ceiling(size: VideoSize, frameRate: Fraction) -> Int {
-    let bitrate = size.pixelCount * frameRate.value / 5000
+  /// In kbit/s. With 0.1 bit per pixel H.264 of maps looks good, with 0.2 nearly everything.
+  private static func bitrate(bitsPerPixel: Double, size: VideoSize, frameRate: Fraction) -> Int {
+    let bitrate = size.pixelCount * frameRate.value * bitsPerPixel / 1000
     return Int(min(max(bitrate, 1), Double(maximumBitrate)))
   }
 }

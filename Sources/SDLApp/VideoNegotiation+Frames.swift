@@ -126,6 +126,8 @@ public enum FrameDropReason: Int, CaseIterable, Sendable {
   case suspended
   /// The head unit does not take frames as fast as they come.
   case queueFull
+  /// The link was not ready for it in time: a newer picture took its place, or it would have come too late.
+  case latency
   /// The frame has a size that the head unit does not take.
   case wrongSize
   /// H.264 that can't be decoded before the next key frame.
@@ -140,7 +142,7 @@ public enum FrameDropReason: Int, CaseIterable, Sendable {
   /// Whether the viewer misses something, of which the application is told. A lower frame rate is what was asked for.
   public var isLossOfQuality: Bool {
     switch self {
-    case .notStreaming, .suspended, .queueFull, .wrongSize, .waitingForKeyFrame: true
+    case .notStreaming, .suspended, .queueFull, .latency, .wrongSize, .waitingForKeyFrame: true
     case .frameRate, .discarded, .noPicture: false
     }
   }

@@ -171,7 +171,8 @@ extension ConnectionLoop {
       writer.changeVideo { $0.isDraining = true }
       return isDrained(now: now, within: timeout)
     }
-    return now >= deadline || (connection.video.statistics.queuedFrames == 0 && reader.socket.undeliveredByteCount == 0)
+    return now >= deadline
+      || (connection.video.statistics.queuedFrames == 0 && reader.socket.unacknowledgedByteCount ?? 0 == 0)
   }
 }
 
@@ -196,7 +197,9 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func watchStall(now: Duration) {
-    switch stall.observe(isWaiting: wantsToWrite, sentByteCount: writer.sentByteCount, now: now) {
+    let acknowledged = writer.acknowledgedWhileHeldBack
+    let isWaiting = wantsToWrite || acknowledged != nil
+    switch stall.observe(isWaiting: isWaiting, sentByteCount: acknowledged ?? writer.sentByteCount, now: now) {
     case .none: break
     case .notice(let time): connection.report(.stalled(for: time))
     case .giveUp(let time): lose(.stalled(address: reader.peer, after: time))

@@ -1,5 +1,7 @@
 // What the lock of a connection writer guards, and what one thread does with it at a time.
 
+import SDLApp
+
 extension ConnectionWriter {
   /// What came of having the lock once.
   struct Step {
@@ -22,11 +24,21 @@ extension ConnectionWriter {
     var isBlocked = false
     var failure: Socket.Transfer?
     var sentByteCount: UInt64 = 0
+    /// Of those, what went over earlier connections.
+    var formerByteCount: UInt64 = 0
   }
 }
 
 extension ConnectionWriter.State {
   var isWritable: Bool { socket != nil && !isBlocked && failure == nil }
+
+  func linkSample(now: Duration) -> LinkSample? {
+    guard let socket, failure == nil else { return nil }
+    return LinkSample(
+      time: now, handedByteCount: sentByteCount - formerByteCount,
+      unacknowledgedByteCount: socket.unacknowledgedByteCount, unsentByteCount: socket.unsentByteCount,
+      isBlocked: isBlocked, roundTrip: socket.roundTrip)
+  }
 
   private var isIdle: Bool { control.isEmpty && unfinishedFrame.isEmpty && video.isEmpty }
 

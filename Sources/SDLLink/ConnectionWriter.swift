@@ -44,6 +44,22 @@ final class ConnectionWriter: Sendable {
 
   /// All bytes handed to the kernel, over all connections.
   var sentByteCount: UInt64 { state.withLock { $0.sentByteCount } }
+
+  /// What the kernel says about the present connection; nil without one.
+  ///
+  /// Three system calls of less than a microsecond together. They are made under the lock, so that no thread writes
+  /// between the count of bytes and what the kernel says about them.
+  var linkSample: LinkSample? { state.withLock { $0.linkSample(now: clock.now) } }
+
+  /// How many bytes the peer has acknowledged; nil unless it has to acknowledge more and video is held back for that.
+  var acknowledgedWhileHeldBack: UInt64? {
+    state.withLock { state in
+      guard state.video.isHeldBack, let sample = state.linkSample(now: .zero),
+        let unacknowledged = sample.unacknowledgedByteCount, unacknowledged > 0
+      else { return nil }
+      return sample.handedByteCount - min(unacknowledged, sample.handedByteCount)
+    }
+  }
 }
 
 // MARK: Video, on any thread
@@ -102,6 +118,7 @@ extension ConnectionWriter {
       state.unfinishedFrame = ByteQueue()
       state.isBlocked = false
       state.failure = nil
+      state.formerByteCount = state.sentByteCount
       state.video.isDraining = false
     }
   }

@@ -1,4 +1,5 @@
-/// Notices a peer that does not read: bytes wait, and the kernel takes none.
+/// Notices a peer that does not read: bytes wait, and the kernel takes none; or video is held back, and the peer acknowledges
+/// nothing of what was sent before.
 struct StallWatch: Equatable, Sendable {
   enum Verdict: Equatable {
     case none
@@ -19,7 +20,7 @@ struct StallWatch: Equatable, Sendable {
   /// When to ``observe(isWaiting:sentByteCount:now:)`` again at the latest.
   var nextDeadline: Duration? { began.map { $0 + (isNoticed ? Self.limit : Self.noticeTime) } }
 
-  /// Looks whether bytes wait, and whether any were taken since the last look.
+  /// Looks whether bytes wait, and whether any were taken, or acknowledged, since the last look.
   mutating func observe(isWaiting: Bool, sentByteCount: UInt64, now: Duration) -> Verdict {
     guard isWaiting else {
       began = nil

@@ -1,3 +1,5 @@
+import SDLApp
+
 /// Counters of a ``VideoChannel``, over all attempts to connect: accepted payloads = sent + discarded + queued.
 public struct VideoChannelStatistics: Equatable, Sendable {
   public var sentMessages: UInt64 = 0
@@ -48,6 +50,12 @@ public final class VideoChannel: Sendable {
   /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
   public var isFull: Bool { writer.readVideo { $0.isFull } }
 
+  /// Says whether pictures wait, not yet encoded, for the link to be ready. A peer that acknowledges nothing for long
+  /// while they do counts as one that does not read, although nothing is queued.
+  public func setHeldBack(_ isHeldBack: Bool) {
+    writer.changeVideo { $0.isHeldBack = isHeldBack }
+  }
+
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
   public func setFlushing(_ isFlushing: Bool) {
     writer.changeVideo { $0.isFlushing = isFlushing }
@@ -67,12 +75,20 @@ public final class VideoChannel: Sendable {
     } ?? false
   }
 
+  /// What the kernel says about the connection at this moment, for ``RateController``; nil without a connection.
+  ///
+  /// Cheap enough to be asked for twice per frame. On any thread.
+  public func linkSample() -> LinkSample? { writer.linkSample }
+
   /// A snapshot.
   public var statistics: VideoChannelStatistics { writer.readVideo { $0.statistics } }
 
   /// Ends what belongs to one stream: see ``AppConnection/resetVideo()``.
   func reset() {
     writer.revokeVideoGrant()
-    writer.changeVideo { $0.isFlushing = false }
+    writer.changeVideo { video in
+      video.isFlushing = false
+      video.isHeldBack = false
+    }
   }
 }

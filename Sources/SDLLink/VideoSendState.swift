@@ -34,6 +34,8 @@ struct VideoSendState {
   var isDraining = false
   /// While on, nothing more is accepted and nobody waits; what is queued is still written.
   var isFlushing = false
+  /// Whether pictures wait, not yet encoded, until the peer has acknowledged what was sent before.
+  var isHeldBack = false
   private var counters = VideoChannelStatistics()
   private var queue: PayloadQueue
   private let writer = VideoWriter()

@@ -42,13 +42,13 @@ extension EncoderSettings {
     return Int32(clamping: max(twoSeconds, 1))
   }
 
-  /// The size of the decoder's buffer (VBV) that x264 assumes at `bitrate`, in kbit.
+  /// The size of the decoder's buffer (VBV) that x264 assumes, in kbit.
   ///
-  /// `vbvMilliseconds` of the stream, but never less than one frame, which is what x264 needs.
-  func vbvBufferSize(bitrate: Int) -> Int32 {
-    let oneFrame = (bitrate * frameRate.denominator + frameRate.numerator - 1) / frameRate.numerator
-    let size = max(bitrate * Self.vbvMilliseconds / 1000, oneFrame, 1)
-    return Int32(clamping: min(size, Self.bitrateRange.upperBound))
+  /// `vbvMilliseconds` of the stream or what `rates` ask for, but never less than one frame, which is what x264 needs.
+  func vbvBufferSize(_ rates: EncoderRates) -> Int32 {
+    let oneFrame = (rates.bitrate * frameRate.denominator + frameRate.numerator - 1) / frameRate.numerator
+    let size = min(rates.bitrate * Self.vbvMilliseconds / 1000, rates.bufferSize ?? .max)
+    return Int32(clamping: min(max(size, oneFrame, 1), Self.bitrateRange.upperBound))
   }
 
   /// Long enough that a key frame of a still, which may take half of it, looks like the pictures before it: a map of

@@ -6,10 +6,15 @@ public struct EncoderRates: Equatable, Sendable {
   public var bitrate: Int
   /// The rate of the pictures.
   public var frameRate: FrameRate
+  /// The size of the decoder's buffer (VBV) that x264 assumes, in kbit, and thus the most that one picture may have; nil for
+  /// 1.5 s of the bitrate, which suits key frames best. More than that is taken for nil, and less than one picture of the
+  /// bitrate for one picture.
+  public var bufferSize: Int?
 
-  public init(bitrate: Int, frameRate: FrameRate) {
+  public init(bitrate: Int, frameRate: FrameRate, bufferSize: Int? = nil) {
     self.bitrate = bitrate
     self.frameRate = frameRate
+    self.bufferSize = bufferSize
   }
 }
 
@@ -19,7 +24,7 @@ public struct EncoderRates: Equatable, Sendable {
 /// accepts without a key frame, and another distance between key frames, which is counted here. Only the frame rate in the
 /// stream's headers, a hint for decoders, is then outdated until a new encoder is opened, best when ``isKeyFrameDue(at:)``.
 extension X264Encoder {
-  /// Changes the targets from the next picture on, without a key frame.
+  /// Changes the targets from the next picture on, without a key frame. Cheap enough to be called before each picture.
   ///
   /// - Throws: ``EncoderError/bitrateAboveLevel(requested:limit:)`` or
   ///   ``EncoderError/frameRateAboveLevel(requested:level:)`` when the stream's level does not allow them, and
@@ -43,12 +48,18 @@ extension X264Encoder {
     let ratio = settings.frameRate.value / rates.frameRate.value
     let equivalent = Int(max((Double(rates.bitrate) * ratio).rounded(), 1))
     try EncoderSettings.validate(bitrate: equivalent)
-    parameters.setRate(equivalent, bufferSize: changed.vbvBufferSize(bitrate: rates.bitrate))
+    parameters.setRate(equivalent, bufferSize: changed.vbvBufferSize(rates))
     guard x264_encoder_reconfig(encoder, parameters) == 0 else { throw .reconfigurationFailed }
     self.rates = rates
   }
 
-  /// The pictures from one key frame to the next, at the present rate.
+  /// The size of the VBV buffer that x264 uses, in kbit; that of new rates from their first picture on.
+  public var bufferSize: Int {
+    x264_encoder_parameters(encoder, scratch.parameters)
+    return Int(scratch.parameters.pointee.rc.i_vbv_buffer_size)
+  }
+
+  /// The pictures from one key frame to the next; no more than x264 was opened with.
   var keyFrameDistance: Int {
     var changed = settings
     changed.frameRate = rates.frameRate

@@ -6,23 +6,26 @@ import Testing
 /// Head units that don't read.
 @Suite struct BackPressureTests {
   /// A stream of pictures that are hard to encode, so that the kernel's buffers are soon full.
-  private func pipeline(_ headUnit: TestHeadUnit, isLive: Bool) throws -> Pipeline {
+  private func pipeline(_ headUnit: TestHeadUnit, isLive: Bool, maximumLatency: Int = 150) throws -> Pipeline {
     try Pipeline(
       """
       videotestsrc is-live=\(isLive) pattern=snow ! video/x-raw,format=I420,width=640,height=480,framerate=30/1 \
-      ! sdlvideosink name=sink sync=\(isLive) bitrate=50000 speed-preset=ultrafast uri=\(headUnit.uri)
+      ! sdlvideosink name=sink sync=\(isLive) bitrate=50000 speed-preset=ultrafast max-latency=\(maximumLatency) \
+      uri=\(headUnit.uri)
       """)
   }
 
-  @Test func liveSourceDropsAndRecovers() throws {
+  /// Without a bound, the kernel's buffers and the queue fill; with one, pictures wait before they are encoded.
+  @Test(arguments: [(0, "frames-dropped-queue-full"), (150, "frames-dropped-latency")])
+  func liveSourceDropsAndRecovers(maximumLatency: Int, field: String) throws {
     let headUnit = try TestHeadUnit(.small(640, 480, maximumBitrate: nil))
-    let pipeline = try pipeline(headUnit, isLive: true)
+    let pipeline = try pipeline(headUnit, isLive: true, maximumLatency: maximumLatency)
     try pipeline.play()
     try headUnit.waitForFrames(3)
     let app = try headUnit.waitForApp()
     headUnit.server.setReading(false, for: app)
     let sink = try pipeline.sink
-    #expect(eventually { sink.statistics["frames-dropped-queue-full"] > 3 })
+    #expect(eventually { sink.statistics[field] > 3 })
     #expect(sink.statistics["frames-queued"] <= 4)
     #expect(sink.statistics.areFramesConserved)
     let before = headUnit.record.video.count
@@ -69,7 +72,7 @@ import Testing
     try headUnit.waitForFrames(3)
     headUnit.server.setReading(false, for: try headUnit.waitForApp())
     let sink = try pipeline.sink
-    #expect(eventually { sink.statistics["frames-dropped-queue-full"] > 3 })
+    #expect(eventually { sink.statistics["frames-dropped-latency"] > 3 })
     pipeline.stop()
     #expect(sink.statistics.areFramesConserved)
   }

@@ -1,3 +1,5 @@
+import CGStreamerApp
+import GStreamerKit
 import SDLMessages
 import Testing
 
@@ -38,6 +40,25 @@ import Testing
     try harness.pipeline.sink.set("bitrate", "200")
     try harness.deliver(1)
     #expect(try harness.statistics["bitrate-target-kbps"] == 200)
+  }
+
+  /// An encoder upstream is bound to what the sink aims at.
+  @Test(arguments: [true, false]) func encodersFollowTheTarget(isLive: Bool) throws {
+    let harness = try SinkHarness(.small(maximumBitrate: 300), isLive: isLive)
+    let sink = try harness.pipeline.sink
+    let encoder = try Element("x264enc")
+    g_object_bind_property(sink.pointer, "target-bitrate", encoder.pointer, "bitrate", G_BINDING_SYNC_CREATE)
+    #expect(encoder["bitrate"] == "600")
+    try harness.start()
+    try harness.deliver(2)
+    #expect(eventually { encoder["bitrate"] == "300" })
+    sink.set("bitrate", "200")
+    #expect(
+      eventually {
+        harness.pushPicture()
+        return encoder["bitrate"] == "200"
+      })
+    #expect(sink["target-bitrate"] == "200")
   }
 
   @Test func headUnitsNewLimitHolds() throws {

@@ -84,7 +84,7 @@ import Testing
         server.setReading(false, for: app)
         #expect(
           eventually {
-            isLive ? sink.statistics["frames-dropped-queue-full"] > 1 : sink.statistics["frames-queued"] == 4
+            isLive ? sink.statistics["frames-dropped-latency"] > 1 : sink.statistics["frames-queued"] == 4
           }, "\(sink.statistics), \(pipeline.drain())")
       case .reconnecting:
         server.perform(.refuseConnections(true))

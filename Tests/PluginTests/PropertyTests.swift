@@ -26,6 +26,9 @@ import Testing
     ("background-text", nil, "See you soon", "See you soon"),
     ("bitrate", "0", "1500", "1500"),
     ("bitrate-policy", "default-capped", "head-unit-maximum", "head-unit-maximum"),
+    ("adaptive-bitrate", "true", "false", "false"),
+    ("min-bitrate", "200", "100", "100"),
+    ("max-latency", "150", "0", "0"),
     ("max-framerate", "0/1", "30000/1001", "30000/1001"),
     ("max-framerate", "0/1", "15", "15/1"),
     ("max-framerate", "0/1", "240", "240/1"),
@@ -53,11 +56,13 @@ import Testing
     let sink = try Element("sdlvideosink")
     #expect(sink["connection-state"] == "idle")
     #expect(sink["hmi-level"] == "none")
+    #expect(sink["target-bitrate"] == "600")
     #expect(sink.structure("head-unit") == nil)
     let statistics = sink.statistics
     #expect(statistics.fields.count >= 20)
     #expect(statistics.areFramesConserved)
-    #expect(statistics.fields.allSatisfy { $0.value == ($0.key == "last-error" ? "" : "0") }, "\(statistics.fields)")
+    let texts = ["last-error", "bitrate-reason"]
+    #expect(statistics.fields.allSatisfy { $0.value == (texts.contains($0.key) ? "" : "0") }, "\(statistics.fields)")
   }
 
   @Test func tableMatchesTheClass() throws {

@@ -13,7 +13,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       videotestsrc is-live=true pattern=snow ! video/x-raw,format=I420,width=640,height=480,framerate=30/1 \
-      ! sdlvideosink name=sink bitrate=50000 speed-preset=ultrafast uri=\(headUnit.uri)
+      ! sdlvideosink name=sink bitrate=50000 speed-preset=ultrafast max-latency=0 uri=\(headUnit.uri)
       """)
     try pipeline.play()
     try headUnit.waitForFrames(3)

@@ -49,7 +49,7 @@ import Testing
     let stopper = try play(
       """
       videotestsrc is-live=true pattern=snow ! \(Picture.caps(640, 480)) \
-      ! sdlvideosink name=sink bitrate=50000 speed-preset=ultrafast uri=\(headUnit.uri)
+      ! sdlvideosink name=sink bitrate=50000 speed-preset=ultrafast max-latency=0 uri=\(headUnit.uri)
       """, sink, until: "sdl-stream-stopped")
     try headUnit.waitForFrames(3)
     headUnit.server.setReading(false, for: try headUnit.waitForApp())

@@ -102,6 +102,18 @@ import Testing
     #expect(row.targets.implausibleBitrate == nil)
   }
 
+  /// How far the bitrate may rise on a good link: 800 × 380 at 30 pictures per second deserves 912 kbit/s.
+  @Test(arguments: [
+    (nil, 0, BitratePolicy.defaultCapped, 600), (10_000, 0, .defaultCapped, 912), (700, 0, .defaultCapped, 700),
+    (300, 0, .defaultCapped, 300), (400_000, 0, .defaultCapped, 600), (10_000, 450, .defaultCapped, 450),
+    (2000, 0, .headUnitMaximum, 2000),
+  ])
+  func ceiling(announced: Int?, bitrate: Int, policy: BitratePolicy, expected: Int) {
+    var row = Row(id: "ceiling", headUnit: (announced, 30), policy: policy, expected: (0, 0))
+    row.app.bitrate = bitrate
+    #expect(row.targets.ceiling == expected && row.targets.bitrate <= expected)
+  }
+
   /// E13: nothing of a former head unit, or of a former limit, remains.
   @Test(arguments: BitratePolicy.allCases) func e13(policy: BitratePolicy) {
     let none = EncoderTargets(size: VideoSize(800, 380))

@@ -43,6 +43,42 @@ extension X264EncoderTests {
       #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 20, 40])
     }
 
+    /// A link gets narrow: from 4 Mbit/s to 540 kbit/s, and 108 kbit at most for one picture.
+    @Test func largeFallIsObeyedWithinFewPictures() throws {
+      var settings = EncoderSettings.test(bitrate: 4000)
+      settings.frameRate = FrameRate(numerator: 30, denominator: 1)
+      let encoder = try settings.encoder()
+      _ = try encoder.encodePan(0..<50, over: Panorama.grainy)
+      try encoder.setRates(EncoderRates(bitrate: 540, frameRate: settings.frameRate, bufferSize: 108))
+      // With a key frame at 60.
+      let sizes = try encoder.encodePan(50..<140, over: Panorama.grainy).map(\.bytes.count)
+      #expect(sizes.allSatisfy { $0 <= 108_000 / 8 }, "\(sizes)")
+      let halfSeconds = stride(from: 5, to: 80, by: 15).map { start in Self.rate(sizes[start..<start + 15]) }
+      #expect(halfSeconds.allSatisfy { $0 <= 760 }, "\(halfSeconds) kbit/s")
+      #expect(Self.rate(sizes[5...]) <= 600)
+      // And back.
+      try encoder.setRates(EncoderRates(bitrate: 4000, frameRate: settings.frameRate))
+      let later = try encoder.encodePan(140..<200, over: Panorama.grainy).map(\.bytes.count)
+      #expect(Self.rate(later[15...]) >= 3000, "\(later)")
+    }
+
+    /// kbit/s of pictures at 30 per second, from their sizes in bytes.
+    private static func rate(_ sizes: ArraySlice<Int>) -> Int {
+      sizes.reduce(0, +) * 8 * 30 / (sizes.count * 1000)
+    }
+
+    /// A picture needs its share of the bitrate, and more than 1.5 s of it is of no use.
+    @Test(arguments: [(-1, 20), (0, 20), (1, 20), (108, 108), (900, 900), (Int.max, 900)])
+    func bufferSizes(asked: Int, used: Int) throws {
+      let encoder = try EncoderSettings.test(64, 64).encoder()
+      let rates = EncoderRates(bitrate: 600, frameRate: FrameRate(numerator: 30, denominator: 1), bufferSize: asked)
+      try encoder.setRates(rates)
+      #expect(encoder.rates == rates)
+      // x264 takes them over with the next picture.
+      _ = try encoder.encodePan(0..<1)
+      #expect(encoder.bufferSize == used)
+    }
+
     @Test func dueKeyFrameIsKnownBefore() throws {
       let encoder = try encoder(64, 64, frameRate: 15)
       for index in 0..<70 {

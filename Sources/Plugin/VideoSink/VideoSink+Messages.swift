@@ -30,6 +30,17 @@ extension VideoSink {
     postElementMessage(message)
   }
 
+  /// `sdl-bitrate`: what is aimed at has changed noticeably.
+  func postBitrate(_ report: LinkReport) {
+    let message = Structure("sdl-bitrate")
+    message.set("bitrate", UInt64(clamping: report.bitrate))
+    message.set("frame-rate", report.frameRate)
+    message.set("reason", report.reason?.name ?? "")
+    message.set("capacity", UInt64(clamping: report.capacity))
+    message.set("delay", UInt64(clamping: report.delay.nanoseconds))
+    postElementMessage(message)
+  }
+
   /// `sdl-resized`: the first frame of another size than before is on its way.
   func postResized(_ resize: VideoResize.Completed) {
     let message = Structure("sdl-resized")

@@ -104,6 +104,18 @@ extension VideoSink: PropertyOwner {
       "bitrate-policy", \.bitratePolicy, "Bitrate policy",
       "What bitrate=0 stands for. Changes apply to the next frame", .mutablePlaying,
       changed: { $0.stream?.applySettings() }),
+    .boolean(
+      "adaptive-bitrate", \.link.isAdaptive, "Adaptive bitrate",
+      "Behind a live source, the bitrate follows what the link carries, from min-bitrate to bitrate; with bitrate=0 it rises above its start as far as the picture and the head unit's maximum allow",
+      .mutablePlaying),
+    .unsigned(
+      "min-bitrate", \.link.minimumBitrate, 1...UInt32(EncoderSettings.bitrateRange.upperBound), "Minimum bitrate",
+      "Where the link carries less than this with adaptive-bitrate, in kbit/s, there are fewer pictures instead of worse ones",
+      .mutablePlaying),
+    .unsigned(
+      "max-latency", \.link.maximumLatency, 0...60_000, "Maximum latency",
+      "How long a picture of a live source may be on the way, in milliseconds: while the link is not ready, the newest one waits to be encoded. H.264 that would come later is dropped up to the next key frame. 0 is no bound",
+      .mutablePlaying),
     .fraction(
       "max-framerate", \.maxFrameRate, upTo: Int32(EncoderTargets.maximumFrameRate), "Maximum frame rate",
       "Most frames of raw video per second; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply to the next frame",
@@ -130,6 +142,11 @@ extension VideoSink: PropertyOwner {
       "hmi-level", default: HMILevel.none, "HMI level",
       "How prominent the app is on the head unit; video is shown in full and limited",
       get: { $0.app?.status.hmi?.level ?? .none }),
+    .unsigned(
+      "target-bitrate", 1...UInt32(EncoderSettings.bitrateRange.upperBound),
+      default: UInt32(EncoderTargets.defaultBitrate), "Target bitrate",
+      "What an encoder should aim at, in kbit/s: bind the bitrate of one upstream to it (g_object_bind_property)",
+      get: { $0.targetBitrate }),
     .structure(
       "head-unit", "Head unit",
       "What the head unit says about itself (application/x-sdl-head-unit): make, model, versions, video capability; unset until it is known",
@@ -166,4 +183,5 @@ extension VideoSink: PropertyOwner {
 
 extension PropertyName {
   static let streamState: PropertyName = "stream-state"
+  static let targetBitrate: PropertyName = "target-bitrate"
 }

@@ -24,6 +24,8 @@ struct VideoSinkCounters {
   var bitrateTarget: UInt64 = 0
   /// Frames per second.
   var frameRateTarget = 0.0
+  /// Of the present stream, or of the last one; nil before the first.
+  var link: LinkReport?
   /// Pictures that were sent again while upstream was silent.
   var framesRepeated: UInt64 = 0
   var noticeFramesSent: UInt64 = 0
@@ -158,6 +160,7 @@ extension FrameDropReason {
     case .notStreaming: "frames-dropped-not-streaming"
     case .suspended: "frames-dropped-suspended"
     case .queueFull: "frames-dropped-queue-full"
+    case .latency: "frames-dropped-latency"
     case .wrongSize: "frames-dropped-wrong-size"
     case .waitingForKeyFrame: "frames-dropped-waiting-for-key-frame"
     case .frameRate: "frames-dropped-frame-rate"

@@ -21,6 +21,7 @@ struct VideoSinkSettings: PropertySettings {
   var bitratePolicy = BitratePolicy.defaultCapped
   /// Frames per second; nil is automatic.
   var maxFrameRate: Fraction?
+  var link = LinkSettings()
   var encoder = RawEncoderSettings()
   /// Whether raw pictures that equal the one before are left out.
   var skipsUnchanged = true

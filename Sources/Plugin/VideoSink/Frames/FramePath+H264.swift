@@ -12,6 +12,7 @@ extension FramePath {
       guard case .queued(let isFirst) = outcome else { return outcome }
       isFirstOfService = isFirst
     }
+    if comesTooLate(buffer) { return .dropped(.latency, GST_FLOW_OK) }
     let payload = sink.payloads.take(for: sink, kind: .frame)
     switch passthrough.fill(payload, from: buffer, for: permission.grant, needsKeyFrame: needsKeyFrame) {
     case .filled: break
@@ -29,6 +30,16 @@ extension FramePath {
     guard case .queued(let isFirst) = outcome else { return outcome }
     if !isUpstreamLive { group.add(buffer, isKeyFrame: isKeyFrame) }
     return .queued(isFirstOfService: isFirst || isFirstOfService)
+  }
+
+  /// Even if each acknowledgement comes late, so that the link looks slow, a key frame goes after this time.
+  private static let longestBreak = Duration.seconds(2)
+
+  /// Whether the link is too far behind for a live frame that could be sent. Those up to the next key frame follow it.
+  private func comesTooLate(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    guard isUpstreamLive, adaptation.isBehind else { return false }
+    guard needsKeyFrame else { return true }
+    return passthrough.isKeyFrame(buffer) && time.now - lastSent < Self.longestBreak
   }
 
   /// Sends what the next frame depends on to a new decoder; nil when that is not known.

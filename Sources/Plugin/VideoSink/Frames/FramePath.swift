@@ -23,6 +23,8 @@ final class FramePath {
     case queued(isFirstOfService: Bool)
     /// It holds no picture; what it holds goes with the next one.
     case kept
+    /// It waits for the link.
+    case deferred
     /// The decoder shows the same picture already; nothing is sent.
     case unchanged
     case dropped(FrameDropReason, GstFlowReturn)
@@ -46,6 +48,10 @@ final class FramePath {
   var thinning = FrameRateThinning()
   var delay = RenderDelay()
   private var lateness = LatenessLimit()
+  var adaptation = LinkAdaptation()
+  /// The last picture waits for the link; it is still counted as queued.
+  var isPictureDeferred = false
+  var isHeldBack = false
   /// No frame has come since the last caps.
   var isInputNew = false
   /// What is wrong with the pixels of the input, to be told when they are shown.
@@ -109,6 +115,7 @@ final class FramePath {
   /// - Parameter configuration: of H.264 with lengths in front of its NAL units.
   func setFormat(_ format: Format, configuration: DecoderConfiguration? = nil, frameRate: Fraction?) {
     let wasRaw = isRaw
+    discardDeferredPicture()
     lastPicture.forget()
     encodedPicture.forget()
     thinning.forgetDelayed()
@@ -138,6 +145,7 @@ final class FramePath {
   func flush(resetsTime: Bool) {
     if resetsTime { delay.reset(sink.baseSink) }
     thinning.reset()
+    discardDeferredPicture()
     seek.flushed()
     restart()
   }
@@ -146,6 +154,7 @@ final class FramePath {
   func end() {
     delay.reset(sink.baseSink)
     lateness.restore(sink.baseSink)
+    discardDeferredPicture()
     lastPicture.forget()
     encodedPicture.forget()
     seek = SeekProgress()
@@ -184,48 +193,52 @@ final class FramePath {
   }
 
   /// Encodes or refers to a frame, and queues it.
+  ///
+  /// - Parameter replacesDeferred: The frame takes the place of one that was due and waited for the link.
   func send(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, replacesDeferred: Bool
   ) -> Outcome {
     begin(permission.grant)
+    observeLink(permission.targets)
+    defer { if isUpstreamLive { observeLink(permission.targets) } }
     switch format {
     case .none: return .dropped(.noPicture, GST_FLOW_NOT_NEGOTIATED)
     case .raw(let info):
-      return sendRaw(buffer, info, permission)
+      return sendRaw(buffer, info, permission, isDue: replacesDeferred)
     case .h264: return sendH264(buffer, permission)
     }
   }
 
   private func sendRaw(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ permission: VideoNegotiation.Permission
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ permission: VideoNegotiation.Permission,
+    isDue: Bool
   ) -> Outcome {
     let change = change(by: buffer, info)
-    if change == .nothing { return .unchanged }
+    if change == .nothing {
+      holdBack(false)
+      return .unchanged
+    }
     let targets = permission.targets
     encoder.follow(targets, inputRate: thinning.inputRate)
     let now = time.now
     let isPaced = isUpstreamLive || gst_base_sink_get_sync(sink.baseSink) != 0
-    if let timer = thinning.judge(
-      sink.runningTime(frameTime.presentation), limit: targets.frameRate, isPaced: isPaced, now: now)
+    let limit = adaptation.frameRateLimit ?? targets.frameRate
+    if !isDue,
+      let timer = thinning.judge(
+        sink.runningTime(frameTime.presentation), limit: limit, isPaced: isPaced, now: now)
     {
       if let timer = timer.value { connection.setTimer(at: timer) }
       return .dropped(.frameRate, GST_FLOW_OK)
     }
+    if defersPicture(now: now) { return .deferred }
+    holdBack(false)
     // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
     if isUpstreamLive, connection.video.isFull { return .dropped(.queueFull, GST_FLOW_OK) }
     let payload = sink.payloads.take(for: sink, kind: .frame)
     do {
-      let isRequested = keyFrameRequest.take()
-      let isForced = needsKeyFrame || isRequested
-      let kind: PictureKind = isForced ? .keyFrame : change == .refinement ? .repetition : .frame
-      guard try encode(buffer, info, targets, into: payload, as: kind) else {
+      guard try encodeFrame(buffer, info, targets, into: payload, isRepetition: change == .refinement) else {
         sink.payloads.giveBack(payload)
         return .dropped(.noPicture, GST_FLOW_OK)
-      }
-      let encodeTime = time.now - now
-      sink.counters.withLock { counters in
-        counters.frameEncoded(in: encodeTime)
-        if isRequested { counters.keyFramesForced &+= 1 }
       }
       return submit(payload, permission.grant)
     } catch {
@@ -235,13 +248,30 @@ final class FramePath {
     }
   }
 
+  /// Encodes a frame from upstream, and counts it; false when it can't be read.
+  func encodeFrame(
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets,
+    into payload: FramePayload, isRepetition: Bool
+  ) throws(EncoderError) -> Bool {
+    let began = time.now
+    let isRequested = keyFrameRequest.take()
+    let kind: PictureKind = needsKeyFrame || isRequested ? .keyFrame : isRepetition ? .repetition : .frame
+    guard try encode(picture, info, targets, into: payload, as: kind) else { return false }
+    let encodeTime = time.now - began
+    sink.counters.withLock { counters in
+      counters.frameEncoded(in: encodeTime)
+      if isRequested { counters.keyFramesForced &+= 1 }
+    }
+    return true
+  }
+
   /// False when the picture can't be read.
   func encode(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets,
     into payload: FramePayload, as kind: PictureKind
   ) throws(EncoderError) -> Bool {
     let isEncoded = try encoder.encode(
-      picture, info, targets, inputRate: thinning.inputRate, as: kind, into: payload)
+      picture, info, targets, rates: adaptation.rates, inputRate: thinning.inputRate, as: kind, into: payload)
     if isEncoded { noteEncoded(picture, isKeyFrame: payload.isKeyFrame) }
     return isEncoded
   }

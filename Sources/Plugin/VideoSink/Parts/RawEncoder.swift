@@ -30,6 +30,8 @@ final class RawEncoder {
   private(set) var settings: EncoderSettings?
   /// Used as the time stamp for x264, which must grow even where those of the buffers do not.
   private var pictureNumber: Int64 = 0
+  /// What it was last asked to aim at.
+  private var rates: EncoderRates?
   /// What the encoder was last told to aim at.
   private var targets: EncoderTargets?
   private var hasWarnedAboutBitrate = false
@@ -76,13 +78,16 @@ final class RawEncoder {
   }
 
   /// Puts the access unit of a picture into a payload; false when the picture can't be read.
+  ///
+  /// - Parameter rates: what the link carries; nil for the targets.
   func encode(
-    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?,
-    as kind: PictureKind, into payload: FramePayload
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets, rates: EncoderRates?,
+    inputRate: Fraction?, as kind: PictureKind, into payload: FramePayload
   ) throws(EncoderError) -> Bool {
     // The clock, not the time stamps: decoders start and recover in real time, however fast a file is read.
     let now = sink.time.now
-    let encoder = try encoder(for: info, targets, inputRate: inputRate, kind, now: now)
+    let encoder = try encoder(
+      for: encoderSettings(info, targets, inputRate: inputRate, followsLink: rates != nil), rates, kind, now: now)
     var info = info
     var frame = GstVideoFrame()
     guard gst_video_frame_map(&frame, &info, picture, GST_MAP_READ) != 0 else {
@@ -101,21 +106,22 @@ final class RawEncoder {
 
   /// The encoder for the present input; the first picture of a new one is a key frame. After a change of rates only, a
   /// running encoder is kept until its next key frame; then one with the right frame rate in the stream's headers takes
-  /// its place.
+  /// its place. What changes with the link never needs a new one, since it is opened for the most that the link may carry.
   private func encoder(
-    for info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?, _ kind: PictureKind, now: Duration
+    for wanted: EncoderSettings, _ linkRates: EncoderRates?, _ kind: PictureKind, now: Duration
   ) throws(EncoderError) -> X264Encoder {
-    let wanted = encoderSettings(info, targets, inputRate: inputRate)
+    let rates = linkRates ?? EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate)
     if let encoder, let settings, settings.differsInRatesOnly(from: wanted) {
+      if settings == wanted {
+        if rates != self.rates { set(rates, encoder) }
+        return encoder
+      }
       let beginsAnew = kind == .keyFrame || (kind == .frame && encoder.isKeyFrameDue(at: now))
-      if !beginsAnew || wanted.frameRate == encoder.settings.frameRate {
-        if settings == wanted { return encoder }
-        // Rates above the stream's level need new headers, hence a new encoder.
-        let rates = EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate)
-        if (try? encoder.setRates(rates)) != nil {
-          noteSettings(wanted)
-          return encoder
-        }
+      // Rates above the stream's level need new headers, hence a new encoder.
+      if !beginsAnew || wanted.frameRate == encoder.settings.frameRate, (try? encoder.setRates(rates)) != nil {
+        self.settings = wanted
+        note(rates)
+        return encoder
       }
     }
     close()
@@ -123,28 +129,42 @@ final class RawEncoder {
       VideoSink.log.log(level == .error ? GST_LEVEL_ERROR : GST_LEVEL_WARNING, nil, "x264: \(text)")
     }
     encoder = opened
-    noteSettings(wanted)
-    sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(targets.bitrate) kbit/s")
+    settings = wanted
+    note(EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate))
+    if rates != self.rates { set(rates, opened) }
+    sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(rates.bitrate) kbit/s")
     return opened
   }
 
-  private func noteSettings(_ settings: EncoderSettings) {
-    self.settings = settings
+  /// An encoder whose rates can't be changed, as some options have it, goes on with those that it has.
+  private func set(_ rates: EncoderRates, _ encoder: X264Encoder) {
+    do {
+      try encoder.setRates(rates)
+      note(rates)
+    } catch {
+      self.rates = rates
+      sink.log(GST_LEVEL_DEBUG, "the encoder's rates stay: \(error)")
+    }
+  }
+
+  private func note(_ rates: EncoderRates) {
+    self.rates = rates
     sink.counters.withLock { counters in
-      counters.bitrateTarget = UInt64(clamping: settings.bitrate)
-      counters.frameRateTarget = Double(settings.frameRate.numerator) / Double(settings.frameRate.denominator)
+      counters.bitrateTarget = UInt64(clamping: rates.bitrate)
+      counters.frameRateTarget = Double(rates.frameRate.numerator) / Double(rates.frameRate.denominator)
     }
   }
 
   private func encoderSettings(
-    _ info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?
+    _ info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?, followsLink: Bool
   ) -> EncoderSettings {
     var info = info
     let user = sink.settings.withLock { $0.encoder }
     return EncoderSettings(
       width: Int(info.width), height: Int(info.height),
       frameRate: FrameRate(inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate),
-      pixelFormat: PixelFormats.encoderFormat(cgst_video_info_format(&info)) ?? .i420, bitrate: targets.bitrate,
+      pixelFormat: PixelFormats.encoderFormat(cgst_video_info_format(&info)) ?? .i420,
+      bitrate: followsLink ? targets.ceiling : targets.bitrate,
       speedPreset: user.speedPreset, keyFrameInterval: Int(user.keyFrameInterval), threads: Int(user.threads),
       optionString: user.optionString, color: ColorDescription(info.colorimetry))
   }

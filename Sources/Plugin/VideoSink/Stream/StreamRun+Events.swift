@@ -58,7 +58,10 @@ extension StreamRun {
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     let result = gst_sdl_video_sink_parent_wait_event(sink.baseSink, event)
     guard result == GST_FLOW_OK, event.pointee.type == GST_EVENT_EOS else { return result }
-    frames.withValue { $0.thinning.forgetDelayed() }
+    frames.withValue { path in
+      path.thinning.forgetDelayed()
+      sendLastDeferredPicture(path)
+    }
     if let mismatch = state.withLock({ $0.finalMismatch }) {
       fail(mismatch)
       return GST_FLOW_ERROR

@@ -15,10 +15,16 @@ extension StreamRun {
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     // Once the frame path is given back: upstream may answer a touch with a flush, which needs it.
-    defer { touches.frameShown() }
+    defer {
+      announceBitrate()
+      touches.frameShown()
+    }
     return frames.withValue { path in
+      defer { noteBitrate(path) }
       chooseForNewInput(path)
       guard !path.seek.takeShown(buffer) else { return GST_FLOW_OK }
+      let replacesDeferred = path.takeDeferredPicture()
+      if replacesDeferred { _ = drop(.latency, path) }
       sink.counters.withLock { $0.frameArrived() }
       if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0 {
         sink.counters.withLock { $0.frameDropped(.noPicture) }
@@ -36,7 +42,7 @@ extension StreamRun {
         if let size = path.passthrough.size { takeEncodedSize(size) }
       }
       observeRegions(of: buffer, path)
-      return send(buffer, path)
+      return send(buffer, path, replacesDeferred: replacesDeferred)
     }
   }
 
@@ -61,12 +67,14 @@ extension StreamRun {
     setInputSize(size, isRaw: false)
   }
 
-  private func send(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath) -> GstFlowReturn {
+  private func send(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath, replacesDeferred: Bool
+  ) -> GstFlowReturn {
     while true {
       guard let decision = decide(path) else { return drop(.discarded, path, GST_FLOW_FLUSHING) }
       switch decision {
       case .send(let permission):
-        return finish(path.send(buffer, permission), permission.grant, path)
+        return finish(path.send(buffer, permission, replacesDeferred: replacesDeferred), permission.grant, path)
       case .drop(let reason): return drop(reason, path)
       case .askUpstream(let question, let dropsFrame):
         if askUpstream(question) != .stays, dropsFrame { return drop(.wrongSize, path) }
@@ -138,6 +146,7 @@ extension StreamRun {
     case .kept:
       sink.counters.withLock { $0.frameDropped(.noPicture) }
       return GST_FLOW_OK
+    case .deferred: return GST_FLOW_OK
     case .unchanged:
       sink.counters.withLock { $0.frameUnchanged() }
       return GST_FLOW_OK

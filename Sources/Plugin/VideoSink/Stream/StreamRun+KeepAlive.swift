@@ -40,6 +40,7 @@ extension StreamRun {
       return now + max(interval, Self.retryPause)
     }
     deliverNotifications()
+    announceBitrate()
     if silence.requestsKeyFrame, !hasEnded { sink.requestKeyFrame() }
     let preparation = grantedAt + NoticePreparation.delay
     guard now >= preparation else { return silence.next.earlier(preparation) }
@@ -54,6 +55,11 @@ extension StreamRun {
     let (permission, grantedAt) = state.withLock { ($0.permission, $0.grantWithTime?.since ?? now) }
     guard let permission else {
       silence.next = interval > .zero ? now + interval : nil
+      return silence
+    }
+    if let next = sendDeferredPicture(path, permission, now: now) {
+      // Nothing overtakes it, neither a repeated picture.
+      silence.next = next
       return silence
     }
     if path.thinning.takeDelayed(isQueueFull: connection.video.isFull, now: now) {

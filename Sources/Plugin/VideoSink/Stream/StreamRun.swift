@@ -26,6 +26,9 @@ final class StreamRun: AppService {
   /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before that thread has
   /// let go of the frame at hand.
   let isFlushPending = Atomic(false)
+  /// What the application was last told of the link, and what it is to be told.
+  let hasBitrateReport = AtomicFlag()
+  let bitrateReport = Mutex<(last: LinkReport?, next: LinkReport?)>((nil, nil))
 
   /// An event has asked for a key frame, from upstream or from the application, on any thread. The encoder of raw video
   /// makes one.

@@ -1,0 +1,44 @@
+import SDLApp
+import SDLLink
+
+/// Live pictures that wait for the link, and what the application is told about it.
+extension StreamRun {
+  /// Sends the picture that waits, if the link is ready; returns when to look again.
+  func sendDeferredPicture(
+    _ path: FramePath, _ permission: VideoNegotiation.Permission, now: Duration
+  ) -> Duration? {
+    guard path.isPictureDeferred else { return nil }
+    let next = path.sendDeferredPicture(permission, now: now)
+    noteBitrate(path)
+    if next == nil, path.queuedEpoch != permission.grant.epoch, path.lastSent == now {
+      _ = path.noteQueued(permission.grant)
+      noteFirstFrame(of: permission.grant)
+    }
+    return next
+  }
+
+  /// The input has ended: the picture that waits is the last one, and is waited for with the others.
+  func sendLastDeferredPicture(_ path: FramePath) {
+    guard path.isPictureDeferred, let permission = state.withLock({ $0.permission }) else { return }
+    _ = path.sendDeferredPicture(permission, isLast: true, now: time.now)
+  }
+
+  /// With the frame path: takes what is to be told, to be posted when nothing is held any more.
+  func noteBitrate(_ path: FramePath) {
+    guard let report = path.adaptation.takeReport(now: time.now) else { return }
+    bitrateReport.withLock { $0.next = report }
+    hasBitrateReport.raise()
+  }
+
+  /// Tells the application of a noticeable change. Without locks.
+  func announceBitrate() {
+    guard hasBitrateReport.peek, hasBitrateReport.take(),
+      let (report, former) = bitrateReport.withLock({ state -> (LinkReport, LinkReport?)? in
+        guard let next = state.next.take() else { return nil }
+        defer { state.last = next }
+        return (next, state.last)
+      })
+    else { return }
+    if !hasEnded { sink.announce(report, after: former) }
+  }
+}

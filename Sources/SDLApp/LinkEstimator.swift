@@ -1,0 +1,158 @@
+/// What the samples of a link say about it: the delay of its path, how long bytes wait in its queues, and how fast it is.
+///
+/// The rate is measured only while bytes wait, as otherwise it would be that of the encoder (the delivery rate of BBR,
+/// draft-ietf-ccwg-bbr, without the samples that are limited by the application). Queues are found by the age of the
+/// oldest unacknowledged byte rather than by round-trip times: it is known at any moment, includes what waits in this
+/// machine, and needs no TCP_INFO.
+struct LinkEstimator: Equatable, Sendable {
+  /// A receiver may delay the acknowledgement of one segment (RFC 1122, section 4.2.3.2).
+  static let segmentByteCount: UInt64 = 1500
+  /// Bytes that wait for longer than this make a queue.
+  private static let queueThreshold = 0.005
+  /// Without an acknowledgement for this long, in seconds, the link is interrupted, which says nothing about its rate.
+  private static let stallTime = 0.5
+
+  /// Between samples; after a longer one, what was outstanding before it says nothing.
+  private static let longestPause = Duration.seconds(10)
+
+  private(set) var last: LinkSample?
+  private var history = SendHistory()
+  private var path = WindowedMinimum(window: 5)
+  private var meter = CapacityMeter()
+  /// What the link was sending at the last sample, if it was busy then.
+  private var busyMark: SendHistory.Mark?
+  /// Seconds that the link was busy since bytes were acknowledged last.
+  private var busyTime = 0.0
+  private var acknowledgedByteCount: UInt64 = 0
+  private var progressTime = Duration.zero
+  private(set) var handedTime = Duration.zero
+  private var queueTime = DecayingRate(timeConstant: 1.5)
+
+  /// From handing a byte over to its acknowledgement when no queue is on the way, in seconds; nil until one was seen.
+  var pathDelay: Double? { path.value }
+  /// Seconds that the oldest outstanding byte has waited in queues.
+  private(set) var age = 0.0
+  /// Seconds since the peer acknowledged something, while it should.
+  private(set) var silence = 0.0
+  /// The share of the last seconds in which bytes waited; nil when that is not known yet.
+  var queueShare: Double? { queueTime.time > 1 ? queueTime.value : nil }
+  /// What the link carries, in bytes per second; nil when it was never seen to be full.
+  var capacity: Double? { meter.capacity }
+  /// Nil when the transport does not say what is acknowledged.
+  private(set) var outstandingByteCount: UInt64?
+
+  var isStalled: Bool { silence > Self.stallTime }
+
+  /// Seconds that a byte would wait in queues that was handed over now: for those before it.
+  var queueingDelay: Double {
+    guard let outstandingByteCount, let pathDelay, outstandingByteCount > Self.segmentByteCount else { return 0 }
+    guard let capacity, capacity > 0 else { return age }
+    return max(age, Double(outstandingByteCount) / capacity - pathDelay)
+  }
+
+  /// What was measured no longer holds: the link carries more.
+  mutating func forgetCapacity() {
+    meter.reset()
+  }
+
+  /// Takes the next sample.
+  ///
+  /// - Returns: Seconds since the last one; nil when there is none that it continues, as after a new connection or a
+  ///   jump of the clock.
+  mutating func add(_ sample: LinkSample) -> Double? {
+    guard let last, sample.time >= last.time, sample.time - last.time < Self.longestPause,
+      sample.handedByteCount >= last.handedByteCount
+    else {
+      start(sample)
+      return nil
+    }
+    self.last = sample
+    let elapsed = (sample.time - last.time).seconds
+    if sample.handedByteCount > last.handedByteCount {
+      history.append(
+        last.handedByteCount..<sample.handedByteCount, time: last.time, showsPathDelay: isPathEmpty(last))
+      handedTime = sample.time
+    }
+    if let acknowledged = sample.acknowledgedByteCount { follow(acknowledged, sample, elapsed: elapsed) }
+    return elapsed
+  }
+
+  private mutating func start(_ sample: LinkSample) {
+    last = sample
+    history = SendHistory()
+    meter.interrupt()
+    busyMark = nil
+    busyTime = 0
+    acknowledgedByteCount = min(sample.acknowledgedByteCount ?? 0, sample.handedByteCount)
+    outstandingByteCount = sample.unacknowledgedByteCount
+    progressTime = sample.time
+    handedTime = sample.time
+    queueTime.reset()
+    age = 0
+    silence = 0
+    // An older connection's bytes have no mark: they count from now on.
+    if outstandingByteCount ?? 0 > 0 {
+      history.append(acknowledgedByteCount..<sample.handedByteCount, time: sample.time, showsPathDelay: false)
+    }
+  }
+
+  /// Whether what is handed over after `sample` shows the delay of the path. With a peer that acknowledges late there is
+  /// always something outstanding; it then has to be little.
+  private func isPathEmpty(_ sample: LinkSample) -> Bool {
+    guard let outstanding = sample.unacknowledgedByteCount, outstanding > 0 else { return true }
+    return outstanding <= Self.segmentByteCount && (sample.time.seconds - path.time) > path.window
+  }
+
+  private mutating func follow(_ acknowledged: UInt64, _ sample: LinkSample, elapsed: Double) {
+    // What a socket pair counts includes the kernel's own overhead, and so may go back.
+    let progress = acknowledged > acknowledgedByteCount ? acknowledged - acknowledgedByteCount : 0
+    acknowledgedByteCount = max(acknowledged, acknowledgedByteCount)
+    let outstanding = sample.unacknowledgedByteCount ?? 0
+    outstandingByteCount = outstanding
+    if let delay = history.acknowledge(acknowledgedByteCount, now: sample.time)?.seconds {
+      path.add(min(delay, sample.roundTrip.map { max($0.smoothed.seconds, 0) } ?? delay), at: sample.time.seconds)
+    }
+    if progress > 0 || outstanding == 0 { progressTime = sample.time }
+    let wasStalled = isStalled
+    silence = max((sample.time - progressTime).seconds - (pathDelay ?? 0), 0)
+    age = waitingTime(outstanding: outstanding, now: sample.time)
+    queueTime.add(age > Self.queueThreshold ? elapsed : 0, over: elapsed)
+    measure(progress, now: sample.time, elapsed: elapsed, isInterrupted: isStalled || wasStalled)
+  }
+
+  private func waitingTime(outstanding: UInt64, now: Duration) -> Double {
+    guard outstanding > 0, let oldest = history.oldest?.time, let pathDelay else { return 0 }
+    let delayed = outstanding > Self.segmentByteCount ? 0 : 0.2
+    return max((now - oldest).seconds - pathDelay - delayed, 0)
+  }
+
+  /// Measures the rate from one moment at which the link was busy to the next, if it was so in between.
+  private mutating func measure(_ progress: UInt64, now: Duration, elapsed: Double, isInterrupted: Bool) {
+    let former = busyMark
+    busyMark = markBeingSent(at: now)
+    guard let former, let mark = busyMark, let pathDelay, !isInterrupted else {
+      busyTime = 0
+      if isInterrupted { meter.interrupt() }
+      return
+    }
+    // Other bytes were waiting behind those before them.
+    let followed =
+      mark.start == former.start || (now - mark.time).seconds - elapsed + Self.queueThreshold >= pathDelay
+    guard followed else {
+      busyTime = 0
+      return
+    }
+    busyTime += elapsed
+    guard progress > 0 else { return }
+    meter.add(progress, over: busyTime)
+    busyTime = 0
+  }
+
+  /// What the bottleneck is sending, nil if it may be idle.
+  private func markBeingSent(at time: Duration) -> SendHistory.Mark? {
+    guard let oldest = history.oldest, let pathDelay else { return nil }
+    let isPartlyAcknowledged = acknowledgedByteCount > oldest.start
+    let isOverdue = (time - oldest.time).seconds > pathDelay + Self.queueThreshold
+    return isPartlyAcknowledged || isOverdue ? oldest : nil
+  }
+}
