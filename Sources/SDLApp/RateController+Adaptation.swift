@@ -26,7 +26,7 @@ extension RateController {
   private static let shortRoundTripTime = 0.5
 
   /// The share of the bitrate by which it rises per second while nothing is known against it.
-  private static let fastRise = 0.75
+  private static let fastRise = 1.0
   /// Bits per second by which a bitrate of ``reference`` or less rises slowly, per second.
   private static let slowRise = 25_000.0
   /// The share of the bitrate by which it rises slowly at most, per second.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Draws half a minute in which everything happens: states of the element, frames sent, frames dropped.
+# Draws half a minute in which everything happens: states of the element, frames sent or dropped, bitrate and delay.
 # Expect a line for each event, demo/timeline.svg, and exit status 0 if everything happened as it should.
 # Needs python3-gi, python3-matplotlib, the program sdl-head-unit and the plugin in GST_PLUGIN_PATH (`make timeline`).
 
