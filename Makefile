@@ -35,7 +35,7 @@ demo: plugin
 # What `make install` installs.
 all: plugin head-unit
 
-# Draws half a minute with every kind of event into demo/timeline.svg.
+# Draws three quarters of a minute with every kind of event into demo/timeline.svg.
 timeline: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) pipelines/timeline --head-unit $(head_unit)
 

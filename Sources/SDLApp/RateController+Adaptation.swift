@@ -26,7 +26,7 @@ extension RateController {
   private static let shortRoundTripTime = 0.5
 
   /// The share of the bitrate by which it rises per second while nothing is known against it.
-  private static let fastRise = 0.75
+  private static let fastRise = 1.0
   /// Bits per second by which a bitrate of ``reference`` or less rises slowly, per second.
   private static let slowRise = 25_000.0
   /// The share of the bitrate by which it rises slowly at most, per second.
@@ -63,11 +63,12 @@ extension RateController {
       return fall(
         to: rate * (1 - min(max(share, Self.stepRange.lowerBound), Self.stepRange.upperBound)), now: sample.time)
     }
-    guard delay <= Self.longestDelayToRise else {
-      shortRoundTripsSince = nil
+    // Before the delay counts, as with the former capacity a picture of its own seems to wait for long.
+    if carriesMore(sample) {
+      link.forgetCapacity()
       return
     }
-    if carriesMore(sample) { link.forgetCapacity() }
+    guard delay <= Self.longestDelayToRise else { return }
     let calm = max(1 - (meanDelay.value ?? 0) / Self.longestDelayToRise, 0)
     rise(elapsed: elapsed * calm, isFast: link.capacity.map { rate < 0.8 * $0 * 8 } ?? true)
   }
@@ -91,7 +92,9 @@ extension RateController {
     if let roundTrip = sample.roundTrip {
       // Round trips include the time that the bottleneck needs for a picture's own bytes.
       let ownTime = rate / 8 / wantedPictureRate / capacity
-      let isShort = ownTime > 0.008 && (roundTrip.smoothed - roundTrip.minimum).seconds < 0.15 * ownTime
+      let isUsed = (used.value ?? 0) >= 0.95 * capacity
+      let isShort =
+        isUsed && ownTime > 0.008 && (roundTrip.smoothed - roundTrip.minimum).seconds < 0.15 * ownTime
       shortRoundTripsSince = isShort ? shortRoundTripsSince ?? sample.time : nil
     }
     let short = shortRoundTripsSince.map { (sample.time - $0).seconds } ?? 0
@@ -113,7 +116,7 @@ extension RateController {
 
   private mutating func rise(elapsed: Double, isFast: Bool) {
     // An encoder that does not use what it has shows nothing about the link.
-    guard let used = used.value, used * 8 >= 0.7 * rate, rate < highest else { return }
+    guard let used = used.value, used * 8 >= 0.6 * rate, rate < highest else { return }
     let slowRise = min(
       Self.slowRise * max(rate / Self.reference, 1).squareRoot(), Self.steepestSlowRise * rate)
     rate = bounded(rate + elapsed * (isFast ? Self.fastRise * rate : slowRise))

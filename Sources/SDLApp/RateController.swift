@@ -5,8 +5,8 @@
 /// so that few pictures have to wait.
 ///
 /// The bitrate falls in small steps while bytes wait on the way all the time, and at once to 0.9 of the rate that the link
-/// showed when it carries much less. It rises slowly near the rate that the link had when it was last full, and by three
-/// quarters per second when nothing is known against it; never while the encoder does not use what it has. A step
+/// showed when it carries much less. It rises slowly near the rate that the link had when it was last full, and doubles in
+/// less than a second when nothing is known against it; never while the encoder does not use what it has. A step
 /// down takes a larger share of a larger bitrate, so two senders on a link approach equal shares (as with TCP's congestion
 /// avoidance, RFC 5681).
 ///

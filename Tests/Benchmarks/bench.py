@@ -304,6 +304,91 @@ def range_filter(folder):
     print(f"  {ours} against {theirs}: {ours / theirs:8.2f}x   target   1.00x   {'met' if ours <= theirs else 'MISSED'}")
 
 
+def path_delay(tool):
+    """The streaming thread encodes a picture and writes it to the socket, so a push into the sink's pad takes as long as a
+    picture is on its way to the kernel."""
+    import gi
+    gi.require_version("Gst", "1.0")
+    from gi.repository import Gst
+    Gst.init(None)
+    caps = Gst.Caps.from_string(f"video/x-raw,format=I420,{SIZE},framerate=30/1")
+    source = Gst.parse_launch(f"videotestsrc pattern=ball num-buffers=60 ! {caps.to_string()} ! appsink name=sink")
+    source.set_state(Gst.State.PLAYING)
+    pictures = [source.get_by_name("sink").emit("pull-sample").get_buffer() for _ in range(60)]
+    source.set_state(Gst.State.NULL)
+    added, waiting, count = [], 0, 300
+    with head_unit(tool) as port:
+        sink = Gst.parse_launch(f"sdlvideosink sync=false speed-preset=superfast threads=1 uri=sdl://127.0.0.1:{port}")
+        pad = Gst.Pad.new("src", Gst.PadDirection.SRC)
+        pad.link(sink.get_static_pad("sink"))
+        pad.set_active(True)
+        sink.set_state(Gst.State.PLAYING)
+        segment = Gst.Segment()
+        segment.init(Gst.Format.TIME)
+        for event in (Gst.Event.new_stream_start("bench"), Gst.Event.new_caps(caps), Gst.Event.new_segment(segment)):
+            pad.push_event(event)
+
+        def encode_time():
+            stats = sink.get_property("sdl-stats")
+            return (stats.get_value("encode-time-average-ns") * stats.get_value("frames-encoded"),
+                    stats.get_value("queue-frames"))
+
+        for number in range(count):
+            buffer = pictures[number % len(pictures)].copy()
+            buffer.pts = number * Gst.SECOND // 30
+            before, _ = encode_time()
+            start = time.monotonic_ns()
+            pad.push(buffer)
+            end = time.monotonic_ns()
+            after, queued = encode_time()
+            # The first ones wait for the stream to start.
+            if number >= 30:
+                added.append((end - start - (after - before)) / 1e6)
+                waiting += queued
+            time.sleep(1 / 60)
+        sink.set_state(Gst.State.NULL)
+    added.sort()
+    print(f"\np. What the sink adds to the encoder's time until a picture is in the kernel, {len(added)} pictures of 800x480"
+          f"{f', {waiting} not there yet' if waiting else ''}")
+    for name, value, target in (("p50", statistics.median(added), 0.3), ("p99", added[int(len(added) * 0.99)], 1.0)):
+        met = value <= target and not waiting
+        print(f"  {name:12} {value:8.3f} ms   target {target:.1f} ms   {'met' if met else 'MISSED'}")
+
+
+def link():
+    """In a network namespace of its own, where a link can be narrowed without privileges and without harm to others."""
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "link.py")
+    probe = "ip link add sdlprobe0 type veth peer name sdlprobe1 && tc qdisc add dev sdlprobe0 root tbf rate 1mbit burst 8kb limit 64kb"
+    space = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
+    if subprocess.run([*space, "sh", "-c", probe], capture_output=True).returncode != 0:
+        print("\nl. skipped: this machine makes no network namespaces with a narrow link (unshare, ip, tc)")
+        return
+    result = subprocess.run([*space, sys.executable, program], stdout=subprocess.PIPE)
+    if result.returncode != 0:
+        sys.exit("the link bench failed")
+    found = json.loads(result.stdout)
+    narrow = found["narrow"]
+    print("\nl. A live picture of 800x480 at 30 frames per second and 4000 kbit/s, over a link of 8, then 0.6, then 8 Mbit/s")
+    rows = (
+        ("delay before the drop, p50", narrow["before"] * 1000, "ms", None),
+        ("delay from 2 s after the drop, p50", narrow["p50"] * 1000, "ms", 150),
+        ("  p95", narrow["p95"] * 1000, "ms", 350),
+        ("longest freeze", narrow["freeze"] * 1000, "ms", 600),
+        ("pictures per second on the narrow link", narrow["rate"], "", -15),
+        ("back to 90 % of the bitrate after", narrow["back"], "s", 8),
+        ("delay when that is over, p50", narrow["after"] * 1000, "ms", None),
+        ("nothing gets through for 3 s: first new picture after", found["held"]["first"] * 1000, "ms", 500),
+        ("  the same, and packets are lost", found["lost"]["first"] * 1000, "ms", 500),
+    )
+    for name, value, unit, target in rows:
+        if value is None:
+            print(f"  {name:55} never   target {abs(target)}   MISSED")
+            continue
+        met = target is None or (value >= -target if target < 0 else value <= target)
+        wanted = "" if target is None else f"   target {abs(target):>4} {unit:2}   {'met' if met else 'MISSED'}"
+        print(f"  {name:55} {value:8.1f} {unit:2}{wanted}")
+
+
 def resizes(tool):
     """Loopback and a live source of 30 frames per second; the head unit resizes at any moment between two frames. What
     passes between the question to upstream and upstream's first picture of the new size is not our own."""
@@ -404,7 +489,7 @@ def loopback_pairs():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcdefrst", help="which of a, b, c, d, e, f, r, s, t to run")
+    parser.add_argument("--only", default="abcdeflprst", help="which of a, b, c, d, e, f, l, p, r, s, t to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -420,6 +505,10 @@ def main():
             range_filter(folder)
         if "f" in options.only:
             still()
+        if "l" in options.only:
+            link()
+        if "p" in options.only:
+            path_delay(options.head_unit)
         if "r" in options.only:
             resizes(options.head_unit)
         if "s" in options.only:

@@ -120,12 +120,16 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     try harness.pipeline.waitForElementMessage("sdl-stream-started")
     // The first one may have come before the service.
     harness.push(units[0].bytes, flags: units[0].flags)
-    try harness.headUnit.waitForFrames(1)
+    #expect(
+      eventually {
+        guard let statistics = try? harness.statistics else { return false }
+        return statistics["frames-in"] == 2 && statistics["frames-queued"] == 0
+      })
+    let count = try harness.headUnit.waitForFrames(max(harness.statistics["frames-sent"], 1)).count
     try harness.setAppState(.background)
     try harness.wait(forStreamState: "suspended")
     try harness.setAppState(.foreground)
     try harness.wait(forStreamState: "streaming")
-    let count = harness.headUnit.record.video.count
     let keyFrame = nalUnits(units[4].bytes)
     let picture = try #require(keyFrame.last)
     try #require(picture[0] & 0x1F == NALUnitType.idrSlice.rawValue)

@@ -62,6 +62,7 @@ main (int argc, char **argv)
   Player player = { NULL };
   GstElement *sink;
   GstPlaySignalAdapter *signals;
+  GstBus *bus;
 
   gst_init (&argc, &argv);
   if (argc < 3) {
@@ -90,6 +91,10 @@ main (int argc, char **argv)
 
   gst_play_stop (player.play);
   g_object_unref (signals);
+  /* Messages that nobody has taken hold a reference to the player, whose end has the app leave the head unit. */
+  bus = gst_play_get_message_bus (player.play);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_object_unref (bus);
   gst_object_unref (player.play);
   g_main_loop_unref (player.loop);
   return player.failed ? 1 : 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Draws half a minute in which everything happens: states of the element, frames sent, frames dropped.
+# Draws three quarters of a minute in which everything happens: states of the element, frames sent or dropped, bitrate and delay.
 # Expect a line for each event, demo/timeline.svg, and exit status 0 if everything happened as it should.
 # Needs python3-gi, python3-matplotlib, the program sdl-head-unit and the plugin in GST_PLUGIN_PATH (`make timeline`).
 
@@ -25,7 +25,7 @@ BITRATE_KILOBITS = 8000
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Drives for half a minute and draws what happened.")
+    parser = argparse.ArgumentParser(description="Drives for three quarters of a minute and draws what happened.")
     parser.add_argument("--head-unit", required=True, help="the program sdl-head-unit")
     parser.add_argument("--output", default="demo/timeline.svg", help="picture to write (default: %(default)s)")
     parser.add_argument("--source", default=SOURCE, help="pipeline in front of the sink (default: %(default)s)")

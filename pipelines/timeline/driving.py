@@ -57,6 +57,10 @@ class Drive:
         now = self.recording.statistics()
         return sum(now[name] - self.counters[name] for name in names)
 
+    def now(self, name):
+        """What the statistics say at this moment."""
+        return self.recording.statistics()[name]
+
     def messages(self, name, **fields):
         """Messages since the last act whose fields have these values; "_" stands for "-"."""
         wanted = {key.replace("_", "-"): value for key, value in fields.items()}

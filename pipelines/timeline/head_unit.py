@@ -1,8 +1,10 @@
-"""The head unit: the program sdl-head-unit, which takes commands."""
+"""The head unit: the program sdl-head-unit, which takes commands, behind a link that can be narrow."""
 
 import subprocess
 import sys
 import time
+
+from link import Link
 
 START_SECONDS = 10
 STOP_SECONDS = 5
@@ -16,7 +18,8 @@ class HeadUnit:
                 # The app is opened by the script.
                 [program, "--port", "0", "--commands", "--no-activation"],
                 stdin=subprocess.PIPE, stdout=file, text=True)
-        self.port = self._listening_port()
+        self.link = Link(self._listening_port())
+        self.port = self.link.port
 
     def _listening_port(self):
         """The port that the head unit writes as the first line of its log."""
@@ -31,6 +34,8 @@ class HeadUnit:
         sys.exit(f"The head unit does not listen; see {self.log}")
 
     def command(self, line):
+        if line.startswith("refuse-connections"):
+            self.link.refuse(line.endswith("on"))
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 

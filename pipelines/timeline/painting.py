@@ -1,4 +1,4 @@
-"""The picture: a band for each state, and below it the frames, sent or dropped."""
+"""The picture: a band for each state, below it the frames, sent or dropped, and what the link makes of their bitrate."""
 
 import matplotlib
 
@@ -21,6 +21,7 @@ COLOURS = {
 }
 SENT = "#3b6ea5"
 UNCHANGED = "#a9c4de"
+DELAY = "#c8553d"
 DROPS = ["#e4a03b", "#c8553d", "#8e5572", "#b9b06a", "#6b4e3d", "#e58fa2", "#777777"]
 RATE_WINDOW_SECONDS = 0.6
 # A band narrower than its name stays empty; the legend names it.
@@ -31,13 +32,14 @@ INK = "#22303c"
 def paint(recording, path):
     pyplot.rcParams.update({"font.family": "DejaVu Sans", "font.size": 9, "text.color": INK, "axes.labelcolor": INK,
                             "xtick.color": INK, "ytick.color": INK, "axes.edgecolor": "#9aa5ae"})
-    figure, (bands, frames) = pyplot.subplots(
-        2, 1, sharex=True, figsize=(13, 7.4), gridspec_kw={"height_ratios": [3, 2.2], "hspace": 0.08})
-    figure.subplots_adjust(left=0.1, right=0.83, top=0.79, bottom=0.08)
+    figure, (bands, frames, bitrates) = pyplot.subplots(
+        3, 1, sharex=True, figsize=(13, 9), gridspec_kw={"height_ratios": [3, 2.2, 1.5], "hspace": 0.1})
+    figure.subplots_adjust(left=0.1, right=0.83, top=0.82, bottom=0.07)
     frames.set_xlim(0, recording.end)
     paint_bands(bands, recording)
     paint_frames(frames, recording)
-    paint_acts(bands, frames, recording.acts)
+    paint_bitrates(bitrates, recording)
+    paint_acts(bands, (frames, bitrates), recording.acts)
     figure.suptitle("A drive with sdlvideosink, as the element reports it", x=0.1, y=0.97, ha="left", fontsize=14,
                     fontweight="bold")
     figure.savefig(path)
@@ -87,21 +89,45 @@ def paint_frames(axes, recording):
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MultipleLocator(10))
     axes.set_ylabel("frames per second")
-    axes.set_xlabel("seconds")
-    axes.grid(axis="y", color="#e3e7ea", linewidth=0.8)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    make_plain(axes)
     handles, labels = axes.get_legend_handles_labels()
     # In the order of the stack, from top to bottom.
     axes.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1.005, 0.5), fontsize=8, frameon=False,
                 handlelength=1)
 
 
-def paint_acts(bands, frames, acts):
+def paint_bitrates(axes, recording):
+    """Draws what the encoder aims at and sends, and how long pictures would wait on the link."""
+    delays = axes.twinx()
+    curves = []
+    for side, name, unit, label, colour in (
+            (delays, "link-delay-ns", 1e6, "delay on the link (right)", DELAY),
+            (axes, "bitrate-measured-kbps", 1000, "sent", SENT), (axes, "bitrate-target-kbps", 1000, "aimed at", INK)):
+        times, values = recording.values(name)
+        curves += side.plot(times, [value / unit for value in values], color=colour, linewidth=1.3, label=label)
+        side.set_ylim(bottom=0)
+    axes.set_ylabel("Mbit/s")
+    axes.set_xlabel("seconds")
+    delays.set_ylabel("ms", color=DELAY)
+    delays.tick_params(axis="y", colors=DELAY, length=0)
+    make_plain(axes)
+    make_plain(delays)
+    delays.grid(visible=False)
+    axes.legend(handles=curves[::-1], loc="center left", bbox_to_anchor=(1.05, 0.5), fontsize=8, frameon=False,
+                handlelength=1)
+
+
+def make_plain(axes):
+    axes.grid(axis="y", color="#e3e7ea", linewidth=0.8)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def paint_acts(bands, curves, acts):
     for act in acts:
         # Behind the bands, so that the lines do not cross their names.
-        for axes, order in ((bands, 0), (frames, 3)):
+        for axes, order in ((bands, 0), *((each, 3) for each in curves)):
             axes.axvline(act.time, color=INK, linewidth=0.7, linestyle=(0, (2, 2)), alpha=0.55, zorder=order)
         bands.annotate(act.label, (act.time, 1), xycoords=("data", "axes fraction"), xytext=(2, 3),
                        textcoords="offset points", rotation=40, ha="left", va="bottom", rotation_mode="anchor",

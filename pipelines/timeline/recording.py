@@ -92,6 +92,10 @@ class Recording:
     def drop_reasons(self):
         return [name for name in self.samples[-1][1] if name.startswith("frames-dropped-")]
 
+    def values(self, name):
+        """What the statistics said, and when."""
+        return [time_ for time_, _ in self.samples], [counters[name] for _, counters in self.samples]
+
     def rates(self, name, window):
         """Rates (1/s) of a counter over `window` seconds, each with the middle of its time."""
         times, rates = [], []

@@ -1,5 +1,6 @@
 """The drive: what happens, and what the sink should do then."""
 
+NARROW_BITS = 1_500_000
 WARNING_TEXT = "Swipe up to dismiss"
 
 
@@ -51,6 +52,17 @@ def script(drive):
     yield drive.until("30 frames after the stall", lambda: drive.counted("frames-sent") > 30)
     drive.check(not drive.messages("sdl-disconnected"), "a head unit that hangs for a while loses the app")
     yield drive.seconds(1)
+
+    drive.act("Wi-Fi gets slow")
+    drive.head_unit.link.narrow(NARROW_BITS)
+    yield drive.until("bitrate near what the link carries",
+                      lambda: drive.now("bitrate-target-kbps") <= NARROW_BITS * 1.5 / 1000)
+    yield drive.until("stream that flows on", lambda: drive.counted("frames-sent") > 30)
+    yield drive.seconds(2)
+    drive.act("it is fast again")
+    drive.head_unit.link.narrow(None)
+    yield drive.until("bitrate that rises", lambda: drive.now("bitrate-target-kbps") > NARROW_BITS * 2 / 1000)
+    yield drive.seconds(3)
 
     drive.act("connection breaks", "refuse-connections on", "cut")
     yield drive.message("sdl-disconnected", will_reconnect=True)

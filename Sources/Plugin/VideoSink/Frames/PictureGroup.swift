@@ -3,13 +3,18 @@ import GStreamerKit
 /// What was sent of a file since the last key frame, so that the stream can be taken up in the middle of a group of pictures by
 /// a decoder that was opened anew: after a pause, in which many streams can't be repeated, or another service.
 struct PictureGroup: ~Copyable {
-  /// Larger ones are not kept: with so few key frames, it takes long to send them again.
+  /// Larger ones are not kept: it would take longer to send them again than to wait for the next key frame. Nor is what
+  /// follows one, since memory that is held is not in the cache when upstream uses it again.
   private static let maximumCount = 600
-  private static let maximumByteCount = 8 << 20
+  private static let maximumByteCount = 2 << 20
 
   /// Empty when the key frame is not known, or something has been lost since.
   private(set) var buffers: [UnsafeMutablePointer<GstBuffer>] = []
+  /// Those since the last key frame, kept or not.
+  private var count = 0
   private var byteCount = 0
+
+  private var isTooLarge: Bool { count > Self.maximumCount || byteCount > Self.maximumByteCount }
 
   deinit {
     for buffer in buffers { gst_buffer_unref(buffer) }
@@ -17,21 +22,24 @@ struct PictureGroup: ~Copyable {
 
   /// The next frame was sent.
   mutating func add(_ buffer: UnsafeMutablePointer<GstBuffer>, isKeyFrame: Bool) {
-    if isKeyFrame {
-      forget()
-    } else if buffers.isEmpty {
-      return
-    }
+    let isKept = isKeyFrame ? !isTooLarge : !buffers.isEmpty
+    if isKeyFrame { forget() }
+    count += 1
     byteCount += Int(gst_buffer_get_size(buffer))
-    guard buffers.count < Self.maximumCount, byteCount <= Self.maximumByteCount else { return forget() }
+    guard isKept, !isTooLarge else { return release() }
     gst_buffer_ref(buffer)
     buffers.append(buffer)
   }
 
   /// What follows can't be decoded behind these.
   mutating func forget() {
+    release()
+    count = 0
+    byteCount = 0
+  }
+
+  private mutating func release() {
     for buffer in buffers { gst_buffer_unref(buffer) }
     buffers.removeAll(keepingCapacity: true)
-    byteCount = 0
   }
 }
