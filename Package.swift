@@ -71,8 +71,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit", dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine"],
-      path: "Sources/HeadUnitTool", swiftSettings: strict,
-      linkerSettings: programLink),
+      path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
     .systemLibrary(name: "CPangoCairo"),
@@ -110,7 +109,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SDLLinkTests",
-      dependencies: ["TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "TLSEngine", "CLinux"],
+      dependencies: [
+        "TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "TLSEngine", "CLinux",
+      ],
       swiftSettings: strict),
     .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: strict),
     .testTarget(
