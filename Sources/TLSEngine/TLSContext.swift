@@ -19,6 +19,10 @@ public final class TLSContext: @unchecked Sendable {
   private static let ciphers =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:AESGCM"
     + ":ECDHE+AES:AES:!aNULL:!PSK:!SRP@SECLEVEL=1"
+  /// Certificates between the peer's and an authority.
+  private static let maximumChainLength: Int32 = 10
+  /// Bytes of the peer's certificates.
+  private static let maximumPeerCertificates = 32 << 10
 
   public let role: Role
   public let credentials: TLSCredentials
