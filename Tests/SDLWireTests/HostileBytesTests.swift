@@ -80,4 +80,22 @@ import TestSupport
     }
     #expect(documents > 2_000, "the payloads are not mere garbage")
   }
+
+  /// Handshake bytes of any kind: what is cut into queries comes together again, and no record reaches beyond the bytes.
+  @Test func handshakeBytes() {
+    var generator = SeededGenerator(seed: 31)
+    for _ in 0..<5000 {
+      var bytes = random(0...80, &generator)
+      if Bool.random(using: &generator) { bytes = [22, 3, 3, 0, UInt8.random(in: 0...40, using: &generator)] + bytes }
+      if Bool.random(using: &generator) { bytes += [UInt8](repeating: 0, count: 20) }
+      let limit = Int.random(in: -5...60, using: &generator)
+      let queries = SecurityQuery.handshake(bytes, type: 0, sequenceNumber: 1, limit: limit)
+      #expect(queries.flatMap(\.binary) == bytes)
+      #expect(queries.allSatisfy { !$0.binary.isEmpty && $0.bytes.count <= max(limit, 13) })
+      let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: bytes)
+      #expect(bytes.starts(with: query.handshakeBytes))
+      #expect(bytes.dropFirst(query.handshakeBytes.count).allSatisfy { $0 == 0 })
+      _ = query.beginsHandshake
+    }
+  }
 }
