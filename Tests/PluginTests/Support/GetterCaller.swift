@@ -35,7 +35,7 @@ final class GetterCaller: Sendable {
   }
 
   func readEverything() {
-    for property in VideoSink.properties.properties {
+    for property in VideoSink.properties.properties where property.access != .writeOnlyReady {
       var value = GValue()
       g_object_get_property(sink.cast(), "\(property.name)", &value)
       g_value_unset(&value)
