@@ -1,7 +1,6 @@
 #!/bin/sh
-# Shows encrypted video, app and head unit in one process: encrypted.sh [FOLDER]. The certificates in FOLDER
-# (build/certificates if not given) are made if they are not there.
-# Expect "encryption-state" with video-encrypted=true, and pictures that arrive until NUM_BUFFERS (75) are there.
+# Shows encrypted video, app and head unit in one process: encrypted.sh [FOLDER]. Makes what FOLDER (build/certificates) lacks.
+# Expect "encryption-state" with video-encrypted=true, and the end after NUM_BUFFERS pictures (75 if not given).
 # Needs openssl, gstreamer1.0-tools, -plugins-base, -bad (h264parse) and -libav. SDL_PORT and NUM_BUFFERS may be set.
 set -eu
 folder=$(dirname "$0")
