@@ -43,10 +43,11 @@ timeline: plugin head-unit
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
-# The two builds run in parallel, since each leaves a core idle at times.
+# The two builds run in parallel, since each leaves a core idle at times. The tests stand first: behind the others, whose builds
+# share a folder and so wait for each other, they would be begun when the plugin is finished.
 check: packages
 	@echo "Building the plugin and the tests: some minutes in which nothing is printed."
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target docs-check meson-check install-check tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target tests docs-check meson-check install-check
 	$(run_tests)
 
 test: plugin tests

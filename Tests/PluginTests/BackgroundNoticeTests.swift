@@ -63,8 +63,9 @@ import Testing
         g_usleep(20_000)
         return (try? harness.streamState) == "suspended"
       })
-    let record = harness.headUnit.record
     let total = Self.before + Self.count
+    try harness.headUnit.waitForFrames(total)
+    let record = harness.headUnit.record
     #expect(record.video.count == total && record.starts.count == 1 && record.stopReasons == [])
     expectNoticeUnits(record.video[Self.before...])
     let arrivals = record.arrivals[Self.before...]

@@ -9,6 +9,10 @@ import Testing
   private static let width = 64
   private static let height = 48
 
+  init() throws {
+    try #require(GStreamer.isReady)
+  }
+
   private func info(_ layout: Picture.Layout = .i420) -> GstVideoInfo {
     var info = GstVideoInfo()
     gst_video_info_init(&info)

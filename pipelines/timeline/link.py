@@ -9,6 +9,7 @@ import time
 SEGMENT_BYTES = 1400
 # Small, so that what has not been passed on soon waits at the app, as it does in front of a real link.
 BUFFER_BYTES = 4 << 10
+LONGEST_BURST_SECONDS = 0.05
 
 
 class Link:
@@ -17,6 +18,7 @@ class Link:
         self.bits_per_second = None
         self.listener = None
         self.port = 0
+        self.sent_until = 0
         self.refuse(False)
 
     def narrow(self, bits_per_second):
@@ -72,5 +74,8 @@ class Link:
                 return False
             (head_unit if source is app else app).sendall(data)
             if source is app and self.bits_per_second:
-                time.sleep(len(data) * 8 / self.bits_per_second)
+                now = time.monotonic()
+                # What a sleep took too long is made up for.
+                self.sent_until = max(self.sent_until, now - LONGEST_BURST_SECONDS) + len(data) * 8 / self.bits_per_second
+                time.sleep(max(self.sent_until - now, 0))
         return True

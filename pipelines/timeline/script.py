@@ -61,7 +61,7 @@ def script(drive):
     yield drive.seconds(2)
     drive.act("it is fast again")
     drive.head_unit.link.narrow(None)
-    yield drive.until("bitrate that rises", lambda: drive.now("bitrate-target-kbps") > NARROW_BITS * 2 / 1000)
+    yield drive.until("bitrate that rises", lambda: drive.now("bitrate-target-kbps") > NARROW_BITS * 1.5 / 1000)
     yield drive.seconds(3)
 
     drive.act("connection breaks", "refuse-connections on", "cut")
