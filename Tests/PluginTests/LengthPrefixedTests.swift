@@ -27,14 +27,18 @@ import Testing
 
   /// The access unit without its parameter sets.
   private func sample(of unit: EncodedUnit, lengthByteCount: Int, keepsParameterSets: Bool = false) -> [UInt8] {
+    var sample: [UInt8] = []
     unit.bytes.withUnsafeBytes { bytes in
-      AnnexB(bytes)
-        .filter { !Self.leftOut.contains($0.type) }
-        .filter { keepsParameterSets || ![.sequenceParameterSet, .pictureParameterSet].contains($0.type) }
-        .flatMap { unit in
-          (0..<lengthByteCount).reversed().map { UInt8(unit.range.count >> ($0 * 8) & 0xFF) } + bytes[unit.range]
+      for unit in AnnexB(bytes) where !Self.leftOut.contains(unit.type) {
+        let isParameterSet = unit.type == .sequenceParameterSet || unit.type == .pictureParameterSet
+        if isParameterSet, !keepsParameterSets { continue }
+        for index in (0..<lengthByteCount).reversed() {
+          sample.append(UInt8(truncatingIfNeeded: unit.range.count >> (index * 8)))
         }
+        sample += bytes[unit.range]
+      }
     }
+    return sample
   }
 
   private func caps(_ record: [UInt8], format: String = "avc", extra: String = ",width=320,height=240") -> String {

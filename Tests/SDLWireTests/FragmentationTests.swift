@@ -13,11 +13,12 @@ private func payload(_ size: Int) -> [UInt8] {
   /// Sizes around one, two and three frames, and around the 255 running numbers.
   @Test func roundTrips() throws {
     for maximum in [1, 2, 7, 100] {
-      let sizes =
-        [1, 2, 3]
-        + [1, 2, 3, 254, 255, 256, 257, 510, 511, 512].flatMap { frames in
-          [frames * maximum - 1, frames * maximum, frames * maximum + 1]
-        }
+      let frameCounts: [Int] = [1, 2, 3, 254, 255, 256, 257, 510, 511, 512]
+      var sizes: [Int] = [1, 2, 3]
+      for count in frameCounts {
+        let size = count * maximum
+        sizes += [size - 1, size, size + 1]
+      }
       for size in sizes where size > 0 {
         let payload = payload(size)
         let decoded = frames(decode(message(size: size, maximum: maximum).frames(of: payload)))
