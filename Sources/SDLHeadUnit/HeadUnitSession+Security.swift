@@ -7,7 +7,7 @@ public enum HeadUnitSecurity: String, CaseIterable, Sendable {
   case refuse
   /// Does what the app asks for; in clear after a handshake that fails.
   case accept
-  /// Takes video only encrypted (SDL Core's ForceProtectedService): refuses everything else.
+  /// Takes video only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single frames.
   case require
 }
 
@@ -171,12 +171,13 @@ extension HeadUnitSession {
     let service = frame.header.service
     let isProtected = service == .video && security.isVideoEncrypted
     guard frame.header.isEncrypted, frame.header.frameType != .first else {
-      if isProtected, frame.header.frameType != .first, !security.isClearFrameReported {
-        // SDL Core takes it all the same.
+      guard isProtected, frame.header.frameType != .first else { return frame }
+      if !security.isClearFrameReported {
         security.isClearFrameReported = true
         report(.clearFrame(service))
       }
-      return frame
+      // SDL Core takes it all the same, and with it what anybody in the network puts between the app's frames.
+      return configuration.security == .require ? nil : frame
     }
     guard isProtected, let channel = security.established else {
       report(.encryptedFrame(service))
