@@ -173,7 +173,7 @@ def passthrough(folder):
             f"b. H.264 passed through, {os.path.getsize(path) / 1e6:.0f} MB",
             launch(f"{source} ! sdlvideosink sync=false uri=sdl://127.0.0.1:{port}"),
             launch(f"{source} ! tcpclientsink sync=false host=127.0.0.1 port={other}"),
-            {"CPU": 1.1, "wall": 1.0})
+            {"CPU": 1.0, "wall": 1.0})
     os.unlink(path)
 
 
