@@ -125,10 +125,7 @@ extension AppSession {
     }
     guard !frame.payload.isEmpty else { return frame }
     do throws(SecureChannelFailure) {
-      var frame = frame
-      frame.payload = try secureChannel.decrypt(frame.payload)
-      frame.header.dataSize = UInt32(truncatingIfNeeded: frame.payload.count)
-      return frame
+      return try frame.decrypted(by: secureChannel)
     } catch {
       sendQuery(.error(.decryptionFailed, error.text))
       fail(.decryptionFailed(reason: error.text))
@@ -139,9 +136,7 @@ extension AppSession {
   /// Whether video may start, acknowledged with or without the E bit, which alone says what is encrypted. If not, the
   /// session has failed.
   mutating func acceptsProtection(isEncrypted: Bool) -> Bool {
-    guard case .starting = stream.state, configuration.encryption != .none, security.makeChannel != nil else {
-      return true
-    }
+    guard case .starting = stream.state, configuration.encryption != .none else { return true }
     security.isVideoEncrypted = isEncrypted && secureChannel != nil
     if security.isVideoEncrypted { return true }
     if configuration.encryption == .authenticate, secureChannel != nil { return true }

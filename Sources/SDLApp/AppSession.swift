@@ -78,7 +78,7 @@ public struct AppSession: Sendable {
     /// Between the permission to stream and StartService, for head units without a video capability: early ones, such as
     /// SYNC 3.0, stay black otherwise (sdl_ios waits as long).
     public var legacyStartDelay: Duration = .milliseconds(250)
-    /// Whether video is to be encrypted. Without a ``SecureChannelFactory`` it is not.
+    /// Whether video is to be encrypted, which takes a ``SecureChannelFactory``.
     public var encryption = VideoEncryption.none
     public var encryptionPolicy = EncryptionPolicy.require
     /// For the answer to a StartService of video that takes a TLS handshake.

@@ -185,10 +185,7 @@ extension HeadUnitSession {
       return nil
     }
     do throws(SecureChannelFailure) {
-      var frame = frame
-      frame.payload = try channel.decrypt(frame.payload)
-      frame.header.dataSize = UInt32(truncatingIfNeeded: frame.payload.count)
-      return frame
+      return try frame.decrypted(by: channel)
     } catch {
       report(.undecryptableFrame(service))
       sendSecurityError(.decryptionFailed, error.text)

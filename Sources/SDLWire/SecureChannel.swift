@@ -122,3 +122,15 @@ public enum SecurityErrorCode: UInt8, Sendable, CaseIterable {
   case certificateExpired = 0x0B
   case unknown = 0xFF
 }
+
+extension Frame {
+  /// The frame as if it had been sent in clear.
+  ///
+  /// - Throws: as ``SecureChannel/decrypt(_:)``; the channel is of no use then.
+  public func decrypted(by channel: any SecureChannel) throws(SecureChannelFailure) -> Frame {
+    var frame = self
+    frame.payload = try channel.decrypt(payload)
+    frame.header.dataSize = UInt32(truncatingIfNeeded: frame.payload.count)
+    return frame
+  }
+}

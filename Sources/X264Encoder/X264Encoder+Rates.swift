@@ -78,5 +78,5 @@ extension X264Encoder {
 
 extension FrameRate {
   /// The rate as a floating-point number, if it is valid.
-  fileprivate var value: Double { Double(numerator) / Double(denominator) }
+  public var value: Double { Double(numerator) / Double(denominator) }
 }

@@ -57,6 +57,13 @@ class Link:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
             other.sendto(b"", ("10.77.0.2", 9))
 
+    def pass_packets(self, passes, loses):
+        """Whether anything gets through; what does not is lost, or held until it does."""
+        if loses:
+            self.in_unit("ip", "link", "set", UNIT, "up" if passes else "down")
+        else:
+            self.set_rate(WIDE if passes else HELD)
+
     def close(self):
         command("ip", "link", "delete", APP)
         self.unit.kill()
@@ -167,16 +174,10 @@ def fails(pictures, sink, loses):
     link = Link()
     show = Show(link, pictures, sink)
     show.wait(5)
-    if loses:
-        link.in_unit("ip", "link", "set", UNIT, "down")
-    else:
-        link.set_rate(HELD)
+    link.pass_packets(False, loses)
     cut = time.monotonic()
     show.wait(3)
-    if loses:
-        link.in_unit("ip", "link", "set", UNIT, "up")
-    else:
-        link.set_rate(WIDE)
+    link.pass_packets(True, loses)
     back = time.monotonic()
     show.wait(6)
     show.close()

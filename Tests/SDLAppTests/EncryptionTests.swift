@@ -202,11 +202,21 @@ import Testing
     #expect(driver.failure == nil)
   }
 
-  private func encryptingDriver(_ policy: EncryptionPolicy) -> AppDriver {
+  /// Nothing is sent in clear because this end was given no TLS.
+  @Test func withoutAChannel() {
+    let driver = encryptingDriver(.require, makeSecureChannel: nil)
+    driver.acknowledgeVideo()
+    #expect(driver.session.videoGrant == nil)
+    #expect(driver.failure != nil)
+  }
+
+  private func encryptingDriver(
+    _ policy: EncryptionPolicy, makeSecureChannel: SecureChannelFactory? = { FakeChannel(isServer: true) }
+  ) -> AppDriver {
     var configuration = AppDriver.configuration
     configuration.encryption = .authenticateAndEncrypt
     configuration.encryptionPolicy = policy
-    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
+    let driver = AppDriver(configuration, makeSecureChannel: makeSecureChannel)
     driver.connect()
     driver.acknowledgeSession()
     driver.acceptRegistration()

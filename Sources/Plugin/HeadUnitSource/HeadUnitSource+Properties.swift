@@ -96,21 +96,20 @@ extension HeadUnitSource: PropertyOwner {
       "encryption", \.encryption, "Encryption",
       "What is made of apps that ask for encrypted video, and of those that do not",
       .mutableReady),
-    .text(
+    .pem(
       "certificate", \.tls.certificate, "Certificate",
-      "PEM file, or PEM text, with the head unit's certificate, for apps that want to see one", .mutableReady,
-      parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
-    .text(
+      "PEM file, or PEM text, with the head unit's certificate, for apps that want to see one"),
+    .pem(
       "private-key", \.tls.privateKey, "Private key",
-      "PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never read back",
-      .mutableReady, parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
+      "PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never read back"
+    ),
     .secret(
       "private-key-passphrase", \.tls.passphrase.text, "Private key's passphrase",
       "Passphrase of the private key, if it is encrypted; can't be read"),
-    .text(
+    .pem(
       "ca-certificates", \.tls.authorities, "CA certificates",
-      "PEM file, or PEM text, with the authorities of which one must have signed an app's certificate; unset: any certificate is taken",
-      .mutableReady, parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
+      "PEM file, or PEM text, with the authorities of which one must have signed an app's certificate; unset: any certificate is taken"
+    ),
   ]
 
   static func check(_ settings: HeadUnitSourceSettings) throws(InvalidPropertyValue) {

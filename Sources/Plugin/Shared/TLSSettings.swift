@@ -90,12 +90,16 @@ extension ElementError {
   }
 }
 
-extension TLSSettings {
-  /// What a property reads as: paths, and a note in place of PEM, which may hold a private key.
-  static func readable(_ value: String?) -> String? {
-    guard let value, case .text = PEMSource(value) else { return value }
-    return "(PEM text)"
+extension Property {
+  /// A certificate or a key: the path of a PEM file, or PEM itself, which may hold a private key and so is not read back.
+  static func pem(
+    _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString
+  ) -> Property {
+    .text(
+      name, path, nick, blurb, .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } },
+      text: { value in
+        guard let value, case .text = PEMSource(value) else { return value }
+        return "(PEM text)"
+      })
   }
-
-  static func parse(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 }

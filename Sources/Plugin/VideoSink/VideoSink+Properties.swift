@@ -166,21 +166,21 @@ extension VideoSink: PropertyOwner {
     .enumeration(
       "encryption-policy", \.app.encryptionPolicy, "Encryption policy",
       "What happens when the head unit does not give what encryption asks for", .mutableReady),
-    .text(
+    .pem(
       "certificate", \.app.tls.certificate, "Certificate",
-      "PEM file, or PEM text, with the app's certificate and those between it and its authority. The serialNumber of its subject has to be the app-id",
-      .mutableReady, parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
-    .text(
+      "PEM file, or PEM text, with the app's certificate and those between it and its authority. The serialNumber of its subject has to be the app-id"
+    ),
+    .pem(
       "private-key", \.app.tls.privateKey, "Private key",
-      "PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never read back",
-      .mutableReady, parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
+      "PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never read back"
+    ),
     .secret(
       "private-key-passphrase", \.app.tls.passphrase.text, "Private key's passphrase",
       "Passphrase of the private key, if it is encrypted; can't be read"),
-    .text(
+    .pem(
       "ca-certificates", \.app.tls.authorities, "CA certificates",
-      "PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: any head unit is taken",
-      .mutableReady, parse: { TLSSettings.parse($0) }, text: { TLSSettings.readable($0) }),
+      "PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: any head unit is taken"
+    ),
     .structure(
       "encryption-state", "Encryption state",
       "What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake",

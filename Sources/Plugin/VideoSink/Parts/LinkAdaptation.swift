@@ -153,7 +153,3 @@ private func differs(_ former: Int, _ present: Int, by share: Double = 0.02) -> 
 private func differs(_ former: Double, _ present: Double, by share: Double = 0.02) -> Bool {
   abs(present - former) > former * share
 }
-
-extension FrameRate {
-  fileprivate var value: Double { Double(numerator) / Double(denominator) }
-}
