@@ -7,6 +7,13 @@ final class HeadUnitLoop {
   /// How long accepting rests when descriptors have run out, and opening a port that somebody else has.
   private static let acceptPause = Duration.milliseconds(100)
 
+  /// From when on a late wake-up counts as a standstill of the machine.
+  private static let noticeableDelay = Duration.milliseconds(5)
+  /// How long before a missed deadline a standstill may have begun, and how long the apps may take to recover from it.
+  private static let unseenStandstill = Duration.milliseconds(500)
+  /// So that a machine that is always late still sees an app that is gone.
+  private static let standstillPause = unseenStandstill * 2
+
   /// A connection that has been without a registered app for so long may be closed in favour of another.
   private static let minimumRegistrationTime = Duration.seconds(1)
 
@@ -26,6 +33,7 @@ final class HeadUnitLoop {
   /// For the app that registers next.
   var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
   private var acceptPausedUntil: Duration?
+  private var lastStandstill: Duration?
   private var descriptors: [pollfd] = []
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
@@ -134,7 +142,9 @@ extension HeadUnitLoop {
       deadlines += connections.map(\.nextDeadline) + [script.nextDeadline]
     }
     let deadline = deadlines.compactMap(\.self).min()
+    let awaited = stalledUntil == nil ? connections.compactMap(\.nextDeadline).min() : nil
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline, clock: clock) }
+    if let awaited { noteStandstill(since: awaited) }
     if descriptors[0].revents != 0 {
       // Operations from before the apps sent more are carried out before that is read.
       server.wakeUp.clear()
@@ -145,6 +155,15 @@ extension HeadUnitLoop {
       connection.read(into: readBuffer)
     }
     if stalledUntil == nil, descriptors[1].revents != 0 { accept(now: now) }
+  }
+
+  /// A machine that stood still, or had no time for this thread, is no fault of the apps, which it may have kept waiting too.
+  private func noteStandstill(since deadline: Duration) {
+    let now = clock.now
+    guard now - deadline > Self.noticeableDelay else { return }
+    if let lastStandstill, now - lastStandstill < Self.standstillPause { return }
+    lastStandstill = now
+    for connection in connections { connection.noteStandstill(since: deadline - Self.unseenStandstill, now: now) }
   }
 
   /// -1, which poll(2) ignores, while nobody can be accepted.

@@ -95,6 +95,15 @@ final class ServedConnection {
     for app in apps { app.perform { $0.setReading(isReading, now: now) } }
   }
 
+  /// Nothing could be read for a while.
+  func noteStandstill(since start: Duration, now: Duration) {
+    guard isReading, !isHanging else { return }
+    for app in apps {
+      app.perform { $0.setReading(false, now: start) }
+      app.perform { $0.setReading(true, now: now) }
+    }
+  }
+
   func registrationDidChange() {
     let deadline = registrationDeadline ?? registrationTime.map { clock.now + $0 }
     registrationDeadline = hasRegisteredApp ? nil : deadline

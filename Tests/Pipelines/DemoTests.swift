@@ -45,6 +45,18 @@ import Testing
     try expectFiles()
   }
 
+  /// For about as long as the head unit waits for data: neither end is to blame.
+  @Test func onAMachineThatStandsStill() throws {
+    let demo = try demo()
+    try demo.waitForOutput { $0.contains("stream started") ? true : nil }
+    for milliseconds in stride(from: 960.0, through: 1040, by: 20) {
+      demo.standStill(seconds: milliseconds / 1000)
+      Thread.sleep(forTimeInterval: 0.3)
+    }
+    let result = demo.wait()
+    #expect(result.status == 0 && result.output.contains(", 0 broken rules"), "\(result)")
+  }
+
   @Test func failsIfARuleIsBroken() throws {
     let result = try demo(
       "--source",

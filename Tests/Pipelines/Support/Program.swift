@@ -112,6 +112,13 @@ final class Program {
     signal(SIGINT)
   }
 
+  /// Stops it, and the programs that it has started, for a while, as a machine does that stands still.
+  func standStill(seconds: TimeInterval) {
+    signal(SIGSTOP)
+    Thread.sleep(forTimeInterval: seconds)
+    signal(SIGCONT)
+  }
+
   /// Asks it to end, and waits for that.
   func end() {
     guard process.isRunning else { return }

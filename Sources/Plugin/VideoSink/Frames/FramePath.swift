@@ -34,6 +34,8 @@ final class FramePath {
 
   /// After a second without data, SDL Core opens the stream to its decoder anew (`VideoDataStoppedTimeout`).
   static let decoderTimeout = Duration.seconds(1)
+  /// A raw picture after a longer pause becomes a key frame: encoding it and the way to the head unit lengthen the pause.
+  private static let longestRawPause = decoderTimeout * 3 / 4
 
   let sink: VideoSink
   let connection: AppConnection
@@ -184,7 +186,7 @@ final class FramePath {
     if resumption.take() || epoch != grant.epoch {
       needsKeyFrame = true
       passthrough.forgetKeyFrameRequest()
-    } else if now - lastSent >= Self.decoderTimeout {
+    } else if now - lastSent >= (isRaw ? Self.longestRawPause : Self.decoderTimeout) {
       needsKeyFrame = true
     }
     guard epoch != grant.epoch else { return }
@@ -194,9 +196,10 @@ final class FramePath {
 
   /// Encodes or refers to a frame, and queues it.
   ///
-  /// - Parameter replacesDeferred: The frame takes the place of one that was due and waited for the link.
+  /// - Parameter isDue: Whether it is sent whatever the frame rate: it takes the place of one that was due and waited for
+  ///   the link, or was due itself.
   func send(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, replacesDeferred: Bool
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
   ) -> Outcome {
     begin(permission.grant)
     observeLink(permission.targets)
@@ -204,7 +207,7 @@ final class FramePath {
     switch format {
     case .none: return .dropped(.noPicture, GST_FLOW_NOT_NEGOTIATED)
     case .raw(let info):
-      return sendRaw(buffer, info, permission, isDue: replacesDeferred)
+      return sendRaw(buffer, info, permission, isDue: isDue)
     case .h264: return sendH264(buffer, permission)
     }
   }

@@ -70,11 +70,19 @@ extension StreamRun {
   private func send(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath, replacesDeferred: Bool
   ) -> GstFlowReturn {
+    var isDue = replacesDeferred
     while true {
       guard let decision = decide(path) else { return drop(.discarded, path, GST_FLOW_FLUSHING) }
       switch decision {
       case .send(let permission):
-        return finish(path.send(buffer, permission, replacesDeferred: replacesDeferred), permission.grant, path)
+        let outcome = path.send(buffer, permission, isDue: isDue)
+        if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, path.isRaw, !path.isUpstreamLive,
+          learnsOfEnd(of: permission.grant, path)
+        {
+          isDue = true
+          continue
+        }
+        return finish(outcome, permission.grant, path)
       case .drop(let reason): return drop(reason, path)
       case .askUpstream(let question, let dropsFrame):
         if askUpstream(question) != .stays, dropsFrame { return drop(.wrongSize, path) }
@@ -87,6 +95,21 @@ extension StreamRun {
         return drop(problem == nil ? .discarded : .wrongSize, path, GST_FLOW_ERROR)
       }
     }
+  }
+
+  /// The connection learns first that nothing may be sent any more.
+  private static let longestNews = Duration.seconds(1)
+
+  /// The right to send went away while a picture that is not live was encoded: it waits for the next one. False when that
+  /// does not become known here.
+  private func learnsOfEnd(of grant: VideoGrant, _ path: FramePath) -> Bool {
+    let deadline = time.now + Self.longestNews
+    let hasEnded = frames.whileGivenBack {
+      waitForHeadUnit(until: deadline) { negotiation in
+        negotiation.isInterrupted || negotiation.permission?.grant.epoch != grant.epoch ? true : nil
+      }
+    }
+    return hasEnded ?? false
   }
 
   /// How soon an application pauses that follows the request for it.
