@@ -24,6 +24,8 @@ import Testing
     "videotestsrc num-buffers=60 ! sdlrangefilter landscape::min-width=300 ! videoconvertscale ! sdlvideosink",
   ])
   func nothingIsLogged(pipeline: String) throws {
+    // The base class warns of pictures that a busy machine makes too late.
+    let pipeline = pipeline.replacing(" sdlvideosink", with: " sdlvideosink max-lateness=-1")
     let arguments = ["gst-launch-1.0", "-e"] + pipeline.split(separator: " ").map(String.init)
     let result = try Program(
       arguments, in: folder, environment: ["GST_DEBUG": "2", "GST_DEBUG_NO_COLOR": "1"]

@@ -152,6 +152,7 @@ import Testing
   /// Bytes for as many frames before and after the head unit lowers its maximum; the content fills any bitrate.
   @Test func bytesFollowTheHeadUnit() throws {
     let headUnit = try TestHeadUnit(.small(160, 120, frameRate: 30, maximumBitrate: 1000))
+    let standstills = Standstills()
     let pipeline = try Pipeline(
       """
       videotestsrc pattern=snow num-buffers=600 ! video/x-raw,format=I420,width=160,height=120,framerate=30/1 \
@@ -169,7 +170,8 @@ import Testing
     #expect((425...575).contains(after), "\(after) kbit/s")
     let starts = headUnit.record.events.count { if case .videoStarted = $0 { true } else { false } }
     #expect(starts == 1)
-    // The update itself makes no key frame: they stay 60 frames apart.
+    // The update itself makes no key frame: they stay 60 frames apart, unless the machine makes a pause.
+    guard standstills.count(longerThan: .milliseconds(500)) == 0 else { return }
     let keyFrames = headUnit.record.video.indices.filter { isKeyFrame(headUnit.record.video[$0]) }
     #expect(zip(keyFrames, keyFrames.dropFirst()).allSatisfy { $1 - $0 == 60 }, "\(keyFrames)")
   }

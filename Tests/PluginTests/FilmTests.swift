@@ -59,7 +59,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
-      video-sink="sdlvideosink name=sink max-lateness=-1 qos=false uri=\(headUnit.uri)"
+      video-sink="sdlvideosink name=sink max-lateness=-1 qos=false keep-alive-interval=0 uri=\(headUnit.uri)"
       """)
     try pipeline.play()
     try pipeline.waitForEnd()
@@ -79,7 +79,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
-      video-sink="sdlvideosink name=sink max-lateness=-1 qos=false uri=\(headUnit.uri)"
+      video-sink="sdlvideosink name=sink max-lateness=-1 qos=false keep-alive-interval=0 uri=\(headUnit.uri)"
       """)
     for film in 1...2 {
       try pipeline.play()
@@ -96,7 +96,7 @@ import Testing
 
   /// The sound would run on without the picture.
   @Test func lostConnectionAsksForAPause() throws {
-    let harness = try SinkHarness(isLive: false, properties: "keep-alive-interval=0")
+    let harness = try SinkHarness(isLive: false, properties: "max-lateness=-1 keep-alive-interval=0")
     try harness.pipeline.play()
     try harness.deliver(3)
     let offset = Int(try harness.pipeline.sink["ts-offset"] ?? "") ?? 0

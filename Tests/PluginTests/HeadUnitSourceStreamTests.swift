@@ -17,13 +17,14 @@ import Testing
     let units = try encodedUnits(8)
     let screen = try screen()
     let app = try RawApp.streaming(port: screen.port)
-    for unit in units {
+    let messages = units.flatMap { unit in
       var starts = unit.bytes.withUnsafeBytes { bytes in
         AnnexB(bytes).map { startCodeStart($0.range.lowerBound, bytes) }
       }
       starts.append(unit.bytes.count)
-      for (start, end) in zip(starts, starts.dropFirst()) { app.video(Array(unit.bytes[start..<end])) }
+      return zip(starts, starts.dropFirst()).map { Array(unit.bytes[$0..<$1]) }
     }
+    app.video(messages: messages)
     app.endVideo()
     #expect(try screen.pull(units.count).map(\.bytes) == units.map(\.bytes))
   }
@@ -37,9 +38,8 @@ import Testing
     let stream = units.flatMap(\.bytes)
     let screen = try screen()
     let app = try RawApp.streaming(port: screen.port)
-    for start in stride(from: 0, to: stream.count, by: 777) {
-      app.video(Array(stream[start..<min(start + 777, stream.count)]))
-    }
+    app.video(
+      messages: stride(from: 0, to: stream.count, by: 777).map { Array(stream[$0..<min($0 + 777, stream.count)]) })
     app.endVideo()
     #expect(try screen.pull(units.count).map(\.bytes) == units.map(\.bytes))
   }

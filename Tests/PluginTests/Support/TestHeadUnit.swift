@@ -57,6 +57,8 @@ final class TestHeadUnit {
   }
 
   private let recorder = Recorder()
+  /// What the other end says of itself, for the texts of failures.
+  var otherEnd: () -> String = { "" }
   let server: HeadUnitServer
   let port: UInt16
 
@@ -94,7 +96,8 @@ final class TestHeadUnit {
   @discardableResult
   func wait<R>(for what: String, _ match: (Record) -> R?) throws -> R {
     guard let result = recorder.record.wait(until: MonotonicClock.now + testTimeout, for: { match($0) }) else {
-      throw TestFailure("no \(what) at the head unit, but \(record.events), \(record.video.count) frames")
+      throw TestFailure(
+        "no \(what) at the head unit, but \(record.events), \(record.video.count) frames\n\(otherEnd())")
     }
     return result
   }
