@@ -67,7 +67,11 @@ extension AppSession {
       guard security.handshakeCount <= Self.maximumHandshakeCount else {
         return refuseHandshake(.invalidData, "too many handshakes")
       }
-      security.channel = makeChannel()
+      do throws(SecureChannelFailure) {
+        security.channel = try makeChannel()
+      } catch {
+        return refuseHandshake(.invalidData, error.text)
+      }
     }
     guard let channel = security.channel, !channel.isEstablished else {
       return actions.append(.report(.diagnostic("ignored handshake bytes behind the handshake")))

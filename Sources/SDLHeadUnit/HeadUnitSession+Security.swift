@@ -63,9 +63,13 @@ extension HeadUnitSession {
     case .silence: break
     case .garbage: sendHandshake((0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37) })
     case .regular, .clear, .expired, .wrongID, .unknownAuthority:
-      let channel = makeChannel()
-      security.channel = channel
-      takeStep(channel.begin(), of: channel, now: now)
+      do throws(SecureChannelFailure) {
+        let channel = try makeChannel()
+        security.channel = channel
+        takeStep(channel.begin(), of: channel, now: now)
+      } catch {
+        handshakeFailed(error.text, now: now)
+      }
     }
     return true
   }

@@ -1,18 +1,21 @@
 /// A limit for the number of events in a sliding window. Memory is one time stamp per allowed event.
-struct RateLimit: Sendable {
-  let limit: Int
-  let window: Duration
+public struct RateLimit: Sendable {
+  /// Events in a window.
+  public let limit: Int
+  /// How long an event counts.
+  public let window: Duration
   private var times: [Duration] = []
   private var oldest = 0
 
-  init(limit: Int, window: Duration) {
+  /// No event has happened yet.
+  public init(limit: Int, window: Duration) {
     self.limit = limit
     self.window = window
   }
 
   /// Counts an event.
   /// - Returns: true if there were more than `limit` within the window.
-  mutating func exceeds(at now: Duration) -> Bool {
+  public mutating func exceeds(at now: Duration) -> Bool {
     guard times.count >= limit else {
       times.append(now)
       return false

@@ -1,9 +1,12 @@
 import CLinux
 import Glibc
 import SDLHeadUnit
+import SDLWire
 
 /// The server's thread: accepts apps, moves bytes, and executes the sessions' actions.
 final class HeadUnitLoop {
+  /// Of all apps together.
+  private static let handshakes = RateLimit(limit: 100, window: .seconds(10))
   /// How long accepting rests when descriptors have run out, and opening a port that somebody else has.
   private static let acceptPause = Duration.milliseconds(100)
 
@@ -32,6 +35,7 @@ final class HeadUnitLoop {
   var isRefusing = false
   /// For the app that registers next.
   var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
+  private let makeSecureChannel: SecureChannelFactory?
   private var acceptPausedUntil: Duration?
   private var lastStandstill: Duration?
   private var descriptors: [pollfd] = []
@@ -41,6 +45,7 @@ final class HeadUnitLoop {
     self.server = server
     clock = server.clock
     configuration = server.configuration
+    makeSecureChannel = server.tls?.makeChannel(within: Self.handshakes, clock: server.clock)
     script = HeadUnitScriptRun(server.script, now: clock.now)
     // Otherwise the answer would have gone before the script can change it.
     if script.reacts(to: .startVideo) { configuration.behaviour.videoStartDelay = .zero }
@@ -215,7 +220,7 @@ extension HeadUnitLoop {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
     let app = ServedApp(
       id: lastID, connectionID: connection.apps.first?.id ?? lastID, connection: connection,
-      configuration: configuration, server: server, owner: self)
+      configuration: configuration, server: server, makeSecureChannel: makeSecureChannel, owner: self)
     connection.add(app)
     apps.append(app)
     return app

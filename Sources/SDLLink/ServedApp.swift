@@ -23,17 +23,19 @@ final class ServedApp {
   private var session: HeadUnitSession
   private var tracer: MessageTracer?
 
-  /// - Parameter connectionID: the id of the first session of the connection.
+  /// - Parameters:
+  ///   - connectionID: the id of the first session of the connection.
+  ///   - makeSecureChannel: for encrypted video; nil without.
   init(
     id: UInt8, connectionID: UInt8, connection: ServedConnection, configuration: HeadUnitConfiguration,
-    server: HeadUnitServer, owner: any ServedAppOwner
+    server: HeadUnitServer, makeSecureChannel: SecureChannelFactory?, owner: any ServedAppOwner
   ) {
     self.id = id
     self.connection = connection
     self.owner = owner
     session = HeadUnitSession(
       configuration: configuration, sessionID: id, connectionID: UInt16(connectionID),
-      makeSecureChannel: server.tls?.makeChannel)
+      makeSecureChannel: makeSecureChannel)
     tracer = MessageTracer(server.messageTrace, prefix: "app \(id) ", clock: server.clock)
   }
 

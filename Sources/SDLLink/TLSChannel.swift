@@ -1,3 +1,4 @@
+import SDLHeadUnit
 import SDLWire
 import TLSEngine
 
@@ -39,6 +40,18 @@ extension TLSContext {
   /// Makes a channel for each handshake.
   var makeChannel: SecureChannelFactory {
     { TLSChannel(self.makeSession()) }
+  }
+
+  /// The same, for the apps of a head unit together: each handshake costs some milliseconds of computing, and an app that
+  /// makes too many can connect anew each time.
+  func makeChannel(within limit: RateLimit, clock: TimeSource) -> SecureChannelFactory {
+    let limit = Monitor(limit)
+    return { () throws(SecureChannelFailure) in
+      guard !limit.withLock({ $0.exceeds(at: clock.now) }) else {
+        throw SecureChannelFailure(.handshakeFailed, "too many handshakes of all apps")
+      }
+      return TLSChannel(self.makeSession())
+    }
   }
 
   /// The built-in head unit's: it has no certificate and checks none.

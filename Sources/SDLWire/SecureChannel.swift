@@ -21,8 +21,8 @@ public protocol SecureChannel: AnyObject, Sendable {
   func decrypt(_ records: [UInt8]) throws(SecureChannelFailure) -> [UInt8]
 }
 
-/// Makes the channel of one handshake.
-public typealias SecureChannelFactory = @Sendable () -> any SecureChannel
+/// Makes the channel of one handshake, or says why there is to be none.
+public typealias SecureChannelFactory = @Sendable () throws(SecureChannelFailure) -> any SecureChannel
 
 /// What a handshake sends, and why it failed if it did. With a failure there may be an alert to be sent.
 public struct SecureChannelStep: Equatable, Sendable {

@@ -45,13 +45,16 @@ import Testing
   private static let answer: [UInt8] = [22, 3, 3, 0, 1, 2]
   private static let picture: [UInt8] = [0, 0, 0, 1, 0x67, 0x42, 0xC0, 0x1E, 0xDA, 0x02, 0x80, 0xF6, 0x84]
 
-  private func active(_ security: HeadUnitSecurity, _ handshake: HeadUnitBehaviour.Handshake = .regular) -> TestApp {
+  private func active(
+    _ security: HeadUnitSecurity, _ handshake: HeadUnitBehaviour.Handshake = .regular,
+    makeSecureChannel: @escaping SecureChannelFactory = { Channel() }
+  ) -> TestApp {
     var configuration = HeadUnitPreset.standard.configuration
     configuration.security = security
     configuration.behaviour.handshake = handshake
     configuration.behaviour.dropsToNoneAfterRefusal = false
     var app = TestApp(configuration)
-    app.session = HeadUnitSession(configuration: configuration, makeSecureChannel: { Channel() })
+    app.session = HeadUnitSession(configuration: configuration, makeSecureChannel: makeSecureChannel)
     app.run { $0.transportConnected(now: $1) }
     app.startSession()
     app.register()
@@ -97,6 +100,16 @@ import Testing
     app.forget()
     app.send(videoFrame([23, 3, 3, 0, 13] + Self.picture, isEncrypted: true))
     #expect(app.events.contains(.videoData(Self.picture)))
+  }
+
+  /// Others may have taken all handshakes that there are at the moment.
+  @Test(arguments: [(HeadUnitSecurity.accept, "video startServiceACK"), (.require, "video startServiceNAK")])
+  func noChannel(security: HeadUnitSecurity, answer: String) {
+    let failure = SecureChannelFailure(.handshakeFailed, "too many")
+    var app = active(security, makeSecureChannel: { () throws(SecureChannelFailure) in throw failure })
+    start(&app)
+    #expect(app.controls == [answer] && app.headers.last?.isEncrypted == false)
+    #expect(failures(app) == ["too many"])
   }
 
   /// SDL Core takes frames in clear between encrypted ones. It is said once; a head unit that requires encryption drops them.

@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import SDLWire
 import TLSEngine
 import TestSupport
 import Testing
@@ -30,6 +31,17 @@ extension LinkTests {
       var configuration = quickHeadUnit()
       configuration.security = security
       return configuration
+    }
+
+    /// An app that connects anew for each handshake gets no more of them.
+    @Test func handshakesOfAllAppsAreLimited() throws {
+      let clock = ManualClock()
+      let makeChannel = try TestTLS.headUnit().makeChannel(
+        within: RateLimit(limit: 3, window: .seconds(10)), clock: TimeSource(clock))
+      for _ in 0..<3 { #expect(try !makeChannel().begin().output.isEmpty) }
+      #expect(throws: SecureChannelFailure(.handshakeFailed, "too many handshakes of all apps")) { try makeChannel() }
+      clock.advance(by: .seconds(10))
+      #expect(try !makeChannel().begin().output.isEmpty)
     }
 
     private func start(
