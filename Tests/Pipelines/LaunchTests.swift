@@ -38,12 +38,26 @@ import Testing
 
   @Test func headUnitInTheNetwork() throws {
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", folder.path("record.h264"))
-    let result = try folder.launch("videotestsrc num-buffers=30 ! sdlvideosink uri=\(headUnit.uri)")
+    let result = try folder.launch("videotestsrc num-buffers=30 ! sdlvideosink max-lateness=-1 uri=\(headUnit.uri)")
     #expect(result.status == 0, "\(result)")
     let summary = headUnit.waitForEnd()
     #expect(summary.status == 0, "\(summary)")
     // The first picture may come before the head unit has told its size.
     #expect((29...30).contains(try pictures(in: folder.path("record.h264"))), "\(summary)")
+  }
+
+  /// Their segment is one of bytes.
+  @Test func picturesWithoutTimes() throws {
+    let path = folder.path("picture.i420")
+    let caps = "video/x-raw,format=I420,width=800,height=480"
+    _ = try folder.launch("--quiet videotestsrc num-buffers=1 ! \(caps) ! filesink location=\(path)")
+    let result = try folder.launch(
+      """
+      multifilesrc location=\(path) loop=true num-buffers=20 \
+      caps=\(caps),framerate=30/1,pixel-aspect-ratio=1/1,interlace-mode=progressive ! sdlvideosink
+      """)
+    #expect(result.status == 0 && result.output.contains("Registered with"), "\(result)")
+    #expect(!result.errors.contains("CRITICAL"), "\(result)")
   }
 
   @Test func file() throws {

@@ -14,17 +14,20 @@ struct FrameTime {
 }
 
 extension VideoSink {
-  /// Of a time stamp in the present segment, in ns.
+  /// Of a time stamp in the present segment, in ns; `GST_CLOCK_TIME_NONE` if that is none of times, such as the segment of
+  /// bytes of `multifilesrc caps=video/x-raw,…`.
   func runningTime(_ time: UInt64) -> UInt64 {
-    withUnsafePointer(to: baseSink.pointee.segment) {
-      UInt64(gst_segment_to_running_time($0, GST_FORMAT_TIME, guint64(time)))
+    withUnsafePointer(to: baseSink.pointee.segment) { segment in
+      guard segment.pointee.format == GST_FORMAT_TIME else { return .max }
+      return UInt64(gst_segment_to_running_time(segment, GST_FORMAT_TIME, guint64(time)))
     }
   }
 
   /// Tells the application that a frame is lost (GStreamer's design document on QoS).
   func postQoS(_ time: FrameTime, isLive: Bool) {
-    let streamTime = withUnsafePointer(to: baseSink.pointee.segment) {
-      gst_segment_to_stream_time($0, GST_FORMAT_TIME, guint64(time.presentation))
+    let streamTime = withUnsafePointer(to: baseSink.pointee.segment) { segment in
+      segment.pointee.format == GST_FORMAT_TIME
+        ? gst_segment_to_stream_time(segment, GST_FORMAT_TIME, guint64(time.presentation)) : guint64.max
     }
     let (processed, dropped) = counters.withLock { ($0.framesSent &+ $0.framesUnchanged, $0.framesDropped) }
     let message = gst_message_new_qos(
