@@ -12,6 +12,13 @@ let strict: [SwiftSetting] = [
 /// Optimised in debug builds too: the tests feed the pure layers with millions of random bytes.
 let pure: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+/// What the tests of the elements import: they come in several targets, which compile at the same time.
+let pluginModules: [Target.Dependency] = [
+  "TestSupport", "GStreamerKit", "CPluginTypes", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
+  "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
+]
+let pluginTests: [Target.Dependency] = pluginModules + ["PluginTestSupport"]
+
 let exportsMap = Context.packageDirectory + "/Sources/CPluginEntry/exports.map"
 let release = BuildSettingCondition.when(configuration: .release)
 
@@ -121,13 +128,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: strict),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
-    .testTarget(
-      name: "PluginTests",
-      dependencies: [
-        "TestSupport", "GStreamerKit", "CPluginTypes", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit",
-        "SDLLink", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
-      ],
-      swiftSettings: strict),
+    // No tests, but what those of the plugin's elements share.
+    .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
+    .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: strict),
+    .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: strict),
+    .testTarget(name: "VideoSinkFrameTests", dependencies: pluginTests, swiftSettings: strict),
+    .testTarget(name: "VideoSinkTests", dependencies: pluginTests, swiftSettings: strict),
     .testTarget(
       name: "PipelineTests", dependencies: ["sdl-head-unit"], path: "Tests/Pipelines", exclude: ["Golden", "Programs"],
       swiftSettings: strict),

@@ -1,0 +1,97 @@
+import SDLLink
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+@Suite struct AccessUnitQueueTests {
+  private static let parameterSets: [UInt8] = [0, 0, 0, 1, 0x67, 0x42, 0xC0, 0x1F, 0, 0, 0, 1, 0x68, 0xCE, 0x0F]
+  private static let keyFrame = parameterSets + bareKeyFrame
+  private static let bareKeyFrame: [UInt8] = [0, 0, 1, 0x65, 0x88, 0x84]
+  private static let picture: [UInt8] = [0, 0, 0, 1, 0x41, 0x9A, 0x20]
+
+  /// With a timestamp each of these is an access unit, which is how RTP comes.
+  private func append(_ queue: inout AccessUnitQueue, _ bytes: [UInt8], at time: Int = 0) {
+    queue.append(bytes, timestamp: 0, now: .milliseconds(time))
+  }
+
+  private func take(_ queue: inout AccessUnitQueue) -> [QueuedAccessUnit] {
+    var units: [QueuedAccessUnit] = []
+    while let unit = queue.take() { units.append(unit) }
+    return units
+  }
+
+  private func isBalanced(_ queue: AccessUnitQueue) -> Bool {
+    let counters = queue.counters
+    return counters.framesIn == counters.framesOut + counters.droppedFull + counters.droppedWaiting
+      + counters.droppedDiscarded + UInt64(queue.count)
+  }
+
+  @Test func streamsBeginWithParameterSets() {
+    var queue = AccessUnitQueue()
+    for bytes in [Self.picture, Self.bareKeyFrame, Self.picture, Self.keyFrame, Self.picture] { append(&queue, bytes) }
+    let units = take(&queue)
+    #expect(units.map(\.bytes) == [Self.keyFrame, Self.picture])
+    #expect(units.map(\.isStart) == [true, false] && units.map(\.isDiscontinuous) == [true, false])
+    #expect(queue.counters.droppedWaiting == 3 && isBalanced(queue))
+  }
+
+  @Test func afterAGapAKeyFrameIsEnough() {
+    var queue = AccessUnitQueue()
+    append(&queue, Self.keyFrame)
+    queue.noteGap(now: .zero)
+    for bytes in [Self.picture, Self.bareKeyFrame, Self.picture] { append(&queue, bytes) }
+    let units = take(&queue)
+    #expect(units.map(\.bytes) == [Self.keyFrame, Self.bareKeyFrame, Self.picture])
+    #expect(units.map(\.isDiscontinuous) == [true, true, false] && units.map(\.isStart) == [true, false, false])
+  }
+
+  @Test func whatIsTooMuchGoesUpToAKeyFrame() {
+    var queue = AccessUnitQueue()
+    // Nothing else can be pushed first: it has the only parameter sets.
+    append(&queue, Self.keyFrame)
+    #expect(queue.take() != nil)
+    for index in 0..<200 { append(&queue, index % 40 == 20 ? Self.bareKeyFrame : Self.picture) }
+    #expect(queue.count <= AccessUnitQueue.maximumCount && isBalanced(queue))
+    let units = take(&queue)
+    #expect(units.first?.bytes == Self.bareKeyFrame && units.first?.isDiscontinuous == true)
+    #expect(units.dropFirst().allSatisfy { !$0.isDiscontinuous })
+    #expect(queue.counters.droppedFull > 100 && isBalanced(queue))
+  }
+
+  @Test func theStartStaysOne() {
+    var queue = AccessUnitQueue()
+    append(&queue, Self.keyFrame)
+    for index in 0..<200 { append(&queue, index % 40 == 20 ? Self.bareKeyFrame : Self.picture) }
+    // No decoder could do anything with what is left.
+    #expect(queue.count == 0 && isBalanced(queue))
+    append(&queue, Self.keyFrame)
+    #expect(take(&queue).map(\.isStart) == [true])
+  }
+
+  @Test func bytesAreBounded() {
+    var queue = AccessUnitQueue()
+    let large = Self.keyFrame + [UInt8](repeating: 0x55, count: 3 << 20)
+    for _ in 0..<20 {
+      append(&queue, large)
+      #expect(queue.count <= 3)
+    }
+    #expect(isBalanced(queue) && queue.counters.droppedFull > 0)
+    // One that is larger than all is taken, if it is alone.
+    append(&queue, Self.keyFrame + [UInt8](repeating: 0x55, count: 9 << 20))
+    #expect(queue.count == 1)
+  }
+
+  @Test func whatIsLeftOfAStreamIsPushed() {
+    var queue = AccessUnitQueue()
+    queue.append(Self.keyFrame, timestamp: nil, now: .milliseconds(5))
+    #expect(queue.count == 0 && queue.flushDeadline == .milliseconds(205))
+    queue.beginStream(now: .milliseconds(10))
+    #expect(queue.count == 1 && queue.flushDeadline == nil)
+    append(&queue, Self.keyFrame)
+    #expect(take(&queue).map(\.isStart) == [true, true])
+    append(&queue, Self.picture)
+    queue.discard()
+    #expect(queue.count == 0 && queue.counters.droppedDiscarded == 1 && isBalanced(queue))
+  }
+}

@@ -1,0 +1,91 @@
+import GStreamerKit
+import Glibc
+import SDLLink
+import Testing
+
+import enum TestSupport.ProcessCounts
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Many apps and as many head units in one process, whose threads and descriptors are counted.
+/// `make test` gives the suite a process of its own.
+@Suite(.serialized) struct ManyPairsWholeProcessTests {
+  /// An app and a head unit, connected over TCP.
+  private struct Pair {
+    static let frameCount = 30
+    /// The sources' own, the connection's and the head unit's.
+    static let threadCount = 4
+
+    let screen: Pipeline
+    let app: Pipeline
+
+    init() throws {
+      screen = try Pipeline("sdlheadunitsrc name=src port=0 screen-size=320x240 ! fakesink sync=false")
+      try screen.play()
+      let port = try #require(try screen["src"]["current-port"])
+      // Paced, but not live, so that no frame may be missing, however busy the machine is.
+      app = try Pipeline(
+        """
+        videotestsrc pattern=ball num-buffers=\(Self.frameCount) ! video/x-raw,width=320,height=240,framerate=15/1 \
+        ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(port) max-framerate=15 max-lateness=-1 keep-alive-interval=0
+        """)
+      try app.play()
+    }
+
+    func waitForEnd() throws {
+      try app.waitForEnd()
+      let source = try screen["src"]
+      #expect(eventually { source.statistics["frames-out"] >= Self.frameCount }, "\(source.statistics)")
+      #expect(source.statistics["frames-in"] == Self.frameCount)
+      #expect(source.statistics.dropped == 0, "\(source.statistics)")
+      let statistics = try app.sink.statistics
+      #expect(statistics["frames-sent"] == Self.frameCount && statistics.dropped == 0, "\(statistics)")
+    }
+
+    func stop() {
+      app.stop()
+      screen.stop()
+    }
+  }
+
+  /// Threads and descriptors, without the threads that GLib keeps for later.
+  private struct Usage {
+    let threads: Int
+    let descriptors: Int
+
+    init() {
+      // Again and again, because threads are not unused before a while after their work.
+      _ = eventually {
+        g_thread_pool_stop_unused_threads()
+        return g_thread_pool_get_num_unused_threads() == 0
+      }
+      threads = ProcessCounts.threads
+      descriptors = ProcessCounts.descriptors
+    }
+  }
+
+  /// Threads during the streams.
+  private static func stream(_ pairCount: Int) throws -> Int {
+    let pairs = try (0..<pairCount).map { _ in try Pair() }
+    for pair in pairs { try pair.app.waitForElementMessage("sdl-stream-started") }
+    let threads = Usage().threads
+    for pair in pairs { try pair.waitForEnd() }
+    for pair in pairs { pair.stop() }
+    return threads
+  }
+
+  @Test func allStreamAndNothingIsLeft() throws {
+    // What is loaded and started once.
+    _ = try Self.stream(1)
+    let before = Usage()
+    let pairCount = 32
+    let threads = try Self.stream(pairCount)
+    #expect(threads - before.threads < pairCount * (Pair.threadCount + 1))
+    #expect(
+      eventually {
+        let after = Usage()
+        return after.threads <= before.threads && after.descriptors <= before.descriptors
+      }, "\(before), then \(Usage()): \(ProcessCounts.descriptorTargets)")
+  }
+}

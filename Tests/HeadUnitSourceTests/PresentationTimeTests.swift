@@ -1,0 +1,129 @@
+import GStreamerKit
+import H264
+import Testing
+
+import struct TestSupport.SeededGenerator
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// B-frames come after pictures that are shown later.
+@Suite struct PresentationTimeTests {
+  private static let frame: UInt64 = 33_333_333
+
+  /// The times that pictures of an encoder get, when they arrive so many nanoseconds late.
+  private func times(_ units: [EncodedUnit], jitter: () -> UInt64) throws -> [(decoding: UInt64, presentation: UInt64)]
+  {
+    var (order, presentation) = (OutputOrder(), PresentationTime())
+    var last: UInt64?
+    return try units.enumerated().map { index, unit in
+      let decoding = max(UInt64(index) * Self.frame + jitter(), last.map { $0 + StreamTime.shortestStep } ?? 0)
+      last = decoding
+      let place = unit.bytes.withUnsafeBytes { order.observe($0) }
+      let time = presentation.time(of: place, decoding: decoding, frameDuration: Self.frame)
+      return (decoding, try #require(time, "picture \(index): \(place)"))
+    }
+  }
+
+  /// The order in which the encoder wants the units to be shown.
+  private func ranks(_ times: [UInt64]) -> [Int] {
+    let order = times.indices.sorted { times[$0] < times[$1] }
+    var ranks = [Int](repeating: 0, count: times.count)
+    for (rank, index) in order.enumerated() { ranks[index] = rank }
+    return ranks
+  }
+
+  @Test(arguments: [
+    ("bframes=0", "main"), ("bframes=1", "main"), ("bframes=3 b-adapt=false", "main"),
+    ("bframes=3 b-adapt=false b-pyramid=true", "high"), ("bframes=7 b-adapt=false b-pyramid=true", "high"),
+  ])
+  func picturesAreShownInTheirOrder(encoder: String, profile: String) throws {
+    let units = try encodedUnits(120, keyFrameInterval: 50, encoder: encoder, profile: profile)
+    #expect((encoder == "bframes=0") == (units.map(\.time) == units.map(\.time).sorted()))
+    let seed = UInt64.random(in: 0...(.max))
+    var random = SeededGenerator(seed: seed)
+    for jitter: UInt64 in [0, 10_000_000, 200_000_000] {
+      let times = try times(units) { jitter == 0 ? 0 : .random(in: 0...jitter, using: &random) }
+      #expect(ranks(times.map(\.presentation)) == ranks(units.map(\.time)), "jitter \(jitter), seed \(seed)")
+      #expect(Set(times.map(\.presentation)).count == times.count)
+      guard jitter == 0 else { continue }
+      // x264 says how many pictures it reorders, so that none is late.
+      let late = times.indices.filter { times[$0].presentation < times[$0].decoding }
+      #expect(late == [], "\(times)")
+      #expect(times.allSatisfy { $0.presentation <= $0.decoding + 10 * Self.frame })
+      let steps = times.map(\.presentation).sorted()
+      #expect(zip(steps, steps.dropFirst()).allSatisfy { $1 - $0 > Self.frame / 2 && $1 - $0 < Self.frame * 2 })
+    }
+  }
+
+  @Test func withoutBFramesItIsTheDecodingTime() throws {
+    let units = try encodedUnits(30)
+    for time in try times(units, jitter: { 0 }) { #expect(time.presentation == time.decoding) }
+  }
+
+  /// The stream does not say that it has B-frames: those of the first group are late, and no others.
+  @Test func reorderingThatIsNotAnnounced() {
+    var presentation = PresentationTime()
+    func times(_ places: [OutputOrder.Place], from start: UInt64) -> [Int64] {
+      places.enumerated().map { index, place in
+        let decoding = (start + UInt64(index)) * Self.frame
+        let time = presentation.time(of: place, decoding: decoding, frameDuration: Self.frame)
+        return time.map { Int64($0) - Int64(decoding) } ?? .min
+      }
+    }
+    let group: [OutputOrder.Place] =
+      [.first(count: 0, reordering: nil)]
+      + [6, 2, 4, 12, 8, 10].map { .further(count: $0) }
+    #expect(times(group, from: 0).prefix(4).contains { $0 < 0 })
+    #expect(times(group, from: 7).allSatisfy { $0 >= 0 })
+    // What was learnt of one app is not true of the next.
+    presentation.beginStream()
+    let plain: [OutputOrder.Place] = [.first(count: 0, reordering: nil), .further(count: 2), .further(count: 4)]
+    #expect(times(plain, from: 100) == [0, 0, 0])
+  }
+
+  /// All at once, as after a time in which nothing was read.
+  @Test func picturesThatComeAtOnce() throws {
+    let units = try encodedUnits(60, encoder: "bframes=2 b-adapt=false", profile: "main")
+    let (order, presentation) = (OutputOrder(), PresentationTime())
+    var state = (order: order, presentation: presentation)
+    let times = units.enumerated().compactMap { index, unit in
+      let place = unit.bytes.withUnsafeBytes { state.order.observe($0) }
+      return state.presentation.time(
+        of: place, decoding: UInt64(index) * StreamTime.shortestStep, frameDuration: Self.frame)
+    }
+    #expect(times.count == 60 && ranks(times) == ranks(units.map(\.time)))
+  }
+
+  /// Whatever order counts an app sends.
+  @Test func anyCounts() {
+    let seed = UInt64.random(in: 0...(.max))
+    var random = SeededGenerator(seed: seed)
+    var presentation = PresentationTime()
+    var decoding: UInt64 = 0
+    for _ in 0..<20_000 {
+      decoding += .random(in: 0...2_000_000_000, using: &random)
+      let count = Int.random(in: -1_000_000_000...1_000_000_000, using: &random)
+      let place: OutputOrder.Place =
+        switch Int.random(in: 0...20, using: &random) {
+        case 0: .first(count: count, reordering: .random(in: 0...16, using: &random))
+        case 1: .unknown
+        case 2: .inOrder
+        default: .further(count: count)
+        }
+      let time = presentation.time(
+        of: place, decoding: decoding, frameDuration: .random(in: 0...(.max), using: &random))
+      if place == .unknown { #expect(time == nil) }
+      if place == .inOrder { #expect(time.map { $0 >= decoding } == true, "seed \(seed)") }
+    }
+  }
+
+  @Test func timesEndAtTheLast() {
+    var presentation = PresentationTime()
+    for place: OutputOrder.Place in [
+      .first(count: 0, reordering: 16), .further(count: 8), .further(count: 4), .inOrder,
+    ] {
+      #expect(presentation.time(of: place, decoding: .max, frameDuration: .max) != nil)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import CGStreamerApp
+import GStreamerKit
+import Glibc
+import SDLLink
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// What `sdlheadunitsrc` pushes, in files.
+@Suite struct RecordingTests {
+  private struct Sample {
+    var decoding: UInt64
+    var presentation: UInt64
+    var duration: UInt64
+  }
+
+  /// Records what an app sends at once, and reads the file.
+  private func record(_ units: [EncodedUnit], muxer: String, demuxer: String) throws -> [Sample] {
+    let path = "\(String(cString: g_get_tmp_dir()))/sdl-recording-\(getpid())-\(UInt64.random(in: 0...(.max)))"
+    defer { unlink(path) }
+    let screen = try Pipeline(
+      """
+      sdlheadunitsrc name=src port=0 screen-size=320x240 framerate=0 max-bitrate=0 eos-on-disconnect=true \
+      ! h264parse ! \(muxer) ! filesink location=\(path)
+      """)
+    try screen.play()
+    let port = try #require(try screen["src"]["current-port"].flatMap { UInt16($0) })
+    let app = try RawApp.streaming(port: port)
+    for unit in units { app.video(unit.bytes) }
+    app.endVideo()
+    app.close()
+    try screen.waitForEnd()
+    #expect(try screen["src"].statistics["frames-out"] == units.count)
+    screen.stop()
+
+    let reader = try Pipeline("filesrc location=\(path) ! \(demuxer) ! appsink name=out sync=false")
+    try reader.play()
+    let sink: UnsafeMutablePointer<GstAppSink> = try reader["out"].pointer.cast()
+    var samples: [Sample] = []
+    while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)) {
+      if let buffer = gst_sample_get_buffer(sample)?.pointee {
+        samples.append(
+          Sample(
+            decoding: UInt64(buffer.dts), presentation: UInt64(buffer.pts), duration: UInt64(buffer.duration)))
+      }
+      gst_mini_object_unref(UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self))
+    }
+    return samples
+  }
+
+  private func ranks(_ times: [UInt64]) -> [Int] {
+    let order = times.indices.sorted { times[$0] < times[$1] }
+    return times.indices.map { index in order.firstIndex(of: index) ?? -1 }
+  }
+
+  @Test(arguments: ["tune=zerolatency", "bframes=2 b-adapt=false"])
+  func mp4(encoder: String) throws {
+    let units = try encodedUnits(40, keyFrameInterval: 20, encoder: encoder, profile: "main")
+    let samples = try record(units, muxer: "mp4mux", demuxer: "qtdemux")
+    #expect(samples.count == units.count)
+    // No sample is empty, also of those that came at once.
+    #expect(samples.dropLast().allSatisfy { $0.duration >= 900_000 }, "\(samples.map(\.duration))")
+    #expect(zip(samples, samples.dropFirst()).allSatisfy { $1.decoding > $0.decoding })
+    #expect(ranks(samples.map(\.presentation)) == ranks(units.map(\.time)))
+  }
+
+  @Test(arguments: ["tune=zerolatency", "bframes=2 b-adapt=false"])
+  func matroska(encoder: String) throws {
+    let units = try encodedUnits(40, keyFrameInterval: 20, encoder: encoder, profile: "main")
+    let samples = try record(units, muxer: "matroskamux", demuxer: "matroskademux")
+    let times = samples.map(\.presentation)
+    #expect(Set(times).count == units.count)
+    #expect(ranks(times) == ranks(units.map(\.time)))
+  }
+}

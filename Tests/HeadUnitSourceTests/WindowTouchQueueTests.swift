@@ -1,0 +1,59 @@
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Touches that wait for the server's thread.
+@Suite struct WindowTouchQueueTests {
+  private static let picture = ImageResolution(320, 240)
+
+  private func receive(_ queue: inout WindowTouchQueue, _ input: WindowInput, app: UInt8 = 1, at time: Int = 0) -> Bool?
+  {
+    queue.receive(input, for: app, picture: Self.picture, now: .milliseconds(time))
+  }
+
+  private func kinds(_ touches: [WindowTouchQueue.Touch]) -> [OnTouchEvent.Kind] { touches.map(\.touch.kind) }
+
+  @Test func oneRequestForMany() {
+    var queue = WindowTouchQueue()
+    #expect(receive(&queue, .press(x: 1, y: 2)) == true)
+    #expect(receive(&queue, .move(x: 2, y: 2)) == false)
+    #expect(receive(&queue, .release(x: 2, y: 2)) == false)
+    #expect(kinds(queue.fetch(for: 2)) == [])
+    #expect(kinds(queue.fetch(for: 1)) == [.begin, .move, .end])
+    #expect(receive(&queue, .press(x: 1, y: 2)) == true)
+  }
+
+  @Test func otherInputIsLeftToTheApplication() {
+    var queue = WindowTouchQueue()
+    #expect(receive(&queue, .move(x: 1, y: 2)) == nil)
+    #expect(receive(&queue, .press(x: .nan, y: 2)) == nil)
+  }
+
+  /// While nobody fetches: the finger is cancelled, and what it does then is not kept.
+  @Test func bounded() {
+    var queue = WindowTouchQueue()
+    _ = receive(&queue, .press(x: 0, y: 0))
+    for time in 1...100_000 { _ = receive(&queue, .move(x: Double(time % 320), y: 5), at: time) }
+    #expect(receive(&queue, .release(x: 1, y: 1)) == false)
+    let touches = queue.fetch(for: 1)
+    #expect(touches.count == WindowTouchQueue.maximumWaiting + 1)
+    #expect(touches.last?.touch.kind == .cancel && kinds(touches).count { $0 == .cancel } == 1)
+    // All has been fetched: a new finger is taken, and the end of the old one means nothing.
+    #expect(receive(&queue, .release(x: 1, y: 1)) == nil)
+    #expect(receive(&queue, .press(x: 3, y: 4)) == true)
+    #expect(kinds(queue.fetch(for: 1)) == [.begin])
+  }
+
+  @Test func appsThatAreGoneAreForgotten() {
+    var queue = WindowTouchQueue()
+    _ = receive(&queue, .press(x: 0, y: 0), app: 1)
+    #expect(queue.interrupt(for: 1, now: .zero) == false)
+    #expect(receive(&queue, .press(x: 0, y: 0), app: 2) == true)
+    queue.forget(1)
+    #expect(kinds(queue.fetch(for: 1)) == [])
+    #expect(kinds(queue.fetch(for: 2)) == [.begin])
+  }
+}

@@ -1,0 +1,146 @@
+import CPluginTypes
+import GStreamerKit
+import SDLLink
+@_exported import TestSupport
+
+/// GStreamer with the elements of this build, in this process.
+enum GStreamer {
+  /// Whether GStreamer and the elements are there; the first use initialises them.
+  static let isReady: Bool = {
+    gst_init(nil, nil)
+    // As G_DEBUG=fatal-warnings: a warning of GLib or GStreamer ends the process, and with it the tests.
+    g_log_set_always_fatal(
+      GLogLevelFlags(
+        rawValue: G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_WARNING.rawValue))
+    // Registered without a plugin, they replace those that are installed.
+    return gst_element_register(nil, "sdlvideosink", 0, gst_sdl_video_sink_get_type()) != 0
+      && gst_element_register(nil, "sdlrangefilter", 0, gst_sdl_range_filter_get_type()) != 0
+      && gst_element_register(nil, "sdlheadunitsrc", 0, gst_sdl_head_unit_src_get_type()) != 0
+  }()
+}
+
+/// A failure of a test's helpers.
+struct TestFailure: Error, CustomStringConvertible {
+  var description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// A reference to an element.
+final class Element {
+  let pointer: UnsafeMutablePointer<GstElement>
+
+  /// Takes over a full reference.
+  init(owning pointer: UnsafeMutablePointer<GstElement>) {
+    self.pointer = pointer
+  }
+
+  /// A new element, whose floating reference is taken.
+  init(_ factory: String) throws {
+    guard GStreamer.isReady, let element = gst_element_factory_make(factory, nil) else {
+      throw TestFailure("no element \(factory)")
+    }
+    gst_object_ref_sink(element)
+    pointer = element
+  }
+
+  deinit {
+    gst_object_unref(pointer)
+  }
+
+  var object: UnsafeMutablePointer<GObject> { pointer.cast() }
+
+  /// Sets a property as gst-launch would.
+  func set(_ property: String, _ value: String) {
+    gst_util_set_object_arg(object, property, value)
+  }
+
+  /// A property's value, written as gst-inspect would; nil for NULL.
+  subscript(_ property: String) -> String? {
+    withProperty(property) { value in
+      if g_type_check_value_holds(value, cgst_type_string()) != 0 {
+        return g_value_get_string(value).map { String(cString: $0) }
+      }
+      guard let text = gst_value_serialize(value) else { return nil }
+      defer { g_free(text) }
+      return String(cString: text)
+    }
+  }
+
+  /// A structure's fields, each as text; nil when the property is unset.
+  func structure(_ property: String) -> [String: String]? {
+    withProperty(property) { value in
+      g_value_get_boxed(value).map { fields(of: $0.assumingMemoryBound(to: GstStructure.self)) }
+    }
+  }
+
+  /// `sdl-stats`.
+  var statistics: Statistics { Statistics(fields: structure("sdl-stats") ?? [:]) }
+
+  func pad(_ name: String) throws -> UnsafeMutablePointer<GstPad> {
+    guard let pad = gst_element_get_static_pad(pointer, name) else { throw TestFailure("no pad \(name)") }
+    // The element keeps its static pads for as long as it lives.
+    gst_object_unref(pad)
+    return pad
+  }
+
+  /// What the sink pad answers to a CAPS query, as text.
+  func sinkCaps() throws -> String {
+    guard let caps = gst_pad_query_caps(try pad("sink"), nil) else { throw TestFailure("no caps") }
+    defer { gst_caps_unref(caps) }
+    return text(of: caps)
+  }
+
+  private func withProperty<R>(_ property: String, _ body: (UnsafeMutablePointer<GValue>) -> R) -> R {
+    var value = GValue()
+    defer { g_value_unset(&value) }
+    g_object_get_property(object, property, &value)
+    return body(&value)
+  }
+}
+
+/// Counters of an element.
+struct Statistics {
+  var fields: [String: String]
+
+  subscript(_ field: String) -> Int { fields[field].flatMap { Int($0) } ?? -1 }
+
+  var dropped: Int {
+    fields.keys.filter { $0.hasPrefix("frames-dropped-") }.map { self[$0] }.reduce(0, +)
+  }
+
+  /// Of a head unit: frames-in = frames-out + every frames-dropped-* + frames-queued.
+  var areFramesBalanced: Bool {
+    self["frames-in"] >= 0 && self["frames-in"] == self["frames-out"] + dropped + self["frames-queued"]
+  }
+
+  /// Of an app: frames-in = frames-sent + frames-unchanged + every frames-dropped-* + frames-queued.
+  var areFramesConserved: Bool {
+    self["frames-in"] >= 0
+      && self["frames-in"] == self["frames-sent"] + self["frames-unchanged"] + dropped + self["frames-queued"]
+  }
+}
+
+func fields(of structure: UnsafePointer<GstStructure>) -> [String: String] {
+  var fields: [String: String] = [:]
+  for index in 0..<gst_structure_n_fields(structure) {
+    guard let name = gst_structure_nth_field_name(structure, guint(index)),
+      let value = gst_structure_get_value(structure, name)
+    else { continue }
+    if g_type_check_value_holds(value, cgst_type_string()) != 0 {
+      fields[String(cString: name)] = g_value_get_string(value).map { String(cString: $0) }
+    } else if let text = gst_value_serialize(value) {
+      fields[String(cString: name)] = String(cString: text)
+      g_free(text)
+    }
+  }
+  return fields
+}
+
+func text(of caps: UnsafePointer<GstCaps>) -> String {
+  guard let text = gst_caps_to_string(caps) else { return "" }
+  defer { g_free(text) }
+  return String(cString: text)
+}

@@ -1,0 +1,158 @@
+import CGStreamerApp
+import CPluginTypes
+import GStreamerKit
+import SDLApp
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+@Suite struct RangeFilterPropertyTests {
+  private static let values: [(String, String, String)] = [
+    ("enabled", "true", "false"), ("min-width", "0", "500"), ("min-height", "0", "200"), ("max-width", "0", "800"),
+    ("max-height", "0", "400"), ("min-diagonal", "0", "7.5"), ("min-aspect-ratio", "0", "1.25"),
+    ("max-aspect-ratio", "0", "2.5"),
+  ]
+
+  @Test(arguments: ["landscape", "portrait"], values)
+  func children(_ name: String, _ value: (String, String, String)) throws {
+    let filter = try Element("sdlrangefilter")
+    let child = try Child(name, of: filter)
+    #expect(child[value.0] == value.1)
+    child.set(value.0, value.2)
+    #expect(child[value.0] == value.2)
+    let other = try Child(name == "portrait" ? "landscape" : "portrait", of: filter)
+    #expect(other[value.0] == value.1)
+  }
+
+  @Test(arguments: ["landscape", "portrait"], values)
+  func launchSyntax(_ name: String, _ value: (String, String, String)) throws {
+    let pipeline = try Pipeline("sdlrangefilter name=filter \(name)::\(value.0)=\(value.2) ! fakesink")
+    #expect(try Child(name, of: pipeline["filter"])[value.0] == value.2)
+  }
+
+  @Test func childProxy() throws {
+    let filter = try Element("sdlrangefilter")
+    let proxy = OpaquePointer(filter.pointer)
+    #expect(gst_child_proxy_get_children_count(proxy) == 2)
+    #expect(gst_child_proxy_get_child_by_index(proxy, 2) == nil)
+    #expect(gst_child_proxy_get_child_by_name(proxy, "square") == nil)
+    var value = GValue()
+    g_value_init(&value, cgst_type_int())
+    g_value_set_int(&value, 640)
+    gst_child_proxy_set_property(proxy, "portrait::max-width", &value)
+    g_value_set_int(&value, 0)
+    gst_child_proxy_get_property(proxy, "portrait::max-width", &value)
+    #expect(g_value_get_int(&value) == 640)
+    g_value_unset(&value)
+  }
+
+  /// An application may keep a child for longer than the filter.
+  @Test func childrenOutliveTheFilter() throws {
+    var filter: Element? = try Element("sdlrangefilter")
+    let child = try Child("landscape", of: #require(filter))
+    filter = nil
+    child.set("min-width", "100")
+    child.set("min-width", "-1")
+    #expect(child["min-width"] == "100")
+  }
+
+  @Test func tableMatchesTheClass() throws {
+    let child = try Child("landscape", of: Element("sdlrangefilter"))
+    let objectClass = UnsafeMutableRawPointer(child.object.pointee.g_type_instance.g_class)
+      .assumingMemoryBound(to: GObjectClass.self)
+    for property in RangeChild.properties.properties {
+      let spec = try #require(g_object_class_find_property(objectClass, property.name.description), "\(property.name)")
+      let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
+      #expect(flags & UInt32(CGST_PARAM_MUTABLE_PLAYING) != 0, "\(property.name)")
+      #expect(flags & UInt32(CGST_PARAM_STATIC_STRINGS) == UInt32(CGST_PARAM_STATIC_STRINGS), "\(property.name)")
+    }
+  }
+
+  private static let refusals: [(String, [String])] = [
+    ("min-width=500 max-width=400", ["min-width 500", "max-width 400"]),
+    ("min-height=201 max-height=200", ["min-height 201", "max-height 200"]),
+    ("min-aspect-ratio=3 max-aspect-ratio=2", ["min-aspect-ratio 3.0", "max-aspect-ratio 2.0"]),
+    ("min-width=-5", ["min-width -5"]), ("max-height=2000000000", ["max-height 2000000000", "10000"]),
+    ("min-diagonal=-1", ["min-diagonal -1.0"]),
+    ("max-aspect-ratio=0.5", ["max-aspect-ratio 0.5"]), ("max-aspect-ratio=inf", ["max-aspect-ratio inf"]),
+  ]
+
+  @Test("R27: refused when set, with a warning", arguments: refusals)
+  func refused(_ settings: String, _ numbers: [String]) throws {
+    let pipeline = try Pipeline("sdlrangefilter name=filter ! fakesink")
+    let child = try Child("portrait", of: pipeline["filter"])
+    for setting in settings.split(separator: " ") {
+      let parts = setting.split(separator: "=").map(String.init)
+      child.set(parts[0], parts[1])
+    }
+    let warning = try pipeline.waitForWarning()
+    #expect(warning.isResource(GST_RESOURCE_ERROR_SETTINGS), "\(warning)")
+    #expect(warning.text.hasPrefix("The property portrait::"), "\(warning)")
+    for number in numbers { #expect(warning.text.contains(number), "\(warning)") }
+    let refused = String(settings.split(separator: " ").last?.split(separator: "=").first ?? "")
+    #expect(child[refused] == "0")
+    #expect(pipeline.drain().count { $0.warning != nil } == 1)
+  }
+
+  /// gst-launch sets properties before there is a bus.
+  @Test func refusedBeforeThereIsAPipeline() throws {
+    let pipeline = try Pipeline(
+      "videotestsrc num-buffers=2 ! sdlrangefilter landscape::max-width=400 landscape::min-width=500 ! fakesink")
+    try pipeline.play()
+    let warning = try pipeline.waitForWarning()
+    #expect(warning.text.contains("500") && warning.text.contains("400"), "\(warning)")
+    try pipeline.waitForEnd()
+  }
+}
+
+/// What passes is not touched.
+@Suite struct RangeFilterDataTests {
+  @Test(arguments: ["", "landscape::min-width=300 landscape::max-aspect-ratio=2"])
+  func buffersAndMetas(_ ranges: String) throws {
+    let bench = try RangeFilterBench(caps: Picture.caps(320, 240), ranges)
+    try bench.pipeline.play()
+    for index in 0..<5 {
+      let buffer = try #require(bench.source.buffer(of: [UInt8](repeating: UInt8(index), count: 16)))
+      gst_buffer_add_video_region_of_interest_meta(buffer, "sdl-haptic", 1, 2, 3, 4)
+      bench.push(buffer)
+      try bench.pull { sample in
+        let received = try #require(gst_sample_get_buffer(sample))
+        #expect(received == buffer)
+        #expect(received.pointee.pts == UInt(index) * 1_000_000_000 / 30)
+        #expect(gst_buffer_get_meta(received, gst_video_region_of_interest_meta_api_get_type()) != nil)
+      }
+    }
+    bench.source.end()
+    try bench.pipeline.waitForEnd()
+    #expect(bench.pipeline.drain().allSatisfy { $0.warning == nil })
+  }
+
+  /// GstBaseTransform splits lists; every buffer passes, in order.
+  @Test func lists() throws {
+    let bench = try RangeFilterBench(caps: Picture.caps(320, 240), "landscape::min-width=300")
+    try bench.pipeline.play()
+    for round in 0..<3 {
+      let list = try #require(gst_buffer_list_new_sized(4))
+      for index in 0..<4 { gst_buffer_list_insert(list, -1, bench.source.buffer(of: [UInt8(4 * round + index)])) }
+      gst_app_src_push_buffer_list(try bench.pipeline["src"].pointer.cast(), list)
+    }
+    for index in 0..<12 {
+      try bench.pull { sample in
+        var byte: UInt8 = 0
+        #expect(gst_buffer_extract(gst_sample_get_buffer(sample), 0, &byte, 1) == 1 && byte == UInt8(index))
+      }
+    }
+  }
+
+  @Test func listsOfCapsThatDoNotPass() throws {
+    let bench = try RangeFilterBench(caps: Picture.caps(320, 240), "landscape::min-width=400")
+    try bench.pipeline.play()
+    let list = try #require(gst_buffer_list_new_sized(1))
+    gst_buffer_list_insert(list, -1, bench.source.buffer(of: [1]))
+    gst_app_src_push_buffer_list(try bench.pipeline["src"].pointer.cast(), list)
+    let warning = try bench.pipeline.waitForWarning()
+    #expect(warning.text.contains("width 320 is below landscape::min-width 400"), "\(warning)")
+    _ = try bench.pipeline.waitForError()
+  }
+}

@@ -1,0 +1,79 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+@Suite struct BitrateTests {
+  @Test func changesApplyToTheRunningStream() throws {
+    let harness = try SinkHarness()
+    try harness.start()
+    try harness.deliver(2)
+    #expect(try harness.statistics["bitrate-target-kbps"] == 600)
+    try harness.pipeline.sink.set("bitrate", "450")
+    try harness.deliver(2)
+    #expect(try harness.statistics["bitrate-target-kbps"] == 450)
+    // The encoder is not restarted: no new parameter sets.
+    #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false, false])
+  }
+
+  @Test func rateBeyondTheLevelNeedsAKeyFrame() throws {
+    let harness = try SinkHarness(.small(maximumBitrate: nil))
+    try harness.start()
+    try harness.deliver(2)
+    try harness.pipeline.sink.set("bitrate", "100000")
+    try harness.deliver(2)
+    #expect(try harness.statistics["bitrate-target-kbps"] == 100_000)
+    let frames = harness.headUnit.record.video
+    #expect(frames.map(isKeyFrame) == [true, false, true, false])
+    #expect(try parameterSet(frames[2]).levelIDC > parameterSet(frames[0]).levelIDC)
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  @Test func headUnitsLimitHolds() throws {
+    let harness = try SinkHarness(.small(maximumBitrate: 300), properties: "sync=false bitrate=5000")
+    try harness.start()
+    try harness.deliver(2)
+    #expect(try harness.statistics["bitrate-target-kbps"] == 300)
+    #expect(try harness.pipeline.sink["bitrate"] == "5000")
+    try harness.pipeline.sink.set("bitrate", "200")
+    try harness.deliver(1)
+    #expect(try harness.statistics["bitrate-target-kbps"] == 200)
+  }
+
+  /// An encoder upstream is bound to what the sink aims at.
+  @Test(arguments: [true, false]) func encodersFollowTheTarget(isLive: Bool) throws {
+    let harness = try SinkHarness(.small(maximumBitrate: 300), isLive: isLive)
+    let sink = try harness.pipeline.sink
+    let encoder = try Element("x264enc")
+    g_object_bind_property(sink.pointer, "target-bitrate", encoder.pointer, "bitrate", G_BINDING_SYNC_CREATE)
+    #expect(encoder["bitrate"] == "600")
+    try harness.start()
+    try harness.deliver(2)
+    #expect(eventually { encoder["bitrate"] == "300" })
+    sink.set("bitrate", "200")
+    #expect(
+      eventually {
+        harness.pushPicture()
+        return encoder["bitrate"] == "200"
+      })
+    #expect(sink["target-bitrate"] == "200")
+  }
+
+  @Test func headUnitsNewLimitHolds() throws {
+    let harness = try SinkHarness(.small(maximumBitrate: 500))
+    try harness.start()
+    try harness.deliver(1)
+    #expect(try harness.statistics["bitrate-target-kbps"] == 500)
+    var update = VideoStreamingCapability()
+    update.maxBitrate = 250
+    harness.headUnit.server.updateCapability(update, for: try harness.headUnit.waitForApp())
+    #expect(
+      eventually {
+        harness.pushPicture()
+        return (try? harness.statistics["bitrate-target-kbps"]) == 250
+      })
+  }
+}

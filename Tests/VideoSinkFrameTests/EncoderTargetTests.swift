@@ -1,0 +1,206 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// The encoder's target bitrate and frame rate, as app and head unit change them while streaming.
+@Suite struct EncoderTargetTests {
+  private func targets(_ harness: SinkHarness) throws -> [Int] {
+    let statistics = try harness.statistics
+    return [statistics["bitrate-target-kbps"], statistics["framerate-target"]]
+  }
+
+  /// Pushes pictures until the sink aims at these rates.
+  private func wait(for expected: [Int], _ harness: SinkHarness) throws {
+    let isReached = eventually {
+      harness.pushPicture()
+      return (try? targets(harness)) == expected
+    }
+    let reached = try targets(harness)
+    #expect(isReached, "\(reached)")
+  }
+
+  private func starts(_ harness: SinkHarness) -> Int {
+    harness.headUnit.record.events.count { if case .videoStarted = $0 { true } else { false } }
+  }
+
+  /// Head unit, properties, rates.
+  @Test(
+    arguments: [
+      (.small(frameRate: nil, maximumBitrate: nil), "", [600, 15]),
+      (.small(frameRate: 15, maximumBitrate: 9000), "", [600, 15]),
+      (.small(frameRate: 15, maximumBitrate: 9000), "bitrate-policy=head-unit-maximum", [9000, 15]),
+      (.small(frameRate: 15, maximumBitrate: 9000), "bitrate-policy=head-unit-maximum bitrate=700", [700, 15]),
+      (.small(frameRate: 30, maximumBitrate: 300), "max-framerate=60", [300, 30]),
+      (.small(frameRate: 30, maximumBitrate: 300), "max-framerate=15 bitrate=400", [300, 15]),
+      (.small(frameRate: 0, maximumBitrate: 0), "bitrate-policy=head-unit-maximum", [600, 15]),
+      (.small(frameRate: nil, maximumBitrate: nil), "max-framerate=60 bitrate=8000", [8000, 30]),
+    ] as [(HeadUnitConfiguration, String, [Int])])
+  func merged(_ headUnit: HeadUnitConfiguration, _ properties: String, _ expected: [Int]) throws {
+    let harness = try SinkHarness(headUnit, properties: "sync=false \(properties)")
+    try harness.start()
+    harness.pushPictures(2)
+    try harness.headUnit.waitForFrames(1)
+    #expect(try targets(harness) == expected)
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  /// A value that can only be meant in bit/s where kbit/s are expected.
+  @Test func mistakenUnit() throws {
+    let harness = try SinkHarness(
+      .small(800, 380, frameRate: 30, maximumBitrate: 400_000), caps: Picture.caps(800, 380),
+      properties: "sync=false bitrate-policy=head-unit-maximum")
+    try harness.start()
+    for _ in 0..<3 { harness.pushPicture(800, 380) }
+    try harness.headUnit.waitForFrames(2)
+    let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
+    #expect(warnings.count == 1)
+    for number in ["400000", "109440", "1824", "bit/s"] {
+      #expect(warnings.first?.contains(number) == true, "\(warnings)")
+    }
+    #expect(try targets(harness) == [1824, 30])
+    // Neither another value nor the same again causes another warning.
+    try harness.pipeline.sink.set("bitrate", "3000")
+    harness.pushPicture(800, 380)
+    try harness.pipeline.sink.set("bitrate", "0")
+    harness.pushPicture(800, 380)
+    try harness.headUnit.waitForFrames(4)
+    #expect(harness.pipeline.drain().count { $0.warning != nil } == 1)
+  }
+
+  @Test func mistakenUnitWithoutConsequence() throws {
+    let harness = try SinkHarness(.small(frameRate: 30, maximumBitrate: 400_000))
+    try harness.start()
+    try harness.deliver(2)
+    #expect(try targets(harness) == [600, 30])
+    #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })
+  }
+
+  /// Another frame rate alone, from the head unit, needs neither a new service nor a key frame.
+  @Test func frameRateUpdateKeepsService() throws {
+    let harness = try SinkHarness(.small(frameRate: 30), frameRate: 30)
+    try harness.start()
+    try harness.deliver(3)
+    harness.headUnit.server.perform(.frameRate(10))
+    try wait(for: [600, 10], harness)
+    let first = harness.headUnit.record.video.count
+    for _ in 0..<30 { harness.pushPicture() }
+    let video = try harness.headUnit.waitForFrames(first + 10)
+    #expect(video.map(isKeyFrame).prefix(first + 1).count { $0 } == 1)
+    harness.headUnit.server.perform(.frameRate(30))
+    try wait(for: [600, 30], harness)
+    #expect(starts(harness) == 1 && harness.headUnit.record.violations == [])
+    #expect(try harness.statistics.areFramesConserved)
+  }
+
+  /// Exactly every third picture, from one key frame to the next two seconds later, whose headers have the new rate.
+  @Test func keyFramesAfterTheChange() throws {
+    let harness = try SinkHarness(.small(frameRate: 30), frameRate: 30)
+    try harness.start()
+    try harness.deliver(1)
+    harness.headUnit.server.perform(.frameRate(10))
+    try wait(for: [600, 10], harness)
+    while harness.headUnit.record.video.map(isKeyFrame).count(where: { $0 }) < 3 {
+      harness.pushPictures(3)
+      g_usleep(1000)
+    }
+    let keyFrames = harness.headUnit.record.video.indices.filter { isKeyFrame(harness.headUnit.record.video[$0]) }
+    #expect(keyFrames[1] == 20 && keyFrames[2] == 40)
+    for index in keyFrames { #expect(harness.headUnit.record.video[index].startsStream) }
+    #expect(starts(harness) == 1)
+  }
+
+  /// An update without a bitrate keeps it.
+  @Test func updateWithoutBitrateKeepsIt() throws {
+    let harness = try SinkHarness(.small(320, 240, frameRate: 20, maximumBitrate: 450))
+    try harness.start()
+    try harness.deliver(1)
+    var update = VideoStreamingCapability()
+    update.scale = 1
+    update.preferredResolution = ImageResolution(320, 240)
+    harness.headUnit.server.updateCapability(update, for: try harness.headUnit.waitForApp())
+    try harness.settle()
+    try harness.deliver(1)
+    #expect(try targets(harness) == [450, 20] && starts(harness) == 1)
+  }
+
+  @Test func propertiesAreLive() throws {
+    let harness = try SinkHarness(.small(frameRate: 30, maximumBitrate: 2000))
+    try harness.start()
+    try harness.deliver(1)
+    let sink = try harness.pipeline.sink
+    for (name, value, expected) in [
+      ("bitrate-policy", "head-unit-maximum", [2000, 30]), ("max-framerate", "15/2", [2000, 7]),
+      ("bitrate", "100", [100, 7]), ("bitrate", "0", [2000, 7]), ("max-framerate", "0/1", [2000, 30]),
+      ("bitrate-policy", "default-capped", [600, 30]),
+    ] {
+      sink.set(name, value)
+      let isReached = eventually {
+        harness.pushPicture()
+        guard let statistics = try? harness.statistics else { return false }
+        let rate = statistics.fields["framerate-target"].flatMap { Double($0) } ?? 0
+        return [statistics["bitrate-target-kbps"], Int(rate)] == expected
+      }
+      let fields = try harness.statistics.fields
+      #expect(isReached, "\(name)=\(value): \(fields)")
+    }
+    #expect(starts(harness) == 1 && harness.headUnit.record.violations == [])
+  }
+
+  /// Bytes for as many frames before and after the head unit lowers its maximum; the content fills any bitrate.
+  @Test func bytesFollowTheHeadUnit() throws {
+    let headUnit = try TestHeadUnit(.small(160, 120, frameRate: 30, maximumBitrate: 1000))
+    let standstills = Standstills()
+    let pipeline = try Pipeline(
+      """
+      videotestsrc pattern=snow num-buffers=600 ! video/x-raw,format=I420,width=160,height=120,framerate=30/1 \
+      ! sdlvideosink name=sink uri=\(headUnit.uri) sync=false bitrate-policy=head-unit-maximum \
+      keep-alive-interval=0 option-string=scenecut=0
+      """)
+    try pipeline.play()
+    try headUnit.waitForFrames(150)
+    headUnit.server.perform(.maximumBitrate(500))
+    try headUnit.wait(for: "end") { $0.video.count >= 600 ? true : nil }
+    let sizes = headUnit.record.video.map(\.count)
+    func rate(_ frames: ArraySlice<Int>) -> Int { frames.reduce(0, +) * 8 * 30 / frames.count / 1000 }
+    let (before, after) = (rate(sizes[60..<150]), rate(sizes[480..<600]))
+    #expect((850...1150).contains(before), "\(before) kbit/s")
+    #expect((425...575).contains(after), "\(after) kbit/s")
+    let starts = headUnit.record.events.count { if case .videoStarted = $0 { true } else { false } }
+    #expect(starts == 1)
+    // The update itself makes no key frame: they stay 60 frames apart, unless the machine makes a pause.
+    guard standstills.count(longerThan: .milliseconds(500)) == 0 else { return }
+    let keyFrames = headUnit.record.video.indices.filter { isKeyFrame(headUnit.record.video[$0]) }
+    #expect(zip(keyFrames, keyFrames.dropFirst()).allSatisfy { $1 - $0 == 60 }, "\(keyFrames)")
+  }
+
+  /// A source that was slowed down can be asked for more again.
+  @Test func upstreamIsAskedForMore() throws {
+    // Not the size that the source would choose by itself, so that it negotiates again when the capabilities arrive.
+    let headUnit = try TestHeadUnit(.small(160, 120, frameRate: 10))
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=true ! video/x-raw,format=I420 ! sdlvideosink name=sink uri=\(headUnit.uri)"
+    )
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    let pad = try pipeline.sink.pad("sink")
+    func inputRate() -> Int32 {
+      guard let caps = gst_pad_get_current_caps(pad) else { return 0 }
+      defer { gst_caps_unref(caps) }
+      var (numerator, denominator): (gint, gint) = (0, 1)
+      gst_structure_get_fraction(gst_caps_get_structure(caps, 0), "framerate", &numerator, &denominator)
+      return numerator / max(denominator, 1)
+    }
+    try pipeline.sink.set("max-framerate", "5")
+    #expect(eventually { (try? pipeline.sink.statistics["framerate-target"]) == 5 })
+    #expect(inputRate() == 10)
+    headUnit.server.perform(.frameRate(25))
+    try pipeline.sink.set("max-framerate", "0")
+    #expect(eventually { inputRate() == 25 })
+    let starts = headUnit.record.events.count { if case .videoStarted = $0 { true } else { false } }
+    #expect(starts == 1)
+  }
+}

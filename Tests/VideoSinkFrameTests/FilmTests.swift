@@ -1,0 +1,118 @@
+import CGStreamerApp
+import Foundation
+import GStreamerKit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Films play from the first picture to the last, in other people's pipelines: the head unit's sizes are known before anybody
+/// chooses, and nothing starts before the picture could be shown.
+@Suite struct FilmTests {
+  /// No element adapts the size behind the one that has chosen it.
+  @Test(arguments: [
+    (60, "videotestsrc num-buffers=60 ! x264enc speed-preset=ultrafast"), (1, "videotestsrc num-buffers=1"),
+    // It holds a lock while it sends caps, and needs it to answer queries.
+    (30, "videotestsrc num-buffers=30 ! aspectratiocrop aspect-ratio=5/3"),
+  ])
+  func everyFrameOfAFile(_ count: Int, _ source: String) throws {
+    let headUnit = try TestHeadUnit(.small(400, 240, frameRate: 60))
+    let pipeline = try Pipeline("\(source) ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
+    try pipeline.play()
+    try pipeline.waitForEnd()
+    #expect(headUnit.record.video.count == count)
+    #expect(headUnit.record.startedSizes == [ImageResolution(400, 240)])
+    #expect(try pipeline.sink.statistics["frames-sent"] == count && pipeline.sink.statistics.dropped == 0)
+  }
+
+  /// GStreamer itself would only say that the stream is not linked or not negotiated.
+  @Test func encoderThatCannotFollow() throws {
+    let headUnit = try TestHeadUnit(.small(400, 240))
+    let pipeline = try Pipeline(
+      "videotestsrc ! video/x-raw,width=64,height=48 ! x264enc ! h264parse ! sdlvideosink name=sink uri=\(headUnit.uri)"
+    )
+    try pipeline.play()
+    let error = try pipeline.waitForError()
+    #expect(error.text.contains("64×48, but the head unit takes 400×240"), "\(error)")
+  }
+
+  /// Makes a film with sound.
+  private func makeFilm(_ path: String, _ width: Int, _ height: Int) throws {
+    let pipeline = try Pipeline(
+      """
+      videotestsrc num-buffers=45 ! \(Picture.caps(width, height)) ! x264enc speed-preset=ultrafast \
+      ! video/x-h264,profile=constrained-baseline ! h264parse ! mp4mux name=mux ! filesink location=\(path) \
+      audiotestsrc num-buffers=66 ! audioconvert ! avenc_aac ! mux.
+      """)
+    try pipeline.play()
+    try pipeline.waitForEnd()
+  }
+
+  /// H.264 of the head unit's size is passed through by playbin; everything else is decoded and scaled.
+  @Test(arguments: ["playbin", "playbin3"], [(320, 240), (640, 360)])
+  func playbinPlays(_ element: String, _ size: (Int, Int)) throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: url) }
+    try makeFilm(url.path, size.0, size.1)
+    let headUnit = try TestHeadUnit(.small(320, 240, frameRate: 60))
+    let pipeline = try Pipeline(
+      """
+      \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
+      video-sink="sdlvideosink name=sink max-lateness=-1 qos=false keep-alive-interval=0 uri=\(headUnit.uri)"
+      """)
+    try pipeline.play()
+    try pipeline.waitForEnd()
+    #expect(headUnit.record.video.count == 45)
+    #expect(headUnit.record.startedSizes == [ImageResolution(320, 240)])
+    #expect(try decode(headUnit.record.video, width: 320, height: 240).count == 45)
+    #expect(pipeline.messages.allSatisfy { $0.error == nil && $0.warning == nil })
+  }
+
+  /// A player takes its sinks to NULL when it changes to READY. The app stays on the car's screen.
+  @Test(arguments: ["playbin", "playbin3"])
+  func nextFilmKeepsTheRegistration(_ element: String) throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: url) }
+    try makeFilm(url.path, 640, 360)
+    let headUnit = try TestHeadUnit(.small(320, 240, frameRate: 60))
+    let pipeline = try Pipeline(
+      """
+      \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
+      video-sink="sdlvideosink name=sink max-lateness=-1 qos=false keep-alive-interval=0 uri=\(headUnit.uri)"
+      """)
+    for film in 1...2 {
+      try pipeline.play()
+      try pipeline.waitForEnd()
+      #expect(headUnit.record.video.count == 45 * film)
+      try pipeline.reach(GST_STATE_READY)
+    }
+    #expect(headUnit.record.connections.count == 1 && headUnit.record.violations == [])
+    #expect(headUnit.record.disconnections == 0)
+    // playbin keeps its sink in READY, playbin3 in NULL.
+    if element == "playbin" { pipeline.stop() }
+    _ = try headUnit.wait(for: "end") { $0.disconnections == 1 ? true : nil }
+  }
+
+  /// The sound would run on without the picture.
+  @Test func lostConnectionAsksForAPause() throws {
+    let harness = try SinkHarness(isLive: false, properties: "max-lateness=-1 keep-alive-interval=0")
+    try harness.pipeline.play()
+    try harness.deliver(3)
+    let offset = Int(try harness.pipeline.sink["ts-offset"] ?? "") ?? 0
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    try harness.wait(forStreamState: "stopped")
+    harness.pushPictures(3)
+    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PLAYING ? true : nil }
+    try harness.pipeline.play()
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(harness.headUnit.record.video.count == 6)
+    // Picture and sound are together as before, though the connection was away for half a second.
+    let shift = (Int(try harness.pipeline.sink["ts-offset"] ?? "") ?? .max) - offset
+    #expect((0..<40_000_000).contains(shift), "\(shift) ns")
+  }
+}

@@ -1,0 +1,153 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Sources with a higher frame rate than the head unit prefers, as received by the head unit.
+@Suite struct FrameRateTests {
+  /// Indices of the test pictures that were decoded at the head unit, in order, as their first lines tell.
+  private func shown(_ harness: SinkHarness, of candidates: Range<Int>) throws -> [Int] {
+    let lines = candidates.map { Picture(320, 2, $0).luma.prefix(320) }
+    return try decode(harness.headUnit.record.video, width: 320, height: 240).map { decoded in
+      let errors = lines.map { line in zip(line, decoded).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) } }
+      return candidates.lowerBound + (errors.indices.min { errors[$0] < errors[$1] } ?? -1)
+    }
+  }
+
+  /// Exactly every nth picture, however fast the source runs.
+  @Test(arguments: [(30, 15, 2), (60, 15, 4), (60, 30, 2), (30, 10, 3), (15, 15, 1), (15, 30, 1)])
+  func everyNth(_ input: Int, _ limit: Int, _ step: Int) throws {
+    let harness = try SinkHarness(
+      .small(frameRate: limit, maximumBitrate: nil), isLive: false, caps: Picture.caps(frameRate: input),
+      frameRate: input, properties: "sync=false bitrate=4000 keep-alive-interval=0")
+    try harness.pipeline.play()
+    harness.pushPictures(8 * step)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(try shown(harness, of: 0..<8 * step) == Array(stride(from: 0, to: 8 * step, by: step)))
+    let statistics = try harness.statistics
+    #expect(statistics["frames-sent"] == 8 && statistics["frames-dropped-frame-rate"] == 8 * (step - 1))
+    #expect(statistics["frames-repeated"] == 0 && statistics.areFramesConserved)
+    #expect(harness.headUnit.record.violations == [])
+    let isQuiet = harness.pipeline.drain().allSatisfy { message in
+      if case .qualityOfService = message.kind { false } else { true }
+    }
+    #expect(isQuiet)
+  }
+
+  /// The rest of the ratios, by number: two of three, and three of five.
+  @Test(arguments: [(30, 20, 40), (25, 15, 36)])
+  func otherRatios(_ input: Int, _ limit: Int, _ expected: Int) throws {
+    let harness = try SinkHarness(
+      .small(frameRate: limit), isLive: false, caps: Picture.caps(frameRate: input), frameRate: input,
+      properties: "sync=false keep-alive-interval=0")
+    try harness.pipeline.play()
+    harness.pushPictures(60)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(try harness.statistics["frames-sent"] == expected && harness.headUnit.record.video.count == expected)
+  }
+
+  /// A camera in real time, for longer than the head unit's window.
+  @Test(arguments: [(30, 15), (60, 15)])
+  func camera(_ input: Int, _ limit: Int) throws {
+    let headUnit = try TestHeadUnit(.small(frameRate: limit))
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true num-buffers=\(input * 6) \
+      ! video/x-raw,format=I420,width=320,height=240,framerate=\(input)/1 ! sdlvideosink name=sink uri=\(headUnit.uri)
+      """)
+    try pipeline.play()
+    try pipeline.waitForEnd()
+    let record = headUnit.record
+    let statistics = try pipeline.sink.statistics
+    // Some pictures come before the stream is open, and those of a busy machine may come too late.
+    #expect(record.violations == [] && record.video.count <= 6 * limit + 1)
+    #expect(record.video.count >= 4 * limit)
+    #expect(statistics["frames-dropped-frame-rate"] >= (input / limit - 1) * 4 * limit)
+    let starts = record.events.count { if case .videoStarted = $0 { true } else { false } }
+    #expect(starts == 1)
+  }
+
+  /// Of a burst the first picture is sent at once, and the last is seen, soon after the head unit can show it, with
+  /// or without repeats and also when the pipeline is paused.
+  @Test(arguments: [(500, false), (0, false), (0, true)])
+  func lastOfABurstIsShown(keepAlive: Int, isPaused: Bool) throws {
+    let harness = try SinkHarness(
+      .small(frameRate: 15), isLive: !isPaused, caps: Picture.caps(frameRate: 60), frameRate: 60,
+      properties: "sync=false bitrate=4000 keep-alive-interval=\(keepAlive)")
+    try harness.start()
+    let first = harness.index
+    harness.pushPictures(7)
+    let began = MonotonicClock.now
+    if isPaused {
+      #expect(eventually { (try? harness.statistics["frames-in"]) == 8 })
+      harness.pipeline.setState(GST_STATE_PAUSED)
+    }
+    try harness.headUnit.waitForFrames(3)
+    // Two intervals of the head unit at most, and half a second for a file; the rest is for a busy machine.
+    #expect(MonotonicClock.now - began < .milliseconds(isPaused ? 1000 : 450))
+    #expect(try shown(harness, of: first..<first + 7).prefix(3) == [first, first + 4, first + 6])
+    let statistics = try harness.statistics
+    #expect(statistics["frames-sent"] == 2 && statistics["frames-dropped-frame-rate"] == 5)
+    #expect(eventually { (try? harness.statistics["frames-repeated"]) ?? 0 >= 1 })
+    guard keepAlive == 0 else { return }
+    // It is repeated once.
+    harness.watch(for: .milliseconds(300))
+    #expect(harness.headUnit.record.video.count == 3)
+    #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.violations == [])
+  }
+
+  /// A burst that ends with a picture that was sent needs nothing more.
+  @Test func burstThatEndsInTime() throws {
+    let harness = try SinkHarness(
+      .small(frameRate: 15), caps: Picture.caps(frameRate: 60), frameRate: 60,
+      properties: "sync=false keep-alive-interval=0")
+    try harness.start()
+    harness.pushPictures(5)
+    try harness.headUnit.waitForFrames(2)
+    harness.watch(for: .milliseconds(300))
+    #expect(harness.headUnit.record.video.count == 2)
+  }
+
+  /// Repeats do not exceed a preferred frame rate of less than two pictures per second.
+  @Test func repeatsKeepToTheFrameRate() throws {
+    let harness = try SinkHarness(.small(frameRate: 1), properties: "sync=false keep-alive-interval=100")
+    try harness.start()
+    try harness.deliver(1)
+    harness.watch(for: .milliseconds(2900))
+    #expect((2...3).contains(harness.headUnit.record.video.count))
+  }
+
+  /// H.264 passes unchanged; one warning names both rates, known from the caps or measured.
+  @Test(arguments: [true, false]) func fastEncodedInput(isInCaps: Bool) throws {
+    let units = try encodedUnits(40, frameRate: 30)
+    let harness = try SinkHarness(
+      .small(frameRate: 10), isLive: false,
+      caps: EncodedUnit.caps() + (isInCaps ? ",framerate=30/1" : ""), properties: "sync=false keep-alive-interval=0"
+    )
+    try harness.pipeline.play()
+    for unit in units { harness.push(unit.bytes, flags: unit.flags) }
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(harness.headUnit.record.video == units.map(\.bytes))
+    let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
+    #expect(warnings.count == 1 && warnings.first?.contains("30 frames per second, but 10") == true, "\(warnings)")
+  }
+
+  @Test func slowEncodedInputHasNoWarning() throws {
+    let units = try encodedUnits(40, frameRate: 30)
+    for frameRate in [30, nil, 0] {
+      let harness = try SinkHarness(
+        .small(frameRate: frameRate), isLive: false, caps: EncodedUnit.caps(), properties: "sync=false")
+      try harness.pipeline.play()
+      for unit in units { harness.push(unit.bytes, flags: unit.flags) }
+      harness.source.end()
+      try harness.pipeline.waitForEnd()
+      #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })
+    }
+  }
+}

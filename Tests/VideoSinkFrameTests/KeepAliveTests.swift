@@ -1,0 +1,185 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+import SDLLink
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// The last picture is sent again while upstream is silent.
+@Suite struct KeepAliveTests {
+  /// How upstream is silent.
+  enum Silence: CaseIterable {
+    case nothing, gapEvents, gapBuffers, paused
+  }
+
+  /// After this time without video the head unit reports the stream as interrupted.
+  private static let headUnitTimeout = Duration.seconds(1)
+  /// A repeat of a picture that the encoder can't make better any more; measured: 22 bytes.
+  private static let settledByteCount = 60
+
+  private func hasMissedData(_ record: TestHeadUnit.Record) -> Bool {
+    record.events.contains { if case .videoDataStopped = $0 { true } else { false } }
+  }
+
+  @Test func stillPicture() throws {
+    let standstills = Standstills()
+    let harness = try SinkHarness()
+    try harness.start()
+    try harness.deliver(1)
+    try harness.headUnit.waitForFrames(6)
+    let record = harness.headUnit.record
+    let gaps = zip(record.arrivals, record.arrivals.dropFirst()).map { $1 - $0 }
+    #expect(record.violations == [])
+    guard standstills.count(longerThan: .milliseconds(200)) == 0 else { return }
+    #expect(gaps.dropFirst().allSatisfy { $0 > .milliseconds(300) && $0 < Self.headUnitTimeout }, "\(gaps)")
+    #expect(!hasMissedData(record))
+  }
+
+  @Test func repeatsBecomeSmallAndNoWorse() throws {
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=30")
+    try harness.start()
+    try harness.deliver(1)
+    let video = try harness.headUnit.waitForFrames(31)
+    let sizes = video.map(\.count)
+    #expect(sizes.suffix(10).allSatisfy { $0 <= Self.settledByteCount }, "\(sizes)")
+    #expect(video.map(isKeyFrame).count { $0 } == 1)
+    let pictures = try decode(video, width: 320, height: 240)
+    #expect(pictures.count == video.count)
+    let original = Picture(320, 240, harness.index - 1)
+    let quality = pictures.map { original.psnr(against: $0) }
+    let first = try #require(quality.first)
+    #expect(quality.allSatisfy { $0 > first - 0.1 }, "\(quality)")
+    #expect(eventually { (try? harness.statistics["frames-repeated"]) ?? 0 >= 30 })
+    let statistics = try harness.statistics
+    #expect(statistics["frames-in"] == 2 && statistics["frames-sent"] == 1 && statistics.areFramesConserved)
+  }
+
+  @Test(arguments: Silence.allCases)
+  func everySilence(silence: Silence) throws {
+    let harness = try SinkHarness(isLive: silence != .paused, properties: "sync=false keep-alive-interval=60")
+    try harness.start()
+    try harness.deliver(2)
+    switch silence {
+    case .nothing: break
+    case .gapEvents:
+      for index in 2..<6 { harness.source.send(gst_event_new_gap(UInt(index) * 33_333_333, 33_333_333)) }
+    case .gapBuffers:
+      for _ in 0..<4 { harness.push([], flags: GST_BUFFER_FLAG_GAP) }
+    case .paused: harness.pipeline.setState(GST_STATE_PAUSED)
+    }
+    try harness.headUnit.waitForFrames(8)
+    #expect(harness.headUnit.record.video.map(isKeyFrame).count { $0 } == 1)
+    let pictures = try decode(harness.headUnit.record.video, width: 320, height: 240)
+    // The pictures of the frames 1 and 2 were delivered, behind the one that takes the caps there.
+    #expect(Picture(320, 240, 2).psnr(against: try #require(pictures.last)) > 28)
+    if silence == .paused { try harness.pipeline.play() }
+    let index = try harness.deliverFirst()
+    #expect(index >= 8)
+    #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.violations == [])
+  }
+
+  @Test func switchedOff() throws {
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=0")
+    try harness.start()
+    try harness.deliver(3)
+    harness.watch(for: .milliseconds(1050))
+    #expect(harness.headUnit.record.video.count == 3)
+    try harness.deliver(2)
+    // The head unit may have restarted its decoder.
+    #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false, true, false])
+    #expect(harness.headUnit.record.video[3].startsStream)
+    #expect(try harness.statistics["frames-repeated"] == 0)
+  }
+
+  @Test func intervalChangesWhilePlaying() throws {
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=0")
+    try harness.start()
+    try harness.deliver(2)
+    // Past the start of the stream, which has its own time.
+    harness.watch(for: .milliseconds(400))
+    #expect(harness.headUnit.record.video.count == 2)
+    let sink = try harness.pipeline.sink
+    sink.set("keep-alive-interval", "20")
+    let began = MonotonicClock.now
+    try harness.headUnit.waitForFrames(8)
+    #expect(MonotonicClock.now - began < .seconds(1))
+    sink.set("keep-alive-interval", "0")
+    // One may be in flight.
+    harness.watch(for: .milliseconds(50))
+    let count = harness.headUnit.record.video.count
+    harness.watch(for: .milliseconds(200))
+    #expect(harness.headUnit.record.video.count == count)
+    sink.set("keep-alive-interval", "3600000")
+    sink.set("keep-alive-interval", "20")
+    try harness.headUnit.waitForFrames(count + 3)
+  }
+
+  @Test func silentUpstreamAfterTheDriver() throws {
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=100")
+    try harness.start()
+    try harness.deliver(2)
+    try harness.show(.background)
+    try harness.wait(forStreamState: "stopped")
+    let count = harness.headUnit.record.video.count
+    harness.watch(for: .milliseconds(300))
+    #expect(harness.headUnit.record.video.count == count)
+    try harness.show(.full)
+    let video = try harness.headUnit.waitForFrames(count + 3)
+    #expect(video[count].startsStream && video.dropFirst(count + 1).allSatisfy { !isKeyFrame($0) })
+    let pictures = try decode(Array(video[count...]), width: 320, height: 240)
+    #expect(Picture(320, 240, harness.index - 1).psnr(against: try #require(pictures.first)) > 28)
+  }
+
+  @Test func silentUpstreamAfterTheApp() throws {
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=100")
+    try harness.start()
+    try harness.deliver(2)
+    try harness.setAppState(.background)
+    try harness.wait(forStreamState: "suspended")
+    let count = harness.headUnit.record.video.count
+    harness.watch(for: .milliseconds(300))
+    #expect(harness.headUnit.record.video.count == count)
+    try harness.setAppState(.foreground)
+    #expect(try harness.headUnit.waitForFrames(count + 2)[count].startsStream)
+  }
+
+  @Test func encodedInput() throws {
+    let units = try encodedUnits(16, keyFrameInterval: 20)
+    let harness = try SinkHarness(
+      isLive: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=60")
+    try harness.pipeline.play()
+    for unit in units[..<6] { harness.push(unit.bytes, flags: unit.flags) }
+    try harness.headUnit.waitForFrames(10)
+    for unit in units[6...] { harness.push(unit.bytes, flags: unit.flags) }
+    #expect(eventually { (try? harness.statistics["frames-sent"]) == units.count })
+    let repeats = try harness.statistics["frames-repeated"]
+    let video = try harness.headUnit.waitForFrames(units.count + repeats)
+    let originals = try decode(units.map(\.bytes), width: 320, height: 240)
+    let pictures = try decode(video, width: 320, height: 240)
+    try #require(pictures.count == video.count && originals.count == units.count)
+    var shown = 0
+    for (unit, picture) in zip(video, pictures) {
+      if shown < units.count, shown == 0 || unit == units[shown].bytes { shown += 1 }
+      #expect(picture == originals[shown - 1])
+    }
+    #expect(shown == units.count && repeats >= 4)
+    let sizes = video.filter { unit in !units.contains { $0.bytes == unit } }.map(\.count).dropFirst()
+    #expect(sizes.allSatisfy { $0 < 40 }, "\(sizes)")
+    #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.violations == [])
+  }
+
+  @Test func nothingAfterTheEnd() throws {
+    let harness = try SinkHarness(isLive: false, properties: "sync=false keep-alive-interval=20")
+    try harness.start()
+    try harness.deliver(2)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    let count = harness.headUnit.record.video.count
+    harness.watch(for: .milliseconds(300))
+    #expect(harness.headUnit.record.video.count == count && harness.headUnit.record.violations == [])
+  }
+}

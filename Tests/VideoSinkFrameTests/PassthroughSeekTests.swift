@@ -1,0 +1,173 @@
+import CGStreamerApp
+import Foundation
+import GStreamerKit
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Seeks in files that are passed through: what the head unit shows is what was sought.
+@Suite struct PassthroughSeekTests {
+  /// A file that plays to a head unit.
+  private final class Player {
+    let film: Film
+    let headUnit: TestHeadUnit
+    let pipeline: Pipeline
+
+    init(
+      _ folder: URL, _ encoding: Film.Encoding, demuxer: String = "qtdemux", properties: String = ""
+    ) throws {
+      film = try Film(in: folder, encoding, isMatroska: demuxer.contains("matroska"))
+      headUnit = try TestHeadUnit(.small(320, 240, frameRate: 60))
+      pipeline = try Pipeline(
+        "filesrc location=\(film.path) ! \(demuxer) ! sdlvideosink name=sink \(properties) uri=\(headUnit.uri)")
+    }
+
+    func seek(
+      to time: UInt64, rate: Double = 1, flags: [GstSeekFlags] = [GST_SEEK_FLAG_ACCURATE], stop: UInt64? = nil
+    ) throws {
+      let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
+      let isDone = gst_element_seek(
+        pipeline.element.pointer, rate, GST_FORMAT_TIME, GstSeekFlags(rawValue: all), GST_SEEK_TYPE_SET, gint64(time),
+        stop == nil ? GST_SEEK_TYPE_NONE : GST_SEEK_TYPE_SET, stop.map { gint64($0) } ?? -1)
+      guard isDone != 0 else { throw TestFailure("the seek failed: \(pipeline.drain())") }
+    }
+
+    /// Waits until the pipeline has the state that it was asked for.
+    func settle() throws {
+      let result = gst_element_get_state(pipeline.element.pointer, nil, nil, GstClockTime(testTimeout.nanoseconds))
+      guard result == GST_STATE_CHANGE_SUCCESS else { throw TestFailure("\(result): \(pipeline.drain())") }
+    }
+
+    /// Waits until the head unit has everything that was sent.
+    func receiveAll() throws {
+      let sink = try pipeline.sink
+      #expect(eventually { sink.statistics["frames-queued"] == 0 })
+      try headUnit.waitForFrames(sink.statistics["frames-sent"])
+    }
+
+    /// The pictures that the head unit has decoded since it had received `count` access units.
+    func shown(since count: Int) throws -> [[UInt8]] {
+      try decode(Array(headUnit.record.video[count...]), width: 320, height: 240)
+    }
+  }
+
+  /// The picture that was sought is there before anything plays, and only what it takes to decode it was sent.
+  @Test(arguments: Film.Encoding.allCases, ["qtdemux", "qtdemux ! h264parse", "matroskademux"])
+  func whilePaused(_ encoding: Film.Encoding, _ demuxer: String) throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let player = try Player(folder, encoding, demuxer: demuxer, properties: "keep-alive-interval=0")
+      let pictures = try player.film.pictures()
+      try player.pipeline.reach(GST_STATE_PAUSED)
+      for frame in [22, 40, 15, 3] {
+        let before = player.headUnit.record.video.count
+        try player.seek(to: Film.time(of: frame) + 1_000_000)
+        try player.settle()
+        let depth = frame % player.film.keyFrameInterval
+        try player.receiveAll()
+        let shown = try player.shown(since: before)
+        try #require(pictures.count == player.film.frameCount)
+        let isShown = shown.contains(pictures[frame])
+        #expect(isShown, "frame \(frame) of \(shown.count)")
+        // No more than the encoder reorders.
+        #expect(shown.count <= depth + 1 + 3)
+        #expect(player.headUnit.record.video[before].startsStream)
+      }
+      let statistics = try player.pipeline.sink.statistics
+      #expect(statistics.areFramesConserved && statistics.dropped == 0)
+      #expect(player.headUnit.record.violations == [])
+    }
+  }
+
+  /// The first picture after the seek is the one that was sought, and none is sent twice or left out from there on.
+  @Test(arguments: Film.Encoding.allCases)
+  func thenItPlaysOn(_ encoding: Film.Encoding) throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let player = try Player(folder, encoding)
+      let pictures = try player.film.pictures()
+      try player.pipeline.reach(GST_STATE_PAUSED)
+      let before = player.headUnit.record.video.count
+      try player.seek(to: Film.time(of: 22))
+      try player.settle()
+      try player.pipeline.play()
+      try player.pipeline.waitForEnd()
+      let isShown = try player.shown(since: before) == Array(pictures[15...])
+      #expect(isShown)
+      let statistics = try player.pipeline.sink.statistics
+      #expect(statistics["frames-sent"] == 30 + before && statistics["frames-in"] == 30 + before)
+      #expect(try player.pipeline.sink["ts-offset"] == "0")
+      #expect(player.headUnit.record.violations == [])
+    }
+  }
+
+  /// Without a pause: nothing freezes until the next key frame.
+  @Test(arguments: Film.Encoding.allCases)
+  func whilePlaying(_ encoding: Film.Encoding) throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let player = try Player(folder, encoding)
+      let pictures = try player.film.pictures()
+      try player.pipeline.play()
+      try player.headUnit.waitForFrames(3)
+      // At the end of its group, so that the group's pictures can only have come in a rush.
+      try player.seek(to: Film.time(of: 29))
+      try player.pipeline.waitForEnd()
+      let sent = Array(player.headUnit.record.video.suffix(30))
+      #expect(sent.first?.startsStream == true)
+      let isShown = try decode(sent, width: 320, height: 240) == Array(pictures[15...])
+      #expect(isShown)
+      let statistics = try player.pipeline.sink.statistics
+      #expect(statistics.areFramesConserved && statistics["frames-dropped-waiting-for-key-frame"] == 0)
+      let arrivals = player.headUnit.record.arrivals.suffix(30)
+      let group = try #require(arrivals.dropFirst(14).first) - (arrivals.first ?? .zero)
+      #expect(group < .milliseconds(14 * 33 / 2), "the group took \(group)")
+    }
+  }
+
+  /// After a second without a picture head units open their decoder anew, and these streams can't be repeated meanwhile.
+  @Test(arguments: [true, false]) func afterALongPause(isAfterSeek: Bool) throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let player = try Player(folder, .reordered)
+      let pictures = try player.film.pictures()
+      if isAfterSeek {
+        try player.pipeline.reach(GST_STATE_PAUSED)
+        try player.seek(to: Film.time(of: 22))
+        try player.settle()
+      } else {
+        try player.pipeline.play()
+        try player.headUnit.waitForFrames(20)
+        try player.pipeline.reach(GST_STATE_PAUSED)
+      }
+      g_usleep(1_100_000)
+      let before = player.headUnit.record.video.count
+      try player.pipeline.play()
+      try player.pipeline.waitForEnd()
+      #expect(player.headUnit.record.video[before].startsStream)
+      // From the beginning of the group; a busy machine pauses a group later.
+      let shown = try player.shown(since: before)
+      let first = isAfterSeek || shown.count > 15 ? 15 : 30
+      let isShown = shown == Array(pictures[first...])
+      #expect(isShown, "\(shown.count) of \(pictures.count)")
+      let statistics = try player.pipeline.sink.statistics
+      #expect(statistics.areFramesConserved && statistics.dropped == 0 && statistics["frames-repeated"] > 0)
+      #expect(player.headUnit.record.violations == [])
+    }
+  }
+
+  /// A seek while a seek is under way, again and again.
+  @Test func scrubbing() throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let player = try Player(folder, .reordered)
+      let pictures = try player.film.pictures()
+      try player.pipeline.reach(GST_STATE_PAUSED)
+      for frame in [5, 40, 20, 33, 1, 44, 28] { try player.seek(to: Film.time(of: frame)) }
+      try player.settle()
+      try player.receiveAll()
+      let start = try #require(player.headUnit.record.video.lastIndex(where: isKeyFrame))
+      let isShown = try player.shown(since: start).contains(pictures[28])
+      #expect(isShown)
+      #expect(try player.pipeline.sink.statistics.areFramesConserved)
+      #expect(player.headUnit.record.violations == [])
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import GStreamerKit
+import SDLLink
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// A head unit that does not read for three seconds, and encoded video whose frames are numbered by their bytes.
+@Suite struct StalledHeadUnitTests {
+  private static let stall = Duration.seconds(3)
+  private static let keyFrameInterval = 10
+  private static let frameRate = 30
+
+  /// Access units that are made large with filler data (NAL unit type 12), which decoders pass over.
+  private static func largeUnits(_ count: Int) throws -> [EncodedUnit] {
+    try encodedUnits(count, keyFrameInterval: keyFrameInterval).enumerated().map { index, unit in
+      let filler = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 0xFF, count: 300_000 + index) + [0x80]
+      return EncodedUnit(bytes: unit.bytes + filler, isDelta: unit.isDelta)
+    }
+  }
+
+  private func harness(isLive: Bool) throws -> SinkHarness {
+    let harness = try SinkHarness(
+      .small(frameRate: nil, maximumBitrate: nil), isLive: isLive, caps: EncodedUnit.caps(), frameRate: Self.frameRate,
+      // Repeated pictures have sizes of their own.
+      properties: "sync=false keep-alive-interval=0")
+    if isLive { try harness.pipeline["src"].set("block", "false") }
+    return harness
+  }
+
+  /// By their sizes, which are all different; the first of a stream may have lost what stood before its parameter sets.
+  private func indices(_ frames: [[UInt8]], _ units: [EncodedUnit]) -> [Int] {
+    frames.map { frame in
+      units.firstIndex { abs($0.bytes.count - frame.count) <= 6 && $0.bytes.suffix(frame.count) == frame[...] } ?? -1
+    }
+  }
+
+  private func expectNormalLatency(_ sink: Element) {
+    #expect(eventually { sink.statistics["queue-frames"] == 0 && sink.statistics["queue-bytes"] == 0 })
+    #expect(sink.statistics["queue-dwell-last-ns"] < 200_000_000)
+    #expect(sink.statistics["queue-dwell-maximum-ns"] > 1_000_000_000)
+  }
+
+  @Test func liveSourceDropsWholeGroups() throws {
+    let units = try Self.largeUnits(180)
+    let harness = try harness(isLive: true)
+    let sink = try harness.pipeline.sink
+    try harness.pipeline.play()
+    var stalledAt: Duration?
+    var app: UInt8 = 0
+    var largestQueue = 0
+    var due = MonotonicClock.now
+    for (index, unit) in units.enumerated() {
+      harness.push(unit.bytes, flags: unit.flags)
+      // Like a camera it makes none while it can't run, so that a busy machine leads to no burst.
+      due = max(due, MonotonicClock.now - .seconds(1) / Self.frameRate) + .seconds(1) / Self.frameRate
+      while MonotonicClock.now < due { g_usleep(1000) }
+      let statistics = sink.statistics
+      largestQueue = max(largestQueue, statistics["queue-frames"])
+      #expect(statistics["queue-bytes"] <= 3 * 400_000 && statistics.areFramesConserved)
+      if index == 30 {
+        app = try harness.headUnit.waitForApp()
+        harness.headUnit.server.setReading(false, for: app)
+        stalledAt = MonotonicClock.now
+      }
+      if let began = stalledAt, MonotonicClock.now - began >= Self.stall {
+        harness.headUnit.server.setReading(true, for: app)
+        stalledAt = nil
+      }
+    }
+    #expect(largestQueue == 3)
+    expectNormalLatency(sink)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let statistics = sink.statistics
+    try harness.headUnit.waitForFrames(statistics["frames-sent"])
+    let frames = harness.headUnit.record.video
+    let indices = indices(frames, units)
+    try #require(!indices.contains(-1))
+    #expect(indices == indices.sorted())
+    for (former, next) in zip(indices, indices.dropFirst()) where next != former + 1 {
+      #expect(!units[next].isDelta, "\(next) after \(former)")
+    }
+    #expect(indices.last == units.count - 1)
+    #expect(statistics["frames-dropped-queue-full"] > 0)
+    #expect(
+      statistics["frames-dropped-queue-full"] + statistics["frames-dropped-waiting-for-key-frame"] > 30,
+      "\(statistics)")
+    #expect(try decode(frames, width: 320, height: 240).count == frames.count)
+    // Frames that were in flight when the head unit stalled reach a decoder that has been opened anew since, which
+    // can't be avoided; it starts at the next key frame.
+    let hasOnlyOldFrames = harness.headUnit.record.violations.allSatisfy {
+      switch $0 {
+      case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame): true
+      default: false
+      }
+    }
+    #expect(hasOnlyOldFrames, "\(harness.headUnit.record.violations)")
+  }
+
+  @Test func fileLosesNothing() throws {
+    let units = try Self.largeUnits(90)
+    let harness = try harness(isLive: false)
+    let sink = try harness.pipeline.sink
+    try harness.pipeline.play()
+    for unit in units[..<20] { harness.push(unit.bytes, flags: unit.flags) }
+    try harness.headUnit.waitForFrames(10)
+    let app = try harness.headUnit.waitForApp()
+    harness.headUnit.server.setReading(false, for: app)
+    for unit in units[20...] { harness.push(unit.bytes, flags: unit.flags) }
+    harness.source.end()
+    let end = MonotonicClock.now + Self.stall
+    while MonotonicClock.now < end {
+      let statistics = sink.statistics
+      #expect(statistics["queue-frames"] <= 3 && statistics["queue-bytes"] <= 3 * 400_000)
+      #expect(statistics.areFramesConserved && statistics.dropped == 0)
+      g_usleep(20_000)
+    }
+    #expect(sink.statistics["queue-frames"] == 3)
+    harness.headUnit.server.setReading(true, for: app)
+    try harness.pipeline.waitForEnd()
+    let frames = try harness.headUnit.waitForFrames(units.count)
+    #expect(indices(frames, units) == Array(units.indices))
+    expectNormalLatency(sink)
+    #expect(sink.statistics["frames-sent"] == units.count && sink.statistics.dropped == 0)
+  }
+}

@@ -1,0 +1,164 @@
+import GStreamerKit
+import SDLHeadUnit
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+@Suite struct CapsTests {
+  private func accepts(_ sink: Element, _ caps: String) throws -> Bool {
+    let caps = gst_caps_from_string(caps)
+    defer { gst_caps_unref(caps) }
+    return gst_pad_query_accept_caps(try sink.pad("sink"), caps) != 0
+  }
+
+  /// The structures of the answer to a CAPS query, in order.
+  private func structures(_ sink: Element, filter: String? = nil) throws -> [String] {
+    let filter = filter.flatMap { gst_caps_from_string($0) }
+    defer { filter.map { gst_caps_unref($0) } }
+    let caps = try #require(gst_pad_query_caps(try sink.pad("sink"), filter))
+    defer { gst_caps_unref(caps) }
+    return (0..<gst_caps_get_size(caps)).compactMap { index in
+      guard let text = gst_structure_to_string(gst_caps_get_structure(caps, index)) else { return nil }
+      defer { g_free(text) }
+      return String(cString: text)
+    }
+  }
+
+  @Test func templateBeforeTheHeadUnitHasSpoken() throws {
+    let sink = try Element("sdlvideosink")
+    let caps = try sink.sinkCaps()
+    #expect(caps.contains("[ 16, 8192 ]"))
+    #expect(try accepts(sink, Picture.caps(640, 360)))
+    #expect(try accepts(sink, EncodedUnit.caps(640, 360)))
+    #expect(try !accepts(sink, Picture.caps(8194, 360)))
+    #expect(try !accepts(sink, "audio/x-raw,rate=48000,channels=2"))
+  }
+
+  /// Other elements simplify what they are answered, and the core ends the process if that has stepped ranges.
+  @Test func templateCanBeSimplified() throws {
+    let sink = try Element("sdlvideosink")
+    let template = try #require(gst_pad_get_pad_template_caps(try sink.pad("sink")))
+    let others = try #require(gst_caps_from_string("video/x-raw, width=(int)[ 1, 32767 ], height=(int)[ 1, 32767 ]"))
+    let simplified = try #require(gst_caps_simplify(gst_caps_merge(gst_caps_copy(template), others)))
+    #expect(gst_caps_is_subset(template, simplified) != 0)
+    gst_caps_unref(simplified)
+    gst_caps_unref(template)
+  }
+
+  @Test func headUnitsSizesInOrder() throws {
+    let harness = try SinkHarness(.small(320, 240, frameRate: 20, additional: [(640, 480), (320, 240), (160, 120)]))
+    try harness.start()
+    let all = try structures(harness.pipeline.sink)
+    #expect(all.count == 15)
+    for (index, size) in [(320, 240), (640, 480), (160, 120)].enumerated() {
+      let text = "width=(int)\(size.0), height=(int)\(size.1)"
+      let raw = all[index]
+      #expect(raw.hasPrefix("video/x-raw") && raw.contains(text))
+      #expect(raw.contains("framerate=(fraction)[ 0/1, 20/1 ]") && raw.contains("pixel-aspect-ratio=(fraction)1/1"))
+      let byteStream = all[3 + index]
+      #expect(byteStream.hasPrefix("video/x-h264, stream-format=(string)byte-stream") && byteStream.contains(text))
+      #expect(all[6 + index].contains("stream-format=(string){ avc, avc3 }") && all[6 + index].contains(text))
+    }
+    // Caps that the sink accepts but does not prefer come last: faster video, first with square pixels.
+    #expect(all[9...].allSatisfy { $0.hasPrefix("video/x-raw") && $0.contains("2147483647/1") })
+  }
+
+  /// `max-framerate` limits the rate too, and can be changed while streaming.
+  @Test func requestedRateComesFirst() throws {
+    let harness = try SinkHarness(.small(320, 240, frameRate: 20), properties: "sync=false max-framerate=15/2")
+    try harness.start()
+    let sink = try harness.pipeline.sink
+    #expect(try structures(sink).first?.contains("framerate=(fraction)[ 0/1, 15/2 ]") == true)
+    sink.set("max-framerate", "60")
+    #expect(try structures(sink).first?.contains("framerate=(fraction)[ 0/1, 20/1 ]") == true)
+    sink.set("max-framerate", "0")
+    #expect(try structures(sink).first?.contains("framerate=(fraction)[ 0/1, 20/1 ]") == true)
+  }
+
+  @Test func filterComesFirst() throws {
+    let harness = try SinkHarness(.small(320, 240, additional: [(160, 120)]))
+    try harness.start()
+    let filtered = try structures(
+      harness.pipeline.sink, filter: "video/x-h264;video/x-raw,format=NV12,width=160,framerate=10/1")
+    #expect(filtered.first?.hasPrefix("video/x-h264") == true)
+    #expect(filtered.last?.contains("NV12") == true)
+  }
+
+  @Test func capsInFlightStayAcceptable() throws {
+    let harness = try SinkHarness()
+    try harness.start()
+    #expect(try structures(harness.pipeline.sink).allSatisfy { $0.contains("width=(int)320") })
+    #expect(try accepts(harness.pipeline.sink, Picture.caps(800, 480)))
+    #expect(try accepts(harness.pipeline.sink, EncodedUnit.caps(800, 480)))
+  }
+
+  @Test func legacyHeadUnitOffersItsScreen() throws {
+    let legacy = HeadUnitPreset.legacy.configuration.with { $0.activation = .zero }
+    let harness = try SinkHarness(legacy, caps: Picture.caps(800, 480))
+    try harness.pipeline.play()
+    harness.pushPicture(800, 480)
+    let fields = try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(fields["width"] == "800" && fields["height"] == "480")
+    #expect(try structures(harness.pipeline.sink).first?.contains("width=(int)800, height=(int)480") == true)
+  }
+
+  @Test func upstreamFollowsTheHeadUnit() throws {
+    // 320×240 is what videotestsrc would choose before the head unit's capabilities are known.
+    let headUnit = try TestHeadUnit(.small(800, 480, activation: .milliseconds(100)))
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! videoscale ! video/x-raw,format=I420 \
+      ! sdlvideosink name=sink uri=\(headUnit.uri) bitrate=4000
+      """)
+    try pipeline.play()
+    let fields = try pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(fields["width"] == "800" && fields["height"] == "480")
+    try headUnit.waitForFrames(3)
+    let sizes = headUnit.record.events.compactMap { event in
+      if case .videoStarted(let parameters) = event { [parameters.width, parameters.height] } else { nil }
+    }
+    #expect(sizes == [[800, 480]])
+    #expect(headUnit.record.violations == [])
+  }
+
+  @Test func upstreamThatCannotChangeIsAnError() throws {
+    let harness = try SinkHarness(.small(800, 480), caps: Picture.caps(320, 240))
+    try harness.pipeline.play()
+    // The sink waits some seconds for upstream to change, so frames are pushed until then.
+    var error: BusMessage.Fault?
+    #expect(
+      eventually {
+        harness.pushPicture()
+        error = harness.pipeline.drain().compactMap(\.error).first
+        return error != nil
+      })
+    #expect(error?.isStream(GST_STREAM_ERROR_FORMAT) == true)
+    let text = error?.text ?? ""
+    #expect(text.contains("320×240") && text.contains("800×480") && text.contains("videoconvertscale"), "\(text)")
+    // The frame that led to the error is counted behind the message.
+    let sink = try harness.pipeline.sink
+    #expect(eventually { sink.statistics["frames-dropped-wrong-size"] > 0 && sink.statistics.areFramesConserved })
+  }
+
+  @Test func shortStreamOfTheWrongSizeIsAnErrorToo() throws {
+    let harness = try SinkHarness(.small(800, 480), isLive: false, caps: Picture.caps(320, 240))
+    try harness.pipeline.play()
+    harness.pushPictures(3)
+    harness.source.end()
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("videoconvertscale"), "\(error)")
+  }
+
+  @Test func fasterInputIsThinned() throws {
+    let harness = try SinkHarness(.small(frameRate: 15), isLive: false, frameRate: 30)
+    try harness.pipeline.play()
+    harness.pushPictures(20)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let statistics = try harness.statistics
+    #expect(statistics["frames-sent"] == 10 && statistics["frames-dropped-frame-rate"] == 10)
+    #expect(harness.headUnit.record.video.count == 10)
+    #expect(harness.headUnit.record.violations == [])
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import GStreamerKit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Pictures of a size that the head unit does not take, from where no other can come: the error comes at once, and says what
+/// to do.
+@Suite struct CertainMismatchTests {
+  /// The sink's error. It comes with the first picture: none has been dropped while upstream had time to change.
+  private func failure(of source: String) throws -> BusMessage.Fault {
+    let headUnit = try TestHeadUnit(.small(320, 240))
+    let pipeline = try Pipeline("\(source) ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    // Upstream's own error may follow, but does not come first.
+    let error = try pipeline.waitForError()
+    #expect(headUnit.record.video.isEmpty)
+    #expect(try pipeline.sink.statistics["frames-dropped-wrong-size"] <= 1)
+    return error
+  }
+
+  /// What stands between a file of 640×360 and the sink, and a part of the error.
+  @Test(arguments: [
+    ("qtdemux", "encode the stream in a size"), ("qtdemux ! h264parse", "encode the stream in a size"),
+    ("qtdemux ! queue ! h264parse ! identity", "encode the stream in a size"),
+    ("decodebin", "put videoconvertscale"), ("decodebin ! queue", "put videoconvertscale"),
+    ("qtdemux ! h264parse ! avdec_h264", "put videoconvertscale"),
+  ])
+  func file(_ elements: String, _ advice: String) throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let film = try Film(in: folder, frameCount: 120, width: 640, height: 360)
+      let error = try failure(of: "filesrc location=\(film.path) ! \(elements)")
+      #expect(error.isStream(GST_STREAM_ERROR_FORMAT))
+      #expect(error.text.contains("The input is 640×360, but the head unit takes 320×240"), "\(error)")
+      #expect(error.text.contains(advice), "\(error)")
+    }
+  }
+
+  /// Nobody in front of the encoder can send what the head unit takes.
+  @Test func encoderBehindAFixedSize() throws {
+    let error = try failure(of: "videotestsrc ! video/x-raw,width=64,height=48 ! x264enc ! h264parse")
+    #expect(error.text.contains("64×48, but the head unit takes 320×240"), "\(error)")
+  }
+
+  /// An encoder that can follow does.
+  @Test func encoderThatFollows() throws {
+    let headUnit = try TestHeadUnit(.small(320, 240, frameRate: 60))
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=true ! x264enc tune=zerolatency ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    try headUnit.update { $0.preferredResolution = ImageResolution(400, 240) }
+    try headUnit.wait(for: "another size") { $0.startedSizes.last == ImageResolution(400, 240) ? true : nil }
+    #expect(pipeline.drain().allSatisfy { $0.error == nil })
+  }
+}

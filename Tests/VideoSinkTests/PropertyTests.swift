@@ -1,0 +1,141 @@
+import CGStreamerApp
+import GStreamerKit
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+@Suite struct PropertyTests {
+  /// Name, default as text, value to set, value as read back.
+  @Test(arguments: [
+    ("uri", nil, "sdl://192.0.2.7", "sdl://192.0.2.7"),
+    ("app-name", "GStreamer", "Maps", "Maps"),
+    ("app-id", "gst-smartdevicelink", "1234", "1234"),
+    ("app-type", "navigation", "projection", "projection"),
+    ("language", "EN-US", "DE-DE", "DE-DE"),
+    ("connect-timeout", "10000", "250", "250"),
+    ("heartbeat-interval", "0", "5000", "5000"),
+    ("auto-reconnect", "true", "false", "false"),
+    ("start-timeout", "5000", "250", "250"),
+    ("max-retry-interval", "30000", "4000", "4000"),
+    ("app-state", "foreground", "background", "background"),
+    ("restart-on-foreground", "false", "true", "true"),
+    ("suspend-policy", "auto", "request-pause", "request-pause"),
+    ("keep-alive-interval", "500", "0", "0"),
+    ("background-notice", "true", "false", "false"),
+    ("background-repeat", "false", "true", "true"),
+    ("background-text", nil, "See you soon", "See you soon"),
+    ("bitrate", "0", "1500", "1500"),
+    ("bitrate-policy", "default-capped", "head-unit-maximum", "head-unit-maximum"),
+    ("adaptive-bitrate", "true", "false", "false"),
+    ("min-bitrate", "200", "100", "100"),
+    ("max-latency", "150", "0", "0"),
+    ("max-framerate", "0/1", "30000/1001", "30000/1001"),
+    ("max-framerate", "0/1", "15", "15/1"),
+    ("max-framerate", "0/1", "240", "240/1"),
+    (
+      "haptic-rectangles", "<  >", "<<10,10,100,50>,<10,80,100,50>>",
+      "< (array)< (int)10, (int)10, (int)100, (int)50 >, (array)< (int)10, (int)80, (int)100, (int)50 > >"
+    ),
+    ("video-formats", nil, "RTP, raw", "RTP, raw"),
+    ("synced-panning", "true", "false", "false"),
+    ("emulate-mouse", "false", "true", "true"),
+    ("gestures", "false", "true", "true"),
+    ("speed-preset", "superfast", "ultrafast", "ultrafast"),
+    ("key-int-max", "0", "15", "15"),
+    ("threads", "0", "1", "1"),
+    ("option-string", "", "ref=1", "ref=1"),
+    ("encryption", "none", "authenticate-and-encrypt", "authenticate-and-encrypt"),
+    ("encryption-policy", "require", "prefer", "prefer"),
+    ("certificate", nil, "/tmp/app.pem", "/tmp/app.pem"),
+    ("private-key", nil, "-----BEGIN PRIVATE KEY-----", "(PEM text)"),
+    ("ca-certificates", nil, "/tmp/authority.pem", "/tmp/authority.pem"),
+  ])
+  func writable(_ name: String, _ initial: String?, _ set: String, _ read: String) throws {
+    let sink = try Element("sdlvideosink")
+    #expect(sink[name] == initial)
+    sink.set(name, set)
+    #expect(sink[name] == read)
+  }
+
+  @Test func readOnlyInNull() throws {
+    let sink = try Element("sdlvideosink")
+    #expect(sink["connection-state"] == "idle")
+    #expect(sink["hmi-level"] == "none")
+    #expect(sink["target-bitrate"] == "600")
+    #expect(sink.structure("head-unit") == nil)
+    let statistics = sink.statistics
+    #expect(statistics.fields.count >= 20)
+    #expect(statistics.areFramesConserved)
+    let texts = ["last-error", "bitrate-reason"]
+    #expect(statistics.fields.allSatisfy { $0.value == (texts.contains($0.key) ? "" : "0") }, "\(statistics.fields)")
+  }
+
+  @Test func tableMatchesTheClass() throws {
+    let sink = try Element("sdlvideosink")
+    let objectClass = UnsafeMutableRawPointer(sink.pointer.pointee.object.object.g_type_instance.g_class)
+      .assumingMemoryBound(to: GObjectClass.self)
+    var names: Set<String> = []
+    for row in VideoSink.properties.properties {
+      let name = "\(row.name)"
+      let spec = try #require(g_object_class_find_property(objectClass, name), "\(name)")
+      let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
+      func has(_ flag: UInt32) -> Bool { flags & flag == flag }
+      #expect(has(UInt32(CGST_PARAM_STATIC_STRINGS)))
+      #expect(has(UInt32(G_PARAM_READABLE.rawValue)) == (row.access != .writeOnlyReady), "\(name)")
+      #expect(has(UInt32(G_PARAM_WRITABLE.rawValue)) == (row.access != .readOnly), "\(name)")
+      let isMutableInReady = row.access == .mutableReady || row.access == .writeOnlyReady
+      #expect(has(UInt32(CGST_PARAM_MUTABLE_READY)) == isMutableInReady, "\(name)")
+      #expect(has(UInt32(CGST_PARAM_MUTABLE_PLAYING)) == (row.access == .mutablePlaying), "\(name)")
+      #expect(String(cString: g_param_spec_get_nick(spec)).isEmpty == false)
+      #expect(String(cString: g_param_spec_get_blurb(spec)).isEmpty == false)
+      names.insert(name)
+    }
+    #expect(names.count == VideoSink.properties.properties.count)
+  }
+
+  /// Values that must not change while the element runs; each attempt warns once.
+  @Test(arguments: [
+    ("uri", "sdl://192.0.2.7"), ("app-name", "Other"), ("app-id", "other"), ("app-type", "projection"),
+    ("language", "DE-DE"), ("connect-timeout", "1"), ("heartbeat-interval", "1"), ("speed-preset", "slow"),
+    ("key-int-max", "1"), ("threads", "3"), ("option-string", "ref=2"),
+    ("video-formats", "raw"),
+  ])
+  func refusedInPaused(_ name: String, _ value: String) throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink")
+    try pipeline.reach(GST_STATE_PAUSED)
+    pipeline.drain()
+    let before = try pipeline.sink[name]
+    try pipeline.sink.set(name, value)
+    let warning = try pipeline.waitForWarning()
+    #expect(warning.isResource(GST_RESOURCE_ERROR_SETTINGS))
+    #expect("\(warning.text) \(warning.details)".contains(name), "\(warning)")
+    #expect(try pipeline.sink[name] == before)
+    try pipeline.reach(GST_STATE_READY)
+    try pipeline.sink.set(name, value)
+    #expect(try pipeline.sink[name] != before)
+  }
+
+  @Test(arguments: [
+    ("uri", "sdl://car:0", "uri"), ("uri", "sdl://car:0", "port"), ("uri", "http://car", "sdl://HOST:PORT"),
+    ("app-name", "\"\"", "app-name"), ("app-id", String(repeating: "x", count: 101), "100 characters"),
+  ])
+  func settingsAreCheckedAtReady(_ name: String, _ value: String, _ complaint: String) throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink \(name)=\(value)")
+    #expect(pipeline.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+    let error = try pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_SETTINGS))
+    #expect(error.text.contains(complaint), "\(error)")
+    #expect(pipeline.drain().count { $0.error != nil } == 1)
+  }
+
+  @Test(arguments: ["bframes=2", "profile=high", "cabac=1", "no-such-option=1", "ref=many"])
+  func optionsThatBreakTheStreamAreRefused(_ options: String) throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink option-string=\"\(options)\"")
+    #expect(pipeline.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+    let error = try pipeline.waitForError()
+    #expect(error.isLibrary(GST_LIBRARY_ERROR_SETTINGS))
+    #expect(error.text.contains("option-string"), "\(error)")
+    #expect(error.text.contains(options.prefix { $0 != "=" }), "\(error)")
+  }
+}

@@ -1,0 +1,160 @@
+import GStreamerKit
+import SDLLink
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// A connection that breaks and is made again, as the application sees it.
+@Suite struct ReconnectingSinkTests {
+  private static let names = ["sdl-stream-stopped", "sdl-disconnected", "sdl-connected", "sdl-stream-started"]
+
+  private func waitUntilReconnecting(_ sink: Element) {
+    #expect(eventually { sink["connection-state"] == "reconnecting" })
+  }
+
+  @Test func liveSource() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    let sink = try pipeline.sink
+    try pipeline.play()
+    try headUnit.waitForFrames(5)
+    let before = pipeline.drain().count
+    headUnit.server.disconnect(try headUnit.waitForApp())
+    waitUntilReconnecting(sink)
+    let dropped = sink.statistics["frames-dropped-not-streaming"]
+    #expect(eventually { sink.statistics.areFramesConserved && sink.statistics["connections"] == 2 })
+    let start = try headUnit.wait(for: "second stream") { $0.starts.count == 2 ? $0.starts[1] : nil }
+    try headUnit.waitForFrames(start + 10)
+    #expect(sink.statistics.areFramesConserved)
+    #expect(sink.statistics["frames-dropped-not-streaming"] >= dropped + 5)
+    let messages = pipeline.drain()[before...]
+    let reports = messages.filter { message in Self.names.contains { message.isElement($0) } }
+    #expect(Self.names.elementsEqual(reports) { $1.isElement($0) }, "\(reports)")
+    try #require(reports.count == 4)
+    #expect(reports[0].fields["reason"] == "connection-lost")
+    #expect(reports[1].fields["will-reconnect"] == "true")
+    let pause = try #require(reports[1].fields["retry-after-ms"].flatMap { Int($0) })
+    #expect((500...625).contains(pause))
+    #expect(reports[3].fields["reason"] == "reconnected")
+    #expect(messages.count { $0.warning?.isResource(GST_RESOURCE_ERROR_WRITE) == true } == 1)
+    let hasStayed = messages.allSatisfy { message in
+      if case .state = message.kind { false } else { message.error == nil }
+    }
+    #expect(hasStayed, "\(messages)")
+    #expect(sink["connection-state"] == "streaming")
+    let frames = Array(headUnit.record.video[start...])
+    #expect(try startsStream(frames[0]))
+    #expect(try decode(frames, width: 320, height: 240).count == frames.count)
+    #expect(headUnit.record.violations == [])
+  }
+
+  @Test func fileLosesNothing() throws {
+    let harness = try SinkHarness(.small(frameRate: 120), isLive: false)
+    try harness.start()
+    try harness.deliver(5)
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    waitUntilReconnecting(try harness.pipeline.sink)
+    harness.pushPictures(20)
+    try harness.headUnit.waitForFrames(25)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let statistics = try harness.statistics
+    // The GAP buffer that carried the caps had no picture.
+    #expect(statistics["frames-sent"] == 25 && statistics.dropped == 1, "\(statistics)")
+    #expect(statistics.areFramesConserved)
+    #expect(isKeyFrame(harness.headUnit.record.video[5]))
+  }
+
+  /// Frames that the head unit has not read are lost with the connection; those behind them in the pipeline are not.
+  @Test func fileLosesWhatIsUnderWay() throws {
+    let headUnit = try TestHeadUnit(.small(640, 480, frameRate: 120, maximumBitrate: nil))
+    let pipeline = try Pipeline(
+      """
+      videotestsrc num-buffers=80 pattern=snow ! \(Picture.caps(640, 480)) \
+      ! sdlvideosink name=sink sync=false bitrate=50000 speed-preset=ultrafast uri=\(headUnit.uri)
+      """)
+    let sink = try pipeline.sink
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    let app = try headUnit.waitForApp()
+    headUnit.server.setReading(false, for: app)
+    #expect(eventually { sink.statistics["frames-queued"] == 4 })
+    headUnit.server.disconnect(app)
+    try pipeline.waitForEnd()
+    #expect(eventually { sink.statistics["frames-queued"] == 0 })
+    let statistics = sink.statistics
+    #expect(statistics["frames-in"] == 80 && statistics.areFramesConserved)
+    #expect((1...4).contains(statistics.dropped), "\(statistics)")
+    let record = headUnit.record
+    #expect(record.starts.count == 2 && isKeyFrame(record.video[record.starts[1]]))
+  }
+
+  /// After the pause frames are neither sent faster nor dropped as late.
+  @Test func fileGoesOnAtItsPace() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      """
+      videotestsrc num-buffers=40 ! \(Picture.caps()) \
+      ! sdlvideosink name=sink max-lateness=400000000 uri=\(headUnit.uri)
+      """)
+    try pipeline.play()
+    try headUnit.waitForFrames(10)
+    headUnit.server.disconnect(try headUnit.waitForApp())
+    try pipeline.waitForEnd()
+    let record = headUnit.record
+    let start = try #require(record.starts.last)
+    #expect(record.starts.count == 2 && record.video.count >= 36)
+    let span = try #require(record.arrivals.last) - record.arrivals[start]
+    // At 30 frames per second, with some room for a first that came late.
+    #expect(span > .milliseconds((record.video.count - start - 1) * 33 * 7 / 10), "\(span)")
+    #expect(try pipeline.sink.statistics["frames-dropped-late"] == 0)
+    #expect(try pipeline.sink.statistics.areFramesConserved)
+  }
+
+  @Test(arguments: [true, false]) func headUnitIsGoneForGood(isLive: Bool) throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=\(isLive) ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    let sink = try pipeline.sink
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    headUnit.server.perform(.refuseConnections(true))
+    headUnit.server.disconnect(try headUnit.waitForApp())
+    #expect(eventually { sink.statistics["connect-attempts"] >= 3 && sink["connection-state"] == "reconnecting" })
+    // One warning for the loss, not one for each attempt; read before the bus is flushed.
+    #expect(pipeline.drain().count { $0.isElement("sdl-disconnected") } == 1)
+    let attempts = sink.statistics["connect-attempts"]
+    pipeline.stop()
+    #expect(sink.statistics.areFramesConserved && sink.statistics["frames-queued"] == 0)
+    #expect(sink.statistics["connect-attempts"] == attempts)
+    #expect(sink["connection-state"] == "idle")
+  }
+
+  @Test func endWithNothingLeft() throws {
+    let harness = try SinkHarness(isLive: false)
+    try harness.start()
+    try harness.deliver(3)
+    harness.headUnit.server.perform(.refuseConnections(true))
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    waitUntilReconnecting(try harness.pipeline.sink)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    harness.pipeline.stop()
+  }
+
+  @Test func endBehindFramesThatWait() throws {
+    let harness = try SinkHarness(isLive: false)
+    try harness.start()
+    try harness.deliver(3)
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    waitUntilReconnecting(try harness.pipeline.sink)
+    harness.pushPictures(5)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    try harness.headUnit.waitForFrames(8)
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.last == .endedByApp ? true : nil }
+    #expect(try harness.statistics["frames-sent"] == 8)
+  }
+}

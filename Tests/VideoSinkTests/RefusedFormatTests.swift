@@ -1,0 +1,289 @@
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+import SDLLink
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Head units that refuse formats which they list: what the sink requests next, and when that is an error.
+@Suite struct RefusedFormatTests {
+  private typealias Answer = HeadUnitBehaviour.VideoStartAnswer
+
+  private static let transport = Answer.reject(["videoProtocol"])
+  private static let width = Answer.reject(["width"])
+  private static let height = Answer.reject(["height"])
+
+  /// RTP first, and two sizes, the second in a scale of its own.
+  private static func configuration(
+    _ answers: [HeadUnitBehaviour.VideoStartAnswer] = [], formats: [VideoStreamingFormat]? = [.rtpH264, .rawH264]
+  ) -> HeadUnitConfiguration {
+    HeadUnitConfiguration.small(320, 240, maximumBitrate: nil, additional: [(240, 180)]).with {
+      $0.videoCapability?.supportedFormats = formats
+      $0.videoCapability?.additionalCapabilities?[0].scale = 1.5
+      $0.behaviour.videoStarts = answers
+      $0.behaviour.dropsToNoneAfterRefusal = false
+    }
+  }
+
+  /// Which sizes upstream can send.
+  enum Input: CaseIterable {
+    case any, fixed, encoded
+  }
+
+  /// A sink behind each kind of input; the first frame of the fixed ones waits for the stream.
+  private final class Bench {
+    let headUnit: TestHeadUnit
+    let tap: WireTap
+    let pipeline: Pipeline
+
+    init(_ configuration: HeadUnitConfiguration, _ input: Input = .any, properties: String = "") throws {
+      headUnit = try TestHeadUnit(configuration)
+      tap = try WireTap(to: headUnit)
+      let source =
+        switch input {
+        case .any: "videotestsrc is-live=true"
+        case .fixed: "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1"
+        case .encoded:
+          """
+          videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 \
+          ! x264enc tune=zerolatency key-int-max=10 threads=1 ! h264parse config-interval=-1 \
+          ! video/x-h264,profile=constrained-baseline
+          """
+        }
+      pipeline = try Pipeline("\(source) ! sdlvideosink name=sink sync=false uri=\(tap.uri) \(properties)")
+      try pipeline.play()
+    }
+
+    func waitForStart() throws -> [String: String] { try pipeline.waitForElementMessage("sdl-stream-started") }
+
+    /// Frames arrive, of this size, and break no rule.
+    func expectVideo(_ width: Int, _ height: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
+      let count = headUnit.record.video.count
+      let video = try headUnit.waitForFrames(count + 3)
+      let unit = try #require(video.last(where: isKeyFrame))
+      let parameters = try parameterSet(unit)
+      #expect(parameters.width == width && parameters.height == height, sourceLocation: sourceLocation)
+      let violations = headUnit.record.violations.filter { !"\($0)".contains("frameRate") }
+      #expect(violations == [], sourceLocation: sourceLocation)
+    }
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var id: String
+    var answers: [HeadUnitBehaviour.VideoStartAnswer]
+    var input = Input.any
+    var formats: [VideoStreamingFormat]? = [.rtpH264, .rawH264]
+    var requests: [String]
+    /// Of the stream in the end.
+    var transport = "RAW"
+    var size = VideoSize(320, 240)
+    /// While upstream follows a size that the head unit overrides, the service may end and start again.
+    var mayStartAgain = false
+
+    var testDescription: String { "\(id), \(input) input" }
+  }
+
+  @Test(arguments: [
+    Row(
+      id: "N1", answers: [transport, .regular], input: .encoded, requests: ["RTP 320×240", "RAW 320×240"]),
+    Row(
+      id: "N3", answers: [transport, width, .regular],
+      requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120"], size: VideoSize(160, 120)),
+    Row(
+      id: "N10", answers: [.acknowledge(VideoServiceParameters(width: 320, height: 240))],
+      requests: ["RTP 320×240"]),
+    Row(
+      id: "RTP instead of RAW",
+      answers: [.acknowledge(VideoServiceParameters(videoProtocol: "RTP", videoCodec: "H264"))],
+      formats: [.rawH264], requests: ["RAW 320×240"], transport: "RTP"),
+    Row(
+      id: "an answer that can't be sent",
+      answers: [.acknowledge(VideoServiceParameters(videoProtocol: "RTSP", videoCodec: "H264")), .regular],
+      requests: ["RTP 320×240", "RAW 320×240"]),
+    Row(
+      id: "S9", answers: [.acknowledge(VideoServiceParameters(width: 0, height: 0))], requests: ["RTP 320×240"]),
+    Row(
+      id: "S10", answers: [.acknowledge(VideoServiceParameters(width: 160))], requests: ["RTP 320×240"]),
+    Row(
+      id: "N5, the bare one accepted in a size of the head unit's",
+      answers: [
+        transport, height, height,
+        .acknowledge(VideoServiceParameters(width: 160, height: 120, videoProtocol: "RTP", videoCodec: "H264")),
+      ], requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120", "bare"], transport: "RTP", size: VideoSize(160, 120)),
+    Row(
+      id: "the bare one accepted in another size",
+      answers: [
+        transport, height, height,
+        .acknowledge(VideoServiceParameters(width: 200, height: 100)),
+      ],
+      requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120", "bare"], size: VideoSize(200, 100), mayStartAgain: true),
+    Row(
+      id: "a size that can't change", answers: [width, .regular], input: .fixed, requests: ["RTP 320×240", "bare"]),
+    Row(
+      id: "a size that can't change", answers: [width, .regular], input: .encoded, requests: ["RTP 320×240", "bare"]),
+  ])
+  func sequence(_ row: Row) throws {
+    let bench = try Bench(Self.configuration(row.answers, formats: row.formats), row.input)
+    let started = try bench.waitForStart()
+    #expect(started["protocol"] == row.transport && started["codec"] == "H264")
+    try bench.expectVideo(row.size.width, row.size.height)
+    let expected = [row.requests] + (row.mayStartAgain ? [row.requests + row.requests.suffix(1)] : [])
+    #expect(expected.contains(bench.tap.requests), "\(bench.tap.requests)")
+    #expect(bench.pipeline.drain().allSatisfy { $0.error == nil })
+    #expect(try bench.pipeline.sink.statistics.areFramesConserved)
+  }
+
+  @Test(
+    "N5: everything refused",
+    arguments: [
+      (Input.any, ["RTP 320×240", "RAW 320×240", "RAW 160×120", "bare"]),
+      (.fixed, ["RTP 320×240", "RAW 320×240", "bare"]), (.encoded, ["RTP 320×240", "RAW 320×240", "bare"]),
+    ])
+  func everythingRefused(_ input: Input, _ requests: [String]) throws {
+    let bench = try Bench(
+      Self.configuration([Self.transport, .reject(["height"], reason: "no"), Self.height, .reject([])]), input)
+    let error = try bench.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT))
+    #expect(bench.tap.requests == requests)
+    for tried in ["H264 over RTP, 320×240 (rejected: videoProtocol)", "H264 over RAW, 320×240 (rejected: height)"] {
+      #expect(error.text.contains(tried), "\(error)")
+    }
+    #expect(error.text.contains("start without parameters"), "\(error)")
+    switch input {
+    case .any: #expect(error.text.contains("H264 over RAW, 160×120 (rejected: height)"), "\(error)")
+    case .fixed: #expect(error.text.contains("160×120") && error.text.contains("videoconvertscale"), "\(error)")
+    case .encoded: #expect(error.text.contains("160×120") && error.text.contains("encode"), "\(error)")
+    }
+    bench.pipeline.stop()
+  }
+
+  @Test("N8: no common format", arguments: ["", "video-formats=rtp"]) func noCommonFormat(properties: String) throws {
+    let formats =
+      properties.isEmpty ? [VideoStreamingFormat(videoProtocol: "WEBM", codec: "VP9")] : [.rawH264]
+    let bench = try Bench(Self.configuration(formats: formats), properties: properties)
+    let error = try bench.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("no common format"), "\(error)")
+    #expect(error.text.contains(formats[0].description), "\(error)")
+    #expect(error.text.contains("video-formats") == !properties.isEmpty)
+    #expect(bench.tap.requests == [])
+  }
+
+  @Test(
+    arguments: [
+      ("RAW", [.rtpH264, .rawH264], ["RAW 320×240"]), ("rtp,raw", [.rawH264, .rtpH264], ["RTP 320×240"]),
+    ] as [(String, [VideoStreamingFormat]?, [String])])
+  func userChooses(_ formats: String, offered: [VideoStreamingFormat]?, requests: [String]) throws {
+    let bench = try Bench(Self.configuration(formats: offered), properties: "video-formats=\(formats)")
+    #expect(try bench.waitForStart()["protocol"] == requests[0].split(separator: " ").first.map(String.init))
+    try bench.expectVideo(320, 240)
+    #expect(bench.tap.requests == requests)
+  }
+
+  /// SDL Core sets the HMI level to NONE with each refusal. Until the driver is back the sink keeps what was refused.
+  @Test func theDriverLeavesWithTheRefusal() throws {
+    let configuration = Self.configuration([Self.transport, .regular]).with {
+      $0.behaviour.dropsToNoneAfterRefusal = true
+    }
+    let bench = try Bench(configuration)
+    let warning = try bench.pipeline.waitForWarning()
+    #expect(warning.text.contains("videoProtocol") && warning.text.contains("H264 over RAW"), "\(warning)")
+    try bench.headUnit.wait(for: "NONE") { record in
+      record.events.contains {
+        if case .hmiStatusSent(let status) = $0 { status.level == HMILevel.none } else { false }
+      }
+        && record.refusals > 0 ? true : nil
+    }
+    try bench.headUnit.show(.full)
+    #expect(try bench.waitForStart()["protocol"] == "RAW")
+    // No request crosses the loss of the level.
+    #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240"])
+  }
+
+  /// After a refusal: new rates are no reason to request again what was refused.
+  @Test func newRatesLeaveTheStreamAlone() throws {
+    let bench = try Bench(Self.configuration([Self.transport, .regular]))
+    #expect(try bench.waitForStart()["protocol"] == "RAW")
+    var update = VideoStreamingCapability()
+    update.preferredFPS = 10
+    let app = try bench.headUnit.waitForApp()
+    bench.headUnit.server.updateCapability(update, for: app)
+    let sink = try bench.pipeline.sink
+    func told() -> String { sink["head-unit"]?.filter { $0 != "\\" } ?? "" }
+    #expect(eventually { told().contains("preferred-fps=(int)10") }, "\(told())")
+    try bench.headUnit.waitForFrames(bench.headUnit.record.video.count + 5)
+    #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240"])
+    #expect(bench.headUnit.record.stopReasons.isEmpty)
+  }
+
+  /// Formats are those of the display that is streamed.
+  @Test func formatsOfTheDisplay() throws {
+    let configuration = Self.configuration(formats: [VideoStreamingFormat(videoProtocol: "WEBM", codec: "VP9")]).with {
+      $0.videoCapability?.additionalCapabilities?[0].supportedFormats = [.rtpH264]
+    }
+    let bench = try Bench(configuration)
+    #expect(try bench.waitForStart()["protocol"] == "RTP")
+    #expect(bench.tap.requests == ["RTP 160×120"])
+  }
+
+  @Test func newCapabilitiesBeginAnew() throws {
+    let bench = try Bench(Self.configuration([Self.transport, .regular]))
+    #expect(try bench.waitForStart()["protocol"] == "RAW")
+    var update = VideoStreamingCapability()
+    update.preferredResolution = ImageResolution(400, 240)
+    bench.headUnit.server.updateCapability(update, for: try bench.headUnit.waitForApp())
+    #expect(try bench.waitForStart()["protocol"] == "RTP")
+    #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240", "RTP 400×240"])
+  }
+
+  @Test func newConnectionsBeginAnew() throws {
+    let bench = try Bench(Self.configuration([Self.transport, .regular]))
+    #expect(try bench.waitForStart()["protocol"] == "RAW")
+    bench.headUnit.server.disconnect(try bench.headUnit.waitForApp())
+    try bench.pipeline.waitForElementMessage("sdl-disconnected")
+    #expect(try bench.waitForStart()["reason"] == "reconnected")
+    // The head unit's script begins anew too.
+    #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240", "RTP 320×240", "RAW 320×240"])
+  }
+
+  /// The first frame of a file waits for the head unit, and nothing is lost meanwhile.
+  @Test(arguments: [true, false]) func fileOfARefusedSize(isRaw: Bool) throws {
+    let units = isRaw ? [] : try encodedUnits(8)
+    let harness = try SinkHarness(
+      Self.configuration([Self.transport, Self.width, .regular]), isLive: false,
+      caps: isRaw ? Picture.caps() : EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
+    try harness.pipeline.play()
+    if isRaw { harness.pushPictures(8) }
+    for unit in units { harness.push(unit.bytes, flags: unit.flags) }
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(harness.tap?.requests == ["RTP 320×240", "RAW 320×240", "bare"])
+    #expect(harness.headUnit.record.video.count == 8 && harness.headUnit.record.violations == [])
+    #expect(try decode(harness.headUnit.record.video, width: 320, height: 240).count == 8)
+    #expect(try harness.statistics.dropped == 0)
+  }
+
+  /// A source that might send another size, but does not, is not waited for without end.
+  @Test func upstreamDoesNotFollow() throws {
+    let harness = try SinkHarness(Self.configuration([Self.width, .regular]), isTapped: true)
+    gst_pad_add_probe(
+      try harness.pipeline["src"].pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, leaveUnanswered, nil, nil)
+    let began = MonotonicClock.now
+    try harness.pipeline.play()
+    #expect(try harness.deliverFirst() == 0)
+    // The size that was refused, the one that upstream might send, and then none.
+    #expect(harness.tap?.requests == ["RTP 320×240", "RTP 160×120", "bare"])
+    #expect(MonotonicClock.now - began < .seconds(25))
+  }
+}
+
+/// CAPS queries get no answer: anything may come.
+private func leaveUnanswered(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
+) -> GstPadProbeReturn {
+  guard let query = gst_pad_probe_info_get_query(info), query.pointee.type == GST_QUERY_CAPS else {
+    return GST_PAD_PROBE_OK
+  }
+  return GST_PAD_PROBE_DROP
+}

@@ -1,0 +1,145 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// The head unit resizes at the worst moments.
+@Suite struct ResizeSituationTests {
+  private static let first = ImageResolution(320, 240)
+  private static let second = ImageResolution(480, 320)
+  private static let third = ImageResolution(160, 120)
+  private static let encoder = "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=300 threads=1"
+  private static let profile = "video/x-h264,profile=constrained-baseline"
+
+  private func expectEnd(_ harness: ResizeHarness, _ sizes: [ImageResolution]) throws {
+    let last = try #require(sizes.last)
+    try harness.waitForFrames(of: last)
+    #expect(harness.headUnit.record.startedSizes == sizes)
+    try harness.expectSettled()
+  }
+
+  @Test("L-c: the driver leaves at the same time", arguments: [true, false])
+  func driverLeaves(isResizeFirst: Bool) throws {
+    let harness = try ResizeHarness()
+    try harness.start()
+    harness.headUnit.server.control(.everyApp) { session, now in
+      let away = HMIStatus(level: .background, videoStreamingState: .notStreamable)
+      let resizing = isResizeFirst ? session.resize(to: Self.second, scale: 1, now: now) : []
+      let leaving = session.setHMIStatus(away, now: now)
+      return resizing + leaving + (isResizeFirst ? [] : session.resize(to: Self.second, scale: 1, now: now))
+    }
+    try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
+    try harness.waitUntilKnown(Self.second)
+    #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) ?? 0 > 10 })
+    #expect(harness.headUnit.record.startedSizes == [Self.first])
+    #expect(harness.headUnit.record.refusals == 0)
+    try harness.headUnit.show(.full)
+    try expectEnd(harness, [Self.first, Self.second])
+  }
+
+  @Test func whilePaused() throws {
+    let harness = try ResizeHarness(source: "videotestsrc ! video/x-raw,format=I420,framerate=30/1")
+    try harness.start()
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    harness.resize(Self.second)
+    try harness.waitUntilKnown(Self.second)
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    try harness.pipeline.play()
+    try expectEnd(harness, [Self.first, Self.second])
+    #expect(harness.resizes == ["320x240 to 480x320"])
+  }
+
+  /// The head unit's resize ends with the connection, so the reconnection resizes back.
+  @Test func whileReconnecting() throws {
+    let harness = try ResizeHarness()
+    try harness.start()
+    harness.resize(Self.second)
+    try harness.waitForFrames(of: Self.second)
+    harness.headUnit.server.perform(.cut)
+    try harness.waitForFrames(of: Self.first)
+    try harness.pipeline.wait(for: "way back") { message -> Bool? in
+      message.isElement("sdl-resized") && message.fields["width"] == "320" ? true : nil
+    }
+    #expect(harness.resizes == ["320x240 to 480x320", "480x320 to 320x240"])
+    #expect(harness.headUnit.record.startedSizes == [Self.first, Self.second, Self.first])
+    #expect(harness.pipeline.messages.allSatisfy { $0.error == nil })
+    try harness.expectDecodable()
+  }
+
+  @Test func endIsNotConfirmed() throws {
+    let harness = try ResizeHarness()
+    try harness.start()
+    harness.headUnit.server.perform(.silent(true))
+    harness.resize(Self.second)
+    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
+    harness.headUnit.server.perform(.silent(false))
+    harness.resize(Self.third)
+    try expectEnd(harness, [Self.first, Self.third])
+  }
+
+  enum Upstream: String, CaseIterable {
+    case source = "videotestsrc is-live=true ! video/x-raw,framerate=60/1"
+    case file = "videotestsrc num-buffers=2000 ! video/x-raw,framerate=60/1"
+    case scaler = "videotestsrc is-live=true ! video/x-raw,width=640,height=480,framerate=60/1 ! videoconvertscale"
+    case queue = "videotestsrc is-live=true ! video/x-raw,framerate=60/1 ! queue"
+  }
+
+  @Test(arguments: Upstream.allCases, [true, false]) func rawAndEncoded(_ upstream: Upstream, isEncoded: Bool) throws {
+    let encoding = isEncoded ? " ! \(Self.encoder) ! \(Self.profile)" : ""
+    let harness = try ResizeHarness(source: upstream.rawValue + encoding)
+    try harness.start()
+    for size in [Self.second, Self.third] {
+      harness.resize(size)
+      try harness.waitForFrames(5, of: size)
+    }
+    try expectEnd(harness, [Self.first, Self.second, Self.third])
+    #expect(harness.resizes == ["320x240 to 480x320", "480x320 to 160x120"])
+  }
+
+  /// A parser answers CAPS queries with its current caps, although its upstream can change.
+  @Test func parserBehindTheEncoder() throws {
+    let harness = try ResizeHarness(
+      source: "\(Upstream.source.rawValue) ! \(Self.encoder) ! \(Self.profile) ! h264parse")
+    try harness.start()
+    harness.resize(Self.second)
+    try expectEnd(harness, [Self.first, Self.second])
+  }
+
+  /// Neither can change, and neither ends the pipeline with an error of its own.
+  @Test(arguments: ["", " ! h264parse"]) func encodedInAFixedSize(parser: String) throws {
+    let harness = try ResizeHarness(
+      source: "videotestsrc is-live=true ! video/x-raw,width=320,height=240,framerate=30/1 ! \(Self.encoder)"
+        + " ! \(Self.profile)\(parser)")
+    try harness.start()
+    harness.resize(Self.second)
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT), "\(error)")
+    #expect(error.text.contains("320×240") && error.text.contains("480×320"), "\(error)")
+    harness.expectNoOtherError()
+    harness.pipeline.stop()
+    let services = harness.headUnit.record.services.dropFirst()
+    #expect(services.allSatisfy { $0.isEmpty })
+    #expect(try harness.statistics.areFramesConserved)
+    try harness.expectDecodable()
+  }
+
+  /// The application was asked to pause: it is asked to go on when the driver is back, although no service can start
+  /// before upstream has changed.
+  @Test(arguments: ["", " ! \(encoder) ! \(profile)", " ! \(encoder) ! \(profile) ! h264parse"])
+  func whilePausedOnRequest(encoding: String) throws {
+    let harness = try ResizeHarness(source: "videotestsrc ! video/x-raw,framerate=30/1\(encoding)")
+    try harness.start()
+    try harness.headUnit.show(.background)
+    try harness.pipeline.wait(for: "pause") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    harness.resize(Self.second)
+    try harness.waitUntilKnown(Self.second)
+    try harness.headUnit.show(.full)
+    try harness.pipeline.wait(for: "play") { $0.stateRequest == GST_STATE_PLAYING ? true : nil }
+    try harness.pipeline.play()
+    try expectEnd(harness, [Self.first, Self.second])
+  }
+}

@@ -1,0 +1,197 @@
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+import SDLLink
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// What happens to frames while the stream is suspended by the driver or the app.
+@Suite struct SuspendPolicyTests {
+  /// Who suspends the stream.
+  enum Suspender: CaseIterable {
+    case driver, app
+
+    func suspend(_ harness: SinkHarness) throws {
+      switch self {
+      case .driver: try harness.show(.background)
+      case .app: try harness.setAppState(.background)
+      }
+    }
+
+    func resume(_ harness: SinkHarness) throws {
+      switch self {
+      case .driver: try harness.show(.full)
+      case .app: try harness.setAppState(.foreground)
+      }
+    }
+
+    /// Of the stream while suspended, and the reason for which it is started again.
+    var streamState: String { self == .driver ? "stopped" : "suspended" }
+    var reason: String { self == .driver ? "restarted" : "resumed" }
+  }
+
+  enum Outcome {
+    case drops, holds, asks
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var policy: String
+    var isLive: Bool
+    var outcome: Outcome
+
+    var testDescription: String { "\(policy), \(isLive ? "live" : "file")" }
+  }
+
+  static let cases: [Case] = [
+    Case(policy: "auto", isLive: true, outcome: .drops), Case(policy: "auto", isLive: false, outcome: .asks),
+    Case(policy: "block", isLive: true, outcome: .holds), Case(policy: "block", isLive: false, outcome: .holds),
+  ]
+
+  private static let pushed = 4
+
+  /// A live source does not wait for the service that is started again, whatever it has waited for before.
+  private func isHeldToTheEnd(_ given: Case, _ suspender: Suspender) -> Bool {
+    given.outcome != .drops && !(given.isLive && suspender == .driver)
+  }
+
+  @Test(arguments: cases, Suspender.allCases)
+  func framesMeanwhile(_ given: Case, suspender: Suspender) throws {
+    let harness = try SinkHarness(
+      isLive: given.isLive, properties: "sync=false keep-alive-interval=0 max-latency=0 suspend-policy=\(given.policy)")
+    try harness.start()
+    try harness.deliver(2)
+    for round in 1...2 {
+      // A picture that is being encoded when the stream ends would count.
+      #expect(
+        eventually {
+          (try? harness.statistics["frames-in"]) == harness.index && (try? harness.statistics["frames-queued"]) == 0
+        })
+      try suspender.suspend(harness)
+      try harness.wait(forStreamState: suspender.streamState)
+      let before = harness.headUnit.record.video.count
+      let encoded = try harness.statistics["frames-encoded"]
+      harness.pushPictures(Self.pushed)
+      switch given.outcome {
+      case .drops:
+        #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == round * Self.pushed })
+      case .holds: #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
+      case .asks:
+        try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+        #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
+      }
+      #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.video.count == before)
+      #expect(try harness.statistics["frames-encoded"] == encoded)
+      // The application ignores the request.
+      try suspender.resume(harness)
+      #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == suspender.reason)
+      let held = isHeldToTheEnd(given, suspender) ? Self.pushed : 0
+      try harness.headUnit.waitForFrames(before + held)
+      try harness.deliver(2)
+      let record = harness.headUnit.record
+      #expect(record.video[before].startsStream)
+      if held > 0 || given.outcome == .drops { #expect(record.video.count == before + held + 2) }
+      let requests = given.outcome == .asks ? round : 0
+      #expect(
+        harness.stateRequests == (0..<requests).flatMap { _ in [GST_STATE_PAUSED, GST_STATE_PLAYING] })
+    }
+    let record = harness.headUnit.record
+    #expect(record.violations == [] && record.starts.count == (suspender == .driver ? 3 : 1))
+    #expect(try decode(record.video, width: 320, height: 240).count == record.video.count)
+    let statistics = try harness.statistics
+    #expect(statistics.areFramesConserved && statistics["suspensions"] == 2)
+    // The GAP buffer that carried the caps.
+    if isHeldToTheEnd(given, suspender) { #expect(statistics.dropped == 1) }
+  }
+
+  /// An application that follows each request, until the end of the stream.
+  @Test(arguments: Suspender.allCases)
+  func applicationThatObeysLosesNothing(suspender: Suspender) throws {
+    let (count, frameRate) = (60, 15)
+    // Made beforehand: that takes long, and the driver has to leave in the midst of the stream.
+    let pictures = (0..<count).map { Picture(320, 240, $0).bytes }
+    let harness = try SinkHarness(
+      .small(frameRate: frameRate), isLive: false, caps: Picture.caps(frameRate: frameRate), frameRate: frameRate,
+      properties: "max-lateness=-1 keep-alive-interval=0")
+    try harness.pipeline.play()
+    for picture in pictures { harness.push(picture) }
+    harness.source.end()
+    try harness.headUnit.waitForFrames(6)
+    try suspender.suspend(harness)
+    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    harness.pipeline.setState(GST_STATE_PAUSED)
+    try harness.wait(forStreamState: suspender.streamState)
+    // Long enough that the remaining frames would come at once if the running time had gone on.
+    harness.watch(for: .seconds(1))
+    let before = harness.headUnit.record.video.count
+    #expect(before < count - 5)
+    try suspender.resume(harness)
+    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PLAYING ? true : nil }
+    try harness.pipeline.play()
+    try harness.pipeline.waitForEnd()
+    #expect(try harness.statistics.dropped == 0 && harness.statistics["frames-sent"] == count)
+    // The head unit does not take what was on its way when the driver left.
+    let taken = suspender == .driver ? count - 3 : count
+    let record = try harness.headUnit.waitForFrames(taken)
+    #expect(record.count <= count && record[before].startsStream)
+    let arrivals = harness.headUnit.record.arrivals[before...]
+    let span = try #require(arrivals.last) - (try #require(arrivals.first))
+    #expect(span > .milliseconds((count - before - 2) * 1000 / frameRate / 2), "\(span)")
+    #expect(harness.stateRequests == [GST_STATE_PAUSED, GST_STATE_PLAYING])
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  @Test(arguments: Suspender.allCases)
+  func requestsComeInPairs(suspender: Suspender) throws {
+    let harness = try SinkHarness(isLive: false)
+    try harness.start()
+    for _ in 0..<60 {
+      try suspender.suspend(harness)
+      harness.pushPicture()
+      try suspender.resume(harness)
+    }
+    try harness.settle()
+    try harness.wait(forStreamState: "streaming")
+    try harness.headUnit.waitForFrames(60)
+    #expect(eventually { harness.stateRequests.count.isMultiple(of: 2) })
+    let requests = harness.stateRequests
+    let expected = (0..<requests.count).map { $0.isMultiple(of: 2) ? GST_STATE_PAUSED : GST_STATE_PLAYING }
+    #expect(requests == expected)
+    #expect(try harness.statistics.areFramesConserved)
+  }
+
+  /// The stream is resumed while PAUSED is being asked for.
+  @Test func requestsKeepTheirOrder() throws {
+    let harness = try SinkHarness(isLive: false)
+    let bus = try #require(gst_element_get_bus(harness.pipeline.element.pointer))
+    defer {
+      gst_bus_set_sync_handler(bus, nil, nil, nil)
+      gst_object_unref(bus)
+    }
+    try harness.start()
+    try harness.deliver(2)
+    gst_bus_set_sync_handler(
+      bus,
+      { _, message, harness in
+        guard let message, let harness, BusMessage(message).stateRequest == GST_STATE_PAUSED else {
+          return GST_BUS_PASS
+        }
+        Unmanaged<SinkHarness>.fromOpaque(harness)._withUnsafeGuaranteedRef { harness in
+          try? harness.setAppState(.foreground)
+          try? harness.wait(forStreamState: "streaming")
+          // The other request would come now.
+          harness.watch(for: .milliseconds(50))
+        }
+        return GST_BUS_PASS
+      }, Unmanaged.passUnretained(harness).toOpaque(), nil)
+    try harness.setAppState(.background)
+    try harness.wait(forStreamState: "suspended")
+    // The handler, which waits for the connection thread, must not be called by it: that thread has no more to post.
+    try harness.settle()
+    harness.pushPictures(2)
+    try harness.headUnit.waitForFrames(4)
+    #expect(eventually { harness.stateRequests.count >= 2 })
+    #expect(harness.stateRequests == [GST_STATE_PAUSED, GST_STATE_PLAYING])
+  }
+}
