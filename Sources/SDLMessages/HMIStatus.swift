@@ -44,4 +44,17 @@ public struct HMIStatus: RPCParameters {
   public var allowsVideo: Bool {
     (level == .full || level == .limited) && videoStreamingState == .streamable
   }
+
+  /// Whether the level allows an audio service: FULL or LIMITED, and for media apps BACKGROUND as well. Sound may be sent
+  /// while the app ``isAudible`` too.
+  public func allowsAudio(isMedia: Bool) -> Bool {
+    switch level {
+    case .full, .limited: true
+    case .background: isMedia
+    case HMILevel.none?, nil: false
+    }
+  }
+
+  /// Whether the app's sound is played, be it more quietly.
+  public var isAudible: Bool { audioStreamingState != .notAudible }
 }

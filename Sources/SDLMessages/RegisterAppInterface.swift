@@ -100,6 +100,8 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
   public var graphicSupported: Bool?
   /// `displayCapabilities.screenParams.resolution`: the video size of head units without a video capability.
   public var screenResolution: ImageResolution?
+  /// `pcmStreamCapabilities`; nil when the head unit does not say, or says something else than the specification has.
+  public var pcmFormat: PCMFormat?
   /// `vehicleType` (deprecated in 7.1).
   public var make: String?
   public var model: String?
@@ -120,6 +122,7 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
     let display = json["displayCapabilities"]?.object
     graphicSupported = display?["graphicSupported"]?.bool
     screenResolution = ImageResolution(json: display?["screenParams"]?.object?["resolution"])
+    pcmFormat = PCMFormat(json: json["pcmStreamCapabilities"])
     let vehicle = json["vehicleType"]?.object
     make = vehicle?["make"]?.string
     model = vehicle?["model"]?.string
@@ -136,6 +139,7 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
     json["hmiCapabilities"] = videoStreaming.map { .object(["videoStreaming": .bool($0)]) }
     json["systemSoftwareVersion"] = systemSoftwareVersion.map(JSONValue.string)
     json["displayCapabilities"] = displayCapabilities
+    json["pcmStreamCapabilities"] = pcmFormat?.json
     let vehicle = JSONObject(present: [
       "make": make.map(JSONValue.string), "model": model.map(JSONValue.string),
       "modelYear": modelYear.map(JSONValue.string), "trim": trim.map(JSONValue.string),

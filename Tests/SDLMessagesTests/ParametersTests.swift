@@ -93,6 +93,9 @@ import Testing
     #expect(try status.json == json(text))
     #expect(try HMIStatus(json: json(text)) == status)
     #expect(status.allowsVideo == ((level == .full || level == .limited) && state == .streamable))
+    #expect(status.allowsAudio(isMedia: false) == (level == .full || level == .limited))
+    #expect(status.allowsAudio(isMedia: true) == (level != HMILevel.none))
+    #expect(status.isAudible)
   }
 
   @Test func hmiStatusOfOldHeadUnits() throws {
