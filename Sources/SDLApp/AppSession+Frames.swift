@@ -89,6 +89,12 @@ extension AppSession {
       perform(stream.refused(rejection, videoDemand, now: now))
     case (.endServiceACK, .video), (.endServiceNAK, .video):
       stream.endConfirmed()
+    case (.startServiceACK, .audio):
+      perform(audioStream.acknowledged(AudioServiceAcknowledgement(payload: frame.payload), audioDemand, now: now))
+    case (.startServiceNAK, .audio):
+      perform(audioStream.refused(ServiceRejection(payload: frame.payload), audioDemand, now: now))
+    case (.endServiceACK, .audio), (.endServiceNAK, .audio):
+      audioStream.endConfirmed()
     case (.endService, .rpc):
       acknowledgeEnd(of: .rpc)
       endedByHeadUnit()
@@ -96,6 +102,7 @@ extension AppSession {
       // Unanswered, the head unit would keep the service and refuse to start it again.
       acknowledgeEnd(of: service)
       if service == .video { perform(stream.endedByHeadUnit(now: now)) }
+      if service == .audio { perform(audioStream.endedByHeadUnit(now: now)) }
     case (.endServiceACK, .rpc), (.endServiceNAK, .rpc):
       if case .finishing(.endingSession, _) = phase { end() }
     default:
@@ -108,7 +115,7 @@ extension AppSession {
   }
 
   private mutating func endedByHeadUnit() {
-    stopVideo(.sessionEnded)
+    stopStreams(.sessionEnded)
     requests.removeAll()
     switch phase {
     case .finishing: end()
@@ -121,7 +128,7 @@ extension AppSession {
   mutating func beginFinish() {
     switch phase {
     case .registered:
-      stopVideo(.app)
+      stopStreams(.app)
       unregister()
     case .registering:
       // Of the request that is pending.

@@ -36,6 +36,11 @@ extension AppSession {
     perform(at: now) { $0.videoRequest = request }
   }
 
+  /// Asks for sound from now on, or for none if `request` is nil.
+  public mutating func setAudioRequest(_ request: AudioStartRequest?, now: Duration) -> [Action] {
+    perform(at: now) { $0.audioRequest = request }
+  }
+
   /// Sets which of the head unit's displays the app supports from now on. They are announced once, before the first start
   /// of video with any (OnAppCapabilityUpdated).
   public mutating func setSupportedDisplays(_ displays: [VideoDisplay], now: Duration) -> [Action] {
@@ -47,7 +52,7 @@ extension AppSession {
     perform(at: now) { $0.appState = appState }
   }
 
-  /// Ends video, registration and session, as far as they exist, each after the answer to the one before, within
+  /// Ends video, audio, registration and session, as far as they exist, each after the answer to the one before, within
   /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any more.
   public mutating func finish(now: Duration) -> [Action] {
     perform(at: now) { $0.beginFinish() }
@@ -86,20 +91,21 @@ extension AppSession {
     advanceHeartbeat()
     guard phase != .over else { return }
     perform(stream.advance(now: now))
+    perform(audioStream.advance(now: now))
   }
 
   /// Ends the session with an error for the app, unless the app is ending it anyway.
   mutating func fail(_ failure: AppSessionFailure) {
     guard phase != .over else { return }
     if case .finishing = phase { return end() }
-    stopVideo(failure == .connectionLost || failure == .heartbeatLost ? .connectionLost : .sessionEnded)
+    stopStreams(failure == .connectionLost || failure == .heartbeatLost ? .connectionLost : .sessionEnded)
     actions.append(.report(.failed(failure)))
     end()
   }
 
   mutating func end() {
     guard phase != .over else { return }
-    stopVideo(.sessionEnded)
+    stopStreams(.sessionEnded)
     requests.removeAll()
     phase = .over
     actions.append(.close)

@@ -9,7 +9,8 @@ extension AppSession {
     phase = .registering
     let request = RegisterAppInterface(
       rpcVersion: configuration.maximumRPCVersion, appName: configuration.appName, appID: configuration.appID,
-      language: configuration.language, isMediaApplication: false, appTypes: [configuration.appType])
+      language: configuration.language, isMediaApplication: configuration.isMediaApplication,
+      appTypes: [configuration.appType])
     sendRequest(.registerAppInterface, request.json)
   }
 

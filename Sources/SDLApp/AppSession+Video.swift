@@ -1,7 +1,7 @@
 /// The video service: from the app's request to the right to send.
 extension AppSession {
   /// What the video service has to be: HMI status × app state, the table that SDL-0033 began.
-  var videoDemand: VideoDemand {
+  var videoDemand: StreamDemand<VideoStartRequest> {
     guard case .registered = phase else { return .closed(.app) }
     // First, because a driver who leaves ends the pauses between attempts, whatever the app asks for meanwhile.
     guard hmiStatus?.allowsVideo == true else { return .closed(.hmiStatus) }
@@ -26,6 +26,7 @@ extension AppSession {
   /// Acts on the difference between what is demanded and what is there.
   mutating func reconcile() {
     perform(stream.reconcile(videoDemand, now: now))
+    perform(audioStream.reconcile(audioDemand, now: now))
   }
 
   mutating func perform(_ outputs: [VideoStream.Output]) {
@@ -42,21 +43,21 @@ extension AppSession {
           payload: request.isBare ? [] : parameters.bytes(version: version))
       case .sendEndService:
         sendVideoControl(.endService)
-      case .started(let accepted, let transport, let mtu):
+      case .started(let accepted):
         epoch &+= 1
         var grant = VideoGrant(
-          epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: mtu),
-          size: accepted)
-        grant.transport = transport
+          epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: accepted.mtu),
+          size: accepted.size)
+        grant.transport = accepted.transport
         if security.isVideoEncrypted {
           grant.isEncrypted = true
           grant.maximumPayload = SecurePayload.plaintextLimit(grant.maximumPayload)
         }
-        var requested = accepted
+        var requested = accepted.size
         if case .open(let request, _, _) = stream.state { requested = request.size }
-        grant.isSizeOverridden = requested != accepted
+        grant.isSizeOverridden = requested != accepted.size
         videoGrant = grant
-        videoGeometry = geometry(of: accepted, requested: requested)
+        videoGeometry = geometry(of: accepted.size, requested: requested)
         haptics.serviceStarted()
         actions.append(.report(.videoStarted(grant)))
       case .suspended:
@@ -115,7 +116,7 @@ extension AppSession {
   var displayInUse: DisplayInUse? {
     let sizes: [VideoSize?] =
       switch stream.state {
-      case .open(let request, let accepted, _): [accepted, request.size]
+      case .open(let request, let accepted, _): [accepted.size, request.size]
       case .starting(let request, _): [request.size]
       case .closed, .ending: [videoRequest?.size]
       }
@@ -141,11 +142,13 @@ extension AppSession {
     changedDisplay = inUse
   }
 
-  /// Ends the stream because the session ends. EndService is only sent when the app ends it, since otherwise the session
+  /// Ends the streams because the session ends. EndService is only sent when the app ends it, since otherwise the session
   /// is already gone.
-  mutating func stopVideo(_ reason: VideoStopReason) {
-    let outputs = stream.reconcile(.closed(reason), now: now)
-    perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService })
+  mutating func stopStreams(_ reason: StreamStopReason) {
+    let video = stream.reconcile(.closed(reason), now: now)
+    perform(reason == .app ? video : video.filter { $0 != .sendEndService })
+    let audio = audioStream.reconcile(.closed(reason), now: now)
+    perform(reason == .app ? audio : audio.filter { $0 != .sendEndService })
   }
 
   mutating func sendVideoControl(_ control: ControlFrame, isEncrypted: Bool = false, payload: [UInt8] = []) {

@@ -1,15 +1,16 @@
 @_exported import SDLMessages
 @_exported import SDLWire
 
-/// The app's side of one connection to a head unit: version negotiation, registration, HMI status, capabilities and
-/// the video service.
+/// The app's side of one connection to a head unit: version negotiation, registration, HMI status, capabilities, and
+/// the services of video and audio.
 ///
 /// Sans-I/O: every input is a method that takes the time and returns what to do. The caller owns the socket, calls
-/// ``advance(to:)`` when ``nextDeadline`` has come, and sends video only while ``videoGrant`` is there.
+/// ``advance(to:)`` when ``nextDeadline`` has come, sends video only while ``videoGrant`` is there, and
+/// sound only while ``audioGrant`` is there and not suspended.
 public struct AppSession: Sendable {
   /// What the caller must do, in order.
   public enum Action: Equatable, Sendable {
-    /// Whole frames for the transport; never dropped, sent before any further video frame.
+    /// Whole frames for the transport; never dropped, sent before any further frame of video or audio.
     case send([UInt8])
     case report(Event)
     /// Close the transport once everything has been written; the session is over.
@@ -34,6 +35,14 @@ public struct AppSession: Sendable {
     case videoStopped(VideoStopReason)
     /// `retryAfter` is nil when nothing is tried again by itself.
     case videoStartFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
+    case audioStarted(AudioGrant)
+    /// The app is not audible any more: the service and the grant are kept, but no sound may be sent.
+    case audioSuspended
+    /// The app may send sound again, with the same grant.
+    case audioResumed
+    case audioStopped(StreamStopReason)
+    /// `retryAfter` is nil when nothing is tried again by itself.
+    case audioStartFailed(AudioStartFailure, retryAfter: Duration?)
     case driverDistraction(OnDriverDistraction)
     /// The touches of one message of the head unit, in pixels of the stream.
     case touch([TouchAction])
@@ -59,6 +68,8 @@ public struct AppSession: Sendable {
     /// At most 100 characters.
     public var appID: String
     public var appType: AppHMIType
+    /// The app registers as a media app as well. SDL Core gives no sound to projection apps that are none.
+    public var isMediaApplication = false
     /// A language tag such as EN-US.
     public var language: String
     /// For the answer to the first request; head units whose HMI is still starting take long.
@@ -69,9 +80,9 @@ public struct AppSession: Sendable {
     public var finishTimeout: Duration = .seconds(1)
     /// Between heartbeats of the app; nil sends none. Head units send theirs only after the first of the app.
     public var heartbeatInterval: Duration?
-    /// For the answer to a StartService of video; after an unanswered one, at least 12 s.
+    /// For the answer to a StartService of video or audio; after an unanswered one, at least 12 s.
     public var videoStartTimeout: Duration = .seconds(5)
-    /// The longest pause before video is tried again.
+    /// The longest pause before video or audio is tried again.
     public var longestVideoRetry: Duration = .seconds(30)
     /// When the app comes back to the foreground, the video service is ended and started anew instead of being used on.
     public var restartsOnForeground = false
@@ -159,7 +170,10 @@ public struct AppSession: Sendable {
   var hasAnnouncedDisplays = false
   var appState = AppState.foreground
   var stream = VideoStream()
-  /// The epoch of the last ``VideoGrant``.
+  /// The sound that the app asks for; nil for none.
+  var audioRequest: AudioStartRequest?
+  var audioStream = AudioStream()
+  /// The epoch of the last ``VideoGrant`` or ``AudioGrant``.
   public internal(set) var epoch: UInt32
   var lastMessageID: UInt32 = 0
 
@@ -174,8 +188,14 @@ public struct AppSession: Sendable {
   /// The right to send video; nil while no byte may go out.
   public internal(set) var videoGrant: VideoGrant?
 
+  /// The right to send sound; nil while there is no audio service.
+  public internal(set) var audioGrant: AudioGrant?
+
   /// How far the video service has come.
-  public var videoState: VideoStreamState { stream.summary }
+  public var videoState: StreamState { stream.summary }
+
+  /// How far the audio service has come.
+  public var audioState: StreamState { audioStream.summary }
 
   /// Between the last heartbeat that was answered and its answer.
   public var roundTrip: Duration? { heartbeat.roundTrip }
@@ -194,12 +214,14 @@ public struct AppSession: Sendable {
     stream.timeouts.start = configuration.videoStartTimeout
     stream.timeouts.startAfterUnanswered = max(
       configuration.videoStartTimeout, stream.timeouts.startAfterUnanswered)
+    audioStream.timeouts = stream.timeouts
     if asksForEncryption {
       stream.timeouts.start = max(stream.timeouts.start, configuration.handshakeTimeout)
       stream.timeouts.startAfterUnanswered = max(
         stream.timeouts.startAfterUnanswered, configuration.handshakeTimeout)
     }
     stream.history.limits.longestPause = configuration.longestVideoRetry
+    audioStream.history.limits.longestPause = configuration.longestVideoRetry
     stream.restartsAfterPause = configuration.restartsOnForeground
   }
 
@@ -212,12 +234,13 @@ public struct AppSession: Sendable {
       phaseDeadline = deadline
     case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
     }
-    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline).earlier(haptics.nextDeadline)
+    return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
+      .earlier(audioStream.nextDeadline).earlier(haptics.nextDeadline)
   }
 
-  /// The id for the next message that is no video (see ``VideoMessageIDs``); head units refuse 0.
+  /// The id for the next message that is no media (see ``MediaMessageIDs``); head units refuse 0.
   mutating func nextMessageID() -> UInt32 {
-    lastMessageID = lastMessageID >= VideoMessageIDs.first - 1 ? 1 : lastMessageID + 1
+    lastMessageID = lastMessageID >= MediaMessageIDs.audio.range.lowerBound - 1 ? 1 : lastMessageID + 1
     return lastMessageID
   }
 }

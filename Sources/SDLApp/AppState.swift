@@ -11,16 +11,16 @@ public enum AppState: String, CaseIterable, Sendable {
   public var isInForeground: Bool { self == .foreground || self == .regaining }
 }
 
-/// The state that the video service has to reach.
-enum VideoDemand: Equatable, Sendable {
-  case stream(VideoStartRequest)
+/// The state that a service has to reach.
+enum StreamDemand<Request: StreamRequest>: Equatable, Sendable {
+  case stream(Request)
   /// Keep a service that is there, without sending.
   case hold
-  case closed(VideoStopReason)
+  case closed(StreamStopReason)
 }
 
-/// The state of the video service.
-public enum VideoStreamState: Sendable, CaseIterable {
+/// The state of a service.
+public enum StreamState: Sendable, CaseIterable {
   case stopped
   /// Asked for, not answered yet.
   case starting

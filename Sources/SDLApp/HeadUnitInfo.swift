@@ -13,6 +13,8 @@ public struct HeadUnitInfo: Equatable, Sendable {
   public var protocolVersion: ProtocolVersion
   /// Negotiated RPC version.
   public var rpcVersion: RPCVersion?
+  /// The sound that the head unit plays, as it has announced it; nil for one that announces none.
+  public var announcedPCMFormat: PCMFormat?
   /// Nil until it is known, and for head units without such a capability.
   public var videoCapability: VideoStreamingCapability?
 
@@ -34,6 +36,7 @@ public struct HeadUnitInfo: Equatable, Sendable {
     modelYear = modelYear ?? response.modelYear
     trim = trim ?? response.trim
     softwareVersion = softwareVersion ?? response.systemSoftwareVersion
+    announcedPCMFormat = response.pcmFormat
     self.rpcVersion = rpcVersion
   }
 }

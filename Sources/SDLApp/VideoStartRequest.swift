@@ -23,6 +23,28 @@ extension VideoStartRequest: CustomStringConvertible {
   }
 }
 
+extension VideoStartRequest: ServiceRequest {
+  public static var mediaName: String { "video" }
+
+  /// What a StartServiceACK gives the app.
+  struct Acceptance: Equatable, Sendable {
+    var size: VideoSize
+    var transport: VideoTransport
+    var mtu: Int64?
+  }
+
+  func acceptance(_ answer: VideoServiceParameters) throws(VideoStartFailure) -> Acceptance {
+    guard let transport = answer.acceptedTransport else { throw answer.unusableAnswer }
+    return Acceptance(size: answer.acceptedSize ?? size, transport: transport, mtu: answer.mtu)
+  }
+
+  func following(_ acceptance: Acceptance) -> VideoStartRequest {
+    var request = self
+    request.size = acceptance.size
+    return request
+  }
+}
+
 /// Width and height of a picture in pixels.
 public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
   public var width: Int
@@ -58,9 +80,9 @@ public struct VideoGrant: Equatable, Sendable {
   public var isEncrypted = false
 }
 
-/// Why a video stream ended.
-public enum VideoStopReason: String, Sendable {
-  /// The HMI level or the streaming state does not allow video any more.
+/// Why a stream ended.
+public enum StreamStopReason: String, Sendable {
+  /// The HMI level or the streaming state does not allow it any more.
   case hmiStatus = "hmi-status"
   /// The app does not ask for a stream any more.
   case app = "app"

@@ -41,7 +41,7 @@ struct VideoSendState {
   private var counters = VideoChannelStatistics()
   private var queue: PayloadQueue
   private let writer = VideoWriter()
-  private var messageIDs = VideoMessageIDs()
+  private var messageIDs = MediaMessageIDs.video
 
   init(capacity: Int, maximumByteCount: Int) {
     queue = PayloadQueue(capacity: capacity, maximumByteCount: maximumByteCount)

@@ -48,6 +48,13 @@ extension VideoServiceParameters {
   }
 }
 
+extension AudioServiceAcknowledgement {
+  /// Reads the payload of a StartServiceACK frame.
+  public init(payload: [UInt8]) {
+    self.init(mtu: BSONDocument(lenient: payload).int64("mtu"))
+  }
+}
+
 extension ServiceRejection {
   /// Reads the payload of a NAK frame.
   public init(payload: [UInt8]) {

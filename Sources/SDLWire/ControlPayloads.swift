@@ -101,6 +101,22 @@ public struct VideoServiceParameters: Equatable, Sendable {
   }
 }
 
+/// Payload of a StartServiceACK of audio. StartService of audio has none.
+public struct AudioServiceAcknowledgement: Equatable, Sendable {
+  /// Largest frame payload on this service, in bytes.
+  public var mtu: Int64?
+
+  /// Creates an acknowledgement; what is nil is left out of the payload.
+  public init(mtu: Int64? = nil) {
+    self.mtu = mtu
+  }
+
+  /// Bytes in a frame of protocol `version`: nothing before 5.
+  public func bytes(version: UInt8) -> [UInt8] {
+    version >= 5 ? BSONDocument([("mtu", mtu.map(BSONValue.int64))]).bytes : []
+  }
+}
+
 /// Payload of StartServiceNAK and EndServiceNAK.
 public struct ServiceRejection: Equatable, Sendable {
   /// Keys of the request that were refused.

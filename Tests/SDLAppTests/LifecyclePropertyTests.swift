@@ -9,12 +9,13 @@ import TestSupport
 
   /// A faulty head unit: answers late, twice or without a request, and ends services at random.
   private static func disturb(_ driver: AppDriver, _ random: inout SeededGenerator) {
-    switch Int.random(in: 0..<24, using: &random) {
+    switch Int.random(in: 0..<30, using: &random) {
     case 0, 1, 2:
       driver.status(
         HMILevel.allCases.randomElement(using: &random) ?? .none,
         Bool.random(using: &random) ? .streamable : .notStreamable,
-        window: Int.random(in: 0..<8, using: &random) == 0 ? 1 : nil)
+        window: Int.random(in: 0..<8, using: &random) == 0 ? 1 : nil,
+        audio: AudioStreamingState.allCases.randomElement(using: &random) ?? .audible)
     case 3, 4: driver.acknowledgeVideo()
     case 5: driver.acknowledgeVideo(VideoServiceParameters(width: 640, height: 360))
     case 6: driver.refuseVideo()
@@ -46,6 +47,11 @@ import TestSupport
     case 21 where driver.hasAsked(.sendHapticData):
       let code = [ResultCode.success, .disallowed, .invalidData].randomElement(using: &random) ?? .success
       driver.respond(.sendHapticData, RPCResult(success: code == .success, resultCode: code).json)
+    case 24: driver.acknowledgeAudio()
+    case 25: driver.control(.startServiceNAK, .audio)
+    case 26: driver.control(.endService, .audio)
+    case 27: driver.control(Bool.random(using: &random) ? .endServiceACK : .endServiceNAK, .audio)
+    case 28: driver.setAudioRequest(Bool.random(using: &random) ? AudioStartRequest() : nil)
     case 15, 16: driver.setAppState(AppState.allCases.randomElement(using: &random) ?? .foreground)
     default: driver.wait(.milliseconds(Int.random(in: 1...6000, using: &random)))
     }
@@ -73,24 +79,26 @@ import TestSupport
     driver.setVideoRequest(AppDriver.videoRequest)
     driver.setAppState(.foreground)
     driver.status(.none, .notStreamable)
-    driver.status(.full, .streamable)
-    for _ in 0..<10 where !driver.isStreaming {
-      for frame in driver.frames where frame.header.service == .video {
-        if frame.header.controlFrame == .startService { driver.acknowledgeVideo() }
-        if frame.header.controlFrame == .endService { driver.control(.endServiceACK, .video) }
+    driver.setAudioRequest(AudioStartRequest())
+    driver.status(.full, .streamable, audio: .audible)
+    for _ in 0..<10 where !driver.isStreaming || driver.session.audioState != .streaming {
+      for frame in driver.frames where [.audio, .video].contains(frame.header.service) {
+        if frame.header.controlFrame == .startService { driver.control(.startServiceACK, frame.header.service) }
+        if frame.header.controlFrame == .endService { driver.control(.endServiceACK, frame.header.service) }
       }
       _ = driver.take()
       driver.wait(.seconds(6))
     }
   }
 
-  @Test(arguments: 1...40) func videoRecoversFromEverything(seed: UInt64) {
+  @Test(arguments: 1...40) func mediaRecoverFromEverything(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let driver = AppDriver.ready()
     for _ in 0..<400 { Self.disturb(driver, &random) }
     #expect(!driver.isClosed)
     Self.settle(driver)
     #expect(driver.isStreaming)
+    #expect(driver.session.audioState == .streaming)
   }
 
   /// The session ends at a random moment, in a random way; nothing happens afterwards.
@@ -154,10 +162,10 @@ import TestSupport
     #expect(driver.session.nextDeadline == nil)
   }
 
-  @Test func messageIDsSkipZeroAndThoseOfVideo() {
+  @Test func messageIDsSkipZeroAndThoseOfMedia() {
     var session = AppDriver.streaming().session
-    session.lastMessageID = VideoMessageIDs.first - 2
-    #expect(session.nextMessageID() == VideoMessageIDs.first - 1)
+    session.lastMessageID = MediaMessageIDs.audio.range.lowerBound - 2
+    #expect(session.nextMessageID() == MediaMessageIDs.audio.range.lowerBound - 1)
     #expect(session.nextMessageID() == 1)
   }
 }

@@ -144,7 +144,7 @@ import Testing
     driver.control(.transportEventUpdate, .control, payload: TransportEventUpdate(address: "::1", port: 1).bytes)
     #expect(driver.take().isEmpty)
     driver.control(.startServiceACK, .rpc)
-    driver.control(.startServiceNAK, .audio)
+    driver.control(.startServiceNAK, .hybrid)
     driver.control(.registerSecondaryTransportNAK, .control)
     driver.control(.startService, .video)
     #expect(driver.take() == Array(repeating: "• diagnostic", count: 4))

@@ -64,7 +64,7 @@ import Testing
     history.refusedForGood(Self.first, now: .zero)
     _ = history.refused(Self.refusal, now: .zero)
     #expect(history.levelLost(isStarting: false, now: .seconds(3)) == nil)
-    history.levelAllowsVideo()
+    history.levelAllowsStream()
     var expected = VideoStartHistory()
     expected.limits.longestPause = .seconds(5)
     #expect(history == expected)
@@ -89,7 +89,7 @@ import Testing
       // The level may be said again, and ends the pauses.
       #expect(history.levelLost(isStarting: false, now: now + .seconds(2)) == nil)
       #expect(history.earliestStart(of: Self.first) == .zero)
-      history.levelAllowsVideo()
+      history.levelAllowsStream()
     }
     #expect(history == VideoStartHistory())
   }

@@ -59,7 +59,7 @@ extension LinkTests {
       _ = submit(100_000)
       #expect(takeWakeUp())
       let stream = Fragmentation(
-        service: .video, version: 5, sessionID: 9, messageID: VideoMessageIDs.first, payloadSize: 100_000,
+        service: .video, version: 5, sessionID: 9, messageID: MediaMessageIDs.video.range.lowerBound, payloadSize: 100_000,
         maximumPayload: 1000
       ).frames(of: noise(100_000))
       let (begun, rest) = decode(Array(stream.prefix(Int(writer.sentByteCount))))
@@ -75,7 +75,7 @@ extension LinkTests {
       let sent = writeAll()
       #expect(count == UInt64(sent.count))
       let ids = decode(sent).frames.map(\.header.messageID)
-      #expect(ids == [0, 1, 2].flatMap { Array(repeating: VideoMessageIDs.first + $0, count: 4) })
+      #expect(ids == [0, 1, 2].flatMap { Array(repeating: MediaMessageIDs.video.range.lowerBound + $0, count: 4) })
     }
 
     @Test func controlFramesWaitForTheEndOfAFrameOnly() throws {
@@ -105,7 +105,7 @@ extension LinkTests {
       #expect(frames.dropLast().allSatisfy { $0.header.service == .video })
       #expect(frames.last?.header.controlFrame == .endService)
       let stream = Fragmentation(
-        service: .video, version: 5, sessionID: 9, messageID: VideoMessageIDs.first, payloadSize: 100_000,
+        service: .video, version: 5, sessionID: 9, messageID: MediaMessageIDs.video.range.lowerBound, payloadSize: 100_000,
         maximumPayload: 1000
       ).frames(of: noise(100_000))
       #expect(bytes.dropLast(end.count) == stream.prefix(bytes.count - end.count))

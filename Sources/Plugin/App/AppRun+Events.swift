@@ -95,7 +95,9 @@ extension AppRun {
       host.postDriverDistraction(distraction)
       changeLockScreen(host) { $0.receive(distraction) }
     case .diagnostic(let text): host.log(GST_LEVEL_WARNING, text)
-    case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused: break
+    case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused,
+      .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed:
+      break
     case .failed: break  // Handled when the end of the connection is reported, which follows.
     }
   }
@@ -207,7 +209,7 @@ extension AppRun.State {
       status.grant = nil
       status.isVideoSuspended = false
     case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .videoInClear, .diagnostic, .failed:
+      .videoInClear, .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .diagnostic, .failed:
       break
     }
   }

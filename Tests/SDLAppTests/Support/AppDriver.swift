@@ -38,6 +38,7 @@ final class AppDriver {
     _ configuration: AppSession.Configuration = AppDriver.configuration,
     makeSecureChannel: SecureChannelFactory? = nil
   ) {
+    invariants.isMedia = configuration.isMediaApplication
     session = AppSession(configuration: configuration, makeSecureChannel: makeSecureChannel)
   }
 
@@ -94,6 +95,11 @@ extension AppDriver {
   func setVideoRequest(_ request: VideoStartRequest?) {
     invariants.requested(request)
     perform(session.setVideoRequest(request, now: now))
+  }
+
+  func setAudioRequest(_ request: AudioStartRequest?) {
+    invariants.requested(request)
+    perform(session.setAudioRequest(request, now: now))
   }
 
   func setSupportedDisplays(_ displays: [VideoDisplay]) {
@@ -172,6 +178,10 @@ extension AppDriver {
     control(.startServiceACK, .video, payload: parameters.bytes(version: version))
   }
 
+  func acknowledgeAudio(mtu: Int64? = nil) {
+    control(.startServiceACK, .audio, payload: AudioServiceAcknowledgement(mtu: mtu).bytes(version: version))
+  }
+
   func refuseVideo(_ rejected: [String] = [], reason: String? = nil) {
     let rejection = ServiceRejection(rejectedParameters: rejected, reason: reason)
     control(.startServiceNAK, .video, payload: rejection.bytes(version: version))
@@ -205,11 +215,13 @@ extension AppDriver {
       RPCMessage(type: .notification, function: function, correlationID: -1, parameters: parameters, bulk: bulk))
   }
 
-  func status(_ level: HMILevel, _ state: VideoStreamingState? = nil, window: Int? = nil) {
+  func status(
+    _ level: HMILevel, _ state: VideoStreamingState? = nil, window: Int? = nil, audio: AudioStreamingState = .notAudible
+  ) {
     notify(
       .onHMIStatus,
       [
-        "hmiLevel": .string(level.rawValue), "audioStreamingState": .string("NOT_AUDIBLE"),
+        "hmiLevel": .string(level.rawValue), "audioStreamingState": .string(audio.rawValue),
         "systemContext": .string("MAIN"),
       ].merging(state.map { ["videoStreamingState": .string($0.rawValue)] } ?? [:]) { first, _ in first }
         .merging(window.map { ["windowID": .integer($0)] } ?? [:]) { first, _ in first })

@@ -11,6 +11,9 @@ struct AppInvariants {
   /// Neither side has a video service.
   private var isServiceEnded = true
   private var isStartAcknowledged = false
+  /// The app has registered as a media app.
+  var isMedia = false
+  private var audio = AudioInvariants()
   private var unacknowledgedEnds: [ServiceType] = []
   private var isClosed = false
   private var failureCount = 0
@@ -22,6 +25,10 @@ struct AppInvariants {
 
   mutating func requested(_ request: VideoStartRequest?) {
     self.request = request
+  }
+
+  mutating func requested(_ request: AudioStartRequest?) {
+    audio.isRequested = request != nil
   }
 
   mutating func entered(_ appState: AppState) {
@@ -46,9 +53,12 @@ struct AppInvariants {
       case (.startServiceNAK, .video):
         // Once acknowledged, only an EndService ends it: the NAK answers something older.
         if !isStartAcknowledged { isServiceEnded = true }
+      case (.startServiceACK, .audio): audio.isStartAcknowledged = true
+      case (.startServiceNAK, .audio): if !audio.isStartAcknowledged { audio.isServiceEnded = true }
       case (.endService, let service) where header != nil:
         unacknowledgedEnds.append(service)
         if service == .video { isServiceEnded = true }
+        if service == .audio { audio.isServiceEnded = true }
         if service == .rpc { isRegistered = false }
       default: break
       }
@@ -65,6 +75,8 @@ struct AppInvariants {
       guard json["windowID"]?.integer ?? 0 == 0, let level = json["hmiLevel"]?.string,
         ["FULL", "LIMITED", "BACKGROUND", "NONE"].contains(level)
       else { return }
+      audio.isAllowed = ["FULL", "LIMITED"].contains(level) || (isMedia && level == "BACKGROUND")
+      audio.isAudible = ["AUDIBLE", "ATTENUATED"].contains(json["audioStreamingState"]?.string ?? "")
       statusAllows =
         ["FULL", "LIMITED"].contains(level) && json["videoStreamingState"]?.string != "NOT_STREAMABLE"
     default: break
@@ -96,6 +108,8 @@ struct AppInvariants {
       isServiceEnded = false
       isStartAcknowledged = false
     case (.endService, .video): isServiceEnded = true
+    case (.startService, .audio): audio.startSent(isRegistered: isRegistered)
+    case (.endService, .audio): audio.isServiceEnded = true
     case (.endServiceACK, let service):
       if let index = unacknowledgedEnds.firstIndex(of: service) {
         unacknowledgedEnds.remove(at: index)
@@ -127,7 +141,7 @@ struct AppInvariants {
     case .videoStopped:
       #expect(fingersDown.isEmpty)
       isSuspended = false
-    default: break
+    default: audio.reported(event)
     }
   }
 
@@ -155,6 +169,7 @@ struct AppInvariants {
       #expect(!isClosed)
       #expect(isSuspended == !isInForeground)
     }
+    audio.check(session, isRegistered: isRegistered && !isClosed)
     if isClosed { #expect(session.nextDeadline == nil) }
   }
 }

@@ -28,7 +28,7 @@ final class JoinedSessions {
   private var headUnitReader = WireReader()
   private var arrivalReader = WireReader()
   private var invariants = AppInvariants()
-  private var videoMessageIDs = VideoMessageIDs()
+  private var videoMessageIDs = MediaMessageIDs.video
 
   init(
     _ headUnit: HeadUnitConfiguration, app: AppSession.Configuration = AppDriver.configuration, seed: UInt64,

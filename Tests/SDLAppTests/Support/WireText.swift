@@ -72,6 +72,12 @@ enum WireText {
     case .videoStartFailed(let failure, let request, let retryAfter):
       "start of \(request.size) failed [\(failure.rejectedParameters.joined(separator: ","))], "
         + (retryAfter.map { "again after \($0)" } ?? "never again")
+    case .audioStarted(let grant): "audio started \(grant.format) epoch \(grant.epoch)"
+    case .audioSuspended: "audio suspended"
+    case .audioResumed: "audio resumed"
+    case .audioStopped(let reason): "audio stopped \(reason.rawValue)"
+    case .audioStartFailed(_, let retryAfter):
+      "start of audio failed, " + (retryAfter.map { "again after \($0)" } ?? "never again")
     case .driverDistraction(let distraction): "distraction \(distraction.isDistractionLimited)"
     case .touch(let actions): "touch \(actions.map(\.text).joined(separator: ", "))"
     case .touchInterrupted: "touch interrupted"

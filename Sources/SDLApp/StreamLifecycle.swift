@@ -1,47 +1,37 @@
 import SDLWire
 
-/// The lifecycle of the video service: compares what is asked for with what is there, and acts on the difference.
+/// The lifecycle of a service that carries media: compares what is asked for with what is there, and acts on the
+/// difference.
 ///
 /// It is driven by levels, not edges: whatever came in between, the next ``reconcile(_:now:)`` finds the way to the
 /// demanded state. Every wait has a time-out.
-struct VideoStream: Equatable, Sendable {
-  /// How long answers may take.
-  struct Timeouts: Equatable, Sendable {
-    /// For the answer to StartService.
-    var start: Duration = .seconds(5)
-    /// The same after a start that stayed unanswered: SDL Core gives its HMI 11 s, and giving up earlier again and again
-    /// would never let a slow one through.
-    var startAfterUnanswered: Duration = .seconds(12)
-    /// For the answer to EndService; after it the service counts as ended.
-    var end: Duration = .seconds(1)
-  }
-
+struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   enum State: Equatable, Sendable {
     case closed
-    case starting(VideoStartRequest, deadline: Duration)
-    case open(request: VideoStartRequest, accepted: VideoSize, isHeld: Bool)
+    case starting(Request, deadline: Duration)
+    case open(request: Request, accepted: Request.Acceptance, isHeld: Bool)
     case ending(deadline: Duration)
   }
 
   enum Output: Equatable, Sendable {
-    case sendStartService(VideoStartRequest)
+    case sendStartService(Request)
     case sendEndService
-    case started(accepted: VideoSize, VideoTransport, mtu: Int64?)
+    case started(Request.Acceptance)
     /// The service is kept, but nothing more may be sent.
     case suspended
     case resumed
-    case stopped(VideoStopReason)
+    case stopped(StreamStopReason)
     /// `retryAfter` is nil when the same request would only be refused again.
-    case startFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
+    case startFailed(StreamStartFailure<Request>, request: Request, retryAfter: Duration?)
   }
 
-  var timeouts = Timeouts()
+  var timeouts = StreamTimeouts()
   /// After a pause the service is ended and started again, as the guides for apps have it, instead of being used on.
   var restartsAfterPause = false
   /// Between the first demand for a stream and the request.
   var startDelay = Duration.zero
   /// What earlier attempts have come to.
-  var history = VideoStartHistory()
+  var history = StreamStartHistory<Request>()
   private(set) var state = State.closed
   /// Since when a stream is demanded that is not asked for yet; `startDelay` counts from here.
   private var demandedSince: Duration?
@@ -53,7 +43,7 @@ struct VideoStream: Equatable, Sendable {
   private var openedAt: Duration = .zero
 
   /// For the app.
-  var summary: VideoStreamState {
+  var summary: StreamState {
     switch state {
     case .closed: .stopped
     case .starting: .starting
@@ -72,9 +62,9 @@ struct VideoStream: Equatable, Sendable {
   }
 
   /// Brings the service closer to what is demanded.
-  mutating func reconcile(_ demand: VideoDemand, now: Duration) -> [Output] {
+  mutating func reconcile(_ demand: StreamDemand<Request>, now: Duration) -> [Output] {
     if demand == .closed(.hmiStatus) { return levelLost(now: now) + follow(demand, now: now) }
-    history.levelAllowsVideo()
+    history.levelAllowsStream()
     switch demand {
     case .stream(let request): history.requestChanged(to: request)
     case .closed: history.requestChanged(to: nil)
@@ -87,11 +77,11 @@ struct VideoStream: Equatable, Sendable {
     var isStarting = false
     if case .starting = state { isStarting = true }
     guard let last = history.levelLost(isStarting: isStarting, now: now) else { return [] }
-    let failure = VideoStartFailure.keptRefusing(count: last.count, reason: last.refusal.reason)
+    let failure = StreamStartFailure<Request>.keptRefusing(count: last.count, reason: last.refusal.reason)
     return [.startFailed(failure, request: last.refusal.request, retryAfter: nil)]
   }
 
-  private mutating func follow(_ demand: VideoDemand, now: Duration) -> [Output] {
+  private mutating func follow(_ demand: StreamDemand<Request>, now: Duration) -> [Output] {
     switch state {
     case .closed: return open(demand, now: now)
     case .open(let request, let accepted, let isHeld):
@@ -101,10 +91,7 @@ struct VideoStream: Equatable, Sendable {
         state = .open(request: request, accepted: accepted, isHeld: true)
         return isHeld ? [] : [.suspended]
       case .stream(let demanded):
-        // The app may follow what the head unit has accepted: that is no change.
-        var followed = request
-        followed.size = accepted
-        guard demanded == request || demanded == followed else { return end(.resized, now: now) }
+        guard demanded == request || demanded == request.following(accepted) else { return end(.resized, now: now) }
         guard isHeld else { return [] }
         if restartsAfterPause { return end(.restarted, now: now) }
         state = .open(request: request, accepted: accepted, isHeld: false)
@@ -115,7 +102,7 @@ struct VideoStream: Equatable, Sendable {
     }
   }
 
-  private mutating func open(_ demand: VideoDemand, now: Duration) -> [Output] {
+  private mutating func open(_ demand: StreamDemand<Request>, now: Duration) -> [Output] {
     startAt = nil
     guard case .stream(let request) = demand, let earliest = history.earliestStart(of: request) else {
       demandedSince = nil
@@ -135,14 +122,16 @@ struct VideoStream: Equatable, Sendable {
     return [.sendStartService(request)]
   }
 
-  private mutating func end(_ reason: VideoStopReason, now: Duration) -> [Output] {
+  private mutating func end(_ reason: StreamStopReason, now: Duration) -> [Output] {
     history.streamEnded(after: now - openedAt)
     state = .ending(deadline: now + timeouts.end)
     return [.stopped(reason), .sendEndService]
   }
 
   /// StartServiceACK. `demand` is that of now, which may have changed since the request.
-  mutating func acknowledged(_ parameters: VideoServiceParameters, _ demand: VideoDemand, now: Duration) -> [Output] {
+  mutating func acknowledged(
+    _ answer: Request.Answer, _ demand: StreamDemand<Request>, now: Duration
+  ) -> [Output] {
     switch state {
     case .starting(let request, _):
       history.accepted()
@@ -151,17 +140,16 @@ struct VideoStream: Equatable, Sendable {
         state = .ending(deadline: now + timeouts.end)
         return [.sendEndService]
       }
-      guard let transport = parameters.acceptedTransport else {
+      do throws(StreamStartFailure<Request>) {
+        let accepted = try request.acceptance(answer)
+        state = .open(request: request, accepted: accepted, isHeld: false)
+        openedAt = now
+        return [.started(accepted)]
+      } catch {
         history.refusedForGood(request, now: now)
         state = .ending(deadline: now + timeouts.end)
-        return [
-          .startFailed(parameters.unusableAnswer, request: request, retryAfter: nil), .sendEndService,
-        ]
+        return [.startFailed(error, request: request, retryAfter: nil), .sendEndService]
       }
-      let accepted = parameters.acceptedSize ?? request.size
-      state = .open(request: request, accepted: accepted, isHeld: false)
-      openedAt = now
-      return [.started(accepted: accepted, transport, mtu: parameters.mtu)]
     case .closed:
       // An answer after our time-out: the head unit now believes in a service that nobody uses.
       state = .ending(deadline: now + timeouts.end)
@@ -172,12 +160,12 @@ struct VideoStream: Equatable, Sendable {
   }
 
   /// StartServiceNAK. `demand` is that of now, which may have changed since the request.
-  mutating func refused(_ rejection: ServiceRejection, _ demand: VideoDemand, now: Duration) -> [Output] {
+  mutating func refused(_ rejection: ServiceRejection, _ demand: StreamDemand<Request>, now: Duration) -> [Output] {
     guard case .starting(let request, _) = state else { return [] }
     state = .closed
     // Not this request was refused, but a start in the level that an earlier refusal has cost.
     if followsRefusal, demand == .closed(.hmiStatus) { return [] }
-    let failure = VideoStartFailure.refused(
+    let failure = StreamStartFailure<Request>.refused(
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
     // A start without parameters has none that could be named. While the app does not ask for it, its refusal says
     // nothing about the request, since the driver may have left.
@@ -186,7 +174,7 @@ struct VideoStream: Equatable, Sendable {
       return []
     }
     let isFinal = failure.isFinal(for: request)
-    let refusal = VideoStartHistory.Refusal(request, reason: rejection.reason, isFinal: isFinal)
+    let refusal = StreamStartHistory.Refusal(request, reason: rejection.reason, isFinal: isFinal)
     switch history.refused(refusal, now: now) {
     case .retry(let pause): return [.startFailed(failure, request: request, retryAfter: pause)]
     case .refusedForGood where isFinal:
@@ -194,7 +182,7 @@ struct VideoStream: Equatable, Sendable {
       if case .stream(let demanded) = demand, demanded != request { return [] }
       return [.startFailed(failure, request: request, retryAfter: nil)]
     case .refusedForGood(let count):
-      let final = VideoStartFailure.keptRefusing(count: count, reason: rejection.reason)
+      let final = StreamStartFailure<Request>.keptRefusing(count: count, reason: rejection.reason)
       return [.startFailed(final, request: request, retryAfter: nil)]
     }
   }
@@ -213,7 +201,8 @@ struct VideoStream: Equatable, Sendable {
       return []
     case .starting(let request, _):
       state = .closed
-      let failure = VideoStartFailure.refused(rejectedParameters: [], reason: "the head unit ended the service")
+      let failure = StreamStartFailure<Request>.refused(
+        rejectedParameters: [], reason: "the head unit ended the service")
       return [.startFailed(failure, request: request, retryAfter: history.failed(now: now))]
     case .open(let request, _, _):
       state = .closed
@@ -240,4 +229,15 @@ struct VideoStream: Equatable, Sendable {
       return []
     }
   }
+}
+
+/// How long answers may take.
+struct StreamTimeouts: Equatable, Sendable {
+  /// For the answer to StartService.
+  var start: Duration = .seconds(5)
+  /// The same after a start that stayed unanswered: SDL Core gives its HMI 11 s, and giving up earlier again and again
+  /// would never let a slow one through.
+  var startAfterUnanswered: Duration = .seconds(12)
+  /// For the answer to EndService; after it the service counts as ended.
+  var end: Duration = .seconds(1)
 }

@@ -1,5 +1,5 @@
-/// Why a video stream could not start. It is tried again unless the failure ``isFinal(for:)`` the request.
-public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
+/// Why a stream could not start. It is tried again unless the failure ``isFinal(for:)`` the request.
+public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendable, CustomStringConvertible {
   /// StartServiceNAK.
   case refused(rejectedParameters: [String], reason: String?)
   /// StartServiceACK for a format that can't be sent; `format` is its name for messages.
@@ -27,28 +27,22 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
   /// Another codec or transport may be accepted.
   public var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
 
-  /// Whether the same request would only be refused again. A start without parameters has none that could be named.
-  func isFinal(for request: VideoStartRequest) -> Bool {
-    switch self {
-    case .refused, .unusableAnswer: request.isBare || concernsSize || concernsFormat
-    case .keptRefusing: true
-    case .unanswered, .handshakeUnfinished, .endedEarly: false
-    }
-  }
-
   /// A text for messages to the user.
   public var description: String {
     switch self {
-    case .unanswered: "the head unit did not answer the request to start video"
+    case .unanswered: "the head unit did not answer the request to start \(Request.mediaName)"
     case .handshakeUnfinished:
-      "the head unit did not answer the request to start encrypted video, and no TLS handshake was completed"
+      "the head unit did not answer the request to start encrypted \(Request.mediaName), and no TLS handshake was "
+        + "completed"
     case .endedEarly(let time):
-      "the head unit accepts video, but ends it again \(Self.text(time)); its own software may not take the stream"
-    case .unusableAnswer(_, let format): "the head unit accepts video, but as \(format), which can't be sent"
+      "the head unit accepts \(Request.mediaName), but ends it again \(Self.text(time)); its own software may not take "
+        + "the stream"
+    case .unusableAnswer(_, let format):
+      "the head unit accepts \(Request.mediaName), but as \(format), which can't be sent"
     case .keptRefusing(let count, let reason):
-      "the head unit has refused to start video \(count) times" + (reason.map { ": \($0)" } ?? "")
+      "the head unit has refused to start \(Request.mediaName) \(count) times" + (reason.map { ": \($0)" } ?? "")
     case .refused(let parameters, let reason):
-      "the head unit refused to start video"
+      "the head unit refused to start \(Request.mediaName)"
         + (parameters.isEmpty ? "" : ", rejecting \(parameters.joined(separator: ", "))")
         + (reason.map { ": \($0)" } ?? "")
     }
@@ -56,5 +50,16 @@ public enum VideoStartFailure: Equatable, Sendable, CustomStringConvertible {
 
   private static func text(_ time: Duration) -> String {
     time < .seconds(1) ? "at once" : "after \(time.components.seconds) s"
+  }
+}
+
+extension StreamStartFailure where Request: ServiceRequest {
+  /// Whether the same request would only be refused again. A start without parameters has none that could be named.
+  func isFinal(for request: Request) -> Bool {
+    switch self {
+    case .refused, .unusableAnswer: request.isBare || concernsSize || concernsFormat
+    case .keptRefusing: true
+    case .unanswered, .handshakeUnfinished, .endedEarly: false
+    }
   }
 }

@@ -1,4 +1,4 @@
-/// What the attempts to start video so far have come to, and how long the next one therefore has to wait.
+/// What the attempts to start a service so far have come to, and how long the next one therefore has to wait.
 ///
 /// An app can neither shorten a pause nor skip it: not by leaving the foreground and coming back, not by taking its
 /// request back and making it again. Only a driver who leaves the app and comes back ends all pauses, because SDL Core
@@ -6,7 +6,7 @@
 ///
 /// SDL Core also sets the app to HMI level NONE with each refusal. Refusals count over a loss of the level that they have
 /// caused themselves; after any other, nothing that came before counts.
-struct VideoStartHistory: Equatable, Sendable {
+struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
   /// The limits on attempts.
   struct Limits: Equatable, Sendable {
     /// The pause after the first failed attempt; it doubles with each further one.
@@ -36,13 +36,13 @@ struct VideoStartHistory: Equatable, Sendable {
 
   /// A StartServiceNAK.
   struct Refusal: Equatable, Sendable {
-    var request: VideoStartRequest
+    var request: Request
     var reason: String?
     /// The same request would only be refused again.
     var isFinal: Bool
     fileprivate var time: Duration = .zero
 
-    init(_ request: VideoStartRequest, reason: String?, isFinal: Bool) {
+    init(_ request: Request, reason: String?, isFinal: Bool) {
       self.request = request
       self.reason = reason
       self.isFinal = isFinal
@@ -51,7 +51,7 @@ struct VideoStartHistory: Equatable, Sendable {
 
   /// The most refused requests that are remembered: more than a head unit's sizes and transports make. When there are as
   /// many, every further request counts as one of them.
-  static let maximumRefusedRequests = 512
+  static var maximumRefusedRequests: Int { 512 }
 
   var limits = Limits()
   /// No attempt is made before this.
@@ -66,14 +66,14 @@ struct VideoStartHistory: Equatable, Sendable {
   private var levelLossCount = 0
   /// The last one since the driver opened the app.
   private var lastRefusal: Refusal?
-  /// The level does not allow video.
+  /// The level does not allow the service.
   private var isHidden = false
   /// Streams in a row that the head unit has ended early.
   private var earlyEndCount = 0
   /// What the head unit refused for good since a stream last ran.
-  private var refusedRequests: Set<VideoStartRequest> = []
+  private var refusedRequests: Set<Request> = []
   /// A refused request that the app has not changed since: it is not made again by itself.
-  private var currentRefusal: VideoStartRequest?
+  private var currentRefusal: Request?
   /// The last attempt was not answered.
   private(set) var wasUnanswered = false
 
@@ -83,28 +83,28 @@ struct VideoStartHistory: Equatable, Sendable {
   }
 
   /// When `request` may be made, which is in the past for at once; nil for not until the app asks for something else.
-  func earliestStart(of request: VideoStartRequest) -> Duration? {
+  func earliestStart(of request: Request) -> Duration? {
     guard request != currentRefusal else { return nil }
     let settledAt = lastRefusal.map { $0.time + limits.settlingTime } ?? .zero
     return max(retryAt, settledAt, isRefused(request) ? repeatAt : .zero)
   }
 
-  private func isRefused(_ request: VideoStartRequest) -> Bool {
+  private func isRefused(_ request: Request) -> Bool {
     refusedRequests.contains(request) || refusedRequests.count >= Self.maximumRefusedRequests
   }
 
   /// The app asks for `request`, or for nothing if that is nil.
-  mutating func requestChanged(to request: VideoStartRequest?) {
+  mutating func requestChanged(to request: Request?) {
     if request != currentRefusal { currentRefusal = nil }
   }
 
-  /// The HMI level does not allow video, as may have been said before: nothing that came before counts but refusals that
+  /// The HMI level does not allow the service, as may have been said before: nothing that came before counts but refusals that
   /// may have caused it.
   ///
   /// - Parameter isStarting: whether a start waits for its answer, which may be such a refusal.
   /// - Returns: The last refusal and the number of refusals, when it was one too many.
   mutating func levelLost(isStarting: Bool, now: Duration) -> (refusal: Refusal, count: Int)? {
-    var next = VideoStartHistory(limits: limits)
+    var next = StreamStartHistory(limits: limits)
     next.isHidden = true
     let isConsequence = isShortlyAfterRefusal(now: now)
     if isHidden || isStarting || isConsequence {
@@ -120,8 +120,8 @@ struct VideoStartHistory: Equatable, Sendable {
     return (refusal, refusalCount)
   }
 
-  /// The HMI level allows video, as may have been said before.
-  mutating func levelAllowsVideo() {
+  /// The HMI level allows the service, as may have been said before.
+  mutating func levelAllowsStream() {
     isHidden = false
   }
 
@@ -155,7 +155,7 @@ struct VideoStartHistory: Equatable, Sendable {
   }
 
   /// The head unit would only refuse `request` again. The app may ask for something else at once.
-  mutating func refusedForGood(_ request: VideoStartRequest, now: Duration) {
+  mutating func refusedForGood(_ request: Request, now: Duration) {
     wasUnanswered = false
     if isRefused(request) { countFailure() }
     if refusedRequests.count < Self.maximumRefusedRequests { refusedRequests.insert(request) }

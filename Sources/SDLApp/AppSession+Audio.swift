@@ -1,0 +1,45 @@
+/// The audio service: from the app's request to the right to send.
+extension AppSession {
+  /// What the audio service has to be. Whether the app is in the foreground of its own device does not count: a navigation app
+  /// speaks there as well. An app that is not audible keeps its service as long as its level allows one: SDL Core leaves it
+  /// open if nothing is sent.
+  var audioDemand: StreamDemand<AudioStartRequest> {
+    guard case .registered = phase else { return .closed(.app) }
+    guard let hmiStatus, hmiStatus.allowsAudio(isMedia: isMediaApp) else { return .closed(.hmiStatus) }
+    guard let audioRequest else { return .closed(.app) }
+    return hmiStatus.isAudible ? .stream(audioRequest) : .hold
+  }
+
+  private var isMediaApp: Bool { configuration.isMediaApplication || configuration.appType == .media }
+
+  mutating func perform(_ outputs: [AudioStream.Output]) {
+    for output in outputs {
+      switch output {
+      case .sendStartService: sendAudioControl(.startService)
+      case .sendEndService: sendAudioControl(.endService)
+      case .started(let acknowledgement):
+        epoch &+= 1
+        let format = registration?.pcmFormat
+        let grant = AudioGrant(
+          epoch: epoch, sessionID: sessionID, version: version,
+          maximumPayload: maximumPayload(mtu: acknowledgement.mtu), format: format ?? PCMFormat(),
+          isFormatAssumed: format == nil)
+        audioGrant = grant
+        actions.append(.report(.audioStarted(grant)))
+      case .suspended: actions.append(.report(.audioSuspended))
+      case .resumed: actions.append(.report(.audioResumed))
+      case .stopped(let reason):
+        audioGrant = nil
+        actions.append(.report(.audioStopped(reason)))
+      case .startFailed(let failure, _, let retryAfter):
+        // An app that asks for nothing any more has nothing to decide.
+        guard case .registered = phase, audioRequest != nil else { break }
+        actions.append(.report(.audioStartFailed(failure, retryAfter: retryAfter)))
+      }
+    }
+  }
+
+  private mutating func sendAudioControl(_ control: ControlFrame) {
+    send(.control(control, service: .audio, version: version, sessionID: sessionID))
+  }
+}

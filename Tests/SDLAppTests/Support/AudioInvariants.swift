@@ -1,0 +1,42 @@
+import SDLApp
+import Testing
+
+/// The part of ``AppInvariants`` that is about the audio service.
+struct AudioInvariants {
+  var isRequested = false
+  /// The level allows the service.
+  var isAllowed = false
+  var isAudible = false
+  /// Neither side has an audio service.
+  var isServiceEnded = true
+  var isStartAcknowledged = false
+  private var isSuspended = false
+
+  mutating func startSent(isRegistered: Bool) {
+    #expect(isServiceEnded, "a second StartService of audio without an end between them")
+    #expect(isRegistered && isAllowed && isAudible && isRequested, "StartService of audio without a permission")
+    isServiceEnded = false
+    isStartAcknowledged = false
+  }
+
+  mutating func reported(_ event: AppSession.Event) {
+    switch event {
+    case .audioSuspended:
+      #expect(!isSuspended && !isAudible)
+      isSuspended = true
+    case .audioResumed:
+      #expect(isSuspended && isAudible)
+      isSuspended = false
+    case .audioStopped: isSuspended = false
+    default: break
+    }
+  }
+
+  func check(_ session: AppSession, isRegistered: Bool) {
+    guard session.audioGrant != nil else { return }
+    #expect(isRegistered && isAllowed && isRequested)
+    #expect(isStartAcknowledged && !isServiceEnded)
+    #expect(isSuspended == !isAudible)
+    #expect(session.audioState == (isAudible ? .streaming : .suspended))
+  }
+}
