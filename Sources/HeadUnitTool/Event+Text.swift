@@ -33,9 +33,13 @@ extension HeadUnitSession.Event {
       "video refused"
         + (rejection.rejectedParameters.isEmpty ? "" : ", rejecting \(rejection.rejectedParameters)")
         + (rejection.reason.map { ": \($0)" } ?? "")
-    case .videoStartRequested, .videoData, .videoMissed, .videoTimestamp: nil
+    case .videoStartRequested, .audioStartRequested, .audioData, .videoData, .videoMissed, .videoTimestamp: nil
     case .videoDataStopped(let time): "no video for \(time)"
     case .videoStopped(let reason): "video stopped: \(reason)"
+    case .audioStarted(let format): "audio started, \(format)"
+    case .audioRefused(let rejection): "audio refused" + (rejection.reason.map { ": \($0)" } ?? "")
+    case .audioStopped(let reason, let statistics):
+      "audio stopped: \(reason), \(statistics.samples) samples in \(statistics.messages) messages so far"
     case .appUnregistered(let reason): "unregistered: \(reason)"
     case .secured(let summary):
       "\(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? "")

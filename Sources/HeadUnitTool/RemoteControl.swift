@@ -64,7 +64,7 @@ extension HeadUnitCommand {
   fileprivate var needsApp: Bool {
     switch self {
     case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .activate, .touch, .gesture,
-      .driverInput, .endVideo, .cut, .unregister, .ignitionOff:
+      .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .unregister, .ignitionOff:
       true
     case .event, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .help: false
     }

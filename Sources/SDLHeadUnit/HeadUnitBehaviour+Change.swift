@@ -9,6 +9,7 @@ extension HeadUnitBehaviour {
     case registration(RPCAnswer)
     case systemCapability(RPCAnswer)
     case videoStart(VideoStartAnswer)
+    case audioStart(AudioStartAnswer)
     case serviceEnd(ControlAnswer)
     /// Also of a start whose answer is still to come. Zero defers answers too: ``HeadUnitBehaviour/videoStartDelay``.
     case videoStartDelay(Duration)
@@ -27,6 +28,7 @@ extension HeadUnitBehaviour {
     case .registration(let answer): registration = answer
     case .systemCapability(let answer): systemCapability = answer
     case .videoStart(let answer): videoStarts = [answer]
+    case .audioStart(let answer): audioStart = answer
     case .serviceEnd(let answer): serviceEnd = answer
     case .videoStartDelay(let delay): videoStartDelay = delay
     case .dropsToNoneAfterRefusal(let drops): dropsToNoneAfterRefusal = drops

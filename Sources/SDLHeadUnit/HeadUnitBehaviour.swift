@@ -33,6 +33,16 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case silence
   }
 
+  /// Answer to a start of audio that SDL Core lets through.
+  public enum AudioStartAnswer: String, CaseIterable, Equatable, Sendable {
+    case acknowledge = "ack"
+    case reject = "nak"
+    /// The request is lost: no answer, and no service.
+    case silence
+    /// Acknowledges, and ends the service at once.
+    case acknowledgeAndEnd = "end"
+  }
+
   /// When the head unit sends heartbeats.
   public enum Heartbeat: Equatable, Sendable {
     /// Answers; begins to monitor (every 7 s) only after the app's first heartbeat.
@@ -85,6 +95,8 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   public var systemCapability: RPCAnswer = .regular
   /// To StartService(video), used in turn; the last one repeats. Empty means regular.
   public var videoStarts: [VideoStartAnswer] = []
+  /// To StartService(audio), if it is allowed.
+  public var audioStart = AudioStartAnswer.acknowledge
   /// From StartService(video), if it is allowed, to the answer. Nil answers at once; zero with the next
   /// ``HeadUnitSession/advance(to:)``, so that the answer can still be changed when the request is reported.
   public var videoStartDelay: Duration?
@@ -95,9 +107,9 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   /// The address of a secondary transport that later sessions are offered (SDL-0141); nil offers none. Nothing serves it:
   /// RegisterSecondaryTransport gets a NAK.
   public var secondaryTransport: TransportEventUpdate?
-  /// Whether a refused video start costs the app its HMI level, as in SDL Core 6 and later.
+  /// Whether a refused start of video or audio costs the app its HMI level, as in SDL Core 6 and later.
   public var dropsToNoneAfterRefusal = true
-  /// To EndService of either service.
+  /// To EndService of any service.
   public var serviceEnd: ControlAnswer = .acknowledge
   /// Whether the head unit's own EndService(video) is sent twice, as was seen on SDL Core.
   public var endsVideoServiceTwice = false

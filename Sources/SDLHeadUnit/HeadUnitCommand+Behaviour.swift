@@ -40,6 +40,8 @@ extension HeadUnitCommand {
     case "start-session": return control(word).map { .behave(.rpcStart($0)) }
     case "start-tls": return HeadUnitBehaviour.Handshake(rawValue: word).map { .behave(.handshake($0)) }
     case "end-service": return control(word).map { .behave(.serviceEnd($0)) }
+    case "start-audio":
+      return HeadUnitBehaviour.AudioStartAnswer(rawValue: word).map { .behave(.audioStart($0)) }
     case "register": return result(word).map { .behave(.registration($0)) }
     case "get-capability": return result(word).map { .behave(.systemCapability($0)) }
     case "start-video":

@@ -23,6 +23,10 @@ extension HeadUnitCommand {
       "navigation and projection apps leave the screen (background; limited for media apps that project), and may not be "
         + "heard or stream video"
     ),
+    (
+      "audio-streaming audible|attenuated|not-audible",
+      "plays the app's sound, plays it more quietly because something else speaks, or does not play it; until the next level"
+    ),
     ("resize WxH [scale S]", "changes the size of the app's window; no other size is accepted from then on"),
     ("framerate FPS", "sends the app another preferredFPS; 0 is no limit"),
     ("max-bitrate KBPS", "sends the app another maxBitrate; 0 is no limit"),
@@ -45,6 +49,7 @@ extension HeadUnitCommand {
     ("menu COMMAND", "chooses a command that the app has added to its menu, by its cmdID or its name"),
     ("choose ID", "answers the app's PerformInteraction with this choiceID"),
     ("end-video", "ends the app's video service"),
+    ("end-audio", "ends the app's audio service"),
     ("cut", "closes the app's connection without a message"),
     (
       "unregister REASON",
@@ -75,9 +80,13 @@ extension HeadUnitCommand {
       "answer start-video [once] nak [videoCodec|videoProtocol|width|height ...] [because TEXT]",
       "refuses, and names these parameters"
     ),
-    ("answer end-service ack|nak|silence", "how EndService is answered, of RPC and of video"),
+    (
+      "answer start-audio ack|nak|silence|end",
+      "how StartService(audio) is answered; end acknowledges it, and ends the service at once"
+    ),
+    ("answer end-service ack|nak|silence", "how EndService is answered, of RPC, of video and of audio"),
     ("delay start-video SECONDS", "delays the answer to StartService(video)"),
-    ("none-after-refusal on|off", "whether a refused video start costs the app its HMI level"),
+    ("none-after-refusal on|off", "whether a refused start of video or audio costs the app its HMI level"),
     ("heartbeat core|silence|SECONDS", "answers heartbeats, does not, or sends them itself at this interval"),
     (
       "player on|off|SECONDS",

@@ -5,6 +5,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   /// Another HMI status for the app on the screen.
   case level(HMILevel, VideoStreamingState)
   case event(HMIEvent, isActive: Bool)
+  /// Whether the sound of the app on the screen is played.
+  case audioStreaming(AudioStreamingState)
   /// Another size for the app on the screen; the scale is 1…10.
   case resize(ImageResolution, scale: Double?)
   /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 is no limit.
@@ -23,6 +25,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case driverInput(DriverInput)
   /// The head unit's own EndService(video).
   case endVideo
+  /// The head unit's own EndService(audio).
+  case endAudio
   /// Closes the connection of the app on the screen without a message.
   case cut
   /// Ends the registration of the app on the screen.
@@ -96,6 +100,8 @@ extension HeadUnitCommand {
     case ("touch", 3...): TouchGesture(arguments).map { .gesture($0) } ?? touch(arguments)
     case ("press", _), ("menu", _), ("choose", _): driverInput(name, arguments)
     case ("end-video", 0): .endVideo
+    case ("end-audio", 0): .endAudio
+    case ("audio-streaming", 1): AudioStreamingState(rawValue: constant(arguments[0])).map { .audioStreaming($0) }
     case ("cut", 0): .cut
     case ("unregister", 1): UnregisteredReason(rawValue: constant(arguments[0])).map { .unregister($0) }
     case ("ignition-off", 0): .ignitionOff

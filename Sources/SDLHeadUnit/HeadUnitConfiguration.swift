@@ -15,6 +15,8 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   public var screen: ImageResolution
   /// Answer to GetSystemCapability(VIDEO_STREAMING); nil on head units that tell apps only the size of their screen.
   public var videoCapability: VideoStreamingCapability?
+  /// The sound that is played (`pcmStreamCapabilities`); nil announces none, and plays what apps assume then.
+  public var pcmFormat: PCMFormat? = PCMFormat()
   /// Largest frame payload that is accepted, in bytes; announced as `mtu`.
   public var maximumPayload: Int
   /// Whether an app that streams without the right is unregistered with PROTOCOL_VIOLATION, and one that has not

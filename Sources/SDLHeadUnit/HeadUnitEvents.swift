@@ -49,7 +49,17 @@ extension HeadUnitSession {
     case videoMissed
     /// The service is open, but no video has come for this long; allowed while the app is suspended.
     case videoDataStopped(after: Duration)
-    case videoStopped(reason: VideoStopReason)
+    case videoStopped(reason: StreamStopReason)
+    /// StartService(audio) of a registered app; reported before the answer to it.
+    case audioStartRequested
+    /// StartServiceACK(audio): what the app has to send.
+    case audioStarted(PCMFormat)
+    /// StartServiceNAK(audio).
+    case audioRefused(ServiceRejection)
+    /// One message of the audio service, as reassembled, while the app may be heard.
+    case audioData([UInt8])
+    /// The counters are those of all audio services so far.
+    case audioStopped(reason: StreamStopReason, AudioStreamStatistics)
     case appUnregistered(reason: UnregistrationReason)
     /// A TLS handshake with the app is complete.
     case secured(SecureChannelSummary)
@@ -68,10 +78,13 @@ extension HeadUnitSession {
   }
 
   /// Why a video service is over.
-  public enum VideoStopReason: Equatable, Sendable {
+  public typealias VideoStopReason = StreamStopReason
+
+  /// Why a service that carries media is over.
+  public enum StreamStopReason: Equatable, Sendable {
     /// EndService from the app.
     case endedByApp
-    /// ``HeadUnitSession/endVideoService(now:)``.
+    /// ``HeadUnitSession/endVideoService(now:)``, ``HeadUnitSession/endAudioService(now:)``.
     case endedByHeadUnit
     /// The HMI level became NONE.
     case hmiLevelNone

@@ -124,7 +124,7 @@ extension HeadUnitSession {
 
   /// Another app has started a video service, and SDL Core has one at a time.
   public mutating func abortVideo(now: Duration) -> [Action] {
-    sendEndVideoService(reason: .otherAppStarted, now: now)
+    sendEndService(.video, reason: .otherAppStarted, now: now)
     return takeActions()
   }
 }

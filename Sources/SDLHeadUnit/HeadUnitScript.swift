@@ -40,6 +40,13 @@ public struct HeadUnitScript: Equatable, Sendable {
     /// No video has come for SDL Core's VideoDataStoppedTimeout.
     case dataStopped = "data-stopped"
     case streamStopped = "stream-stopped"
+    /// StartService(audio) has come; the answer to it comes before the step.
+    case startAudio = "start-audio"
+    /// StartServiceACK(audio).
+    case audioStarted = "audio-started"
+    /// StartServiceNAK(audio).
+    case audioRefused = "audio-refused"
+    case audioStopped = "audio-stopped"
     /// OnAppCapabilityUpdated.
     case appCapability = "app-capability"
     /// SendHapticData.
@@ -110,6 +117,10 @@ extension HeadUnitScript.Event {
     case .videoRefused: self = .streamRefused
     case .videoDataStopped: self = .dataStopped
     case .videoStopped: self = .streamStopped
+    case .audioStartRequested: self = .startAudio
+    case .audioStarted: self = .audioStarted
+    case .audioRefused: self = .audioRefused
+    case .audioStopped: self = .audioStopped
     case .appCapability: self = .appCapability
     case .hapticRectangles: self = .haptics
     case .violation: self = .violation
@@ -117,7 +128,7 @@ extension HeadUnitScript.Event {
     case .interactionShown(let function, _, _):
       self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
     case .systemContextSent, .touchSent, .driverInput, .driverInputWithoutEffect, .interactionEnded, .videoData,
-      .videoMissed, .videoTimestamp, .appHMIStatus, .capabilityUpdateDeferred, .secured, .handshakeFailed:
+      .videoMissed, .videoTimestamp, .audioData, .appHMIStatus, .capabilityUpdateDeferred, .secured, .handshakeFailed:
       return nil
     }
   }

@@ -85,7 +85,7 @@ extension HeadUnitSession {
     case .heartbeatACK: break
     case .startService: startService(frame, now: now)
     case .endService: endService(frame, now: now)
-    case .endServiceACK: if frame.header.service == .video { videoEndAcknowledged(now: now) }
+    case .endServiceACK: endAcknowledged(frame.header.service, now: now)
     case .registerSecondaryTransport:
       // This transport is the session's first.
       send(
@@ -98,23 +98,23 @@ extension HeadUnitSession {
   }
 
   private mutating func startService(_ frame: Frame, now: Duration) {
-    guard frame.header.service == .video else {
-      // Audio is not offered; control and hybrid are never started.
+    switch frame.header.service {
+    case .video: startVideo(frame, now: now)
+    case .audio: startAudio(now: now)
+    case .control, .rpc, .hybrid:
       let refusal = rejection([], reason: "This service is not supported")
       send(
         .startServiceNAK, service: frame.header.service,
         payload: refusal.bytes(version: rpcService?.headerVersion ?? 1))
-      return
     }
-    startVideo(frame, now: now)
   }
 
   private mutating func endService(_ frame: Frame, now: Duration) {
     let service = frame.header.service
     switch service {
     case .rpc: endRPCService(frame, now: now)
-    case .video: endVideo(now: now)
-    case .control, .audio, .hybrid:
+    case .video, .audio: endMedia(service, now: now)
+    case .control, .hybrid:
       report(.endOfServiceNotRunning(service))
       sendEndServiceNAK(service)
     }
@@ -152,8 +152,9 @@ extension HeadUnitSession {
   mutating func loseTransport(now: Duration) {
     link = .disconnected
     resumeReading(now: now)
-    closeVideo(.transportLost, now: now)
+    closeMedia(.transportLost, now: now)
     video = .closed(endedAt: nil)
+    audio = .closed(endedAt: nil)
     endRegistration(.transportLost, now: now)
     endSession()
   }

@@ -15,6 +15,15 @@ extension HeadUnitSession {
     return takeActions()
   }
 
+  /// Another source of the car sounds, or no longer does: the app is played, played more quietly, or not at all. Ignored at
+  /// NONE, where no app is heard. An active event may restrict it further; the next change of the level ends it.
+  public mutating func setAudioStreaming(_ state: AudioStreamingState, now: Duration) -> [Action] {
+    guard var status = app?.chosenStatus, status.level != HMILevel.none else { return [] }
+    status.audioStreamingState = state
+    apply(status, now: now)
+    return takeActions()
+  }
+
   /// OnDriverDistraction.
   public mutating func setDriverDistraction(_ distraction: OnDriverDistraction, now: Duration) -> [Action] {
     if app != nil { notify(.onDriverDistraction, distraction.json) }
@@ -24,7 +33,7 @@ extension HeadUnitSession {
   /// The driver touches the screen. As with SDL Core, OnTouchEvent goes only to apps that can show video, and only at FULL.
   /// Samples without a time get the present one.
   public mutating func touch(_ event: OnTouchEvent, now: Duration) -> [Action] {
-    guard let app, app.mayStreamVideo, app.status.level == .full else { return [] }
+    guard let app, app.mayStream, app.status.level == .full else { return [] }
     var event = event
     let time = Self.milliseconds(now)
     for finger in event.fingers.indices {

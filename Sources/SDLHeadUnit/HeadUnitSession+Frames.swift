@@ -88,10 +88,8 @@ extension HeadUnitSession {
     case .rpc, .hybrid:
       guard let message = assemble(frame, now: now) else { return }
       receiveRPC(message, now: now)
-    case .video:
-      receiveVideo(frame, now: now)
-    case .audio:
-      refuseData(.dataWithoutService(.audio), now: now)
+    case .video, .audio:
+      receiveMedia(frame, now: now)
     case .control:
       guard let message = assemble(frame, now: now) else { return }
       receiveSecurityQuery(message.payload, now: now)

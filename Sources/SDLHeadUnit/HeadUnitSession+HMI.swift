@@ -10,10 +10,10 @@ extension HeadUnitSession {
     case .policyUpdate: sendPolicyUpdate()
     case .alert: interactionDue(.alert, now: now)
     case .overlay: interactionDue(.overlay, now: now)
-    case .stopGrace:
-      if case .open(.grace(let since)) = video { video = .open(.forbidden(since: since)) }
-    case .endServiceACK:
-      if case .ending(let since) = video { report(.endServiceNotAcknowledged(after: now - since)) }
+    case .stopGrace: graceOver(.video)
+    case .audioStopGrace: graceOver(.audio)
+    case .endServiceACK: acknowledgementDue(.video, now: now)
+    case .audioEndServiceACK: acknowledgementDue(.audio, now: now)
     case .videoData:
       guard case .open = video else { return }
       checker.expectRestart()
@@ -33,7 +33,7 @@ extension HeadUnitSession {
     apply(
       HMIStatus(
         level: activationStatus.level, audioStreamingState: isAudible ? .audible : .notAudible,
-        videoStreamingState: app.mayStreamVideo ? activationStatus.streamingState : .notStreamable),
+        videoStreamingState: app.mayStream ? activationStatus.streamingState : .notStreamable),
       now: now)
   }
 
@@ -53,16 +53,9 @@ extension HeadUnitSession {
     timers.cancel(.activation)
     isActivationDeferred = false
     app?.status = status
-    guard case .open(let permission) = video else { return }
-    if status.allowsVideo {
-      timers.cancel(.stopGrace)
-      video = .open(.allowed)
-    } else if status.level == HMILevel.none {
-      sendEndVideoService(reason: .hmiLevelNone, now: now)
-    } else if case .allowed = permission {
-      video = .open(.grace(since: now))
-      timers.arm(.stopGrace, at: now + CoreLimits.stopStreaming)
-    }
+    // SDL Core ends audio first.
+    permit(.audio, status, now: now)
+    permit(.video, status, now: now)
   }
 
   func effectiveStatus(of app: RegisteredApp) -> HMIStatus {
@@ -77,7 +70,7 @@ extension HeadUnitSession {
     return status
   }
 
-  /// Sets the level NONE, as SDL Core 6 and later do after a refused video start.
+  /// Sets the level NONE, as SDL Core 6 and later do after a refused start of video or audio.
   mutating func dropToNone(now: Duration) {
     guard let app, app.status.level != HMILevel.none else { return }
     apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
@@ -111,7 +104,8 @@ extension HeadUnitSession {
   mutating func unregister(_ reason: UnregisteredReason, now: Duration) {
     guard app != nil else { return }
     let notification = OnAppInterfaceUnregistered(reason: reason).json
-    if case .open = video { sendEndVideoService(reason: .unregistered, now: now) }
+    sendEndService(.audio, reason: .unregistered, now: now)
+    sendEndService(.video, reason: .unregistered, now: now)
     switch reason {
     case .ignitionOff, .masterReset, .factoryDefaults:
       send(.endService, service: .rpc)
@@ -132,7 +126,7 @@ extension HeadUnitSession {
 
   /// Ends the registration and the app's services.
   mutating func endRegistration(_ reason: UnregistrationReason, now: Duration) {
-    closeVideo(reason == .transportLost ? .transportLost : .unregistered, now: now)
+    closeMedia(reason == .transportLost ? .transportLost : .unregistered, now: now)
     guard app != nil else { return }
     app = nil
     timers.cancel(.activation, .policyUpdate, .alert, .overlay)

@@ -100,7 +100,7 @@ extension HeadUnitSession {
   ]
 
   private mutating func answerHapticData(_ request: RPCMessage, _ app: RegisteredApp) {
-    guard app.mayStreamVideo, app.status.level == .full else {
+    guard app.mayStream, app.status.level == .full else {
       return respond(to: request, success: false, .disallowed)
     }
     guard let data = SendHapticData(validating: request.parameters) else {

@@ -4,7 +4,7 @@ extension HeadUnitSession {
   ///
   /// Meanwhile nothing is expected of the app, and what it sends piles up. So that nothing of it is taken for the app's
   /// fault, deadlines for the app are postponed by the time without reading, a pause of the video is not seen in it, and
-  /// the rates of the video are compared with the whole time in which it may have been sent.
+  /// the rates of video and sound are compared with the whole time in which it may have been sent.
   public mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
     if isReading {
       resumeReading(now: now)
@@ -21,11 +21,13 @@ extension HeadUnitSession {
     timers.releaseAppDeadlines(postponedBy: time)
     timeWithoutReading += time
     checker.expectBacklog(of: time, now: now)
+    audioChecker.expectBacklog(of: time, now: now)
     video.postpone(by: time)
+    audio.postpone(by: time)
   }
 }
 
-extension HeadUnitSession.VideoService {
+extension HeadUnitSession.MediaService {
   /// As if what has ended, or was forbidden, had been so later.
   fileprivate mutating func postpone(by time: Duration) {
     switch self {

@@ -67,6 +67,7 @@ extension HeadUnitSession {
     response.screenResolution = configuration.screen
     // `hmiCapabilities.videoStreaming` came with RPC 4.5.
     response.videoStreaming = configuration.rpcVersion >= RPCVersion(4, 5) ? true : nil
+    response.pcmFormat = configuration.pcmFormat
     response.make = configuration.vehicle.make
     response.model = configuration.vehicle.model
     response.modelYear = configuration.vehicle.modelYear

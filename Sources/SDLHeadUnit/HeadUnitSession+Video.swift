@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// The start and the end of the video service.
+/// The start of the video service.
 extension HeadUnitSession {
   mutating func startVideo(_ frame: Frame, now: Duration) {
     guard let rpcService else { return }
@@ -16,13 +16,11 @@ extension HeadUnitSession {
     report(.videoStartRequested(request))
     isVideoStartLost = isSilentOnVideo
     if isSilentOnVideo { return }
-    if case .ending(let since) = video, !configuration.isStrict {
-      // SDL's libraries for apps never acknowledge; a strict SDL Core then refuses every start.
-      if now - since < CoreLimits.endServiceACK { report(.endServiceNotAcknowledged(after: now - since)) }
-      closeVideo(.endedByHeadUnit, now: now)
-    }
+    forgetUnacknowledgedEnd(.video, now: now)
     let isEncrypted = frame.header.isEncrypted
-    if let reason = reasonToRefuse(app, version: rpcService.headerVersion) ?? reasonToRefuse(isEncrypted: isEncrypted) {
+    let refusal =
+      reasonToRefuse(.video, app, version: rpcService.headerVersion) ?? reasonToRefuse(isEncrypted: isEncrypted)
+    if let reason = refusal {
       return refuseVideo([], reason: reason, now: now)
     }
     if beginsHandshake(for: request, isEncrypted: isEncrypted, now: now) { return }
@@ -41,7 +39,7 @@ extension HeadUnitSession {
     guard let request = pendingVideoStart.take()?.request, let app, let rpcService else { return }
     isVideoStartLost = isSilentOnVideo
     if isSilentOnVideo { return }
-    if let reason = reasonToRefuse(app, version: rpcService.headerVersion) {
+    if let reason = reasonToRefuse(.video, app, version: rpcService.headerVersion) {
       return refuseVideo([], reason: reason, now: now)
     }
     answerVideoStart(request, now: now)
@@ -65,18 +63,6 @@ extension HeadUnitSession {
     }
   }
 
-  /// The reasons for which SDL Core refuses without asking the HMI.
-  private mutating func reasonToRefuse(_ app: RegisteredApp, version: UInt8) -> String? {
-    guard version >= 3 else { return "The service needs protocol 3" }
-    guard app.mayStreamVideo else { return "The app type may not use this service" }
-    if case .closed = video, pendingVideoStart == nil, security.pendingStart == nil {
-    } else {
-      report(.startWhileActive(.video))
-      return "The service is active already"
-    }
-    return app.status.allowsVideo ? nil : "The service is disallowed with the current HMI level"
-  }
-
   private mutating func nextVideoStartAnswer() -> HeadUnitBehaviour.VideoStartAnswer {
     if !nextVideoAnswers.isEmpty { return nextVideoAnswers.removeFirst() }
     let script = behaviour.videoStarts
@@ -91,6 +77,8 @@ extension HeadUnitSession {
     let refusal = rejection(parameters, reason: reason)
     send(.startServiceNAK, service: .video, payload: refusal.bytes(version: rpcService.headerVersion))
     report(.videoRefused(refusal))
+    // Unless the other service goes on.
+    if case .open = audio { return }
     if behaviour.dropsToNoneAfterRefusal { dropToNone(now: now) }
   }
 
@@ -135,52 +123,6 @@ extension HeadUnitSession {
     return VideoStreamLimits(
       picturesPerSecond: most(limits.map(\.picturesPerSecond)),
       kilobitsPerSecond: most(limits.map(\.kilobitsPerSecond)))
-  }
-
-  /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer the
-  /// app can only assume the end.
-  mutating func endVideo(now: Duration) {
-    if case .closed = video, pendingVideoStart == nil, security.pendingStart == nil {
-      if !isVideoStartLost { report(.endOfServiceNotRunning(.video)) }
-      return sendEndServiceNAK(.video)
-    }
-    switch isSilentOnVideo ? .silence : behaviour.serviceEnd {
-    case .acknowledge: send(.endServiceACK, service: .video)
-    case .reject: sendEndServiceNAK(.video)
-    case .silence: break
-    }
-    closeVideo(.endedByApp, now: now)
-  }
-
-  mutating func sendEndVideoService(reason: VideoStopReason, now: Duration) {
-    guard case .open = video else { return }
-    send(.endService, service: .video)
-    if behaviour.endsVideoServiceTwice { send(.endService, service: .video) }
-    video = .ending(since: now)
-    timers.cancel(.stopGrace, .videoData)
-    timers.arm(.endServiceACK, at: now + CoreLimits.endServiceACK)
-    report(.videoStopped(reason: reason))
-  }
-
-  mutating func videoEndAcknowledged(now: Duration) {
-    // A second acknowledgement, of an EndService that was sent twice, changes nothing.
-    guard case .ending = video else { return }
-    closeVideo(.endedByHeadUnit, now: now)
-  }
-
-  /// Removes the service; reports it unless its end was reported before.
-  mutating func closeVideo(_ reason: VideoStopReason, now: Duration) {
-    timers.cancel(.stopGrace, .videoData, .endServiceACK, .videoStart)
-    pendingVideoStart = nil
-    cancelHandshake()
-    switch video {
-    case .closed: return
-    case .unanswered: video = .closed(endedAt: nil)
-    case .ending: video = .closed(endedAt: now)
-    case .open:
-      video = .closed(endedAt: now)
-      report(.videoStopped(reason: reason))
-    }
   }
 }
 

@@ -3,26 +3,7 @@ import SDLWire
 
 /// The data of the video service.
 extension HeadUnitSession {
-  mutating func receiveVideo(_ frame: Frame, now: Duration) {
-    switch video {
-    case .open(let permission):
-      guard let message = assemble(frame, now: now) else { return }
-      take(message.payload, permission, now: now)
-    case .ending(let since):
-      // Video that was on the way when EndService was sent is no violation.
-      if now - since > CoreLimits.stopStreaming {
-        refuseData(.dataAfterEndService(.video, after: now - since), now: now)
-      }
-    case .closed(let endedAt?):
-      let violation = Violation.dataAfterEndService(.video, after: now - endedAt)
-      // Observed on SDL Core: a frame just after EndService is tolerated, one 1.5 s later is not.
-      if now - endedAt > CoreLimits.stopStreaming { refuseData(violation, now: now) } else { report(violation) }
-    case .closed(nil), .unanswered:
-      refuseData(.dataWithoutService(.video), now: now)
-    }
-  }
-
-  private mutating func take(_ message: [UInt8], _ permission: StreamingPermission, now: Duration) {
+  mutating func takeVideo(_ message: [UInt8], _ permission: StreamingPermission, now: Duration) {
     if let timeout = behaviour.videoDataTimeout { timers.arm(.videoData, at: now + timeout) }
     let (video, violations) = checker.accept(message, now: now)
     for violation in violations { report(.stream(violation)) }
@@ -33,7 +14,7 @@ extension HeadUnitSession {
     case .grace: break
     case .forbidden(let since):
       report(.videoWhileForbidden(for: now - since))
-      sendEndVideoService(reason: .streamingForbidden, now: now)
+      sendEndService(.video, reason: .streamingForbidden, now: now)
     }
   }
 
@@ -62,11 +43,5 @@ extension HeadUnitSession {
     acknowledgedVideoMessages &+= 1
     let count = withUnsafeBytes(of: acknowledgedVideoMessages.bigEndian, Array.init)
     send(.serviceDataACK, service: .video, payload: count)
-  }
-
-  /// Reports data that has no service; a strict head unit unregisters the app for it.
-  mutating func refuseData(_ violation: Violation, now: Duration) {
-    report(violation)
-    if configuration.isStrict { unregister(.protocolViolation, now: now) }
   }
 }

@@ -4,9 +4,9 @@ import SDLWire
 /// The head unit's side of one SDL session, without any input or output of its own.
 ///
 /// Its inputs are decoded frames, the time, and the driver's actions; it returns what to send and what to report. It
-/// refuses what SDL Core 8.2 refuses and checks the video stream. One app, one session: a transport with several apps has
-/// as many of these, and its owner gives each frame to the session that it names. There is no second transport and no
-/// audio.
+/// refuses what SDL Core 8.2 refuses and checks video and sound. One app, one session: a transport with several apps has
+/// as many of these, and its owner gives each frame to the session that it names. There is no second
+/// transport.
 public struct HeadUnitSession: Sendable {
   /// The configuration at the start; ``behaviour`` and ``capability`` may have changed since.
   public let configuration: HeadUnitConfiguration
@@ -19,10 +19,12 @@ public struct HeadUnitSession: Sendable {
   var link = Link.disconnected
   var rpcService: RPCService?
   var app: RegisteredApp?
-  var video = VideoService.closed(endedAt: nil)
+  var video = MediaService.closed(endedAt: nil)
+  var audio = MediaService.closed(endedAt: nil)
   /// The configured capability with the updates that were sent to the app.
   var capability: VideoStreamingCapability?
   var checker = VideoStreamChecker()
+  var audioChecker = AudioStreamChecker()
   /// Size of the display that the last stream fills, for touches; nil before the first stream.
   var displaySize: ImageResolution?
   var heartbeat: Heartbeat?
@@ -38,6 +40,8 @@ public struct HeadUnitSession: Sendable {
   var nextVideoAnswers: [HeadUnitBehaviour.VideoStartAnswer] = []
   /// A StartService(video) whose answer is due later.
   var pendingVideoStart: (request: VideoServiceParameters, time: Duration)?
+  /// Whether the last start of audio got no answer.
+  var isAudioStartLost = false
   /// Whether the last start got no answer. An app may then end a service that was never started.
   var isVideoStartLost = false
   /// When the video service was acknowledged last.
@@ -82,6 +86,9 @@ public struct HeadUnitSession: Sendable {
 
   /// Counters over all video services since the session was created.
   public var statistics: VideoStreamStatistics { checker.statistics }
+
+  /// The same for audio.
+  public var audioStatistics: AudioStreamStatistics { audioChecker.statistics }
 
   /// When ``advance(to:)`` is due; nil when nothing is pending.
   public var nextDeadline: Duration? { timers.next }
@@ -132,7 +139,13 @@ public struct HeadUnitSession: Sendable {
 
   /// The head unit ends the video service. Ignored unless the service is open.
   public mutating func endVideoService(now: Duration) -> [Action] {
-    sendEndVideoService(reason: .endedByHeadUnit, now: now)
+    sendEndService(.video, reason: .endedByHeadUnit, now: now)
+    return takeActions()
+  }
+
+  /// The head unit ends the audio service. Ignored unless the service is open.
+  public mutating func endAudioService(now: Duration) -> [Action] {
+    sendEndService(.audio, reason: .endedByHeadUnit, now: now)
     return takeActions()
   }
 

@@ -61,11 +61,11 @@ extension HeadUnitSession {
       types.contains(.navigation) ? .navigation : types.contains(.projection) ? .projection : .other
     }
 
-    var mayStreamVideo: Bool { role != .other }
+    var mayStream: Bool { role != .other }
   }
 
-  /// The video service as SDL Core lists it.
-  enum VideoService: Sendable {
+  /// A service that carries media, as SDL Core lists it.
+  enum MediaService: Sendable {
     /// With the time at which it ended, if it ever ran.
     case closed(endedAt: Duration?)
     /// StartService came before the registration: never answered, yet SDL Core keeps the entry.
@@ -78,7 +78,7 @@ extension HeadUnitSession {
   /// Whether SDL Core lets an open service stream.
   enum StreamingPermission: Sendable {
     case allowed
-    /// The HMI status forbids video since then, but the app may not know yet.
+    /// The HMI status forbids the media since then, but the app may not know yet.
     case grace(since: Duration)
     case forbidden(since: Duration)
   }

@@ -8,6 +8,8 @@ struct TimerTable: Sendable {
     case overlay
     case stopGrace
     case endServiceACK
+    case audioStopGrace
+    case audioEndServiceACK
     case videoData
     case heartbeat
     case handshake
@@ -16,7 +18,7 @@ struct TimerTable: Sendable {
     var awaitsApp: Bool {
       switch self {
       case .activation, .videoStart, .policyUpdate, .alert, .overlay: false
-      case .stopGrace, .endServiceACK, .videoData, .heartbeat, .handshake: true
+      case .stopGrace, .endServiceACK, .audioStopGrace, .audioEndServiceACK, .videoData, .heartbeat, .handshake: true
       }
     }
   }

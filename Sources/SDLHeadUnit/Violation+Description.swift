@@ -28,7 +28,8 @@ extension Violation: CustomStringConvertible {
     case .endOfServiceNotRunning(let service): "end of the \(service) service, which is not running"
     case .hashID(let expected, let got):
       "end of the session with hash \(got.map { "\($0)" } ?? "missing"), not \(expected)"
-    case .endServiceNotAcknowledged(let time): "EndService of the video service not acknowledged after \(time)"
+    case .endServiceNotAcknowledged(let service, let time):
+      "EndService of the \(service) service not acknowledged after \(time)"
     case .heartbeatUnanswered(let time): "heartbeat not answered after \(time)"
     case .haptics(.notSupported): "touchable rectangles, which this head unit does not support"
     case .haptics(.repeatedID(let id)): "two touchable rectangles with the id \(id)"
@@ -37,7 +38,20 @@ extension Violation: CustomStringConvertible {
     case .dataWithoutService(let service): "data on the \(service) service, which was not started"
     case .dataAfterEndService(let service, let time): "data on the \(service) service \(time) after its end"
     case .videoWhileForbidden(let time): "video \(time) after the HMI status forbade it"
+    case .audioWhileForbidden(let time): "sound \(time) after the HMI status forbade it"
     case .stream(let violation): violation.description
+    case .audio(let violation): violation.description
+    }
+  }
+}
+
+extension AudioStreamViolation: CustomStringConvertible {
+  /// One sentence for the developer of the app.
+  public var description: String {
+    switch self {
+    case .partialSample(let byteCount, let size):
+      "\(byteCount) bytes of sound, which are no whole samples of \(size) bytes"
+    case .fasterThanRealTime(let time): "sound that is sent faster than it is played, by \(time) so far"
     }
   }
 }

@@ -37,6 +37,9 @@ extension Violation {
     case .haptics(.notSupported): "haptics-not-supported"
     case .haptics(.repeatedID): "haptics-repeated-id"
     case .haptics(.outsideDisplay): "haptics-outside-display"
+    case .audioWhileForbidden: "audio-while-forbidden"
+    case .audio(.partialSample): "partial-sample"
+    case .audio(.fasterThanRealTime): "audio-faster-than-real-time"
     case .stream(let violation): violation.rule
     }
   }
@@ -50,11 +53,13 @@ extension Violation {
     case .headerVersion(let expected, let got), .sessionID(let expected, let got):
       [("expected", Int(expected)), ("got", Int(got))]
     case .hashID(let expected, let got): [("expected", Int(expected))] + (got.map { [("got", Int($0))] } ?? [])
-    case .endServiceNotAcknowledged(let time), .heartbeatUnanswered(let time), .dataAfterEndService(_, let time),
-      .videoWhileForbidden(let time):
+    case .endServiceNotAcknowledged(_, let time), .heartbeatUnanswered(let time), .dataAfterEndService(_, let time),
+      .videoWhileForbidden(let time), .audioWhileForbidden(let time):
       [("after-ms", time.milliseconds)]
     case .appCapability(.duplicate(let index)), .appCapability(.notOffered(let index, _)): [("index", index)]
     case .haptics(.repeatedID(let id)): [("id", id)]
+    case .audio(.partialSample(let byteCount, let size)): [("bytes", byteCount), ("sample-bytes", size)]
+    case .audio(.fasterThanRealTime(let time)): [("ahead-ms", time.milliseconds)]
     case .stream(let violation): violation.numbers
     default: []
     }

@@ -37,7 +37,7 @@ public enum Violation: Equatable, Sendable {
   case startWhileActive(ServiceType)
   case endOfServiceNotRunning(ServiceType)
   case hashID(expected: Int32, got: Int32?)
-  case endServiceNotAcknowledged(after: Duration)
+  case endServiceNotAcknowledged(ServiceType, after: Duration)
   case heartbeatUnanswered(after: Duration)
   /// Data on a service that was never started.
   case dataWithoutService(ServiceType)
@@ -45,10 +45,21 @@ public enum Violation: Equatable, Sendable {
   case dataAfterEndService(ServiceType, after: Duration)
   /// Data this long after an HMI status that forbids video.
   case videoWhileForbidden(for: Duration)
+  /// Data this long after an HMI status that forbids sound, because of its level or because the app is not audible.
+  case audioWhileForbidden(for: Duration)
 
   case haptics(HapticFault)
 
   case stream(VideoStreamViolation)
+  case audio(AudioStreamViolation)
+}
+
+/// A rule of the sound that the app broke.
+public enum AudioStreamViolation: Equatable, Sendable {
+  /// A message that is not made of whole samples.
+  case partialSample(byteCount: Int, sampleByteCount: Int)
+  /// More sound than can have been played, by this time. Reported once, until the app has nothing left to be played.
+  case fasterThanRealTime(by: Duration)
 }
 
 /// A fault of touchable rectangles that SDL Core does not refuse.

@@ -34,6 +34,8 @@ extension HeadUnitServer.Operation {
     case .driverInput(let input):
       let recipient = if case .appOnScreen = recipient { HeadUnitServer.Recipient.appInFront(input) } else { recipient }
       self = .control(recipient) { $0.take(input, now: $1) }
+    case .audioStreaming(let state): self = .control(recipient) { $0.setAudioStreaming(state, now: $1) }
+    case .endAudio: self = .control(recipient) { $0.endAudioService(now: $1) }
     case .endVideo: self = .control(recipient) { $0.endVideoService(now: $1) }
     case .cut: self = .disconnect(recipient)
     case .unregister(let reason): self = .control(recipient) { $0.unregisterApp(reason, now: $1) }

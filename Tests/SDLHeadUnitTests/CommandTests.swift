@@ -40,6 +40,9 @@ import Testing
             ]))
       ),
       ("end-video", .endVideo),
+      ("end-audio", .endAudio),
+      ("audio-streaming not-audible", .audioStreaming(.notAudible)),
+      ("audio-streaming attenuated", .audioStreaming(.attenuated)),
       ("cut", .cut),
       ("ignition-off", .ignitionOff),
       ("refuse", .refuse([])),

@@ -20,9 +20,9 @@ extension SeededGenerator {
         service: .rpc, version: 5, sessionID: 1, messageID: 4, payloadSize: payload.count, maximumPayload: 100
       ).frames(of: payload)
     }
-    func video(_ payload: [UInt8], _ maximum: Int) -> [UInt8] {
+    func media(_ payload: [UInt8], _ maximum: Int, _ service: ServiceType = .video) -> [UInt8] {
       Fragmentation(
-        service: .video, version: 5, sessionID: 1, messageID: 5, payloadSize: payload.count, maximumPayload: maximum
+        service: service, version: 5, sessionID: 1, messageID: 5, payloadSize: payload.count, maximumPayload: maximum
       ).frames(of: payload)
     }
     func control(_ frame: ControlFrame, _ service: ServiceType, _ payload: [UInt8] = [], version: UInt8 = 5)
@@ -43,9 +43,12 @@ extension SeededGenerator {
       rpc(.onHMIStatus, HMIStatus(level: .full, videoStreamingState: .streamable).json, .notification),
       rpc(.unregisterAppInterface, [:]),
       control(.startService, .video, VideoServiceParameters.standard.bytes(version: 5)),
+      control(.startService, .audio), media([0, 1, 2, 3], 1000, .audio), control(.endService, .audio),
+      control(.endServiceACK, .audio),
       control(.startService, .video), control(.endService, .video), control(.endServiceACK, .video),
       control(.endService, .rpc, hash), control(.heartbeat, .control), control(.heartbeatACK, .control),
-      video(Stream.keyFrame, 1000), video(Stream.picture, 1000), video(Stream.keyFrame, 10),
+      media(Stream.keyFrame, 1000), media(Stream.picture, 1000), media(Stream.keyFrame, 10),
+      control(.startService, .video, VideoServiceParameters.standard.bytes(version: 5)), media(Stream.keyFrame, 1000),
     ]
   }()
 
@@ -72,6 +75,8 @@ extension SeededGenerator {
         update.scale = Double.random(in: -1...12, using: &generator)
         return session.updateCapability(update, now: now)
       }
+    case 13: app.run { $0.setAudioStreaming(generator.pick(AudioStreamingState.allCases), now: $1) }
+    case 14: app.run { $0.endAudioService(now: $1) }
     case 7...12: app.wait(.milliseconds(Int.random(in: 0...3000, using: &generator)))
     default: app.wait(.milliseconds(Int.random(in: 0...50, using: &generator)))
     }

@@ -123,7 +123,7 @@ import Testing
     app.video(Stream.picture)
     #expect(app.violations == [])
     app.wait(.seconds(5))
-    #expect(app.violations == [.endServiceNotAcknowledged(after: .seconds(5))])
+    #expect(app.violations == [.endServiceNotAcknowledged(.video, after: .seconds(5))])
   }
 
   @Test func answerToAHeartbeatThatIsNotRead() {

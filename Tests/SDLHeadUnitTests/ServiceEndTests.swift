@@ -62,7 +62,7 @@ import Testing
     app.set(.full, .streamable)
     app.startVideo(.standard)
     app.video(Stream.keyFrame)
-    let silence = Violation.endServiceNotAcknowledged(after: .seconds(seconds == 1 ? 1 : 5))
+    let silence = Violation.endServiceNotAcknowledged(.video, after: .seconds(seconds == 1 ? 1 : 5))
     if isStrict {
       #expect(app.controls.prefix(2) == ["video endService", "video startServiceNAK"])
       #expect(app.violations.contains(.startWhileActive(.video)))
@@ -115,7 +115,7 @@ import Testing
     var app = TestApp.streaming()
     app.run { $0.endVideoService(now: $1) }
     app.wait(.seconds(5))
-    #expect(app.violations == [.endServiceNotAcknowledged(after: .seconds(5))])
+    #expect(app.violations == [.endServiceNotAcknowledged(.video, after: .seconds(5))])
     app.forget()
     app.startVideo(.standard)
     #expect(app.controls == ["video startServiceNAK"])

@@ -219,9 +219,9 @@ import Testing
 
   @Test func otherServicesAreRefused() {
     var app = TestApp.active()
-    app.send(.startService, .audio)
-    app.send(.endService, .audio)
-    #expect(app.controls == ["audio startServiceNAK", "audio endServiceNAK"])
+    app.send(.startService, .hybrid)
+    app.send(.endService, .hybrid)
+    #expect(app.controls == ["hybrid startServiceNAK", "hybrid endServiceNAK"])
     #expect(app.levels == [])
     app.send(.registerSecondaryTransport, .control, messageID: 1)
     #expect(app.controls.last == "control registerSecondaryTransportNAK")

@@ -68,11 +68,12 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
       // SDL Core has closed its output, and opens another with the next video.
       noteGap(from: id)
     case .videoStartRequested(let parameters): reporter.log(GST_LEVEL_DEBUG, "app \(id) asks for \(parameters)")
+    case .audioData: break
     case .touchSent: state.withLock { $0.totals.touches &+= 1 }
     case .driverInputWithoutEffect(let input, let fault):
       reporter.log(GST_LEVEL_WARNING, "app \(id): \"\(input)\" without effect, because \(fault)")
     case .appHMIStatus, .appCapability, .hapticRectangles, .capabilityUpdateDeferred, .driverInput, .interactionShown,
-      .interactionEnded:
+      .interactionEnded, .audioStartRequested, .audioStarted, .audioRefused, .audioStopped:
       reporter.log(GST_LEVEL_DEBUG, "app \(id): \(event)")
     }
   }

@@ -58,6 +58,12 @@ final class JoinedSessions {
     deliver()
   }
 
+  func setAudioRequest(_ request: AudioStartRequest?) {
+    invariants.requested(request)
+    perform(app.setAudioRequest(request, now: now))
+    deliver()
+  }
+
   func setSupportedDisplays(_ displays: [VideoDisplay]) {
     perform(app.setSupportedDisplays(displays, now: now))
     deliver()

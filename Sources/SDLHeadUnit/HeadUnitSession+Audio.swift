@@ -1,0 +1,58 @@
+import SDLMessages
+import SDLWire
+
+/// The start and the data of the audio service. It is never encrypted: a start with the E bit is answered without it.
+extension HeadUnitSession {
+  mutating func startAudio(now: Duration) {
+    guard let rpcService else { return }
+    guard let app else {
+      // As with video, SDL Core does not answer, but lists the service from now on.
+      if case .closed = audio { audio = .unanswered }
+      return report(.startBeforeRegistration(.audio))
+    }
+    report(.audioStartRequested)
+    isAudioStartLost = false
+    forgetUnacknowledgedEnd(.audio, now: now)
+    if let reason = reasonToRefuse(.audio, app, version: rpcService.headerVersion) {
+      return refuseAudio(reason: reason, now: now)
+    }
+    switch behaviour.audioStart {
+    case .silence: isAudioStartLost = true
+    case .reject: refuseAudio(reason: nil, now: now)
+    case .acknowledge: acknowledgeAudio(version: rpcService.headerVersion)
+    case .acknowledgeAndEnd:
+      acknowledgeAudio(version: rpcService.headerVersion)
+      sendEndService(.audio, reason: .endedByHeadUnit, now: now)
+    }
+  }
+
+  private mutating func refuseAudio(reason: String?, now: Duration) {
+    guard let rpcService else { return }
+    let refusal = rejection([], reason: reason)
+    send(.startServiceNAK, service: .audio, payload: refusal.bytes(version: rpcService.headerVersion))
+    report(.audioRefused(refusal))
+    // Unless the other service goes on.
+    if case .open = video { return }
+    if behaviour.dropsToNoneAfterRefusal { dropToNone(now: now) }
+  }
+
+  private mutating func acknowledgeAudio(version: UInt8) {
+    let format = configuration.pcmFormat ?? PCMFormat()
+    audio = .open(.allowed)
+    audioChecker.begin(format)
+    let answer = AudioServiceAcknowledgement(mtu: Int64(configuration.frameLimits.payload))
+    send(.startServiceACK, service: .audio, payload: answer.bytes(version: version))
+    report(.audioStarted(format))
+  }
+
+  mutating func takeAudio(_ message: [UInt8], _ permission: StreamingPermission, now: Duration) {
+    for violation in audioChecker.accept(byteCount: message.count, now: now) { report(.audio(violation)) }
+    switch permission {
+    case .allowed: report(.audioData(message))
+    case .grace: break
+    case .forbidden(let since):
+      report(.audioWhileForbidden(for: now - since))
+      sendEndService(.audio, reason: .streamingForbidden, now: now)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import SDLApp
+import SDLHeadUnit
+import Testing
+
+/// App and head unit joined: the audio service beside the video's.
+@Suite struct JoinedAudioTests {
+  private static func speaking(
+    seed: UInt64, _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
+  ) -> JoinedSessions {
+    let sessions = JoinedSessions.streaming(JoinedSessions.configuration(.standard, change), seed: seed)
+    sessions.setAudioRequest(AudioStartRequest())
+    return sessions
+  }
+
+  @Test(arguments: JoinedSessions.seeds) func startsBesideVideo(seed: UInt64) {
+    let sessions = Self.speaking(seed: seed)
+    #expect(
+      sessions.take() == [
+        "→ StartService audio", "← StartServiceACK audio", "• audio started 16000 Hz, 16 bit epoch 2",
+      ])
+    #expect(sessions.app.videoGrant != nil && sessions.violations == [])
+  }
+
+  @Test func phoneCall() {
+    let sessions = Self.speaking(seed: 1)
+    sessions.headUnitDoes { $0.setEvent(.phoneCall, isActive: true, now: $1) }
+    #expect(sessions.app.audioState == .suspended && sessions.app.videoState == .streaming)
+    sessions.wait(.seconds(60))
+    sessions.headUnitDoes { $0.setEvent(.phoneCall, isActive: false, now: $1) }
+    #expect(sessions.app.audioState == .streaming && sessions.violations == [])
+  }
+
+  /// The driver leaves and comes back: both services end, and start again.
+  @Test(arguments: JoinedSessions.seeds) func leavesAndReturns(seed: UInt64) {
+    let sessions = Self.speaking(seed: seed)
+    sessions.headUnitDoes { session, now in
+      session.setHMIStatus(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
+    }
+    #expect(sessions.app.audioGrant == nil && sessions.app.videoGrant == nil)
+    sessions.headUnitDoes { $0.activateApp(now: $1) }
+    #expect(sessions.app.audioState == .streaming && sessions.app.videoState == .streaming)
+    #expect(sessions.violations == [])
+  }
+
+  @Test func refusedAndTriedAgain() {
+    let sessions = Self.speaking(seed: 1) { $0.behaviour.audioStart = .reject }
+    #expect(
+      sessions.take() == [
+        "→ StartService audio", "← StartServiceNAK audio []", "• start of audio failed, again after 2.0 seconds",
+      ])
+    sessions.headUnitDoes { $0.change(.audioStart(.acknowledge), now: $1) }
+    sessions.wait(.seconds(2))
+    #expect(sessions.app.audioState == .streaming && sessions.app.videoState == .streaming)
+  }
+
+  /// A head unit that acknowledges sound and ends it at once is asked again and again, more and more seldom.
+  @Test func acknowledgedAndEnded() {
+    let sessions = Self.speaking(seed: 1) { $0.behaviour.audioStart = .acknowledgeAndEnd }
+    sessions.wait(.seconds(100))
+    let starts = sessions.take().filter { $0 == "→ StartService audio" }
+    // After 0, 2, 6, 14 and 30 s, then every 30 s.
+    #expect(starts.count == 7)
+    #expect(sessions.app.videoState == .streaming && sessions.violations == [])
+  }
+}
