@@ -3,7 +3,7 @@ import SDLHeadUnit
 import SDLLink
 import Synchronization
 
-/// Prints a line per event, keeps totals, and records the video.
+/// Prints a line per event, keeps totals, and records video and sound.
 final class EventPrinter: HeadUnitServerObserver {
   private struct Totals: Sendable {
     var video = VideoStreamStatistics()
@@ -14,17 +14,14 @@ final class EventPrinter: HeadUnitServerObserver {
 
   private let options: Options
   private let totals = Mutex(Totals())
-  private let recording = Atomic<Int32>(-1)
+  private let recording: Recording?
+  private let audioRecording: AudioRecording?
 
-  init(options: Options) {
+  /// Creates the files for video and sound.
+  init(options: Options) throws(LinkError) {
     self.options = options
-  }
-
-  /// Creates the file for the video.
-  func record(to path: String) throws(LinkError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw .system(operation: "open \(path)", errno: errno) }
-    recording.store(descriptor, ordering: .relaxed)
+    recording = if let path = options.recording { try Recording(path: path) } else { nil }
+    audioRecording = if let path = options.audioRecording { try AudioRecording(path: path) } else { nil }
   }
 
   var hasViolations: Bool { totals.withLock { $0.violations > 0 } }
@@ -42,7 +39,7 @@ final class EventPrinter: HeadUnitServerObserver {
     switch event {
     case .connected(let id, let peer): say("\(id) connected \(peer)")
     case .refused(let peer): say("refused \(peer)")
-    case .session(_, .videoData(let bytes)): write(bytes)
+    case .session(_, .videoData(let bytes)): recording?.append(bytes)
     case .session(let id, .violation(let violation)):
       guard options.isChecking else { return }
       totals.withLock { $0.violations &+= 1 }
@@ -51,6 +48,7 @@ final class EventPrinter: HeadUnitServerObserver {
       printLine("\(id) without effect: \(input), because \(fault)")
     case .session(let id, let event):
       noteRegistration(event, of: id)
+      audioRecording?.note(event)
       if let text = event.text { say("\(id) \(text)") }
     case .disconnected(let id, let error, let statistics):
       totals.withLock { $0.video.add(statistics) }
@@ -77,21 +75,6 @@ final class EventPrinter: HeadUnitServerObserver {
 
   private func say(_ line: String) {
     if !options.isQuiet { printLine(line) }
-  }
-
-  private func write(_ bytes: [UInt8]) {
-    let descriptor = recording.load(ordering: .relaxed)
-    guard descriptor >= 0 else { return }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        recording.store(-1, ordering: .relaxed)
-        return printLine("recording failed: \(LinkError.system(operation: "write", errno: errno))")
-      }
-      rest = rest.dropFirst(count)
-    }
   }
 }
 

@@ -2,7 +2,7 @@ import Glibc
 import SDLHeadUnit
 import SDLLink
 
-/// A head unit for tests of apps: prints what they do and records their video.
+/// A head unit for tests of apps: prints what they do and records their video and sound.
 @main
 enum HeadUnitTool {
   static func main() {
@@ -24,9 +24,9 @@ enum HeadUnitTool {
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-    let printer = EventPrinter(options: options)
+    let printer: EventPrinter
     do {
-      if let path = options.recording { try printer.record(to: path) }
+      printer = try EventPrinter(options: options)
       let server = try HeadUnitServer(
         configuration: options.headUnit, address: options.address, port: options.port, script: options.script,
         tls: options.tls, observer: printer)

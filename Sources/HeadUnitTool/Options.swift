@@ -19,6 +19,10 @@ struct Options {
       --ca-certificates FILE
                        authorities, in PEM, of which one must have signed an app's certificate
       --record FILE    write the video to FILE as it comes
+      --record-audio FILE
+                       write the sound to FILE, as WAV
+      --pcm RATE/SIZE  the sound that is played: \(PCMFormat.SamplingRate.allCases.map(\.rawValue).joined(separator: ", ")), with \(PCMFormat.SampleSize.allCases.map(\.rawValue).joined(separator: " or "))
+                       (default 16KHZ/16_BIT); none announces nothing
       --app-exits      exit when the app has disconnected
       --commands       read commands from the standard input, one per line ("help" lists them)
       --script FILE    carry out the behaviour script in FILE
@@ -31,6 +35,7 @@ struct Options {
   var port: UInt16 = 12345
   var headUnit = HeadUnitPreset.standard.configuration
   var recording: String?
+  var audioRecording: String?
   var script = HeadUnitScript()
   var leavesWithApp = false
   var takesCommands = false
@@ -49,6 +54,7 @@ struct Options {
     var screen: ImageResolution?
     var make: String?
     var model: String?
+    var pcmFormat: PCMFormat?? = nil
     var activates = true
     var headUnitSecurity = HeadUnitSecurity.refuse
     var credentials = TLSCredentials.Sources()
@@ -60,7 +66,7 @@ struct Options {
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",
-        "--port", "--preset", "--record", "--screen", "--script":
+        "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
@@ -71,6 +77,8 @@ struct Options {
         case "--private-key": credentials.privateKey = .file(value)
         case "--ca-certificates": credentials.authorities = .file(value)
         case "--record": recording = value
+        case "--record-audio": audioRecording = value
+        case "--pcm": pcmFormat = try Self.parse(option, value, Self.pcmFormat)
         case "--script":
           do throws(HeadUnitScriptFile.Failure) {
             script = try HeadUnitScriptFile.read(value)
@@ -92,6 +100,7 @@ struct Options {
         throw Invalid(text: "\(error)")
       }
     }
+    if let pcmFormat { headUnit.pcmFormat = pcmFormat }
     if let make { headUnit.vehicle.make = make }
     if let model { headUnit.vehicle.model = model }
     if let screen {
@@ -106,6 +115,16 @@ struct Options {
       headUnit.videoCapability?.maxBitrate = nil
       headUnit.videoCapability?.preferredFPS = nil
     }
+  }
+
+  /// Nil for what is neither a format nor "none".
+  private static func pcmFormat(_ text: String) -> PCMFormat?? {
+    if text == "none" { return .some(nil) }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let rate = PCMFormat.SamplingRate(rawValue: parts[0]),
+      let size = PCMFormat.SampleSize(rawValue: parts[1])
+    else { return nil }
+    return PCMFormat(samplingRate: rate, sampleSize: size)
   }
 
   private static func parse<Value>(

@@ -49,7 +49,7 @@ extension AppConnection {
     do {
       if let reader = try openTransport(isFirst: isFirst, &builtIn) {
         writer.open(reader.socket)
-        renewVideo()
+        renewServices()
         report(.connected(peer: reader.peer))
         ending = ConnectionLoop(connection: self, reader: reader, lastEpoch: lastEpoch).run()
       }
@@ -154,7 +154,10 @@ private final class BuiltInObserver: HeadUnitServerObserver {
 
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
     guard case .session(_, let event) = event else { return }
-    if case .videoData = event { return }
+    switch event {
+    case .videoData, .audioData: return
+    default: break
+    }
     connection?.report(.headUnit(event))
   }
 }

@@ -8,7 +8,8 @@ import TLSEngine
 /// written by the thread that brings it, as long as the kernel takes it.
 ///
 /// The app is registered from the first connection to ``stop(grace:)``, with or without video: streams come and go in
-/// between, each begun by ``setVideoRequest(_:)`` and ended by ``resetVideo()``.
+/// between, each begun by ``setVideoRequest(_:)`` and ended by ``resetVideo()``; so does sound, with
+/// ``setAudioRequest(_:)`` and ``resetAudio()``.
 ///
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
@@ -29,6 +30,8 @@ public final class AppConnection: Sendable {
     public var connectTimeout: Duration
     /// In frames; each is latency.
     public var videoQueueCapacity: Int
+    /// In payloads; a second of sound in pieces of 20 ms. No more than 1 MiB is queued, except for one larger payload.
+    public var audioQueueCapacity = 50
     /// Nil ends with the first failure.
     public var reconnection: Reconnection.Timing?
     /// Gets the messages of the connection; nil for none.
@@ -54,7 +57,9 @@ public final class AppConnection: Sendable {
 
   let configuration: Configuration
   /// Video, from any thread.
-  public let video: VideoChannel
+  public let video: MediaChannel
+  /// Sound, from any thread.
+  public let audio: MediaChannel
   let clock: TimeSource
   let wakeUp = WakeUp()
   let writer: ConnectionWriter
@@ -68,8 +73,11 @@ public final class AppConnection: Sendable {
     self.configuration = configuration
     self.observer = observer
     clock = configuration.clock
-    writer = ConnectionWriter(videoCapacity: configuration.videoQueueCapacity, clock: clock, wakeUp: wakeUp)
-    video = VideoChannel(writer: writer, threads: threads)
+    writer = ConnectionWriter(
+      videoCapacity: configuration.videoQueueCapacity, audioCapacity: configuration.audioQueueCapacity, clock: clock,
+      wakeUp: wakeUp)
+    video = MediaChannel(.video, writer: writer, threads: threads)
+    audio = MediaChannel(.audio, writer: writer, threads: threads)
   }
 
   /// Begins to connect; failures of that come as the `ended` event. A second start does nothing.
@@ -109,7 +117,7 @@ public final class AppConnection: Sendable {
   public var statistics: LinkStatistics {
     LinkStatistics(
       sentByteCount: writer.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed),
-      video: video.statistics)
+      video: video.statistics, audio: audio.statistics)
   }
 }
 
@@ -119,24 +127,24 @@ extension AppConnection {
   /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave. The app
   /// stays registered.
   public func setVideoRequest(_ request: VideoStartRequest?) {
-    change { $0.video.request = request }
+    changeVideo { $0.request = request }
   }
 
   /// Which of the head unit's displays the app supports, for the head unit to know.
   public func setSupportedDisplays(_ displays: [VideoDisplay]) {
-    change { $0.video.supportedDisplays = displays }
+    changeVideo { $0.supportedDisplays = displays }
   }
 
   /// How the app stands to its user from now on. Outside the foreground the session keeps its grant; it is for the
   /// caller to send no more than a notice.
   public func setAppState(_ appState: AppState) {
-    change { $0.video.appState = appState }
+    changeVideo { $0.appState = appState }
   }
 
   /// What can be touched in the pictures from now on; nil leaves the head unit as it is. Only the newest list is sent, when
   /// the head unit is ready for it.
   public func setHapticRectangles(_ list: HapticRectangleList?) {
-    change { $0.video.hapticRectangles = list }
+    changeVideo { $0.hapticRectangles = list }
   }
 
   /// Ends what belongs to one stream, and leaves the app registered for the next: payloads that are queued are discarded
@@ -144,22 +152,32 @@ extension AppConnection {
   /// flushing are as in a new connection. A service that is asked for afterwards is a new one with a grant of its own,
   /// even if it asks for the same.
   ///
-  /// ``VideoChannel/waitUntilDrained(timeout:)`` before it lets what is queued leave. Events of the old stream may still
+  /// ``MediaChannel/waitUntilDrained(timeout:)`` before it lets what is queued leave. Events of the old stream may still
   /// come until its service has ended. A timer stays set.
   public func resetVideo() {
     // The grant first: taken away after the command, it might be that of the next stream already.
     video.reset()
-    change { commands in
-      commands.isVideoResetPending = true
-      commands.video = VideoParameters(after: commands.video)
-    }
+    change { $0.video.reset(VideoParameters(after: $0.video.parameters)) }
+  }
+
+  /// Asks for sound from now on; nil ends the audio service after what is queued has had half a second to leave. The video goes
+  /// on.
+  public func setAudioRequest(_ request: AudioStartRequest?) {
+    change { commands in commands.audio.change { $0.request = request } }
+  }
+
+  /// Ends what belongs to one stream of sound, as ``resetVideo()`` does for video, which goes on.
+  public func resetAudio() {
+    audio.reset()
+    change { $0.audio.reset(AudioParameters()) }
+  }
+
+  private func changeVideo(_ body: (inout VideoParameters) -> Void) {
+    change { $0.video.change(body) }
   }
 
   private func change(_ body: (inout Commands) -> Void) {
-    commands.withLock { commands in
-      body(&commands)
-      commands.isVideoNew = true
-    }
+    commands.withLock { body(&$0) }
     wakeUp.signal()
   }
 
@@ -180,19 +198,19 @@ extension AppConnection {
 
   /// What has changed of the video's parameters since the last call; nil for nothing.
   func takeNewVideo() -> (parameters: VideoParameters, isReset: Bool)? {
-    commands.withLock { commands in
-      guard commands.isVideoNew else { return nil }
-      commands.isVideoNew = false
-      defer { commands.isVideoResetPending = false }
-      return (commands.video, commands.isVideoResetPending)
-    }
+    commands.withLock { $0.video.take() }
+  }
+
+  /// The same for audio.
+  func takeNewAudio() -> (parameters: AudioParameters, isReset: Bool)? {
+    commands.withLock { $0.audio.take() }
   }
 
   /// A session begins that knows nothing yet.
-  func renewVideo() {
+  func renewServices() {
     commands.withLock { commands in
-      commands.isVideoNew = true
-      commands.isVideoResetPending = false
+      commands.video.renew()
+      commands.audio.renew()
     }
   }
 

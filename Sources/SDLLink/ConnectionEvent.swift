@@ -13,14 +13,16 @@ public enum ConnectionEvent: Sendable {
   case connected(peer: String)
   case session(AppSession.Event)
   /// The video service has come so far; after the session's event about the same.
-  case videoState(VideoStreamState)
+  case videoState(StreamState)
+  /// The same for the audio service.
+  case audioState(StreamState)
   /// A heartbeat was answered after so long.
   case roundTrip(Duration)
   /// The time of ``AppConnection/setTimer(at:)`` has come.
   case timerFired
   /// The head unit has not read for this long; video waits. It may go on, or end the connection later.
   case stalled(for: Duration)
-  /// From the built-in head unit only, and on its thread: what it noticed, without the video data.
+  /// From the built-in head unit only, and on its thread: what it noticed, without the data of video and audio.
   case headUnit(HeadUnitSession.Event)
   /// The connection is gone, and is made again after a pause.
   case lost(ConnectionFailure, retryAfter: Duration)

@@ -4,7 +4,7 @@ import SDLApp
 /// What the connection thread does while the transport stands: reads, executes the session's actions, and writes what
 /// the streaming thread cannot.
 final class ConnectionLoop {
-  /// How long queued video may take to leave before the service is ended: head units drop what comes right before an
+  /// How long queued media may take to leave before the service is ended: head units drop what comes right before an
   /// EndService.
   static let drainTimeout = Duration.milliseconds(500)
   /// For the last control frames of a session that ends by itself.
@@ -12,27 +12,32 @@ final class ConnectionLoop {
   /// There is no event for "the peer has acknowledged everything".
   private static let deliveryPollInterval = Duration.milliseconds(5)
 
-  private let connection: AppConnection
+  let connection: AppConnection
   private let clock: TimeSource
-  private let writer: ConnectionWriter
-  private var session: AppSession
+  let writer: ConnectionWriter
+  var session: AppSession
   private var reader: FrameReader
   private var tracer: MessageTracer?
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   private var grantEpoch: UInt32?
-  private var videoState = VideoStreamState.stopped
+  private var audioGrantEpoch: UInt32?
+  private var videoState = StreamState.stopped
+  private var audioState = StreamState.stopped
   private var roundTrip: Duration?
   private var registeredAt: Duration?
   /// Not passed on to the session yet.
-  private var pendingVideo: AppConnection.VideoParameters?
+  var pendingVideo: AppConnection.VideoParameters?
+  var pendingAudio: AppConnection.AudioParameters?
   /// The present service belongs to a stream that is over.
-  private var isResetPending = false
-  private var drainDeadline: Duration?
-  private var hasFinished = false
+  var isResetPending = false
+  var isAudioResetPending = false
+  var videoDrain: Drain?
+  var audioDrain: Drain?
+  var hasFinished = false
   /// The session was asked to end while the head unit registered the app: it may outlast the time for that, within
   /// its own time-outs, so that the head unit can take the registration back.
-  private var endsInItsOwnTime = false
+  var endsInItsOwnTime = false
   /// Not nil when the session is over and only its last frames remain.
   private var closeDeadline: Duration?
   private var isOver = false
@@ -79,18 +84,17 @@ final class ConnectionLoop {
     (endsInItsOwnTime ? nil : connection.stopCommand?.deadline).earlier(closeDeadline)
   }
 
-  private func perform(_ actions: [AppSession.Action]) {
+  func perform(_ actions: [AppSession.Action]) {
     let frames = actions.compactMap { if case .send(let frames) = $0 { frames } else { nil } }
     var failure: LinkError?
     for frames in frames { tracer?.noteSent(frames) }
     do throws(LinkError) {
-      if session.videoGrant?.epoch == grantEpoch {
+      let changes = takeGrantChanges()
+      if changes.isEmpty {
         try writer.send(frames, peer: reader.peer)
       } else {
-        grantEpoch = session.videoGrant?.epoch
         // Before the grant is reported, because its receiver may use it at once.
-        let channel = session.videoGrant?.isEncrypted == true ? session.secureChannel : nil
-        try writer.setVideoGrant(session.videoGrant, channel: channel, sending: frames, peer: reader.peer)
+        try writer.setGrants(changes, sending: frames, peer: reader.peer)
       }
     } catch {
       failure = error
@@ -108,11 +112,33 @@ final class ConnectionLoop {
       videoState = session.videoState
       connection.report(.videoState(videoState))
     }
+    if session.audioState != audioState {
+      audioState = session.audioState
+      connection.report(.audioState(audioState))
+    }
     if let time = session.roundTrip, time != roundTrip {
       roundTrip = time
       connection.report(.roundTrip(time))
     }
     if let failure { lose(failure) }
+  }
+
+  /// What has changed since the last call. Video keeps its grant while it is suspended, for a notice; audio has none to send.
+  private func takeGrantChanges() -> [ConnectionWriter.GrantChange] {
+    var changes: [ConnectionWriter.GrantChange] = []
+    let audioGrant = session.audioState == .streaming ? session.audioGrant : nil
+    if audioGrant?.epoch != audioGrantEpoch {
+      audioGrantEpoch = audioGrant?.epoch
+      changes.append(ConnectionWriter.GrantChange(medium: .audio, grant: audioGrant.map { MediaGrant($0) }))
+    }
+    if session.videoGrant?.epoch != grantEpoch {
+      grantEpoch = session.videoGrant?.epoch
+      let channel = session.videoGrant?.isEncrypted == true ? session.secureChannel : nil
+      changes.append(
+        ConnectionWriter.GrantChange(
+          medium: .video, grant: session.videoGrant.map { MediaGrant($0) }, channel: channel))
+    }
+    return changes
   }
 
   private func note(_ event: AppSession.Event) {
@@ -130,52 +156,6 @@ final class ConnectionLoop {
     // session's.
     if closeDeadline == nil { failure = .link(error) }
     perform(session.transportLost(now: clock.now))
-  }
-}
-
-// MARK: Commands
-
-extension ConnectionLoop {
-  private func applyCommands(now: Duration) {
-    if let stop = connection.stopCommand {
-      guard !hasFinished, isDrained(now: now, within: stop.drainTimeout) else { return }
-      hasFinished = true
-      drainDeadline = nil
-      endsInItsOwnTime = session.isRegistrationPending
-      return perform(session.finish(now: now))
-    }
-    if let new = connection.takeNewVideo() {
-      pendingVideo = new.parameters
-      isResetPending = isResetPending || new.isReset
-    }
-    guard let video = pendingVideo else { return }
-    let endsService = isResetPending || video.request == nil
-    guard !endsService || isDrained(now: now, within: Self.drainTimeout) else { return }
-    pendingVideo = nil
-    // Otherwise a request for what is streamed already would change nothing.
-    if isResetPending { perform(session.setVideoRequest(nil, now: now)) }
-    isResetPending = false
-    perform(session.setSupportedDisplays(video.supportedDisplays, now: now))
-    // The request before the state: a service of a size that is not requested any more is not worth resuming.
-    perform(session.setVideoRequest(video.request, now: now))
-    perform(session.setAppState(video.appState, now: now))
-    perform(session.setHapticRectangles(video.hapticRectangles, now: now))
-    if drainDeadline != nil {
-      drainDeadline = nil
-      writer.changeVideo { $0.isDraining = false }
-    }
-  }
-
-  /// Accepts no more video, and returns whether the head unit has everything that is queued, or the time is up.
-  private func isDrained(now: Duration, within timeout: Duration) -> Bool {
-    guard session.videoGrant != nil else { return true }
-    guard let deadline = drainDeadline else {
-      drainDeadline = now + timeout
-      writer.changeVideo { $0.isDraining = true }
-      return isDrained(now: now, within: timeout)
-    }
-    return now >= deadline
-      || (connection.video.statistics.queuedFrames == 0 && reader.socket.unacknowledgedByteCount ?? 0 == 0)
   }
 }
 
@@ -227,7 +207,8 @@ extension ConnectionLoop {
   }
 
   private var nextDeadline: Duration? {
-    let delivery = drainDeadline.map { min($0, clock.now + Self.deliveryPollInterval) }
+    let delivery = (videoDrain?.deadline).earlier(audioDrain?.deadline)
+      .map { min($0, clock.now + Self.deliveryPollInterval) }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
   }
 

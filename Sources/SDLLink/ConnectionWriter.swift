@@ -12,8 +12,7 @@ import SDLApp
 /// them; or it wakes the connection thread; or the kernel takes no more (`isBlocked`) or the transport has failed, and
 /// whoever found that out has woken the connection thread, which polls.
 ///
-/// Another service with media of its own, such as audio, gets its own state next to `video`, and its place in the order of
-/// ``State/writeOnce(now:)``.
+/// Video and audio have a state each, and their order in ``State/writeOnce(now:)``.
 final class ConnectionWriter: Sendable {
   /// Why a thread has stopped writing.
   enum Status: Equatable {
@@ -35,11 +34,19 @@ final class ConnectionWriter: Sendable {
   /// Wakes the connection thread.
   private let wakeUp: WakeUp
 
-  /// `videoCapacity` is in frames, at least 1; `maximumVideoByteCount` bounds the queue in bytes.
-  init(videoCapacity: Int, maximumVideoByteCount: Int = 8 << 20, clock: TimeSource, wakeUp: WakeUp) {
+  /// The capacities are in payloads, at least 1; the maximum byte counts bound the queues in bytes.
+  init(
+    videoCapacity: Int, maximumVideoByteCount: Int = 8 << 20, audioCapacity: Int = 50,
+    maximumAudioByteCount: Int = 1 << 20, clock: TimeSource, wakeUp: WakeUp
+  ) {
     self.clock = clock
     self.wakeUp = wakeUp
-    state = Monitor(State(video: VideoSendState(capacity: videoCapacity, maximumByteCount: maximumVideoByteCount)))
+    state = Monitor(
+      State(
+        video: MediaSendState(
+          messageIDs: .video, capacity: videoCapacity, maximumByteCount: maximumVideoByteCount),
+        audio: MediaSendState(
+          messageIDs: .audio, capacity: audioCapacity, maximumByteCount: maximumAudioByteCount)))
   }
 
   /// All bytes handed to the kernel, over all connections.
@@ -62,32 +69,34 @@ final class ConnectionWriter: Sendable {
   }
 }
 
-// MARK: Video, on any thread
+// MARK: Video and audio, on any thread
 
 extension ConnectionWriter {
-  /// A view of the video's state.
-  func readVideo<Result>(_ body: (VideoSendState) -> Result) -> Result {
-    state.withLock { body($0.video) }
+  /// A view of a service's state.
+  func read<Result>(_ medium: Medium, _ body: (MediaSendState) -> Result) -> Result {
+    state.withLock { body($0[medium]) }
   }
 
   /// Changes what may be queued, and lets those who wait look at it.
-  func changeVideo(_ body: (inout VideoSendState) -> Void) {
-    state.withLock { body(&$0.video) }
+  func change(_ medium: Medium, _ body: (inout MediaSendState) -> Void) {
+    state.withLock { body(&$0[medium]) }
     state.broadcast()
   }
 
-  /// Asks `attempt` now, and after each change of the video's state, until it gives a result; nil at `deadline` (of
+  /// Asks `attempt` now, and after each change of a service's state, until it gives a result; nil at `deadline` (of
   /// ``MonotonicClock``; nil waits for ever).
-  func waitForVideo<Result>(until deadline: Duration?, for attempt: (VideoSendState) -> Result?) -> Result? {
-    state.wait(until: deadline) { attempt($0.video) }
+  func wait<Result>(
+    for medium: Medium, until deadline: Duration?, _ attempt: (MediaSendState) -> Result?
+  ) -> Result? {
+    state.wait(until: deadline) { attempt($0[medium]) }
   }
 
   /// Queues a payload and writes what the kernel takes. With `waits`, waits for room.
-  func submitVideo(_ payload: any VideoPayload, grantEpoch: UInt32, waits: Bool) -> SubmitResult {
+  func submit(_ payload: any MediaPayload, to medium: Medium, grantEpoch: UInt32, waits: Bool) -> SubmitResult {
     // Asked for before the lock is taken: the payload may have to count.
     let byteCount = payload.byteCount
     func attempt(_ state: inout State) -> (SubmitResult, Step?) {
-      let result = state.video.accept(payload, byteCount: byteCount, grantEpoch: grantEpoch, now: clock.now)
+      let result = state[medium].accept(payload, byteCount: byteCount, grantEpoch: grantEpoch, now: clock.now)
       return (result, result == .queued && state.isWritable ? state.writeOnce(now: clock) : nil)
     }
     let (result, step) =
@@ -102,8 +111,8 @@ extension ConnectionWriter {
   }
 
   /// Takes the right to send away, discards what is queued and releases it before this returns.
-  func revokeVideoGrant() {
-    replaceVideoGrant(nil) { _ in }
+  func revokeGrant(of medium: Medium) {
+    replaceGrants([GrantChange(medium: medium)]) { _ in }
   }
 }
 
@@ -120,18 +129,19 @@ extension ConnectionWriter {
       state.failure = nil
       state.formerByteCount = state.sentByteCount
       state.video.isDraining = false
+      state.audio.isDraining = false
     }
   }
 
   /// Discards everything. Nothing is written any more, and no payload's memory read.
   func close() {
     let socket = state.withLock { $0.socket.take() }
-    revokeVideoGrant()
+    replaceGrants(Medium.allCases.map { GrantChange(medium: $0) }) { _ in }
     // Which may be the last reference, and close(2) is a call that nobody should have to wait for.
     _ = consume socket
   }
 
-  /// Queues whole control frames, which go before any frame of video that has not begun.
+  /// Queues whole control frames, which go before any frame of video or audio that has not begun.
   ///
   /// - Throws: ``LinkError/peerNotReading(address:queuedByteCount:)``; `peer` is for its text.
   func send(_ frames: [[UInt8]], peer: String) throws(LinkError) {
@@ -141,16 +151,13 @@ extension ConnectionWriter {
     }
   }
 
-  /// From now on only video of `grant` begins, and not before `frames` are written: in one step, so that no video comes
-  /// between the loss of a grant and the end of the service.
+  /// From now on only media of the new grants begin on their services, and not before `frames` are written: in one step, so
+  /// that no media come between the loss of a grant and the end of the service.
   ///
-  /// - Parameter channel: encrypts the video of the grant; nil for video in clear.
-  /// - Throws: As ``send(_:peer:)``; the grant is replaced all the same.
-  func setVideoGrant(
-    _ grant: VideoGrant?, channel: (any SecureChannel)? = nil, sending frames: [[UInt8]], peer: String
-  ) throws(LinkError) {
+  /// - Throws: As ``send(_:peer:)``; the grants are replaced all the same.
+  func setGrants(_ changes: [GrantChange], sending frames: [[UInt8]], peer: String) throws(LinkError) {
     var failure: LinkError?
-    replaceVideoGrant(grant, channel: channel) { state in
+    replaceGrants(changes) { state in
       do throws(LinkError) {
         for frame in frames { try state.control.append(frame, peer: peer) }
       } catch {
@@ -160,19 +167,21 @@ extension ConnectionWriter {
     if let failure { throw failure }
   }
 
-  private func replaceVideoGrant(
-    _ grant: VideoGrant?, channel: (any SecureChannel)? = nil, _ body: (inout State) -> Void
-  ) {
-    let remainder = state.withLock { state in
+  private func replaceGrants(_ changes: [GrantChange], _ body: (inout State) -> Void) {
+    let remainders = state.withLock { state in
       let isConnected = state.socket != nil && state.failure == nil
-      let remainder = state.video.setGrant(grant, channel: channel, finishesFrame: isConnected, now: clock.now)
-      // Less than a frame: while one is there, no other begins.
-      state.unfinishedFrame.append(remainder.unfinishedFrame)
+      let remainders = changes.map { change in
+        let remainder = state[change.medium].setGrant(
+          change.grant, channel: change.channel, finishesFrame: isConnected, now: clock.now)
+        // Less than a frame: while one is there, no other begins on any service.
+        state.unfinishedFrame.append(remainder.unfinishedFrame)
+        return remainder
+      }
       body(&state)
-      return remainder
+      return remainders
     }
     state.broadcast()
-    remainder.release()
+    for remainder in remainders { remainder.release() }
   }
 
   /// Writes until something else has to be done.
@@ -187,7 +196,7 @@ extension ConnectionWriter {
 
   /// Whether the last frame is complete and no control frame waits.
   var isFlushed: Bool {
-    state.withLock { $0.control.isEmpty && $0.unfinishedFrame.isEmpty && !$0.video.isInsideFrame }
+    state.withLock { $0.control.isEmpty && $0.unfinishedFrame.isEmpty && !$0.isInsideFrame }
   }
 }
 

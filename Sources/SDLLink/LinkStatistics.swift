@@ -1,4 +1,4 @@
-/// Counters of a connection, over all attempts. Video: submitted = sent + discarded + queued.
+/// Counters of a connection, over all attempts. Video and audio: submitted = sent + discarded + queued.
 public struct LinkStatistics: Equatable, Sendable {
   /// All bytes handed to the kernel.
   public var sentByteCount: UInt64 = 0
@@ -13,14 +13,16 @@ public struct LinkStatistics: Equatable, Sendable {
   public var longestVideoDwellTime: Duration = .zero
   public var queuedFrames = 0
   public var queuedByteCount = 0
+  /// The sound.
+  public var audio = MediaChannelStatistics()
 }
 
 extension LinkStatistics {
-  init(sentByteCount: UInt64, receivedByteCount: UInt64, video: VideoChannelStatistics) {
+  init(sentByteCount: UInt64, receivedByteCount: UInt64, video: MediaChannelStatistics, audio: MediaChannelStatistics) {
     self.init(
       sentByteCount: sentByteCount, receivedByteCount: receivedByteCount, sentVideoMessages: video.sentMessages,
       sentVideoByteCount: video.sentByteCount, discardedVideoMessages: video.discardedMessages,
       lastVideoDwellTime: video.lastDwellTime, longestVideoDwellTime: video.longestDwellTime,
-      queuedFrames: video.queuedFrames, queuedByteCount: video.queuedByteCount)
+      queuedFrames: video.queuedFrames, queuedByteCount: video.queuedByteCount, audio: audio)
   }
 }

@@ -1,9 +1,9 @@
-/// Payloads that wait to be written, oldest first. Bounded in frames, because each is latency, and in bytes.
+/// Payloads that wait to be written, oldest first. Bounded in payloads, because each is latency, and in bytes.
 ///
 /// A ring that is allocated once.
 struct PayloadQueue {
   struct Entry {
-    let payload: any VideoPayload
+    let payload: any MediaPayload
     let byteCount: Int
     let queuedAt: Duration
   }

@@ -28,7 +28,7 @@ extension LinkTests {
 
     private func submit(_ size: Int, epoch: UInt32 = 1) -> TestPayload {
       let payload = TestPayload(noise(size), cuts: [size / 3])
-      #expect(writer.submitVideo(payload, grantEpoch: epoch, waits: false) == .queued)
+      #expect(writer.submit(payload, to: .video, grantEpoch: epoch, waits: false) == .queued)
       return payload
     }
 
@@ -59,7 +59,8 @@ extension LinkTests {
       _ = submit(100_000)
       #expect(takeWakeUp())
       let stream = Fragmentation(
-        service: .video, version: 5, sessionID: 9, messageID: MediaMessageIDs.video.range.lowerBound, payloadSize: 100_000,
+        service: .video, version: 5, sessionID: 9, messageID: MediaMessageIDs.video.range.lowerBound,
+        payloadSize: 100_000,
         maximumPayload: 1000
       ).frames(of: noise(100_000))
       let (begun, rest) = decode(Array(stream.prefix(Int(writer.sentByteCount))))
@@ -105,17 +106,18 @@ extension LinkTests {
       #expect(frames.dropLast().allSatisfy { $0.header.service == .video })
       #expect(frames.last?.header.controlFrame == .endService)
       let stream = Fragmentation(
-        service: .video, version: 5, sessionID: 9, messageID: MediaMessageIDs.video.range.lowerBound, payloadSize: 100_000,
+        service: .video, version: 5, sessionID: 9, messageID: MediaMessageIDs.video.range.lowerBound,
+        payloadSize: 100_000,
         maximumPayload: 1000
       ).frames(of: noise(100_000))
       #expect(bytes.dropLast(end.count) == stream.prefix(bytes.count - end.count))
-      let statistics = writer.readVideo(\.statistics)
+      let statistics = writer.read(.video, \.statistics)
       #expect(statistics.sentMessages == 0 && statistics.discardedMessages == 3 && statistics.queuedFrames == 0)
     }
 
     /// Wherever in a frame the kernel has stopped: in its header, between header and payload, in either memory block.
     @Test func anyRestOfAFrameIsFinished() throws {
-      let writer = VideoWriter()
+      let writer = MediaWriter()
       let bytes = noise(100)
       let stream = Fragmentation(
         service: .video, version: 5, sessionID: 9, messageID: 5, payloadSize: 100, maximumPayload: 1000
@@ -138,7 +140,7 @@ extension LinkTests {
       let payloads = [submit(100_000), submit(10)]
       try setGrant(nil)
       #expect(payloads.map(\.outcomes) == [[true], [false]])
-      let statistics = writer.readVideo(\.statistics)
+      let statistics = writer.read(.video, \.statistics)
       #expect(statistics.sentMessages == 1 && statistics.discardedMessages == 1)
       let (frames, rest) = decode(writeAll())
       #expect(frames.map(\.payload.count) == [100_000] && rest == 0)
@@ -150,7 +152,7 @@ extension LinkTests {
       let payload = submit(100_000)
       writer.close()
       #expect(payload.outcomes == [false])
-      #expect(writer.readVideo(\.statistics).sentMessages == 0)
+      #expect(writer.read(.video, \.statistics).sentMessages == 0)
     }
 
     @Test func nextGrantBeginsAfterTheUnfinishedFrame() throws {
@@ -181,11 +183,11 @@ extension LinkTests {
       try setGrant(1)
       let writer = writer
       let payload = CallingPayload {
-        #expect(writer.readVideo(\.statistics).sentMessages == 1)
-        #expect(writer.submitVideo(TestPayload([1]), grantEpoch: 1, waits: false) == .queued)
+        #expect(writer.read(.video, \.statistics).sentMessages == 1)
+        #expect(writer.submit(TestPayload([1]), to: .video, grantEpoch: 1, waits: false) == .queued)
       }
-      #expect(writer.submitVideo(payload, grantEpoch: 1, waits: true) == .queued)
-      #expect(writer.readVideo(\.statistics).sentMessages == 2)
+      #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: true) == .queued)
+      #expect(writer.read(.video, \.statistics).sentMessages == 2)
     }
 
     @Test func failureIsKeptForTheConnectionThread() throws {
@@ -210,16 +212,16 @@ extension LinkTests {
     @Test func emptyPayloadIsDiscarded() throws {
       try setGrant(1)
       let payload = TestPayload([], cuts: [0])
-      #expect(writer.submitVideo(payload, grantEpoch: 1, waits: false) == .queued)
+      #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: false) == .queued)
       #expect(payload.outcomes == [false])
-      #expect(writer.readVideo(\.statistics).discardedMessages == 1)
+      #expect(writer.read(.video, \.statistics).discardedMessages == 1)
       #expect(writeAll().isEmpty)
     }
   }
 }
 
 /// A payload of one byte that runs something when it is released.
-private final class CallingPayload: VideoPayload {
+private final class CallingPayload: MediaPayload {
   private let content = TestPayload([1])
   private let onRelease: @Sendable () -> Void
   let isKeyFrame = true

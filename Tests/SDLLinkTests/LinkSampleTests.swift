@@ -11,11 +11,11 @@ extension LinkTests {
   @Suite struct LinkSampleTests {
     private let clock = ManualClock()
     private let writer: ConnectionWriter
-    private let channel: VideoChannel
+    private let channel: MediaChannel
 
     init() throws {
       writer = ConnectionWriter(videoCapacity: 3, clock: TimeSource(clock), wakeUp: WakeUp())
-      channel = VideoChannel(writer: writer, threads: ObserverThreads())
+      channel = MediaChannel(.video, writer: writer, threads: ObserverThreads())
     }
 
     /// Two TCP sockets of this machine that are connected with each other; the first one has a small window.

@@ -7,8 +7,23 @@ import Testing
 @testable import SDLLink
 
 /// The right to send in 800×480.
-func makeGrant(_ epoch: UInt32, maximumPayload: Int = 1000) -> VideoGrant {
-  VideoGrant(epoch: epoch, sessionID: 9, version: 5, maximumPayload: maximumPayload, size: VideoSize(800, 480))
+func makeGrant(_ epoch: UInt32, maximumPayload: Int = 1000) -> MediaGrant {
+  MediaGrant(
+    VideoGrant(epoch: epoch, sessionID: 9, version: 5, maximumPayload: maximumPayload, size: VideoSize(800, 480)))
+}
+
+/// The right to send sound.
+func makeAudioGrant(_ epoch: UInt32, maximumPayload: Int = 1000) -> MediaGrant {
+  MediaGrant(
+    AudioGrant(
+      epoch: epoch, sessionID: 9, version: 5, maximumPayload: maximumPayload, format: PCMFormat(),
+      isFormatAssumed: false))
+}
+
+extension ConnectionWriter {
+  func setVideoGrant(_ grant: MediaGrant?, sending frames: [[UInt8]], peer: String) throws {
+    try setGrants([GrantChange(medium: .video, grant: grant)], sending: frames, peer: peer)
+  }
 }
 
 /// A head unit that opens every app at once and takes any size.

@@ -87,6 +87,7 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
   private struct State: Sendable {
     var events: [HeadUnitServerEvent] = []
     var videoMessages: [[UInt8]] = []
+    var audioMessages: [[UInt8]] = []
     var protocolViolations: [Violation] = []
     var violatingIDs: [UInt8] = []
     var streamViolations: [VideoStreamViolation] = []
@@ -102,7 +103,9 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
     state.withLock { state in
       switch event {
       case .session(_, .videoData(let bytes)): state.videoMessages.append(keepsVideo ? bytes : [])
-      // Most tests' video is noise.
+      case .session(_, .audioData(let bytes)): state.audioMessages.append(bytes)
+      // Most tests' video is noise, and their sound comes faster than it is played.
+      case .session(_, .violation(.audio(.fasterThanRealTime))): break
       case .session(_, .violation(.stream(let violation))): state.streamViolations.append(violation)
       case .session(let id, .violation(let violation)):
         state.protocolViolations.append(violation)
@@ -114,6 +117,7 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
   }
 
   var videoMessages: [[UInt8]] { state.withLock { $0.videoMessages } }
+  var audioMessages: [[UInt8]] { state.withLock { $0.audioMessages } }
   var protocolViolations: [Violation] { state.withLock { $0.protocolViolations } }
   /// The sessions of ``protocolViolations``.
   var violatingIDs: [UInt8] { state.withLock { $0.violatingIDs } }

@@ -12,12 +12,11 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) enum LinkTests {}
 
 /// A payload in several memory blocks that counts its releases.
-final class TestPayload: VideoPayload {
+final class TestPayload: MediaPayload {
   // Never written after init, and freed only in deinit: safe to read from any thread.
   nonisolated(unsafe) private let memory: UnsafeMutableRawBufferPointer
   private let cuts: [Int]
   private let releases = Mutex<[Bool]>([])
-  let isKeyFrame = true
 
   /// `cuts` are the places where a new block begins, in ascending order.
   init(_ bytes: [UInt8], cuts: [Int] = []) {

@@ -9,14 +9,14 @@ extension LinkTests {
   @Suite struct VideoChannelTests {
     private let clock = ManualClock()
     private let writer: ConnectionWriter
-    private let channel: VideoChannel
+    private let channel: MediaChannel
     private let socket: Socket
     private let peer: Socket
 
     init() throws {
       writer = ConnectionWriter(
         videoCapacity: 3, maximumVideoByteCount: 1000, clock: TimeSource(clock), wakeUp: WakeUp())
-      channel = VideoChannel(writer: writer, threads: ObserverThreads())
+      channel = MediaChannel(.video, writer: writer, threads: ObserverThreads())
       (socket, peer) = try Socket.pair()
       try setGrant(7)
     }
@@ -140,14 +140,14 @@ extension LinkTests {
     @Test func drainingLetsNobodyIn() throws {
       let queued = payload()
       #expect(submit(queued) == .queued)
-      writer.changeVideo { $0.isDraining = true }
+      writer.change(.video) { $0.isDraining = true }
       #expect(submit(payload(), blocking: true) == .closed)
       writer.open(socket)
       #expect(writer.write() == .idle)
       #expect(queued.outcomes == [true])
-      writer.changeVideo { $0.isDraining = true }
+      writer.change(.video) { $0.isDraining = true }
       #expect(submit(payload(), blocking: true) == .closed)
-      writer.changeVideo { $0.isDraining = false }
+      writer.change(.video) { $0.isDraining = false }
       #expect(submit(payload()) == .queued)
     }
 

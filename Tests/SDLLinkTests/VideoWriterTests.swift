@@ -9,7 +9,7 @@ extension LinkTests {
     /// Writes `payload` and returns the bytes that came out, reading whenever the socket is full.
     private func write(_ payload: TestPayload, maximumPayload: Int, framesOnly: Bool) throws -> [UInt8] {
       let (sender, receiver) = try Socket.pair()
-      let writer = VideoWriter()
+      let writer = MediaWriter()
       let hasBegun = writer.begin(payload, grant: makeGrant(1, maximumPayload: maximumPayload), messageID: 77)
       #expect(hasBegun)
       var bytes: [UInt8] = []
@@ -53,7 +53,7 @@ extension LinkTests {
       let bytes = noise(50_000)
       let payload = TestPayload(bytes, cuts: [10_000])
       let (sender, receiver) = try Socket.pair()
-      let writer = VideoWriter()
+      let writer = MediaWriter()
       let hasBegun = writer.begin(payload, grant: makeGrant(1), messageID: 5)
       #expect(hasBegun)
       var callCount = 0
@@ -69,7 +69,7 @@ extension LinkTests {
     }
 
     @Test func refusesEmptyPayload() {
-      let writer = VideoWriter()
+      let writer = MediaWriter()
       let payload = TestPayload([], cuts: [0])
       let hasBegun = writer.begin(payload, grant: makeGrant(1), messageID: 1)
       let hasMessage = writer.hasMessage

@@ -35,7 +35,7 @@ extension AppRun {
         .stream(GST_STREAM_ERROR_FORMAT, "The built-in head unit found fault with the stream: \(violation)"))
     case .lost(let failure, let pause): return connectionLost(failure, retryAfter: pause, service, host)
     case .ended(let failure): return connectionEnded(failure, service, host)
-    case .videoState, .timerFired, .headUnit: break
+    case .videoState, .audioState, .timerFired, .headUnit: break
     }
     if !isOver { service?.appReported(event) }
   }
@@ -52,7 +52,7 @@ extension AppRun {
         state.isConnected = true
       case .videoState(let videoState): state.status.videoState = videoState
       case .session(let event): state.note(event)
-      case .resolving, .connecting, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
+      case .resolving, .connecting, .audioState, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
       }
       return state.service
     }
@@ -209,7 +209,8 @@ extension AppRun.State {
       status.grant = nil
       status.isVideoSuspended = false
     case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .videoInClear, .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .diagnostic, .failed:
+      .videoInClear, .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .diagnostic,
+      .failed:
       break
     }
   }

@@ -28,7 +28,7 @@ final class FramePayloadPool: Sendable {
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
 /// by nobody else until it comes back through the pool's.
-final class FramePayload: VideoPayload, @unchecked Sendable {
+final class FramePayload: MediaPayload, @unchecked Sendable {
   private static let maximumBlocks = 8
 
   /// What is in it.

@@ -1,13 +1,13 @@
 import SDLApp
 
-/// Counters of a ``VideoChannel``, over all attempts to connect: accepted payloads = sent + discarded + queued.
-public struct VideoChannelStatistics: Equatable, Sendable {
+/// Counters of a ``MediaChannel``, over all attempts to connect: accepted payloads = sent + discarded + queued.
+public struct MediaChannelStatistics: Equatable, Sendable {
   public var sentMessages: UInt64 = 0
   /// Payload bytes of those messages, without SDL headers.
   public var sentByteCount: UInt64 = 0
   /// Queued, but not sent: the grant went away or the connection ended.
   public var discardedMessages: UInt64 = 0
-  /// From ``VideoChannel/submit(_:grantEpoch:blocking:)`` to the kernel, of the last message: it grows when the network is
+  /// From ``MediaChannel/submit(_:grantEpoch:blocking:)`` to the kernel, of the last message: it grows when the network is
   /// too slow for the bitrate.
   public var lastDwellTime: Duration = .zero
   public var longestDwellTime: Duration = .zero
@@ -18,16 +18,18 @@ public struct VideoChannelStatistics: Equatable, Sendable {
   public init() {}
 }
 
-/// The way of video to the head unit, for any thread: a short queue that is written at once as long as the kernel takes
+/// The way of video, or of sound, to the head unit, for any thread: a short queue that is written at once as long as the kernel takes
 /// what is in it.
 ///
 /// It lives as long as its ``AppConnection`` and serves one stream after the other. A grant is the right to send, and only
 /// payloads made for the present one are taken; when it goes away, what is queued is discarded and released.
-public final class VideoChannel: Sendable {
+public final class MediaChannel: Sendable {
+  private let medium: ConnectionWriter.Medium
   private let writer: ConnectionWriter
   private let threads: ObserverThreads
 
-  init(writer: ConnectionWriter, threads: ObserverThreads) {
+  init(_ medium: ConnectionWriter.Medium, writer: ConnectionWriter, threads: ObserverThreads) {
+    self.medium = medium
     self.writer = writer
     self.threads = threads
   }
@@ -39,26 +41,26 @@ public final class VideoChannel: Sendable {
   ///
   /// - Parameters:
   ///   - payload: The connection's from the result ``SubmitResult/queued`` on; with any other it stays the caller's.
-  ///   - grantEpoch: `VideoGrant.epoch` of the grant that the payload was made for.
+  ///   - grantEpoch: `VideoGrant.epoch` or `AudioGrant.epoch` of the grant that the payload was made for.
   ///   - blocking: Whether to wait for room.
-  public func submit(_ payload: any VideoPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
-    let result = writer.submitVideo(payload, grantEpoch: grantEpoch, waits: false)
+  public func submit(_ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
+    let result = writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: false)
     guard result == .full, blocking, !threads.isCurrent else { return result }
-    return writer.submitVideo(payload, grantEpoch: grantEpoch, waits: true)
+    return writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: true)
   }
 
-  /// Whether a frame that is offered now would have to wait: a live source may save the work of making it.
-  public var isFull: Bool { writer.readVideo { $0.isFull } }
+  /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
+  public var isFull: Bool { writer.read(medium) { $0.isFull } }
 
   /// Says whether pictures wait, not yet encoded, for the link to be ready. A peer that acknowledges nothing for long
   /// while they do counts as one that does not read, although nothing is queued.
   public func setHeldBack(_ isHeldBack: Bool) {
-    writer.changeVideo { $0.isHeldBack = isHeldBack }
+    writer.change(medium) { $0.isHeldBack = isHeldBack }
   }
 
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
   public func setFlushing(_ isFlushing: Bool) {
-    writer.changeVideo { $0.isFlushing = isFlushing }
+    writer.change(medium) { $0.isFlushing = isFlushing }
   }
 
   /// Waits until all queued bytes are with the kernel, though not in a callback of the connection's observer.
@@ -68,10 +70,10 @@ public final class VideoChannel: Sendable {
   public func waitUntilDrained(timeout: Duration) -> Bool {
     let deadline = MonotonicClock.now + (threads.isCurrent ? .zero : timeout)
     let discardedBefore = statistics.discardedMessages
-    return writer.waitForVideo(until: deadline) { video -> Bool? in
-      if video.statistics.discardedMessages != discardedBefore { return false }
-      if video.isEmpty { return true }
-      return video.isFlushing ? false : nil
+    return writer.wait(for: medium, until: deadline) { state -> Bool? in
+      if state.statistics.discardedMessages != discardedBefore { return false }
+      if state.isEmpty { return true }
+      return state.isFlushing ? false : nil
     } ?? false
   }
 
@@ -81,14 +83,14 @@ public final class VideoChannel: Sendable {
   public func linkSample() -> LinkSample? { writer.linkSample }
 
   /// A snapshot.
-  public var statistics: VideoChannelStatistics { writer.readVideo { $0.statistics } }
+  public var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }
 
-  /// Ends what belongs to one stream: see ``AppConnection/resetVideo()``.
+  /// Ends what belongs to one stream: see ``AppConnection/resetVideo()``, ``AppConnection/resetAudio()``.
   func reset() {
-    writer.revokeVideoGrant()
-    writer.changeVideo { video in
-      video.isFlushing = false
-      video.isHeldBack = false
+    writer.revokeGrant(of: medium)
+    writer.change(medium) { state in
+      state.isFlushing = false
+      state.isHeldBack = false
     }
   }
 }

@@ -1,13 +1,13 @@
 import SDLApp
 
-/// The right to send video, the payloads queued under it and the one being written: a single value, so that one lock
+/// The right to send on one service, the payloads queued under it and the one being written: a single value, so that one lock
 /// keeps them consistent. That lock is the ``ConnectionWriter``'s.
 ///
 /// Every payload in here belongs to the present grant.
-struct VideoSendState {
+struct MediaSendState {
   /// A payload that has left the queue.
   struct Finished {
-    let payload: any VideoPayload
+    let payload: any MediaPayload
     let wasSent: Bool
 
     /// Exactly once, and with no lock held.
@@ -28,9 +28,9 @@ struct VideoSendState {
     }
   }
 
-  /// Nil while no video may be sent.
-  private(set) var grant: VideoGrant?
-  /// What encrypts the video of the grant; nil for video in clear.
+  /// Nil while nothing may be sent.
+  private(set) var grant: MediaGrant?
+  /// What encrypts what is sent; nil for a service in clear.
   private var channel: (any SecureChannel)?
   /// While on, nothing more is accepted; what is queued is still written.
   var isDraining = false
@@ -38,12 +38,14 @@ struct VideoSendState {
   var isFlushing = false
   /// Whether pictures wait, not yet encoded, until the peer has acknowledged what was sent before.
   var isHeldBack = false
-  private var counters = VideoChannelStatistics()
+  private var counters = MediaChannelStatistics()
   private var queue: PayloadQueue
-  private let writer = VideoWriter()
-  private var messageIDs = MediaMessageIDs.video
+  private let writer = MediaWriter()
+  private var messageIDs: MediaMessageIDs
 
-  init(capacity: Int, maximumByteCount: Int) {
+  /// `capacity` is in payloads, at least 1.
+  init(messageIDs: MediaMessageIDs, capacity: Int, maximumByteCount: Int) {
+    self.messageIDs = messageIDs
     queue = PayloadQueue(capacity: capacity, maximumByteCount: maximumByteCount)
   }
 
@@ -53,7 +55,7 @@ struct VideoSendState {
   /// Whether the bytes so far end in the middle of a frame: nothing else may go out before its end.
   var isInsideFrame: Bool { writer.isInsideFrame }
 
-  var statistics: VideoChannelStatistics {
+  var statistics: MediaChannelStatistics {
     var statistics = counters
     statistics.queuedFrames = queue.count
     statistics.queuedByteCount = queue.byteCount
@@ -61,7 +63,7 @@ struct VideoSendState {
   }
 
   /// Queues a payload, if its grant is the present one and there is room.
-  mutating func accept(_ payload: any VideoPayload, byteCount: Int, grantEpoch: UInt32, now: Duration) -> SubmitResult {
+  mutating func accept(_ payload: any MediaPayload, byteCount: Int, grantEpoch: UInt32, now: Duration) -> SubmitResult {
     guard !isDraining, let grant else { return .closed }
     guard grant.epoch == grantEpoch else { return .stale }
     guard !isFlushing else { return .flushing }
@@ -73,11 +75,11 @@ struct VideoSendState {
   /// Replaces the grant. With another epoch, nothing that was queued begins a frame any more: all payloads leave.
   ///
   /// - Parameters:
-  ///   - channel: encrypts its video.
+  ///   - channel: encrypts what is sent under it.
   ///   - finishesFrame: Whether the caller writes the end of the frame that has been begun. A payload whose last frame that
   ///     is counts as sent.
   mutating func setGrant(
-    _ grant: VideoGrant?, channel: (any SecureChannel)? = nil, finishesFrame: Bool, now: Duration
+    _ grant: MediaGrant?, channel: (any SecureChannel)? = nil, finishesFrame: Bool, now: Duration
   ) -> Remainder {
     let isSame = grant?.epoch == self.grant?.epoch
     self.grant = grant
@@ -113,8 +115,8 @@ struct VideoSendState {
     return (transfer, noteSent(sent, now: now.now))
   }
 
-  /// False for a payload that can't be sent: never in clear under a grant for encrypted video.
-  private mutating func begin(_ payload: any VideoPayload, _ grant: VideoGrant) -> Bool {
+  /// False for a payload that can't be sent: never in clear under a grant for an encrypted service.
+  private mutating func begin(_ payload: any MediaPayload, _ grant: MediaGrant) -> Bool {
     guard grant.isEncrypted == (channel != nil) else { return false }
     return writer.begin(payload, grant: grant, messageID: messageIDs.next(), channel: channel)
   }

@@ -5,14 +5,14 @@ import SDLApp
 ///
 /// Headers are built in a small block of their own; sendmsg(2) gathers them and the payload's memory. Blocks and vectors
 /// are allocated once. Encrypted frames are written from where they were encrypted to.
-final class VideoWriter {
+final class MediaWriter {
   /// Vectors per system call; with small frames, half of it are headers.
   private static let maximumVectorCount = 64
   private static let maximumPrefixCount = 32
   private static let prefixStride = Fragmentation.Fragment.maximumPrefixByteCount
 
   struct Message {
-    var payload: any VideoPayload
+    var payload: any MediaPayload
     var frames: Fragmentation.Iterator
     var memory = SegmentCursor()
     /// The frame that has been begun, and how much of it is written.
@@ -20,7 +20,7 @@ final class VideoWriter {
     var frameOffset = 0
     let byteCount: Int
     var unwrittenByteCount: Int
-    /// What encrypts it; nil for video in clear.
+    /// What encrypts it; nil for a service in clear.
     let channel: (any SecureChannel)?
     /// Whether all of it has been encrypted.
     var isEncrypted = false
@@ -46,15 +46,16 @@ final class VideoWriter {
 
   /// Begins a payload. False for one without bytes, which SDL cannot send.
   ///
-  /// - Parameter channel: encrypts it; nil for video in clear.
+  /// - Parameter channel: encrypts it; nil for a service in clear.
   func begin(
-    _ payload: any VideoPayload, grant: VideoGrant, messageID: UInt32, channel: (any SecureChannel)? = nil
+    _ payload: any MediaPayload, grant: MediaGrant, messageID: UInt32, channel: (any SecureChannel)? = nil
   ) -> Bool {
     // Counted from the blocks themselves: a wrong sum would desynchronise the connection for good.
     let size = (0..<payload.segmentCount).reduce(0) { $0 + payload.segment(at: $1).count }
     guard size > 0, size <= UInt32.max else { return false }
     let fragmentation = Fragmentation(
-      service: .video, version: grant.version, sessionID: grant.sessionID, messageID: messageID, payloadSize: size,
+      service: grant.service, version: grant.version, sessionID: grant.sessionID, messageID: messageID,
+      payloadSize: size,
       maximumPayload: grant.maximumPayload)
     message = Message(
       payload: payload, frames: fragmentation.makeIterator(), byteCount: size, unwrittenByteCount: size,
@@ -65,7 +66,7 @@ final class VideoWriter {
   /// Gives up the payload that was begun, if there is one.
   ///
   /// - Returns: A copy of what is missing of the frame that was begun, empty between frames: it has to be written before
-  ///   anything else, or the peer would take what follows for video. And whether that is the end of the payload as well.
+  ///   anything else, or the peer would take what follows for media. And whether that is the end of the payload as well.
   func abandon() -> (rest: [UInt8], isEndOfPayload: Bool) {
     if let encrypted, !encrypted.isEmpty {
       defer { encrypted.discard() }
@@ -136,7 +137,7 @@ final class VideoWriter {
   }
 }
 
-extension VideoWriter.Message {
+extension MediaWriter.Message {
   fileprivate mutating func advance(by count: Int) {
     var count = count
     while count > 0 {
@@ -165,7 +166,7 @@ struct SegmentCursor {
   private var offset = 0
 
   /// The next bytes that lie together, at most `limit`; nil at the end.
-  mutating func next(upTo limit: Int, of payload: any VideoPayload) -> UnsafeRawBufferPointer? {
+  mutating func next(upTo limit: Int, of payload: any MediaPayload) -> UnsafeRawBufferPointer? {
     while index < payload.segmentCount {
       let segment = payload.segment(at: index)
       let end = min(offset + limit, segment.count)
@@ -180,7 +181,7 @@ struct SegmentCursor {
     return nil
   }
 
-  mutating func skip(_ count: Int, of payload: any VideoPayload) {
+  mutating func skip(_ count: Int, of payload: any MediaPayload) {
     var count = count
     while count > 0, let piece = next(upTo: count, of: payload) { count -= piece.count }
   }

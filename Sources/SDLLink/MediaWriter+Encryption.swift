@@ -1,9 +1,9 @@
 import Glibc
 import SDLApp
 
-/// The way of encrypted video: the payload of each frame becomes one TLS record. First frames stay in clear, and announce the
+/// The way of an encrypted service: the payload of each frame becomes one TLS record. First frames stay in clear, and announce the
 /// size of the plaintext.
-extension VideoWriter {
+extension MediaWriter {
   func writeEncrypted(
     by channel: any SecureChannel, to socket: Socket, finishesFrameOnly: Bool
   ) -> Socket.Transfer {
