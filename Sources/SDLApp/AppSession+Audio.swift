@@ -10,6 +10,14 @@ extension AppSession {
     return hmiStatus.isAudible ? .stream(audioRequest) : .hold
   }
 
+  /// The same, but no start while that of the video waits for its answer: a refusal costs the app its level, unless its other
+  /// service runs already.
+  var audioDemandNow: StreamDemand<AudioStartRequest> {
+    let demand = audioDemand
+    if case .stream = demand, audioStream.state == .closed, stream.summary == .starting { return .hold }
+    return demand
+  }
+
   private var isMediaApp: Bool { configuration.isMediaApplication || configuration.appType == .media }
 
   mutating func perform(_ outputs: [AudioStream.Output]) {

@@ -26,7 +26,7 @@ extension AppSession {
   /// Acts on the difference between what is demanded and what is there.
   mutating func reconcile() {
     perform(stream.reconcile(videoDemand, now: now))
-    perform(audioStream.reconcile(audioDemand, now: now))
+    perform(audioStream.reconcile(audioDemandNow, now: now))
   }
 
   mutating func perform(_ outputs: [VideoStream.Output]) {

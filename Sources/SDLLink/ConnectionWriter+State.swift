@@ -59,7 +59,9 @@ extension ConnectionWriter.State {
   }
 
   subscript(medium: ConnectionWriter.Medium) -> MediaSendState {
-    get { medium == .audio ? audio : video }
+    _read {
+      if medium == .audio { yield audio } else { yield video }
+    }
     _modify {
       if medium == .audio { yield &audio } else { yield &video }
     }

@@ -203,6 +203,37 @@ import Testing
     #expect(driver.session.audioGrant == nil && driver.session.videoGrant == nil)
   }
 
+  /// A refused start costs the level, unless the other service runs.
+  @Test(arguments: [ControlFrame.startServiceACK, .startServiceNAK, .endService])
+  func waitsForTheAnswerAboutVideo(answer: ControlFrame) {
+    let driver = AppDriver.ready()
+    driver.setAudioRequest(AudioStartRequest())
+    driver.status(.full, .streamable, audio: .audible)
+    #expect(driver.take().last == "→ StartService video 800×480 RAW H264")
+    driver.wait(.seconds(4))
+    #expect(driver.take().isEmpty)
+    driver.control(answer, .video)
+    #expect(driver.take().last == Self.start)
+  }
+
+  @Test func videoThatIsNotAnswered() {
+    let driver = AppDriver.starting()
+    driver.setAudioRequest(AudioStartRequest())
+    driver.status(.full, .streamable, audio: .audible)
+    driver.wait(.milliseconds(4999))
+    #expect(!driver.take().contains(Self.start))
+    driver.wait(.milliseconds(1))
+    #expect(driver.take().last == Self.start)
+  }
+
+  /// The wait for the video's answer does not suspend sound that runs already.
+  @Test func videoStartsBesideSound() {
+    let driver = Self.streaming()
+    driver.setVideoRequest(AppDriver.videoRequest)
+    #expect(driver.take() == ["→ StartService video 800×480 RAW H264"])
+    #expect(driver.session.audioState == .streaming)
+  }
+
   @Test func theSessionEnds() {
     let driver = Self.streaming()
     driver.finish()
