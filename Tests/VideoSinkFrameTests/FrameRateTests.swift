@@ -58,7 +58,8 @@ import Testing
     let pipeline = try Pipeline(
       """
       videotestsrc is-live=true num-buffers=\(input * 6) \
-      ! video/x-raw,format=I420,width=320,height=240,framerate=\(input)/1 ! sdlvideosink name=sink uri=\(headUnit.uri)
+      ! video/x-raw,format=I420,width=320,height=240,framerate=\(input)/1 ! sdlvideosink name=sink keep-alive-interval=0 \
+      uri=\(headUnit.uri)
       """)
     try pipeline.play()
     try pipeline.waitForEnd()

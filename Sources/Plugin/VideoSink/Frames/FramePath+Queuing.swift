@@ -11,7 +11,6 @@ extension FramePath {
   /// Queues a finished access unit; its payload is the connection's from now on.
   func submit(_ payload: FramePayload, _ grant: VideoGrant) -> Outcome {
     guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
-    let isKeyFrame = payload.isKeyFrame
     while true {
       let began = time.now
       let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive)
@@ -19,8 +18,6 @@ extension FramePath {
       if !isAhead, now - began >= Self.noticeableWait { delay.extend(by: now - began, sink.baseSink) }
       switch result {
       case .queued:
-        // Encoding took so long that the head unit may have closed its decoder meanwhile.
-        if isRaw, !isKeyFrame, now - lastSent >= Self.decoderTimeout { needsKeyFrame = true }
         lastSent = now
         self.rtp = rtp
         return .queued(isFirstOfService: noteQueued(grant))

@@ -237,9 +237,17 @@ final class FramePath {
     holdBack(false)
     // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
     if isUpstreamLive, connection.video.isFull { return .dropped(.queueFull, GST_FLOW_OK) }
-    let payload = sink.payloads.take(for: sink, kind: .frame)
+    var payload = sink.payloads.take(for: sink, kind: .frame)
     do {
-      guard try encodeFrame(buffer, info, targets, into: payload, isRepetition: change == .refinement) else {
+      var isEncoded = try encodeFrame(buffer, info, targets, into: payload, isRepetition: change == .refinement)
+      // While it was encoded the machine stood still, and the head unit may have closed its decoder.
+      if isEncoded, !payload.isKeyFrame, time.now - lastSent >= Self.longestRawPause {
+        sink.payloads.giveBack(payload)
+        payload = sink.payloads.take(for: sink, kind: .frame)
+        needsKeyFrame = true
+        isEncoded = try encodeFrame(buffer, info, targets, into: payload, isRepetition: false)
+      }
+      guard isEncoded else {
         sink.payloads.giveBack(payload)
         return .dropped(.noPicture, GST_FLOW_OK)
       }
