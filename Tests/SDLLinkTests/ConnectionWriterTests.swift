@@ -8,18 +8,12 @@ extension LinkTests {
   /// The rules of writing, without a connection thread: each test acts as that thread and as the streaming thread.
   @Suite struct ConnectionWriterTests {
     private let writer: ConnectionWriter
-    private let wakeUp = WakeUp()
+    private let wakeUp: WakeUp
     private let peer: Socket
     private let heartbeat = Frame.control(.heartbeat, service: .control, version: 5, sessionID: 9).bytes
 
     init() throws {
-      let (ours, theirs) = try Socket.pair()
-      // So that little fills it.
-      ours.set(SOL_SOCKET, SO_SNDBUF, 16 << 10)
-      try wakeUp.open()
-      writer = ConnectionWriter(videoCapacity: 3, clock: .monotonic, wakeUp: wakeUp)
-      writer.open(ours)
-      peer = theirs
+      (writer, wakeUp, peer) = try makeWriter()
     }
 
     private func setGrant(_ epoch: UInt32?, sending frames: [[UInt8]] = []) throws {

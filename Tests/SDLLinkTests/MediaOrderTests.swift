@@ -8,17 +8,12 @@ extension LinkTests {
   /// Which frame goes when video, sound and control frames wait for the same socket.
   @Suite struct MediaOrderTests {
     private let writer: ConnectionWriter
-    private let wakeUp = WakeUp()
+    private let wakeUp: WakeUp
     private let peer: Socket
     private let heartbeat = Frame.control(.heartbeat, service: .control, version: 5, sessionID: 9).bytes
 
     init() throws {
-      let (ours, theirs) = try Socket.pair()
-      ours.set(SOL_SOCKET, SO_SNDBUF, 16 << 10)
-      try wakeUp.open()
-      writer = ConnectionWriter(videoCapacity: 3, clock: .monotonic, wakeUp: wakeUp)
-      writer.open(ours)
-      peer = theirs
+      (writer, wakeUp, peer) = try makeWriter()
       try writer.setGrants(
         [
           .init(medium: .video, grant: makeGrant(1, maximumPayload: 4000)),

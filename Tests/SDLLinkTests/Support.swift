@@ -120,3 +120,15 @@ extension Socket {
     _ = bytes.withUnsafeBytes { send($0) }
   }
 }
+
+/// A writer without a connection thread, with room for three frames of video, and the other end of its socket, which little
+/// fills.
+func makeWriter() throws -> (ConnectionWriter, WakeUp, peer: Socket) {
+  let (ours, theirs) = try Socket.pair()
+  ours.set(SOL_SOCKET, SO_SNDBUF, 16 << 10)
+  let wakeUp = WakeUp()
+  try wakeUp.open()
+  let writer = ConnectionWriter(videoCapacity: 3, clock: .monotonic, wakeUp: wakeUp)
+  writer.open(ours)
+  return (writer, wakeUp, theirs)
+}

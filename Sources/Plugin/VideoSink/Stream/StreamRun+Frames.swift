@@ -77,7 +77,7 @@ extension StreamRun {
       case .send(let permission):
         let outcome = path.send(buffer, permission, isDue: isDue)
         if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, path.isRaw, !path.isUpstreamLive,
-          learnsOfEnd(of: permission.grant, path)
+          waitForEnd(of: permission.grant, path)
         {
           isDue = true
           continue
@@ -97,13 +97,15 @@ extension StreamRun {
     }
   }
 
-  /// The connection learns first that nothing may be sent any more.
-  private static let longestNews = Duration.seconds(1)
+  /// From the connection's refusal of a frame to the event that ends the grant here; on another thread, hence soon.
+  private static let grantEndTimeout = Duration.seconds(1)
 
-  /// The right to send went away while a picture that is not live was encoded: it waits for the next one. False when that
-  /// does not become known here.
-  private func learnsOfEnd(of grant: VideoGrant, _ path: FramePath) -> Bool {
-    let deadline = time.now + Self.longestNews
+  /// The grant ended while a picture that is not live was encoded, which therefore waits for the next grant. The connection
+  /// refuses frames before the end is reported here.
+  ///
+  /// - Returns: False if the end was not reported in time; the picture is lost then.
+  private func waitForEnd(of grant: VideoGrant, _ path: FramePath) -> Bool {
+    let deadline = time.now + Self.grantEndTimeout
     let hasEnded = frames.whileGivenBack {
       waitForHeadUnit(until: deadline) { negotiation in
         negotiation.isInterrupted || negotiation.permission?.grant.epoch != grant.epoch ? true : nil
