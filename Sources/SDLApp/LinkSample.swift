@@ -6,6 +6,8 @@ public struct LinkSample: Equatable, Sendable {
   public var time: Duration
   /// All bytes that the kernel has taken since the connection was made; less than in the last sample with a new one.
   public var handedByteCount: UInt64
+  /// Bytes of those that were sound.
+  public var soundByteCount: UInt64
   /// Bytes of those that the peer has not acknowledged (TCP) or read (socket pair): SIOCOUTQ.
   public var unacknowledgedByteCount: UInt64?
   /// Bytes that the kernel holds, but has not sent once: SIOCOUTQNSD.
@@ -29,11 +31,13 @@ public struct LinkSample: Equatable, Sendable {
   }
 
   public init(
-    time: Duration, handedByteCount: UInt64, unacknowledgedByteCount: UInt64? = nil, unsentByteCount: UInt64? = nil,
+    time: Duration, handedByteCount: UInt64, soundByteCount: UInt64 = 0, unacknowledgedByteCount: UInt64? = nil,
+    unsentByteCount: UInt64? = nil,
     isBlocked: Bool = false, roundTrip: RoundTrip? = nil
   ) {
     self.time = time
     self.handedByteCount = handedByteCount
+    self.soundByteCount = soundByteCount
     self.unacknowledgedByteCount = unacknowledgedByteCount
     self.unsentByteCount = unsentByteCount
     self.isBlocked = isBlocked

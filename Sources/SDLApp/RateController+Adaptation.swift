@@ -51,7 +51,7 @@ extension RateController {
     meanDelay.add(delay * elapsed, over: elapsed)
     if delay < Self.standingDelay { relaxedTime = sample.time }
     let standing = relaxedTime.map { (sample.time - $0).seconds } ?? 0
-    if standing > Self.standingTime / 2, let capacity = link.capacity.map({ $0 * 8 }),
+    if standing > Self.standingTime / 2, let capacity = capacityForVideo.map({ $0 * 8 }),
       greatlyExceeds(capacity, now: sample.time)
     {
       excessTime = sample.time
@@ -70,7 +70,7 @@ extension RateController {
     }
     guard delay <= Self.longestDelayToRise else { return }
     let calm = max(1 - (meanDelay.value ?? 0) / Self.longestDelayToRise, 0)
-    rise(elapsed: elapsed * calm, isFast: link.capacity.map { rate < 0.8 * $0 * 8 } ?? true)
+    rise(elapsed: elapsed * calm, isFast: capacityForVideo.map { rate < 0.8 * $0 * 8 } ?? true)
   }
 
   /// Whether the bitrate is so much above what the link carries that the encoder can't use it.
@@ -88,7 +88,7 @@ extension RateController {
 
   /// Whether the link shows that it is faster than when it was full.
   private mutating func carriesMore(_ sample: LinkSample) -> Bool {
-    guard let capacity = link.capacity else { return false }
+    guard let capacity = capacityForVideo else { return false }
     if let roundTrip = sample.roundTrip {
       // Round trips include the time that the bottleneck needs for a picture's own bytes.
       let ownTime = rate / 8 / wantedPictureRate / capacity

@@ -46,6 +46,8 @@ public struct RateController: Equatable, Sendable {
   var link = LinkEstimator()
   /// Bytes that the encoder made.
   var used = DecayingRate(timeConstant: 0.5)
+  /// Bytes of sound on the same connection: they take their part of the link, but are none that the encoder has used.
+  var sound = DecayingRate(timeConstant: 2)
   /// Seconds that bytes have to wait.
   var meanDelay = DecayingRate(timeConstant: 0.5)
   /// When bytes waited least lately, or later when an earlier step has to show its effect first.
@@ -71,12 +73,16 @@ public struct RateController: Equatable, Sendable {
   ///
   /// - Returns: ``targets``.
   public mutating func update(_ sample: LinkSample) -> RateTargets {
-    let former = link.last?.handedByteCount ?? sample.handedByteCount
+    let former = link.last ?? sample
     if let elapsed = link.add(sample) {
       used.timeConstant = max(3 / pictureRate, 0.5)
-      used.add(Double(sample.handedByteCount - former), over: elapsed)
+      let handed = sample.handedByteCount - former.handedByteCount
+      let ofSound = sample.soundByteCount < former.soundByteCount ? 0 : sample.soundByteCount - former.soundByteCount
+      used.add(Double(handed - min(ofSound, handed)), over: elapsed)
+      sound.add(Double(ofSound), over: elapsed)
       adapt(sample, elapsed: min(elapsed, 0.2))
     } else {
+      sound.reset()
       relaxedTime = sample.time
       excessTime = nil
       shortRoundTripsSince = nil
@@ -96,6 +102,9 @@ public struct RateController: Equatable, Sendable {
 
   /// What the link carries, in bits per second; nil when it was never full, or shows by now that it carries more.
   public var measuredCapacity: Int? { link.capacity.map { Int(saturating: $0 * 8) } }
+
+  /// What the link leaves to the picture beside the sound, in bytes per second; nil when it was never full.
+  var capacityForVideo: Double? { link.capacity.map { max($0 - (sound.value ?? 0), $0 / 10) } }
 
   /// How long a byte that is handed over now would wait for others before it.
   public var queueingDelay: Duration { .seconds(min(link.queueingDelay, 3600)) }

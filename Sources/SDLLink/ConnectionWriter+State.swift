@@ -44,6 +44,8 @@ extension ConnectionWriter {
     var sentByteCount: UInt64 = 0
     /// Of those, what went over earlier connections.
     var formerByteCount: UInt64 = 0
+    /// Bytes of sound, with their headers, over the present connection.
+    var soundByteCount: UInt64 = 0
   }
 }
 
@@ -53,7 +55,7 @@ extension ConnectionWriter.State {
   func linkSample(now: Duration) -> LinkSample? {
     guard let socket, failure == nil else { return nil }
     return LinkSample(
-      time: now, handedByteCount: sentByteCount - formerByteCount,
+      time: now, handedByteCount: sentByteCount - formerByteCount, soundByteCount: soundByteCount,
       unacknowledgedByteCount: socket.unacknowledgedByteCount, unsentByteCount: socket.unsentByteCount,
       isBlocked: isBlocked, roundTrip: socket.roundTrip)
   }
@@ -93,6 +95,7 @@ extension ConnectionWriter.State {
     let mustYield = !control.isEmpty || (medium == .video && !audio.isEmpty)
     let (transfer, finished) = self[medium].write(to: socket, finishesFrameOnly: mustYield, now: now)
     isVideosTurn = medium == .audio && !video.isEmpty
+    if medium == .audio, case .bytes(let count)? = transfer { soundByteCount &+= UInt64(clamping: count) }
     return step(transfer, finished)
   }
 

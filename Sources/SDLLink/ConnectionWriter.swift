@@ -128,6 +128,7 @@ extension ConnectionWriter {
       state.isBlocked = false
       state.failure = nil
       state.formerByteCount = state.sentByteCount
+      state.soundByteCount = 0
       state.video.isDraining = false
       state.audio.isDraining = false
     }

@@ -30,7 +30,7 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// A file waits, and asks the application to pause; not a sample is lost.
+  /// A file waits, and asks the application to pause. Only what is on its way when the driver silences the app is lost.
   @Test func aFileWaits() throws {
     // What passes until the application pauses is made up for, which the lead has to cover.
     let harness = try SoundHarness(properties: "lead-time=1000")
@@ -45,7 +45,8 @@ import Testing
     try harness.setAudible(.audible)
     #expect(try harness.pipeline.wait(for: "request") { $0.stateRequest } == GST_STATE_PLAYING)
     try harness.pipeline.play()
-    #expect(try harness.finish() == sound)
+    let heard = try harness.finish()
+    #expect(heard.count > sound.count - 9600 && heard.suffix(32_000) == sound.suffix(32_000))
     #expect(harness.headUnit.record.violations == [])
     #expect(try harness.statistics.areSamplesConserved)
   }

@@ -254,7 +254,7 @@ def allocations(tool, folder):
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "allocation_counter.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", counter, source, "-ldl"], check=True)
     report = os.path.join(folder, "allocations")
-    print("   Heap allocations per frame in steady state, made by the plugin itself:")
+    print("   Heap allocations per frame or buffer in steady state, made by the plugin itself:")
     stream = os.path.join(folder, "part.h264")
     make_stream(stream, 1)
     doubled = os.path.join(folder, "twice.h264")
@@ -262,19 +262,21 @@ def allocations(tool, folder):
         content = one.read()
         two.write(content + content)
     video = f"video/x-raw,format=I420,{SIZE},framerate=30/1"
+    sound = "samplesperbuffer=320 ! audio/x-raw,rate=16000"
     cases = {
-        "H.264 passed through": [f"filesrc location={path} ! h264parse" for path in (stream, doubled)],
-        "raw video": [f"videotestsrc num-buffers={count} ! {video}" for count in (300, 600)],
+        "H.264 passed through": ("sdlvideosink", [f"filesrc location={path} ! h264parse" for path in (stream, doubled)]),
+        "raw video": ("sdlvideosink", [f"videotestsrc num-buffers={count} ! {video}" for count in (300, 600)]),
+        "sound": ("sdlaudiosink", [f"audiotestsrc num-buffers={count} {sound}" for count in (300, 600)]),
     }
-    for name, sources in cases.items():
+    for name, (sink, sources) in cases.items():
         counts = []
         for description in sources:
             with head_unit(tool, "--no-checks") as port:
-                run(launch(f"{description} ! sdlvideosink sync=false uri=sdl://127.0.0.1:{port}"),
+                run(launch(f"{description} ! {sink} sync=false uri=sdl://127.0.0.1:{port}"),
                     LD_PRELOAD=counter, COUNTED_LIBRARY="libgstsmartdevicelink", ALLOCATION_REPORT=report)
             with open(report) as file:
                 counts.append(int(re.split(r"\s", file.read())[1]))
-        print(f"   {name:22} {(counts[1] - counts[0]) / 300:.2f}   target 0 passed through")
+        print(f"   {name:22} {(counts[1] - counts[0]) / 300:.2f}   target 0 passed through, and of sound")
 
 
 def instructions(filter_description, count):

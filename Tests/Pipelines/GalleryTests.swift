@@ -16,10 +16,11 @@ import Testing
       environment: environment)
   }
 
-  /// 640×360 in 480×320: black above and below.
+  /// 640×360 in 480×320: black above and below; and two seconds of sound, by the same app.
   @Test func film() throws {
     let headUnit = try HeadUnitProgram(
-      in: folder, "--preset", "core", "--app-exits", "--record", folder.path("record.h264"))
+      in: folder, "--preset", "core", "--app-exits", "--record", folder.path("record.h264"), "--record-audio",
+      folder.path("sound.wav"))
     let result = try example("film.sh", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "50"]).wait()
     #expect(result.status == 0, "\(result)")
     #expect(result.output.contains(/sdl-stream-started.*width=\(int\)480, height=\(int\)320/), "\(result)")
@@ -29,6 +30,35 @@ import Testing
     #expect((12...40).contains(pictures.count), "\(pictures.count)")
     #expect(pictures.brightness(of: 10, x: 10, y: 10) < 30 && pictures.brightness(of: 10, x: 10, y: 310) < 30)
     #expect(pictures.whitePixels(of: 10) > 1000)
+    #expect(try soundSeconds() > 1.5 && soundSeconds() < 2.5)
+  }
+
+  /// Of 16 kHz, 16 bit, behind the header of the WAV file.
+  private func soundSeconds() throws -> Double {
+    Double(try Data(contentsOf: folder.url.appending(path: "sound.wav")).count - 44) / 32_000
+  }
+
+  /// A second of two tones at least, or a sentence, while the picture runs on.
+  @Test func prompt() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record-audio", folder.path("sound.wav"))
+    let result = try example("prompt.sh", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "150"]).wait()
+    #expect(result.status == 0, "\(result)")
+    let summary = headUnit.waitForEnd()
+    #expect(summary.status == 0 && summary.output.contains("violations=0"), "\(summary)")
+    #expect(result.output.contains(/sdl-stream-started.*service=\(string\)video/), "\(result)")
+    #expect(result.output.contains(/sdl-stream-started.*service=\(string\)audio/), "\(result)")
+    #expect(try soundSeconds() > 0.5)
+  }
+
+  @Test func microphone() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record-audio", folder.path("sound.wav"))
+    let environment = [
+      "SDL_URI": headUnit.uri, "NUM_BUFFERS": "100", "AUDIO_SOURCE": "audiotestsrc is-live=true samplesperbuffer=441",
+    ]
+    let result = try example("microphone.sh", environment: environment).wait()
+    #expect(result.status == 0 && headUnit.waitForEnd().status == 0, "\(result)")
+    // What a live source brings before the app is registered is lost.
+    #expect(try soundSeconds() > 0.2)
   }
 
   private func recorded(width: Int, height: Int) throws -> Pictures {

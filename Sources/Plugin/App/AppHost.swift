@@ -2,10 +2,14 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// The element on whose behalf an app is registered.
+/// An element on whose behalf an app is registered.
 protocol AppHost: GStreamerElement {
+  /// What it streams.
+  var service: StreamService { get }
   /// Changes the counters of the app's connections.
   func countApp(_ change: (inout AppCounters) -> Void)
+  /// What was agreed on by TLS has changed.
+  func notifyEncryption()
   /// The app has waited in vain to be used again, and is to be ended. On the connection thread.
   func appHasLingered(_ app: AppRun)
 }
@@ -42,12 +46,15 @@ protocol AppService: AnyObject, Sendable {
 
 /// A weak handle on an app's element, whatever its type.
 struct AppHostHandle: Sendable {
+  /// Of the element's Swift object.
+  let id: ObjectIdentifier
   let withReference: @Sendable ((any AppHost) -> Void) -> Void
   /// From now on the element is not found any more.
   let end: @Sendable () -> Void
 
   init<Host: AppHost>(_ host: Host) {
     let handle = ElementHandle(host)
+    id = ObjectIdentifier(host)
     withReference = { body in handle.withReference { body($0) } }
     end = { handle.end() }
   }

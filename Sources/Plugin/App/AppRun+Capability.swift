@@ -9,37 +9,46 @@ extension AppRun {
   /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt()``, failure and the end of the
   /// app end the wait. Other threads get the present state at once: an application's main thread may be the one that this waits for.
   ///
-  /// - Parameter isUnwanted: whether nobody may wait now, whatever else holds.
-  func videoForCaps(unless isUnwanted: () -> Bool) -> VideoCapability? {
-    valueForCaps(unless: isUnwanted) { $0.video }
+  /// - Parameters:
+  ///   - host: the element that is asked.
+  ///   - isUnwanted: whether nobody may wait now, whatever else holds.
+  func videoForCaps(of host: any AppHost, unless isUnwanted: () -> Bool) -> VideoCapability? {
+    valueForCaps(of: host, unless: isUnwanted) { $0.video }
   }
 
-  /// What sound the head unit plays, as ``videoForCaps(unless:)``.
-  func soundForCaps(unless isUnwanted: () -> Bool) -> PCMFormat? {
-    valueForCaps(unless: isUnwanted) { $0.pcmFormat }
+  /// What sound the head unit plays, as ``videoForCaps(of:unless:)``.
+  func soundForCaps(of host: any AppHost, unless isUnwanted: () -> Bool) -> PCMFormat? {
+    valueForCaps(of: host, unless: isUnwanted) { $0.pcmFormat }
   }
 
-  private func valueForCaps<Value>(unless isUnwanted: () -> Bool, _ value: (Status) -> Value?) -> Value? {
-    let (present, interruptions) = state.withLock { (value($0.status), $0.interruptions) }
+  private func valueForCaps<Value>(
+    of host: any AppHost, unless isUnwanted: () -> Bool, _ value: (Status) -> Value?
+  ) -> Value? {
+    let id = ObjectIdentifier(host)
+    let (present, interruptions) = state.withLock { state in
+      (value(state.status), state.change(id) { $0.interruptions })
+    }
     guard present == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return present }
     let deadline = began + .milliseconds(Int64(settings.connectTimeout))
     let result = state.wait(until: deadline) { state -> Value?? in
       if let value = value(state.status) { return .some(value) }
-      let isOver = state.isOver || state.isFailureKnown || state.isGoingDown || !state.isConnectionRunning
-      return isOver || state.interruptions != interruptions || isUnwanted() ? .some(nil) : nil
+      let isOver = state.isOver || state.isFailureKnown || !state.isConnectionRunning
+      let isGoingDown = state.change(id) { $0.isGoingDown } ?? true
+      return isOver || isGoingDown || state.change(id) { $0.interruptions } != interruptions || isUnwanted()
+        ? .some(nil) : nil
     }
     return result ?? nil
   }
 
-  /// The pipeline flushes, or changes its state: streaming threads must return.
-  func interrupt() {
-    state.withLock { $0.interruptions &+= 1 }
+  /// The element's pipeline flushes, or changes its state: its streaming threads must return.
+  func interrupt(_ host: any AppHost) {
+    state.withLock { state in _ = state.change(ObjectIdentifier(host)) { $0.interruptions &+= 1 } }
     state.broadcast()
   }
 
   /// Between PAUSED→READY and READY→PAUSED no streaming thread waits: its element is about to stop.
-  func setGoingDown(_ isGoingDown: Bool) {
-    state.withLock { $0.isGoingDown = isGoingDown }
+  func setGoingDown(_ isGoingDown: Bool, _ host: any AppHost) {
+    state.withLock { state in _ = state.change(ObjectIdentifier(host)) { $0.isGoingDown = isGoingDown } }
     state.broadcast()
   }
 }

@@ -6,42 +6,42 @@ import SDLLink
 /// What the connection reports, on its thread and without any lock held. The app handles each event first, then its
 /// service.
 extension AppRun {
-  func receive(_ event: ConnectionEvent, _ host: any AppHost) {
-    let service = note(event)
+  func receive(_ event: ConnectionEvent) {
+    let members = note(event)
     guard !isOver else { return }
-    defer { endLinger(after: event, host) }
+    defer { endLinger(after: event) }
     switch event {
     case .attempting:
-      host.countApp { $0.attempts &+= 1 }
+      countApp { $0.attempts &+= 1 }
       let isFirst = state.withLock { state in
         defer { state.isStartUnannounced = false }
         return state.isStartUnannounced
       }
-      if isFirst { host.notify(.connectionState) }
-    case .resolving(let name): progress(.resolving, "Resolving \(name)", host)
-    case .connecting(let address): progress(.connecting, "Connecting to \(address)", host)
-    case .connected(let peer): progress(.registering, "Connected to \(peer), starting a session", host)
-    case .session(let event): receive(event, host)
-    case .roundTrip(let time): host.countApp { $0.roundTrip = time }
+      if isFirst { notify(.connectionState) }
+    case .resolving(let name): progress(.resolving, "Resolving \(name)")
+    case .connecting(let address): progress(.connecting, "Connecting to \(address)")
+    case .connected(let peer): progress(.registering, "Connected to \(peer), starting a session")
+    case .session(let event): receive(event)
+    case .roundTrip(let time): countApp { $0.roundTrip = time }
     case .stalled(let time):
-      host.warn(
+      warn(
         .resource(
           GST_RESOURCE_ERROR_WRITE,
           "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
         ))
     case .headUnit(.violation(let violation)):
       // The built-in head unit checks the stream, so that faults are found before a car is there.
-      host.warn(
+      warn(
         .stream(GST_STREAM_ERROR_FORMAT, "The built-in head unit found fault with the stream: \(violation)"))
-    case .lost(let failure, let pause): return connectionLost(failure, retryAfter: pause, service, host)
-    case .ended(let failure): return connectionEnded(failure, service, host)
+    case .lost(let failure, let pause): return connectionLost(failure, retryAfter: pause, members)
+    case .ended(let failure): return connectionEnded(failure, members)
     case .videoState, .audioState, .timerFired, .headUnit: break
     }
-    if !isOver { service?.appReported(event) }
+    if !isOver { withServices(of: members) { $0.appReported(event) } }
   }
 
-  /// Updates the status, and returns the service that the event is passed on to.
-  private func note(_ event: ConnectionEvent) -> (any AppService)? {
+  /// Updates the status, and returns the elements whose streams the event is passed on to.
+  private func note(_ event: ConnectionEvent) -> [AppMember] {
     let now = time.now
     defer {
       switch event {
@@ -60,49 +60,49 @@ extension AppRun {
       case .session(let event): state.note(event)
       case .resolving, .connecting, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
       }
-      return state.service
+      return state.members
     }
   }
 
-  private func progress(_ newState: ConnectionState, _ text: String, _ host: any AppHost) {
-    enter(newState, host)
-    if !isOver { host.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) }
+  private func progress(_ newState: ConnectionState, _ text: String) {
+    enter(newState)
+    if !isOver { withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) } }
   }
 
-  private func receive(_ event: AppSession.Event, _ host: any AppHost) {
+  private func receive(_ event: AppSession.Event) {
     switch event {
     case .sessionStarted(let version):
-      host.postProgress(GST_PROGRESS_TYPE_CONTINUE, "Registering the app over SDL protocol \(version)")
-    case .registered(let headUnit): registered(headUnit, host)
+      withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, "Registering the app over SDL protocol \(version)") }
+    case .registered(let headUnit): registered(headUnit)
     case .hmiStatus(let status):
       let streaming = "\(status.videoStreamingState.rawValue), \(status.audioStreamingState.rawValue)"
-      host.log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(streaming)")
-      if state.withLock({ $0.isLevelNew }) { host.notify(.hmiLevel) }
+      log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(streaming)")
+      if state.withLock({ $0.isLevelNew }) { notify(.hmiLevel) }
       // A callback may have ended the app; what comes after it must not reach the next.
       guard !isOver else { return }
-      let isHeard = host.hasListener
+      let isHeard = self.isHeard
       state.withLock { $0.isLevelUnheard = !isHeard }
-      host.postHMIStatus(status)
-      changeLockScreen(host) { $0.receive(status) }
-    case .videoCapability: host.notify(.headUnit)
+      withPoster { $0.postHMIStatus(status) }
+      changeLockScreen { $0.receive(status) }
+    case .videoCapability: notify(.headUnit)
     case .videoStarted:
-      enter(.streaming, host)
-      if settings.encryption != .none, !isOver { host.notify(.encryptionState) }
+      enter(.streaming)
+      if settings.encryption != .none, !isOver { withEveryHost { $0.notifyEncryption() } }
     case .secured(let summary):
-      host.log(GST_LEVEL_INFO, "\(summary.protocolVersion) with the head unit, \(summary.cipher)")
+      log(GST_LEVEL_INFO, "\(summary.protocolVersion) with the head unit, \(summary.cipher)")
     case .videoInClear(let reason):
-      host.warn(
+      warn(
         .resource(
           GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: the head unit does not want it, as \(reason)."
         ))
-    case .audioStarted: enter(.streaming, host)
+    case .audioStarted: enter(.streaming)
     case .videoStopped(let reason), .audioStopped(let reason):
       let isStreaming = state.withLock { $0.status.grant != nil || $0.status.audioGrant != nil }
-      if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready, host) }
+      if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     case .driverDistraction(let distraction):
-      host.postDriverDistraction(distraction)
-      changeLockScreen(host) { $0.receive(distraction) }
-    case .diagnostic(let text): host.log(GST_LEVEL_WARNING, text)
+      withPoster { $0.postDriverDistraction(distraction) }
+      changeLockScreen { $0.receive(distraction) }
+    case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused,
       .audioSuspended, .audioResumed, .audioStartFailed:
       break
@@ -110,70 +110,86 @@ extension AppRun {
     }
   }
 
-  private func changeLockScreen(_ host: any AppHost, _ change: (inout LockScreen) -> Void) {
+  /// Whether what is posted now reaches an application.
+  private var isHeard: Bool {
+    var isHeard = false
+    withPoster { isHeard = $0.hasListener }
+    return isHeard
+  }
+
+  private func warn(_ error: ElementError) {
+    withPoster { $0.warn(error) }
+  }
+
+  private func log(_ level: GstDebugLevel, _ text: String) {
+    withPoster { $0.log(level, text) }
+  }
+
+  private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
     let changed = state.withLock { state -> LockScreen? in
       let before = state.status.lockScreen.status
       change(&state.status.lockScreen)
       return state.status.lockScreen.status == before || state.isOver ? nil : state.status.lockScreen
     }
-    if let changed { host.postLockScreen(changed) }
+    if let changed { withPoster { $0.postLockScreen(changed) } }
   }
 
-  private func registered(_ headUnit: HeadUnitInfo, _ host: any AppHost) {
+  private func registered(_ headUnit: HeadUnitInfo) {
     let (peer, connectTime) = state.withLock { ($0.status.peer, time.now - $0.attemptBegan) }
-    host.countApp { counters in
+    countApp { counters in
       counters.connections &+= 1
       counters.connectTime = connectTime
     }
-    enter(.ready, host)
-    let isHeard = host.hasListener
+    enter(.ready)
+    let isHeard = self.isHeard
     state.withLock { $0.isRegistrationUnheard = !isHeard }
-    endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)", host)
+    endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
     guard !isOver else { return }
-    host.postConnected(headUnit, uri: settings.uri, peer: peer)
-    if !isOver { host.notify(.headUnit) }
+    withPoster { $0.postConnected(headUnit, uri: settings.uri, peer: peer) }
+    if !isOver { notify(.headUnit) }
   }
 
   /// The connection will be made again; the pipeline stays as it is.
   private func connectionLost(
-    _ failure: ConnectionFailure, retryAfter pause: Duration, _ service: (any AppService)?, _ host: any AppHost
+    _ failure: ConnectionFailure, retryAfter pause: Duration, _ members: [AppMember]
   ) {
-    let last = forgetConnection(.reconnecting, failure, host)
+    let last = forgetConnection(.reconnecting, failure)
     guard !isOver else { return }
-    service?.appReported(.lost(failure, retryAfter: pause))
+    withServices(of: members) { $0.appReported(.lost(failure, retryAfter: pause)) }
     let text = ElementError(failure, wasStreaming: last.hasStreamed).text
     let retry = "Connecting again in \(pause.inSeconds) s."
-    endProgress(GST_PROGRESS_TYPE_ERROR, text, host)
+    endProgress(GST_PROGRESS_TYPE_ERROR, text)
     // Once for each loss, not for each attempt.
     if last.isConnected, !isOver {
-      host.warn(.resource(GST_RESOURCE_ERROR_WRITE, "\(text) \(retry)"))
-      host.postDisconnected(reason: "\(failure)", retryAfter: pause)
+      warn(.resource(GST_RESOURCE_ERROR_WRITE, "\(text) \(retry)"))
+      withPoster { $0.postDisconnected(reason: "\(failure)", retryAfter: pause) }
     }
     guard !isOver else { return }
     state.withLock { $0.isInProgress = true }
-    host.postProgress(GST_PROGRESS_TYPE_START, retry)
+    withPoster { $0.postProgress(GST_PROGRESS_TYPE_START, retry) }
   }
 
-  private func connectionEnded(_ failure: ConnectionFailure?, _ service: (any AppService)?, _ host: any AppHost) {
+  private func connectionEnded(_ failure: ConnectionFailure?, _ members: [AppMember]) {
     if let failure {
-      failConnection(ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed }), host)
+      let error = ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed })
+      withPoster { failConnection(error, $0) }
     }
     guard !isOver else { return }
-    let last = forgetConnection(.idle, failure, host)
+    let last = forgetConnection(.idle, failure)
     guard !isOver else { return }
-    service?.appReported(.ended(failure))
+    withServices(of: members) { $0.appReported(.ended(failure)) }
     guard last.isConnected, !isOver else { return }
     // Without a failure, the element has ended the connection itself, perhaps after an error.
     var reason = failure.map { "\($0)" }
-    if reason == nil, last.isFailing { host.countApp { reason = $0.lastError } }
-    host.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil)
+    if reason == nil, last.isFailing { countApp { reason = $0.lastError } }
+    withPoster { $0.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil) }
   }
 
   /// Forgets what holds for one connection only.
   ///
   /// - Returns: the state before.
   private func forgetConnection(
-    _ newState: ConnectionState, _ failure: ConnectionFailure?, _ host: any AppHost
+    _ newState: ConnectionState, _ failure: ConnectionFailure?
   ) -> State {
     let last = state.withLock { state in
       defer {
@@ -190,10 +206,10 @@ extension AppRun {
       }
       return state
     }
-    if let failure { host.countApp { $0.lastError = "\(failure)" } }
-    enter(newState, host)
-    changeLockScreen(host) { $0 = LockScreen() }
-    if last.status.level != .none, !isOver { host.notify(.hmiLevel) }
+    if let failure { countApp { $0.lastError = "\(failure)" } }
+    enter(newState)
+    changeLockScreen { $0 = LockScreen() }
+    if last.status.level != .none, !isOver { notify(.hmiLevel) }
     return last
   }
 }

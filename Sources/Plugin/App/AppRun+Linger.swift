@@ -11,29 +11,34 @@ extension AppRun {
   /// How long the end of the process may wait for the end of a session.
   private static let exitTime = Duration.milliseconds(400)
 
-  /// Begins to wait for the next film.
+  /// The element begins to wait for the next film; the app lingers once all of its elements do.
   ///
   /// - Returns: whether there is a registration to keep.
-  func linger() -> Bool {
+  func linger(_ host: any AppHost) -> Bool {
     let end = time.now + Self.lingerTime
-    let isKept = state.withLock { state in
-      guard state.isConnected, state.status.headUnit != nil, !state.isFailing, !state.isOver else { return false }
+    let (isKept, isLast) = state.withLock { state in
+      guard state.isConnected, state.status.headUnit != nil, !state.isFailing, !state.isOver else {
+        return (false, false)
+      }
+      _ = state.change(ObjectIdentifier(host)) { $0.isLingering = true }
+      guard state.members.allSatisfy(\.isLingering) else { return (true, false) }
       state.lingersUntil = end
-      return true
+      return (true, true)
     }
-    guard isKept else { return false }
+    guard isLast else { return isKept }
     LingeringApps.add(self)
     connection.setTimer(at: end)
     return true
   }
 
-  /// The next film begins, or the app is to end.
+  /// The next film begins for the element, or the app is to end.
   ///
   /// - Returns: whether the app can be used, because it has not lingered for too long.
   @discardableResult
-  func stopLingering() -> Bool {
+  func stopLingering(_ host: ObjectIdentifier) -> Bool {
     let (wasLingering, isUsable) = state.withLock { state in
       defer { state.lingersUntil = nil }
+      _ = state.change(host) { $0.isLingering = false }
       return (state.lingersUntil != nil, !state.hasLingered)
     }
     if wasLingering { LingeringApps.remove(self) }
@@ -41,7 +46,7 @@ extension AppRun {
   }
 
   /// Ends the app if it has waited for long enough, or in vain. On the connection thread.
-  func endLinger(after event: ConnectionEvent, _ host: any AppHost) {
+  func endLinger(after event: ConnectionEvent) {
     let isOver = state.withLock { state in
       guard let end = state.lingersUntil else { return false }
       switch event {
@@ -59,7 +64,7 @@ extension AppRun {
     }
     guard isOver else { return }
     LingeringApps.remove(self)
-    host.appHasLingered(self)
+    withEveryHost { $0.appHasLingered(self) }
   }
 
   /// The process ends: head units keep an app whose connection just breaks, and refuse it when it comes again.

@@ -9,6 +9,8 @@ import Synchronization
 /// It stays registered whatever streams come and go in between, and connects again when the connection breaks.
 /// Callbacks of an app that has ended never reach the element, which may have a new app by then.
 ///
+/// Several elements may use it (``AppMember``), each with a stream of its own.
+///
 /// Locks: `state`, under which a service is attached. None is held while anything is posted, notified or waited for.
 final class AppRun: Sendable {
   /// What is known of the app.
@@ -46,7 +48,8 @@ final class AppRun: Sendable {
 
   struct State: Sendable {
     var status = Status()
-    var service: (any AppService)?
+    /// The elements that use the app, in the order in which they came.
+    var members: [AppMember]
     /// A PROGRESS message was posted whose end has not been.
     var isInProgress = true
     /// The head unit was reached, so that its loss is worth a message.
@@ -63,15 +66,13 @@ final class AppRun: Sendable {
     var isFailing = false
     /// The error message of that is on the bus.
     var isFailureKnown = false
-    /// Ended by the element: nothing reaches it any more.
+    /// Its last element has left: no other one may join.
+    var isEnding = false
+    /// Ended by the last element: nothing reaches that any more.
     var isOver = false
-    /// How often streaming threads had to return.
-    var interruptions: UInt64 = 0
-    /// No stream is to come: the pipeline goes down.
-    var isGoingDown = false
     /// The connection's last event is still to come.
     var isConnectionRunning = false
-    /// The element is in NULL, and will soon be used again; nil unless that is so.
+    /// All elements are in NULL, and will soon be used again; nil unless that is so.
     var lingersUntil: Duration?
     /// It has waited for that in vain.
     var hasLingered = false
@@ -90,10 +91,9 @@ final class AppRun: Sendable {
   /// machine, would be too early for gst-launch: it would quit a main loop that does not run yet, and hang.
   private static let earliestFailure = Duration.milliseconds(250)
 
-  /// What it was made with; others need a new app.
+  /// What it was made with, for the first element.
   let settings: AppSettings
   let connection: AppConnection
-  let host: AppHostHandle
   let state: Monitor<State>
   let time: TimeSource
   private let observer = Observer()
@@ -112,9 +112,8 @@ final class AppRun: Sendable {
     configuration.clock = time
     self.settings = settings
     self.time = time
-    self.host = AppHostHandle(host)
     began = time.now
-    state = Monitor(State(attemptBegan: began))
+    state = Monitor(State(members: [AppMember(host)], attemptBegan: began))
     self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
     observer.app.withLock { $0 = self }
@@ -126,9 +125,9 @@ final class AppRun: Sendable {
 
     func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
       guard let app = app.withLock({ $0 }) else { return }
-      // A handler may stop and free the pipeline while it is called on this thread. The reference keeps the element
-      // until the handler has returned.
-      app.host.withReference { app.receive(event, $0) }
+      // A handler may stop and free the pipeline while it is called on this thread. The references keep the elements
+      // until the handlers have returned.
+      app.receive(event)
       if case .ended = event { app.noteConnectionEnd() }
     }
   }
@@ -136,7 +135,7 @@ final class AppRun: Sendable {
   /// Begins to connect; what comes of it is reported on the connection thread.
   ///
   /// - Throws: when there is no thread to be had.
-  func start(_ host: any AppHost) throws(ElementError) {
+  func start() throws(ElementError) {
     // The connection's thread notifies it: a listener that restarted the element inside this state change would leave GStreamer
     // with two of them at once.
     let isWanted = state.withLock { state in
@@ -157,44 +156,48 @@ final class AppRun: Sendable {
   var status: Status { state.withLock { $0.status } }
 
   /// Whether it can serve a stream: neither failed nor ended.
-  var isUsable: Bool { state.withLock { !$0.isFailing && !$0.isOver && $0.status.connection != .idle } }
+  var isUsable: Bool { state.withLock { !$0.isFailing && !$0.isEnding && $0.status.connection != .idle } }
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Reports everything to `service` from now on. `begin` gets what is known so far, with the lock held, so that no
+  /// Reports everything to the element's stream from now on. `begin` gets what is known so far, with the lock held, so that no
   /// event is missed or comes twice.
-  func attach<Result>(_ service: any AppService, _ begin: (Status) -> Result) -> Result {
+  func attach<Result>(_ service: any AppService, of host: any AppHost, _ begin: (Status) -> Result) -> Result {
     state.withLock { state in
-      state.service = service
+      _ = state.change(ObjectIdentifier(host)) { $0.service = service }
       return begin(state.status)
     }
   }
 
   /// Reports nothing more to `service`.
   func detach(_ service: any AppService) {
-    state.withLock { if $0.service === service { $0.service = nil } }
+    state.withLock { state in
+      for index in state.members.indices where state.members[index].service === service {
+        state.members[index].service = nil
+      }
+    }
   }
 
   /// Posts an error, once, and makes the app and what it serves fail.
   func fail(_ error: ElementError, _ host: any AppHost) {
-    let (isFirst, service) = state.withLock { state in
+    let (isFirst, members) = state.withLock { state in
       defer {
         state.isFailing = true
         state.status.connection = .failed
       }
-      return (!state.isFailing && !state.isOver, state.service)
+      return (!state.isFailing && !state.isOver, state.members)
     }
     guard isFirst else { return }
-    host.countApp { $0.lastError = error.text }
-    service?.appIsFailing()
+    countApp { $0.lastError = error.text }
+    withServices(of: members) { $0.appIsFailing() }
     // Before any frame fails, because upstream then posts an error of its own that explains nothing.
     host.postError(error)
     state.withLock { $0.isFailureKnown = true }
     state.broadcast()
-    service?.appHasFailed()
-    // The application may have stopped, and even started, the element in answer to the message.
+    withServices(of: members) { $0.appHasFailed() }
+    // The application may have stopped, and even started, the elements in answer to the message.
     guard !isOver else { return }
-    host.notify(.connectionState)
+    notify(.connectionState)
     // The connection is of no use any more.
     connection.stop(grace: Self.closeTimeout)
   }
@@ -204,17 +207,18 @@ final class AppRun: Sendable {
   func failConnection(_ error: ElementError, _ host: any AppHost) {
     _ = state.wait(until: began + Self.earliestFailure) { $0.isOver ? true : nil }
     fail(error, host)
-    endProgress(GST_PROGRESS_TYPE_ERROR, error.text, host)
+    endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
   }
 
   /// Ends the connection and waits for its threads, though not on one of them and not for ever. Whatever it still reports
   /// reaches nobody.
   ///
   /// - Parameters:
+  ///   - member: the last element that uses the app.
   ///   - host: nil when the element is being freed, and can't post anything any more.
   ///   - time: has passed already since the element began to stop, and is taken off what the end may last.
-  func end(_ host: (any AppHost)?, after time: Duration = .zero) {
-    stopLingering()
+  func end(_ member: AppMember, _ host: (any AppHost)?, after time: Duration = .zero) {
+    stopLingering(member.host.id)
     let isFirst = state.withLock { state in
       defer { state.isOver = true }
       return !state.isOver
@@ -226,11 +230,11 @@ final class AppRun: Sendable {
     connection.stop(grace: grace)
     if !connection.isOnObserverThread, waitForConnection(grace + Self.joinTimeout) { connection.join() }
     number.withLock { $0 = nil }
-    self.host.end()
+    member.host.end()
     observer.app.withLock { $0 = nil }
     let (last, isInProgress) = state.withLock { state in
       defer {
-        state.service = nil
+        state.members = []
         state.status = Status()
         state.isInProgress = false
       }
@@ -273,21 +277,21 @@ final class AppRun: Sendable {
   }
 
   /// Posts the end of a progress that is under way; at most one end for each START.
-  func endProgress(_ type: GstProgressType, _ text: String, _ host: any AppHost) {
+  func endProgress(_ type: GstProgressType, _ text: String) {
     let isOpen = state.withLock { state in
       defer { state.isInProgress = false }
       return state.isInProgress && !state.isOver
     }
-    if isOpen { host.postProgress(type, text) }
+    if isOpen { withPoster { $0.postProgress(type, text) } }
   }
 
-  func enter(_ newState: ConnectionState, _ host: any AppHost) {
+  func enter(_ newState: ConnectionState) {
     let isNew = state.withLock { state in
       guard !state.isFailing, !state.isOver, state.status.connection != newState else { return false }
       state.status.connection = newState
       return true
     }
-    if isNew { host.notify(.connectionState) }
+    if isNew { notify(.connectionState) }
   }
 }
 

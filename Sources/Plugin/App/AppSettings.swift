@@ -34,6 +34,22 @@ struct AppSettings: Equatable, Sendable {
   private static let defaultID = "gst-smartdevicelink"
   private static let loopbackNames = ["localhost", "127.0.0.1", "::1"]
 
+  /// The properties whose values differ from those with which another element has registered the app, and so do not count. A
+  /// default is no wish.
+  func ignored(beside registered: AppSettings) -> [String] {
+    let usual = AppSettings()
+    func differs<Value: Equatable>(_ path: KeyPath<AppSettings, Value>) -> Bool {
+      self[keyPath: path] != registered[keyPath: path] && self[keyPath: path] != usual[keyPath: path]
+    }
+    let properties = [
+      ("app-type", differs(\.type)), ("language", differs(\.language)), ("connect-timeout", differs(\.connectTimeout)),
+      ("heartbeat-interval", differs(\.heartbeatInterval)), ("auto-reconnect", differs(\.autoReconnect)),
+      ("start-timeout", differs(\.startTimeout)), ("max-retry-interval", differs(\.maxRetryInterval)),
+      ("legacy-start-delay", differs(\.legacyStartDelay)), ("restart-on-foreground", differs(\.restartsOnForeground)),
+    ]
+    return properties.filter(\.1).map(\.0)
+  }
+
   /// The head unit on which other apps may have the same default id or name; nil if both are set, and for the built-in one,
   /// which serves a single app.
   var headUnitOfDefaults: String? {

@@ -47,7 +47,7 @@ extension AppSink {
       // Before the base class deactivates the pad.
       case GST_STATE_CHANGE_PAUSED_TO_READY:
         stream?.prepareToEnd()
-        app?.setGoingDown(true)
+        app?.setGoingDown(true, self)
       default: break
       }
     } catch {
@@ -63,31 +63,68 @@ extension AppSink {
     case GST_STATE_CHANGE_PAUSED_TO_READY: endStream()
     case GST_STATE_CHANGE_READY_TO_NULL:
       // `set_state` of the whole pipeline to NULL ends the app, whatever its parts do on the way.
-      if !isKeptByPlayer || app?.linger() != true { endApp() }
+      if !isKeptByPlayer || app?.linger(self) != true { endApp() }
     default: break
     }
     return result
   }
 
-  /// Begins to register the app, unless there is one already that has not failed and was made with the same settings.
+  /// Begins to use an app, unless there is one already that has not failed and was asked for with the same settings: one that
+  /// another element has registered, or a new one.
   private func beginApp() throws(ElementError) {
     let settings = self.settings.current
     try checkBeforeStart(settings)
     if let app {
-      guard !app.stopLingering() || !app.isUsable || app.settings != settings.app else { return }
+      guard !app.stopLingering(ObjectIdentifier(self)) || !app.isUsable || runs.appSettings != settings.app else {
+        return
+      }
       endApp()
     }
-    let app = try AppRun(settings.app, host: self, time: time)
-    runs.set(app)
-    announceHeadUnit(settings.app)
+    switch try SharedApps.find(for: gstElement).join(settings.app, self, time: time) {
+    case .made(let app):
+      runs.set(app, settings.app)
+      try begin(app, settings.app)
+    case .joined(let app, let first):
+      runs.set(app, settings.app)
+      try adopt(app, settings.app, first: first)
+    }
+  }
+
+  private func begin(_ app: AppRun, _ settings: AppSettings) throws(ElementError) {
+    announceHeadUnit(settings)
     do {
-      try app.start(self)
+      try app.start()
     } catch {
-      runs.set(nil)
-      app.endProgress(GST_PROGRESS_TYPE_ERROR, "The connection could not be started", self)
-      app.end(self)
+      app.endProgress(GST_PROGRESS_TYPE_ERROR, "The connection could not be started")
+      endApp()
       throw error
     }
+  }
+
+  /// Uses an app that the element `first` has registered, with its settings.
+  private func adopt(_ app: AppRun, _ settings: AppSettings, first: String) throws(ElementError) {
+    let name = String(freeing: gst_object_get_name(gstElement.cast())) ?? ""
+    log(GST_LEVEL_INFO, "using the app of \(first)")
+    if settings.encryption != .none, app.settings.encryption == .none {
+      endApp()
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "\(name) asks for encryption, but \(first) has registered their app already, without it: give \(name) an app-id of its own, or take it to READY first."
+      )
+    }
+    let ignored = settings.ignored(beside: app.settings)
+    if !ignored.isEmpty {
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_SETTINGS,
+          "\(name) and \(first) are one app, but differ in \(ignored.joined(separator: ", ")): the values of \(first) count, which has registered the app."
+        ))
+    }
+    let status = app.status
+    app.countFormer(self)
+    notify(.connectionState)
+    if status.headUnit != nil { notify(.headUnit) }
+    if status.level != .none { notify(.hmiLevel) }
   }
 
   private func announceHeadUnit(_ settings: AppSettings) {
@@ -105,7 +142,7 @@ extension AppSink {
     guard let app else { return }
     let stream = makeStream(app, settings.current)
     runs.set(stream)
-    app.setGoingDown(false)
+    app.setGoingDown(false, self)
     app.repeatUnheard(self)
     stream.begin()
   }
@@ -126,8 +163,13 @@ extension AppSink {
   func endApp() {
     endStream()
     guard let app else { return }
-    app.end(self, after: runs.takeStreamEnd(now: time.now))
+    let status = app.status
+    let goesOn = app.leave(ObjectIdentifier(self), self, after: runs.takeStreamEnd(now: time.now))
     let bytesSent = app.connection.statistics.sentByteCount
     runs.forget(app) { countEnd(bytesSent: bytesSent) }
+    guard goesOn else { return }
+    notify(.connectionState)
+    if status.level != .none { notify(.hmiLevel) }
+    if status.headUnit != nil { notify(.headUnit) }
   }
 }

@@ -18,6 +18,8 @@ protocol SinkStream: AppService {
 final class SinkRuns<Stream: SinkStream>: Sendable {
   private struct State: Sendable {
     var app: AppRun?
+    /// With which the element has asked for it; the app may have been made with those of another.
+    var appSettings: AppSettings?
     var stream: Stream?
     /// When the last stream ended, and how long that took.
     var streamEnd: (at: Duration, took: Duration)?
@@ -30,8 +32,14 @@ final class SinkRuns<Stream: SinkStream>: Sendable {
   /// Nil in NULL and READY.
   var stream: Stream? { state.withLock { $0.stream } }
 
-  func set(_ app: AppRun?) {
-    state.withLock { $0.app = app }
+  /// What the present app was asked for with.
+  var appSettings: AppSettings? { state.withLock { $0.appSettings } }
+
+  func set(_ app: AppRun, _ settings: AppSettings) {
+    state.withLock { state in
+      state.app = app
+      state.appSettings = settings
+    }
   }
 
   func set(_ stream: Stream) {

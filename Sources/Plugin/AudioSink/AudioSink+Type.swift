@@ -31,7 +31,7 @@ public func gst_sdl_audio_sink_impl_new(_ instance: UnsafeMutablePointer<GstSdlA
 public func gst_sdl_audio_sink_impl_free(_ impl: UnsafeMutableRawPointer) {
   let sink = Unmanaged<AudioSink>.fromOpaque(impl)
   // Its state is NULL; only an app that lingers can be left.
-  sink._withUnsafeGuaranteedRef { $0.app?.end(nil) }
+  sink._withUnsafeGuaranteedRef { _ = $0.app?.leave(ObjectIdentifier($0), nil) }
   sink.release()
 }
 

@@ -35,6 +35,11 @@ final class AudioSink: AppSink {
   var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
   var pad: UnsafeMutablePointer<GstPad> { cgst_base_sink_pad(element) }
 
+  var service: StreamService { .audio }
+
+  /// Sound is not encrypted.
+  func notifyEncryption() {}
+
   func countApp(_ change: (inout AppCounters) -> Void) {
     counters.withLock { change(&$0.app) }
   }

@@ -25,10 +25,12 @@ struct AudioSinkSettings: AppSinkSettings {
   var gain: Double { isMuted ? 0 : volume }
 
   /// What the negotiation has to know.
-  var negotiation: AudioNegotiation.Settings {
+  ///
+  /// - Parameter isMedia: whether the app is registered as a media app.
+  func negotiation(isMedia: Bool) -> AudioNegotiation.Settings {
     var settings = AudioNegotiation.Settings()
     settings.suspendPolicy = suspendPolicy
-    settings.isMedia = app.isMedia
+    settings.isMedia = isMedia
     return settings
   }
 

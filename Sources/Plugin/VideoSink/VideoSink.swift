@@ -38,6 +38,12 @@ final class VideoSink: AppSink {
   var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
   var pad: UnsafeMutablePointer<GstPad> { cgst_base_sink_pad(element) }
 
+  var service: StreamService { .video }
+
+  func notifyEncryption() {
+    notify(.encryptionState)
+  }
+
   func countApp(_ change: (inout AppCounters) -> Void) {
     counters.withLock { change(&$0.app) }
   }

@@ -23,7 +23,7 @@ extension AudioSink {
     guard settings.withLock({ $0.suspendPolicy }) != .drop else { return app.status.pcmFormat }
     let hasStream = stream != nil
     // While the pad flushes, its thread is waited for. In READY it is flushing too, but nobody is.
-    return app.soundForCaps { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
+    return app.soundForCaps(of: self) { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {

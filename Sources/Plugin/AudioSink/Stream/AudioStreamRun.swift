@@ -29,14 +29,15 @@ final class AudioStreamRun: SinkStream {
     self.sink = sink
     self.app = app
     time = sink.time
-    state = Monitor(AudioNegotiation(settings: settings.negotiation, activity: settings.activity))
+    state = Monitor(
+      AudioNegotiation(settings: settings.negotiation(isMedia: app.settings.isMedia), activity: settings.activity))
     samples = ExclusiveAccess(SamplePath(sink: sink))
   }
 
   var connection: AppConnection { app.connection }
 
   func begin() {
-    app.attach(self) { status in
+    app.attach(self, of: sink) { status in
       update { negotiation in
         negotiation.hmiStatusChanged(status.hmi)
         if let grant = status.audioGrant { negotiation.serviceStarted(grant) }
@@ -137,7 +138,7 @@ extension AudioStreamRun {
 
   func setFlushing(_ isFlushing: Bool) {
     update { $0.setFlushing(isFlushing) }
-    if isFlushing { app.interrupt() }
+    if isFlushing { app.interrupt(sink) }
     connection.audio.setFlushing(isFlushing)
   }
 }

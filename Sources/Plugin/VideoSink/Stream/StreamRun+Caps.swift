@@ -40,7 +40,7 @@ extension VideoSink {
   /// While the pad flushes, its thread is waited for. In READY it is flushing too, but nobody is.
   private func videoForCaps(of app: AppRun) -> AppRun.VideoCapability? {
     let hasStream = stream != nil
-    return app.videoForCaps { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
+    return app.videoForCaps(of: self) { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {

@@ -55,7 +55,7 @@ final class StreamRun: SinkStream {
   /// Takes over what is known of the head unit already, and asks upstream about its displays.
   func begin() {
     let appState = sink.settings.withLock { $0.appState }
-    let question = app.attach(self) { status in
+    let question = app.attach(self, of: sink) { status in
       update { negotiation -> Result<VideoNegotiation.RangesQuestion?, VideoProblem> in
         negotiation.appStateChanged(appState)
         negotiation.hmiStatusChanged(status.hmi)
@@ -175,7 +175,7 @@ extension StreamRun {
 
   func setFlushing(_ isFlushing: Bool) {
     update { $0.setFlushing(isFlushing) }
-    if isFlushing { app.interrupt() }
+    if isFlushing { app.interrupt(sink) }
     connection.video.setFlushing(isFlushing)
   }
 

@@ -1,0 +1,61 @@
+import GStreamerKit
+import SDLLink
+import Synchronization
+
+/// The apps that several elements use: those of a pipeline, or of all to which the application hands the context over.
+///
+/// An app belongs to the head unit and the identity that its first element was given, and has at most one element for each
+/// service. It is kept by its elements; here it is only found.
+final class SharedApps: Sendable {
+  /// Where the app is, and who.
+  private struct Key: Equatable, Sendable {
+    var uri: String?
+    var id: String
+    var name: String
+
+    init(_ settings: AppSettings) {
+      (uri, id, name) = (settings.uri, settings.id, settings.name)
+    }
+  }
+
+  private struct Entry: Sendable {
+    var key: Key
+    weak var app: AppRun?
+  }
+
+  private let entries = Mutex<[Entry]>([])
+
+  /// What has become of a request to use an app.
+  enum Result {
+    /// It is new, and its first element has to start it.
+    case made(AppRun)
+    /// It runs already, for the element with this name.
+    case joined(AppRun, first: String)
+  }
+
+  /// Finds the app of `settings` or makes it, and counts `host` among its elements.
+  ///
+  /// - Throws: the first thing in the settings that can't work; or that another element sends the app's sound.
+  func join<Host: AppHost>(
+    _ settings: AppSettings, _ host: Host, time: TimeSource
+  ) throws(ElementError) -> Result {
+    let key = Key(settings)
+    return try entries.withLock { entries throws(ElementError) in
+      entries.removeAll { $0.app?.isUsable != true }
+      let apps = entries.filter { $0.key == key }.compactMap(\.app)
+      for app in apps {
+        if let first = app.join(host) { return .joined(app, first: first) }
+      }
+      // A second picture is that of a second app, whose default id and name get a number; of sound nobody would know which.
+      if host.service == .audio, let other = apps.lazy.compactMap({ $0.elementName(of: .audio) }).first {
+        throw .resource(
+          GST_RESOURCE_ERROR_BUSY,
+          "\(other) sends the sound of the app \(settings.name) already, and head units play one stream of each app: give this sdlaudiosink an app-id and app-name of its own, or mix the sound before it (audiomixer)."
+        )
+      }
+      let app = try AppRun(settings, host: host, time: time)
+      entries.append(Entry(key: key, app: app))
+      return .made(app)
+    }
+  }
+}

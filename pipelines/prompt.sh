@@ -1,0 +1,21 @@
+#!/bin/sh
+# Speaks over a running picture, as navigation does: prompt.sh [TEXT]. Without the program espeak-ng it sounds two tones.
+# Expect "sdl-stream-started" with service=video; with service=audio when it speaks, and then "sdl-stream-stopped" with reason=idle.
+# Needs gstreamer1.0-tools, -plugins-base, -plugins-good (wavparse), and espeak-ng to speak. SDL_URI and NUM_BUFFERS may be set.
+set -eu
+. "$(dirname "$0")/environment.sh"
+uri=${SDL_URI:-sdl+builtin:default}
+prompt=$(mktemp)
+trap 'rm -f "$prompt"' EXIT
+
+if command -v espeak-ng > /dev/null; then
+  espeak-ng -w "$prompt" "${1:-In 200 metres, turn left.}"
+else
+  gst-launch-1.0 --quiet concat name=tones ! audioconvert ! audio/x-raw,format=S16LE,channels=1 ! wavenc ! filesink location="$prompt" \
+    audiotestsrc freq=880 volume=0.3 num-buffers=20 ! tones. audiotestsrc freq=660 volume=0.3 num-buffers=30 ! tones.
+fi
+
+# The sound's service is there only while it speaks, so that the radio is lowered only then.
+gst-launch-1.0 -m videotestsrc is-live=true pattern=ball num-buffers="${NUM_BUFFERS:--1}" ! sdlvideosink uri="$uri" \
+  filesrc location="$prompt" ! wavparse ! audioconvert ! audioresample ! \
+  sdlaudiosink uri="$uri" start-on-data=true idle-timeout=500
