@@ -59,6 +59,7 @@ extension HeadUnitSourceRun: HeadUnitServerObserver {
       reporter.log(
         GST_LEVEL_INFO,
         "app \(id): \(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? ""))
+    case .rpcProtected: reporter.log(GST_LEVEL_INFO, "app \(id): RPCs are encrypted from now on")
     case .handshakeFailed(let reason):
       reporter.log(GST_LEVEL_WARNING, "the TLS handshake with app \(id) failed: \(reason)")
     case .violation(let violation): noteViolation(violation, of: id)
