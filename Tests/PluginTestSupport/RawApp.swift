@@ -91,6 +91,31 @@ final class RawApp {
     send(.control(.endService, service: .video, version: version, sessionID: sessionID))
   }
 
+  /// Asks for an audio service; false when the head unit refuses it.
+  func startAudio() throws -> Bool {
+    send(.control(.startService, service: .audio, version: version, sessionID: sessionID))
+    let answer = try waitForFrame("answer") {
+      $0.header.service == .audio && [.startServiceACK, .startServiceNAK].contains($0.header.controlFrame)
+    }
+    return answer.header.controlFrame == .startServiceACK
+  }
+
+  /// An app whose audio service is open.
+  static func speaking(port: UInt16, name: String = "Raw") throws -> RawApp {
+    let app = try active(port: port, name: name)
+    guard try app.startAudio() else { throw TestFailure("audio was refused") }
+    return app
+  }
+
+  func endAudio() {
+    send(.control(.endService, service: .audio, version: version, sessionID: sessionID))
+  }
+
+  /// A message of the audio service.
+  func audio(_ bytes: [UInt8]) {
+    send(bytes, .audio)
+  }
+
   /// A message of the video service.
   func video(_ bytes: [UInt8], maximumPayload: Int = 100_000) {
     send(bytes, .video, maximumPayload: maximumPayload)
