@@ -1,4 +1,5 @@
 import GStreamerKit
+import Glibc
 import SDLLink
 import SDLMessages
 import Synchronization
@@ -96,6 +97,34 @@ import Testing
     }
     app.audio(soundPieces(1)[0])
     _ = try screen.pull(soundByteCount: 640)
+  }
+
+  /// A phone call silences the app, and its end does not need another service; then the head unit ends it.
+  @Test func script() throws {
+    let path = "\(String(cString: g_get_tmp_dir()))/sdl-sound-\(getpid())-\(UInt64.random(in: 0...(.max))).txt"
+    let file = try #require(fopen(path, "w"))
+    fputs(
+      """
+      on audio-started after 0.1: phone-call on
+      on audio-started after 0.4: phone-call off
+      on audio-started after 0.8: end-audio
+      """, file)
+    fclose(file)
+    defer { unlink(path) }
+    let screen = try SoundPipeline("script=\(path)")
+    let app = try RawApp.speaking(port: screen.port)
+    for state in ["audible", "not-audible", "audible"] {
+      try screen.pipeline.wait(for: state) {
+        $0.isElement("sdl-hmi-status") && $0.fields["level"] == "full"
+          && $0.fields["audio-streaming-state"] == state ? true : nil
+      }
+      if state == "not-audible" { app.audio([5, 6, 7, 8]) }
+    }
+    app.audio([1, 2, 3, 4])
+    #expect(try screen.pull(soundByteCount: 4).sound == [1, 2, 3, 4])
+    let stopped = try screen.pipeline.waitForElementMessage("sdl-stream-stopped")
+    #expect(stopped["reason"] == "head-unit" && stopped["samples-out"] == "2")
+    #expect(screen.source["violations"] == "<  >")
   }
 
   @Test(arguments: ["audible", "attenuated", "not-audible"])

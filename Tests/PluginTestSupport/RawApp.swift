@@ -19,6 +19,8 @@ final class RawApp {
     else { throw TestFailure("no socket") }
     _ = address.withPointer { connect(socket.descriptor, $0, $1) }
     self.socket = socket
+    // Otherwise a second short message waits for the acknowledgement of the first.
+    socket.configureTCP()
     var poll = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
     guard Glibc.poll(&poll, 1, 5000) > 0, socket.pendingError == 0 else { throw TestFailure("no connection") }
   }

@@ -27,7 +27,9 @@ extension HeadUnitAudioSourceRun.State {
     }
     let age = UInt64(clamping: (now - first.arrival).nanoseconds)
     let arrival = runningTime > age ? runningTime - age : 0
-    let missing = timeline.missing(before: arrival, isStart: first.isStart)
+    // What comes after a pause begins when it comes, as an utterance does.
+    let isStart = hasPaused.take() || first.isStart
+    let missing = timeline.missing(before: arrival, isStart: isStart)
     if missing > 0 {
       if !first.isStart { audio.counters.gaps &+= 1 }
       switch filling {
@@ -53,6 +55,7 @@ extension HeadUnitAudioSourceRun.State {
     let start = timeline.end
     let due = start.addingClamped(timeline.tolerance).addingClamped(pieceDuration)
     guard runningTime >= due else { return .wait(nanoseconds: due - runningTime) }
+    hasPaused = true
     switch filling {
     case .samples:
       let due = runningTime - min(timeline.tolerance.addingClamped(start), runningTime)

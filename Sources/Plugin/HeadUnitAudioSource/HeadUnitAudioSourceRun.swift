@@ -13,6 +13,8 @@ final class HeadUnitAudioSourceRun: HeadUnitRun {
     let filling: SilenceFilling
     /// Silent samples that belong in front of the next sound.
     var owedSilence = 0
+    /// Nothing has come in time, and silence has been pushed for it.
+    var hasPaused = false
     /// The next buffer does not follow the one before it.
     var isDiscontinuous = true
   }

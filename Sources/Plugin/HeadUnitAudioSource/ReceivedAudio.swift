@@ -33,7 +33,7 @@ struct ReceivedAudio: Sendable {
     var bytesIn: UInt64 = 0
     /// Silent samples that were pushed.
     var silence: UInt64 = 0
-    /// How often sound in the midst of an utterance came too late.
+    /// How often sound in the midst of an utterance came too late for its place.
     var gaps: UInt64 = 0
   }
 
