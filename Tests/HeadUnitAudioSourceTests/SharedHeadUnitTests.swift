@@ -67,7 +67,7 @@ import Testing
     let messages = pipeline.drain()
     #expect(messages.count { $0.isElement("sdl-app-registered") } == 1)
     #expect(messages.count { $0.isElement("sdl-app-unregistered") } == 1)
-    #expect(["screen", "sound"].contains(gone.source))
+    #expect(gone.source == "screen")
     for name in ["sdl-stream-started", "sdl-stream-stopped"] {
       let streams = messages.filter { $0.isElement(name) }
       #expect(Set(streams.map { "\($0.source) \($0.fields["service"] ?? "")" }) == ["screen video", "sound audio"])
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  /// Sound that breaks a rule is the audio element's business, all else that of the first.
+  /// Sound that breaks a rule is the audio element's business, all else that of the screen.
   @Test func violations() throws {
     let pipeline = try Pipeline(Self.description(screen: "screen-size=320x240 strict=false"))
     try pipeline.play()

@@ -165,8 +165,8 @@ extension HeadUnit: HeadUnitServerObserver {
       if case .ended = event { state.hasServerEnded = true }
       return (state.members, state.apps)
     }
-    // So that the application is told once: by the element that the event is about, otherwise by the first.
-    let service = event.service
+    // So that the application is told once: by the element that the event is about, otherwise by that of the screen.
+    let service = event.service ?? .video
     let reporting = members.first { $0.service == service } ?? members.first
     for member in members {
       member.receive(event, HeadUnitReport(apps: apps, isReporting: member === reporting))

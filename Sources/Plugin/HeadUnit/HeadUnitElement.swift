@@ -103,11 +103,9 @@ extension HeadUnitElement {
     if let refusal = settings.refusals.first { return fail(refusal) }
     let settings = self.settings.current
     let clock = self.clock.withLock { $0 }
-    let (run, headUnits) = current.withLock { current in
-      let run = makeRun(settings, current.history, clock: clock)
-      current.run = run
-      return (run, current.headUnits)
-    }
+    let (history, headUnits) = current.withLock { ($0.history, $0.headUnits) }
+    let run = makeRun(settings, history, clock: clock)
+    current.withLock { $0.run = run }
     switch headUnits.join(run, settings.setup) {
     case .first(let headUnit):
       do {
