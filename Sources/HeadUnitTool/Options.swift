@@ -95,6 +95,9 @@ struct Options {
       }
     }
     headUnit.security = headUnitSecurity
+    if headUnit.requiresRPCEncryption, headUnitSecurity == .refuse {
+      throw Invalid(text: "--rpc-encryption needs --encryption accept or require")
+    }
     if headUnitSecurity != .refuse {
       do throws(TLSError) {
         tls = try TLSContext(role: .client, credentials: TLSCredentials(credentials))
@@ -121,12 +124,7 @@ struct Options {
 
   /// Nil for what is neither a format nor "none".
   private static func pcmFormat(_ text: String) -> PCMFormat?? {
-    if text == "none" { return .some(nil) }
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2, let rate = PCMFormat.SamplingRate(rawValue: parts[0]),
-      let size = PCMFormat.SampleSize(rawValue: parts[1])
-    else { return nil }
-    return PCMFormat(samplingRate: rate, sampleSize: size)
+    text == "none" ? .some(nil) : PCMFormat(text: text).map { .some($0) }
   }
 
   private static func parse<Value>(
