@@ -131,6 +131,7 @@ let package = Package(
     // No tests, but what those of the plugin's elements share.
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
     .testTarget(name: "AudioSinkTests", dependencies: pluginTests, swiftSettings: strict),
+    .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: strict),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: strict),
     .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: strict),
     .testTarget(name: "VideoSinkFrameTests", dependencies: pluginTests, swiftSettings: strict),

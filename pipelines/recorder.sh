@@ -1,12 +1,12 @@
 #!/bin/sh
-# Records what an app shows on the car's screen: recorder.sh [FILE], with an app beside it that shows a test pattern.
-# Expect "Registered with", and FILE (build/recording.mp4 if not given) to play when the app, or Ctrl-C, has ended it.
+# Records what an app shows on the car's screen, and says: recorder.sh [FILE], with an app beside it that shows a test pattern.
+# Expect "Registered with", and FILE (build/recording.mkv if not given; an .mp4 file has no sound) to play when the app, or Ctrl-C, has ended it.
 # Needs gstreamer1.0-tools, -plugins-base, -bad and -good, python3-gi, gir1.2-gstreamer-1.0. SDL_PORT and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"
 # A port that no other head unit is likely to use.
 port=${SDL_PORT:-$((20000 + $$ % 10000))}
-file=${1:-$(dirname "$0")/../build/recording.mp4}
+file=${1:-$(dirname "$0")/../build/recording.mkv}
 mkdir -p "$(dirname "$file")"
 
 gst-launch-1.0 videotestsrc num-buffers="${NUM_BUFFERS:--1}" ! video/x-raw,framerate=15/1 ! timeoverlay ! \

@@ -1,6 +1,7 @@
 #include <gst/gst.h>
 
 #include "gst_sdl_audio_sink.h"
+#include "gst_sdl_head_unit_audio_src.h"
 #include "gst_sdl_head_unit_src.h"
 #include "gst_sdl_range_filter.h"
 #include "gst_sdl_video_sink.h"
@@ -20,7 +21,8 @@ plugin_init (GstPlugin * plugin)
   return gst_element_register (plugin, "sdlvideosink", GST_RANK_NONE, gst_sdl_video_sink_get_type ())
       && gst_element_register (plugin, "sdlaudiosink", GST_RANK_NONE, gst_sdl_audio_sink_get_type ())
       && gst_element_register (plugin, "sdlrangefilter", GST_RANK_NONE, gst_sdl_range_filter_get_type ())
-      && gst_element_register (plugin, "sdlheadunitsrc", GST_RANK_NONE, gst_sdl_head_unit_src_get_type ());
+      && gst_element_register (plugin, "sdlheadunitsrc", GST_RANK_NONE, gst_sdl_head_unit_src_get_type ())
+      && gst_element_register (plugin, "sdlheadunitaudiosrc", GST_RANK_NONE, gst_sdl_head_unit_audio_src_get_type ());
 }
 
 /* GPL, because libx264 is linked in; the sources themselves are LGPL. */

@@ -14,6 +14,7 @@ struct Options {
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
       --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): what is made of encrypted video (default refuse)
+      --rpc-encryption apps have to encrypt RPCs as well
       --certificate FILE, --private-key FILE
                        the head unit's certificate and its key, in PEM, for apps that want to see one
       --ca-certificates FILE
@@ -63,6 +64,7 @@ struct Options {
       case "--app-exits": leavesWithApp = true
       case "--commands": takesCommands = true
       case "--no-activation": activates = false
+      case "--rpc-encryption": headUnit.requiresRPCEncryption = true
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",
@@ -93,6 +95,9 @@ struct Options {
       }
     }
     headUnit.security = headUnitSecurity
+    if headUnit.requiresRPCEncryption, headUnitSecurity == .refuse {
+      throw Invalid(text: "--rpc-encryption needs --encryption accept or require")
+    }
     if headUnitSecurity != .refuse {
       do throws(TLSError) {
         tls = try TLSContext(role: .client, credentials: TLSCredentials(credentials))
@@ -119,12 +124,7 @@ struct Options {
 
   /// Nil for what is neither a format nor "none".
   private static func pcmFormat(_ text: String) -> PCMFormat?? {
-    if text == "none" { return .some(nil) }
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2, let rate = PCMFormat.SamplingRate(rawValue: parts[0]),
-      let size = PCMFormat.SampleSize(rawValue: parts[1])
-    else { return nil }
-    return PCMFormat(samplingRate: rate, sampleSize: size)
+    text == "none" ? .some(nil) : PCMFormat(text: text).map { .some($0) }
   }
 
   private static func parse<Value>(

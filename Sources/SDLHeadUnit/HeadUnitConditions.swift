@@ -8,14 +8,14 @@ public struct HeadUnitConditions: Sendable {
     /// See ``HeadUnitSession/setVideoSilence(_:)``.
     case videoSilence(Bool)
     /// The status of an app that the driver opens, or that is opened automatically after its registration.
-    case activationStatus(HMILevel, VideoStreamingState)
+    case activationStatus(HMIStatus)
   }
 
   private var events: Set<HMIEvent> = []
   private var isSilentOnVideo = false
   private var activationStatus: Change?
 
-  /// Creates the default: no active event, answers to video starts, and apps are opened at FULL.
+  /// Creates the default: no active event, answers to video starts, and apps are opened at FULL and audible.
   public init() {}
 
   /// Applies a change, for sessions that start later.
@@ -42,8 +42,8 @@ extension HeadUnitSession {
     case .videoSilence(let isSilent):
       setVideoSilence(isSilent)
       return []
-    case .activationStatus(let level, let streamingState):
-      activationStatus = (level, streamingState)
+    case .activationStatus(let status):
+      activationStatus = status
       return []
     }
   }

@@ -32,8 +32,9 @@ extension HeadUnitSession {
     let isAudible = app.isMedia || app.types.contains(.navigation)
     apply(
       HMIStatus(
-        level: activationStatus.level, audioStreamingState: isAudible ? .audible : .notAudible,
-        videoStreamingState: app.mayStream ? activationStatus.streamingState : .notStreamable),
+        level: activationStatus.level,
+        audioStreamingState: isAudible ? activationStatus.audioStreamingState : .notAudible,
+        videoStreamingState: app.mayStream ? activationStatus.videoStreamingState : .notStreamable),
       now: now)
   }
 

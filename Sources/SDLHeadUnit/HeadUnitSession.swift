@@ -55,8 +55,9 @@ public struct HeadUnitSession: Sendable {
   var overlaysOfOthers = HeadUnitScreen.Overlays(until: [:])
   /// The apps in other sessions of the same phone.
   var otherApps: [AppIdentity] = []
-  /// Level and video state of an app that is opened.
-  var activationStatus = (level: HMILevel.full, streamingState: VideoStreamingState.streamable)
+  /// Of an app that is opened, as far as it may stream and be heard.
+  var activationStatus = HMIStatus(
+    level: .full, audioStreamingState: .audible, videoStreamingState: .streamable)
   /// Whether the app is to be opened as soon as the screen is free.
   var isActivationDeferred = false
   var assembler = Self.makeAssembler()

@@ -67,6 +67,20 @@ public struct PCMFormat: Hashable, Sendable {
   private static let nanosecondsPerSecond = 1_000_000_000
 }
 
+/// As people write it: rate and size in the words of the RPC specification.
+extension PCMFormat {
+  /// Parses a ``text``; nil if it is malformed.
+  public init?(text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let rate = SamplingRate(rawValue: parts[0]), let size = SampleSize(rawValue: parts[1])
+    else { return nil }
+    self.init(samplingRate: rate, sampleSize: size)
+  }
+
+  /// "16KHZ/16_BIT".
+  public var text: String { "\(samplingRate.rawValue)/\(sampleSize.rawValue)" }
+}
+
 extension PCMFormat: CustomStringConvertible {
   /// "16000 Hz, 16 bit".
   public var description: String { "\(samplingRate.hertz) Hz, \(sampleSize.byteCount * 8) bit" }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `sdl-head-unit --record-audio`.
+/// What head units do with sound: `sdl-head-unit --record-audio`, and `sdlheadunitaudiosrc`.
 @Suite struct SoundRecordingTests {
   private let folder: TemporaryFolder
 
@@ -26,5 +26,24 @@ import Testing
       """)
     #expect(parsed.status == 0, "\(parsed)")
     #expect(try Data(contentsOf: folder.url.appending(path: "parsed.raw")) == sent)
+  }
+
+  /// As it was sent, with silence in front of it and behind it.
+  @Test func everySampleComesOutOfTheElement() throws {
+    let path = folder.path("element.wav")
+    let pipeline =
+      "gst-launch-1.0 sdlheadunitaudiosrc port=0 eos-on-disconnect=true ! wavenc ! filesink location=\(path)"
+    let headUnit = try Program(pipeline.split(separator: " ").map(String.init), in: folder)
+    let port = try headUnit.waitForOutput { $0.firstMatch(of: /apps on 127.0.0.1:([0-9]+)/).map { String($0.1) } }
+    try headUnit.waitForOutput { $0.contains("New clock") ? true : nil }
+    let app = Installation.package.appending(path: "Tests/Pipelines/Programs/speak.py").path
+    let result = try Program.run("/usr/bin/python3", app, port, folder.path("sent.raw"), in: folder)
+    #expect(result.status == 0, "\(result)")
+    #expect(headUnit.wait().status == 0)
+    let sent = try Data(contentsOf: folder.url.appending(path: "sent.raw"))
+    let heard = try Data(contentsOf: folder.url.appending(path: "element.wav")).dropFirst(44)
+    let range = try #require(heard.range(of: sent))
+    #expect(sent.count == 16_000 && heard[..<range.lowerBound].allSatisfy { $0 == 0 })
+    #expect(heard[range.upperBound...].allSatisfy { $0 == 0 })
   }
 }

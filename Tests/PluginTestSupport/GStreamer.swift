@@ -17,6 +17,7 @@ enum GStreamer {
       && gst_element_register(nil, "sdlaudiosink", 0, gst_sdl_audio_sink_get_type()) != 0
       && gst_element_register(nil, "sdlrangefilter", 0, gst_sdl_range_filter_get_type()) != 0
       && gst_element_register(nil, "sdlheadunitsrc", 0, gst_sdl_head_unit_src_get_type()) != 0
+      && gst_element_register(nil, "sdlheadunitaudiosrc", 0, gst_sdl_head_unit_audio_src_get_type()) != 0
   }()
 }
 

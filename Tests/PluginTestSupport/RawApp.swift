@@ -19,6 +19,8 @@ final class RawApp {
     else { throw TestFailure("no socket") }
     _ = address.withPointer { connect(socket.descriptor, $0, $1) }
     self.socket = socket
+    // Otherwise a second short message waits for the acknowledgement of the first.
+    socket.configureTCP()
     var poll = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
     guard Glibc.poll(&poll, 1, 5000) > 0, socket.pendingError == 0 else { throw TestFailure("no connection") }
   }
@@ -89,6 +91,31 @@ final class RawApp {
 
   func endVideo() {
     send(.control(.endService, service: .video, version: version, sessionID: sessionID))
+  }
+
+  /// Asks for an audio service; false when the head unit refuses it.
+  func startAudio() throws -> Bool {
+    send(.control(.startService, service: .audio, version: version, sessionID: sessionID))
+    let answer = try waitForFrame("answer") {
+      $0.header.service == .audio && [.startServiceACK, .startServiceNAK].contains($0.header.controlFrame)
+    }
+    return answer.header.controlFrame == .startServiceACK
+  }
+
+  /// An app whose audio service is open.
+  static func speaking(port: UInt16, name: String = "Raw") throws -> RawApp {
+    let app = try active(port: port, name: name)
+    guard try app.startAudio() else { throw TestFailure("audio was refused") }
+    return app
+  }
+
+  func endAudio() {
+    send(.control(.endService, service: .audio, version: version, sessionID: sessionID))
+  }
+
+  /// A message of the audio service.
+  func audio(_ bytes: [UInt8]) {
+    send(bytes, .audio)
   }
 
   /// A message of the video service.

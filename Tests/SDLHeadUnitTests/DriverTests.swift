@@ -85,6 +85,20 @@ import Testing
     #expect(statuses(of: app) == [status(.full, .audible, .streamable)])
   }
 
+  /// What the driver hears of apps that are opened from now on, also of those that connect later.
+  @Test(arguments: AudioStreamingState.allCases)
+  func activationStatus(audio: AudioStreamingState) {
+    let opened = HMIStatus(level: .limited, audioStreamingState: audio, videoStreamingState: .notStreamable)
+    var conditions = HeadUnitConditions()
+    conditions.apply(.activationStatus(opened))
+    var app = TestApp()
+    for change in conditions.changes { app.run { $0.apply(change, now: $1) } }
+    app.startSession()
+    app.register()
+    app.wait(.seconds(1))
+    #expect(statuses(of: app) == [status(.none, .notAudible, .notStreamable), opened])
+  }
+
   @Test func driverDistractionToTheByte() {
     var app = TestApp.active()
     let distraction = OnDriverDistraction(

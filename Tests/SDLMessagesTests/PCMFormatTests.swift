@@ -35,6 +35,16 @@ import Testing
     #expect("\(PCMFormat(samplingRate: .hertz22000, sampleSize: .bits8))" == "22000 Hz, 8 bit")
   }
 
+  /// As people write it.
+  @Test(arguments: formats) func written(format: PCMFormat) {
+    #expect(PCMFormat(text: format.text) == format)
+  }
+
+  @Test(arguments: ["", "/", "16KHZ", "16KHZ/", "16KHZ/16_BIT/", "16khz/16_BIT", "48KHZ/16_BIT", "none"])
+  func notWritten(text: String) {
+    #expect(PCMFormat().text == "16KHZ/16_BIT" && PCMFormat(text: text) == nil)
+  }
+
   /// Every 20 ms of a working day, as one sum of samples.
   @Test(arguments: formats) func hoursWithoutDrift(format: PCMFormat) {
     let piece = format.sampleCount(in: .milliseconds(20))

@@ -96,6 +96,14 @@ extension AppRun {
           GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: the head unit does not want it, as \(reason)."
         ))
     case .audioStarted: enter(.streaming)
+    case .rpcProtected:
+      log(GST_LEVEL_INFO, "RPCs are encrypted from now on")
+      withEveryHost { $0.notifyEncryption() }
+    case .rpcInClear(let reason):
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED,
+          "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them."))
     case .videoStopped(let reason), .audioStopped(let reason):
       let isStreaming = state.withLock { $0.status.grant != nil || $0.status.audioGrant != nil }
       if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
@@ -198,6 +206,7 @@ extension AppRun {
         state.status.video = nil
         state.status.grant = nil
         state.status.encryption = nil
+        state.status.isRPCEncrypted = false
         state.status.isVideoSuspended = false
         state.status.videoState = .stopped
         state.status.audioGrant = nil
@@ -230,6 +239,7 @@ extension AppRun.State {
       status.isVideoSuspended = false
       hasStreamed = true
     case .secured(let summary): status.encryption = summary
+    case .rpcProtected: status.isRPCEncrypted = true
     case .videoSuspended: status.isVideoSuspended = true
     case .videoResumed: status.isVideoSuspended = false
     case .videoStopped:
@@ -245,7 +255,7 @@ extension AppRun.State {
       status.audioGrant = nil
       status.isAudioSuspended = false
     case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .videoInClear, .audioStartFailed, .diagnostic, .failed:
+      .videoInClear, .rpcInClear, .audioStartFailed, .diagnostic, .failed:
       break
     }
   }

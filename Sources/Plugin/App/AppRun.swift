@@ -27,6 +27,7 @@ final class AppRun: Sendable {
     var grant: VideoGrant?
     /// What TLS was agreed on, on this connection.
     var encryption: SecureChannelSummary?
+    var isRPCEncrypted = false
     var isVideoSuspended = false
     var videoState = VideoStreamState.stopped
     /// The right to send sound, as ``grant`` is for video.

@@ -2,36 +2,20 @@ import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
 
-extension PropertyName {
-  static let currentPort: PropertyName = "current-port"
-  static let apps: PropertyName = "apps"
-  static let violations: PropertyName = "violations"
-}
-
-extension HeadUnitSource: PropertyOwner {
+/// The table of properties (``PropertyOwner``).
+extension HeadUnitSource {
   /// Applications set these before the element starts, which fails if one of them can't be used.
   static var keepsRefusalsUntilStart: Bool { true }
 
   static let properties: PropertyList<HeadUnitSource> = [
-    .string(
-      "address", \.address, "Address",
-      "Host name or numeric address to listen on, \"*\" for all of this machine's: then anybody in the network is served",
-      .mutableReady),
-    .unsigned(
-      "port", \.port, 0...(.max), "Port", "TCP port to listen on; 0 takes any that is free, which current-port tells",
-      .mutableReady),
-    .unsigned(
-      .currentPort, 0...65535, default: 0, "Current port", "TCP port that is listened on now; 0 while none is"
-    ) { UInt32($0.run?.port ?? 0) },
-    .enumeration(
-      "preset", \.preset, "Preset",
-      "Head unit to be, from which those of the following properties come that are not set", .mutableReady),
-    .string("make", \.effectiveMake, "Make", "Make of the car", .mutableReady),
-    .string("model", \.effectiveModel, "Model", "Model of the car", .mutableReady),
+    .address, .port, .currentPort, .preset, .make, .model,
     .text(
       "screen-size", \.effectiveScreen, "Screen size",
       "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. Without the preset's additional sizes",
-      .mutablePlaying, parse: parseSize, text: { $0?.text }, changed: { $0.withRun { $0.screenChanged(to: $1) } }),
+      .mutablePlaying, parse: parseSize, text: { $0?.text },
+      changed: { element in
+        element.changeVideo { $0.resize(to: $1.screen, scale: nil, now: $2) }
+      }),
     .text(
       "additional-sizes", \.effectiveAdditionalSizes, "Additional sizes",
       "Further sizes that apps may choose, such as \"480x320, 800x480@1.5\": WIDTHxHEIGHT, and @SCALE if there is one",
@@ -52,73 +36,74 @@ extension HeadUnitSource: PropertyOwner {
     .unsigned(
       "max-bitrate", \.effectiveMaxBitrate, 0...UInt32(Int32.max), "Maximum bitrate",
       "Bitrate that apps may not exceed, in kbit/s; 0 sets no limit. Apps that listen to such changes are told",
-      .mutablePlaying, changed: { $0.withRun { $0.maxBitrateChanged(to: $1) } }),
+      .mutablePlaying,
+      changed: { element in
+        element.update { $0.maxBitrate = $1.maxBitrate.map(Int.init) }
+      }),
     .unsigned(
       "framerate", \.effectiveFrameRate, 0...1000, "Frame rate",
       "Frames per second that apps may not exceed; 0 sets no limit. Apps that listen to such changes are told",
-      .mutablePlaying, changed: { $0.withRun { $0.frameRateChanged(to: $1) } }),
+      .mutablePlaying,
+      changed: { element in
+        element.update { $0.preferredFPS = $1.frameRate.map(Int.init) }
+      }),
     .boolean(
       "haptics", \.effectiveHaptics, "Haptics",
       "Whether the head unit says that it wants to know which areas can be touched", .mutableReady),
+    .strict, .endsWithApp("End the stream when the app whose video was shown last has gone"), .hmiLevel,
     .boolean(
-      "strict", \.isStrict, "Strict",
-      "Unregister apps that stream without the right (PROTOCOL_VIOLATION), as SDL Core does; otherwise only tell of it",
-      .mutableReady),
-    .boolean(
-      "eos-on-disconnect", \.endsWithApp, "EOS on disconnect",
-      "End the stream when the app whose video was shown last has gone", .mutablePlaying,
-      changed: { $0.withRun { $0.setEndsWithApp($1.endsWithApp) } }),
-    .enumeration(
-      "hmi-level", \.hmiLevel, "HMI level",
-      "How prominent the app on the screen is, and one that comes to it: none keeps apps from streaming",
-      .mutablePlaying, reading: { $0.run?.hmiLevel ?? $0.settings.current.hmiLevel },
-      changed: { $0.withRun { $0.statusChanged(to: $1) } }),
-    .boolean(
-      "video-streamable", \.isStreamable, "Video streamable",
+      "video-streamable", \.video.isStreamable, "Video streamable",
       "Whether the app on the screen may stream video in the levels full and limited", .mutablePlaying,
-      changed: { $0.withRun { $0.statusChanged(to: $1) } }),
-    .text(
-      "script", \.script, "Script",
-      "Path of a behaviour script: what the head unit does by itself, and when, a step per line, read at the start",
-      .mutableReady, parse: { $0?.isEmpty == true ? nil : $0 }, text: { $0 }),
-    .structures(.apps, "Apps", "The apps that are registered, in their order (application/x-sdl-app)") {
-      StructureArray($0.run?.apps ?? []) { $0.structure }
-    },
-    .structures(
-      .violations, "Violations",
-      "The last 100 rules that apps broke, in their order; structures as in the message sdl-violation"
-    ) { StructureArray($0.violations) { $0.structure } },
+      changed: { $0.withHeadUnit { headUnit, settings in headUnit.changeStatus { $0.video = settings.video } } }),
+    .script, .apps, .violations,
     .structure(
       "sdl-stats", "SDL statistics",
       "Counters of this element (application/x-sdl-stats): frames-in = frames-out + every frames-dropped-* + frames-queued; …"
-    ) { $0.statistics.structure },
+    ) { $0.statistics.structure(queued: "frames-queued") },
     .enumeration(
-      "encryption", \.encryption, "Encryption",
+      "encryption", \.video.encryption, "Encryption",
       "What is made of apps that ask for encrypted video, and of those that do not",
       .mutableReady),
+    .boolean(
+      "rpc-encryption", \.video.requiresRPCEncryption, "RPC encryption",
+      "Whether apps must encrypt RPCs as well, unless encryption is refused", .mutableReady),
     .pem(
-      "certificate", \.tls.certificate, "Certificate",
+      "certificate", \.video.tls.certificate, "Certificate",
       "PEM file, or PEM text, with the head unit's certificate, for apps that want to see one"),
     .pem(
-      "private-key", \.tls.privateKey, "Private key",
+      "private-key", \.video.tls.privateKey, "Private key",
       "PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never read back"
     ),
     .secret(
-      "private-key-passphrase", \.tls.passphrase.text, "Private key's passphrase",
+      "private-key-passphrase", \.video.tls.passphrase.text, "Private key's passphrase",
       "Passphrase of the private key, if it is encrypted; can't be read"),
     .pem(
-      "ca-certificates", \.tls.authorities, "CA certificates",
+      "ca-certificates", \.video.tls.authorities, "CA certificates",
       "PEM file, or PEM text, with the authorities of which one must have signed an app's certificate; unset: any certificate is taken"
     ),
+    .audioStreaming, .sound,
   ]
 
   static func check(_ settings: HeadUnitSourceSettings) throws(InvalidPropertyValue) {
-    if let scale = settings.scale, scale > 0, scale < 1 { throw InvalidPropertyValue("\(scale) is below 1") }
+    if let scale = settings.video.scale, scale > 0, scale < 1 { throw InvalidPropertyValue("\(scale) is below 1") }
   }
 
   /// Calls `body` with the settings while the element runs.
-  private func withRun(_ body: (HeadUnitSourceRun, HeadUnitSourceSettings) -> Void) {
-    if let run { body(run, settings.current) }
+  private func withHeadUnit(_ body: (HeadUnit, HeadUnitSourceSettings) -> Void) {
+    if let headUnit = run?.headUnit { body(headUnit, settings.current) }
+  }
+
+  private func changeVideo(
+    _ input: @escaping @Sendable (inout HeadUnitSession, HeadUnitConfiguration, Duration) -> [HeadUnitSession.Action]
+  ) {
+    withHeadUnit { $0.changeVideo($1.video, input) }
+  }
+
+  /// Tells apps of a change of the capability, and of nothing else.
+  private func update(_ change: (inout VideoStreamingCapability, HeadUnitVideoSettings) -> Void) {
+    var update = VideoStreamingCapability()
+    change(&update, settings.current.video)
+    changeVideo { [update] session, _, now in session.updateCapability(update, now: now) }
   }
 }
 

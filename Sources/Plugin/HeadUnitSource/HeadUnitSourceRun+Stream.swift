@@ -42,12 +42,6 @@ extension HeadUnitSourceRun {
     }
   }
 
-  /// Interrupts ``create(_:for:)``, or lets it wait again.
-  func setFlushing(_ isFlushing: Bool) {
-    state.withLock { $0.isFlushing = isFlushing }
-    state.broadcast()
-  }
-
   /// How late buffers may be, which is what a pipeline's latency is made of.
   var latency: Duration { state.withLock { $0.video.usesRTP } ? RTPTime.longestLag : .zero }
 
@@ -56,9 +50,9 @@ extension HeadUnitSourceRun {
     // The monitor waits by the system's clock, whatever clock the run has.
     let end = deadline.map { MonotonicClock.now + ($0 - clock.now) }
     let next = state.wait(until: end) { state -> Next? in
-      if state.isFlushing || state.isOver { return .flushing }
+      if state.part.isFlushing || state.part.isOver { return .flushing }
       if let unit = state.video.take() { return .unit(unit) }
-      if state.isAtEnd { return .end }
+      if state.part.isAtEnd { return .end }
       return state.video.flushDeadline == deadline ? nil : .again
     }
     if let next { return next }

@@ -12,8 +12,8 @@ extension HeadUnitSourceRun {
       guard let app = state.touchableApp,
         let isAsking = state.touches.receive(input, for: app, picture: picture, now: now)
       else { return false }
-      state.totals.navigationEvents &+= 1
-      if isAsking { askToFetchTouches(state, for: app) }
+      state.navigationEvents &+= 1
+      if isAsking { state.askToFetchTouches(for: app) }
       return true
     }
   }
@@ -25,31 +25,26 @@ extension HeadUnitSourceRun {
     else { return nil }
     return ImageResolution(Int(width), Int(height))
   }
-
-  /// Cancels the fingers that are down, unless the app is still there to be touched.
-  func interruptTouchesIfHidden(_ state: inout State) {
-    if state.touchableApp == nil { interruptTouches(&state) }
-  }
-
-  /// Cancels the fingers that are down.
-  func interruptTouches(_ state: inout State) {
-    let app = state.video.app
-    if state.touches.interrupt(for: app, now: clock.now), let app { askToFetchTouches(state, for: app) }
-  }
-
-  /// The server only gets an order here, so that the window never waits for the network.
-  private func askToFetchTouches(_ state: State, for app: UInt8) {
-    state.server?.control(.app(app)) { [weak self] session, now in
-      let touches = self?.state.withLock { $0.touches.fetch(for: app) } ?? []
-      return touches.flatMap { session.touch($0.touch, picture: $0.picture, now: now) }
-    }
-  }
 }
 
 extension HeadUnitSourceRun.State {
+  /// Cancels the fingers that are down.
+  mutating func interruptTouches(now: Duration) {
+    let app = video.app
+    if touches.interrupt(for: app, now: now), let app { askToFetchTouches(for: app) }
+  }
+
+  /// The server only gets an order here, so that the window never waits for the network.
+  fileprivate func askToFetchTouches(for app: UInt8) {
+    guard let server = part.headUnit?.server else { return }
+    server.control(.app(app)) { [fetchTouches] session, now in
+      fetchTouches(app).flatMap { session.touch($0.touch, picture: $0.picture, now: now) }
+    }
+  }
+
   /// The app whose video is shown, while it may be touched.
-  fileprivate var touchableApp: UInt8? {
-    guard let id = video.app, let app = apps[id], app.video != nil, let status = app.status, status.level == .full,
+  var touchableApp: UInt8? {
+    guard let id = video.app, let app = part.apps[id], app.video != nil, let status = app.status, status.level == .full,
       status.allowsVideo
     else { return nil }
     return id

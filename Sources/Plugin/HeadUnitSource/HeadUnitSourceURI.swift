@@ -5,9 +5,9 @@ struct HeadUnitSourceURI: Equatable {
   static let scheme = "sdl+headunit"
 
   /// As the property `address`.
-  var address = HeadUnitSourceSettings().address
+  var address = HeadUnitSettings().address
   /// As the property `port`.
-  var port = HeadUnitSourceSettings().port
+  var port = HeadUnitSettings().port
 
   /// Why a text is no such URI; the description says what to write instead.
   struct Malformed: Error, CustomStringConvertible {
@@ -55,7 +55,7 @@ struct HeadUnitSourceURI: Equatable {
 extension HeadUnitSource {
   /// Where the element listens, or is going to.
   var uri: HeadUnitSourceURI {
-    let settings = settings.current
+    let settings = settings.current.headUnit
     return HeadUnitSourceURI(address: settings.listeningAddress ?? "*", port: settings.port)
   }
 
@@ -72,8 +72,8 @@ extension HeadUnitSource {
     do {
       let uri = try HeadUnitSourceURI(text)
       settings.withLock { settings in
-        settings.address = uri.address
-        settings.port = uri.port
+        settings.headUnit.address = uri.address
+        settings.headUnit.port = uri.port
       }
     } catch {
       return refuse(GST_URI_ERROR_BAD_URI, error.description)

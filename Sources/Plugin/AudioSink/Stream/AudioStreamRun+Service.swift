@@ -27,7 +27,7 @@ extension AudioStreamRun {
     case .audioStartFailed(let failure, let retryAfter): startFailed(failure, retryAfter)
     case .sessionStarted, .videoCapability, .videoStarted, .videoSuspended, .videoResumed, .videoStopped,
       .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused, .secured,
-      .videoInClear, .diagnostic, .failed:
+      .videoInClear, .rpcProtected, .rpcInClear, .diagnostic, .failed:
       break
     }
   }

@@ -7,10 +7,10 @@ import SDLWire
 /// once the run is over, so that an application that restarts the element in the middle of a few gets none of the rest.
 ///
 /// Call without locks: the application may do anything in reply.
-struct HeadUnitSourceReporter: Sendable {
-  private let element: ElementHandle<HeadUnitSource>
+struct HeadUnitReporter<Element: GStreamerElement>: Sendable {
+  private let element: ElementHandle<Element>
 
-  init(_ element: ElementHandle<HeadUnitSource>) {
+  init(_ element: ElementHandle<Element>) {
     self.element = element
   }
 
@@ -24,7 +24,7 @@ struct HeadUnitSourceReporter: Sendable {
     _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) {
-    guard HeadUnitSource.log.isEnabled(level) else { return }
+    guard Element.log.isEnabled(level) else { return }
     element.withReference { $0.log(level, message(), file: file, function: function, line: line) }
   }
 
@@ -55,7 +55,7 @@ struct HeadUnitSourceReporter: Sendable {
 }
 
 /// Element messages.
-extension HeadUnitSourceReporter {
+extension HeadUnitReporter {
   /// `sdl-app-registered`.
   func registered(_ app: AppRecord) {
     let message = Structure("sdl-app-registered")
@@ -79,29 +79,39 @@ extension HeadUnitSourceReporter {
     post(message)
   }
 
-  /// `sdl-stream-started`: an app has a video service.
-  func streamStarted(_ app: AppRecord) {
+  /// `sdl-stream-started`: an app has a service.
+  ///
+  /// - Parameter fill: sets further fields.
+  func streamStarted(_ app: AppRecord, _ service: ServiceType, _ fill: (borrowing Structure) -> Void) {
     let message = Structure("sdl-stream-started")
     app.fillIdentity(message)
-    app.fillVideo(message)
+    message.set("service", service.text)
+    fill(message)
     post(message)
   }
 
   /// `sdl-stream-refused`: an app was refused one.
-  func streamRefused(_ rejection: ServiceRejection, of app: AppRecord?) {
+  func streamRefused(_ rejection: ServiceRejection, of app: AppRecord?, _ service: ServiceType) {
     let message = Structure("sdl-stream-refused")
     app?.fillIdentity(message)
+    message.set("service", service.text)
     message.set("rejected", rejection.rejectedParameters.joined(separator: ", "))
     message.set("reason", rejection.reason)
     post(message)
   }
 
-  /// `sdl-stream-stopped`: an app has no video service any more.
-  func streamStopped(_ app: AppRecord, _ reason: HeadUnitSession.VideoStopReason, framesOut: UInt64) {
+  /// `sdl-stream-stopped`: an app has no such service any more.
+  ///
+  /// - Parameter fill: sets further fields.
+  func streamStopped(
+    _ app: AppRecord, _ service: ServiceType, _ reason: HeadUnitSession.StreamStopReason,
+    _ fill: (borrowing Structure) -> Void
+  ) {
     let message = Structure("sdl-stream-stopped")
     app.fillIdentity(message)
+    message.set("service", service.text)
     message.set("reason", reason.name)
-    message.set("frames-out", framesOut)
+    fill(message)
     post(message)
   }
 

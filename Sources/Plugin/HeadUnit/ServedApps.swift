@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLLink
 import SDLMessages
 import SDLWire
 
@@ -16,6 +17,8 @@ struct AppRecord: Sendable {
   var status: HMIStatus?
   /// Nil while there is no video service.
   var video: VideoServiceParameters?
+  /// Whether there is an audio service.
+  var hasAudio = false
 }
 
 /// The apps that are registered with a head unit, in their order; at most one in each session.
@@ -38,41 +41,46 @@ struct ServedApps: Sendable {
   /// Sessions of one connection have the same peer.
   var connectionCount: Int { Set(peers.values).count }
 
-  /// Notes a session.
-  /// - Returns: whether it is the first of its connection.
-  mutating func connected(_ id: UInt8, peer: String) -> Bool {
-    let isFirst = !peers.values.contains(peer)
-    peers[id] = peer
-    return isFirst
+  /// Takes what the server reports.
+  mutating func note(_ event: HeadUnitServerEvent) {
+    switch event {
+    case .connected(let id, let peer): peers[id] = peer
+    case .disconnected(let id, _, _):
+      peers[id] = nil
+      remove(id)
+    case .session(let id, let event): note(event, of: id)
+    case .refused, .carriedOut, .leftOut, .stepsDropped, .ended: break
+    }
   }
 
-  mutating func disconnected(_ id: UInt8) {
-    peers[id] = nil
-    remove(id)
+  private mutating func note(_ event: HeadUnitSession.Event, of id: UInt8) {
+    switch event {
+    case .appRegistered(let name, let appID, let types, let version):
+      remove(id)
+      all.append(
+        AppRecord(
+          id: id, name: name, appID: appID, types: types, protocolVersion: version, peer: peers[id] ?? ""))
+    case .appUnregistered: remove(id)
+    case .hmiStatusSent(let status), .systemContextSent(let status):
+      // Other windows are widgets.
+      guard status.windowID == 0 else { return }
+      change(id) { $0.status = status }
+      if self[id] != nil { lastChanged = id }
+    case .videoStarted(let parameters): change(id) { $0.video = parameters }
+    case .videoStopped: change(id) { $0.video = nil }
+    case .audioStarted: change(id) { $0.hasAudio = true }
+    case .audioStopped: change(id) { $0.hasAudio = false }
+    default: break
+    }
   }
 
-  /// Adds an app, and returns its record with the address of its connection.
-  mutating func add(_ app: AppRecord) -> AppRecord {
-    remove(app.id)
-    var app = app
-    app.peer = peers[app.id] ?? ""
-    all.append(app)
-    return app
-  }
-
-  mutating func remove(_ id: UInt8) {
+  private mutating func remove(_ id: UInt8) {
     all.removeAll { $0.id == id }
   }
 
-  mutating func setStatus(_ status: HMIStatus, of id: UInt8) {
+  private mutating func change(_ id: UInt8, _ change: (inout AppRecord) -> Void) {
     guard let index = all.firstIndex(where: { $0.id == id }) else { return }
-    all[index].status = status
-    lastChanged = id
-  }
-
-  mutating func setVideo(_ video: VideoServiceParameters?, of id: UInt8) {
-    guard let index = all.firstIndex(where: { $0.id == id }) else { return }
-    all[index].video = video
+    change(&all[index])
   }
 }
 

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLHeadUnit
 
 /// Values of the property `preset`.
-enum HeadUnitSourcePreset: CaseIterable {
+enum HeadUnitPresetChoice: CaseIterable {
   case standard
   case core
   case genericHMI
@@ -20,8 +20,8 @@ enum HeadUnitSourcePreset: CaseIterable {
   }
 }
 
-extension HeadUnitSourcePreset: ObjectEnumeration {
-  static let objectType = EnumerationType<HeadUnitSourcePreset>("GstSdlHeadUnitSrcPreset")
+extension HeadUnitPresetChoice: ObjectEnumeration {
+  static let objectType = EnumerationType<HeadUnitPresetChoice>("GstSdlHeadUnitSrcPreset")
 
   var row: EnumerationRow {
     switch self {

@@ -1,6 +1,7 @@
 import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
+import SDLWire
 
 /// The structures of messages and properties.
 extension AppRecord {
@@ -10,6 +11,7 @@ extension AppRecord {
     fill(structure)
     if let status { status.fill(structure) }
     structure.set("streaming", video != nil)
+    structure.set("audio", hasAudio)
     if video != nil { fillVideo(structure) }
     return structure
   }
@@ -75,7 +77,7 @@ extension HeadUnitSession.UnregistrationReason {
   }
 }
 
-extension HeadUnitSession.VideoStopReason {
+extension HeadUnitSession.StreamStopReason {
   /// The field `reason` of `sdl-stream-stopped`, which `sdlvideosink` posts too, with the same values where it can.
   var name: String {
     switch self {
@@ -88,6 +90,11 @@ extension HeadUnitSession.VideoStopReason {
     case .transportLost: "connection-lost"
     }
   }
+}
+
+extension ServiceType {
+  /// The field `service` of messages.
+  var text: String { "\(self)" }
 }
 
 extension String {

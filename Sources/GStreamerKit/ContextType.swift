@@ -1,0 +1,61 @@
+/// A Swift object that elements find through GstContext, as those of OpenGL find their display: the first one that needs it
+/// asks the application and the bins around it (NEED_CONTEXT), makes it if nobody has it, and says so (HAVE_CONTEXT), by
+/// which the bins keep it for others. An application may hand it over to another pipeline:
+///
+///     static let context = ContextType<HeadUnits>("sdl.head-units", boxed: "GstSdlHeadUnits")
+///     let headUnits = HeadUnits.context.find(for: self) { HeadUnits() }   // in NULL→READY
+public struct ContextType<Object: AnyObject & Sendable>: Sendable {
+  private static var field: String { "object" }
+
+  /// As applications see it.
+  public let name: StaticString
+  private let boxedType: GType
+
+  /// - Parameters:
+  ///   - name: of the context.
+  ///   - boxed: of the type of its field, which is unique in the process.
+  public init(_ name: StaticString, boxed: StaticString) {
+    self.name = name
+    boxedType = g_boxed_type_register_static(
+      boxed.cString,
+      { object in
+        guard let object else { return nil }
+        return UnsafeMutableRawPointer(Unmanaged<AnyObject>.fromOpaque(object).retain().toOpaque())
+      },
+      { object in if let object { Unmanaged<AnyObject>.fromOpaque(object).release() } })
+  }
+
+  /// The object for an element. Call without locks: handlers of the application run.
+  public func find<Element: GStreamerElement>(for element: Element, make: () -> Object) -> Object {
+    if let object = current(of: element) { return object }
+    element.post(gst_message_new_need_context(element.gstElement.cast(), name.cString))
+    if let object = current(of: element) { return object }
+    let object = make()
+    share(object, from: element)
+    return object
+  }
+
+  /// What the element was given last.
+  private func current<Element: GStreamerElement>(of element: Element) -> Object? {
+    guard let context = gst_element_get_context(element.gstElement, name.cString) else { return nil }
+    defer { gst_context_unref(context) }
+    guard let structure = gst_context_get_structure(context),
+      let value = StructureView(structure).value(Self.field), g_type_check_value_holds(value, boxedType) != 0,
+      let object = g_value_get_boxed(value)
+    else { return nil }
+    return Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue() as? Object
+  }
+
+  private func share<Element: GStreamerElement>(_ object: Object, from element: Element) {
+    // It stays while the element is in NULL, so that elements that start one after the other share it.
+    guard let context = gst_context_new(name.cString, 1) else { return }
+    defer { gst_context_unref(context) }
+    var value = GValue()
+    g_value_init(&value, boxedType)
+    g_value_take_boxed(&value, Unmanaged<AnyObject>.passRetained(object).toOpaque())
+    gst_structure_take_value(gst_context_writable_structure(context), Self.field, &value)
+    gst_element_set_context(element.gstElement, context)
+    gst_context_ref(context)
+    element.post(gst_message_new_have_context(element.gstElement.cast(), context))
+  }
+}

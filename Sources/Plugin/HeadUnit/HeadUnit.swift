@@ -1,0 +1,211 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import SDLWire
+import TLSEngine
+
+/// A head unit in this process: one server for all elements that are a part of it, from the start of the first to the stop of
+/// the last. ``HeadUnits`` finds it.
+///
+/// It is the only observer of its server, and what it knows of the apps is right for all members: each gets it with every
+/// event.
+final class HeadUnit: Sendable {
+  private enum Phase {
+    case starting
+    case running
+    /// It could not listen.
+    case failed
+  }
+
+  private struct State: Sendable {
+    var phase = Phase.starting
+    var setup: HeadUnitSetup
+    var apps = ServedApps()
+    /// In the order in which they have come.
+    var members: [any HeadUnitMember]
+    var hasServerEnded = false
+  }
+
+  /// A callback that waits for a lock of the thread which ends the head unit would otherwise keep both for ever.
+  private static let longestEnd = Duration.seconds(1)
+
+  let place: HeadUnitSetup.Place
+  private let state: Monitor<State>
+  /// Apart, so that a run can give it an order with its own lock held: `state` → that of a run → `runningServer`.
+  private let runningServer = Monitor<HeadUnitServer?>(nil)
+
+  /// Creates one that does not listen yet.
+  init(_ setup: HeadUnitSetup, first member: any HeadUnitMember) {
+    place = setup.place
+    state = Monitor(State(setup: setup, members: [member]))
+    member.join(self, setup, ServedApps())
+  }
+
+  /// What its elements have asked for, as far as it counts.
+  var setup: HeadUnitSetup { state.withLock { $0.setup } }
+
+  /// 0 while it does not listen.
+  var port: UInt16 { server?.port ?? 0 }
+
+  /// Nil while it does not listen.
+  var server: HeadUnitServer? { runningServer.withLock { $0 } }
+
+  /// Begins to listen.
+  ///
+  /// - Returns: the address that apps connect to, with its port.
+  /// - Throws: what keeps it from that.
+  func start(clock: TimeSource, messageTrace: ProtocolLog) throws(ElementError) -> String {
+    let setup = self.setup
+    do {
+      // Before the port is opened, so that a bad script leaves none open.
+      let script = try setup.script()
+      let tls = try setup.tls()
+      let server = try listen(setup, script: script, tls: tls, clock: clock, messageTrace: messageTrace)
+      state.withLock { $0.phase = .running }
+      state.broadcast()
+      return server.address ?? ""
+    } catch {
+      state.withLock { $0.phase = .failed }
+      state.broadcast()
+      throw error
+    }
+  }
+
+  private func listen(
+    _ setup: HeadUnitSetup, script: HeadUnitScript, tls: TLSContext?, clock: TimeSource, messageTrace: ProtocolLog
+  ) throws(ElementError) -> HeadUnitServer {
+    do throws(LinkError) {
+      let server = try HeadUnitServer(
+        configuration: setup.configuration, address: place.address, port: place.port, admission: Self.admission,
+        script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: self)
+      server.setCondition(.activationStatus(setup.status))
+      runningServer.withLock { $0 = server }
+      do {
+        try server.start()
+      } catch {
+        runningServer.withLock { $0 = nil }
+        throw error
+      }
+      return server
+    } catch {
+      throw ElementError(listening: error)
+    }
+  }
+
+  /// More than any desk has; connections that do not register are closed, so that they keep nobody out.
+  private static var admission: HeadUnitServer.Admission {
+    var admission = HeadUnitServer.Admission()
+    admission.maximumConnectionCount = 16
+    admission.refusesMore = true
+    admission.registrationTime = .seconds(10)
+    return admission
+  }
+
+  /// Waits until it listens; false if it can't.
+  func waitUntilRunning() -> Bool {
+    state.wait(until: nil) { state in
+      switch state.phase {
+      case .starting: nil
+      case .running: true
+      case .failed: false
+      }
+    } ?? false
+  }
+
+  /// Stops listening, closes all connections, and waits for the server's thread, unless this is it.
+  func stop() {
+    guard let server else { return }
+    server.stop()
+    // The last reports of the server still reach the members.
+    guard !server.isOnOwnThread,
+      state.wait(until: MonotonicClock.now + Self.longestEnd, for: { $0.hasServerEnded ? true : nil }) != nil
+    else { return }
+    server.join()
+  }
+}
+
+/// Members.
+extension HeadUnit {
+  /// Adds a member, unless there is one already that takes the same from apps.
+  ///
+  /// - Returns: the member that was there first; nil if it was not added.
+  func add(_ member: any HeadUnitMember) -> (any HeadUnitMember)? {
+    state.withLock { state in
+      if case .failed = state.phase { return nil }
+      guard let first = state.members.first, !state.members.contains(where: { $0.service == member.service }) else {
+        return nil
+      }
+      state.members.append(member)
+      member.join(self, state.setup, state.apps)
+      return first
+    }
+  }
+
+  /// Removes a member.
+  func remove(_ member: any HeadUnitMember) {
+    // The last reference must not go with the lock held.
+    let members = state.withLock { state in
+      defer { state.members.removeAll { $0 === member } }
+      return state.members
+    }
+    withExtendedLifetime(members) {}
+  }
+
+  /// Whether nobody else is there.
+  func isOnlyMember(_ member: any HeadUnitMember) -> Bool {
+    state.withLock { $0.members.allSatisfy { $0 === member } }
+  }
+}
+
+extension HeadUnit: HeadUnitServerObserver {
+  func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
+    let (members, apps) = state.withLock { state in
+      state.apps.note(event)
+      if case .ended = event { state.hasServerEnded = true }
+      return (state.members, state.apps)
+    }
+    // So that the application is told once: by the element that the event is about, otherwise by that of the screen.
+    let service = event.service ?? .video
+    let reporting = members.first { $0.service == service } ?? members.first
+    for member in members {
+      member.receive(event, HeadUnitReport(apps: apps, isReporting: member === reporting))
+    }
+    if case .ended = event { state.broadcast() }
+  }
+}
+
+/// Properties that are set while it runs; apps are told.
+extension HeadUnit {
+  /// The app on the screen, and one that comes to it, gets another status.
+  func changeStatus(_ change: (inout HeadUnitSetup) -> Void) {
+    let status = changed(change).status
+    server?.setCondition(.activationStatus(status))
+    server?.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
+  }
+
+  /// What the driver hears of the app on the screen, and of one that comes to it, becomes different; not its level.
+  func changeAudioStreaming(to audioStreaming: AudioStreamingState) {
+    let status = changed { $0.settings.audioStreaming = audioStreaming }.status
+    server?.setCondition(.activationStatus(status))
+    server?.control(.appOnScreen) { $0.setAudioStreaming(audioStreaming, now: $1) }
+  }
+
+  /// What apps get that connect from now on; the others get it by `input`.
+  func changeVideo(
+    _ video: HeadUnitVideoSettings,
+    _ input: (@Sendable (inout HeadUnitSession, HeadUnitConfiguration, Duration) -> [HeadUnitSession.Action])? = nil
+  ) {
+    let configuration = changed { $0.video = video }.configuration
+    server?.configure(configuration)
+    guard let input else { return }
+    server?.control(.everyApp) { input(&$0, configuration, $1) }
+  }
+
+  private func changed(_ change: (inout HeadUnitSetup) -> Void) -> HeadUnitSetup {
+    state.withLock { state in
+      change(&state.setup)
+      return state.setup
+    }
+  }
+}

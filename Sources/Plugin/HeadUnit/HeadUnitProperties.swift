@@ -1,0 +1,127 @@
+import GStreamerKit
+import SDLMessages
+
+extension PropertyName {
+  static let currentPort: PropertyName = "current-port"
+  static let apps: PropertyName = "apps"
+  static let violations: PropertyName = "violations"
+}
+
+/// Properties that all elements of a head unit have.
+extension Property where Owner: HeadUnitElement {
+  static var address: Property {
+    .string(
+      "address", \.headUnit.address, "Address",
+      "Host name or numeric address to listen on, \"*\" for all of this machine's: then anybody in the network is served",
+      .mutableReady)
+  }
+
+  static var port: Property {
+    .unsigned(
+      "port", \.headUnit.port, 0...(.max), "Port",
+      "TCP port to listen on; 0 takes any that is free, which current-port tells", .mutableReady)
+  }
+
+  static var currentPort: Property {
+    .unsigned(
+      .currentPort, 0...65535, default: 0, "Current port", "TCP port that is listened on now; 0 while none is"
+    ) { UInt32($0.run?.port ?? 0) }
+  }
+
+  static var preset: Property {
+    .enumeration(
+      "preset", \.headUnit.preset, "Preset",
+      "Head unit to be, from which those of the following properties come that are not set", .mutableReady)
+  }
+
+  static var make: Property {
+    .string("make", \.headUnit.effectiveMake, "Make", "Make of the car", .mutableReady)
+  }
+
+  static var model: Property {
+    .string("model", \.headUnit.effectiveModel, "Model", "Model of the car", .mutableReady)
+  }
+
+  static var strict: Property {
+    .boolean(
+      "strict", \.headUnit.isStrict, "Strict",
+      "Unregister apps that stream without the right (PROTOCOL_VIOLATION), as SDL Core does; otherwise only tell of it",
+      .mutableReady)
+  }
+
+  static func endsWithApp(_ blurb: StaticString) -> Property {
+    .boolean(
+      "eos-on-disconnect", \.endsWithApp, "EOS on disconnect", blurb, .mutablePlaying,
+      changed: { $0.run?.setEndsWithApp($0.settings.current.endsWithApp) })
+  }
+
+  static var hmiLevel: Property {
+    .enumeration(
+      .hmiLevel, \.headUnit.hmiLevel, "HMI level",
+      "How prominent the app on the screen is, and one that comes to it: none keeps apps from streaming",
+      .mutablePlaying, reading: { $0.run?.hmiLevel ?? $0.settings.current.headUnit.hmiLevel },
+      changed: { element in
+        let level = element.settings.current.headUnit.hmiLevel
+        element.run?.headUnit?.changeStatus { $0.settings.hmiLevel = level }
+      })
+  }
+
+  static var audioStreaming: Property {
+    .enumeration(
+      "audio-streaming", \.headUnit.audioStreaming, "Audio streaming",
+      "Whether the driver hears the app on the screen, and one that comes to it, in the levels full and limited",
+      .mutablePlaying,
+      reading: { $0.run?.headUnit?.setup.settings.audioStreaming ?? $0.settings.current.headUnit.audioStreaming },
+      changed: { $0.run?.headUnit?.changeAudioStreaming(to: $0.settings.current.headUnit.audioStreaming) })
+  }
+
+  static var sound: Property {
+    .text(
+      "pcm-capabilities", \.headUnit.effectiveSound, "PCM capabilities",
+      "Sound that the head unit says it plays: 8KHZ, 16KHZ, 22KHZ or 44KHZ, with 8_BIT or 16_BIT, such as \"16KHZ/16_BIT\"; \"none\" says nothing, and apps assume that",
+      .mutableReady, parse: parseSound, text: { $0?.text })
+  }
+
+  static var script: Property {
+    .text(
+      "script", \.headUnit.script, "Script",
+      "Path of a behaviour script: what the head unit does by itself, and when, a step per line, read at the start",
+      .mutableReady, parse: { $0?.isEmpty == true ? nil : $0 }, text: { $0 })
+  }
+
+  static var apps: Property {
+    .structures(.apps, "Apps", "The apps that are registered, in their order (application/x-sdl-app)") {
+      StructureArray($0.run?.apps ?? []) { $0.structure }
+    }
+  }
+
+  static var violations: Property {
+    .structures(
+      .violations, "Violations",
+      "The last 100 rules that apps broke, in their order; structures as in the message sdl-violation"
+    ) { StructureArray($0.violations) { $0.structure } }
+  }
+
+  private static func parseSound(
+    _ text: String?
+  ) throws(InvalidPropertyValue) -> HeadUnitSettings.AnnouncedSound? {
+    guard let text else { return nil }
+    if text == "none" { return .nothing }
+    guard let format = PCMFormat(text: text) else {
+      throw InvalidPropertyValue(
+        "'\(text)' is no sound; write a rate of 8KHZ, 16KHZ, 22KHZ or 44KHZ and a size of 8_BIT or 16_BIT, such as 16KHZ/16_BIT, or none"
+      )
+    }
+    return .format(format)
+  }
+}
+
+extension HeadUnitSettings.AnnouncedSound {
+  /// As the property `pcm-capabilities` shows it.
+  fileprivate var text: String {
+    switch self {
+    case .nothing: "none"
+    case .format(let format): format.text
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLMessages
+
+/// What the user asked for of a head unit, on whichever of its elements. What is nil comes from the preset.
+struct HeadUnitSettings: Sendable {
+  var address = "127.0.0.1"
+  var port = HeadUnitURI.defaultPort
+  var preset = HeadUnitPresetChoice.standard
+  var make: String?
+  var model: String?
+  var sound: AnnouncedSound?
+  var isStrict = true
+  var hmiLevel = HMILevel.full
+  /// What the driver hears of an app on the screen.
+  var audioStreaming = AudioStreamingState.audible
+  /// Path of a behaviour script.
+  var script: String?
+
+  /// What a head unit says of the sound that it plays.
+  enum AnnouncedSound: Equatable, Sendable {
+    /// Nothing: apps assume the default of ``PCMFormat``.
+    case nothing
+    case format(PCMFormat)
+  }
+
+  /// An empty name means all addresses of this machine.
+  var listeningAddress: String? { address.isEmpty || address == "*" ? nil : address }
+
+  /// What the head unit is to apps, as far as it is not about video.
+  var configuration: HeadUnitConfiguration {
+    var configuration = preset.configuration
+    configuration.isStrict = isStrict
+    if let make { configuration.vehicle.make = make }
+    if let model { configuration.vehicle.model = model }
+    switch sound {
+    case .format(let format)?: configuration.pcmFormat = format
+    case .nothing?: configuration.pcmFormat = nil
+    case nil: break
+    }
+    return configuration
+  }
+
+  /// The sound that apps send.
+  var soundFormat: PCMFormat { configuration.pcmFormat ?? PCMFormat() }
+}
+
+/// Properties whose values come from the preset until they are set.
+extension HeadUnitSettings {
+  var effectiveMake: String? {
+    get { configuration.vehicle.make }
+    set { make = newValue }
+  }
+  var effectiveModel: String? {
+    get { configuration.vehicle.model }
+    set { model = newValue }
+  }
+  var effectiveSound: AnnouncedSound? {
+    get { configuration.pcmFormat.map { .format($0) } ?? .nothing }
+    set { sound = newValue }
+  }
+}
+
+/// Several elements that are one head unit.
+extension HeadUnitSettings {
+  /// A property that elements of one head unit have in common.
+  private struct Common: Sendable {
+    var name: String
+    var isDefault: @Sendable (HeadUnitSettings) -> Bool
+    var isSame: @Sendable (HeadUnitSettings, HeadUnitSettings) -> Bool
+    var copy: @Sendable (HeadUnitSettings, inout HeadUnitSettings) -> Void
+
+    init<Value: Equatable & SendableMetatype>(
+      _ name: String, _ path: WritableKeyPath<HeadUnitSettings, Value> & Sendable
+    ) {
+      self.name = name
+      isDefault = { $0[keyPath: path] == HeadUnitSettings()[keyPath: path] }
+      isSame = { $0[keyPath: path] == $1[keyPath: path] }
+      copy = { $1[keyPath: path] = $0[keyPath: path] }
+    }
+  }
+
+  private static let common: [Common] = [
+    Common("preset", \.preset), Common("make", \.make), Common("model", \.model),
+    Common("pcm-capabilities", \.sound), Common("strict", \.isStrict), Common("hmi-level", \.hmiLevel),
+    Common("audio-streaming", \.audioStreaming), Common("script", \.script),
+  ]
+
+  /// With what `other` has set and these settings have not.
+  func completed(by other: HeadUnitSettings) -> HeadUnitSettings {
+    var completed = self
+    for property in Self.common where property.isDefault(completed) { property.copy(other, &completed) }
+    return completed
+  }
+
+  /// The properties that `other` has set to something else.
+  func contradictions(by other: HeadUnitSettings) -> [String] {
+    Self.common.filter { !$0.isDefault(other) && !$0.isSame(self, other) }.map(\.name)
+  }
+}

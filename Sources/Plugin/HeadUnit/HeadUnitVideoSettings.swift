@@ -1,0 +1,46 @@
+import SDLHeadUnit
+import SDLMessages
+
+/// What the user asked for of a head unit's video. What is nil comes from the preset.
+struct HeadUnitVideoSettings: Sendable {
+  var screen: ImageResolution?
+  var additionalSizes: [SizeWithScale]?
+  /// In this and the following ones, 0 leaves the value out of the capability.
+  var scale: Double?
+  /// Inches.
+  var diagonal: Double?
+  /// Pixels per inch.
+  var pixelDensity: Double?
+  var formats: [VideoStreamingFormat]?
+  /// kbit/s.
+  var maxBitrate: UInt32?
+  var frameRate: UInt32?
+  var hasHaptics: Bool?
+  var isStreamable = true
+  var encryption = HeadUnitSecurity.refuse
+  /// Whether RPCs have to be encrypted as well, if video may be.
+  var requiresRPCEncryption = false
+  var tls = TLSSettings()
+
+  /// Writes what is set into what the head unit is to apps.
+  func apply(to configuration: inout HeadUnitConfiguration) {
+    configuration.security = encryption
+    configuration.requiresRPCEncryption = requiresRPCEncryption && encryption != .refuse
+    if let screen { configuration.screen = screen }
+    guard var capability = configuration.videoCapability else { return }
+    if let screen {
+      capability.preferredResolution = screen
+      // Those of the preset belong to its own screen.
+      capability.additionalCapabilities = nil
+    }
+    if let additionalSizes { capability.additionalCapabilities = additionalSizes.map(\.capability) }
+    if let scale { capability.scale = scale > 0 ? scale : nil }
+    if let diagonal { capability.diagonalScreenSize = diagonal > 0 ? diagonal : nil }
+    if let pixelDensity { capability.pixelPerInch = pixelDensity > 0 ? pixelDensity : nil }
+    if let formats { capability.supportedFormats = formats }
+    if let maxBitrate { capability.maxBitrate = maxBitrate > 0 ? Int(maxBitrate) : nil }
+    if let frameRate { capability.preferredFPS = frameRate > 0 ? Int(frameRate) : nil }
+    if let hasHaptics { capability.hapticSpatialDataSupported = hasHaptics }
+    configuration.videoCapability = capability
+  }
+}

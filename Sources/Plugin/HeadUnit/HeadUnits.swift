@@ -1,0 +1,107 @@
+import GStreamerKit
+import SDLLink
+import SDLWire
+
+/// The head units of a pipeline, or of several if the application hands its context over: elements with the same address and
+/// port are the same one, if each takes something else from apps.
+///
+/// From READY on an element says what it asks for. The head unit becomes what they ask for together when the first of them
+/// starts.
+///
+/// Locks: `state` → that of a head unit.
+final class HeadUnits: Sendable {
+  /// An element in READY or above.
+  struct Element: Sendable {
+    var id: ObjectIdentifier
+    var service: ServiceType
+    /// Nil once the element is gone.
+    var setup: @Sendable () -> HeadUnitSetup?
+  }
+
+  /// How an element became part of a head unit.
+  enum Membership {
+    /// It is the first, and has to start the head unit.
+    case first(HeadUnit)
+    /// The head unit runs; with the first element, and the properties that this one has set to something else.
+    case further(HeadUnit, first: any HeadUnitMember, contradictions: [String])
+  }
+
+  private struct State: Sendable {
+    var elements: [Element] = []
+    var headUnits: [HeadUnit] = []
+  }
+
+  static let context = ContextType<HeadUnits>("sdl.head-units", boxed: "GstSdlHeadUnits")
+
+  private let state = Monitor(State())
+
+  /// The element is in READY.
+  func add(_ element: Element) {
+    state.withLock { state in
+      state.elements.removeAll { $0.id == element.id }
+      state.elements.append(element)
+    }
+  }
+
+  /// It is in NULL.
+  func remove(_ id: ObjectIdentifier) {
+    state.withLock { $0.elements.removeAll { $0.id == id } }
+  }
+
+  /// Makes an element that starts part of a head unit.
+  func join(_ member: any HeadUnitMember, _ setup: HeadUnitSetup) -> Membership {
+    let together = completed(setup, of: member.service)
+    while true {
+      let found = state.withLock { state -> (HeadUnit, (any HeadUnitMember)?) in
+        for headUnit in state.headUnits where headUnit.place == setup.place {
+          if let first = headUnit.add(member) { return (headUnit, first) }
+        }
+        let headUnit = HeadUnit(together, first: member)
+        state.headUnits.append(headUnit)
+        return (headUnit, nil)
+      }
+      guard let first = found.1 else { return .first(found.0) }
+      guard found.0.waitUntilRunning() else {
+        leave(found.0, member)
+        continue
+      }
+      let contradictions = found.0.setup.settings.contradictions(by: setup.settings) + adopt(setup.video, by: found.0)
+      return .further(found.0, first: first, contradictions: contradictions)
+    }
+  }
+
+  /// Gives a head unit that had no element for video what such an element has set.
+  ///
+  /// - Returns: the properties that come too late.
+  private func adopt(_ video: HeadUnitVideoSettings?, by headUnit: HeadUnit) -> [String] {
+    guard var video, headUnit.setup.video == nil else { return [] }
+    let isEncrypting = video.encryption != .refuse
+    // It has begun without certificates.
+    video.encryption = .refuse
+    headUnit.changeVideo(video)
+    return isEncrypting ? ["encryption"] : []
+  }
+
+  /// What the elements of a head unit that are in READY ask for together with one that starts.
+  private func completed(_ setup: HeadUnitSetup, of service: ServiceType) -> HeadUnitSetup {
+    let elements = state.withLock { $0.elements }
+    return elements.filter { $0.service != service }.compactMap { $0.setup() }.filter { $0.place == setup.place }
+      .reduce(setup) { $0.completed(by: $1) }
+  }
+
+  /// The element stops; the last one of a head unit ends it.
+  func leave(_ headUnit: HeadUnit, _ member: any HeadUnitMember) {
+    let isLast = state.withLock { state in
+      guard headUnit.isOnlyMember(member) else {
+        headUnit.remove(member)
+        return false
+      }
+      // From now on elements at this place are another head unit.
+      state.headUnits.removeAll { $0 === headUnit }
+      return true
+    }
+    guard isLast else { return }
+    headUnit.stop()
+    headUnit.remove(member)
+  }
+}

@@ -1,0 +1,86 @@
+import SDLMessages
+
+/// What the streaming thread does next.
+enum HeadUnitAudioSourceStep: Sendable {
+  case sound([UInt8], SoundTimeline.Place, isDiscontinuous: Bool)
+  case silence(SoundTimeline.Place, isDiscontinuous: Bool)
+  /// A GAP event, in running times.
+  case gap(start: UInt64, end: UInt64)
+  case end
+  case flushing
+  /// Nothing is due before this time has passed.
+  case wait(nanoseconds: UInt64)
+}
+
+extension HeadUnitAudioSourceRun.State {
+  /// The next step.
+  ///
+  /// - Parameters:
+  ///   - now: the present by the clock that measured the arrivals.
+  ///   - runningTime: the present as the pipeline's running time, in nanoseconds.
+  mutating func step(now: Duration, runningTime: UInt64) -> HeadUnitAudioSourceStep {
+    if part.isFlushing || part.isOver { return .flushing }
+    timeline.begin(at: runningTime)
+    if owedSilence > 0 { return silence(atMost: owedSilence) }
+    guard let first = audio.first else {
+      return part.isAtEnd ? .end : stepWithoutSound(runningTime)
+    }
+    let age = UInt64(clamping: (now - first.arrival).nanoseconds)
+    let arrival = runningTime > age ? runningTime - age : 0
+    // What comes after a pause begins when it comes, as an utterance does.
+    let isStart = hasPaused.take() || first.isStart
+    let missing = timeline.missing(before: arrival, isStart: isStart)
+    if missing > 0 {
+      if !first.isStart { audio.counters.gaps &+= 1 }
+      switch filling {
+      case .samples:
+        owedSilence = missing
+        return silence(atMost: missing)
+      case .gapEvents:
+        let start = timeline.end
+        timeline.skip(to: arrival)
+        isDiscontinuous = true
+        return .gap(start: start, end: arrival)
+      }
+    }
+    guard let message = audio.take() else { return .wait(nanoseconds: 0) }
+    let place = timeline.place(audio.format.sampleCount(ofByteCount: message.bytes.count))
+    return .sound(message.bytes, place, isDiscontinuous: isDiscontinuous.take() || message.isDiscontinuous)
+  }
+
+  /// Nobody has sent anything: what is due goes on in silence, once sound for it would be too late.
+  private mutating func stepWithoutSound(_ runningTime: UInt64) -> HeadUnitAudioSourceStep {
+    let piece = audio.format.sampleCount(in: HeadUnitAudioSourceRun.pieceDuration)
+    let pieceDuration = UInt64(clamping: HeadUnitAudioSourceRun.pieceDuration.nanoseconds)
+    let start = timeline.end
+    let due = start.addingClamped(timeline.tolerance).addingClamped(pieceDuration)
+    guard runningTime >= due else { return .wait(nanoseconds: due - runningTime) }
+    hasPaused = true
+    switch filling {
+    case .samples:
+      let due = runningTime - min(timeline.tolerance.addingClamped(start), runningTime)
+      return silence(atMost: max(piece, audio.format.sampleCount(in: .nanoseconds(Int64(clamping: due)))))
+    case .gapEvents:
+      let end = runningTime - timeline.tolerance
+      timeline.skip(to: end)
+      isDiscontinuous = true
+      return .gap(start: start, end: end)
+    }
+  }
+
+  private mutating func silence(atMost count: Int) -> HeadUnitAudioSourceStep {
+    // A second at a time, whatever is missing.
+    let count = min(count, audio.format.samplingRate.hertz)
+    owedSilence = max(owedSilence - count, 0)
+    audio.counters.silence &+= UInt64(clamping: count)
+    return .silence(timeline.place(count), isDiscontinuous: isDiscontinuous.take())
+  }
+}
+
+extension Bool {
+  /// The value, which is false from now on.
+  fileprivate mutating func take() -> Bool {
+    defer { self = false }
+    return self
+  }
+}

@@ -1,0 +1,162 @@
+import GStreamerKit
+import SDLMessages
+
+/// The sound of the app that began to speak last, between the server's thread and the streaming thread: it alone is pushed,
+/// until its service ends.
+///
+/// It is bounded: when it is full, what comes is dropped.
+struct ReceivedAudio: Sendable {
+  /// More than a minute of 44 kHz. Apps with SDL's iOS library send whole files at once.
+  static let maximumByteCount = 8 << 20
+
+  /// Whole samples on their way to the streaming thread.
+  struct Message: Sendable {
+    var bytes: [UInt8]
+    /// When it came, by the run's clock.
+    var arrival: Duration
+    /// The first of an utterance.
+    var isStart: Bool
+    /// Sound was dropped in front of it.
+    var isDiscontinuous: Bool
+  }
+
+  /// `samplesIn` is the sum of what became of them and ``queuedCount``.
+  struct Counters: HeadUnitStreamCounters {
+    var samplesIn: UInt64 = 0
+    var samplesOut: UInt64 = 0
+    /// Downstream was too slow, or the app too quick.
+    var droppedFull: UInt64 = 0
+    /// They came while the pipeline was not playing.
+    var droppedPaused: UInt64 = 0
+    /// The element stopped before they were pushed.
+    var droppedDiscarded: UInt64 = 0
+    var bytesIn: UInt64 = 0
+    /// Silent samples that were pushed.
+    var silence: UInt64 = 0
+    /// How often sound in the midst of an utterance came too late for its place.
+    var gaps: UInt64 = 0
+  }
+
+  var counters: Counters
+  var format = PCMFormat()
+  /// Whether what comes is taken: what came in a pause would delay everything behind it.
+  var isPlaying = false
+  /// The app whose sound is pushed, or was last.
+  private(set) var app: UInt8?
+  /// With an open service, in the order of their starts.
+  private var speakers: [UInt8] = []
+  private var messages: [Message] = []
+  /// The first of `messages` that has not been taken.
+  private var next = 0
+  private var byteCount = 0
+  /// The beginning of a sample whose end is still to come.
+  private var rest: [UInt8] = []
+  private var isStart = true
+  private var isDiscontinuous = false
+
+  init(_ counters: Counters) {
+    self.counters = counters
+  }
+
+  /// Samples.
+  var queuedCount: Int { format.sampleCount(ofByteCount: byteCount) }
+
+  /// What ``take()`` returns next.
+  var first: Message? { next < messages.count ? messages[next] : nil }
+
+  /// An app has started its audio service.
+  mutating func begin(by app: UInt8) {
+    speakers.removeAll { $0 == app }
+    speakers.append(app)
+    select(app)
+  }
+
+  /// It has ended, or the app has gone.
+  mutating func end(by app: UInt8) {
+    speakers.removeAll { $0 == app }
+    if app == self.app, let last = speakers.last { select(last) }
+  }
+
+  private mutating func select(_ app: UInt8) {
+    self.app = app
+    isStart = true
+    rest = []
+  }
+
+  /// Takes what an app has sent; false if it is not to be pushed.
+  mutating func append(_ bytes: [UInt8], from app: UInt8, now: Duration) -> Bool {
+    guard app == self.app else { return false }
+    counters.bytesIn &+= UInt64(bytes.count)
+    let bytes = wholeSamples(bytes)
+    let samples = UInt64(format.sampleCount(ofByteCount: bytes.count))
+    counters.samplesIn &+= samples
+    guard samples > 0 else { return false }
+    guard isPlaying else {
+      counters.droppedPaused &+= samples
+      isStart = true
+      return false
+    }
+    guard byteCount + bytes.count <= Self.maximumByteCount || first == nil else {
+      counters.droppedFull &+= samples
+      isDiscontinuous = true
+      return false
+    }
+    if next > messages.count / 2 {
+      // Seldom enough that moving the others costs nothing.
+      messages.removeFirst(next)
+      next = 0
+    }
+    messages.append(Message(bytes: bytes, arrival: now, isStart: isStart, isDiscontinuous: isDiscontinuous))
+    byteCount += bytes.count
+    isStart = false
+    isDiscontinuous = false
+    return true
+  }
+
+  /// Apps may cut their sound anywhere: head units play the bytes as they come.
+  private mutating func wholeSamples(_ bytes: [UInt8]) -> [UInt8] {
+    let size = format.sampleSize.byteCount
+    guard !rest.isEmpty || bytes.count % size != 0 else { return bytes }
+    var joined = rest + bytes
+    let excess = joined.count % size
+    rest = Array(joined.suffix(excess))
+    joined.removeLast(excess)
+    return joined
+  }
+
+  /// The next message to be pushed.
+  mutating func take() -> Message? {
+    guard let message = first else { return nil }
+    // Its bytes go with whoever takes it.
+    messages[next].bytes = []
+    next += 1
+    byteCount -= message.bytes.count
+    counters.samplesOut &+= UInt64(format.sampleCount(ofByteCount: message.bytes.count))
+    return message
+  }
+
+  /// Forgets what has not been pushed.
+  mutating func discard() {
+    counters.droppedDiscarded &+= UInt64(queuedCount)
+    messages = []
+    next = 0
+    byteCount = 0
+    rest = []
+    speakers = []
+    app = nil
+    isStart = true
+  }
+}
+
+extension ReceivedAudio.Counters {
+  func fill(_ structure: borrowing Structure) {
+    structure.set("samples-in", samplesIn)
+    structure.set("samples-out", samplesOut)
+    structure.set("samples-dropped-queue-full", droppedFull)
+    structure.set("samples-dropped-paused", droppedPaused)
+    structure.set("samples-dropped-discarded", droppedDiscarded)
+    structure.set("samples-of-silence", silence)
+    structure.set("gaps", gaps)
+    structure.set("audio-bytes-in", bytesIn)
+  }
+}

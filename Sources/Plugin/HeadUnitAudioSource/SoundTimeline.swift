@@ -1,0 +1,66 @@
+import SDLMessages
+
+/// The times of the samples that are pushed: running times in nanoseconds, by the count of samples since the first one, so
+/// that neither jitter nor rounding leaves a gap between them.
+///
+/// Sound that comes later than the tolerance allows begins at its arrival. Sound that comes ahead of its time is played in
+/// its order, because what was sent has to be heard.
+struct SoundTimeline: Sendable {
+  /// Samples that belong together.
+  struct Place: Equatable, Sendable {
+    var time: UInt64
+    var duration: UInt64
+    /// Samples before it since the beginning, as GST_BUFFER_OFFSET counts them.
+    var offset: UInt64
+    var sampleCount: Int
+  }
+
+  let format: PCMFormat
+  /// How late sound may come.
+  let tolerance: UInt64
+  /// From where on samples are counted; nil before the beginning.
+  private var start: UInt64?
+  private var count = 0
+  private var offset: UInt64 = 0
+
+  init(_ format: PCMFormat, tolerance: UInt64) {
+    self.format = format
+    self.tolerance = tolerance
+  }
+
+  /// Up to when everything has its place; 0 before the beginning.
+  var end: UInt64 { (start ?? 0).addingClamped(time(of: count)) }
+
+  /// The present, if nothing has begun yet.
+  mutating func begin(at time: UInt64) {
+    if start == nil { start = time }
+  }
+
+  /// The samples that are missing in front of sound that came then.
+  ///
+  /// - Parameter isStart: whether it is the first of an utterance, which begins when it comes.
+  func missing(before arrival: UInt64, isStart: Bool) -> Int {
+    let end = end
+    guard start != nil, arrival > end, isStart || arrival - end > tolerance else { return 0 }
+    return format.sampleCount(in: .nanoseconds(Int64(clamping: arrival - end)))
+  }
+
+  /// Gives the next samples their place.
+  mutating func place(_ sampleCount: Int) -> Place {
+    var place = Place(time: end, duration: 0, offset: offset, sampleCount: sampleCount)
+    count &+= sampleCount
+    offset &+= UInt64(clamping: sampleCount)
+    place.duration = end - min(place.time, end)
+    return place
+  }
+
+  /// Leaves out what is missing up to a time.
+  mutating func skip(to time: UInt64) {
+    start = max(time, end)
+    count = 0
+  }
+
+  private func time(of count: Int) -> UInt64 {
+    UInt64(clamping: format.duration(ofSampleCount: count).nanoseconds)
+  }
+}

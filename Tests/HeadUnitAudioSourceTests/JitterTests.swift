@@ -1,0 +1,154 @@
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// What the streaming thread does at which time, without a pipeline and with a clock that the test advances.
+@Suite struct JitterTests {
+  /// A run's state, with everything that it makes its streaming thread push.
+  private struct Stream {
+    var state: HeadUnitAudioSourceRun.State
+    var now = Duration.seconds(100)
+    /// The pipeline's base time.
+    let base = Duration.seconds(90)
+    private(set) var sound: [UInt8] = []
+    private(set) var places: [SoundTimeline.Place] = []
+    private(set) var silentSamples = 0
+    private(set) var gaps: [Range<UInt64>] = []
+    private(set) var soundTimes: [UInt64] = []
+    private(set) var discontinuities = 0
+
+    init(_ filling: SilenceFilling, tolerance: UInt64 = 60_000_000) {
+      state = HeadUnitAudioSourceRun.State(
+        part: HeadUnitPart(HeadUnitHistory<ReceivedAudio.Counters>(), endsWithApp: false),
+        audio: ReceivedAudio(ReceivedAudio.Counters()), timeline: SoundTimeline(PCMFormat(), tolerance: tolerance),
+        filling: filling)
+      state.audio.isPlaying = true
+      state.audio.begin(by: 1)
+      run()
+    }
+
+    var runningTime: UInt64 { UInt64((now - base).nanoseconds) }
+
+    /// Does what is due.
+    mutating func run() {
+      while true {
+        switch state.step(now: now, runningTime: runningTime) {
+        case .sound(let bytes, let place, let isDiscontinuous):
+          sound += bytes
+          soundTimes.append(place.time)
+          note(place, isDiscontinuous)
+        case .silence(let place, let isDiscontinuous):
+          silentSamples += place.sampleCount
+          note(place, isDiscontinuous)
+        case .gap(let start, let end): gaps.append(start..<end)
+        case .wait, .end, .flushing: return
+        }
+      }
+    }
+
+    private mutating func note(_ place: SoundTimeline.Place, _ isDiscontinuous: Bool) {
+      places.append(place)
+      if isDiscontinuous { discontinuities += 1 }
+    }
+
+    /// The app sends something at a time, and the streaming thread takes it.
+    mutating func send(_ bytes: [UInt8], at time: Duration) {
+      advance(to: time)
+      _ = state.audio.append(bytes, from: 1, now: now)
+      run()
+    }
+
+    /// The time passes in steps as coarse as those of a busy machine.
+    mutating func advance(to time: Duration) {
+      while now + .milliseconds(15) < time {
+        now += .milliseconds(15)
+        run()
+      }
+      now = max(now, time)
+    }
+
+    var areContiguous: Bool { zip(places, places.dropFirst()).allSatisfy { $0.time + $0.duration == $1.time } }
+  }
+
+  /// Late by anything up to the tolerance, in pieces of 20 ms.
+  @Test(arguments: [SilenceFilling.samples, .gapEvents])
+  func jitter(filling: SilenceFilling) {
+    let seed = UInt64.random(in: 0 ... .max)
+    var generator = SeededGenerator(seed: seed)
+    var stream = Stream(filling)
+    let start = stream.now + .seconds(1)
+    let pieces = soundPieces(3000)
+    var arrival = start
+    for (index, piece) in pieces.enumerated() {
+      let lateness = index == 0 ? 0 : Int.random(in: 0...59_000, using: &generator)
+      arrival = max(arrival, start + .milliseconds(20 * index) + .microseconds(lateness))
+      stream.send(piece, at: arrival)
+    }
+    #expect(stream.sound == pieces.flatMap(\.self), "seed \(seed)")
+    #expect(zip(stream.soundTimes, stream.soundTimes.dropFirst()).allSatisfy { $1 == $0 + 20_000_000 }, "seed \(seed)")
+    #expect(stream.soundTimes.first == UInt64((start - stream.base).nanoseconds))
+    #expect(stream.state.audio.counters.gaps == 0)
+    #expect(stream.discontinuities == 1 && stream.places[0].sampleCount > 0)
+  }
+
+  /// An app that is 500 ms late once: its sound goes on when it comes, with as many silent samples as were missing.
+  @Test(arguments: [SilenceFilling.samples, .gapEvents])
+  func lateness(filling: SilenceFilling) {
+    var stream = Stream(filling)
+    let start = stream.now + .seconds(1)
+    let pieces = soundPieces(100)
+    for (index, piece) in pieces.enumerated() {
+      stream.send(piece, at: start + .milliseconds(20 * index + (index >= 50 ? 500 : 0)))
+    }
+    #expect(stream.sound == pieces.flatMap(\.self))
+    let steps = zip(stream.soundTimes, stream.soundTimes.dropFirst()).map { $1 - $0 }
+    #expect(steps.enumerated().allSatisfy { $1 == ($0 == 49 ? 520_000_000 : 20_000_000) })
+    switch filling {
+    case .samples:
+      // The second before the first sound, and what was missing.
+      #expect(stream.silentSamples == 16_000 + 8000)
+      #expect(stream.areContiguous && stream.discontinuities == 1 && stream.gaps.isEmpty)
+      #expect(stream.state.audio.counters.silence == 24_000)
+    case .gapEvents:
+      #expect(stream.silentSamples == 0 && stream.discontinuities == 2)
+      #expect(stream.gaps.map { $0.upperBound - $0.lowerBound }.reduce(0, +) == 1_500_000_000)
+    }
+    #expect(stream.state.audio.counters.gaps == 1)
+  }
+
+  /// An app whose clock is 100 ppm slower for an hour: a few gaps, each as long as the tolerance.
+  @Test func slowClock() {
+    var stream = Stream(.samples)
+    let start = stream.now
+    let piece = soundPieces(1)[0]
+    let count = 3600 * 50
+    for index in 0..<count { stream.send(piece, at: start + .microseconds(20_002 * index)) }
+    #expect(stream.areContiguous && stream.sound.count == count * 640)
+    // 360 ms in all.
+    #expect((4...7).contains(stream.state.audio.counters.gaps), "\(stream.state.audio.counters.gaps)")
+    #expect((4 * 960...7 * 1100).contains(stream.silentSamples), "\(stream.silentSamples)")
+  }
+
+  /// A standstill of the machine: all silence that is due comes at once.
+  @Test func standstill() {
+    var stream = Stream(.samples)
+    stream.now += .seconds(10)
+    stream.run()
+    #expect(stream.silentSamples == 16_000 * 10 - 960)
+    #expect(stream.places.count <= 12 && stream.areContiguous)
+  }
+
+  /// Ahead of its time by the lead of the app, from the beginning: nothing is shifted.
+  @Test func lead() {
+    var stream = Stream(.samples)
+    let start = stream.now + .seconds(1)
+    let pieces = soundPieces(200)
+    for (index, piece) in pieces.enumerated() {
+      stream.send(piece, at: start + .milliseconds(max(20 * index - 200, 0)))
+    }
+    #expect(stream.sound == pieces.flatMap(\.self) && stream.areContiguous)
+    #expect(stream.soundTimes.last == UInt64((start - stream.base).nanoseconds) + 199 * 20_000_000)
+  }
+}
