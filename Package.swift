@@ -130,6 +130,7 @@ let package = Package(
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     // No tests, but what those of the plugin's elements share.
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
+    .testTarget(name: "AudioSinkTests", dependencies: pluginTests, swiftSettings: strict),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: strict),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: strict),
     .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: strict),

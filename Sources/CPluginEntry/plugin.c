@@ -1,5 +1,6 @@
 #include <gst/gst.h>
 
+#include "gst_sdl_audio_sink.h"
 #include "gst_sdl_head_unit_audio_src.h"
 #include "gst_sdl_head_unit_src.h"
 #include "gst_sdl_range_filter.h"
@@ -18,6 +19,7 @@ static gboolean
 plugin_init (GstPlugin * plugin)
 {
   return gst_element_register (plugin, "sdlvideosink", GST_RANK_NONE, gst_sdl_video_sink_get_type ())
+      && gst_element_register (plugin, "sdlaudiosink", GST_RANK_NONE, gst_sdl_audio_sink_get_type ())
       && gst_element_register (plugin, "sdlrangefilter", GST_RANK_NONE, gst_sdl_range_filter_get_type ())
       && gst_element_register (plugin, "sdlheadunitsrc", GST_RANK_NONE, gst_sdl_head_unit_src_get_type ())
       && gst_element_register (plugin, "sdlheadunitaudiosrc", GST_RANK_NONE, gst_sdl_head_unit_audio_src_get_type ());
@@ -25,5 +27,5 @@ plugin_init (GstPlugin * plugin)
 
 /* GPL, because libx264 is linked in; the sources themselves are LGPL. */
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, smartdevicelink,
-    "Video for car head units that speak SmartDeviceLink", plugin_init, "0.1.0", "GPL",
+    "Video and sound for car head units that speak SmartDeviceLink", plugin_init, "0.1.0", "GPL",
     PACKAGE_NAME, PACKAGE_ORIGIN)

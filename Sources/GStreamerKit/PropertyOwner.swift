@@ -64,6 +64,11 @@ public struct PropertyList<Owner: PropertyOwner>: Sendable, ExpressibleByArrayLi
     self.properties = properties
   }
 
+  /// A table of entries that another one has as well, and further ones behind them.
+  public init(_ common: [Property<Owner>], _ properties: Property<Owner>...) {
+    self.properties = common + properties
+  }
+
   /// The property with an id; nil if there is none.
   public subscript(id: UInt32) -> Property<Owner>? {
     let index = Int(id) - 1

@@ -20,6 +20,16 @@ final class TestHeadUnit {
     /// How many there were when each service started.
     var starts: [Int] = []
     var violations: [Violation] = []
+    /// The sound of all audio services.
+    var audio: [UInt8] = []
+    /// How many bytes of it there were when each service started.
+    var audioStarts: [Int] = []
+    /// When each of its messages came, and how many bytes of it there were then.
+    var audioArrivals: [(time: Duration, byteCount: Int)] = []
+
+    var audioStopReasons: [HeadUnitSession.StreamStopReason] {
+      events.compactMap { if case .audioStopped(let reason, _) = $0 { reason } else { nil } }
+    }
 
     var refusals: Int { events.count { if case .videoRefused = $0 { true } else { false } } }
 
@@ -53,10 +63,14 @@ final class TestHeadUnit {
         case .session(_, .videoData(let message)):
           record.video.append(message)
           record.arrivals.append(MonotonicClock.now)
+        case .session(_, .audioData(let message)):
+          record.audio += message
+          record.audioArrivals.append((MonotonicClock.now, record.audio.count))
         case .session(let id, let event):
           record.events.append(event)
           if case .appRegistered = event { record.registrations.append(id) }
           if case .videoStarted = event { record.starts.append(record.video.count) }
+          if case .audioStarted = event { record.audioStarts.append(record.audio.count) }
           if case .violation(let violation) = event { record.violations.append(violation) }
         }
       }
@@ -119,6 +133,12 @@ final class TestHeadUnit {
   @discardableResult
   func waitForFrames(_ count: Int) throws -> [[UInt8]] {
     try wait(for: "\(count) frames") { $0.video.count >= count ? $0.video : nil }
+  }
+
+  /// Waits for as many bytes of sound in all.
+  @discardableResult
+  func waitForSound(_ byteCount: Int) throws -> [UInt8] {
+    try wait(for: "\(byteCount) bytes of sound") { $0.audio.count >= byteCount ? $0.audio : nil }
   }
 
   /// The app that connected last.

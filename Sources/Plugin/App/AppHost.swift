@@ -19,9 +19,17 @@ struct AppCounters: Equatable {
   var roundTrip: Duration = .zero
   /// Nil while nothing has gone wrong.
   var lastError: String?
+
+  /// Fields of `sdl-stats`.
+  func fill(_ structure: borrowing Structure) {
+    structure.set("connect-attempts", attempts)
+    structure.set("connections", connections)
+    structure.set("connect-time-ns", UInt64(clamping: connectTime.nanoseconds))
+    structure.set("round-trip-ns", UInt64(clamping: roundTrip.nanoseconds))
+  }
 }
 
-/// A service that uses a registered app and hears what happens on its connection. Video is the only one today.
+/// A service that uses a registered app and hears what happens on its connection. Video or sound.
 protocol AppService: AnyObject, Sendable {
   /// Something has happened on the app's connection, and is already in ``AppRun``'s state. On the connection thread,
   /// without locks.

@@ -2,6 +2,12 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
+/// The field `service` of messages about a stream.
+enum StreamService: String {
+  case audio
+  case video
+}
+
 /// What an element posts about its app: PROGRESS, element messages, and the structure behind the property `head-unit`.
 extension AppHost {
   func postProgress(_ type: GstProgressType, _ text: String) {
@@ -66,6 +72,7 @@ extension HeadUnitInfo {
     let structure = Structure("application/x-sdl-head-unit")
     fill(structure)
     if let videoCapability { structure.set("video-capability", videoCapability.structure) }
+    if let announcedPCMFormat { structure.set("audio-capability", announcedPCMFormat.structure) }
     return structure
   }
 
@@ -78,6 +85,15 @@ extension HeadUnitInfo {
     structure.set("hardware-version", hardwareVersion)
     structure.set("protocol-version", "\(protocolVersion)")
     structure.set("rpc-version", rpcVersion.map { "\($0)" })
+  }
+}
+
+extension PCMFormat {
+  fileprivate var structure: Structure {
+    let structure = Structure("application/x-sdl-audio-capability")
+    structure.set("format", formatName)
+    structure.set("rate", Int32(clamping: samplingRate.hertz))
+    return structure
   }
 }
 

@@ -1,4 +1,5 @@
 import GStreamerKit
+import SDLApp
 import SDLLink
 
 /// Waiting for what the head unit takes, so that upstream chooses its first caps with that in mind.
@@ -10,11 +11,20 @@ extension AppRun {
   ///
   /// - Parameter isUnwanted: whether nobody may wait now, whatever else holds.
   func videoForCaps(unless isUnwanted: () -> Bool) -> VideoCapability? {
-    let (video, interruptions) = state.withLock { ($0.status.video, $0.interruptions) }
-    guard video == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return video }
+    valueForCaps(unless: isUnwanted) { $0.video }
+  }
+
+  /// What sound the head unit plays, as ``videoForCaps(unless:)``.
+  func soundForCaps(unless isUnwanted: () -> Bool) -> PCMFormat? {
+    valueForCaps(unless: isUnwanted) { $0.pcmFormat }
+  }
+
+  private func valueForCaps<Value>(unless isUnwanted: () -> Bool, _ value: (Status) -> Value?) -> Value? {
+    let (present, interruptions) = state.withLock { (value($0.status), $0.interruptions) }
+    guard present == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return present }
     let deadline = began + .milliseconds(Int64(settings.connectTimeout))
-    let result = state.wait(until: deadline) { state -> VideoCapability?? in
-      if let video = state.status.video { return .some(video) }
+    let result = state.wait(until: deadline) { state -> Value?? in
+      if let value = value(state.status) { return .some(value) }
       let isOver = state.isOver || state.isFailureKnown || state.isGoingDown || !state.isConnectionRunning
       return isOver || state.interruptions != interruptions || isUnwanted() ? .some(nil) : nil
     }

@@ -43,7 +43,12 @@ extension AppRun {
   /// Updates the status, and returns the service that the event is passed on to.
   private func note(_ event: ConnectionEvent) -> (any AppService)? {
     let now = time.now
-    defer { if case .session(.videoCapability) = event { state.broadcast() } }
+    defer {
+      switch event {
+      case .session(.videoCapability), .session(.registered): state.broadcast()
+      default: break
+      }
+    }
     return state.withLock { state in
       switch event {
       case .attempting: state.attemptBegan = now
@@ -51,8 +56,9 @@ extension AppRun {
         state.status.peer = peer
         state.isConnected = true
       case .videoState(let videoState): state.status.videoState = videoState
+      case .audioState(let audioState): state.status.audioState = audioState
       case .session(let event): state.note(event)
-      case .resolving, .connecting, .audioState, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
+      case .resolving, .connecting, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
       }
       return state.service
     }
@@ -97,14 +103,16 @@ extension AppRun {
         .resource(
           GST_RESOURCE_ERROR_NOT_AUTHORIZED,
           "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them."))
-    case .videoStopped(let reason):
-      if reason != .connectionLost, reason != .sessionEnded { enter(.ready, host) }
+    case .audioStarted: enter(.streaming, host)
+    case .videoStopped(let reason), .audioStopped(let reason):
+      let isStreaming = state.withLock { $0.status.grant != nil || $0.status.audioGrant != nil }
+      if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready, host) }
     case .driverDistraction(let distraction):
       host.postDriverDistraction(distraction)
       changeLockScreen(host) { $0.receive(distraction) }
     case .diagnostic(let text): host.log(GST_LEVEL_WARNING, text)
     case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed:
+      .audioSuspended, .audioResumed, .audioStartFailed:
       break
     case .failed: break  // Handled when the end of the connection is reported, which follows.
     }
@@ -185,6 +193,9 @@ extension AppRun {
         state.status.isRPCEncrypted = false
         state.status.isVideoSuspended = false
         state.status.videoState = .stopped
+        state.status.audioGrant = nil
+        state.status.isAudioSuspended = false
+        state.status.audioState = .stopped
       }
       return state
     }
@@ -218,9 +229,17 @@ extension AppRun.State {
     case .videoStopped:
       status.grant = nil
       status.isVideoSuspended = false
+    case .audioStarted(let grant):
+      status.audioGrant = grant
+      status.isAudioSuspended = false
+      hasStreamed = true
+    case .audioSuspended: status.isAudioSuspended = true
+    case .audioResumed: status.isAudioSuspended = false
+    case .audioStopped:
+      status.audioGrant = nil
+      status.isAudioSuspended = false
     case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .videoInClear, .rpcInClear, .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed,
-      .diagnostic, .failed:
+      .videoInClear, .rpcInClear, .audioStartFailed, .diagnostic, .failed:
       break
     }
   }

@@ -28,9 +28,16 @@ final class AppRun: Sendable {
     var isRPCEncrypted = false
     var isVideoSuspended = false
     var videoState = VideoStreamState.stopped
+    /// The right to send sound, as ``grant`` is for video.
+    var audioGrant: AudioGrant?
+    var isAudioSuspended = false
+    var audioState = StreamState.stopped
 
     /// The property `hmi-level`.
     var level: HMILevel { hmi?.level ?? .none }
+
+    /// What sound the head unit plays, be it assumed; nil while there is no head unit.
+    var pcmFormat: PCMFormat? { headUnit.map { $0.announcedPCMFormat ?? PCMFormat() } }
   }
 
   struct VideoCapability: Sendable {
@@ -45,7 +52,7 @@ final class AppRun: Sendable {
     var isInProgress = true
     /// The head unit was reached, so that its loss is worth a message.
     var isConnected = false
-    /// Video has been sent since the app was made.
+    /// A service has run since the app was made.
     var hasStreamed = false
     /// The last status has changed the level, rather than repeated it, as SDL Core does when a call takes the sound.
     var isLevelNew = false
@@ -289,4 +296,5 @@ extension PropertyName {
   static let connectionState: PropertyName = "connection-state"
   static let hmiLevel: PropertyName = "hmi-level"
   static let headUnit: PropertyName = "head-unit"
+  static let streamState: PropertyName = "stream-state"
 }

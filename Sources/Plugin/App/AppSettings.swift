@@ -24,6 +24,11 @@ struct AppSettings: Equatable, Sendable {
   var encryption = VideoEncryption.none
   var encryptionPolicy = EncryptionPolicy.require
   var tls = TLSSettings()
+  /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as well.
+  var hasSound = false
+
+  /// Whether the app's sound is heard in the background.
+  var isMedia: Bool { type == .media || (hasSound && type == .projection) }
 
   private static let defaultName = "GStreamer"
   private static let defaultID = "gst-smartdevicelink"
@@ -56,6 +61,7 @@ struct AppSettings: Equatable, Sendable {
     session.longestVideoRetry = .milliseconds(Int64(maxRetryInterval))
     session.legacyStartDelay = .milliseconds(Int64(legacyStartDelay))
     session.restartsOnForeground = restartsOnForeground
+    session.isMediaApplication = isMedia
     session.encryption = encryption
     session.encryptionPolicy = encryptionPolicy
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
@@ -83,17 +89,34 @@ struct AppSettings: Equatable, Sendable {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS, "The property \(property) must have 1 to 100 characters, not \(value.count)")
     }
-    let endpoint: AppConnection.Endpoint =
-      switch headUnit {
-      case .tcp(let host, let port): .tcp(host: host, port: port)
-      case .builtIn(let preset): .builtIn(preset.configuration)
-      }
-    var configuration = AppConnection.Configuration(
-      endpoint: endpoint, session: session(number: number), connectTimeout: .milliseconds(Int64(connectTimeout)),
-      reconnection: autoReconnect ? .init() : nil)
+    let session = session(number: number)
     // OpenSSL is loaded for nobody else.
-    if encryption != .none { configuration.tls = try tls.context(appID: configuration.session.appID) }
+    let tls = encryption == .none ? nil : try tls.context(appID: session.appID)
+    // Last, because it may take a descriptor over.
+    let (endpoint, canReconnect) = try Self.endpoint(headUnit)
+    var configuration = AppConnection.Configuration(
+      endpoint: endpoint, session: session, connectTimeout: .milliseconds(Int64(connectTimeout)),
+      reconnection: autoReconnect && canReconnect ? .init() : nil)
+    configuration.tls = tls
     return configuration
+  }
+
+  private static func endpoint(
+    _ headUnit: HeadUnitURI
+  ) throws(ElementError) -> (endpoint: AppConnection.Endpoint, canReconnect: Bool) {
+    switch headUnit {
+    case .tcp(let host, let port): return (.tcp(host: host, port: port), true)
+    case .builtIn(let preset): return (.builtIn(preset.configuration), true)
+    case .descriptor(let number):
+      do {
+        return (.descriptor(try ConnectedDescriptor(adopting: number)), false)
+      } catch {
+        throw .resource(
+          GST_RESOURCE_ERROR_SETTINGS,
+          "The property uri can't be used: descriptor \(number) \(error). The element closes it at the end, so that each start needs another."
+        )
+      }
+    }
   }
 }
 
@@ -101,11 +124,13 @@ struct AppSettings: Equatable, Sendable {
 enum AppType: CaseIterable {
   case navigation
   case projection
+  case media
 
   var hmiType: AppHMIType {
     switch self {
     case .navigation: .navigation
     case .projection: .projection
+    case .media: .media
     }
   }
 }
@@ -116,7 +141,7 @@ enum ConnectionState: CaseIterable {
   case resolving
   case connecting
   case registering
-  /// Registered; no video runs.
+  /// Registered; neither video nor sound runs.
   case ready
   case streaming
   case failed
@@ -131,6 +156,7 @@ extension AppType: ObjectEnumeration {
     switch self {
     case .navigation: .init(0, "navigation", "Navigation app")
     case .projection: .init(1, "projection", "Projection app")
+    case .media: .init(2, "media", "Media app, without video; its sound is heard in the background as well")
     }
   }
 }
@@ -144,8 +170,8 @@ extension ConnectionState: ObjectEnumeration {
     case .resolving: .init(1, "resolving", "Looking up the host name")
     case .connecting: .init(2, "connecting", "Connecting")
     case .registering: .init(3, "registering", "Agreeing on a version and registering the app")
-    case .ready: .init(4, "ready", "Registered, without a video stream")
-    case .streaming: .init(5, "streaming", "Video may be sent")
+    case .ready: .init(4, "ready", "Registered, without a stream")
+    case .streaming: .init(5, "streaming", "Video or sound may be sent")
     case .failed: .init(6, "failed", "Failed; an error message says why")
     case .reconnecting: .init(7, "reconnecting", "Lost, and about to be made again")
     }

@@ -12,6 +12,7 @@ extension VideoSink {
     message.set("protocol", grant.transport.rawValue)
     message.set("codec", grant.codec.rawValue)
     message.set("max-frame-payload", UInt64(clamping: grant.maximumPayload))
+    message.set("service", StreamService.video.rawValue)
     postElementMessage(message)
   }
 
@@ -19,6 +20,7 @@ extension VideoSink {
   func postStreamSuspended(reason: String) {
     let message = Structure("sdl-stream-suspended")
     message.set("reason", reason)
+    message.set("service", StreamService.video.rawValue)
     postElementMessage(message)
   }
 
@@ -27,6 +29,7 @@ extension VideoSink {
     let message = Structure("sdl-stream-stopped")
     message.set("reason", reason.rawValue)
     message.set("frames-sent", counters.withLock { $0.framesSent })
+    message.set("service", StreamService.video.rawValue)
     postElementMessage(message)
   }
 

@@ -2,47 +2,11 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-extension VideoSink: PropertyOwner {
+extension VideoSink {
   typealias Settings = VideoSinkSettings
 
-  static let properties: PropertyList<VideoSink> = [
-    .text(
-      "uri", \.app.uri, "URI",
-      "Head unit: sdl://HOST[:PORT], or sdl+builtin:PRESET (default, core, generic-hmi, legacy, hostile). Unset: built-in",
-      .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } }, text: { $0 }),
-    .string(
-      "app-name", \.app.name, "App name",
-      "Name under which the head unit shows the app, at most 100 characters; the default gets a number if it is taken",
-      .mutableReady),
-    .string(
-      "app-id", \.app.id, "App id",
-      "Identifies the app in the head unit's policies, at most 100 characters; the default gets a number if it is taken",
-      .mutableReady),
-    .enumeration(
-      "app-type", \.app.type, "App type", "Kind of app to register as; head units show video of no other kinds",
-      .mutableReady),
-    .string(
-      "language", \.app.language, "Language",
-      "Language of the app and its country, such as DE-DE (enumeration Language of the RPC specification)",
-      .mutableReady),
-    .unsigned(
-      "connect-timeout", \.app.connectTimeout, 1...3_600_000, "Connect time-out",
-      "Longest wait for the connection, and again for the head unit's first answer, in milliseconds", .mutableReady),
-    .unsigned(
-      "heartbeat-interval", \.app.heartbeatInterval, 0...3_600_000, "Heartbeat interval",
-      "Silence after which the head unit is asked for a sign of life, in milliseconds; 0 never asks", .mutableReady),
-    .boolean(
-      "auto-reconnect", \.app.autoReconnect, "Reconnect automatically",
-      "Connect again when the connection breaks, after 0.5 s to 10 s, while the pipeline stays in PLAYING; otherwise that is an error",
-      .mutableReady),
-    .unsigned(
-      "start-timeout", \.app.startTimeout, 1...3_600_000, "Start time-out",
-      "Longest wait for the answer to a start of video, in milliseconds; a second attempt waits at least 12 s, since some head units take 11",
-      .mutableReady),
-    .unsigned(
-      "max-retry-interval", \.app.maxRetryInterval, 1...3_600_000, "Maximum retry interval",
-      "A start of video that the head unit refuses is tried again after 2 s, 4 s, …, and never later than this, in milliseconds",
-      .mutableReady),
+  static let properties = PropertyList<VideoSink>(
+    Property.app,
     .unsigned(
       "legacy-start-delay", \.app.legacyStartDelay, 0...60_000, "Legacy start delay",
       "Pause before a start of video on a head unit without a video capability, which may stay black otherwise, in milliseconds",
@@ -132,9 +96,7 @@ extension VideoSink: PropertyOwner {
     .string(
       "option-string", \.encoder.optionString, "Option string",
       "x264 options (name=value:name=value); options that head units can't decode are refused", .mutableReady),
-    .enumeration(
-      "connection-state", default: ConnectionState.idle, "Connection state",
-      "How far the connection to the head unit has come", get: { $0.app?.status.connection ?? .idle }),
+    .connectionState,
     .enumeration(
       "stream-state", default: VideoStreamState.stopped, "Stream state", "How far the video stream has come",
       get: { $0.stream?.streamState ?? .stopped }),
@@ -147,10 +109,7 @@ extension VideoSink: PropertyOwner {
       default: UInt32(EncoderTargets.defaultBitrate), "Target bitrate",
       "What an encoder should aim at, in kbit/s: bind the bitrate of one upstream to it (g_object_bind_property)",
       get: { $0.targetBitrate }),
-    .structure(
-      "head-unit", "Head unit",
-      "What the head unit says about itself (application/x-sdl-head-unit): make, model, versions, video capability; unset until it is known",
-      get: { $0.app?.status.headUnit?.structure }),
+    .headUnit,
     .structure(
       "sdl-stats", "SDL statistics",
       "Counters of this element (application/x-sdl-stats): frames-in = frames-sent + frames-unchanged + every frames-dropped-* + frames-queued; bytes-sent; …",
@@ -184,8 +143,7 @@ extension VideoSink: PropertyOwner {
     .structure(
       "encryption-state", "Encryption state",
       "What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, rpc-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake",
-      get: { $0.encryptionState }),
-  ]
+      get: { $0.encryptionState }))
 
   /// Unset before the TLS handshake.
   private var encryptionState: Structure? {
@@ -215,7 +173,6 @@ extension VideoSink: PropertyOwner {
 }
 
 extension PropertyName {
-  static let streamState: PropertyName = "stream-state"
   static let targetBitrate: PropertyName = "target-bitrate"
   static let encryptionState: PropertyName = "encryption-state"
 }

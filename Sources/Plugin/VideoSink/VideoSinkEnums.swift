@@ -2,34 +2,6 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-extension VideoStreamState: ObjectEnumeration {
-  public static let objectType = EnumerationType<VideoStreamState>("GstSdlVideoSinkStreamState")
-
-  public var row: EnumerationRow {
-    switch self {
-    case .stopped: .init(0, "stopped", "There is no video service")
-    case .starting: .init(1, "starting", "The head unit was asked for a video service")
-    case .streaming: .init(2, "streaming", "Frames are sent")
-    case .suspended: .init(3, "suspended", "The service is kept, but no frames are sent")
-    case .stopping: .init(4, "stopping", "The head unit was asked to end the service")
-    }
-  }
-}
-
-extension SuspendPolicy: ObjectEnumeration {
-  public static let objectType = EnumerationType<SuspendPolicy>("GstSdlVideoSinkSuspendPolicy")
-
-  public var row: EnumerationRow {
-    switch self {
-    case .auto: .init(0, "auto", "Drop for live sources, ask for a pause for others")
-    case .drop: .init(1, "drop", "Drop the frames")
-    case .block: .init(2, "block", "Hold the frames up")
-    case .requestPause:
-      .init(3, "request-pause", "Ask the application to pause the pipeline, and to go on later")
-    }
-  }
-}
-
 extension ResizePolicy: ObjectEnumeration {
   public static let objectType = EnumerationType<ResizePolicy>("GstSdlVideoSinkResizePolicy")
 

@@ -63,8 +63,7 @@ final class FramePath {
   private var regionsPictureSize: VideoSize?
   /// Of the frame at hand.
   private(set) var frameTime = FrameTime()
-  /// Whether upstream is live; nil when not asked yet.
-  private var knownLiveness: Bool?
+  private var liveness = UpstreamLiveness()
 
   /// The frame at hand is sent before its time: nothing waits for the clock.
   var isAhead = false
@@ -103,14 +102,7 @@ final class FramePath {
   var isRaw: Bool { if case .raw = format { true } else { false } }
 
   /// Whether upstream is live: its time stamps go on while frames are held up.
-  var isUpstreamLive: Bool {
-    if let knownLiveness { return knownLiveness }
-    // GstBaseSink does not ask before it has prerolled.
-    let query = Query.latency()
-    guard query.askPeer(of: sink.pad) else { return false }
-    knownLiveness = query.isUpstreamLive
-    return query.isUpstreamLive
-  }
+  var isUpstreamLive: Bool { liveness.isLive(at: sink.pad) }
 
   /// Frames of another format or rate follow. Forgets the last picture, which is never sent again then.
   ///

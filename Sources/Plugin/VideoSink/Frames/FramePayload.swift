@@ -1,24 +1,14 @@
 import GStreamerKit
 import H264
 import SDLLink
-import Synchronization
 
-/// Frames on their way to the socket, used again and again: nothing is allocated per frame once the queue has been
-/// full.
-final class FramePayloadPool: Sendable {
-  private let free = Mutex<[FramePayload]>([])
-
+extension PayloadPool<FramePayload> {
   /// An empty payload that reports to `sink` what becomes of it.
   func take(for sink: VideoSink, kind: FramePayload.Kind = .frame) -> FramePayload {
-    let payload = free.withLock { $0.popLast() } ?? FramePayload()
+    let payload = take { FramePayload() }
     payload.sink = sink
     payload.kind = kind
     return payload
-  }
-
-  func giveBack(_ payload: FramePayload) {
-    payload.clear()
-    free.withLock { $0.append(payload) }
   }
 }
 
@@ -28,7 +18,7 @@ final class FramePayloadPool: Sendable {
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
 /// by nobody else until it comes back through the pool's.
-final class FramePayload: MediaPayload, @unchecked Sendable {
+final class FramePayload: ReusablePayload, @unchecked Sendable {
   private static let maximumBlocks = 8
 
   /// What is in it.
@@ -219,7 +209,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     sink.payloads.giveBack(self)
   }
 
-  fileprivate func clear() {
+  func clear() {
     if let buffer {
       unmap(buffer)
       gst_buffer_unref(buffer)

@@ -47,12 +47,7 @@ extension StreamRun {
   ///
   /// - Returns: nil when there was nothing before `deadline`, or before the source that pushes on this thread wanted it back.
   func waitForHeadUnit<Result>(until deadline: Duration?, _ attempt: (inout VideoNegotiation) -> Result?) -> Result? {
-    while true {
-      let nextPoll = MonotonicClock.now + UpstreamSource.pollInterval
-      if let result = state.wait(until: min(deadline ?? nextPoll, nextPoll), for: attempt) { return result }
-      if let deadline, time.now >= deadline { return nil }
-      if UpstreamSource.isInterrupted(at: sink.pad) { return nil }
-    }
+    state.waitForHeadUnit(at: sink.pad, until: deadline, time: time, attempt)
   }
 
   private func waitForDriver(isLive: Bool) -> VideoNegotiation.PrerollDecision {
@@ -70,8 +65,6 @@ extension StreamRun {
   }
 
   private func postActivation(_ type: GstProgressType, _ text: String) {
-    guard !hasEnded else { return }
-    sink.log(GST_LEVEL_INFO, text)
-    sink.post(gst_message_new_progress(sink.gstElement.cast(), type, "activate", text))
+    if !hasEnded { sink.postActivation(type, text) }
   }
 }

@@ -8,13 +8,13 @@ import Synchronization
 ///
 /// The streaming thread brings caps, frames and events; the connection thread what the head unit says; the application
 /// its properties. After ``end()`` nothing of it reaches the element any more.
-final class StreamRun: AppService {
+final class StreamRun: SinkStream {
   let sink: VideoSink
   let app: AppRun
   let time: TimeSource
 
   let state: Monitor<VideoNegotiation>
-  let notifications = NotificationQueue()
+  let notifications = NotificationQueue<StreamNotification>()
   /// What is kept between frames.
   let frames: ExclusiveAccess<FramePath>
   let touches: TouchForwarder
@@ -167,6 +167,10 @@ extension StreamRun {
 
   func pause() {
     change { $0.paused() }
+  }
+
+  func prepareToEnd() {
+    touches.finish()
   }
 
   func setFlushing(_ isFlushing: Bool) {

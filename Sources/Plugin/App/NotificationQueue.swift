@@ -1,11 +1,10 @@
-import SDLApp
 import SDLLink
 
 /// What is still to be posted about a stream: each change once and in order, whichever threads add them. One thread at
 /// a time delivers, its own notifications and those that other threads add meanwhile.
-final class NotificationQueue: Sendable {
+final class NotificationQueue<Notification: Sendable>: Sendable {
   private struct State: Sendable {
-    var waiting: [StreamNotification] = []
+    var waiting: [Notification] = []
     var isDelivering = false
     /// The stream has ended: nothing more is posted about it.
     var isOver = false
@@ -14,12 +13,12 @@ final class NotificationQueue: Sendable {
   private let state = Monitor(State())
 
   /// Adds a notification; with the lock held under which it came about, so that the order is right.
-  func add(_ notification: StreamNotification) {
+  func add(_ notification: Notification) {
     state.withLock { if !$0.isOver { $0.waiting.append(notification) } }
   }
 
   /// Has `body` deliver what waits, unless another thread does. Call without locks.
-  func deliver(_ body: (StreamNotification) -> Void) {
+  func deliver(_ body: (Notification) -> Void) {
     let isMine = state.withLock { state in
       guard !state.isDelivering, !state.waiting.isEmpty else { return false }
       state.isDelivering = true
@@ -29,7 +28,7 @@ final class NotificationQueue: Sendable {
     while let notification = next() { body(notification) }
   }
 
-  private func next() -> StreamNotification? {
+  private func next() -> Notification? {
     state.withLock { state in
       guard !state.waiting.isEmpty else {
         state.isDelivering = false

@@ -1,0 +1,61 @@
+import GStreamerKit
+import SDLApp
+
+/// The properties that the app has in every sink.
+extension Property where Owner: AppSink {
+  /// Who the app is, where its head unit is, and how long it waits.
+  static var app: [Property<Owner>] {
+    [
+      .text(
+        "uri", \.app.uri, "URI",
+        "Head unit: sdl://HOST[:PORT], sdl+builtin:PRESET (default, core, generic-hmi, legacy, hostile), or sdl+fd:NUMBER, a connected stream socket that the element takes over. Unset: built-in",
+        .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } }, text: { $0 }),
+      .string(
+        "app-name", \.app.name, "App name",
+        "Name under which the head unit shows the app, at most 100 characters; the default gets a number if it is taken",
+        .mutableReady),
+      .string(
+        "app-id", \.app.id, "App id",
+        "Identifies the app in the head unit's policies, at most 100 characters; the default gets a number if it is taken",
+        .mutableReady),
+      .enumeration(
+        "app-type", \.app.type, "App type",
+        "Kind of app to register as; head units show video of no others than navigation and projection", .mutableReady),
+      .string(
+        "language", \.app.language, "Language",
+        "Language of the app and its country, such as DE-DE (enumeration Language of the RPC specification)",
+        .mutableReady),
+      .unsigned(
+        "connect-timeout", \.app.connectTimeout, 1...3_600_000, "Connect time-out",
+        "Longest wait for the connection, and again for the head unit's first answer, in milliseconds", .mutableReady),
+      .unsigned(
+        "heartbeat-interval", \.app.heartbeatInterval, 0...3_600_000, "Heartbeat interval",
+        "Silence after which the head unit is asked for a sign of life, in milliseconds; 0 never asks", .mutableReady),
+      .boolean(
+        "auto-reconnect", \.app.autoReconnect, "Reconnect automatically",
+        "Connect again when the connection breaks, after 0.5 s to 10 s, while the pipeline stays in PLAYING; otherwise that is an error",
+        .mutableReady),
+      .unsigned(
+        "start-timeout", \.app.startTimeout, 1...3_600_000, "Start time-out",
+        "Longest wait for the answer to a start of the service, in milliseconds; a second attempt waits at least 12 s, since some head units take 11",
+        .mutableReady),
+      .unsigned(
+        "max-retry-interval", \.app.maxRetryInterval, 1...3_600_000, "Maximum retry interval",
+        "A start of the service that the head unit refuses is tried again after 2 s, 4 s, …, and never later than this, in milliseconds",
+        .mutableReady),
+    ]
+  }
+
+  static var connectionState: Property<Owner> {
+    .enumeration(
+      "connection-state", default: ConnectionState.idle, "Connection state",
+      "How far the connection to the head unit has come", get: { $0.app?.status.connection ?? .idle })
+  }
+
+  static var headUnit: Property<Owner> {
+    .structure(
+      "head-unit", "Head unit",
+      "What the head unit says about itself (application/x-sdl-head-unit): make, model, versions, capabilities of video and sound; unset until it is known",
+      get: { $0.app?.status.headUnit?.structure })
+  }
+}

@@ -1,0 +1,133 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// Settings of a sink that registers as an app.
+protocol AppSinkSettings: PropertySettings {
+  var app: AppSettings { get set }
+}
+
+/// A sink that is an app on a head unit: what its changes of state begin and end.
+protocol AppSink: AppHost, PropertyOwner where Settings: AppSinkSettings {
+  associatedtype Stream: SinkStream
+
+  var runs: SinkRuns<Stream> { get }
+  var time: TimeSource { get }
+  /// Checks what the properties could not, before anything begins.
+  func checkBeforeStart(_ settings: Settings) throws(ElementError)
+  func makeStream(_ app: AppRun, _ settings: Settings) -> Stream
+  /// A change of state is about to reset what the base class counts.
+  func keepCounters()
+  /// The app has ended, whose connections have sent that much. With the lock of ``runs``.
+  func countEnd(bytesSent: UInt64)
+  /// GstElement's `change_state` of the parent class.
+  func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn
+}
+
+extension AppSink {
+  /// Nil in NULL.
+  var app: AppRun? { runs.app }
+  /// Nil in NULL and READY.
+  var stream: Stream? { runs.stream }
+
+  /// Posts an error and makes everything that follows fail.
+  func fail(_ error: ElementError) {
+    guard let app else { return postError(error) }
+    app.fail(error, self)
+  }
+
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
+    do {
+      switch transition {
+      case GST_STATE_CHANGE_NULL_TO_READY:
+        postRefusals()
+        try beginApp()
+      case GST_STATE_CHANGE_READY_TO_PAUSED: try beginStream()
+      case GST_STATE_CHANGE_PAUSED_TO_PLAYING: stream?.play()
+      // Before the base class deactivates the pad.
+      case GST_STATE_CHANGE_PAUSED_TO_READY:
+        stream?.prepareToEnd()
+        app?.setGoingDown(true)
+      default: break
+      }
+    } catch {
+      postError(error)
+      return GST_STATE_CHANGE_FAILURE
+    }
+    keepCounters()
+    let result = changeParentState(transition)
+    switch transition {
+    case GST_STATE_CHANGE_NULL_TO_READY where result == GST_STATE_CHANGE_FAILURE: endApp()
+    case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE: endStream()
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED: stream?.pause()
+    case GST_STATE_CHANGE_PAUSED_TO_READY: endStream()
+    case GST_STATE_CHANGE_READY_TO_NULL:
+      // `set_state` of the whole pipeline to NULL ends the app, whatever its parts do on the way.
+      if !isKeptByPlayer || app?.linger() != true { endApp() }
+    default: break
+    }
+    return result
+  }
+
+  /// Begins to register the app, unless there is one already that has not failed and was made with the same settings.
+  private func beginApp() throws(ElementError) {
+    let settings = self.settings.current
+    try checkBeforeStart(settings)
+    if let app {
+      guard !app.stopLingering() || !app.isUsable || app.settings != settings.app else { return }
+      endApp()
+    }
+    let app = try AppRun(settings.app, host: self, time: time)
+    runs.set(app)
+    announceHeadUnit(settings.app)
+    do {
+      try app.start(self)
+    } catch {
+      runs.set(nil)
+      app.endProgress(GST_PROGRESS_TYPE_ERROR, "The connection could not be started", self)
+      app.end(self)
+      throw error
+    }
+  }
+
+  private func announceHeadUnit(_ settings: AppSettings) {
+    if settings.uri == nil {
+      // As details as well, because gst-launch shows nothing else.
+      let hint = "No uri is set, so the built-in head unit is used. For a real one: uri=sdl://HOST:12345"
+      ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, hint, details: hint)
+        .post(as: GST_MESSAGE_INFO, from: gstElement)
+    }
+    postProgress(GST_PROGRESS_TYPE_START, "Connecting to \(settings.uri ?? "the built-in head unit")")
+  }
+
+  private func beginStream() throws(ElementError) {
+    try beginApp()
+    guard let app else { return }
+    let stream = makeStream(app, settings.current)
+    runs.set(stream)
+    app.setGoingDown(false)
+    app.repeatUnheard(self)
+    stream.begin()
+  }
+
+  private func endStream() {
+    guard let stream = runs.takeStream() else { return }
+    let began = time.now
+    stream.end()
+    let now = time.now
+    runs.noteStreamEnd(at: now, took: now - began)
+  }
+
+  func appHasLingered(_ app: AppRun) {
+    if self.app === app { endApp() }
+  }
+
+  /// Ends the stream and the app, if there are any.
+  func endApp() {
+    endStream()
+    guard let app else { return }
+    app.end(self, after: runs.takeStreamEnd(now: time.now))
+    let bytesSent = app.connection.statistics.sentByteCount
+    runs.forget(app) { countEnd(bytesSent: bytesSent) }
+  }
+}

@@ -1,0 +1,69 @@
+import GStreamerKit
+import SDLLink
+import Synchronization
+
+/// What one state of a sink needs of its stream, from READY→PAUSED to PAUSED→READY.
+protocol SinkStream: AppService {
+  /// Takes over what is known of the head unit already.
+  func begin()
+  func play()
+  func pause()
+  /// PAUSED→READY begins; events still reach upstream.
+  func prepareToEnd()
+  /// Ends the service and leaves the app registered.
+  func end()
+}
+
+/// What lasts as long as a state of a sink: the app from NULL→READY on, the stream from READY→PAUSED on.
+final class SinkRuns<Stream: SinkStream>: Sendable {
+  private struct State: Sendable {
+    var app: AppRun?
+    var stream: Stream?
+    /// When the last stream ended, and how long that took.
+    var streamEnd: (at: Duration, took: Duration)?
+  }
+
+  private let state = Mutex(State())
+
+  /// Nil in NULL.
+  var app: AppRun? { state.withLock { $0.app } }
+  /// Nil in NULL and READY.
+  var stream: Stream? { state.withLock { $0.stream } }
+
+  func set(_ app: AppRun?) {
+    state.withLock { $0.app = app }
+  }
+
+  func set(_ stream: Stream) {
+    state.withLock { $0.stream = stream }
+  }
+
+  func takeStream() -> Stream? { state.withLock { $0.stream.take() } }
+
+  /// A stream has ended.
+  func noteStreamEnd(at now: Duration, took time: Duration) {
+    state.withLock { $0.streamEnd = (now, time) }
+  }
+
+  /// How long the stream's end took, if that was just now: together with the app's end it is one stop for the application, which
+  /// waits for it.
+  func takeStreamEnd(now: Duration) -> Duration {
+    let end = state.withLock { $0.streamEnd.take() }
+    guard let end, now - end.at < .seconds(1) else { return .zero }
+    return end.took
+  }
+
+  /// Forgets `app` and calls `body` in the same moment, if it is the present one.
+  func forget(_ app: AppRun, _ body: () -> Void) {
+    state.withLock { state in
+      guard state.app === app else { return }
+      state.app = nil
+      body()
+    }
+  }
+
+  /// Counters and connection of one moment. Read one by one, the bytes of a connection that ends could be missed or counted twice.
+  func readWithConnection<Result>(_ body: (LinkStatistics?) -> sending Result) -> sending Result {
+    state.withLock { body($0.app?.connection.statistics) }
+  }
+}

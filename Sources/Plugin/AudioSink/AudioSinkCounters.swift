@@ -1,0 +1,81 @@
+import SDLApp
+
+/// What has become of the samples. Every sample that came in is in exactly one place, so that
+/// `samplesIn == samplesSent + all of dropped + samplesQueued` holds at any moment.
+struct AudioSinkCounters {
+  private(set) var samplesIn: UInt64 = 0
+  private(set) var samplesSent: UInt64 = 0
+  /// In the element: at hand, waiting in the queue, or being written.
+  private(set) var samplesQueued: UInt64 = 0
+  private var dropped = [UInt64](repeating: 0, count: SampleDropReason.allCases.count)
+  /// Samples that were sent where upstream had none.
+  private(set) var silenceSent: UInt64 = 0
+  /// Without SDL headers.
+  private(set) var audioBytesSent: UInt64 = 0
+  /// Those of the app's connections.
+  var app = AppCounters()
+  var streamStarts: UInt64 = 0
+  var startFailures: UInt64 = 0
+  private(set) var suspensions: UInt64 = 0
+  private var suspendedTime: Duration = .zero
+  private var suspendedAt: Duration?
+  /// Bytes that connections before the present one have sent.
+  var formerBytesSent: UInt64 = 0
+
+  func dropped(_ reason: SampleDropReason) -> UInt64 { dropped[reason.rawValue] }
+
+  mutating func samplesArrived(_ count: Int) {
+    samplesIn &+= UInt64(clamping: count)
+    samplesQueued &+= UInt64(clamping: count)
+  }
+
+  mutating func samplesDropped(_ count: Int, _ reason: SampleDropReason) {
+    leaveQueue(count)
+    dropped[reason.rawValue] &+= UInt64(clamping: count)
+  }
+
+  /// A payload was written completely.
+  mutating func sent(samples: Int, silence: Int, byteCount: Int) {
+    leaveQueue(samples)
+    samplesSent &+= UInt64(clamping: samples)
+    silenceSent &+= UInt64(clamping: silence)
+    audioBytesSent &+= UInt64(clamping: byteCount)
+  }
+
+  /// Does not trap: a wrong counter must not end the application.
+  private mutating func leaveQueue(_ count: Int) {
+    samplesQueued -= min(UInt64(clamping: count), samplesQueued)
+  }
+
+  mutating func suspended(at now: Duration) {
+    guard suspendedAt == nil else { return }
+    suspensions &+= 1
+    suspendedAt = now
+  }
+
+  mutating func resumed(at now: Duration) {
+    guard let began = suspendedAt.take() else { return }
+    suspendedTime += now - began
+  }
+
+  /// Of all suspensions together, up to `now`.
+  func suspendedTime(at now: Duration) -> Duration {
+    suspendedTime + (suspendedAt.map { now - $0 } ?? .zero)
+  }
+}
+
+extension SampleDropReason {
+  /// Field of `sdl-stats`.
+  var field: String {
+    switch self {
+    case .notStreaming: "samples-dropped-not-streaming"
+    case .suspended: "samples-dropped-suspended"
+    case .queueFull: "samples-dropped-queue-full"
+    case .late: "samples-dropped-late"
+    case .overlap: "samples-dropped-overlap"
+    case .silent: "samples-dropped-silent"
+    case .wrongFormat: "samples-dropped-wrong-format"
+    case .discarded: "samples-dropped-discarded"
+    }
+  }
+}

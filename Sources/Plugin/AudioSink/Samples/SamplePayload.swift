@@ -1,0 +1,103 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// A piece of sound on its way to the socket: part of a GstBuffer that is sent as it is, or samples of its own.
+///
+/// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
+/// by nobody else until it comes back through the pool's.
+final class SamplePayload: ReusablePayload, @unchecked Sendable {
+  /// Where to count what became of it. Held while in use, because a sink that is stopped in a callback of the
+  /// connection's own thread does not wait for what is queued.
+  private var sink: AudioSink?
+  private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+  private var storedCount = 0
+  private var buffer: UnsafeMutablePointer<GstBuffer>?
+  private var map = GstMapInfo()
+  private var range = 0..<0
+  /// Samples from upstream.
+  private(set) var sampleCount = 0
+  /// Samples where upstream had none.
+  private(set) var silenceCount = 0
+
+  deinit {
+    clear()
+    storage.deallocate()
+  }
+
+  /// Empty, to be filled for `sink`.
+  fileprivate func begin(for sink: AudioSink) {
+    self.sink = sink
+  }
+
+  /// Refers to bytes of the buffer; false when it can't be mapped.
+  func refer(to buffer: UnsafeMutablePointer<GstBuffer>, _ range: Range<Int>, sampleCount: Int) -> Bool {
+    guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return false }
+    gst_buffer_ref(buffer)
+    self.buffer = buffer
+    self.range = range.clamped(to: 0..<Int(map.size))
+    self.sampleCount = sampleCount
+    return true
+  }
+
+  /// Appends `byteCount` bytes that `fill` writes.
+  func append(
+    byteCount: Int, sampleCount: Int = 0, silenceCount: Int = 0, _ fill: (UnsafeMutableRawBufferPointer) -> Void
+  ) {
+    let end = storedCount + byteCount
+    if storage.count < end {
+      let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: end * 2, alignment: 16)
+      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[..<storedCount]))
+      storage.deallocate()
+      storage = larger
+    }
+    fill(UnsafeMutableRawBufferPointer(rebasing: storage[storedCount..<end]))
+    storedCount = end
+    self.sampleCount += sampleCount
+    self.silenceCount += silenceCount
+  }
+
+  var segmentCount: Int { 1 }
+
+  func segment(at index: Int) -> UnsafeRawBufferPointer {
+    guard buffer != nil else { return UnsafeRawBufferPointer(rebasing: storage[..<storedCount]) }
+    return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(start: map.data, count: Int(map.size))[range])
+  }
+
+  var byteCount: Int { buffer == nil ? storedCount : range.count }
+
+  func release(wasSent: Bool) {
+    guard wasSent else { return giveUp(.discarded) }
+    guard let sink else { return }
+    sink.counters.withLock { $0.sent(samples: sampleCount, silence: silenceCount, byteCount: byteCount) }
+    sink.payloads.giveBack(self)
+  }
+
+  /// It is not sent, and goes back to its pool.
+  func giveUp(_ reason: SampleDropReason) {
+    guard let sink else { return }
+    sink.counters.withLock { $0.samplesDropped(sampleCount, reason) }
+    sink.payloads.giveBack(self)
+  }
+
+  func clear() {
+    if let buffer {
+      gst_buffer_unmap(buffer, &map)
+      gst_buffer_unref(buffer)
+    }
+    buffer = nil
+    sink = nil
+    storedCount = 0
+    sampleCount = 0
+    silenceCount = 0
+  }
+}
+
+extension PayloadPool<SamplePayload> {
+  /// An empty payload that reports to `sink` what becomes of it.
+  func take(for sink: AudioSink) -> SamplePayload {
+    let payload = take { SamplePayload() }
+    payload.begin(for: sink)
+    return payload
+  }
+}

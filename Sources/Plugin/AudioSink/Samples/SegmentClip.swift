@@ -1,0 +1,54 @@
+import GStreamerKit
+import SDLApp
+
+/// The samples of a buffer that are in the segment.
+struct SegmentClip {
+  /// Of the buffer.
+  let range: Range<Int>
+  /// Of the first of them; nil if the buffer has no time stamp.
+  let runningTime: Duration?
+
+  /// Nil if nothing of the buffer is to be heard, as in reverse.
+  init?(
+    _ sink: UnsafeMutablePointer<GstBaseSink>, buffer: UnsafeMutablePointer<GstBuffer>, count: Int, format: PCMFormat
+  ) {
+    let segment = sink.pointee.segment
+    let start = UInt64(buffer.pointee.pts)
+    guard segment.rate > 0 else { return nil }
+    guard segment.format == GST_FORMAT_TIME, start != .max else {
+      range = 0..<count
+      runningTime = nil
+      return
+    }
+    func samples(_ nanoseconds: UInt64) -> Int {
+      min(format.sampleCount(in: .nanoseconds(Int64(clamping: nanoseconds))), count)
+    }
+    let segmentStart = UInt64(segment.start)
+    let first = start < segmentStart ? samples(segmentStart - start) : 0
+    let stop = UInt64(segment.stop)
+    let end = stop == .max ? count : stop > start ? samples(stop - start) : 0
+    guard first < end || count == 0 else { return nil }
+    range = first..<max(end, first)
+    let time = withUnsafePointer(to: segment) { segment in
+      UInt64(gst_segment_to_running_time(segment, GST_FORMAT_TIME, guint64(max(start, segmentStart))))
+    }
+    runningTime = time == .max ? nil : .nanoseconds(Int64(clamping: time))
+  }
+}
+
+extension AudioSink {
+  /// The present running time; zero without a clock.
+  var runningTime: Duration {
+    let time = UInt64(gst_element_get_current_running_time(gstElement))
+    return time == .max ? .zero : .nanoseconds(Int64(clamping: time))
+  }
+
+  /// Of a time stamp in the present segment; nil for none.
+  func runningTime(of time: GstClockTime) -> Duration? {
+    let result = withUnsafePointer(to: baseSink.pointee.segment) { segment in
+      segment.pointee.format == GST_FORMAT_TIME
+        ? UInt64(gst_segment_to_running_time(segment, GST_FORMAT_TIME, guint64(time))) : .max
+    }
+    return result == .max ? nil : .nanoseconds(Int64(clamping: result))
+  }
+}

@@ -1,0 +1,87 @@
+import CPluginTypes
+import GStreamerKit
+import SDLApp
+import SDLLink
+import Synchronization
+
+/// Events on the sink pad.
+extension AudioSink {
+  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    stream?.observe(event)
+    return gst_sdl_audio_sink_parent_event(baseSink, event) != 0
+  }
+}
+
+extension AudioStreamRun {
+  /// How long the last sound may take to reach the kernel.
+  private static let drainTime = Duration.seconds(1)
+  /// How long, after that, the service may take to end.
+  private static let endTime = Duration.seconds(2)
+
+  fileprivate func observe(_ event: UnsafeMutablePointer<GstEvent>) {
+    switch event.pointee.type {
+    case GST_EVENT_FLUSH_START: isFlushPending.store(true, ordering: .releasing)
+    case GST_EVENT_FLUSH_STOP:
+      isFlushPending.store(false, ordering: .releasing)
+      var resetsTime: gboolean = 0
+      gst_event_parse_flush_stop(event, &resetsTime)
+      samples.withValue { $0.flush(resetsTime: resetsTime != 0) }
+      change { $0.flushed() }
+    case GST_EVENT_STREAM_START, GST_EVENT_SEGMENT: change { $0.streamBegan() }
+    default: break
+    }
+  }
+
+  /// Waits for the time of a GAP, and fills it, or of the end: what was sent is played before the service is closed and the
+  /// application hears of it.
+  func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
+    let result = gst_sdl_audio_sink_parent_wait_event(sink.baseSink, event)
+    guard result == GST_FLOW_OK else { return result }
+    switch event.pointee.type {
+    case GST_EVENT_GAP: return samples.withValue { fillGap(event, $0) }
+    case GST_EVENT_EOS: return finish()
+    default: return result
+    }
+  }
+
+  private func finish() -> GstFlowReturn {
+    let result = samples.withValue { path in
+      sendRest(of: path)
+      return waitUntilSent(path)
+    }
+    guard result == GST_FLOW_OK else { return result }
+    change { $0.streamEnded() }
+    return waitForServiceEnd()
+  }
+
+  /// Until the queue is empty, and the head unit has had the time to play what it has.
+  private func waitUntilSent(_ path: SamplePath) -> GstFlowReturn {
+    while !connection.audio.waitUntilDrained(timeout: Self.drainTime) {
+      guard state.withLock({ $0.isInterrupted }) else {
+        sink.log(GST_LEVEL_WARNING, "the head unit did not take the last sound in time")
+        break
+      }
+      let interrupted = gst_base_sink_wait_preroll(sink.baseSink)
+      guard interrupted == GST_FLOW_OK else { return interrupted }
+    }
+    guard state.withLock({ $0.grant != nil }), let end = path.timeline.end else { return GST_FLOW_OK }
+    let lead = sink.settings.withLock { $0.lead }
+    return gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: (end + lead).nanoseconds), nil)
+  }
+
+  private func waitForServiceEnd() -> GstFlowReturn {
+    let deadline = MonotonicClock.now + Self.endTime
+    while true {
+      let isInterrupted = state.wait(until: deadline) { negotiation -> Bool? in
+        if negotiation.isInterrupted { return true }
+        return negotiation.hasServiceEnded ? false : nil
+      }
+      if isInterrupted == nil {
+        sink.log(GST_LEVEL_WARNING, "the head unit did not confirm the end of the stream in time")
+      }
+      guard isInterrupted == true else { return GST_FLOW_OK }
+      let result = gst_base_sink_wait_preroll(sink.baseSink)
+      guard result == GST_FLOW_OK else { return result }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// What the app's connection reports of the head unit. On the connection thread, without locks.
+extension AudioStreamRun {
+  func appReported(_ event: ConnectionEvent) {
+    switch event {
+    case .session(let event): receive(event)
+    case .audioState(let audioState): change { $0.sessionStateChanged(audioState) }
+    case .timerFired: change { $0.advance(now: time.now) }
+    case .lost, .ended: connectionLost()
+    case .attempting, .resolving, .connecting, .connected, .videoState, .roundTrip, .stalled, .headUnit: break
+    }
+  }
+
+  private func receive(_ event: AppSession.Event) {
+    switch event {
+    case .registered(let headUnit): sayAssumption(headUnit)
+    case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
+    case .audioStarted(let grant):
+      sink.counters.withLock { $0.streamStarts &+= 1 }
+      change { $0.serviceStarted(grant) }
+    case .audioSuspended: change { $0.serviceSuspended() }
+    case .audioResumed: change { $0.serviceResumed() }
+    case .audioStopped(let reason): change { $0.serviceStopped(reason) }
+    case .audioStartFailed(let failure, let retryAfter): startFailed(failure, retryAfter)
+    case .sessionStarted, .videoCapability, .videoStarted, .videoSuspended, .videoResumed, .videoStopped,
+      .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused, .secured,
+      .videoInClear, .rpcProtected, .rpcInClear, .diagnostic, .failed:
+      break
+    }
+  }
+
+  private func startFailed(_ failure: AudioStartFailure, _ retryAfter: Duration?) {
+    sink.counters.withLock { $0.startFailures &+= 1 }
+    let result = change { negotiation in
+      Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: retryAfter) }
+    }
+    if case .failure(let problem) = result { app.failConnection(ElementError(problem), sink) }
+  }
+
+  private func connectionLost() {
+    let wasStreaming = change { $0.connectionLost() }
+    if wasStreaming { sink.counters.withLock { $0.suspended(at: time.now) } }
+  }
+
+  /// Once for each stream.
+  func sayAssumption(_ headUnit: HeadUnitInfo) {
+    guard headUnit.announcedPCMFormat == nil, !hasSaidAssumption.peek, !hasEnded else { return }
+    hasSaidAssumption.raise()
+    sink.postAssumedFormat(PCMFormat())
+  }
+
+  /// Posts one notification.
+  func post(_ notification: AudioNotification) {
+    switch notification {
+    case .started(let grant, let reason):
+      sink.counters.withLock { $0.resumed(at: time.now) }
+      sink.postStreamStarted(grant, reason: reason)
+    case .suspended(let reason):
+      sink.counters.withLock { $0.suspended(at: time.now) }
+      sink.postStreamSuspended(reason: reason)
+    case .suspensionBegan: sink.counters.withLock { $0.suspended(at: time.now) }
+    case .stopped(let reason): sink.postStreamStopped(reason)
+    case .requestPause:
+      sink.log(GST_LEVEL_INFO, "asking the application to pause")
+      sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PAUSED))
+    case .requestPlaying:
+      sink.log(GST_LEVEL_INFO, "asking the application to play on")
+      sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PLAYING))
+    case .problem(let problem): warn(ElementError(problem))
+    }
+    notifyStreamState()
+  }
+}

@@ -1,0 +1,111 @@
+import SDLMessages
+
+/// What the session says of the audio service, and what driver, app and pipeline do.
+extension AudioNegotiation {
+  public mutating func serviceStarted(_ grant: AudioGrant) {
+    service = .granted(grant, isSuspended: false)
+    announceStart()
+  }
+
+  public mutating func serviceSuspended() {
+    guard let grant else { return }
+    service = .granted(grant, isSuspended: true)
+    announceSuspension(.notAudible)
+  }
+
+  public mutating func serviceResumed() {
+    guard let grant else { return }
+    service = .granted(grant, isSuspended: false)
+    announceStart()
+  }
+
+  public mutating func serviceStopped(_ reason: StreamStopReason) {
+    service = .none
+    // A service that is not wanted any more has ended because of that.
+    if announcement != .none { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
+    announcement = .none
+    if reason == .hmiStatus || reason == .headUnit { notify(.suspensionBegan) }
+  }
+
+  /// A start has failed.
+  ///
+  /// - Throws: when the head unit would only refuse the next one.
+  public mutating func startFailed(_ failure: AudioStartFailure, retryAfter: Duration?) throws(AudioProblem) {
+    guard let retryAfter else { throw .refused(failure) }
+    notify(.problem(.startRefused(failure, retryAfter: isSilencedByDriver ? nil : retryAfter)))
+  }
+
+  public mutating func sessionStateChanged(_ state: StreamState) {
+    sessionState = state
+  }
+
+  public mutating func hmiStatusChanged(_ status: HMIStatus?) {
+    hmiStatus = status
+  }
+
+  /// Upstream sends sound of this format from now on; nil for one that can't be sent.
+  public mutating func inputChanged(_ format: PCMFormat?) {
+    input = format
+  }
+
+  public mutating func played() {
+    playback = .playing
+    announceStart()
+  }
+
+  public mutating func paused() {
+    guard playback == .playing else { return }
+    playback = .paused
+    announceSuspension(.paused)
+  }
+
+  /// A new stream begins behind the end of another, or a flush.
+  public mutating func streamBegan() {
+    isEnded = false
+  }
+
+  public mutating func streamEnded() {
+    isEnded = true
+  }
+
+  /// The pad was flushed: what was heard is over.
+  public mutating func flushed() {
+    streamBegan()
+    heldSince = nil
+  }
+
+  public mutating func setFlushing(_ isFlushing: Bool) {
+    self.isFlushing = isFlushing
+  }
+
+  /// Time has passed.
+  public mutating func advance(now: Duration) {
+    activity.elapse(now: now)
+  }
+
+  /// The connection is lost, and may be made again.
+  ///
+  /// - Returns: whether a stream was running.
+  public mutating func connectionLost() -> Bool {
+    service = .none
+    hmiStatus = nil
+    sessionState = .stopped
+    wasLost = hasStreamed
+    return hasStreamed
+  }
+
+  public mutating func stop() {
+    phase = .stopping
+  }
+
+  public mutating func beginFailing() {
+    if phase == .running { phase = .failing }
+  }
+
+  /// The error is with the application: samples fail from now on.
+  public mutating func failed() {
+    if phase != .stopping { phase = .failed }
+  }
+
+  private var isIdle: Bool { !activity.isServiceWanted && phase != .stopping && !isEnded }
+}

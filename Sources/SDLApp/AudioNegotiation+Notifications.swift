@@ -1,0 +1,63 @@
+/// What the application hears of the stream: each change once, and in their order.
+extension AudioNegotiation {
+  enum SuspensionReason: String {
+    case paused
+    /// The head unit does not play the app's sound now.
+    case notAudible = "not-audible"
+  }
+
+  /// A service has begun, or a pause is over: says so if sound can be sent from now on.
+  mutating func announceStart() {
+    guard let grant, !isSuspendedBySession, playback != .paused || hasRequestedPause else { return }
+    let reason = announcement == .started ? nil : startReason
+    hasStreamed = true
+    wasLost = false
+    announcement = .started
+    if let reason { notify(.started(grant, reason: reason)) }
+    if hasRequestedPause { notify(.requestPlaying) }
+    hasRequestedPause = false
+  }
+
+  mutating func announceSuspension(_ reason: SuspensionReason) {
+    // A pause that the sink itself has asked for is announced by what it was for.
+    guard grant != nil, announcement == .started, reason != .paused || !hasRequestedPause else { return }
+    announcement = .suspended
+    notify(.suspended(reason: reason.rawValue))
+  }
+
+  /// Why a stream starts that the application is about to hear of.
+  private var startReason: String {
+    if !hasStreamed { return "first-start" }
+    if wasLost { return "reconnected" }
+    return announcement == .suspended ? "resumed" : "restarted"
+  }
+}
+
+/// Something that the application is to hear of.
+public enum AudioNotification: Equatable, Sendable {
+  case started(AudioGrant, reason: String)
+  case suspended(reason: String)
+  case stopped(AudioStopReason)
+  /// The driver or the head unit has ended the stream: time without sound is counted from now on.
+  case suspensionBegan
+  /// The pipeline should pause until it is asked to play on.
+  case requestPause
+  case requestPlaying
+  /// A warning.
+  case problem(AudioProblem)
+}
+
+/// Why an audio service has ended.
+public enum AudioStopReason: Equatable, Sendable {
+  case session(StreamStopReason)
+  /// It had been silent for long enough.
+  case idle
+
+  /// As messages have it.
+  public var name: String {
+    switch self {
+    case .session(let reason): reason.rawValue
+    case .idle: "idle"
+    }
+  }
+}

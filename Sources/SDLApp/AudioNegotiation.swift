@@ -1,0 +1,159 @@
+import SDLMessages
+
+/// What is streamed of an app's sound, and when: brings together what driver, head unit, app and pipeline do.
+///
+/// A value with inputs (methods) and outputs, as ``VideoNegotiation`` is for video. There is less to decide, because the head
+/// unit alone chooses the format.
+public struct AudioNegotiation: Sendable {
+  /// What the user has set.
+  public struct Settings: Equatable, Sendable {
+    public var suspendPolicy = SuspendPolicy.auto
+    /// The app registers as a media app, whose sound is heard in the background as well.
+    public var isMedia = false
+
+    public init() {}
+  }
+
+  /// What the caller has to do.
+  public enum Output: Equatable, Sendable {
+    case request(AudioStartRequest?)
+    /// Call ``advance(now:)`` then.
+    case setTimer(at: Duration)
+    case notify(AudioNotification)
+  }
+
+  enum Phase: Equatable, Sendable {
+    case running
+    /// The error message is on its way; samples still pass.
+    case failing
+    case failed
+    case stopping
+  }
+
+  enum Playback: Equatable, Sendable {
+    case prerolling
+    /// The first samples of a file wait until they could be heard.
+    case waitingToPreroll
+    case playing
+    case paused
+  }
+
+  enum Announcement: Equatable, Sendable {
+    /// Nothing, or its end.
+    case none
+    case started
+    case suspended
+  }
+
+  enum Service: Equatable, Sendable {
+    case none
+    case granted(AudioGrant, isSuspended: Bool)
+  }
+
+  /// Sound of a live source is held up for as long at most while its service starts.
+  static let longestLiveHold = Duration.seconds(2)
+
+  public internal(set) var settings: Settings
+  public var activity: SoundActivity
+  var phase = Phase.running
+  /// `unlock` was called and `unlock_stop` not yet.
+  var isFlushing = false
+  var playback = Playback.prerolling
+  /// The end of the stream has come, and no new one has begun.
+  var isEnded = false
+  /// Nil without a connection.
+  var hmiStatus: HMIStatus?
+  /// Of what upstream sends; nil before the first caps.
+  public internal(set) var input: PCMFormat?
+  var service = Service.none
+  /// How far the session has come with the service.
+  var sessionState = StreamState.stopped
+  /// Sound of a live source has been waiting since then for a service that starts with it.
+  var heldSince: Duration?
+
+  var hasStreamed = false
+  /// The stream was lost with its connection.
+  var wasLost = false
+  var announcement = Announcement.none
+  /// The application was asked to pause, and not yet to go on.
+  var hasRequestedPause = false
+
+  var outputs: [Output] = []
+  private var requested: AudioStartRequest?
+  private var hasTimer = false
+
+  /// The right to send; computed with each input.
+  public private(set) var permission: AudioGrant?
+
+  /// A stream that has not begun.
+  public init(settings: Settings, activity: SoundActivity = SoundActivity()) {
+    self.settings = settings
+    self.activity = activity
+  }
+
+  /// What to do now, after any number of inputs.
+  public mutating func takeOutputs(at now: Duration) -> [Output] {
+    activity.elapse(now: now)
+    if !activity.isServiceWanted { heldSince = nil }
+    permission = isSuspendedBySession || phase == .stopping || phase == .failed ? nil : grant
+    let request = self.request
+    if request != requested {
+      requested = request
+      outputs.insert(.request(request), at: 0)
+    }
+    // Each time, because a timer that is shared may have fired early for somebody else.
+    if let deadline = activity.deadline { outputs.append(.setTimer(at: deadline)) }
+    hasTimer = activity.deadline != nil
+    defer { outputs = [] }
+    return outputs
+  }
+
+  /// Samples that may be sent cost no outputs, unless they are the first behind which a silence counts.
+  public var hasUrgentOutputs: Bool { !hasTimer && activity.deadline != nil }
+
+  mutating func notify(_ notification: AudioNotification) {
+    outputs.append(.notify(notification))
+  }
+}
+
+/// What holds now, and what is requested because of it.
+extension AudioNegotiation {
+  public var grant: AudioGrant? { if case .granted(let grant, _) = service { grant } else { nil } }
+
+  var isSuspendedBySession: Bool { if case .granted(_, true) = service { true } else { false } }
+
+  /// The driver does not hear the app.
+  public var isSilencedByDriver: Bool {
+    hmiStatus.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
+  }
+
+  /// The connection is lost, and was used for a stream.
+  var isConnectionLost: Bool { wasLost && hmiStatus == nil }
+
+  /// Nobody wants to hear the app now, as opposed to a head unit that is not there or not ready.
+  var isSuspended: Bool { isSuspendedBySession || isSilencedByDriver }
+
+  var request: AudioStartRequest? {
+    guard playback != .prerolling, !isEnded, input != nil, phase != .stopping, activity.isServiceWanted else {
+      return nil
+    }
+    return AudioStartRequest()
+  }
+
+  /// The property `stream-state`.
+  public var streamState: StreamState {
+    switch sessionState {
+    case .streaming, .suspended: grant == nil ? .stopping : announcement == .started ? .streaming : .suspended
+    case .stopped, .starting, .stopping: sessionState
+    }
+  }
+
+  /// Whether the session has ended the service, or there is nothing to wait for.
+  public var hasServiceEnded: Bool { sessionState == .stopped || phase == .failed }
+
+  /// Whether a waiting thread has to give way.
+  public var isInterrupted: Bool { isFlushing }
+
+  /// The stream has failed or is over: no samples are taken any more.
+  public var hasStopped: Bool { phase == .failed || phase == .stopping }
+}

@@ -1,0 +1,31 @@
+import SDLMessages
+
+/// What goes wrong with a stream of sound, in words that say what to do.
+public enum AudioProblem: Error, Equatable, Sendable {
+  /// Tried again after that time, or when the driver lets the app be heard if that is nil.
+  case startRefused(AudioStartFailure, retryAfter: Duration?)
+  /// The head unit would refuse it again.
+  case refused(AudioStartFailure)
+  /// Upstream can't send what the head unit plays.
+  case wrongFormat(input: PCMFormat, headUnit: PCMFormat)
+}
+
+extension AudioProblem: CustomStringConvertible {
+  /// What happened, and what to do.
+  public var description: String {
+    switch self {
+    case .startRefused(let failure, nil):
+      "\(Self.sentence(failure)) Trying again when the driver lets the app be heard."
+    case .startRefused(let failure, let time?):
+      "\(Self.sentence(failure)) Trying again in \(time.components.seconds) s."
+    case .refused(let failure): "\(Self.sentence(failure)) It would refuse the same again."
+    case .wrongFormat(let input, let headUnit):
+      "The head unit plays \(headUnit), one channel, but the input is \(input): put audioconvert ! audioresample before sdlaudiosink."
+    }
+  }
+
+  private static func sentence(_ failure: AudioStartFailure) -> String {
+    let text = "\(failure)"
+    return text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+}

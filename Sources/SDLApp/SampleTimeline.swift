@@ -1,0 +1,85 @@
+import SDLMessages
+
+/// Where buffers of sound stand in a stream of samples, by running time: a gap between them becomes silence, what came already is
+/// left out.
+///
+/// Times are computed from the samples since the last correction, so that rounding never adds up. Time stamps that jitter are
+/// not followed; clocks that drift apart are, by a correction each time they are ``tolerance`` apart.
+public struct SampleTimeline: Equatable, Sendable {
+  /// What becomes of a buffer.
+  public struct Placement: Equatable, Sendable {
+    /// Samples that are missing in front of the buffer.
+    public var silence = 0
+    /// Samples at its start that are to be left out.
+    public var overlap = 0
+    /// Neither follows what came before it nor is bridged to it.
+    public var isJump = false
+
+    /// In place, without corrections.
+    public init(silence: Int = 0, overlap: Int = 0, isJump: Bool = false) {
+      self.silence = silence
+      self.overlap = overlap
+      self.isJump = isJump
+    }
+  }
+
+  /// GstAudioBaseSink's alignment threshold.
+  public static let tolerance = Duration.milliseconds(40)
+  /// A longer gap is a pause, in which nothing is sent.
+  public static let longestSilence = Duration.seconds(10)
+  /// Time stamps that go back further begin anew.
+  private static let longestOverlap = Duration.seconds(1)
+
+  public let format: PCMFormat
+  /// Running time of the sample from which is counted.
+  private var origin: Duration?
+  private var count = 0
+
+  /// Begins with the first buffer.
+  public init(format: PCMFormat) {
+    self.format = format
+  }
+
+  /// Running time of the sample that comes next; nil before the first.
+  public var end: Duration? { origin.map { $0 + format.duration(ofSampleCount: count) } }
+
+  /// Places a buffer; count what comes of it with ``advance(by:)``.
+  ///
+  /// - Parameters:
+  ///   - time: running time of its first sample; nil continues the count.
+  ///   - now: the present running time, for a stream that begins without time stamps.
+  public mutating func place(at time: Duration?, now: @autoclosure () -> Duration) -> Placement {
+    guard let end else {
+      begin(at: time ?? now())
+      return Placement(isJump: true)
+    }
+    guard let time else { return Placement() }
+    let deviation = time - end
+    if deviation > Self.longestSilence || deviation < .zero - Self.longestOverlap {
+      begin(at: time)
+      return Placement(isJump: true)
+    }
+    if deviation >= Self.tolerance { return Placement(silence: format.sampleCount(in: deviation)) }
+    if deviation <= .zero - Self.tolerance {
+      return Placement(overlap: format.sampleCount(in: .zero - deviation))
+    }
+    return Placement()
+  }
+
+  /// Counts samples of silence or of a buffer, but not those of ``Placement/overlap``.
+  public mutating func advance(by sampleCount: Int) {
+    let (sum, isTooLarge) = count.addingReportingOverflow(max(sampleCount, 0))
+    count = isTooLarge ? .max : sum
+  }
+
+  /// Forgets where the last buffer ended.
+  public mutating func reset() {
+    origin = nil
+    count = 0
+  }
+
+  private mutating func begin(at time: Duration) {
+    origin = time
+    count = 0
+  }
+}

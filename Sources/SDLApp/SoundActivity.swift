@@ -1,0 +1,45 @@
+/// Whether sound calls for a service: always, or from its first samples on until it has been silent for a while, so that a
+/// prompt lowers the radio only while it speaks.
+public struct SoundActivity: Equatable, Sendable {
+  /// False keeps the service from the beginning to the end.
+  public var startsOnData: Bool
+  /// The silence behind which the service ends.
+  public var idleTimeout: Duration
+  private var lastSound: Duration?
+  /// Sound waits to be sent, however long.
+  private var isHeld = false
+
+  /// Before any sound.
+  public init(startsOnData: Bool = false, idleTimeout: Duration = .seconds(2)) {
+    self.startsOnData = startsOnData
+    self.idleTimeout = idleTimeout
+  }
+
+  /// Whether there should be a service.
+  public var isServiceWanted: Bool { !startsOnData || lastSound != nil }
+
+  /// When ``elapse(now:)`` is due; nil while that depends on something else.
+  public var deadline: Duration? {
+    guard startsOnData, !isHeld, let lastSound else { return nil }
+    return lastSound + idleTimeout
+  }
+
+  /// Sound has come.
+  ///
+  /// - Parameter isHeld: whether it has to wait before it is sent.
+  public mutating func heard(at now: Duration, isHeld: Bool = false) {
+    lastSound = max(lastSound ?? now, now)
+    self.isHeld = isHeld
+  }
+
+  /// Time has passed.
+  public mutating func elapse(now: Duration) {
+    if let deadline, now >= deadline { reset() }
+  }
+
+  /// What was heard is over.
+  public mutating func reset() {
+    lastSound = nil
+    isHeld = false
+  }
+}

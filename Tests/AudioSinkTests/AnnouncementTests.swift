@@ -1,0 +1,43 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// `start-on-data`: the service is there only while something sounds.
+@Suite struct AnnouncementTests {
+  private let properties = "sync=false start-on-data=true idle-timeout=200"
+
+  @Test(arguments: [false, true])
+  func oneServiceForEachPrompt(isLive: Bool) throws {
+    let harness = try SoundHarness(isLive: isLive, properties: properties)
+    try harness.pipeline.play()
+    harness.push(silence(3200))
+    try harness.pipeline.waitForElementMessage("sdl-connected")
+    for number in 1...2 {
+      let prompt = testSound(4800, seed: number)
+      harness.push(prompt)
+      try harness.pipeline.waitForElementMessage("sdl-stream-started")
+      // Its first words wait for the service.
+      try harness.headUnit.wait(for: "prompt") { $0.audio.suffix(prompt.count).elementsEqual(prompt) ? true : nil }
+      #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "idle")
+      harness.push(silence(320))
+    }
+    #expect(harness.headUnit.record.audioStarts.count == 2)
+    #expect(try harness.statistics["samples-dropped-silent"] > 0 && harness.statistics.areSamplesConserved)
+    #expect(harness.headUnit.record.audioStopReasons == [.endedByApp, .endedByApp])
+  }
+
+  /// Silence within a prompt is part of it.
+  @Test func aBreathIsSent() throws {
+    let harness = try SoundHarness(properties: "sync=false start-on-data=true idle-timeout=60000")
+    let prompt = testSound(1600) + silence(1600) + testSound(1600, seed: 3)
+    try harness.pipeline.play()
+    harness.push(prompt)
+    #expect(try harness.finish() == prompt)
+    #expect(harness.headUnit.record.audioStarts.count == 1)
+  }
+}

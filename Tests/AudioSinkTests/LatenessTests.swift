@@ -1,0 +1,59 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Sound that comes late, or that the head unit does not take.
+@Suite struct LatenessTests {
+  /// Sound stands still for longer than the lead: what is late is left out, in whole samples, and what follows is in time.
+  @Test func lateSoundIsLeftOut() throws {
+    let harness = try SoundHarness(isLive: true, properties: "lead-time=50")
+    try harness.pipeline.play()
+    harness.push(testSound(320))
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    let clock = try #require(gst_element_get_clock(harness.pipeline.element.pointer))
+    defer { gst_object_unref(clock) }
+    func now() -> Duration {
+      .nanoseconds(
+        Int64(gst_clock_get_time(clock)) - Int64(gst_element_get_base_time(harness.pipeline.element.pointer)))
+    }
+    let began = now()
+    harness.source.push(testSound(1600, seed: 1), at: began)
+    try harness.headUnit.waitForSound(2 * 1600)
+    let sent = try harness.statistics["samples-sent"]
+    // Half a second that should have come a second ago, and half a second that follows.
+    #expect(eventually { now() > .seconds(1.2) })
+    harness.source.push(testSound(8000, seed: 2), at: now() - .seconds(1))
+    #expect(eventually { (try? harness.statistics["samples-dropped-late"]) == 8000 })
+    harness.source.push(testSound(8000, seed: 3), at: now() + .milliseconds(20))
+    #expect(eventually { (try? harness.statistics["samples-sent"]) ?? 0 > sent + 7000 })
+    #expect(try harness.statistics.areSamplesConserved)
+    #expect(harness.headUnit.record.audio.count.isMultiple(of: 2) && harness.headUnit.record.violations == [])
+  }
+
+  /// A head unit that stops reading: a live source does not build up delay.
+  @Test func aLiveSourceIsNotDelayed() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "audiotestsrc is-live=true samplesperbuffer=320 ! sdlaudiosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    try headUnit.waitForSound(6400)
+    let app = try headUnit.waitForApp()
+    headUnit.server.setReading(false, for: app)
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["samples-dropped-queue-full"] > 8000 })
+    headUnit.server.setReading(true, for: app)
+    let dropped = sink.statistics["samples-dropped-queue-full"]
+    let heard = headUnit.record.audio.count
+    // Less than a second had been sent by then.
+    #expect(
+      eventually {
+        sink.statistics["samples-dropped-queue-full"] - dropped < 1600 && headUnit.record.audio.count > heard + 32_000
+      })
+    #expect(sink.statistics.areSamplesConserved)
+  }
+}

@@ -1,0 +1,136 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// The audio service: what driver, head unit and connection do to it.
+@Suite struct SoundLifecycleTests {
+  /// A live source goes on; what comes meanwhile is dropped.
+  @Test func liveSoundIsSuspended() throws {
+    let harness = try SoundHarness(isLive: true)
+    try harness.pipeline.play()
+    harness.push(testSound(320))
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.setAudible(.notAudible)
+    let suspended = try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    #expect(suspended["reason"] == "not-audible" && suspended["service"] == "audio")
+    #expect(try harness.pipeline.sink["stream-state"] == "suspended")
+    let before = try harness.statistics["samples-sent"]
+    harness.push(testSound(1600))
+    #expect(eventually { (try? harness.statistics["samples-dropped-suspended"]) == 1600 })
+    try harness.setAudible(.attenuated)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "resumed")
+    harness.push(testSound(640))
+    #expect(eventually { (try? harness.statistics["samples-sent"]) == before + 640 })
+    #expect(try harness.statistics.areSamplesConserved && harness.statistics["suspensions"] == 1)
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  /// A file waits, and asks the application to pause; not a sample is lost.
+  @Test func aFileWaits() throws {
+    // What passes until the application pauses is made up for, which the lead has to cover.
+    let harness = try SoundHarness(properties: "lead-time=1000")
+    let sound = testSound(48_000)
+    harness.push(sound)
+    try harness.pipeline.play()
+    try harness.headUnit.waitForSound(3200)
+    try harness.setAudible(.notAudible)
+    let request = try harness.pipeline.wait(for: "request") { $0.stateRequest }
+    #expect(request == GST_STATE_PAUSED)
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    try harness.setAudible(.audible)
+    #expect(try harness.pipeline.wait(for: "request") { $0.stateRequest } == GST_STATE_PLAYING)
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    #expect(harness.headUnit.record.violations == [])
+    #expect(try harness.statistics.areSamplesConserved)
+  }
+
+  @Test func theDriverIsWaitedFor() throws {
+    let harness = try SoundHarness(.small(activation: nil))
+    let sound = testSound(1600)
+    harness.push(sound)
+    try harness.pipeline.play()
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
+    harness.headUnit.server.perform(.activate(try harness.headUnit.waitForApp()))
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_COMPLETE)
+    #expect(try harness.finish() == sound)
+  }
+
+  @Test func theHeadUnitEndsTheService() throws {
+    let harness = try SoundHarness(isLive: true)
+    try harness.pipeline.play()
+    harness.push(testSound(320))
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    let app = try harness.headUnit.waitForApp()
+    harness.headUnit.server.control(.app(app)) { $0.endAudioService(now: $1) }
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "head-unit")
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
+    #expect(harness.headUnit.record.audioStarts.count == 2)
+  }
+
+  @Test func theConnectionIsMadeAgain() throws {
+    let harness = try SoundHarness()
+    let sound = testSound(640)
+    harness.push(sound)
+    try harness.pipeline.play()
+    try harness.headUnit.waitForSound(sound.count)
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    try harness.pipeline.wait(for: "loss") { $0.isElement("sdl-disconnected") ? true : nil }
+    harness.push(sound)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
+    #expect(try harness.finish() == sound + sound)
+    #expect(try harness.statistics["connections"] == 2)
+  }
+
+  /// A handler stops and starts the pipeline.
+  @Test(arguments: ["sdl-stream-started", "sdl-connected"])
+  func restartInACallback(_ name: String) throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "audiotestsrc is-live=true samplesperbuffer=320 ! sdlaudiosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    for _ in 0..<3 {
+      try pipeline.waitForElementMessage(name)
+      pipeline.stop()
+      try pipeline.play()
+    }
+    try pipeline.waitForElementMessage("sdl-stream-started")
+    pipeline.stop()
+    #expect(try pipeline.sink.statistics.areSamplesConserved)
+    #expect(eventually { headUnit.record.disconnections == 4 })
+    #expect(headUnit.record.violations.allSatisfy { $0 == .endOfServiceNotRunning(.audio) })
+  }
+
+  @Test func aSeek() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "audiotestsrc num-buffers=500 samplesperbuffer=320 ! sdlaudiosink name=sink uri=\(headUnit.uri)")
+    try pipeline.reach(GST_STATE_PLAYING)
+    try headUnit.waitForSound(6400)
+    #expect(
+      gst_element_seek(
+        pipeline.element.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 9_000_000_000,
+        GST_SEEK_TYPE_SET, 9_500_000_000) != 0)
+    try pipeline.waitForEnd()
+    #expect(headUnit.record.audio.count < 2 * 16_000 * 4)
+    #expect(headUnit.record.audioStarts.count == 1 && headUnit.record.violations == [])
+    #expect(try pipeline.sink.statistics.areSamplesConserved)
+  }
+
+  @Test func pausedAndResumed() throws {
+    let harness = try SoundHarness(properties: "lead-time=1000")
+    let sound = testSound(32_000)
+    harness.push(sound)
+    try harness.pipeline.play()
+    try harness.headUnit.waitForSound(2000)
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    #expect(harness.streamMessages.prefix(3) == ["started first-start", "suspended paused", "started resumed"])
+  }
+}

@@ -1,0 +1,152 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Samples that go in come out, bit for bit.
+@Suite struct SoundStreamTests {
+  @Test(arguments: [1, 7, 320, 1024, 16_000])
+  func everySampleArrives(bufferSize: Int) throws {
+    let harness = try SoundHarness()
+    let sound = testSound(4801)
+    harness.push(sound, bufferSize: bufferSize)
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    #expect(harness.streamMessages == ["started first-start", "stopped app"])
+    #expect(try harness.statistics.areSamplesConserved && harness.statistics["samples-sent"] == 4801)
+    #expect(harness.headUnit.record.violations == [])
+    #expect(harness.headUnit.record.audioStopReasons == [.endedByApp])
+  }
+
+  @Test func eightBits() throws {
+    let format = PCMFormat(samplingRate: .hertz8000, sampleSize: .bits8)
+    let harness = try SoundHarness(.small().with { $0.pcmFormat = format }, format: format)
+    let sound = (0..<2000).map { UInt8(truncatingIfNeeded: $0 * 3 + 1) }
+    harness.push(sound, bufferSize: 250)
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    let message = try #require(
+      harness.pipeline.messages.first { $0.isElement("sdl-stream-started") }?.fields)
+    #expect(message["format"] == "U8" && message["rate"] == "8000" && message["service"] == "audio")
+  }
+
+  /// In real time: what leaves is ahead of its time by the lead, and no more.
+  @Test func leavesBeforeItsTime() throws {
+    let harness = try SoundHarness(properties: "lead-time=100")
+    let sound = testSound(9600)
+    harness.push(sound)
+    try harness.pipeline.play()
+    try harness.pipeline.wait(for: "playing") {
+      $0.kind == .state(from: GST_STATE_PAUSED, to: GST_STATE_PLAYING) ? true : nil
+    }
+    #expect(try harness.finish() == sound)
+    // 600 ms of sound, of which the last 20 ms are due 480 ms after the start.
+    let arrivals = harness.headUnit.record.audioArrivals
+    let (first, last) = (try #require(arrivals.first), try #require(arrivals.last))
+    #expect(last.time - first.time > .milliseconds(440) && last.time - first.time < .milliseconds(2000))
+    #expect(try harness.statistics["samples-dropped-late"] == 0)
+  }
+
+  /// Buffers of several seconds are paced as well.
+  @Test func oneLargeBuffer() throws {
+    let harness = try SoundHarness()
+    let sound = testSound(16_000)
+    harness.push(sound, bufferSize: 16_000)
+    try harness.pipeline.sink.set("sync", "true")
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    let arrivals = harness.headUnit.record.audioArrivals
+    #expect(
+      arrivals.count == 10 && (arrivals.last?.time ?? .zero) - (arrivals.first?.time ?? .zero) > .milliseconds(600))
+  }
+
+  @Test func tenMegabytes() throws {
+    let harness = try SoundHarness()
+    let sound = testSound(5_000_000)
+    harness.push(sound, bufferSize: 5_000_000)
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    #expect(try harness.statistics.areSamplesConserved)
+  }
+
+  @Test func withoutTimeStamps() throws {
+    let harness = try SoundHarness(properties: "sync=true")
+    let sound = testSound(4800)
+    for start in stride(from: 0, to: sound.count, by: 640) {
+      harness.source.push(Array(sound[start..<(start + 640)]), at: nil)
+    }
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    #expect(try harness.statistics["silence-samples-sent"] == 0)
+  }
+
+  /// A gap of 100 ms between two buffers, and 50 ms that come twice.
+  @Test func gapsAndOverlaps() throws {
+    let harness = try SoundHarness()
+    let parts = [testSound(800), testSound(800, seed: 1), testSound(1600, seed: 2)]
+    harness.source.push(parts[0], at: .zero)
+    harness.source.push(parts[1], at: .milliseconds(150))
+    harness.source.push(parts[2], at: .milliseconds(150))
+    try harness.pipeline.play()
+    let heard = try harness.finish()
+    #expect(heard.count == 2 * (800 + 1600 + 800 + 800))
+    #expect(Array(heard[..<1600]) == parts[0])
+    // The ramp takes 5 ms.
+    #expect(Array(heard[(1600 + 160)..<4800]) == silence(1520))
+    #expect(Array(heard[4800..<6400]) == parts[1])
+    #expect(Array(heard[(6400 + 160)...]) == Array(parts[2][(1600 + 160)...]))
+    let statistics = try harness.statistics
+    #expect(statistics["silence-samples-sent"] == 1600 && statistics["samples-dropped-overlap"] == 800)
+    #expect(statistics.areSamplesConserved)
+  }
+
+  @Test func gapEvents() throws {
+    let harness = try SoundHarness()
+    let sound = testSound(1600)
+    harness.source.push(Array(sound[..<1600]), at: .zero)
+    harness.source.sendGap(at: .milliseconds(50), .milliseconds(100))
+    harness.source.push(Array(sound[1600...]), at: .milliseconds(150))
+    try harness.pipeline.play()
+    let heard = try harness.finish()
+    #expect(heard.count == 2 * 3200)
+    #expect(Array(heard[..<1600]) == Array(sound[..<1600]) && Array(heard[4800...]) == Array(sound[1600...]))
+    #expect(try harness.statistics["silence-samples-sent"] == 1600)
+  }
+
+  /// A pause of a minute is one, and not a minute of silence.
+  @Test func longGapsAreNotFilled() throws {
+    let harness = try SoundHarness()
+    let sound = testSound(640)
+    harness.source.push(Array(sound[..<640]), at: .zero)
+    harness.source.push(Array(sound[640...]), at: .seconds(60))
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+  }
+
+  @Test func volumeAndMute() throws {
+    let harness = try SoundHarness(properties: "sync=false volume=0.5")
+    let sink = try harness.pipeline.sink
+    let sound = testSound(3200)
+    harness.push(sound)
+    try harness.pipeline.play()
+    let heard = try harness.headUnit.waitForSound(sound.count)
+    #expect(zip(samples(heard), samples(sound)).allSatisfy { abs(Int($0) - Int(($1 / 2))) <= 1 })
+    sink.set("mute", "true")
+    harness.push(sound)
+    let muted = try harness.headUnit.waitForSound(2 * sound.count)
+    #expect(Array(muted[(sound.count + 320)...]) == silence(3200 - 160))
+    sink.set("mute", "false")
+    sink.set("volume", "1")
+    harness.push(sound)
+    let loud = try harness.headUnit.waitForSound(3 * sound.count)
+    #expect(Array(loud[(2 * sound.count + 640)...]) == Array(sound[640...]))
+  }
+
+  private func samples(_ bytes: [UInt8]) -> [Int16] {
+    stride(from: 0, to: bytes.count, by: 2).map { Int16(truncatingIfNeeded: Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8) }
+  }
+}
