@@ -43,6 +43,7 @@ extension HeadUnitSession.Event {
     case .appUnregistered(let reason): "unregistered: \(reason)"
     case .secured(let summary):
       "\(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? "")
+    case .rpcProtected: "RPCs are encrypted from now on"
     case .handshakeFailed(let reason): "TLS handshake failed: \(reason)"
     case .violation(let violation): "violation: \(violation)"
     case .appCapability(let capability):

@@ -14,6 +14,7 @@ struct Options {
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
       --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): what is made of encrypted video (default refuse)
+      --rpc-encryption apps have to encrypt RPCs as well
       --certificate FILE, --private-key FILE
                        the head unit's certificate and its key, in PEM, for apps that want to see one
       --ca-certificates FILE
@@ -63,6 +64,7 @@ struct Options {
       case "--app-exits": leavesWithApp = true
       case "--commands": takesCommands = true
       case "--no-activation": activates = false
+      case "--rpc-encryption": headUnit.requiresRPCEncryption = true
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",

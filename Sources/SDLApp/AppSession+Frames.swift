@@ -103,6 +103,8 @@ extension AppSession {
       acknowledgeEnd(of: service)
       if service == .video { perform(stream.endedByHeadUnit(now: now)) }
       if service == .audio { perform(audioStream.endedByHeadUnit(now: now)) }
+    case (.startServiceACK, .rpc): rpcProtectionAcknowledged(isEncrypted: frame.header.isEncrypted)
+    case (.startServiceNAK, .rpc): rpcProtectionRefused(ServiceRejection(payload: frame.payload))
     case (.endServiceACK, .rpc), (.endServiceNAK, .rpc):
       if case .finishing(.endingSession, _) = phase { end() }
     default:

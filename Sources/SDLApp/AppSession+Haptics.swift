@@ -27,9 +27,10 @@ extension AppSession {
     guard !result.success else { return }
     let text = "\(result.resultCode)\(result.info.map { ": \($0)" } ?? "")"
     actions.append(.report(.diagnostic("SendHapticData failed, \(text)")))
-    // If the app has left FULL meanwhile, the refusal was to be expected.
-    guard hmiStatus?.level == .full, hapticRefusals.count < Self.maximumHapticRefusals,
-      result.resultCode.utf8.count <= Self.longestResultCode, hapticRefusals.insert(result.resultCode).inserted
+    // If the app has left FULL meanwhile, the refusal was to be expected; and a list that needs encryption is sent again with it.
+    guard result.resultCode != ResultCode.encryptionNeeded.rawValue, hmiStatus?.level == .full,
+      hapticRefusals.count < Self.maximumHapticRefusals, result.resultCode.utf8.count <= Self.longestResultCode,
+      hapticRefusals.insert(result.resultCode).inserted
     else { return }
     actions.append(.report(.hapticRectanglesRefused(resultCode: result.resultCode, info: result.info)))
   }

@@ -21,6 +21,13 @@ extension AppSession {
 
   private mutating func sendRPC(_ message: RPCMessage) {
     let payload = message.payload
+    if isRPCEncrypted {
+      return actions.append(
+        .sendProtected(
+          ProtectedMessage(
+            service: message.service, version: version, sessionID: sessionID, messageID: nextMessageID(),
+            payload: payload, maximumPayload: maximumPayload(mtu: sessionMTU))))
+    }
     let fragmentation = Fragmentation(
       service: message.service, version: version, sessionID: sessionID, messageID: nextMessageID(),
       payloadSize: payload.count, maximumPayload: maximumPayload(mtu: sessionMTU))
@@ -53,6 +60,7 @@ extension AppSession {
   }
 
   private mutating func receiveResponse(to function: FunctionID, _ parameters: JSONObject) {
+    if RPCResult(json: parameters).resultCode == ResultCode.encryptionNeeded.rawValue { rpcProtectionNeeded() }
     switch function {
     case .registerAppInterface: registered(RegisterAppInterfaceResponse(json: parameters))
     case .getSystemCapability: receiveCapability(RPCResult(json: parameters), SystemCapability(json: parameters))
@@ -98,7 +106,7 @@ extension AppSession {
 
   private var isInNone: Bool { hmiStatus?.level == nil || hmiStatus?.level == HMILevel.none }
 
-  private mutating func requestCapability() {
+  mutating func requestCapability() {
     guard case .registered = phase else { return }
     capability = .requested(inNone: isInNone)
     sendRequest(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
@@ -113,6 +121,10 @@ extension AppSession {
       capability = .deferred
       // The level may have changed while the answer was on its way.
       if !isInNone { requestCapability() }
+    } else if result.resultCode == ResultCode.encryptionNeeded.rawValue, security.rpc != .refused {
+      capability = .needsProtection
+      // Which may have begun while the answer was on its way.
+      if isRPCEncrypted { requestCapability() }
     } else {
       actions.append(.report(.diagnostic("no video capability: \(result.resultCode) \(result.info ?? "")")))
       capabilityUnavailable()
@@ -138,7 +150,7 @@ extension AppSession {
   }
 
   /// Goes on without a capability: head units before RPC 4.5 take H.264 in the size of their screen.
-  private mutating func capabilityUnavailable() {
+  mutating func capabilityUnavailable() {
     guard case .registered = phase else { return }
     if let earlyCapabilityUpdate { return setCapability(earlyCapabilityUpdate) }
     let isVideoSupported = registration?.videoStreaming ?? registration?.graphicSupported ?? true
@@ -177,10 +189,7 @@ extension AppSession {
       fail(.unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText))
     case .onPermissionsChange:
       haptics.permissionsChanged()
-      if OnPermissionsChange(json: parameters).requiresEncryption {
-        actions.append(
-          .report(.diagnostic("the head unit's policy asks for encryption, which is only supported for video")))
-      }
+      if OnPermissionsChange(json: parameters).requiresEncryption { rpcProtectionNeeded() }
     default:
       // Policy updates, icons, languages, hashes: no stream depends on them, and none has to be answered.
       break
@@ -210,7 +219,7 @@ extension AppSession {
       noteChange(of: inUse, by: update)
       if merged != current { setCapability(merged) }
     case .unavailable: setCapability(update)
-    case .unknown, .requested, .deferred:
+    case .unknown, .requested, .deferred, .needsProtection:
       earlyCapabilityUpdate = earlyCapabilityUpdate?.updated(by: update) ?? update
     }
   }

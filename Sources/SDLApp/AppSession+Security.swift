@@ -16,6 +16,7 @@ extension AppSession {
     /// The head unit refuses encrypted video, and the policy allows video in clear.
     var isGivenUp = false
     var handshakeCount = 0
+    var rpc = RPCProtection.none
 
     init(makeChannel: SecureChannelFactory?) {
       self.makeChannel = makeChannel
@@ -44,6 +45,9 @@ extension AppSession {
     configuration.encryption != .none && security.makeChannel != nil && !security.isGivenUp
   }
 
+  /// Whether records of the present session may be on their way.
+  private var isChannelUsed: Bool { videoGrant?.isEncrypted == true || isRPCEncrypted }
+
   /// A message of the control service that is no control frame.
   mutating func receiveSecurityQuery(_ payload: [UInt8]) {
     guard let query = SecurityQuery(payload: payload) else {
@@ -61,8 +65,7 @@ extension AppSession {
       // Otherwise a head unit would wait for ever for an answer.
       return refuseHandshake(.notSupported, "this app does not encrypt")
     }
-    let isUsed = videoGrant?.isEncrypted == true
-    if security.channel == nil || (query.beginsHandshake && secureChannel != nil && !isUsed) {
+    if security.channel == nil || (query.beginsHandshake && secureChannel != nil && !isChannelUsed) {
       security.handshakeCount += 1
       guard security.handshakeCount <= Self.maximumHandshakeCount else {
         return refuseHandshake(.invalidData, "too many handshakes")
@@ -100,7 +103,7 @@ extension AppSession {
     let reason = String((text ?? code.map { "\($0)" } ?? "no reason given").prefix(Self.maximumTextLength))
     security.failure = "the head unit says \"\(reason)\""
     // Of a session that is in use, the head unit has only refused a frame.
-    if code != .notProtected, videoGrant?.isEncrypted != true { security.channel = nil }
+    if code != .notProtected, !isChannelUsed { security.channel = nil }
     actions.append(.report(.diagnostic("the head unit reports a TLS error: \(reason)")))
   }
 

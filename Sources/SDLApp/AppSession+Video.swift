@@ -9,7 +9,7 @@ extension AppSession {
     guard appState.isInForeground else { return .hold }
     switch capability {
     case .known, .unavailable: return .stream(videoRequest)
-    case .unknown, .requested, .deferred: return .closed(.app)
+    case .unknown, .requested, .deferred, .needsProtection: return .closed(.app)
     }
   }
 
@@ -101,7 +101,7 @@ extension AppSession {
     switch capability {
     case .known(let capability): VideoDisplay.displays(of: capability, screen: screenSize)
     case .unavailable: legacyDisplay.map { [$0] } ?? []
-    case .unknown, .requested, .deferred: []
+    case .unknown, .requested, .deferred, .needsProtection: []
     }
   }
 

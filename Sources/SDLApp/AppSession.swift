@@ -12,6 +12,8 @@ public struct AppSession: Sendable {
   public enum Action: Equatable, Sendable {
     /// Whole frames for the transport; never dropped, sent before any further frame of video or audio.
     case send([UInt8])
+    /// As ``send(_:)``, encrypted by ``AppSession/secureChannel`` when it is written.
+    case sendProtected(ProtectedMessage)
     case report(Event)
     /// Close the transport once everything has been written; the session is over.
     case close
@@ -55,6 +57,10 @@ public struct AppSession: Sendable {
     /// Encrypted video was asked for, but the video that starts now is not; the sentence says why. Only with
     /// ``EncryptionPolicy/prefer``.
     case videoInClear(String)
+    /// RPCs are encrypted from now on, as the head unit's policy asks.
+    case rpcProtected
+    /// They are not although it asks for that, and it may refuse some; why, in a form that can follow a colon.
+    case rpcInClear(String)
     /// Something unexpected without consequences, for the log.
     case diagnostic(String)
     /// The session has ended without the app having asked for it. At most once.
@@ -134,6 +140,8 @@ public struct AppSession: Sendable {
     case requested(inNone: Bool)
     /// Refused in HMI level NONE; asked again in another.
     case deferred
+    /// Refused in clear; asked again once RPCs are encrypted.
+    case needsProtection
     case known(VideoStreamingCapability)
     case unavailable
   }
@@ -235,7 +243,7 @@ public struct AppSession: Sendable {
     case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
     }
     return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
-      .earlier(audioStream.nextDeadline).earlier(haptics.nextDeadline)
+      .earlier(audioStream.nextDeadline).earlier(haptics.nextDeadline).earlier(rpcProtectionDeadline)
   }
 
   /// The id for the next message that is no media (see ``MediaMessageIDs``); head units refuse 0.

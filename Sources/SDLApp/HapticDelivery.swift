@@ -57,7 +57,7 @@ struct HapticDelivery: Equatable, Sendable {
     isUnanswered = false
     guard let result, !result.success else { return }
     switch ResultCode(rawValue: result.resultCode) {
-    case .disallowed, .userDisallowed, .unsupportedRequest, .unsupportedResource:
+    case .encryptionNeeded, .disallowed, .userDisallowed, .unsupportedRequest, .unsupportedResource:
       isForbidden = true
       forget()
     default: break

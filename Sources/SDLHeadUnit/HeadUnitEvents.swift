@@ -61,6 +61,8 @@ extension HeadUnitSession {
     /// The counters are those of all audio services so far.
     case audioStopped(reason: StreamStopReason, AudioStreamStatistics)
     case appUnregistered(reason: UnregistrationReason)
+    /// The RPCs of the app, and those to it, are encrypted from now on.
+    case rpcProtected
     /// A TLS handshake with the app is complete.
     case secured(SecureChannelSummary)
     /// It has failed, or was not answered; the start of video goes on in clear or is refused.

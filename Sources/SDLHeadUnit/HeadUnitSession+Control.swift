@@ -9,6 +9,9 @@ extension HeadUnitSession {
     case .reject: return refuseRPCService(frame)
     case .acknowledge: break
     }
+    if rpcService != nil, frame.header.isEncrypted, frame.header.sessionID == sessionID {
+      return protectRPC(now: now)
+    }
     guard rpcService == nil else {
       report(.startWhileActive(.rpc))
       return refuseRPCService(frame)
@@ -145,6 +148,7 @@ extension HeadUnitSession {
   /// Ends the session; the app may start another on the same transport.
   mutating func endSession() {
     rpcService = nil
+    resetSecurity()
     heartbeat = nil
     timers.cancelAll()
   }

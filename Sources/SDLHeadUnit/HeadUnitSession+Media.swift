@@ -20,7 +20,7 @@ extension HeadUnitSession {
   /// Whether no service runs, and no start of one waits for its answer.
   private func isClosed(_ service: ServiceType) -> Bool {
     guard case .closed = self[service] else { return false }
-    return service == .audio || (pendingVideoStart == nil && security.pendingStart == nil)
+    return service == .audio || (pendingVideoStart == nil && !security.isVideoStartPending)
   }
 
   /// The reasons for which SDL Core refuses a start without asking the HMI.
@@ -145,7 +145,7 @@ extension HeadUnitSession {
     if service == .video {
       timers.cancel(.videoData, .videoStart)
       pendingVideoStart = nil
-      cancelHandshake()
+      cancelVideoHandshake()
     }
     switch self[service] {
     case .closed: return

@@ -43,6 +43,7 @@ extension HeadUnitSession {
     guard let app else {
       return respond(to: request, success: false, .applicationNotRegistered)
     }
+    if needsProtection(request.function) { return respond(to: request, success: false, .encryptionNeeded) }
     switch request.function {
     case .unregisterAppInterface:
       respond(to: request, success: true, .success)

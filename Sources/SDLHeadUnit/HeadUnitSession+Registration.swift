@@ -79,7 +79,11 @@ extension HeadUnitSession {
   private mutating func sendRegistrationNotifications(now: Duration) {
     apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
     if behaviour.activatesBeforePermissions { activateAutomatically(now: now) }
-    notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: AppPermissions.levels).json)
+    notify(
+      .onPermissionsChange,
+      OnPermissionsChange(
+        allowedLevels: AppPermissions.levels, requiresEncryption: configuration.requiresRPCEncryption
+      ).json)
     if behaviour.sendsCoreNotifications {
       notify(
         .onSystemRequest,

@@ -17,19 +17,29 @@ extension HeadUnitSession {
   struct Security: Sendable {
     let makeChannel: SecureChannelFactory?
     var channel: (any SecureChannel)?
-    /// The StartService(video) that waits for the handshake.
-    var pendingStart: VideoServiceParameters?
-    /// Whether the start that is answered next is acknowledged with the E bit.
+    /// What waits for the handshake.
+    var pendingStarts: [ProtectedStart] = []
+    /// Whether the start of video that is answered next is acknowledged with the E bit.
     var encryptsStart = false
     /// Whether the running service is encrypted.
     var isVideoEncrypted = false
-    var isClearFrameReported = false
+    var isRPCEncrypted = false
+    /// The encrypted services on which a frame in clear was reported.
+    var clearFrameReports: Set<ServiceType> = []
     var sequenceNumber: UInt32 = 0
     var handshakes = CoreLimits.handshakes
+
+    /// A StartService with the E bit.
+    enum ProtectedStart: Equatable, Sendable {
+      case rpc
+      case video(VideoServiceParameters)
+    }
 
     init(makeChannel: SecureChannelFactory?) {
       self.makeChannel = makeChannel
     }
+
+    var isVideoStartPending: Bool { pendingStarts.contains { $0 != .rpc } }
 
     /// The channel once its handshake is complete.
     var established: (any SecureChannel)? {
@@ -48,16 +58,21 @@ extension HeadUnitSession {
   /// - Returns: whether the start waits for it.
   mutating func beginsHandshake(for request: VideoServiceParameters, isEncrypted: Bool, now: Duration) -> Bool {
     security.encryptsStart = false
-    guard isEncrypted, configuration.security != .refuse, let makeChannel = security.makeChannel else { return false }
+    guard isEncrypted, configuration.security != .refuse, security.makeChannel != nil else { return false }
     if security.established != nil {
       security.encryptsStart = behaviour.handshake != .clear
       return false
     }
-    security.pendingStart = request
-    guard !security.handshakes.exceeds(at: now) else {
-      handshakeFailed("too many handshakes", now: now)
-      return true
-    }
+    beginHandshake(for: .video(request), now: now)
+    return true
+  }
+
+  /// Begins the handshake of the session, or lets `start` wait for the one that is under way.
+  mutating func beginHandshake(for start: Security.ProtectedStart, now: Duration) {
+    let isUnderWay = !security.pendingStarts.isEmpty
+    security.pendingStarts.append(start)
+    guard !isUnderWay, let makeChannel = security.makeChannel else { return }
+    guard !security.handshakes.exceeds(at: now) else { return handshakeFailed("too many handshakes", now: now) }
     timers.arm(.handshake, at: now + CoreLimits.handshake)
     switch behaviour.handshake {
     case .silence: break
@@ -71,7 +86,6 @@ extension HeadUnitSession {
         handshakeFailed(error.text, now: now)
       }
     }
-    return true
   }
 
   /// A message of the control service that is no control frame.
@@ -83,7 +97,7 @@ extension HeadUnitSession {
     }
     switch query.queryID {
     case SecurityQuery.handshakeID:
-      guard security.pendingStart != nil, let channel = security.channel, !channel.isEstablished else {
+      guard !security.pendingStarts.isEmpty, let channel = security.channel, !channel.isEstablished else {
         // As SDL Core answers bytes that it has not asked for.
         return sendSecurityError(.notProtected, "There is no handshake")
       }
@@ -91,7 +105,7 @@ extension HeadUnitSession {
     case SecurityQuery.internalErrorID:
       let (code, text) = query.error
       // SDL Core waits on after all other codes.
-      guard security.pendingStart != nil, code == .invalidData || code == .notSupported else { return }
+      guard !security.pendingStarts.isEmpty, code == .invalidData || code == .notSupported else { return }
       handshakeFailed("the app says \"\((text ?? "").prefix(200))\"", now: now)
     default: sendSecurityError(.invalidQueryID, "There is no query \(query.queryID)")
     }
@@ -110,9 +124,19 @@ extension HeadUnitSession {
     }
     report(.secured(summary))
     timers.cancel(.handshake)
-    guard let request = security.pendingStart.take() else { return }
-    security.encryptsStart = behaviour.handshake != .clear
-    handshakeEnded(request, now: now)
+    for start in takePendingStarts() {
+      switch start {
+      case .rpc: acknowledgeRPCProtection()
+      case .video(let request):
+        security.encryptsStart = behaviour.handshake != .clear
+        handshakeEnded(request, now: now)
+      }
+    }
+  }
+
+  private mutating func takePendingStarts() -> [Security.ProtectedStart] {
+    defer { security.pendingStarts = [] }
+    return security.pendingStarts
   }
 
   /// What SDL Core checks beside the chain: the certificate is that of this app.
@@ -134,18 +158,22 @@ extension HeadUnitSession {
     timers.cancel(.handshake)
     security.channel = nil
     security.encryptsStart = false
-    guard let request = security.pendingStart.take() else { return }
-    report(.handshakeFailed(reason))
-    if configuration.security == .require {
-      refuseVideo([], reason: "The TLS handshake failed: \(reason)", now: now)
-    } else {
-      handshakeEnded(request, now: now)
+    let starts = takePendingStarts()
+    if !starts.isEmpty { report(.handshakeFailed(reason)) }
+    for start in starts {
+      switch start {
+      case .rpc: refuseRPCProtection("The TLS handshake failed: \(reason)", now: now)
+      case .video(let request) where configuration.security != .require: handshakeEnded(request, now: now)
+      case .video: refuseVideo([], reason: "The TLS handshake failed: \(reason)", now: now)
+      }
     }
   }
 
-  /// Forgets a start that waits for a handshake.
-  mutating func cancelHandshake() {
-    guard security.pendingStart.take() != nil else { return }
+  /// Forgets a start of video that waits for a handshake, and the handshake if nothing else does.
+  mutating func cancelVideoHandshake() {
+    guard !security.pendingStarts.isEmpty else { return }
+    security.pendingStarts.removeAll { $0 != .rpc }
+    guard security.pendingStarts.isEmpty else { return }
     timers.cancel(.handshake)
     security.channel = nil
   }
@@ -173,13 +201,15 @@ extension HeadUnitSession {
   /// The frame with its payload in clear; nil for one that is dropped. First frames are always in clear.
   mutating func decrypted(_ frame: Frame, now: Duration) -> Frame? {
     let service = frame.header.service
-    let isProtected = service == .video && security.isVideoEncrypted
+    let isProtected: Bool
+    switch service {
+    case .video: isProtected = security.isVideoEncrypted
+    case .rpc, .hybrid: isProtected = security.isRPCEncrypted
+    case .audio, .control: isProtected = false
+    }
     guard frame.header.isEncrypted, frame.header.frameType != .first else {
       guard isProtected, frame.header.frameType != .first else { return frame }
-      if !security.isClearFrameReported {
-        security.isClearFrameReported = true
-        report(.clearFrame(service))
-      }
+      if security.clearFrameReports.insert(service).inserted { report(.clearFrame(service)) }
       // SDL Core takes it all the same, and with it what anybody in the network puts between the app's frames.
       return configuration.security == .require ? nil : frame
     }
@@ -199,14 +229,9 @@ extension HeadUnitSession {
     }
   }
 
-  /// The payload of an acknowledgement, encrypted if the start is; SDL Core does so from protocol 5 on. Nil if that fails.
+  /// The encrypted payload of an acknowledgement; SDL Core does so from protocol 5 on. Nil if that fails.
   mutating func protected(_ payload: [UInt8]) -> [UInt8]? {
-    guard security.encryptsStart, let channel = security.established else { return nil }
-    guard !payload.isEmpty else { return payload }
-    var records = [UInt8](repeating: 0, count: payload.count + SecurePayload.overhead)
-    let count = payload.withUnsafeBytes { payload in
-      records.withUnsafeMutableBytes { records in try? channel.encrypt(payload, into: records) }
-    }
-    return count.map { Array(records[..<$0]) }
+    guard let channel = security.established else { return nil }
+    return payload.isEmpty ? payload : try? channel.encrypt(payload)
   }
 }

@@ -38,14 +38,28 @@ extension HeadUnitSession {
 
   mutating func send(_ message: RPCMessage) {
     guard let rpcService else { return }
+    // SDL Core drops notifications that it may not send in clear.
+    if message.type == .notification, needsProtection(message.function) { return }
     let payload = message.payload
     let id = takeMessageID()
     // The libraries on phones drop frames whose payload reaches mtu − 12.
     let limit = configuration.frameLimits.maximumPayload(version: rpcService.headerVersion, service: .rpc) - 13
+    if isEncrypted(message), let channel = security.established {
+      let message = ProtectedMessage(
+        service: message.service, version: rpcService.headerVersion, sessionID: sessionID,
+        messageID: id, payload: payload, maximumPayload: limit)
+      guard let frames = try? message.frames(encryptedBy: channel) else { return close() }
+      return actions.append(.send(frames))
+    }
     let fragmentation = Fragmentation(
       service: message.service, version: rpcService.headerVersion, sessionID: sessionID,
       messageID: payload.count > limit ? id & 0xFF : id, payloadSize: payload.count, maximumPayload: limit)
     actions.append(.send(fragmentation.frames(of: payload)))
+  }
+
+  /// Answers are encrypted as soon as the service is, notifications if the policy demands it.
+  private func isEncrypted(_ message: RPCMessage) -> Bool {
+    security.isRPCEncrypted && (message.type != .notification || configuration.requiresRPCEncryption)
   }
 
   mutating func send(_ query: SecurityQuery) {

@@ -95,9 +95,9 @@ extension HeadUnitSession {
     displaySize = videoSizes.display(of: size)
     checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: streamLimits(for: size))
     let payload = answer.bytes(version: rpcService.headerVersion)
-    let encrypted = protected(payload)
+    let encrypted = security.encryptsStart ? protected(payload) : nil
     security.isVideoEncrypted = encrypted != nil
-    security.isClearFrameReported = false
+    security.clearFrameReports.remove(.video)
     send(.startServiceACK, service: .video, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
     report(.videoStarted(answer))
   }

@@ -85,23 +85,22 @@ final class ConnectionLoop {
   }
 
   func perform(_ actions: [AppSession.Action]) {
-    let frames = actions.compactMap { if case .send(let frames) = $0 { frames } else { nil } }
+    let messages = actions.compactMap(takeMessage)
     var failure: LinkError?
-    for frames in frames { tracer?.noteSent(frames) }
     do throws(LinkError) {
       let changes = takeGrantChanges()
       if changes.isEmpty {
-        try writer.send(frames, peer: reader.peer)
+        try writer.send(messages, peer: reader.peer)
       } else {
         // Before the grant is reported, because its receiver may use it at once.
-        try writer.setGrants(changes, sending: frames, peer: reader.peer)
+        try writer.setGrants(changes, sending: messages, peer: reader.peer)
       }
     } catch {
       failure = error
     }
     for action in actions {
       switch action {
-      case .send: break
+      case .send, .sendProtected: break
       case .report(let event):
         note(event)
         connection.report(.session(event))
@@ -121,6 +120,19 @@ final class ConnectionLoop {
       connection.report(.roundTrip(time))
     }
     if let failure { lose(failure) }
+  }
+
+  /// What an action sends; nil for another.
+  private func takeMessage(_ action: AppSession.Action) -> ControlMessage? {
+    switch action {
+    case .send(let frames):
+      tracer?.noteSent(frames)
+      return .frames(frames)
+    case .sendProtected(let message):
+      tracer?.noteSent(message)
+      return session.secureChannel.map { .protected(message, by: $0) }
+    case .report, .close: return nil
+    }
   }
 
   /// What has changed since the last call. Video keeps its grant while it is suspended, for a notice; audio has none to send.

@@ -141,25 +141,25 @@ extension ConnectionWriter {
     _ = consume socket
   }
 
-  /// Queues whole control frames, which go before any frame of video or audio that has not begun.
+  /// Queues control frames and RPCs, which go before any frame of video or audio that has not begun.
   ///
   /// - Throws: ``LinkError/peerNotReading(address:queuedByteCount:)``; `peer` is for its text.
-  func send(_ frames: [[UInt8]], peer: String) throws(LinkError) {
-    guard !frames.isEmpty else { return }
+  func send(_ messages: [ControlMessage], peer: String) throws(LinkError) {
+    guard !messages.isEmpty else { return }
     try state.withLock { state throws(LinkError) in
-      for frame in frames { try state.control.append(frame, peer: peer) }
+      for message in messages { try state.control.append(message, peer: peer) }
     }
   }
 
-  /// From now on only media of the new grants begin on their services, and not before `frames` are written: in one step, so
+  /// From now on only media of the new grants begin on their services, and not before `messages` are written: in one step, so
   /// that no media come between the loss of a grant and the end of the service.
   ///
   /// - Throws: As ``send(_:peer:)``; the grants are replaced all the same.
-  func setGrants(_ changes: [GrantChange], sending frames: [[UInt8]], peer: String) throws(LinkError) {
+  func setGrants(_ changes: [GrantChange], sending messages: [ControlMessage], peer: String) throws(LinkError) {
     var failure: LinkError?
     replaceGrants(changes) { state in
       do throws(LinkError) {
-        for frame in frames { try state.control.append(frame, peer: peer) }
+        for message in messages { try state.control.append(message, peer: peer) }
       } catch {
         failure = error
       }

@@ -1,27 +1,77 @@
+import Glibc
+import SDLWire
+
+/// What waits to be written before any frame of video or audio that has not begun.
+enum ControlMessage {
+  /// Whole frames as they are.
+  case frames([UInt8])
+  case protected(ProtectedMessage, by: any SecureChannel)
+
+  fileprivate var byteCount: Int {
+    switch self {
+    case .frames(let bytes): bytes.count
+    case .protected(let message, _): message.payload.count
+    }
+  }
+}
+
 /// Control frames and RPCs on their way out: in order, and never dropped.
 struct ControlFrameBuffer {
   /// In bytes. More than this waits only for a peer that has stopped reading.
   static let maximumByteCount = 4 << 20
 
   private var queue = ByteQueue()
+  /// Behind the queue, from the first message on that is not encrypted yet: TLS numbers its records, and what is encrypted has
+  /// to be written before media that are encrypted later.
+  private var waiting: [ControlMessage] = []
+  private var waitingByteCount = 0
 
   /// Bytes that wait to be written.
-  var byteCount: Int { queue.count }
+  var byteCount: Int { queue.count + waitingByteCount }
 
-  var isEmpty: Bool { queue.isEmpty }
+  var isEmpty: Bool { queue.isEmpty && waiting.isEmpty }
 
   /// Adds whole frames.
   ///
   /// - Throws: ``LinkError/peerNotReading(address:queuedByteCount:)`` above the limit; `peer` is for its text.
   mutating func append(_ frames: [UInt8], peer: String) throws(LinkError) {
-    guard frames.count <= Self.maximumByteCount - byteCount else {
+    try append(.frames(frames), peer: peer)
+  }
+
+  /// As ``append(_:peer:)``, for what may have to be encrypted.
+  mutating func append(_ message: ControlMessage, peer: String) throws(LinkError) {
+    guard message.byteCount <= Self.maximumByteCount - byteCount else {
       throw .peerNotReading(address: peer, queuedByteCount: byteCount)
     }
-    queue.append(frames)
+    if waiting.isEmpty, case .frames(let bytes) = message { return queue.append(bytes) }
+    waiting.append(message)
+    waitingByteCount += message.byteCount
   }
 
   /// Writes as much as one system call takes.
   mutating func write(to socket: Socket) -> Socket.Transfer {
-    queue.write(to: socket)
+    if queue.isEmpty {
+      do throws(SecureChannelFailure) {
+        try encryptNext()
+      } catch {
+        // The other end can't follow any more: the connection is made again, with a handshake of its own.
+        return .failed(errno: EPROTO)
+      }
+    }
+    return queue.write(to: socket)
+  }
+
+  /// Moves what waits into the queue, up to the first encrypted message.
+  private mutating func encryptNext() throws(SecureChannelFailure) {
+    let count = waiting.firstIndex { if case .protected = $0 { true } else { false } }.map { $0 + 1 } ?? waiting.count
+    let next = waiting.prefix(count)
+    waiting.removeFirst(count)
+    for message in next {
+      waitingByteCount -= message.byteCount
+      switch message {
+      case .frames(let bytes): queue.append(bytes)
+      case .protected(let message, let channel): queue.append(try message.frames(encryptedBy: channel))
+      }
+    }
   }
 }

@@ -35,6 +35,11 @@ struct MessageTracer {
     }
   }
 
+  mutating func noteSent(_ message: ProtectedMessage) {
+    guard trace.isEnabled else { return }
+    noteSent(message.framesInClear)
+  }
+
   /// `frames` are whole ones.
   mutating func noteSent(_ frames: [UInt8]) {
     guard trace.isEnabled else { return }

@@ -59,6 +59,8 @@ public enum ResultCode: String, Sendable {
   case resumeFailed = "RESUME_FAILED"
   case unsupportedRequest = "UNSUPPORTED_REQUEST"
   case unsupportedResource = "UNSUPPORTED_RESOURCE"
+  /// Of SDL-0207: the RPC service has to be encrypted first.
+  case encryptionNeeded = "ENCRYPTION_NEEDED"
   case disallowed = "DISALLOWED"
   case rejected = "REJECTED"
   case ignored = "IGNORED"

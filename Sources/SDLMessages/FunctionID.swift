@@ -31,6 +31,7 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let deleteFile = FunctionID(rawValue: 33)
   public static let listFiles = FunctionID(rawValue: 34)
   public static let setAppIcon = FunctionID(rawValue: 35)
+  public static let systemRequest = FunctionID(rawValue: 38)
   public static let getSystemCapability = FunctionID(rawValue: 48)
   public static let sendHapticData = FunctionID(rawValue: 49)
   public static let cancelInteraction = FunctionID(rawValue: 57)

@@ -76,7 +76,8 @@ public struct OnPermissionsChange: RPCParameters {
     }
     self.init(
       allowedLevels: Dictionary(levels, uniquingKeysWith: { $1 }),
-      requiresEncryption: json["requireEncryption"]?.bool ?? false)
+      requiresEncryption: json["requireEncryption"]?.bool
+        ?? items.contains { $0["requireEncryption"]?.bool == true })
   }
 
   public var json: JSONObject {

@@ -2,7 +2,7 @@
 ///
 /// Yields headers and *ranges* of the payload, so that a sender can write them scatter–gather without copying.
 /// Source: protocol specification, "Multiple Frame Packets".
-public struct Fragmentation: Sequence, Sendable {
+public struct Fragmentation: Equatable, Sequence, Sendable {
   /// One frame of the message.
   public struct Fragment: Equatable, Sendable {
     /// The frame's header.

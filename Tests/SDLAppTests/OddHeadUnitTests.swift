@@ -44,7 +44,7 @@ import Testing
     driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: [:]).json)
     #expect(driver.take() == ["• distraction true"])
     driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: [:], requiresEncryption: true).json)
-    #expect(driver.take() == ["• diagnostic"])
+    #expect(driver.take() == ["• RPCs in clear: this app does not encrypt (see the property encryption)"])
   }
 
   @Test func answersToNothingAndRequests() {

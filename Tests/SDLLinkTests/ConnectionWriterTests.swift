@@ -76,7 +76,7 @@ extension LinkTests {
     @Test func controlFramesWaitForTheEndOfAFrameOnly() throws {
       let begun = try fillSocket()
       _ = submit(10)
-      try writer.send([heartbeat, heartbeat], peer: "test")
+      try writer.send([.frames(heartbeat), .frames(heartbeat)], peer: "test")
       let (frames, rest) = decode(writeAll())
       let services = frames.map(\.header.service)
       #expect(services[begun..<(begun + 2)] == [.control, .control])
@@ -199,7 +199,7 @@ extension LinkTests {
     @Test func controlFramesAreBounded() throws {
       let frames = Array(repeating: [UInt8](repeating: 0, count: 1 << 20), count: 5)
       #expect(throws: LinkError.peerNotReading(address: "test", queuedByteCount: 4 << 20)) {
-        try writer.send(frames, peer: "test")
+        try writer.send(frames.map(ControlMessage.frames), peer: "test")
       }
     }
 

@@ -53,7 +53,7 @@ extension LinkTests {
       let picture = submit(bytes, to: .video)
       let sound = (0..<3).map { noise(640, seed: $0) }
       let pieces = sound.map { submit($0, to: .audio) }
-      try writer.send([heartbeat], peer: "test")
+      try writer.send([.frames(heartbeat)], peer: "test")
       let frames = drain()
       let order = frames.map { "\($0.header.service)" }
       let first = try #require(order.firstIndex(of: "audio"))
@@ -84,7 +84,7 @@ extension LinkTests {
       let sound = submit(noise(200_000), to: .audio)
       let picture = submit(noise(20_000), to: .video)
       #expect(sound.outcomes == [] && writer.write() == .blocked)
-      try writer.setGrants([.init(medium: .audio)], sending: [heartbeat], peer: "test")
+      try writer.setGrants([.init(medium: .audio)], sending: [.frames(heartbeat)], peer: "test")
       #expect(sound.outcomes == [false])
       let frames = drain()
       let last = try #require(frames.lastIndex { $0.header.service == .audio })

@@ -89,6 +89,14 @@ extension AppRun {
         .resource(
           GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: the head unit does not want it, as \(reason)."
         ))
+    case .rpcProtected:
+      host.log(GST_LEVEL_INFO, "RPCs are encrypted from now on")
+      host.notify(.encryptionState)
+    case .rpcInClear(let reason):
+      host.warn(
+        .resource(
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED,
+          "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them."))
     case .videoStopped(let reason):
       if reason != .connectionLost, reason != .sessionEnded { enter(.ready, host) }
     case .driverDistraction(let distraction):
@@ -174,6 +182,7 @@ extension AppRun {
         state.status.video = nil
         state.status.grant = nil
         state.status.encryption = nil
+        state.status.isRPCEncrypted = false
         state.status.isVideoSuspended = false
         state.status.videoState = .stopped
       }
@@ -203,14 +212,15 @@ extension AppRun.State {
       status.isVideoSuspended = false
       hasStreamed = true
     case .secured(let summary): status.encryption = summary
+    case .rpcProtected: status.isRPCEncrypted = true
     case .videoSuspended: status.isVideoSuspended = true
     case .videoResumed: status.isVideoSuspended = false
     case .videoStopped:
       status.grant = nil
       status.isVideoSuspended = false
     case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .videoInClear, .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .diagnostic,
-      .failed:
+      .videoInClear, .rpcInClear, .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed,
+      .diagnostic, .failed:
       break
     }
   }

@@ -25,6 +25,7 @@ final class AppRun: Sendable {
     var grant: VideoGrant?
     /// What TLS was agreed on, on this connection.
     var encryption: SecureChannelSummary?
+    var isRPCEncrypted = false
     var isVideoSuspended = false
     var videoState = VideoStreamState.stopped
 

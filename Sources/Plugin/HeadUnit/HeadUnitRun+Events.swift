@@ -137,6 +137,7 @@ extension HeadUnitRun {
       reporter.log(
         GST_LEVEL_INFO,
         "app \(id): \(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? ""))
+    case .rpcProtected: reporter.log(GST_LEVEL_INFO, "app \(id): RPCs are encrypted from now on")
     case .handshakeFailed(let reason):
       reporter.log(GST_LEVEL_WARNING, "the TLS handshake with app \(id) failed: \(reason)")
     case .videoDataStopped(let time): reporter.log(GST_LEVEL_INFO, "no video of app \(id) for \(time)")

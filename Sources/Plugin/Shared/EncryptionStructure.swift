@@ -3,9 +3,10 @@ import SDLApp
 
 extension SecureChannelSummary {
   /// The property `encryption-state` of `sdlvideosink`.
-  func structure(isVideoEncrypted: Bool) -> Structure {
+  func structure(isVideoEncrypted: Bool, isRPCEncrypted: Bool) -> Structure {
     let structure = Structure("application/x-sdl-encryption")
     structure.set("video-encrypted", isVideoEncrypted)
+    structure.set("rpc-encrypted", isRPCEncrypted)
     structure.set("protocol", protocolVersion)
     structure.set("cipher", cipher)
     structure.set("peer-verified", isPeerVerified)

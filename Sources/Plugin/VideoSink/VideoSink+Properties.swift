@@ -183,14 +183,15 @@ extension VideoSink: PropertyOwner {
     ),
     .structure(
       "encryption-state", "Encryption state",
-      "What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake",
+      "What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, rpc-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake",
       get: { $0.encryptionState }),
   ]
 
   /// Unset before the TLS handshake.
   private var encryptionState: Structure? {
     guard let status = app?.status, let summary = status.encryption else { return nil }
-    return summary.structure(isVideoEncrypted: status.grant?.isEncrypted == true)
+    return summary.structure(
+      isVideoEncrypted: status.grant?.isEncrypted == true, isRPCEncrypted: status.isRPCEncrypted)
   }
 
   /// Sets the URI for GstURIHandler, which refuses at once what is no URI of a head unit.

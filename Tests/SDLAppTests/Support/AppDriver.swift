@@ -54,14 +54,8 @@ final class AppDriver {
   private func perform(_ actions: [AppSession.Action]) {
     for action in actions {
       switch action {
-      case .send(let bytes):
-        frameDecoder.append(bytes)
-        while case .frame(let frame)? = frameDecoder.next() { frames.append(frame) }
-        for item in reader.read(bytes) {
-          invariants.sent(item)
-          if case .rpc(let message, _) = item { correlationIDs[message.function] = message.correlationID }
-          lines.append("→ " + item.text)
-        }
+      case .send(let bytes): noteSent(bytes)
+      case .sendProtected(let message): noteSent(message.framesInClear)
       case .report(let event):
         invariants.reported(event)
         lines.append("• " + WireText.text(event))
@@ -73,6 +67,16 @@ final class AppDriver {
       }
     }
     invariants.check(session, now: now)
+  }
+
+  private func noteSent(_ bytes: [UInt8]) {
+    frameDecoder.append(bytes)
+    while case .frame(let frame)? = frameDecoder.next() { frames.append(frame) }
+    for item in reader.read(bytes) {
+      invariants.sent(item)
+      if case .rpc(let message, _) = item { correlationIDs[message.function] = message.correlationID }
+      lines.append("→ " + item.text)
+    }
   }
 
   private func note(_ event: AppSession.Event) {

@@ -99,7 +99,7 @@ final class JoinedSessions {
       if case .announcement = fragment.content {
         frame.payload = Array(message.frames(of: payload)[12..<20])
       } else if grant.isEncrypted, let channel = app.secureChannel {
-        frame.payload = FakeChannel.encrypted(frame.payload, by: channel)
+        frame.payload = (try? channel.encrypt(frame.payload)) ?? []
         frame.header.isEncrypted = true
         frame.header.dataSize = UInt32(frame.payload.count)
       }
@@ -160,11 +160,15 @@ final class JoinedSessions {
     for action in actions {
       switch action {
       case .send(let bytes):
-        for item in appReader.read(bytes) {
-          invariants.sent(item)
-          lines.append("→ " + item.text)
-        }
+        noteSent(bytes)
         toHeadUnit += bytes
+      case .sendProtected(let message):
+        noteSent(message.framesInClear, isEncrypted: true)
+        guard let channel = app.secureChannel, let frames = try? message.frames(encryptedBy: channel) else {
+          Issue.record("a message that can't be encrypted")
+          return
+        }
+        toHeadUnit += frames
       case .report(let event):
         invariants.reported(event)
         if case .failed(let failure) = event { self.failure = failure }
@@ -176,6 +180,13 @@ final class JoinedSessions {
       }
     }
     invariants.check(app, now: now)
+  }
+
+  private func noteSent(_ bytes: [UInt8], isEncrypted: Bool = false) {
+    for item in appReader.read(bytes) {
+      invariants.sent(item)
+      lines.append("→ " + item.text + (isEncrypted ? " encrypted" : ""))
+    }
   }
 
   private func perform(_ actions: [HeadUnitSession.Action]) {

@@ -3,7 +3,9 @@ import SDLApp
 /// One line per frame, RPC and event, so that a test can compare a whole conversation at once.
 enum WireText {
   static func text(_ frame: Frame) -> String {
-    guard let control = frame.header.controlFrame else { return "\(frame.header.frameType) \(frame.header.service)" }
+    guard let control = frame.header.controlFrame else {
+      return "\(frame.header.frameType) \(frame.header.service)" + (frame.header.isEncrypted ? " encrypted" : "")
+    }
     let name = name(of: control)
     let words = [
       name, control == .heartbeat ? "" : "\(frame.header.service)", payloadText(control, frame),
@@ -84,6 +86,8 @@ enum WireText {
     case .hapticRectanglesRefused(let code, _): "haptic rectangles refused \(code)"
     case .secured(let summary): "secured \(summary.cipher)"
     case .videoInClear: "in clear"
+    case .rpcProtected: "RPCs encrypted"
+    case .rpcInClear(let reason): "RPCs in clear: \(reason)"
     case .diagnostic: "diagnostic"
     case .failed: "failed"
     }
@@ -124,7 +128,7 @@ struct WireReader {
     var text: String {
       switch self {
       case .control(let frame), .data(let frame): WireText.text(frame)
-      case .rpc(let message, _): WireText.text(message)
+      case .rpc(let message, let frame): WireText.text(message) + (frame.header.isEncrypted ? " encrypted" : "")
       }
     }
   }
@@ -136,7 +140,11 @@ struct WireReader {
   mutating func read(_ bytes: [UInt8]) -> [Item] {
     decoder.append(bytes)
     var items: [Item] = []
-    while case .frame(let frame)? = decoder.next() {
+    while case .frame(var frame)? = decoder.next() {
+      if frame.header.isEncrypted, frame.header.frameType != .control {
+        frame.payload = FakeChannel.plaintext(of: frame.payload)
+        frame.header.dataSize = UInt32(frame.payload.count)
+      }
       if frame.header.frameType == .control {
         items.append(.control(frame))
       } else if let message = try? assembler.accept(frame, now: .zero) {

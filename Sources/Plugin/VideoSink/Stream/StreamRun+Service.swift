@@ -43,8 +43,8 @@ extension StreamRun {
     case .touch(let actions): touches.receive(actions)
     case .touchInterrupted: touches.interrupt()
     case .hapticRectanglesRefused(let resultCode, let info): warn(HapticRegions.refusal(resultCode, info))
-    case .sessionStarted, .registered, .driverDistraction, .secured, .videoInClear, .audioStarted, .audioSuspended,
-      .audioResumed, .audioStopped, .audioStartFailed, .diagnostic, .failed:
+    case .sessionStarted, .registered, .driverDistraction, .secured, .videoInClear, .rpcProtected, .rpcInClear,
+      .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .diagnostic, .failed:
       break
     }
   }

@@ -1,0 +1,47 @@
+import SDLMessages
+import SDLWire
+
+/// The encryption of the RPC service, as SDL Core demands it of apps whose policy says so (SDL-0207).
+extension HeadUnitSession {
+  /// What SDL Core takes and sends in clear all the same.
+  private static let unprotectedFunctions: Set<FunctionID> = [
+    .registerAppInterface, .systemRequest, .putFile, .onPermissionsChange, .onSystemRequest, .onHMIStatus,
+  ]
+
+  /// Whether RPCs of this function must not go in clear, and the service is in clear.
+  func needsProtection(_ function: FunctionID) -> Bool {
+    configuration.requiresRPCEncryption && !security.isRPCEncrypted && !Self.unprotectedFunctions.contains(function)
+  }
+
+  /// A StartService(RPC) of a session that runs, with the E bit.
+  mutating func protectRPC(now: Duration) {
+    guard configuration.security != .refuse, security.makeChannel != nil else {
+      return refuseRPCProtection("The RPC service can't be protected", now: now)
+    }
+    guard !security.isRPCEncrypted else { return refuseRPCProtection("The service is protected already", now: now) }
+    if security.established != nil { return acknowledgeRPCProtection() }
+    beginHandshake(for: .rpc, now: now)
+  }
+
+  /// As SDL Core does, the acknowledgement has no hash id: that of the session stays.
+  mutating func acknowledgeRPCProtection() {
+    guard let rpcService else { return }
+    var acknowledgement = RPCServiceAcknowledgement()
+    acknowledgement.protocolVersion = rpcService.protocolVersion
+    acknowledgement.hashID = 0
+    acknowledgement.mtu = Int64(configuration.frameLimits.payload)
+    let payload = acknowledgement.bytes(version: rpcService.headerVersion)
+    let encrypted = behaviour.handshake == .clear ? nil : protected(payload)
+    send(.startServiceACK, service: .rpc, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
+    security.isRPCEncrypted = encrypted != nil
+    if encrypted != nil { report(.rpcProtected) }
+  }
+
+  /// SDL Core ends the session of an app whose RPCs it could not protect.
+  mutating func refuseRPCProtection(_ reason: String, now: Duration) {
+    guard let rpcService else { return }
+    let refusal = rejection([], reason: reason)
+    send(.startServiceNAK, service: .rpc, payload: refusal.bytes(version: rpcService.headerVersion))
+    if !security.isRPCEncrypted { unregister(.protocolViolation, now: now) }
+  }
+}

@@ -1,0 +1,129 @@
+import SDLApp
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+/// RPCs that the head unit's policy wants encrypted, app and head unit joined.
+@Suite struct RPCProtectionTests {
+  private static let appID = AppDriver.configuration.appID
+
+  private func sessions(
+    _ encryption: VideoEncryption = .authenticateAndEncrypt, _ security: HeadUnitSecurity = .accept,
+    handshake: HeadUnitBehaviour.Handshake = .regular, version: ProtocolVersion = ProtocolVersion(5, 4, 0),
+    requiresRPCEncryption: Bool = true, seed: UInt64 = 1
+  ) -> JoinedSessions {
+    let headUnit = JoinedSessions.configuration {
+      $0.security = security
+      $0.requiresRPCEncryption = requiresRPCEncryption
+      $0.behaviour.handshake = handshake
+      $0.maximumProtocolVersion = version
+    }
+    var app = AppDriver.configuration
+    app.encryption = encryption
+    app.encryptionPolicy = .prefer
+    let sessions = JoinedSessions(
+      headUnit, app: app, seed: seed, server: { FakeChannel(isServer: true) },
+      client: { FakeChannel(isServer: false, serialNumber: Self.appID) })
+    sessions.connect()
+    return sessions
+  }
+
+  /// The first request is refused in clear, and made again encrypted; video then needs no further handshake.
+  @Test(arguments: JoinedSessions.seeds) func protected(seed: UInt64) {
+    let sessions = sessions(seed: seed)
+    let lines = sessions.take()
+    #expect(
+      lines.suffix(12) == [
+        "→ StartService rpc encrypted", "← GetSystemCapability response ENCRYPTION_NEEDED", "← single control",
+        "→ single control", "← single control", "→ single control", "• secured XOR",
+        "← StartServiceACK rpc v5 encrypted", "• RPCs encrypted", "→ GetSystemCapability request encrypted",
+        "← GetSystemCapability response SUCCESS encrypted", "• capability 800×480",
+      ])
+    #expect(sessions.app.isRPCEncrypted)
+    sessions.setVideoRequest(AppDriver.videoRequest)
+    sessions.wait(.milliseconds(200))
+    #expect(sessions.app.videoGrant?.isEncrypted == true)
+    #expect(sessions.take().filter { $0.hasSuffix("single control") }.isEmpty)
+    // Records of both services are numbered together.
+    for number in 0..<3 {
+      #expect(sessions.sendVideo([0, 0, 0, 1, 0x67, 0x42, UInt8(number)]))
+      let touch = OnTouchEvent(kind: .begin, fingers: [.init(id: number, samples: [.init(x: 80, y: 160)])])
+      sessions.headUnitDoes { $0.touch(touch, now: $1) }
+    }
+    #expect(sessions.take().contains { $0.hasPrefix("• touch down") })
+    sessions.finish()
+    sessions.wait(.seconds(2))
+    #expect(sessions.take().contains("→ UnregisterAppInterface request encrypted"))
+    #expect(sessions.failure == nil)
+    #expect(sessions.violations.filter { if case .stream = $0 { false } else { true } }.isEmpty)
+  }
+
+  /// Before protocol 5 the acknowledgement has no payload.
+  @Test func protocol4() {
+    #expect(sessions(version: ProtocolVersion(4)).app.isRPCEncrypted)
+  }
+
+  /// Nobody asks for it, so nothing is encrypted.
+  @Test func notDemanded() {
+    let sessions = sessions(requiresRPCEncryption: false)
+    #expect(!sessions.app.isRPCEncrypted)
+    #expect(!sessions.take().contains { $0.contains("encrypted") })
+  }
+
+  /// The app does not encrypt: it says so once, and goes on with what the head unit does in clear.
+  @Test func notOffered() {
+    let sessions = sessions(VideoEncryption.none)
+    let lines = sessions.take()
+    #expect(lines.filter { $0.hasPrefix("• RPCs in clear: this app does not encrypt") }.count == 1)
+    #expect(lines.last == "• no capability, display 800×480")
+    #expect(sessions.failure == nil)
+  }
+
+  /// A head unit that can't ends the session, as SDL Core does.
+  @Test(arguments: [(HeadUnitSecurity.refuse, HeadUnitBehaviour.Handshake.regular), (.accept, .expired)])
+  func refused(security: HeadUnitSecurity, handshake: HeadUnitBehaviour.Handshake) {
+    let sessions = sessions(.authenticateAndEncrypt, security, handshake: handshake)
+    let lines = sessions.take()
+    #expect(lines.contains("← StartServiceNAK rpc []"))
+    #expect(lines.contains { $0.hasPrefix("• RPCs in clear: ") }, "\(lines)")
+    sessions.wait(.seconds(1))
+    #expect(sessions.failure != nil && !sessions.app.isRPCEncrypted)
+  }
+
+  /// Acknowledged without the E bit: RPCs stay in clear.
+  @Test func acknowledgedInClear() {
+    let sessions = sessions(handshake: .clear)
+    #expect(sessions.take().contains("• RPCs in clear: the head unit acknowledged in clear"))
+    #expect(sessions.failure == nil && !sessions.app.isRPCEncrypted)
+  }
+
+  /// The head unit never answers: the app does without a capability in the end.
+  @Test func silence() {
+    let sessions = sessions(handshake: .silence)
+    _ = sessions.take()
+    sessions.wait(.seconds(31))
+    let lines = sessions.take()
+    #expect(lines.contains { $0.hasPrefix("• RPCs in clear: ") })
+    #expect(!sessions.app.isRPCEncrypted)
+  }
+
+  /// Video asked for while the handshake for the RPCs is under way waits for the same one.
+  @Test func oneHandshakeForBoth() {
+    var configuration = AppDriver.configuration
+    configuration.encryption = .authenticateAndEncrypt
+    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
+    driver.connect()
+    driver.acknowledgeSession()
+    driver.acceptRegistration()
+    driver.answerCapability()
+    driver.setVideoRequest(AppDriver.videoRequest)
+    driver.status(.full, .streamable)
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    let starts = ["→ StartService video 800×480 RAW H264 encrypted", "→ StartService rpc encrypted"]
+    #expect(
+      driver.frames.last?.header.isEncrypted == true && driver.frames.last?.payload == []
+        && driver.frames.last?.header.sessionID == AppDriver.sessionID)
+    #expect(driver.take().suffix(2) == starts)
+  }
+}
