@@ -95,6 +95,9 @@ struct Options {
       }
     }
     headUnit.security = headUnitSecurity
+    if headUnit.requiresRPCEncryption, headUnitSecurity == .refuse {
+      throw Invalid(text: "--rpc-encryption needs --encryption accept or require")
+    }
     if headUnitSecurity != .refuse {
       do throws(TLSError) {
         tls = try TLSContext(role: .client, credentials: TLSCredentials(credentials))

@@ -73,6 +73,7 @@ extension AppConnection {
     switch configuration.endpoint {
     case .tcp(let host, let port): try connect(host: host, port: port, isFirst: isFirst)
     case .builtIn(let headUnit): try startBuiltIn(headUnit, &builtIn)
+    case .descriptor(let descriptor): try use(descriptor)
     }
   }
 
@@ -119,6 +120,12 @@ extension AppConnection {
       }
       wakeUp.clear()
     }
+  }
+
+  private func use(_ descriptor: ConnectedDescriptor) throws(LinkError) -> FrameReader {
+    let peer = "descriptor \(descriptor.number)"
+    guard let socket = descriptor.take() else { throw .closedByPeer(address: peer) }
+    return FrameReader(socket: socket, peer: peer)
   }
 
   private func startBuiltIn(

@@ -20,6 +20,8 @@ public final class AppConnection: Sendable {
     case tcp(host: String, port: UInt16)
     /// A head unit in this process, behind a socket pair.
     case builtIn(HeadUnitConfiguration)
+    /// A connection that stands already. It can't be made again, so there should be no ``Configuration/reconnection``.
+    case descriptor(ConnectedDescriptor)
   }
 
   /// What to connect to, and how.

@@ -37,6 +37,21 @@ import Testing
     #expect(try pipeline.sink.statistics.areFramesConserved)
   }
 
+  /// RPCs are encrypted where the head unit asks for it; without encryption the app says so.
+  @Test func encryptedRPCs() throws {
+    let headUnit = try HeadUnitPipeline("\(Self.headUnit) rpc-encryption=true")
+    let pipeline = try sink(headUnit.uri, Self.app())
+    try pipeline.play()
+    _ = try headUnit.pull(3)
+    let state = try #require(try pipeline.sink.structure("encryption-state"))
+    #expect(state["rpc-encrypted"] == "true" && state["video-encrypted"] == "true", "\(state)")
+    pipeline.stop()
+    let clear = try sink(headUnit.uri, "app-id=\(TestCertificates.appID)")
+    try clear.play()
+    let warning = try clear.waitForWarning().text
+    #expect(warning.contains("wants encrypted RPCs") && warning.contains("property encryption"), "\(warning)")
+  }
+
   /// Each end checks the other.
   @Test func bothCertificates() throws {
     let desk = TestCertificates.desk

@@ -28,7 +28,7 @@ extension HeadUnitServerEvent {
     guard case .session(_, let event) = self else { return nil }
     switch event {
     case .videoStartRequested, .videoStarted, .videoRefused, .videoData, .videoTimestamp, .videoMissed,
-      .videoDataStopped, .videoStopped, .secured, .handshakeFailed:
+      .videoDataStopped, .videoStopped, .secured, .rpcProtected, .handshakeFailed:
       return .video
     case .audioStartRequested, .audioStarted, .audioRefused, .audioData, .audioStopped: return .audio
     case .violation(let violation): return violation.service

@@ -18,11 +18,14 @@ struct HeadUnitVideoSettings: Sendable {
   var hasHaptics: Bool?
   var isStreamable = true
   var encryption = HeadUnitSecurity.refuse
+  /// Whether RPCs have to be encrypted as well, if video may be.
+  var requiresRPCEncryption = false
   var tls = TLSSettings()
 
   /// Writes what is set into what the head unit is to apps.
   func apply(to configuration: inout HeadUnitConfiguration) {
     configuration.security = encryption
+    configuration.requiresRPCEncryption = requiresRPCEncryption && encryption != .refuse
     if let screen { configuration.screen = screen }
     guard var capability = configuration.videoCapability else { return }
     if let screen {

@@ -64,6 +64,9 @@ extension HeadUnitSource {
       "encryption", \.video.encryption, "Encryption",
       "What is made of apps that ask for encrypted video, and of those that do not",
       .mutableReady),
+    .boolean(
+      "rpc-encryption", \.video.requiresRPCEncryption, "RPC encryption",
+      "Whether apps must encrypt RPCs as well, unless encryption is refused", .mutableReady),
     .pem(
       "certificate", \.video.tls.certificate, "Certificate",
       "PEM file, or PEM text, with the head unit's certificate, for apps that want to see one"),

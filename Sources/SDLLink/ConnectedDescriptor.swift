@@ -1,0 +1,65 @@
+import Glibc
+
+/// A connected stream socket that the application has made, such as a USB accessory's or one of a socket pair. Whoever holds
+/// this owns the descriptor; it is used for one connection, and closed at its end or with this.
+public final class ConnectedDescriptor: Equatable, Sendable {
+  /// Why a descriptor is of no use, in a form that can follow its number.
+  public enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
+    case notOpen
+    case notASocket
+    case notAStream
+    case listening
+    case notConnected
+
+    public var description: String {
+      switch self {
+      case .notOpen: "is not open in this process"
+      case .notASocket: "is no socket"
+      case .notAStream: "is a socket that keeps messages apart; a stream socket is needed"
+      case .listening: "listens for connections; one that accept() has returned is needed"
+      case .notConnected: "is a socket that is not connected"
+      }
+    }
+  }
+
+  /// As the application has passed it.
+  public let number: Int32
+  private let socket: Monitor<Socket?>
+
+  /// Takes over `descriptor`, unless there is a fault.
+  public init(adopting descriptor: Int32) throws(Fault) {
+    if let fault = Self.fault(of: descriptor) { throw fault }
+    number = descriptor
+    let adopted = Socket(adopting: descriptor)
+    // A child process must not keep the connection open.
+    _ = fcntl(descriptor, F_SETFD, fcntl(descriptor, F_GETFD) | FD_CLOEXEC)
+    // Does nothing to sockets of other families.
+    adopted.configureTCP()
+    socket = Monitor(adopted)
+  }
+
+  /// The socket, once.
+  func take() -> Socket? { socket.withLock { $0.take() } }
+
+  public static func == (left: ConnectedDescriptor, right: ConnectedDescriptor) -> Bool { left === right }
+
+  static func fault(of descriptor: Int32) -> Fault? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return .notOpen }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { return .notASocket }
+    guard option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue) else { return .notAStream }
+    guard option(SO_ACCEPTCONN, of: descriptor) == 0 else { return .listening }
+    var address = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = withUnsafeMutableBytes(of: &address) { bytes in
+      getpeername(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
+    }
+    return result == 0 ? nil : .notConnected
+  }
+
+  private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+  }
+}
