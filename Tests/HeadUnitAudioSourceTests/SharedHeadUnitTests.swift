@@ -1,10 +1,10 @@
 import CGStreamerApp
 import GStreamerKit
-import SDLLink
 import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
+@testable import SDLLink
 
 /// `sdlheadunitsrc` and `sdlheadunitaudiosrc` as one head unit.
 @Suite struct SharedHeadUnitTests {
@@ -231,6 +231,55 @@ import Testing
         pipeline.stop()
         try pipeline.play()
       }
+    }
+  }
+
+  /// Two threads, each with an element of the same head unit: whichever is there first makes it, the last one ends it.
+  @Test func startsAndStopsAtTheSameTime() throws {
+    let port = try RawPeer.unusedPort()
+    let elements = [try Element("sdlheadunitsrc"), try Element("sdlheadunitaudiosrc")]
+    gst_element_set_state(elements[0].pointer, GST_STATE_READY)
+    let context = try #require(gst_element_get_context(elements[0].pointer, "sdl.head-units"))
+    gst_element_set_context(elements[1].pointer, context)
+    gst_context_unref(context)
+    let failures = Monitor(0)
+    let threads = try elements.map { element in
+      element.set("port", "\(port)")
+      nonisolated(unsafe) let pointer = element.pointer
+      let thread = WorkerThread(name: "element")
+      try thread.start {
+        for _ in 0..<300 {
+          if gst_element_set_state(pointer, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE {
+            failures.withLock { $0 += 1 }
+          }
+          gst_element_set_state(pointer, GST_STATE_READY)
+        }
+      }
+      return thread
+    }
+    for thread in threads { thread.join() }
+    #expect(failures.withLock { $0 } == 0)
+    for element in elements { gst_element_set_state(element.pointer, GST_STATE_NULL) }
+  }
+
+  /// The application keeps nothing, and gives up its last reference on the server's own thread.
+  @Test(arguments: ["sdl-app-registered", "sdl-hmi-status", "sdl-stream-started"])
+  func lastReferenceGoesInACallback(message: String) throws {
+    for _ in 0..<5 {
+      let isGone = Monitor(false)
+      let port = try RawPeer.unusedPort()
+      let owner = try OwningApplication(
+        "sdlheadunitaudiosrc name=src port=\(port) ! fakesink sdlheadunitsrc port=\(port) ! fakesink", message
+      ) {
+        isGone.withLock { $0 = true }
+      }
+      try owner.play()
+      let app = try RawApp(port: port)
+      _ = try? app.register()
+      _ = try? app.wait(for: .full)
+      _ = try? app.startAudio()
+      #expect(eventually { isGone.withLock { $0 } })
+      #expect(app.isClosed())
     }
   }
 }

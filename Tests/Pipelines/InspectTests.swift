@@ -5,9 +5,10 @@ import Testing
 ///
 /// With SDL_UPDATE_GOLDEN set the texts are written instead of compared.
 @Suite struct InspectTests {
-  @Test(arguments: [
-    "smartdevicelink", "sdlvideosink", "sdlaudiosink", "sdlrangefilter", "sdlheadunitsrc", "sdlheadunitaudiosrc",
-  ])
+  @Test(
+    arguments: [
+      "smartdevicelink", "sdlvideosink", "sdlaudiosink", "sdlrangefilter", "sdlheadunitsrc", "sdlheadunitaudiosrc",
+    ])
   func golden(_ name: String) throws {
     let folder = try TemporaryFolder()
     let result = try Program.run("gst-inspect-1.0", "--no-colors", name, in: folder)

@@ -17,6 +17,7 @@ import Testing
     ("sdl+builtin:", .builtIn(.standard)),
     ("sdl+builtin:default", .builtIn(.standard)),
     ("sdl+builtin:core", .builtIn(.core)),
+    ("sdl+fd:7", .descriptor(7)),
     ("sdl+builtin:generic-hmi", .builtIn(.genericHMI)),
     ("sdl+builtin:hostile", .builtIn(.hostile)),
     ("sdl+builtin:legacy", .builtIn(.legacy)),
@@ -32,6 +33,7 @@ import Testing
     ("sdl://", "no host"), ("sdl:192.0.2.7", "no host"), ("sdl://:12345", "no host"),
     ("sdl://car/path", "path"), ("sdl://car:0", "port"), ("sdl://car:65536", "port"), ("sdl://car:99999", "port"),
     ("sdl://car:0/", "port"), ("sdl://car:00", "port"), ("sdl://car:", "port"), ("sdl://[::1]:99999", "port"),
+    ("sdl+fd:", "write sdl+fd:NUMBER"), ("sdl+fd:-1", "write sdl+fd:NUMBER"), ("sdl+fd:99999999999", "sdl+fd:NUMBER"),
     ("sdl+builtin:unknown", "default, core, generic-hmi, legacy, hostile"),
   ])
   func bad(_ text: String, _ complaint: String) {

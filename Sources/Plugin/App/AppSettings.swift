@@ -105,17 +105,34 @@ struct AppSettings: Equatable, Sendable {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS, "The property \(property) must have 1 to 100 characters, not \(value.count)")
     }
-    let endpoint: AppConnection.Endpoint =
-      switch headUnit {
-      case .tcp(let host, let port): .tcp(host: host, port: port)
-      case .builtIn(let preset): .builtIn(preset.configuration)
-      }
-    var configuration = AppConnection.Configuration(
-      endpoint: endpoint, session: session(number: number), connectTimeout: .milliseconds(Int64(connectTimeout)),
-      reconnection: autoReconnect ? .init() : nil)
+    let session = session(number: number)
     // OpenSSL is loaded for nobody else.
-    if encryption != .none { configuration.tls = try tls.context(appID: configuration.session.appID) }
+    let tls = encryption == .none ? nil : try tls.context(appID: session.appID)
+    // Last, because it may take a descriptor over.
+    let (endpoint, canReconnect) = try Self.endpoint(headUnit)
+    var configuration = AppConnection.Configuration(
+      endpoint: endpoint, session: session, connectTimeout: .milliseconds(Int64(connectTimeout)),
+      reconnection: autoReconnect && canReconnect ? .init() : nil)
+    configuration.tls = tls
     return configuration
+  }
+
+  private static func endpoint(
+    _ headUnit: HeadUnitURI
+  ) throws(ElementError) -> (endpoint: AppConnection.Endpoint, canReconnect: Bool) {
+    switch headUnit {
+    case .tcp(let host, let port): return (.tcp(host: host, port: port), true)
+    case .builtIn(let preset): return (.builtIn(preset.configuration), true)
+    case .descriptor(let number):
+      do {
+        return (.descriptor(try ConnectedDescriptor(adopting: number)), false)
+      } catch {
+        throw .resource(
+          GST_RESOURCE_ERROR_SETTINGS,
+          "The property uri can't be used: descriptor \(number) \(error). The element closes it at the end, so that each start needs another."
+        )
+      }
+    }
   }
 }
 

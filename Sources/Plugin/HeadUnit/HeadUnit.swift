@@ -113,10 +113,14 @@ final class HeadUnit: Sendable {
     } ?? false
   }
 
-  /// Stops listening, closes all connections, and waits for the server's thread, unless this is it.
-  func stop() {
+  /// Stops listening, and has all connections closed. Does not wait: from now on the port is free.
+  func stopListening() {
+    server?.stop()
+  }
+
+  /// Waits for the server's thread, unless this is it.
+  func waitForEnd() {
     guard let server else { return }
-    server.stop()
     // The last reports of the server still reach the members.
     guard !server.isOnOwnThread,
       state.wait(until: MonotonicClock.now + Self.longestEnd, for: { $0.hasServerEnded ? true : nil }) != nil

@@ -96,12 +96,13 @@ final class HeadUnits: Sendable {
         headUnit.remove(member)
         return false
       }
-      // From now on elements at this place are another head unit.
+      // From now on elements at this place are another head unit, which needs the port.
       state.headUnits.removeAll { $0 === headUnit }
+      headUnit.stopListening()
       return true
     }
     guard isLast else { return }
-    headUnit.stop()
+    headUnit.waitForEnd()
     headUnit.remove(member)
   }
 }

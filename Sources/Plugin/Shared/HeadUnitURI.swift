@@ -1,13 +1,16 @@
 import GStreamerKit
 import SDLHeadUnit
 
-/// Where a head unit is: `sdl://HOST[:PORT]` over TCP, or `sdl+builtin:PRESET` in this process.
+/// Where a head unit is: `sdl://HOST[:PORT]` over TCP, `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end
+/// of a connected descriptor.
 enum HeadUnitURI: Equatable {
   case tcp(host: String, port: UInt16)
   case builtIn(HeadUnitPreset)
+  case descriptor(Int32)
 
   /// The port that SDL Core listens on.
   static let defaultPort: UInt16 = 12345
+  private static let advice = "write sdl://HOST:PORT, sdl+builtin:PRESET or sdl+fd:NUMBER"
 
   /// Why a text is no such URI; the description says what to write instead.
   struct Malformed: Error, CustomStringConvertible {
@@ -16,15 +19,16 @@ enum HeadUnitURI: Equatable {
 
   init(_ text: String) throws(Malformed) {
     guard let uri = gst_uri_from_string(text), let scheme = gst_uri_get_scheme(uri).map({ String(cString: $0) }) else {
-      throw Malformed(description: "'\(text)' is not a URI; write sdl://HOST:PORT or sdl+builtin:PRESET")
+      throw Malformed(description: "'\(text)' is not a URI; \(Self.advice)")
     }
     defer { gst_mini_object_unref(UnsafeMutablePointer(uri)) }
     // Schemes are case-insensitive (RFC 3986, 3.1).
     switch scheme.lowercased() {
     case "sdl": self = try Self.tcp(uri, text)
     case "sdl+builtin": self = try Self.builtIn(uri, text)
+    case "sdl+fd": self = try Self.descriptor(uri, text)
     default:
-      throw Malformed(description: "'\(text)' has scheme \(scheme); write sdl://HOST:PORT or sdl+builtin:PRESET")
+      throw Malformed(description: "'\(text)' has scheme \(scheme); \(Self.advice)")
     }
   }
 
@@ -51,10 +55,21 @@ enum HeadUnitURI: Equatable {
     return UInt16(authority[authority.index(after: colon)...]).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  private static func builtIn(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {
+  private static func path(of uri: OpaquePointer) -> String {
     let path = gst_uri_get_path(uri)
     defer { g_free(path) }
-    let name = path.map { String(cString: $0) } ?? ""
+    return path.map { String(cString: $0) } ?? ""
+  }
+
+  private static func descriptor(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {
+    guard let number = Int32(path(of: uri)), number >= 0 else {
+      throw Malformed(description: "'\(text)' names no descriptor; write sdl+fd:NUMBER, of a connected stream socket")
+    }
+    return .descriptor(number)
+  }
+
+  private static func builtIn(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {
+    let name = path(of: uri)
     guard let preset = name.isEmpty ? .standard : HeadUnitPreset(rawValue: name) else {
       let names = HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", ")
       throw Malformed(description: "'\(text)' names no built-in head unit; there are: \(names)")
