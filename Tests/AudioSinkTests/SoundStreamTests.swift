@@ -19,7 +19,7 @@ import Testing
     #expect(harness.streamMessages == ["started first-start", "stopped app"])
     #expect(try harness.statistics.areSamplesConserved && harness.statistics["samples-sent"] == 4801)
     #expect(harness.headUnit.record.violations == [])
-    #expect(harness.headUnit.record.audioStopReasons == [.endedByApp])
+    #expect(eventually { harness.headUnit.record.audioStopReasons == [.endedByApp] })
   }
 
   @Test func eightBits() throws {
