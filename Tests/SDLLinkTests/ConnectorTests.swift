@@ -57,7 +57,8 @@ extension LinkTests {
     }
 
     @Test func refusalNamesAllAddresses() throws {
-      let port = try RawListener().port
+      let refusing = try RefusingPort()
+      let port = refusing.port
       #expect(try failure(host: "127.0.0.1", port: port) == .refused(addresses: ["127.0.0.1:\(port)"]))
       let both = try failure(host: "localhost", port: port)
       #expect(both?.description.contains("127.0.0.1:\(port)") == true)
@@ -67,7 +68,8 @@ extension LinkTests {
     @Test func refusalIsNotFinalBeforeTheTimeout() throws {
       let clock = ManualClock()
       let begin = clock.now
-      #expect(try failure(host: "127.0.0.1", port: RawListener().port, clock: clock) != nil)
+      let refusing = try RefusingPort()
+      #expect(try failure(host: "127.0.0.1", port: refusing.port, clock: clock) != nil)
       #expect(clock.now - begin >= .seconds(9))
 
       let port = try ListeningPort(address: "127.0.0.1", port: 0)
@@ -95,9 +97,9 @@ extension LinkTests {
 
     @Test func nextAddressIsTriedWhenTheFirstIsSilentOrRefuses() throws {
       let silent = try SilentPort()
-      let refusing = try RawListener().port
+      let refusing = try RefusingPort()
       let good = try RawListener()
-      let addresses = try [silent.port, refusing, good.port].map { port in
+      let addresses = try [silent.port, refusing.port, good.port].map { port in
         try #require(try Resolver.addresses(host: "127.0.0.1", port: port, flags: AI_NUMERICHOST).get().first)
       }
       let wakeUp = WakeUp()
@@ -117,7 +119,7 @@ extension LinkTests {
         return
       }
       #expect(address.port == good.port)
-      #expect(tried == [silent.port, refusing, good.port])
+      #expect(tried == [silent.port, refusing.port, good.port])
     }
 
     @Test func familiesAlternate() throws {

@@ -14,7 +14,7 @@ extension LinkTests {
       let timing = Reconnection.Timing(first: .seconds(2), longest: .seconds(30))
       let pair = try ReconnectingPair(timing, clock: clock)
       #expect(pair.app.waitForGrant() != nil)
-      try pair.breakForGood()
+      pair.breakForGood()
       for number in 1...7 {
         #expect(pair.app.waitForLoss(number: number))
         let pause = try #require(pair.app.losses.last?.pause)
@@ -96,7 +96,7 @@ extension LinkTests {
     @Test func newSessionLearnsWhatChangedMeanwhile() throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)
-      try pair.breakForGood()
+      pair.breakForGood()
       #expect(pair.app.waitForLoss(number: 2))
       pair.connection.setVideoRequest(VideoStartRequest(size: VideoSize(640, 360)))
       pair.relay.route(to: try #require(pair.server.port))

@@ -14,6 +14,7 @@ struct ReconnectingPair {
   let server: HeadUnitServer
   let relay: CuttingRelay
   let connection: AppConnection
+  private let refusing: RefusingPort
 
   init(
     _ timing: Reconnection.Timing? = Reconnection.Timing(first: .milliseconds(2)),
@@ -21,6 +22,7 @@ struct ReconnectingPair {
     clock: ManualClock? = nil, app: ConnectionRecorder = ConnectionRecorder()
   ) throws {
     self.app = app
+    refusing = try RefusingPort()
     server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: headUnit)
     try server.start()
     relay = try CuttingRelay(to: try #require(server.port))
@@ -30,8 +32,8 @@ struct ReconnectingPair {
   }
 
   /// Breaks the connection, and every later one.
-  func breakForGood() throws {
-    relay.route(to: try RawListener().port)
+  func breakForGood() {
+    relay.route(to: refusing.port)
     relay.cutNow()
   }
 
@@ -87,7 +89,8 @@ extension LinkTests {
     @Test func lossBeforeTheFirstRegistration() throws {
       let clock = ManualClock()
       let timeout = Duration.seconds(10)
-      let relay = try CuttingRelay(to: try RawListener().port)
+      let refusing = try RefusingPort()
+      let relay = try CuttingRelay(to: refusing.port)
       let app = ConnectionRecorder()
       let begin = clock.now
       let connection = makeConnection(

@@ -65,8 +65,9 @@ import Testing
     try pipeline.waitForEnd()
     let record = headUnit.record
     let statistics = try pipeline.sink.statistics
-    // Some pictures come before the stream is open, and those of a busy machine may come too late.
-    #expect(record.violations == [] && record.video.count <= 6 * limit + 1)
+    // Some pictures come before the stream is open, and those of a busy machine may come too late; then the sink repeats one.
+    let repeated = Int(statistics["frames-repeated"])
+    #expect(record.violations == [] && record.video.count <= 6 * limit + 1 + repeated, "\(statistics)")
     #expect(record.video.count >= 4 * limit)
     #expect(statistics["frames-dropped-frame-rate"] >= (input / limit - 1) * 4 * limit)
     let starts = record.events.count { if case .videoStarted = $0 { true } else { false } }

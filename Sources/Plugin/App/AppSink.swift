@@ -80,7 +80,7 @@ extension AppSink {
       }
       endApp()
     }
-    switch try SharedApps.find(for: gstElement).join(settings.app, self, time: time) {
+    switch try SharedApps.context.find(for: self, make: SharedApps.init).join(settings.app, self, time: time) {
     case .made(let app):
       runs.set(app, settings.app)
       try begin(app, settings.app)

@@ -7,6 +7,9 @@ import Synchronization
 /// An app belongs to the head unit and the identity that its first element was given, and has at most one element for each
 /// service. It is kept by its elements; here it is only found.
 final class SharedApps: Sendable {
+  /// By which elements find the apps that they share.
+  static let context = ContextType<SharedApps>("sdl.apps", boxed: "GstSdlApps")
+
   /// Where the app is, and who.
   private struct Key: Equatable, Sendable {
     var uri: String?

@@ -31,7 +31,7 @@ extension HeadUnitAudioSourceRun {
     guard let app else { return }
     reporter.streamStarted(app, .audio) { message in
       message.set("rate", Int32(clamping: format.samplingRate.hertz))
-      message.set("format", format.sampleSize.caps)
+      message.set("format", format.formatName)
     }
     reporter.changed(.apps)
   }
@@ -48,14 +48,6 @@ extension HeadUnitAudioSourceRun {
 }
 
 extension PCMFormat.SampleSize {
-  /// The field `format` of caps.
-  var caps: String {
-    switch self {
-    case .bits8: "U8"
-    case .bits16: "S16LE"
-    }
-  }
-
   /// A byte of silence.
   var silence: UInt8 {
     switch self {

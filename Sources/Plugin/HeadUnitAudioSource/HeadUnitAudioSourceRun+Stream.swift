@@ -62,12 +62,7 @@ extension HeadUnitAudioSourceRun {
 
   private func setCaps(_ format: PCMFormat, of source: UnsafeMutablePointer<GstBaseSrc>) -> Bool {
     if output.withLock({ $0.hasCaps }) { return true }
-    let structure = Structure("audio/x-raw")
-    structure.set("format", format.sampleSize.caps)
-    structure.set("rate", Int32(clamping: format.samplingRate.hertz))
-    structure.set("channels", Int32(1))
-    structure.set("layout", "interleaved")
-    let caps = Caps(structure)
+    let caps = format.caps
     reporter.log(GST_LEVEL_INFO, "the sound is \(caps.text)")
     guard gst_base_src_set_caps(source, caps.pointer) != 0 else { return false }
     output.withLock { $0.hasCaps = true }

@@ -1,5 +1,5 @@
 import GStreamerKit
-import SDLApp
+import SDLMessages
 
 /// The sound of SDL as caps: `audio/x-raw`, one channel, interleaved.
 extension PCMFormat {
