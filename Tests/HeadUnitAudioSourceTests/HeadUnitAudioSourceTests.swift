@@ -19,7 +19,7 @@ import Testing
     #expect(samples.dropFirst().allSatisfy { !$0.isDiscontinuous } && samples[0].isDiscontinuous)
     #expect(
       samples[0].caps
-        == "audio/x-raw, format=(string)S16LE, rate=(int)16000, channels=(int)1, layout=(string)interleaved")
+        == "audio/x-raw, format=(string)S16LE, layout=(string)interleaved, rate=(int)16000, channels=(int)1")
     let sound = samples.filter { !$0.isSilence }
     #expect(sound.allSatisfy { $0.duration == 20_000_000 })
     for (earlier, later) in zip(samples, samples.dropFirst()) {

@@ -87,7 +87,7 @@ import Testing
     let app = try Self.app(port: Self.port(of: pipeline["screen"]))
     app.audio([1, 2, 3])
     let samples = try Self.sound(pipeline, byteCount: 3)
-    #expect(samples[0].caps.contains("format=(string)U8, rate=(int)8000"))
+    #expect(samples[0].caps.contains("format=(string)U8, layout=(string)interleaved, rate=(int)8000"))
     #expect(pipeline.drain().allSatisfy { $0.warning == nil })
     app.close()
 
