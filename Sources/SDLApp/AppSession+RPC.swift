@@ -121,10 +121,10 @@ extension AppSession {
       capability = .deferred
       // The level may have changed while the answer was on its way.
       if !isInNone { requestCapability() }
-    } else if result.resultCode == ResultCode.encryptionNeeded.rawValue, security.rpc != .refused {
+    } else if result.resultCode == ResultCode.encryptionNeeded.rawValue, security.rpc != .refused,
+      !isRPCEncrypted
+    {
       capability = .needsProtection
-      // Which may have begun while the answer was on its way.
-      if isRPCEncrypted { requestCapability() }
     } else {
       actions.append(.report(.diagnostic("no video capability: \(result.resultCode) \(result.info ?? "")")))
       capabilityUnavailable()

@@ -32,8 +32,10 @@ extension AppSession {
     send(request)
   }
 
+  /// Also when it comes late: from now on the head unit takes RPCs for encrypted.
   mutating func rpcProtectionAcknowledged(isEncrypted: Bool) {
-    guard case .starting = security.rpc else {
+    let isLate = security.rpc == .refused && isEncrypted && secureChannel != nil
+    guard rpcProtectionDeadline != nil || isLate else {
       return actions.append(
         .report(.diagnostic("ignored the acknowledgement of a start of RPCs that is not under way")))
     }

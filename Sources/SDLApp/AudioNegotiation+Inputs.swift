@@ -72,6 +72,7 @@ extension AudioNegotiation {
   public mutating func flushed() {
     streamBegan()
     heldSince = nil
+    activity.reset()
   }
 
   public mutating func setFlushing(_ isFlushing: Bool) {

@@ -24,6 +24,8 @@ extension HeadUnitSession {
     /// Whether the running service is encrypted.
     var isVideoEncrypted = false
     var isRPCEncrypted = false
+    /// Before that, what the app has sent in clear may have crossed the acknowledgement.
+    var hasReceivedEncryptedRPC = false
     /// The encrypted services on which a frame in clear was reported.
     var clearFrameReports: Set<ServiceType> = []
     var sequenceNumber: UInt32 = 0
@@ -204,7 +206,9 @@ extension HeadUnitSession {
     let isProtected: Bool
     switch service {
     case .video: isProtected = security.isVideoEncrypted
-    case .rpc, .hybrid: isProtected = security.isRPCEncrypted
+    case .rpc, .hybrid:
+      if frame.header.isEncrypted { security.hasReceivedEncryptedRPC = security.isRPCEncrypted }
+      isProtected = security.isRPCEncrypted && (security.hasReceivedEncryptedRPC || frame.header.isEncrypted)
     case .audio, .control: isProtected = false
     }
     guard frame.header.isEncrypted, frame.header.frameType != .first else {

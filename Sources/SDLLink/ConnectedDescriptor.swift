@@ -10,6 +10,7 @@ public final class ConnectedDescriptor: Equatable, Sendable {
     case notAStream
     case listening
     case notConnected
+    case inUse
 
     public var description: String {
       switch self {
@@ -18,9 +19,13 @@ public final class ConnectedDescriptor: Equatable, Sendable {
       case .notAStream: "is a socket that keeps messages apart; a stream socket is needed"
       case .listening: "listens for connections; one that accept() has returned is needed"
       case .notConnected: "is a socket that is not connected"
+      case .inUse: "is the connection of another app already"
       }
     }
   }
+
+  /// Those that are open: two connections would read each other's bytes.
+  private static let adopted = Monitor<Set<Int32>>([])
 
   /// As the application has passed it.
   public let number: Int32
@@ -29,8 +34,16 @@ public final class ConnectedDescriptor: Equatable, Sendable {
   /// Takes over `descriptor`, unless there is a fault.
   public init(adopting descriptor: Int32) throws(Fault) {
     if let fault = Self.fault(of: descriptor) { throw fault }
+    guard Self.adopted.withLock({ $0.insert(descriptor).inserted }) else { throw .inUse }
     number = descriptor
-    let adopted = Socket(adopting: descriptor)
+    let adopted = Socket(adopting: descriptor) { descriptor in
+      // Another process may have it as well, such as the shell that has opened it.
+      _ = shutdown(descriptor, Int32(SHUT_RDWR))
+      Self.adopted.withLock { numbers in
+        numbers.remove(descriptor)
+        _ = close(descriptor)
+      }
+    }
     // A child process must not keep the connection open.
     _ = fcntl(descriptor, F_SETFD, fcntl(descriptor, F_GETFD) | FD_CLOEXEC)
     // Does nothing to sockets of other families.

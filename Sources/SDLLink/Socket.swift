@@ -21,10 +21,12 @@ final class Socket: Sendable {
   private static let pairCapacity: Int32 = 128 << 10
 
   let descriptor: Int32
+  private let close: @Sendable (Int32) -> Void
 
   /// Takes the descriptor over and makes it non-blocking.
-  init(adopting descriptor: Int32) {
+  init(adopting descriptor: Int32, close: @escaping @Sendable (Int32) -> Void = { _ = Glibc.close($0) }) {
     self.descriptor = descriptor
+    self.close = close
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
   }
 

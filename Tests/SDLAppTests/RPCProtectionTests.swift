@@ -107,6 +107,35 @@ import Testing
     #expect(!sessions.app.isRPCEncrypted)
   }
 
+  /// A head unit that refuses what is encrypted as well is not asked again and again.
+  @Test func neverSatisfied() {
+    var configuration = AppDriver.configuration
+    configuration.encryption = .authenticateAndEncrypt
+    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
+    driver.connect()
+    driver.acknowledgeSession()
+    driver.acceptRegistration()
+    let refusal = RPCResult(success: false, resultCode: .encryptionNeeded).json
+    driver.respond(.getSystemCapability, refusal)
+    for number: UInt8 in [1, 3] {
+      let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, number]).bytes
+      driver.receive(
+        Frame(
+          header: FrameHeader(
+            version: 5, frameType: .single, service: .control, frameInfo: 0, sessionID: AppDriver.sessionID,
+            dataSize: UInt32(query.count), messageID: UInt32(number) + 400),
+          payload: query))
+    }
+    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
+    acknowledgement.header.isEncrypted = true
+    driver.receive(acknowledgement)
+    #expect(driver.session.isRPCEncrypted)
+    driver.respond(.getSystemCapability, refusal)
+    let lines = driver.take()
+    #expect(lines.filter { $0 == "→ GetSystemCapability request" }.count == 2, "\(lines)")
+    #expect(lines.last?.hasPrefix("• no capability") == true)
+  }
+
   /// Video asked for while the handshake for the RPCs is under way waits for the same one.
   @Test func oneHandshakeForBoth() {
     var configuration = AppDriver.configuration

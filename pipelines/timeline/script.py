@@ -45,8 +45,8 @@ def script(drive):
     yield drive.message("sdl-driver-distraction", limited=False)
     yield drive.seconds(1)
 
-    drive.act("head unit hangs", "stall 3")
-    yield drive.seconds(3)
+    drive.act("head unit hangs", "stall 4")
+    yield drive.seconds(4)
     drive.check(drive.counted(*drive.recording.drop_reasons) > 0, "a head unit that hangs makes no frames drop")
     drive.act("it works again")
     yield drive.until("30 frames after the stall", lambda: drive.counted("frames-sent") > 30)

@@ -79,9 +79,11 @@ extension AppRun {
     return false
   }
 
-  /// Calls `body` with the element that posts for the app.
+  /// Calls `body` with the element that posts for the app: the first one that is not on its way out, as it may have no bus any
+  /// more.
   func withPoster(_ body: (any AppHost) -> Void) {
-    state.withLock { $0.members.first?.host }?.withReference(body)
+    state.withLock { state in (state.members.first { !$0.isLingering } ?? state.members.first)?.host }?
+      .withReference(body)
   }
 
   func withEveryHost(_ body: (any AppHost) -> Void) {

@@ -120,6 +120,13 @@ extension AppSink {
           "\(name) and \(first) are one app, but differ in \(ignored.joined(separator: ", ")): the values of \(first) count, which has registered the app."
         ))
     }
+    if settings.isMedia, !app.settings.isMedia {
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_SETTINGS,
+          "\(first) has registered the app as a projection app without sound, to which SDL Core gives none: use app-type=navigation, or take \(name) to READY first."
+        ))
+    }
     let status = app.status
     app.countFormer(self)
     notify(.connectionState)

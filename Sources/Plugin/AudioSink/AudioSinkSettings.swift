@@ -22,7 +22,7 @@ struct AudioSinkSettings: AppSinkSettings {
   var lead: Duration { .milliseconds(Int64(leadTime)) }
 
   /// 0 for muted.
-  var gain: Double { isMuted ? 0 : volume }
+  var gain: Double { isMuted ? 0 : volume.isFinite ? volume : 1 }
 
   /// What the negotiation has to know.
   ///

@@ -55,6 +55,8 @@ extension HeadUnitAudioSourceRun.State {
     let start = timeline.end
     let due = start.addingClamped(timeline.tolerance).addingClamped(pieceDuration)
     guard runningTime >= due else { return .wait(nanoseconds: due - runningTime) }
+    // GStreamer renews the base time only when it plays on: until then running time goes on in PAUSED.
+    guard audio.isPlaying || filling == .samples else { return .wait(nanoseconds: pieceDuration) }
     hasPaused = true
     switch filling {
     case .samples:

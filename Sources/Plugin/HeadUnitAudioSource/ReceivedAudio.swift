@@ -37,6 +37,9 @@ struct ReceivedAudio: Sendable {
     var gaps: UInt64 = 0
   }
 
+  /// Bytes that a message takes besides its sound.
+  private static let messageOverhead = 64
+
   var counters: Counters
   var format = PCMFormat()
   /// Whether what comes is taken: what came in a pause would delay everything behind it.
@@ -96,7 +99,9 @@ struct ReceivedAudio: Sendable {
       isStart = true
       return false
     }
-    guard byteCount + bytes.count <= Self.maximumByteCount || first == nil else {
+    // With what an array costs beside its bytes.
+    let overhead = (messages.count - next) * Self.messageOverhead
+    guard byteCount + bytes.count + overhead <= Self.maximumByteCount || first == nil else {
       counters.droppedFull &+= samples
       isDiscontinuous = true
       return false

@@ -111,6 +111,7 @@ final class SamplePath {
   func flush(resetsTime: Bool) {
     pending.take()?.giveUp(.discarded)
     timeline.reset()
+    bridge()
     if resetsTime { delay.reset(sink.baseSink) }
   }
 

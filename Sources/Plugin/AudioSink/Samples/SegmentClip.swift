@@ -43,6 +43,20 @@ extension AudioSink {
     return time == .max ? .zero : .nanoseconds(Int64(clamping: time))
   }
 
+  /// The part of a GAP event that is in the present segment; nil for none, and for one without a duration.
+  func partOfSegment(_ event: UnsafeMutablePointer<GstEvent>) -> (start: GstClockTime, duration: Duration)? {
+    var (start, duration) = (GstClockTime.max, GstClockTime.max)
+    gst_event_parse_gap(event, &start, &duration)
+    let (end, isCut) = start.addingReportingOverflow(duration)
+    guard start != .max, duration != .max, !isCut else { return nil }
+    var (first, last) = (guint64(0), guint64(0))
+    let isInside = withUnsafePointer(to: baseSink.pointee.segment) { segment in
+      gst_segment_clip(segment, GST_FORMAT_TIME, guint64(start), guint64(end), &first, &last) != 0
+    }
+    guard isInside, last > first else { return nil }
+    return (GstClockTime(first), .nanoseconds(Int64(clamping: last - first)))
+  }
+
   /// Of a time stamp in the present segment; nil for none.
   func runningTime(of time: GstClockTime) -> Duration? {
     let result = withUnsafePointer(to: baseSink.pointee.segment) { segment in

@@ -86,9 +86,9 @@ extension AudioStreamRun {
     return path.linkDelay.age(sample) > longest
   }
 
-  /// Queues a payload; sound that is not live waits for room, and for another grant if this one ends.
+  /// Queues a payload; sound that is not live waits for room, and for another grant if this one ends. Silence asks for none.
   func deliver(
-    _ payload: SamplePayload, _ grant: AudioGrant, _ path: SamplePath, isLive: Bool
+    _ payload: SamplePayload, _ grant: AudioGrant, _ path: SamplePath, isSilence: Bool, isLive: Bool
   ) -> GstFlowReturn {
     var grant = grant
     while true {
@@ -106,7 +106,7 @@ extension AudioStreamRun {
         }
       case .flushing: break
       }
-      switch right(isSilence: false, isLive: isLive, path) {
+      switch right(isSilence: isSilence, isLive: isLive, path) {
       case .grant(let next): grant = next
       case .drop(let reason):
         payload.giveUp(reason)

@@ -101,7 +101,7 @@ extension AudioStreamRun {
     guard let payload = path.payload(of: input.buffer, input.bytes, piece, isSilence: input.isGap) else {
       return GST_FLOW_OK
     }
-    return deliver(payload, grant, path, isLive: input.isLive)
+    return deliver(payload, grant, path, isSilence: input.isSilence, isLive: input.isLive)
   }
 
   private func leaveOut(
@@ -128,12 +128,11 @@ extension AudioStreamRun {
 extension AudioStreamRun {
   /// Fills the time that a GAP event tells of. The next buffer shows one without a duration.
   func fillGap(_ event: UnsafeMutablePointer<GstEvent>, _ path: SamplePath) -> GstFlowReturn {
-    var (start, duration) = (GstClockTime.max, GstClockTime.max)
-    gst_event_parse_gap(event, &start, &duration)
-    guard path.format != nil, path.timeline.end != nil, duration != .max else { return GST_FLOW_OK }
+    guard path.format != nil, path.timeline.end != nil, let (start, duration) = sink.partOfSegment(event),
+      duration <= SampleTimeline.longestSilence
+    else { return GST_FLOW_OK }
     path.apply(sink.settings.withLock { ($0.lead, $0.gain) })
-    let length = min(Duration.nanoseconds(Int64(clamping: duration)), SampleTimeline.longestSilence)
-    var count = path.timeline.format.sampleCount(in: length)
+    var count = path.timeline.format.sampleCount(in: duration)
     // Of which a part may have been sent already, or something is missing in front of it.
     if let time = sink.runningTime(of: start) {
       let placement = path.timeline.place(at: time, now: time)
@@ -159,7 +158,7 @@ extension AudioStreamRun {
       path.timeline.advance(by: excess > 0 ? excess : piece)
       guard excess == 0, !isLive || !isBehind(path) else { continue }
       path.use(grant)
-      let result = deliver(path.silence(piece), grant, path, isLive: isLive)
+      let result = deliver(path.silence(piece), grant, path, isSilence: true, isLive: isLive)
       guard result == GST_FLOW_OK else { return result }
     }
     return GST_FLOW_OK
