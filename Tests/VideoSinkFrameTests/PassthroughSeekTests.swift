@@ -96,7 +96,9 @@ import Testing
       #expect(isShown)
       let statistics = try player.pipeline.sink.statistics
       #expect(statistics["frames-sent"] == 30 + before && statistics["frames-in"] == 30 + before)
-      #expect(try player.pipeline.sink["ts-offset"] == "0")
+      // The pause does not count; what a busy machine makes a picture wait does.
+      let offset = try #require(Int(try player.pipeline.sink["ts-offset"] ?? ""))
+      #expect((0..<100_000_000).contains(offset), "\(offset)")
       #expect(player.headUnit.record.violations == [])
     }
   }
