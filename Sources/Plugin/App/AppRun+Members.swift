@@ -33,7 +33,7 @@ extension AppRun.State {
   }
 }
 
-/// The elements that use the app. The first of them posts what concerns the app; all of them notify.
+/// The elements that use the app. One of them posts what concerns the app; all of them notify.
 extension AppRun {
   /// A further element uses the app.
   ///

@@ -35,7 +35,7 @@ struct AppSettings: Equatable, Sendable {
   private static let loopbackNames = ["localhost", "127.0.0.1", "::1"]
 
   /// The properties whose values differ from those with which another element has registered the app, and so do not count. A
-  /// default is no wish.
+  /// default counts as not set.
   func ignored(beside registered: AppSettings) -> [String] {
     let usual = AppSettings()
     func differs<Value: Equatable>(_ path: KeyPath<AppSettings, Value>) -> Bool {

@@ -93,7 +93,7 @@ final class HeadUnit: Sendable {
     }
   }
 
-  /// More than any desk has; connections that do not register are closed, so that they keep nobody out.
+  /// More than anybody needs for tests; connections that do not register are closed, so that they keep nobody out.
   private static var admission: HeadUnitServer.Admission {
     var admission = HeadUnitServer.Admission()
     admission.maximumConnectionCount = 16

@@ -24,7 +24,7 @@ final class SamplePath {
   var mismatchedSince: Duration?
   /// Short buffers that are not sent yet.
   private var pending: SamplePayload?
-  /// Buffers with a part of a sample have been told of.
+  /// Buffers with a part of a sample have been reported.
   var hasWarnedOfParts = false
   /// The grant for which samples were sent last.
   private var epoch: UInt32 = 0
