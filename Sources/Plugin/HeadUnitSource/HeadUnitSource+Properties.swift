@@ -54,7 +54,11 @@ extension HeadUnitSource {
     .boolean(
       "video-streamable", \.video.isStreamable, "Video streamable",
       "Whether the app on the screen may stream video in the levels full and limited", .mutablePlaying,
-      changed: { $0.withHeadUnit { headUnit, settings in headUnit.changeStatus { $0.video = settings.video } } }),
+      changed: {
+        $0.withHeadUnit { headUnit, settings in
+          headUnit.changeStatus { $0.video?.isStreamable = settings.video.isStreamable }
+        }
+      }),
     .script, .apps, .violations,
     .structure(
       "sdl-stats", "SDL statistics",
@@ -81,6 +85,12 @@ extension HeadUnitSource {
       "ca-certificates", \.video.tls.authorities, "CA certificates",
       "PEM file, or PEM text, with the authorities of which one must have signed an app's certificate; unset: any certificate is taken"
     ),
+    .enumeration(
+      "tls-role", \.video.tls.role, "TLS role",
+      "Which end of TLS the head unit is; a server needs a certificate, and its apps tls-role=client", .mutableReady),
+    .enumeration(
+      "tls-protocol", \.video.tls.variant, "TLS protocol",
+      "What the head unit begins with as TLS client", .mutableReady),
     .audioStreaming, .sound, .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
   ]
 
