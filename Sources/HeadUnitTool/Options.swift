@@ -16,6 +16,8 @@ struct Options {
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
       --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): what is made of encrypted video (default refuse)
+      --tls-server     wait for the app to begin the TLS handshake; needs a certificate
+      --dtls           begin it with DTLS, as SDL Core's own configuration does
       --rpc-encryption apps have to encrypt RPCs as well
       --certificate FILE, --private-key FILE
                        the head unit's certificate and its key, in PEM, for apps that want to see one
@@ -63,12 +65,17 @@ struct Options {
     var activates = true
     var headUnitSecurity = HeadUnitSecurity.refuse
     var credentials = TLSCredentials.Sources()
+    var requiresRPCEncryption = false
+    var role = TLSContext.Role.client
+    var variant = TLSContext.Variant.tls
     while let option = rest.popFirst() {
       switch option {
       case "--app-exits": leavesWithApp = true
       case "--commands": takesCommands = true
       case "--no-activation": activates = false
-      case "--rpc-encryption": headUnit.requiresRPCEncryption = true
+      case "--rpc-encryption": requiresRPCEncryption = true
+      case "--tls-server": role = .server
+      case "--dtls": variant = .dtls
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",
@@ -104,12 +111,15 @@ struct Options {
     }
     if servesSecondary { headUnit.behaviour.secondaryTransport = .served }
     headUnit.security = headUnitSecurity
-    if headUnit.requiresRPCEncryption, headUnitSecurity == .refuse {
+    headUnit.requiresRPCEncryption = requiresRPCEncryption
+    headUnit.beginsHandshake = role == .client
+    if requiresRPCEncryption, headUnitSecurity == .refuse {
       throw Invalid(text: "--rpc-encryption needs --encryption accept or require")
     }
     if headUnitSecurity != .refuse {
       do throws(TLSError) {
-        tls = try TLSContext(role: .client, credentials: TLSCredentials(credentials))
+        tls = try TLSContext(
+          role: role, variant: variant, credentials: TLSCredentials(credentials))
       } catch {
         throw Invalid(text: "\(error)")
       }

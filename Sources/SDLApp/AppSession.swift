@@ -114,6 +114,8 @@ public struct AppSession: Sendable {
     /// Whether video is to be encrypted, which takes a ``SecureChannelFactory``.
     public var encryption = VideoEncryption.none
     public var encryptionPolicy = EncryptionPolicy.require
+    /// Whether the app is the TLS client, for head units that are configured as servers.
+    public var beginsHandshake = false
     /// For the answer to a StartService of video that takes a TLS handshake.
     public var handshakeTimeout: Duration = .seconds(30)
     /// What the session's connection runs over, which bounds the size of frames.
@@ -274,6 +276,7 @@ public struct AppSession: Sendable {
     return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
       .earlier(audioStream.nextDeadline).earlier(haptics.nextDeadline).earlier(rpcProtectionDeadline)
       .earlier(transports.secondary.nextDeadline(isWanted: isSecondaryWanted, now: now))
+      .earlier(security.handshakeBegin)
   }
 
   /// The id for the next message that is no media (see ``MediaMessageIDs``); head units refuse 0.

@@ -23,8 +23,8 @@ struct AppSettings: Equatable, Sendable {
   var restartsOnForeground = false
   var encryption = VideoEncryption.none
   var encryptionPolicy = EncryptionPolicy.require
-  var tls = TLSSettings()
   var secondaryTransport = SecondaryTransportPolicy.auto
+  var tls = TLSSettings(role: .server)
   /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as well.
   var hasSound = false
 
@@ -83,6 +83,7 @@ struct AppSettings: Equatable, Sendable {
     session.encryption = encryption
     session.encryptionPolicy = encryptionPolicy
     session.usesSecondaryTransport = secondaryTransport == .auto
+    session.beginsHandshake = tls.role == .client
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
     return session
   }
