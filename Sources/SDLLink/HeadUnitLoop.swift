@@ -211,7 +211,8 @@ extension HeadUnitLoop {
   /// Closes the connection that has been there longest without an app, if there is one.
   private func makeRoom(for role: ServedConnection.Role, now: Duration) -> Bool {
     let idle = connections.first { connection in
-      connection.role == role && !connection.hasRegisteredApp && now - connection.connectTime >= Self.minimumRegistrationTime
+      connection.role == role && !connection.hasRegisteredApp
+        && now - connection.connectTime >= Self.minimumRegistrationTime
     }
     guard let idle else { return false }
     idle.end(nil)

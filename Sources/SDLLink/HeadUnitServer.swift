@@ -106,6 +106,9 @@ public final class HeadUnitServer: Sendable {
     /// The port for secondary transports, which is open while they are offered
     /// (``HeadUnitBehaviour/SecondaryTransportOffer/served``); 0 takes any that is free.
     public var secondaryPort: UInt16 = 0
+    /// The address of that port where there is no listening one, as beside an adopted connection; nil for all of this
+    /// machine's.
+    public var secondaryAddress: String? = "127.0.0.1"
 
     /// Eight connections, with no limit on the time before the registration.
     public init() {}
@@ -173,13 +176,12 @@ public final class HeadUnitServer: Sendable {
 
   var secondaryListener: ListeningPort? { secondary.withLock { $0 } }
 
-  /// Another port for secondary transports, on the addresses of the first port, and on this machine's own for a
-  /// connection that was adopted. The former one is closed.
+  /// Another port for secondary transports, on the addresses of the first port, if there is one. The former one is closed.
   func openSecondaryPort(_ port: UInt16) throws(LinkError) -> ListeningPort {
     let listener =
       switch source {
       case .listener(let first): try ListeningPort(besides: first, port: port)
-      case .connection: try ListeningPort(address: "127.0.0.1", port: port)
+      case .connection: try ListeningPort(address: admission.secondaryAddress, port: port)
       }
     secondary.withLock { $0 = listener }
     // Otherwise it would stay open if the server was stopped meanwhile.

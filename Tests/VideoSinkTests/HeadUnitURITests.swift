@@ -34,7 +34,7 @@ import Testing
     ("sdl://car/path", "path"), ("sdl://car:0", "port"), ("sdl://car:65536", "port"), ("sdl://car:99999", "port"),
     ("sdl://car:0/", "port"), ("sdl://car:00", "port"), ("sdl://car:", "port"), ("sdl://[::1]:99999", "port"),
     ("sdl+fd:", "write sdl+fd:NUMBER"), ("sdl+fd:-1", "write sdl+fd:NUMBER"), ("sdl+fd:99999999999", "sdl+fd:NUMBER"),
-    ("sdl+builtin:unknown", "default, core, generic-hmi, legacy, hostile"),
+    ("sdl+builtin:unknown", "default, core, generic-hmi, legacy, bluetooth-and-wifi, hostile"),
   ])
   func bad(_ text: String, _ complaint: String) {
     #expect(GStreamer.isReady)

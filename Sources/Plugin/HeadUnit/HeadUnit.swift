@@ -77,7 +77,8 @@ final class HeadUnit: Sendable {
   ) throws(ElementError) -> HeadUnitServer {
     do throws(LinkError) {
       let server = try HeadUnitServer(
-        configuration: setup.configuration, address: place.address, port: place.port, admission: Self.admission,
+        configuration: setup.configuration, address: place.address, port: place.port,
+        admission: Self.admission(secondaryPort: setup.settings.secondaryPort),
         script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: self)
       server.setCondition(.activationStatus(setup.status))
       runningServer.withLock { $0 = server }
@@ -94,11 +95,12 @@ final class HeadUnit: Sendable {
   }
 
   /// More than anybody needs for tests; connections that do not register are closed, so that they keep nobody out.
-  private static var admission: HeadUnitServer.Admission {
+  private static func admission(secondaryPort: Int32?) -> HeadUnitServer.Admission {
     var admission = HeadUnitServer.Admission()
     admission.maximumConnectionCount = 16
     admission.refusesMore = true
     admission.registrationTime = .seconds(10)
+    admission.secondaryPort = UInt16(clamping: secondaryPort ?? 0)
     return admission
   }
 

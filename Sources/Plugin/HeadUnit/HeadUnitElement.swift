@@ -76,6 +76,7 @@ extension HeadUnitElement {
       case .listening(let run, let address): announce(run, address)
       case .stopped(let hadApps):
         notify(.currentPort)
+        notify(.currentSecondaryPort)
         // A handler of that notification may have started the next run, which has its own apps.
         if hadApps, run == nil { notify(.apps) }
       }
@@ -145,6 +146,7 @@ extension HeadUnitElement {
 
   private func announce(_ run: Run, _ address: String?) {
     notify(.currentPort)
+    notify(.currentSecondaryPort)
     // A handler of that notification may have ended the run.
     guard run === self.run, let address else { return }
     // Twice, because gst-launch shows the details only.

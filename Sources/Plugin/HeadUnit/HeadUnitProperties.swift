@@ -3,6 +3,7 @@ import SDLMessages
 
 extension PropertyName {
   static let currentPort: PropertyName = "current-port"
+  static let currentSecondaryPort: PropertyName = "current-secondary-port"
   static let apps: PropertyName = "apps"
   static let violations: PropertyName = "violations"
 }

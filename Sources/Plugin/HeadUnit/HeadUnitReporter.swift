@@ -82,10 +82,14 @@ extension HeadUnitReporter {
   /// `sdl-stream-started`: an app has a service.
   ///
   /// - Parameter fill: sets further fields.
-  func streamStarted(_ app: AppRecord, _ service: ServiceType, _ fill: (borrowing Structure) -> Void) {
+  func streamStarted(
+    _ app: AppRecord, _ service: ServiceType, on transport: HeadUnitSession.Transport,
+    _ fill: (borrowing Structure) -> Void
+  ) {
     let message = Structure("sdl-stream-started")
     app.fillIdentity(message)
     message.set("service", service.text)
+    message.set("transport", "\(transport)")
     fill(message)
     post(message)
   }

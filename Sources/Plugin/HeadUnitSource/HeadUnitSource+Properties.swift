@@ -87,7 +87,7 @@ extension HeadUnitSource {
     .enumeration(
       "tls-protocol", \.video.tls.variant, "TLS protocol",
       "What the head unit begins with as TLS client", .mutableReady),
-    .audioStreaming, .sound,
+    .audioStreaming, .sound, .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
   ]
 
   static func check(_ settings: HeadUnitSourceSettings) throws(InvalidPropertyValue) {
