@@ -22,6 +22,13 @@ public final class AppConnection: Sendable {
     case builtIn(HeadUnitConfiguration)
     /// A connection that stands already. It can't be made again, so there should be no ``Configuration/reconnection``.
     case descriptor(ConnectedDescriptor)
+
+    /// What its connections run over. Of a descriptor nothing is known.
+    public var transportClass: TransportClass {
+      switch self {
+      case .tcp, .builtIn, .descriptor: .tcpWiFi
+      }
+    }
   }
 
   /// What to connect to, and how.
@@ -103,6 +110,9 @@ public final class AppConnection: Sendable {
     }
     wakeUp.signal()
   }
+
+  /// What its primary transport runs over.
+  public var transportClass: TransportClass { configuration.endpoint.transportClass }
 
   /// Waits until the connection has ended, which only ``stop(grace:)`` makes certain. Does not wait in an observer's
   /// callback.

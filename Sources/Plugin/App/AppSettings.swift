@@ -23,6 +23,7 @@ struct AppSettings: Equatable, Sendable {
   var restartsOnForeground = false
   var encryption = VideoEncryption.none
   var encryptionPolicy = EncryptionPolicy.require
+  var secondaryTransport = SecondaryTransportPolicy.auto
   var tls = TLSSettings(role: .server)
   /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as well.
   var hasSound = false
@@ -46,6 +47,7 @@ struct AppSettings: Equatable, Sendable {
       ("heartbeat-interval", differs(\.heartbeatInterval)), ("auto-reconnect", differs(\.autoReconnect)),
       ("start-timeout", differs(\.startTimeout)), ("max-retry-interval", differs(\.maxRetryInterval)),
       ("legacy-start-delay", differs(\.legacyStartDelay)), ("restart-on-foreground", differs(\.restartsOnForeground)),
+      ("secondary-transport", differs(\.secondaryTransport)),
     ]
     return properties.filter(\.1).map(\.0)
   }
@@ -80,6 +82,7 @@ struct AppSettings: Equatable, Sendable {
     session.isMediaApplication = isMedia
     session.encryption = encryption
     session.encryptionPolicy = encryptionPolicy
+    session.usesSecondaryTransport = secondaryTransport == .auto
     session.beginsHandshake = tls.role == .client
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
     return session
