@@ -40,7 +40,8 @@ extension AppConnection {
       guard stopCommand == nil, let failure = ending.failure else { return nil }
       let mayHeal =
         wasRegistered
-        ? failure.canHeal : failure.mayHealAtFirst && clock.now - began < configuration.connectTimeout
+        ? failure.canHeal
+        : failure.mayHealAtFirst && (waitsForPeers || clock.now - began < configuration.connectTimeout)
       guard mayHeal,
         let pause = reconnection?.pause(
           registeredTime: ending.registeredTime, chance: Double.random(in: 0..<1))

@@ -6,6 +6,8 @@ final class TransportInbox: Sendable {
     var connection: PeerConnection?
     var failure: TransportFailure?
     var isStarted = false
+    /// Nobody takes anything any more.
+    var isOver = false
   }
 
   /// What is to be done now.
@@ -41,6 +43,7 @@ final class TransportInbox: Sendable {
         state.status = status
         state.isStatusNew = true
       case .connected(let connection):
+        guard !state.isOver else { return connection }
         defer { state.connection = connection }
         return state.connection
       case .failed(let failure): state.failure = failure
@@ -74,8 +77,12 @@ final class TransportInbox: Sendable {
     state.withLock { $0.isStatusNew = $0.status != nil }
   }
 
-  /// A connection that nobody has taken is closed.
+  /// Connections that nobody has taken are closed, now and from now on.
   func discard() {
-    _ = state.withLock { $0.connection.take() }
+    let connection = state.withLock { state in
+      state.isOver = true
+      return state.connection.take()
+    }
+    _ = consume connection
   }
 }
