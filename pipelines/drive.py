@@ -14,14 +14,23 @@ gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
 DEFAULT_SOURCE = "videotestsrc is-live=true horizontal-speed=4 ! timeoverlay font-desc='Sans 32'"
+# The sound's service is there only while there is something to hear, so that the radio is lowered only then.
+PROMPT = "filesrc name=prompt ! decodebin ! audioconvert ! audioresample ! sdlaudiosink name=voice start-on-data=true idle-timeout=500"
+PROMPT_AT = 2 * Gst.SECOND
 
 
 class Drive:
-    def __init__(self, source, uri):
-        self.pipeline = Gst.parse_launch(f"{source} ! sdlvideosink name=sink")
+    def __init__(self, source, uri, prompt):
+        self.pipeline = Gst.parse_launch(f"{source} ! sdlvideosink name=sink" + (f" {PROMPT}" if prompt else ""))
         self.sink = self.pipeline.get_by_name("sink")
-        if uri:
-            self.sink.set_property("uri", uri)
+        self.voice = self.pipeline.get_by_name("voice")
+        if prompt:
+            self.pipeline.get_by_name("prompt").set_property("location", prompt)
+            self.voice.set_property("ts-offset", PROMPT_AT)
+        # With the same uri, both are one app.
+        for sink in filter(None, (self.sink, self.voice)):
+            if uri:
+                sink.set_property("uri", uri)
         for name in ("connection-state", "hmi-level"):
             self.sink.add_property_notify_watch(name, True)
         self.loop = GLib.MainLoop()
@@ -82,7 +91,7 @@ class Drive:
         elif message.type == Gst.MessageType.PROPERTY_NOTIFY:
             _, name, value = message.parse_property_notify()
             self.say(f"{name.replace('-', ' ').replace('hmi', 'HMI')} {value.value_nick.upper()}")
-        elif message.type == Gst.MessageType.ELEMENT and message.src == self.sink:
+        elif message.type == Gst.MessageType.ELEMENT and message.src in (self.sink, self.voice):
             self.on_element_message(message.get_structure())
 
     def on_element_message(self, structure):
@@ -92,6 +101,9 @@ class Drive:
             self.say(f"connected to {unit or 'a head unit'} at {structure.get_value('peer')}")
             versions = f"protocol {structure.get_value('protocol-version')}, RPC {structure.get_value('rpc-version')}"
             self.say(f"registered: {versions}")
+        elif name.startswith("sdl-stream-") and structure.get_value("service") == "audio":
+            rate = f": {structure.get_value('rate')} Hz" if name == "sdl-stream-started" else ""
+            self.say(f"sound {name[11:]} ({structure.get_value('reason')}){rate}")
         elif name == "sdl-stream-started":
             size = f"{structure.get_value('width')}×{structure.get_value('height')}"
             self.say(f"stream started ({structure.get_value('reason')}): {size}{self.frame_rate()}")
@@ -105,8 +117,8 @@ class Drive:
         known, numerator, denominator = caps.get_structure(0).get_fraction("framerate") if caps else (False, 0, 1)
         return f" at {numerator / denominator:g} fps" if known and numerator else ""
 
-    def statistics(self):
-        structure = self.sink.get_property("sdl-stats")
+    def statistics(self, sink=None):
+        structure = (sink or self.sink).get_property("sdl-stats")
         return {structure.nth_field_name(n): structure.get_value(structure.nth_field_name(n))
                 for n in range(structure.n_fields())}
 
@@ -127,6 +139,8 @@ class Drive:
         self.say(f"{total['frames-in']} frames in, {total['frames-sent']} delivered ({total['bytes-sent']} bytes)"
                  f", {total['frames-unchanged']} unchanged"
                  f", dropped: {', '.join(dropped) or 'none'}")
+        if self.voice:
+            self.say(f"{self.statistics(self.voice)['samples-sent']} samples of sound delivered")
         return total["frames-sent"]
 
 
@@ -135,11 +149,12 @@ def main():
     parser.add_argument("--uri", help="head unit, sdl://HOST[:PORT] (default: the built-in one)")
     parser.add_argument("--duration", type=float, default=0, help="seconds (default: until the source ends or Ctrl-C)")
     parser.add_argument("--source", default=DEFAULT_SOURCE, help="pipeline in front of the sink (default: %(default)s)")
+    parser.add_argument("--prompt", help="sound file to play in the car, two seconds after the start")
     arguments = parser.parse_args()
 
     Gst.init(None)
     try:
-        drive = Drive(arguments.source, arguments.uri)
+        drive = Drive(arguments.source, arguments.uri, arguments.prompt)
     except GLib.Error as error:
         sys.exit(f"{error.message}. Is GST_PLUGIN_PATH set?")
     frames = drive.run(arguments.duration)

@@ -8,12 +8,7 @@ uri=${SDL_URI:-sdl+builtin:default}
 prompt=$(mktemp)
 trap 'rm -f "$prompt"' EXIT
 
-if command -v espeak-ng > /dev/null; then
-  espeak-ng -w "$prompt" "${1:-In 200 metres, turn left.}"
-else
-  gst-launch-1.0 --quiet concat name=tones ! audioconvert ! audio/x-raw,format=S16LE,channels=1 ! wavenc ! filesink location="$prompt" \
-    audiotestsrc freq=880 volume=0.3 num-buffers=20 ! tones. audiotestsrc freq=660 volume=0.3 num-buffers=30 ! tones.
-fi
+"$(dirname "$0")/speech.sh" "$prompt" ${1:+"$1"}
 
 # The sound's service is there only while it speaks, so that the radio is lowered only then.
 gst-launch-1.0 -m videotestsrc is-live=true pattern=ball num-buffers="${NUM_BUFFERS:--1}" ! sdlvideosink uri="$uri" \

@@ -22,7 +22,7 @@ final class AudioRecording: Sendable {
 
   func note(_ event: HeadUnitSession.Event) {
     switch event {
-    case .audioStarted(let format): begin(format)
+    case .audioStarted(let format, _): begin(format)
     case .audioData(let bytes):
       state.withLock { $0.byteCount += bytes.count }
       file.append(bytes)

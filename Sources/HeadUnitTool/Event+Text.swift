@@ -28,7 +28,7 @@ extension HeadUnitSession.Event {
           " #\(finger.id)" + finger.samples.map { " (\($0.x), \($0.y))" }.joined()
         }.joined()
     case .appHMIStatus(let status): "the app's own status \(status.text)"
-    case .videoStarted(let parameters): "video started, \(parameters.text)"
+    case .videoStarted(let parameters, let transport): "video started, \(parameters.text)\(transport.text)"
     case .videoRefused(let rejection):
       "video refused"
         + (rejection.rejectedParameters.isEmpty ? "" : ", rejecting \(rejection.rejectedParameters)")
@@ -36,10 +36,13 @@ extension HeadUnitSession.Event {
     case .videoStartRequested, .audioStartRequested, .audioData, .videoData, .videoMissed, .videoTimestamp: nil
     case .videoDataStopped(let time): "no video for \(time)"
     case .videoStopped(let reason): "video stopped: \(reason)"
-    case .audioStarted(let format): "audio started, \(format)"
+    case .audioStarted(let format, let transport): "audio started, \(format)\(transport.text)"
     case .audioRefused(let rejection): "audio refused" + (rejection.reason.map { ": \($0)" } ?? "")
     case .audioStopped(let reason, let statistics):
       "audio stopped: \(reason), \(statistics.samples) samples in \(statistics.messages) messages so far"
+    case .secondaryTransportRegistered: "secondary transport registered"
+    case .secondaryTransportRefused(let reason): "secondary transport refused: \(reason.rawValue)"
+    case .secondaryTransportLost: "secondary transport gone"
     case .appUnregistered(let reason): "unregistered: \(reason)"
     case .secured(let summary):
       "\(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? "")
@@ -55,6 +58,11 @@ extension HeadUnitSession.Event {
         .joined(separator: ", ")
     }
   }
+}
+
+extension HeadUnitSession.Transport {
+  /// Nothing for the transport that every session has.
+  fileprivate var text: String { self == .secondary ? ", on the secondary transport" : "" }
 }
 
 extension HMIStatus {

@@ -39,6 +39,9 @@ final class EventPrinter: HeadUnitServerObserver {
     switch event {
     case .connected(let id, let peer): say("\(id) connected \(peer)")
     case .refused(let peer): say("refused \(peer)")
+    case .secondaryTransportRefused(let peer, let reason):
+      say("secondary transport of \(peer) refused: \(reason.rawValue)")
+    case .secondaryPortFailed(let error): printLine("warning: no secondary transport is offered: \(error)")
     case .session(_, .videoData(let bytes)): recording?.append(bytes)
     case .session(let id, .violation(let violation)):
       guard options.isChecking else { return }

@@ -28,9 +28,10 @@ enum HeadUnitTool {
     do {
       printer = try EventPrinter(options: options)
       let server = try HeadUnitServer(
-        configuration: options.headUnit, address: options.address, port: options.port, script: options.script,
-        tls: options.tls, observer: printer)
+        configuration: options.headUnit, address: options.address, port: options.port, admission: options.admission,
+        script: options.script, tls: options.tls, observer: printer)
       printLine("listening \(server.port ?? 0)")
+      if let port = server.secondaryPort { printLine("secondary transport \(port)") }
       try server.start()
       if options.takesCommands { try RemoteControl.start(server: server, apps: printer) }
       var signal: Int32 = 0

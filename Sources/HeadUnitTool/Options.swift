@@ -9,6 +9,8 @@ struct Options {
     usage: sdl-head-unit [options]
       --address HOST   listen on this address only (default 127.0.0.1; * for all)
       --port N         listen on this port (default 12345; 0 takes any that is free)
+      --secondary-transport PORT
+                       offer apps a secondary transport at this port (0 takes any that is free)
       --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
       --screen WxH     size of the screen, and the only one that video may have
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
@@ -34,6 +36,7 @@ struct Options {
 
   var address: String? = "127.0.0.1"
   var port: UInt16 = 12345
+  var admission = HeadUnitServer.Admission()
   var headUnit = HeadUnitPreset.standard.configuration
   var recording: String?
   var audioRecording: String?
@@ -53,6 +56,7 @@ struct Options {
   init(arguments: [String]) throws(Invalid) {
     var rest = arguments[...]
     var screen: ImageResolution?
+    var servesSecondary = false
     var make: String?
     var model: String?
     var pcmFormat: PCMFormat?? = nil
@@ -68,7 +72,8 @@ struct Options {
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",
-        "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script":
+        "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
+        "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
@@ -87,6 +92,9 @@ struct Options {
           } catch {
             throw Invalid(text: "\(error)")
           }
+        case "--secondary-transport":
+          admission.secondaryPort = try Self.parse(option, value) { UInt16($0) }
+          servesSecondary = true
         case "--port": port = try Self.parse(option, value) { UInt16($0) }
         case "--preset": headUnit = try Self.parse(option, value) { HeadUnitPreset(rawValue: $0)?.configuration }
         default: screen = try Self.parse(option, value, ImageResolution.init(text:))
@@ -94,6 +102,7 @@ struct Options {
       default: throw Invalid(text: "unknown option \(option)")
       }
     }
+    if servesSecondary { headUnit.behaviour.secondaryTransport = .served }
     headUnit.security = headUnitSecurity
     if headUnit.requiresRPCEncryption, headUnitSecurity == .refuse {
       throw Invalid(text: "--rpc-encryption needs --encryption accept or require")

@@ -64,9 +64,10 @@ extension HeadUnitCommand {
   fileprivate var needsApp: Bool {
     switch self {
     case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .activate, .touch, .gesture,
-      .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .unregister, .ignitionOff:
+      .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
       true
-    case .event, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .help: false
+    case .event, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .serveSecondaryTransport, .help:
+      false
     }
   }
 }

@@ -17,7 +17,11 @@ extension HeadUnitBehaviour {
     case heartbeat(Heartbeat)
     case player(Player)
     case videoDataTimeout(Duration?)
-    case secondaryTransport(TransportEventUpdate?)
+    case secondaryTransport(SecondaryTransportOffer)
+    case secondaryTransportDelay(Duration?)
+    case secondaryRegistration(SecondaryRegistrationAnswer)
+    case audioTransports([HeadUnitSession.Transport]?)
+    case videoTransports([HeadUnitSession.Transport]?)
   }
 
   /// Applies a change.
@@ -35,7 +39,11 @@ extension HeadUnitBehaviour {
     case .heartbeat(let heartbeat): self.heartbeat = heartbeat
     case .player(let player): self.player = player
     case .videoDataTimeout(let timeout): videoDataTimeout = timeout
-    case .secondaryTransport(let update): secondaryTransport = update
+    case .secondaryTransport(let offer): secondaryTransport = offer
+    case .secondaryTransportDelay(let delay): secondaryTransportDelay = delay
+    case .secondaryRegistration(let answer): secondaryRegistration = answer
+    case .audioTransports(let transports): audioTransports = transports
+    case .videoTransports(let transports): videoTransports = transports
     }
   }
 }
@@ -52,7 +60,7 @@ extension HeadUnitSession {
     case .videoStartDelay(let delay):
       if let pendingVideoStart { timers.arm(.videoStart, at: pendingVideoStart.time + delay) }
     case .videoDataTimeout(nil): timers.cancel(.videoData)
-    case .secondaryTransport: sendTransportEventUpdate()
+    case .secondaryTransport: offerChanged(now: now)
     default: break
     }
     return takeActions()

@@ -43,6 +43,24 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case acknowledgeAndEnd = "end"
   }
 
+  /// A secondary transport that sessions are offered from their start on (SDL-0141).
+  public enum SecondaryTransportOffer: Equatable, Sendable {
+    case off
+    /// An address that nobody serves, or somebody else: RegisterSecondaryTransport gets a NAK.
+    case elsewhere(TransportEventUpdate)
+    /// Where the head unit itself takes it: ``HeadUnitSession/setServedTransport(_:now:)``.
+    case served
+  }
+
+  /// Answer to RegisterSecondaryTransport that SDL Core would acknowledge.
+  public enum SecondaryRegistrationAnswer: String, CaseIterable, Equatable, Sendable {
+    case acknowledge = "ack"
+    case reject = "nak"
+    case silence
+    /// Acknowledges, and closes the connection at once.
+    case acknowledgeAndClose = "close"
+  }
+
   /// When the head unit sends heartbeats.
   public enum Heartbeat: Equatable, Sendable {
     /// Answers; begins to monitor (every 7 s) only after the app's first heartbeat.
@@ -104,9 +122,17 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and opened anew by the next; nil
   /// never closes it.
   public var videoDataTimeout: Duration? = CoreLimits.videoDataStopped
-  /// The address of a secondary transport that later sessions are offered (SDL-0141); nil offers none. Nothing serves it:
-  /// RegisterSecondaryTransport gets a NAK.
-  public var secondaryTransport: TransportEventUpdate?
+  /// A session is told of changes if it was offered one in its StartServiceACK.
+  public var secondaryTransport = SecondaryTransportOffer.off
+  /// From the session's start, or a change, until the app is told the address; nil tells it at once.
+  public var secondaryTransportDelay: Duration?
+  /// To RegisterSecondaryTransport.
+  public var secondaryRegistration = SecondaryRegistrationAnswer.acknowledge
+  /// Where later sessions may start audio, in order of preference; nil is SDL Core's list, the primary one before the
+  /// secondary one. The secondary one counts only where it is offered.
+  public var audioTransports: [HeadUnitSession.Transport]?
+  /// The same for video.
+  public var videoTransports: [HeadUnitSession.Transport]?
   /// Whether a refused start of video or audio costs the app its HMI level, as in SDL Core 6 and later.
   public var dropsToNoneAfterRefusal = true
   /// To EndService of any service.

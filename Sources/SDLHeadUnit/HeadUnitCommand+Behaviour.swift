@@ -27,11 +27,30 @@ extension HeadUnitCommand {
       }
     case ("data-timeout", 1):
       arguments[0] == "off" ? .videoDataTimeout(nil) : seconds(arguments[0]).map { .videoDataTimeout($0) }
-    case ("secondary-transport", 1) where arguments[0] == "off": .secondaryTransport(nil)
+    case ("delay", 2) where arguments[0] == "secondary-transport":
+      arguments[1] == "0" ? .secondaryTransportDelay(nil) : seconds(arguments[1]).map { .secondaryTransportDelay($0) }
+    case ("secondary-transport", 1) where arguments[0] == "off": .secondaryTransport(.off)
     case ("secondary-transport", 2):
-      UInt16(arguments[1]).map { .secondaryTransport(TransportEventUpdate(address: arguments[0], port: Int32($0))) }
+      UInt16(arguments[1]).map {
+        .secondaryTransport(.elsewhere(TransportEventUpdate(address: arguments[0], port: Int32($0))))
+      }
+    case ("video-transports", 1): transports(arguments[0]).map { .videoTransports($0) }
+    case ("audio-transports", 1): transports(arguments[0]).map { .audioTransports($0) }
     default: nil
     }
+  }
+
+  static func serveSecondaryTransport(_ port: String?) -> HeadUnitCommand? {
+    guard let port else { return .serveSecondaryTransport(port: nil) }
+    return UInt16(port).map { .serveSecondaryTransport(port: $0) }
+  }
+
+  /// Each transport at most once, as in StartServiceACK; "none" is an empty list.
+  private static func transports(_ list: String) -> [HeadUnitSession.Transport]? {
+    if list == "none" { return [] }
+    let numbers = list.split(separator: ",", omittingEmptySubsequences: false)
+    let transports = numbers.compactMap { Int32($0).flatMap(HeadUnitSession.Transport.init(rawValue:)) }
+    return transports.count == numbers.count && Set(transports).count == numbers.count ? transports : nil
   }
 
   private static func answer(to request: String, _ arguments: [String]) -> HeadUnitCommand? {
@@ -42,6 +61,8 @@ extension HeadUnitCommand {
     case "end-service": return control(word).map { .behave(.serviceEnd($0)) }
     case "start-audio":
       return HeadUnitBehaviour.AudioStartAnswer(rawValue: word).map { .behave(.audioStart($0)) }
+    case "register-secondary":
+      return HeadUnitBehaviour.SecondaryRegistrationAnswer(rawValue: word).map { .behave(.secondaryRegistration($0)) }
     case "register": return result(word).map { .behave(.registration($0)) }
     case "get-capability": return result(word).map { .behave(.systemCapability($0)) }
     case "start-video":

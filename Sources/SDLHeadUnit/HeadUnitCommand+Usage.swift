@@ -51,6 +51,7 @@ extension HeadUnitCommand {
     ("end-video", "ends the app's video service"),
     ("end-audio", "ends the app's audio service"),
     ("cut", "closes the app's connection without a message"),
+    ("cut secondary", "closes the app's secondary transport without a message; its services there are over"),
     (
       "unregister REASON",
       "ends the app's registration, with an AppInterfaceUnregisteredReason such as protocol-violation"
@@ -85,6 +86,10 @@ extension HeadUnitCommand {
       "how StartService(audio) is answered; end acknowledges it, and ends the service at once"
     ),
     ("answer end-service ack|nak|silence", "how EndService is answered, of RPC, of video and of audio"),
+    (
+      "answer register-secondary ack|nak|silence|close",
+      "how RegisterSecondaryTransport is answered; close acknowledges it, and closes the connection at once"
+    ),
     ("delay start-video SECONDS", "delays the answer to StartService(video)"),
     ("none-after-refusal on|off", "whether a refused start of video or audio costs the app its HMI level"),
     ("heartbeat core|silence|SECONDS", "answers heartbeats, does not, or sends them itself at this interval"),
@@ -93,8 +98,22 @@ extension HeadUnitCommand {
       "whether a player takes the video, or how long after each start; video until then is lost"
     ),
     ("data-timeout SECONDS|off", "the pause after which video has to begin anew with a key frame"),
-    ("secondary-transport ADDRESS PORT", "offers new sessions a secondary transport, which nothing serves"),
+    (
+      "delay secondary-transport SECONDS",
+      "how long after the start of a session, or a change, apps are told the address of the secondary transport; 0 is at once"
+    ),
+    (
+      "secondary-transport on [PORT]",
+      "offers sessions a secondary transport, which the head unit serves, at PORT if given; 0 is another that is free"
+    ),
+    ("secondary-transport ADDRESS PORT", "offers one at an address that somebody else serves, or nobody"),
     ("secondary-transport off", "withdraws it"),
+    (
+      "video-transports LIST",
+      "where new sessions may start video, in order of preference: 1 the primary transport, 2 the secondary one, such as "
+        + "2,1; or none"
+    ),
+    ("audio-transports LIST", "the same for audio"),
     ("help", "lists the commands"),
   ]
 }

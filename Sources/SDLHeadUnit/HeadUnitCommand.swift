@@ -29,6 +29,11 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case endAudio
   /// Closes the connection of the app on the screen without a message.
   case cut
+  /// Closes the secondary transport of the app on the screen.
+  case cutSecondary
+  /// Offers a secondary transport that the head unit itself serves, at this port; 0 takes any other that is free, nil the
+  /// one that it has.
+  case serveSecondaryTransport(port: UInt16?)
   /// Ends the registration of the app on the screen.
   case unregister(UnregisteredReason)
   /// Ends all registrations.
@@ -103,6 +108,8 @@ extension HeadUnitCommand {
     case ("end-audio", 0): .endAudio
     case ("audio-streaming", 1): AudioStreamingState(rawValue: constant(arguments[0])).map { .audioStreaming($0) }
     case ("cut", 0): .cut
+    case ("cut", 1): arguments[0] == "secondary" ? .cutSecondary : nil
+    case ("secondary-transport", 1...2) where arguments[0] == "on": serveSecondaryTransport(arguments.dropFirst().first)
     case ("unregister", 1): UnregisteredReason(rawValue: constant(arguments[0])).map { .unregister($0) }
     case ("ignition-off", 0): .ignitionOff
     case ("refuse", _): arguments.allSatisfy(rejectable.contains) ? .refuse(arguments) : nil

@@ -6,7 +6,11 @@ extension HeadUnitSession {
   public enum Action: Equatable, Sendable {
     /// Whole frames for the transport.
     case send([UInt8])
+    /// Whole frames for the secondary transport.
+    case sendOnSecondary([UInt8])
     case report(Event)
+    /// The secondary transport is over. Close it after everything sent on it has been written.
+    case closeSecondary
     /// The session is over, or the transport is unusable. Close the transport after everything sent has been written, unless
     /// only the session is over and the transport has others.
     case close(CloseScope)
@@ -37,7 +41,7 @@ extension HeadUnitSession {
     /// StartService(video) of a registered app; reported before the answer to it.
     case videoStartRequested(VideoServiceParameters)
     /// StartServiceACK(video), with the acknowledged parameters.
-    case videoStarted(VideoServiceParameters)
+    case videoStarted(VideoServiceParameters, on: Transport)
     /// StartServiceNAK(video).
     case videoRefused(ServiceRejection)
     /// One message of the video service, as reassembled, while the app may stream; of H.264 over RTP an access unit as a
@@ -53,7 +57,7 @@ extension HeadUnitSession {
     /// StartService(audio) of a registered app; reported before the answer to it.
     case audioStartRequested
     /// StartServiceACK(audio): what the app has to send.
-    case audioStarted(PCMFormat)
+    case audioStarted(PCMFormat, on: Transport)
     /// StartServiceNAK(audio).
     case audioRefused(ServiceRejection)
     /// One message of the audio service, as reassembled, while the app may be heard.
@@ -61,6 +65,12 @@ extension HeadUnitSession {
     /// The counters are those of all audio services so far.
     case audioStopped(reason: StreamStopReason, AudioStreamStatistics)
     case appUnregistered(reason: UnregistrationReason)
+    /// RegisterSecondaryTransportACK.
+    case secondaryTransportRegistered
+    /// RegisterSecondaryTransportNAK on a connection that is closed then.
+    case secondaryTransportRefused(SecondaryRefusal)
+    /// The secondary transport is gone, by either side; its services have ended.
+    case secondaryTransportLost
     /// The RPCs of the app, and those to it, are encrypted from now on.
     case rpcProtected
     /// A TLS handshake with the app is complete.

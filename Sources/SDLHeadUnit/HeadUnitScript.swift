@@ -55,6 +55,12 @@ public struct HeadUnitScript: Equatable, Sendable {
     case violation
     case unregistered
     case disconnected
+    /// RegisterSecondaryTransportACK.
+    case secondaryRegistered = "secondary-registered"
+    /// RegisterSecondaryTransportNAK.
+    case secondaryRefused = "secondary-refused"
+    /// The secondary transport is gone, by either side.
+    case secondaryLost = "secondary-lost"
   }
 
   /// When a step is due.
@@ -125,6 +131,9 @@ extension HeadUnitScript.Event {
     case .hapticRectangles: self = .haptics
     case .violation: self = .violation
     case .appUnregistered: self = .unregistered
+    case .secondaryTransportRegistered: self = .secondaryRegistered
+    case .secondaryTransportRefused: self = .secondaryRefused
+    case .secondaryTransportLost: self = .secondaryLost
     case .interactionShown(let function, _, _):
       self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
     case .systemContextSent, .touchSent, .driverInput, .driverInputWithoutEffect, .interactionEnded, .videoData,

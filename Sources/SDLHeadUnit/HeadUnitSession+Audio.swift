@@ -3,7 +3,7 @@ import SDLWire
 
 /// The start and the data of the audio service. It is never encrypted: a start with the E bit is answered without it.
 extension HeadUnitSession {
-  mutating func startAudio(now: Duration) {
+  mutating func startAudio(on transport: Transport, now: Duration) {
     guard let rpcService else { return }
     guard let app else {
       // As with video, SDL Core does not answer, but lists the service from now on.
@@ -12,13 +12,15 @@ extension HeadUnitSession {
     }
     report(.audioStartRequested)
     isAudioStartLost = false
+    guard allows(.audio, on: transport) else { return refuseMisplaced(.audio, on: transport) }
     forgetUnacknowledgedEnd(.audio, now: now)
     if let reason = reasonToRefuse(.audio, app, version: rpcService.headerVersion) {
-      return refuseAudio(reason: reason, now: now)
+      return refuseAudio(reason: reason, on: transport, now: now)
     }
+    setTransport(transport, of: .audio)
     switch behaviour.audioStart {
     case .silence: isAudioStartLost = true
-    case .reject: refuseAudio(reason: nil, now: now)
+    case .reject: refuseAudio(reason: nil, on: transport, now: now)
     case .acknowledge: acknowledgeAudio(version: rpcService.headerVersion)
     case .acknowledgeAndEnd:
       acknowledgeAudio(version: rpcService.headerVersion)
@@ -26,10 +28,10 @@ extension HeadUnitSession {
     }
   }
 
-  private mutating func refuseAudio(reason: String?, now: Duration) {
+  private mutating func refuseAudio(reason: String?, on transport: Transport, now: Duration) {
     guard let rpcService else { return }
     let refusal = rejection([], reason: reason)
-    send(.startServiceNAK, service: .audio, payload: refusal.bytes(version: rpcService.headerVersion))
+    send(.startServiceNAK, service: .audio, on: transport, payload: refusal.bytes(version: rpcService.headerVersion))
     report(.audioRefused(refusal))
     // Unless the other service goes on.
     if case .open = video { return }
@@ -41,8 +43,8 @@ extension HeadUnitSession {
     audio = .open(.allowed)
     audioChecker.begin(format)
     let answer = AudioServiceAcknowledgement(mtu: Int64(configuration.frameLimits.payload))
-    send(.startServiceACK, service: .audio, payload: answer.bytes(version: version))
-    report(.audioStarted(format))
+    send(.startServiceACK, service: .audio, on: audioTransport, payload: answer.bytes(version: version))
+    report(.audioStarted(format, on: audioTransport))
   }
 
   mutating func takeAudio(_ message: [UInt8], _ permission: StreamingPermission, now: Duration) {

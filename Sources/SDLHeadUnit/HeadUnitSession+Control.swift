@@ -3,7 +3,11 @@ import SDLWire
 
 /// The RPC service, and the control frames that belong to no service in particular.
 extension HeadUnitSession {
-  mutating func startRPCService(_ frame: Frame, now: Duration) {
+  mutating func startRPCService(_ frame: Frame, on transport: Transport, now: Duration) {
+    guard transport == .primary else {
+      report(.wrongTransport(.rpc, expected: .primary))
+      return refuseRPCService(frame, on: transport)
+    }
     switch behaviour.rpcStart {
     case .silence: return
     case .reject: return refuseRPCService(frame)
@@ -19,20 +23,21 @@ extension HeadUnitSession {
     let maximum = configuration.maximumProtocolVersion
     guard maximum.major >= 5, !frame.payload.isEmpty else {
       let version = min(configuration.maximumHeaderVersion, 4)
-      acknowledgeSession(version: version, protocolVersion: ProtocolVersion(Int(version)))
+      acknowledgeSession(version: version, protocolVersion: ProtocolVersion(Int(version)), now: now)
       return
     }
     guard let wanted = RPCServiceRequest(payload: frame.payload).protocolVersion, wanted.major >= 5 else {
       return refuseRPCService(frame)
     }
-    acknowledgeSession(version: 5, protocolVersion: min(wanted, maximum))
+    acknowledgeSession(version: 5, protocolVersion: min(wanted, maximum), now: now)
   }
 
-  private mutating func refuseRPCService(_ frame: Frame) {
+  private mutating func refuseRPCService(_ frame: Frame, on transport: Transport = .primary) {
     let header = frame.header
     // SDL Core copies the version of the request: an old header, so no payload.
     send(
-      .startServiceNAK, service: .rpc, version: header.version, sessionID: header.sessionID, messageID: 0,
+      .startServiceNAK, service: .rpc, on: transport, version: header.version, sessionID: header.sessionID,
+      messageID: 0,
       payload: header.version < 5 ? [] : BSONDocument().bytes)
   }
 
@@ -46,21 +51,14 @@ extension HeadUnitSession {
     return takeActions()
   }
 
-  private mutating func acknowledgeSession(version: UInt8, protocolVersion: ProtocolVersion) {
+  private mutating func acknowledgeSession(version: UInt8, protocolVersion: ProtocolVersion, now: Duration) {
     rpcService = RPCService(
       headerVersion: version, isVersionSettled: version >= 5, protocolVersion: protocolVersion, hashID: hashID)
     var acknowledgement = RPCServiceAcknowledgement()
     acknowledgement.protocolVersion = protocolVersion
     acknowledgement.hashID = hashID
     acknowledgement.mtu = Int64(configuration.frameLimits.payload)
-    if protocolVersion >= ProtocolVersion(5, 1) {
-      // Over plain TCP SDL Core offers no other transport by default, and lists none.
-      let hasSecondary = behaviour.secondaryTransport != nil
-      acknowledgement.secondaryTransports = hasSecondary ? ["TCP_WIFI"] : []
-      acknowledgement.audioServiceTransports = hasSecondary ? [1, 2] : [1]
-      acknowledgement.videoServiceTransports = hasSecondary ? [1, 2] : [1]
-      rpcService?.offersSecondaryTransport = hasSecondary
-    }
+    if protocolVersion >= ProtocolVersion(5, 1) { offerTransports(in: &acknowledgement) }
     if protocolVersion >= ProtocolVersion(5, 4) {
       let vehicle = configuration.vehicle
       acknowledgement.make = vehicle.make
@@ -71,39 +69,33 @@ extension HeadUnitSession {
       acknowledgement.systemHardwareVersion = vehicle.systemHardwareVersion
     }
     send(.startServiceACK, service: .rpc, payload: acknowledgement.bytes(version: version))
-    if behaviour.secondaryTransport != nil { sendTransportEventUpdate() }
+    if offeredTransport != nil { offerChanged(now: now) }
   }
 
-  /// The address of the secondary transport; empty once it is withdrawn.
-  mutating func sendTransportEventUpdate() {
-    guard rpcService?.offersSecondaryTransport == true else { return }
-    let update = behaviour.secondaryTransport ?? TransportEventUpdate(address: nil, port: nil)
-    send(.transportEventUpdate, service: .control, payload: update.bytes)
-  }
-
-  mutating func receiveControl(_ frame: Frame, now: Duration) {
+  mutating func receiveControl(_ frame: Frame, on transport: Transport, now: Duration) {
     guard let control = frame.header.controlFrame, let rpcService else { return }
     switch control {
-    case .heartbeat: answerHeartbeat(frame.header, now: now)
+    case .heartbeat: answerHeartbeat(frame.header, on: transport, now: now)
     case .heartbeatACK: break
-    case .startService: startService(frame, now: now)
-    case .endService: endService(frame, now: now)
+    case .startService: startService(frame, on: transport, now: now)
+    case .endService: endService(frame, on: transport, now: now)
     case .endServiceACK: endAcknowledged(frame.header.service, now: now)
     case .registerSecondaryTransport:
-      // This transport is the session's first.
+      // This transport is one of the session's already.
       send(
-        .registerSecondaryTransportNAK, service: .control, messageID: 2,
-        payload: rejection([], reason: nil).bytes(version: rpcService.headerVersion))
+        .registerSecondaryTransportNAK, service: .control, on: transport, messageID: 2,
+        payload: ServiceRejection(reason: SecondaryRefusal.registeredAlready.rawValue)
+          .bytes(version: rpcService.headerVersion))
     case .startServiceACK, .startServiceNAK, .endServiceNAK, .registerSecondaryTransportACK,
       .registerSecondaryTransportNAK, .transportEventUpdate, .serviceDataACK:
       report(.unexpectedControlFrame(control, frame.header.service))
     }
   }
 
-  private mutating func startService(_ frame: Frame, now: Duration) {
+  private mutating func startService(_ frame: Frame, on transport: Transport, now: Duration) {
     switch frame.header.service {
-    case .video: startVideo(frame, now: now)
-    case .audio: startAudio(now: now)
+    case .video: startVideo(frame, on: transport, now: now)
+    case .audio: startAudio(on: transport, now: now)
     case .control, .rpc, .hybrid:
       let refusal = rejection([], reason: "This service is not supported")
       send(
@@ -112,11 +104,11 @@ extension HeadUnitSession {
     }
   }
 
-  private mutating func endService(_ frame: Frame, now: Duration) {
+  private mutating func endService(_ frame: Frame, on transport: Transport, now: Duration) {
     let service = frame.header.service
     switch service {
     case .rpc: endRPCService(frame, now: now)
-    case .video, .audio: endMedia(service, now: now)
+    case .video, .audio: endMedia(service, on: transport, now: now)
     case .control, .hybrid:
       report(.endOfServiceNotRunning(service))
       sendEndServiceNAK(service)
@@ -137,16 +129,19 @@ extension HeadUnitSession {
     }
     // The transport stays open, as with SDL Core: the app closes it.
     endRegistration(.sessionEndedByApp, now: now)
-    endSession()
+    endSession(now: now)
   }
 
-  mutating func sendEndServiceNAK(_ service: ServiceType, rejected: [String] = []) {
+  mutating func sendEndServiceNAK(
+    _ service: ServiceType, on transport: Transport = .primary, rejected: [String] = []
+  ) {
     let refusal = rejection(rejected, reason: rejected.isEmpty ? nil : "Wrong hash")
-    send(.endServiceNAK, service: service, payload: refusal.bytes(version: rpcService?.headerVersion ?? 1))
+    send(.endServiceNAK, service: service, on: transport, payload: refusal.bytes(version: rpcService?.headerVersion ?? 1))
   }
 
   /// Ends the session; the app may start another on the same transport.
-  mutating func endSession() {
+  mutating func endSession(now: Duration) {
+    closeSecondaryTransport(now: now)
     rpcService = nil
     resetSecurity()
     heartbeat = nil
@@ -160,6 +155,6 @@ extension HeadUnitSession {
     video = .closed(endedAt: nil)
     audio = .closed(endedAt: nil)
     endRegistration(.transportLost, now: now)
-    endSession()
+    endSession(now: now)
   }
 }

@@ -3,7 +3,7 @@ import SDLWire
 
 /// Validation of frames, before their content is looked at.
 extension HeadUnitSession {
-  mutating func receive(_ frame: Frame, now: Duration) {
+  mutating func receive(_ frame: Frame, on transport: Transport, now: Duration) {
     let header = frame.header
     if let violation = malformation(of: header) {
       noteMalformed(violation, now: now)
@@ -15,16 +15,14 @@ extension HeadUnitSession {
       return
     }
     if header.controlFrame == .startService, header.service == .rpc {
-      startRPCService(frame, now: now)
+      startRPCService(frame, on: transport, now: now)
       return
     }
     guard let rpcService else {
       report(.noSession(header.service))
       if header.controlFrame == .registerSecondaryTransport {
-        // Another transport of a session over TCP, which SDL Core refuses.
-        send(
-          .registerSecondaryTransportNAK, service: .control, version: header.version, sessionID: header.sessionID,
-          messageID: 2, payload: ServiceRejection().bytes(version: header.version))
+        // Another transport of a session over the same port, which SDL Core refuses.
+        actions.append(.send(Self.refusal(of: header, .unknownSession, version: header.version)))
       }
       if header.controlFrame == .endService {
         send(.endServiceNAK, service: header.service, version: header.version, sessionID: header.sessionID)
@@ -35,7 +33,7 @@ extension HeadUnitSession {
       report(.sessionID(expected: sessionID, got: header.sessionID))
       if header.controlFrame == .endService {
         send(
-          .endServiceNAK, service: header.service, sessionID: header.sessionID,
+          .endServiceNAK, service: header.service, on: transport, sessionID: header.sessionID,
           payload: ServiceRejection().bytes(version: rpcService.headerVersion))
       }
       return
@@ -45,8 +43,9 @@ extension HeadUnitSession {
     if header.version != rpcService.headerVersion, !isPickingVersion {
       report(.headerVersion(expected: rpcService.headerVersion, got: header.version))
     }
+    guard !isMisplaced(header, on: transport) else { return }
     if header.frameType == .control {
-      receiveControl(frame, now: now)
+      receiveControl(frame, on: transport, now: now)
     } else {
       receiveData(frame, now: now)
     }

@@ -8,6 +8,7 @@ extension HeadUnitSession {
     case .activation: activateAutomatically(now: now)
     case .videoStart: videoStartDue(now: now)
     case .policyUpdate: sendPolicyUpdate()
+    case .transportEventUpdate: sendTransportEventUpdate()
     case .alert: interactionDue(.alert, now: now)
     case .overlay: interactionDue(.overlay, now: now)
     case .stopGrace: graceOver(.video)
@@ -121,7 +122,7 @@ extension HeadUnitSession {
       send(.endService, service: .rpc)
     }
     endRegistration(.headUnit(reason), now: now)
-    endSession()
+    endSession(now: now)
     close()
   }
 

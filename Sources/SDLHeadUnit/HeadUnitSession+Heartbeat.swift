@@ -4,9 +4,9 @@ import SDLWire
 extension HeadUnitSession {
   private static let granularity = Duration.milliseconds(100)
 
-  mutating func answerHeartbeat(_ header: FrameHeader, now: Duration) {
+  mutating func answerHeartbeat(_ header: FrameHeader, on transport: Transport, now: Duration) {
     guard header.version >= 3, behaviour.heartbeat != .silence else { return }
-    send(.heartbeatACK, service: .control, messageID: header.messageID)
+    send(.heartbeatACK, service: .control, on: transport, messageID: header.messageID)
     guard behaviour.heartbeat == .likeCore, heartbeat == nil else { return }
     startHeartbeat(Heartbeat(period: CoreLimits.heartbeat, isPutOffByTraffic: true), now: now)
   }
@@ -40,7 +40,7 @@ extension HeadUnitSession {
     report(.heartbeatUnanswered(after: heartbeat.period))
     endRegistration(.heartbeatTimeout, now: now)
     send(.endService, service: .rpc)
-    endSession()
+    endSession(now: now)
     close()
   }
 }

@@ -23,6 +23,10 @@ extension HeadUnitSession {
     return service == .audio || (pendingVideoStart == nil && !security.isVideoStartPending)
   }
 
+  func isOpen(_ service: ServiceType) -> Bool {
+    if case .open = self[service] { true } else { false }
+  }
+
   /// The reasons for which SDL Core refuses a start without asking the HMI.
   mutating func reasonToRefuse(_ service: ServiceType, _ app: RegisteredApp, version: UInt8) -> String? {
     guard version >= 3 else { return "The service needs protocol 3" }
@@ -96,15 +100,15 @@ extension HeadUnitSession {
 extension HeadUnitSession {
   /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer the
   /// app can only assume the end.
-  mutating func endMedia(_ service: ServiceType, now: Duration) {
+  mutating func endMedia(_ service: ServiceType, on transport: Transport, now: Duration) {
     if isClosed(service) {
       let isStartLost = service == .audio ? isAudioStartLost : isVideoStartLost
       if !isStartLost { report(.endOfServiceNotRunning(service)) }
-      return sendEndServiceNAK(service)
+      return sendEndServiceNAK(service, on: transport)
     }
     switch service == .video && isSilentOnVideo ? .silence : behaviour.serviceEnd {
-    case .acknowledge: send(.endServiceACK, service: service)
-    case .reject: sendEndServiceNAK(service)
+    case .acknowledge: send(.endServiceACK, service: service, on: transport)
+    case .reject: sendEndServiceNAK(service, on: transport)
     case .silence: break
     }
     closeMedia(service, .endedByApp, now: now)
@@ -113,8 +117,9 @@ extension HeadUnitSession {
   /// The head unit's own EndService; nothing if the service is not open.
   mutating func sendEndService(_ service: ServiceType, reason: StreamStopReason, now: Duration) {
     guard case .open = self[service] else { return }
-    send(.endService, service: service)
-    if service == .video, behaviour.endsVideoServiceTwice { send(.endService, service: service) }
+    let transport = transport(of: service)
+    send(.endService, service: service, on: transport)
+    if service == .video, behaviour.endsVideoServiceTwice { send(.endService, service: service, on: transport) }
     self[service] = .ending(since: now)
     timers.cancel(Self.stopGrace(service))
     if service == .video { timers.cancel(.videoData) }
@@ -140,7 +145,7 @@ extension HeadUnitSession {
   }
 
   /// Removes the service; reports it unless its end was reported before.
-  private mutating func closeMedia(_ service: ServiceType, _ reason: StreamStopReason, now: Duration) {
+  mutating func closeMedia(_ service: ServiceType, _ reason: StreamStopReason, now: Duration) {
     timers.cancel(Self.stopGrace(service), Self.endServiceACK(service))
     if service == .video {
       timers.cancel(.videoData, .videoStart)

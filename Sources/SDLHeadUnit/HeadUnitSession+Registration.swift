@@ -55,7 +55,7 @@ extension HeadUnitSession {
     respond(to: request, success: false, code)
     guard code != .applicationRegisteredAlready else { return }
     send(.endService, service: .rpc)
-    endSession()
+    endSession(now: now)
     close()
   }
 

@@ -22,8 +22,8 @@ extension HeadUnitSession {
 
   /// Sends a control frame of the session, or one in the given version before there is a session.
   mutating func send(
-    _ control: ControlFrame, service: ServiceType, version: UInt8? = nil, sessionID: UInt8? = nil,
-    messageID: UInt32? = nil, isEncrypted: Bool = false, payload: [UInt8] = []
+    _ control: ControlFrame, service: ServiceType, on transport: Transport = .primary, version: UInt8? = nil,
+    sessionID: UInt8? = nil, messageID: UInt32? = nil, isEncrypted: Bool = false, payload: [UInt8] = []
   ) {
     let version = version ?? rpcService?.headerVersion ?? 1
     let id = messageID ?? takeMessageID()
@@ -31,7 +31,7 @@ extension HeadUnitSession {
       control, service: service, version: version, sessionID: sessionID ?? self.sessionID,
       messageID: version > 1 ? id : 0, payload: payload)
     frame.header.isEncrypted = isEncrypted
-    actions.append(.send(frame.bytes))
+    actions.append(transport == .primary ? .send(frame.bytes) : .sendOnSecondary(frame.bytes))
     // SDL Core forgets its counter with the service, also in the middle of a session.
     if control == .endServiceACK { rpcService?.nextMessageID = 0 }
   }

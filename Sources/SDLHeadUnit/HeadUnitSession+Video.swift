@@ -3,7 +3,7 @@ import SDLWire
 
 /// The start of the video service.
 extension HeadUnitSession {
-  mutating func startVideo(_ frame: Frame, now: Duration) {
+  mutating func startVideo(_ frame: Frame, on transport: Transport, now: Duration) {
     guard let rpcService else { return }
     guard let app else {
       if isSilentOnVideo { return }
@@ -16,13 +16,15 @@ extension HeadUnitSession {
     report(.videoStartRequested(request))
     isVideoStartLost = isSilentOnVideo
     if isSilentOnVideo { return }
+    guard allows(.video, on: transport) else { return refuseMisplaced(.video, on: transport) }
     forgetUnacknowledgedEnd(.video, now: now)
     let isEncrypted = frame.header.isEncrypted
     let refusal =
       reasonToRefuse(.video, app, version: rpcService.headerVersion) ?? reasonToRefuse(isEncrypted: isEncrypted)
     if let reason = refusal {
-      return refuseVideo([], reason: reason, now: now)
+      return refuseVideo([], reason: reason, on: transport, now: now)
     }
+    setTransport(transport, of: .video)
     if beginsHandshake(for: request, isEncrypted: isEncrypted, now: now) { return }
     handshakeEnded(request, now: now)
   }
@@ -72,10 +74,15 @@ extension HeadUnitSession {
     return script[usedVideoStarts]
   }
 
-  mutating func refuseVideo(_ parameters: [String], reason: String?, now: Duration) {
+  /// - Parameter transport: of the request; nil for that of the service.
+  mutating func refuseVideo(
+    _ parameters: [String], reason: String?, on transport: Transport? = nil, now: Duration
+  ) {
     guard let rpcService else { return }
     let refusal = rejection(parameters, reason: reason)
-    send(.startServiceNAK, service: .video, payload: refusal.bytes(version: rpcService.headerVersion))
+    send(
+      .startServiceNAK, service: .video, on: transport ?? videoTransport,
+      payload: refusal.bytes(version: rpcService.headerVersion))
     report(.videoRefused(refusal))
     // Unless the other service goes on.
     if case .open = audio { return }
@@ -98,8 +105,10 @@ extension HeadUnitSession {
     let encrypted = security.encryptsStart ? protected(payload) : nil
     security.isVideoEncrypted = encrypted != nil
     security.clearFrameReports.remove(.video)
-    send(.startServiceACK, service: .video, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
-    report(.videoStarted(answer))
+    send(
+      .startServiceACK, service: .video, on: videoTransport, isEncrypted: encrypted != nil,
+      payload: encrypted ?? payload)
+    report(.videoStarted(answer, on: videoTransport))
   }
 
   /// Sizes of the present capability, and of the configured one, which is what GetSystemCapability still returns; before

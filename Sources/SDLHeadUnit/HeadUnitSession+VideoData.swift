@@ -42,6 +42,6 @@ extension HeadUnitSession {
     }
     acknowledgedVideoMessages &+= 1
     let count = withUnsafeBytes(of: acknowledgedVideoMessages.bigEndian, Array.init)
-    send(.serviceDataACK, service: .video, payload: count)
+    send(.serviceDataACK, service: .video, on: videoTransport, payload: count)
   }
 }

@@ -5,8 +5,8 @@ import SDLWire
 ///
 /// Its inputs are decoded frames, the time, and the driver's actions; it returns what to send and what to report. It
 /// refuses what SDL Core 8.2 refuses and checks video and sound. One app, one session: a transport with several apps has
-/// as many of these, and its owner gives each frame to the session that it names. There is no second
-/// transport.
+/// as many of these, and its owner gives each frame to the session that it names. A session may have a second transport
+/// (``registerSecondaryTransport(_:now:)``).
 public struct HeadUnitSession: Sendable {
   /// The configuration at the start; ``behaviour`` and ``capability`` may have changed since.
   public let configuration: HeadUnitConfiguration
@@ -23,6 +23,15 @@ public struct HeadUnitSession: Sendable {
   var audio = MediaService.closed(endedAt: nil)
   /// The configured capability with the updates that were sent to the app.
   var capability: VideoStreamingCapability?
+  /// Where the owner takes second connections of this session.
+  var servedTransport: TransportEventUpdate?
+  /// Whether RegisterSecondaryTransport was acknowledged, and the connection is still there.
+  var hasSecondaryTransport = false
+  /// Of the service that runs, or else of the last one.
+  var videoTransport = Transport.primary
+  var audioTransport = Transport.primary
+  /// The services of which data on the wrong transport was reported.
+  var wrongTransportReports: Set<ServiceType> = []
   var checker = VideoStreamChecker()
   var audioChecker = AudioStreamChecker()
   /// Size of the display that the last stream fills, for touches; nil before the first stream.
@@ -108,12 +117,14 @@ public struct HeadUnitSession: Sendable {
     return takeActions()
   }
 
-  /// The next frame, or garbage, from the transport.
-  public mutating func receive(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
-    guard link == .connected else { return [] }
+  /// The next frame, or garbage, from a transport. Nothing comes from the secondary one before it is registered.
+  public mutating func receive(
+    _ item: FrameDecoder.Item, on transport: Transport = .primary, now: Duration
+  ) -> [Action] {
+    guard link == .connected, transport == .primary || hasSecondaryTransport else { return [] }
     switch item {
     case .garbage(let reason, _): noteMalformed(.malformedBytes(reason), now: now)
-    case .frame(let frame): receive(frame, now: now)
+    case .frame(let frame): receive(frame, on: transport, now: now)
     }
     return takeActions()
   }
@@ -126,7 +137,7 @@ public struct HeadUnitSession: Sendable {
     return takeActions()
   }
 
-  /// The transport is gone, by either side.
+  /// The primary transport is gone, by either side; with it goes the secondary one.
   public mutating func transportLost(now: Duration) -> [Action] {
     loseTransport(now: now)
     return takeActions()

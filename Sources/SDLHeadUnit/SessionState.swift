@@ -21,6 +21,9 @@ extension HeadUnitSession {
     let hashID: Int32
     /// Whether the acknowledgement listed one.
     var offersSecondaryTransport = false
+    /// Where the services may run, in the order of preference that the acknowledgement lists.
+    var audioTransports = [Transport.primary]
+    var videoTransports = [Transport.primary]
     /// SDL Core counts from 0.
     var nextMessageID: UInt32 = 0
   }

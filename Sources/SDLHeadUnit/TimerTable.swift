@@ -4,6 +4,7 @@ struct TimerTable: Sendable {
     case activation
     case videoStart
     case policyUpdate
+    case transportEventUpdate
     case alert
     case overlay
     case stopGrace
@@ -17,7 +18,7 @@ struct TimerTable: Sendable {
     /// Whether it waits for something that the app sends.
     var awaitsApp: Bool {
       switch self {
-      case .activation, .videoStart, .policyUpdate, .alert, .overlay: false
+      case .activation, .videoStart, .policyUpdate, .transportEventUpdate, .alert, .overlay: false
       case .stopGrace, .endServiceACK, .audioStopGrace, .audioEndServiceACK, .videoData, .heartbeat, .handshake: true
       }
     }

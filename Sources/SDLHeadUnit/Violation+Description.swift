@@ -23,6 +23,8 @@ extension Violation: CustomStringConvertible {
     case .notificationNotAllowed(let function, let level):
       "\(function) is not allowed at HMI level \(level?.rawValue ?? "unknown")"
     case .appCapability(let fault): "OnAppCapabilityUpdated \(fault)"
+    case .wrongTransport(let service, let expected):
+      "frame of the \(service) service on a transport other than the \(expected) one, where it belongs"
     case .startBeforeRegistration(let service): "start of the \(service) service before the app was registered"
     case .startWhileActive(let service): "start of the \(service) service, which is active already"
     case .endOfServiceNotRunning(let service): "end of the \(service) service, which is not running"

@@ -20,6 +20,7 @@ extension Violation {
     case .malformedRPC: "malformed-rpc"
     case .tooManyRequests: "too-many-requests"
     case .notificationNotAllowed: "notification-not-allowed"
+    case .wrongTransport: "wrong-transport"
     case .startBeforeRegistration: "start-before-registration"
     case .startWhileActive: "start-while-active"
     case .endOfServiceNotRunning: "end-of-service-not-running"

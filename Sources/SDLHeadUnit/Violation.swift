@@ -33,6 +33,9 @@ public enum Violation: Equatable, Sendable {
   /// A rule for OnAppCapabilityUpdated (SDL-0332).
   case appCapability(AppCapabilityFault)
 
+  /// On the other transport than `expected`: of media that where the service runs, of everything else the primary one. Of
+  /// a service's data only the first frame is reported.
+  case wrongTransport(ServiceType, expected: HeadUnitSession.Transport)
   case startBeforeRegistration(ServiceType)
   case startWhileActive(ServiceType)
   case endOfServiceNotRunning(ServiceType)

@@ -9,7 +9,11 @@ extension HeadUnitLoop {
     switch operation {
     case .control(let recipient, let input):
       for app in recipients(recipient) { app.perform { input(&$0, now) } }
-    case .read(let id, let isReading): recipients(.app(id)).first?.connection.setReading(isReading, now: now)
+    case .read(let id, let isReading):
+      for app in recipients(.app(id)) {
+        app.connection.setReading(isReading, now: now)
+        app.secondary?.setReading(isReading, now: now)
+      }
     case .disconnect(let recipient):
       for app in recipients(recipient) {
         // What earlier operations have made it send.
@@ -30,7 +34,15 @@ extension HeadUnitLoop {
     case .setCondition(let change):
       conditions.apply(change)
       for app in apps { app.perform { $0.apply(change, now: now) } }
+    case .behave(.secondaryTransport(.served)): serveSecondary(port: nil, now: now)
+    case .serveSecondary(let port): serveSecondary(port: port, now: now)
+    case .disconnectSecondary(let recipient):
+      for app in recipients(recipient) {
+        if stalledUntil == nil { app.secondary?.write() }
+        app.secondary?.end(nil)
+      }
     case .behave(let change):
+      if case .secondaryTransport = change { server.secondaryListener?.close() }
       configuration.behaviour.apply(change)
       for app in apps { app.perform { $0.change(change, now: now) } }
     case .touch(let recipient, let gesture):

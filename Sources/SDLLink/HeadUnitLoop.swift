@@ -8,7 +8,7 @@ final class HeadUnitLoop {
   /// Of all apps together.
   private static let handshakes = RateLimit(limit: 100, window: .seconds(10))
   /// How long accepting rests when descriptors have run out, and opening a port that somebody else has.
-  private static let acceptPause = Duration.milliseconds(100)
+  static let acceptPause = Duration.milliseconds(100)
 
   /// From when on a late wake-up counts as a standstill of the machine.
   private static let noticeableDelay = Duration.milliseconds(5)
@@ -36,7 +36,7 @@ final class HeadUnitLoop {
   /// For the app that registers next.
   var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
   private let makeSecureChannel: SecureChannelFactory?
-  private var acceptPausedUntil: Duration?
+  var acceptPausedUntil: Duration?
   private var lastStandstill: Duration?
   private var descriptors: [pollfd] = []
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
@@ -72,13 +72,14 @@ final class HeadUnitLoop {
         // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
         if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
           connection.read(into: readBuffer)
+          for app in connection.apps { app.secondary?.read(into: readBuffer) }
         }
         if stalledUntil == nil { connection.advance(now: now) }
         if stalledUntil == nil || isStopping { connection.write() }
       }
       removeEnded()
       if isStopping { break }
-      if case .connection = server.source, connections.isEmpty { break }
+      if case .connection = server.source, apps.isEmpty { break }
       wait(now: now)
     }
     for connection in connections { connection.end(nil) }
@@ -140,7 +141,9 @@ extension HeadUnitLoop {
   private func wait(now: Duration) {
     descriptors.removeAll(keepingCapacity: true)
     descriptors.append(pollfd(fd: server.wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
+    if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
     descriptors.append(pollfd(fd: listenerDescriptor(now: now), events: Int16(POLLIN), revents: 0))
+    descriptors.append(pollfd(fd: secondaryDescriptor(now: now), events: Int16(POLLIN), revents: 0))
     var deadlines = [stalledUntil, acceptPausedUntil]
     if stalledUntil == nil {
       for connection in connections { descriptors.append(connection.pollDescriptor) }
@@ -155,11 +158,13 @@ extension HeadUnitLoop {
       server.wakeUp.clear()
       return
     }
-    for (connection, descriptor) in zip(connections, descriptors.dropFirst(2))
+    for (connection, descriptor) in zip(connections, descriptors.dropFirst(3))
     where stalledUntil == nil && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
       connection.read(into: readBuffer)
     }
-    if stalledUntil == nil, descriptors[1].revents != 0 { accept(now: now) }
+    guard stalledUntil == nil else { return }
+    if descriptors[1].revents != 0, case .listener(let port) = server.source { accept(from: port, .primary, now: now) }
+    if descriptors[2].revents != 0, let port = server.secondaryListener { accept(from: port, .secondary, now: now) }
   }
 
   /// A machine that stood still, or had no time for this thread, is no fault of the apps, which it may have kept waiting too.
@@ -173,16 +178,12 @@ extension HeadUnitLoop {
 
   /// -1, which poll(2) ignores, while nobody can be accepted.
   private func listenerDescriptor(now: Duration) -> Int32 {
-    if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
-    guard case .listener(let port) = server.source, acceptPausedUntil == nil, stalledUntil == nil, !isRefusing,
-      connections.count < server.admission.maximumConnectionCount || server.admission.refusesMore
-    else { return -1 }
+    guard case .listener(let port) = server.source, !isRefusing, canAccept(.primary) else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
     return port.descriptor
   }
 
-  private func accept(now: Duration) {
-    guard case .listener(let port) = server.source else { return }
+  private func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {
     let descriptor = linux_accept(port.descriptor)
     guard descriptor >= 0 else {
       // Otherwise the listener would stay readable and the thread would spin.
@@ -191,17 +192,26 @@ extension HeadUnitLoop {
     }
     let socket = Socket(adopting: descriptor)
     let peer = SocketAddress(connectedTo: descriptor)?.description ?? "the app"
-    guard connections.count < server.admission.maximumConnectionCount || makeRoom(now: now) else {
+    guard hasRoom(for: role) || makeRoom(for: role, now: now) else {
       return server.report(.refused(peer: peer))
     }
     socket.configureTCP()
-    serve(socket, peer: peer)
+    serve(socket, peer: peer, role)
+  }
+
+  /// Whether a connection that waits at a port is accepted now.
+  func canAccept(_ role: ServedConnection.Role) -> Bool {
+    acceptPausedUntil == nil && stalledUntil == nil && (hasRoom(for: role) || server.admission.refusesMore)
+  }
+
+  private func hasRoom(for role: ServedConnection.Role) -> Bool {
+    connections.count { $0.role == role } < server.admission.maximumConnectionCount
   }
 
   /// Closes the connection that has been there longest without an app, if there is one.
-  private func makeRoom(now: Duration) -> Bool {
+  private func makeRoom(for role: ServedConnection.Role, now: Duration) -> Bool {
     let idle = connections.first { connection in
-      !connection.hasRegisteredApp && now - connection.connectTime >= Self.minimumRegistrationTime
+      connection.role == role && !connection.hasRegisteredApp && now - connection.connectTime >= Self.minimumRegistrationTime
     }
     guard let idle else { return false }
     idle.end(nil)
@@ -209,11 +219,11 @@ extension HeadUnitLoop {
     return true
   }
 
-  private func serve(_ socket: Socket, peer: String) {
+  private func serve(_ socket: Socket, peer: String, _ role: ServedConnection.Role = .primary) {
     let connection = ServedConnection(
-      socket: socket, peer: peer, limits: configuration.frameLimits, server: server, owner: self)
+      socket: socket, peer: peer, role: role, limits: configuration.frameLimits, server: server, owner: self)
     connections.append(connection)
-    begin(makeSession(on: connection))
+    if role == .primary { begin(makeSession(on: connection)) }
   }
 
   private func makeSession(on connection: ServedConnection) -> ServedApp {
@@ -231,6 +241,8 @@ extension HeadUnitLoop {
     server.report(.connected(id: app.id, peer: app.connection.peer))
     script.note(.connected, app: app.id, now: clock.now)
     let now = clock.now
+    let address = servedTransport(for: app)
+    app.perform { $0.setServedTransport(address, now: now) }
     app.connection.connect(app, now: now)
     for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
   }

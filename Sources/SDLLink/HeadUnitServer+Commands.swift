@@ -38,6 +38,8 @@ extension HeadUnitServer.Operation {
     case .endAudio: self = .control(recipient) { $0.endAudioService(now: $1) }
     case .endVideo: self = .control(recipient) { $0.endVideoService(now: $1) }
     case .cut: self = .disconnect(recipient)
+    case .cutSecondary: self = .disconnectSecondary(recipient)
+    case .serveSecondaryTransport(let port): self = .serveSecondary(port: port)
     case .unregister(let reason): self = .control(recipient) { $0.unregisterApp(reason, now: $1) }
     case .ignitionOff: self = .control(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
     case .refuse(let parameters): self = .answerOnce(recipient, .reject(parameters))
@@ -51,10 +53,12 @@ extension HeadUnitServer.Operation {
   /// Without which nothing would be done; nil for what concerns the head unit, or can wait for an app.
   var requiredRecipient: HeadUnitServer.Recipient? {
     switch self {
-    case .control(let recipient, _), .disconnect(let recipient), .touch(let recipient, _): recipient
+    case .control(let recipient, _), .disconnect(let recipient), .disconnectSecondary(let recipient),
+      .touch(let recipient, _):
+      recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .setCondition, .behave, .stall, .refuseConnections, .configure: nil
+    case .answerOnce, .setCondition, .behave, .stall, .refuseConnections, .configure, .serveSecondary: nil
     }
   }
 

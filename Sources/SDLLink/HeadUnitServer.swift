@@ -11,6 +11,10 @@ public enum HeadUnitServerEvent: Sendable {
   case connected(id: UInt8, peer: String)
   /// There were as many connections as may be, so this one was closed at once.
   case refused(peer: String)
+  /// RegisterSecondaryTransport that no session takes; the connection is closed. Others are events of their sessions.
+  case secondaryTransportRefused(peer: String, HeadUnitSession.SecondaryRefusal)
+  /// The port for secondary transports can't be opened, so that none is offered.
+  case secondaryPortFailed(LinkError)
   case session(id: UInt8, HeadUnitSession.Event)
   /// The connection has ended, for each of its sessions. Nil when this side ended it; otherwise also for a peer that simply
   /// closed.
@@ -48,6 +52,9 @@ public final class HeadUnitServer: Sendable {
     case stall(Duration)
     case refuseConnections(Bool)
     case configure(HeadUnitConfiguration)
+    /// At the port that there is if nil is given.
+    case serveSecondary(port: UInt16?)
+    case disconnectSecondary(Recipient)
   }
 
   /// The apps that an operation is for.
@@ -78,6 +85,8 @@ public final class HeadUnitServer: Sendable {
   let clock: TimeSource
   let source: Source
   let wakeUp = WakeUp()
+  /// Where secondary transports are taken; nil until the first is offered.
+  private let secondary = Mutex<ListeningPort?>(nil)
   private let operations = Mutex<[Operation]>([])
   private let isStopped = Atomic(false)
   private let thread = WorkerThread(name: "sdl-head-unit")
@@ -94,6 +103,9 @@ public final class HeadUnitServer: Sendable {
     public var refusesMore = false
     /// A connection without a registered app is closed after so long; nil never.
     public var registrationTime: Duration?
+    /// The port for secondary transports, which is open while they are offered
+    /// (``HeadUnitBehaviour/SecondaryTransportOffer/served``); 0 takes any that is free.
+    public var secondaryPort: UInt16 = 0
 
     /// Eight connections, with no limit on the time before the registration.
     public init() {}
@@ -143,6 +155,7 @@ public final class HeadUnitServer: Sendable {
     self.clock = clock
     self.observer = observer
     try wakeUp.open()
+    if configuration.behaviour.secondaryTransport == .served { _ = try openSecondaryPort(admission.secondaryPort) }
   }
 
   /// The port that apps connect to; nil for an adopted connection.
@@ -155,6 +168,25 @@ public final class HeadUnitServer: Sendable {
     if case .listener(let port) = source { port.address.description } else { nil }
   }
 
+  /// The port for secondary transports; nil while none has been offered.
+  public var secondaryPort: UInt16? { secondaryListener?.address.port }
+
+  var secondaryListener: ListeningPort? { secondary.withLock { $0 } }
+
+  /// Another port for secondary transports, on the addresses of the first port, and on this machine's own for a
+  /// connection that was adopted. The former one is closed.
+  func openSecondaryPort(_ port: UInt16) throws(LinkError) -> ListeningPort {
+    let listener =
+      switch source {
+      case .listener(let first): try ListeningPort(besides: first, port: port)
+      case .connection: try ListeningPort(address: "127.0.0.1", port: port)
+      }
+    secondary.withLock { $0 = listener }
+    // Otherwise it would stay open if the server was stopped meanwhile.
+    if isStopRequested { listener.shutDown() }
+    return listener
+  }
+
   /// Begins to serve.
   public func start() throws(LinkError) {
     try thread.start { HeadUnitLoop(server: self).run() }
@@ -165,6 +197,7 @@ public final class HeadUnitServer: Sendable {
   public func stop() {
     isStopped.store(true, ordering: .releasing)
     if case .listener(let port) = source { port.shutDown() }
+    secondaryListener?.shutDown()
     wakeUp.signal()
   }
 
@@ -191,60 +224,5 @@ public final class HeadUnitServer: Sendable {
   func submit(_ operation: Operation) {
     operations.withLock { $0.append(operation) }
     wakeUp.signal()
-  }
-}
-
-/// Control of the sessions, from any thread. An id that is not connected is ignored.
-extension HeadUnitServer {
-  /// Gives sessions an input, on the server's thread, with the present time.
-  public func control(
-    _ recipient: Recipient, _ input: @escaping @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]
-  ) {
-    submit(.control(recipient, input))
-  }
-
-  /// What apps get that connect from now on, except for the behaviour: ``change(_:)``.
-  public func configure(_ configuration: HeadUnitConfiguration) {
-    submit(.configure(configuration))
-  }
-
-  /// Something becomes different for all apps, also for those that connect later.
-  public func setCondition(_ change: HeadUnitConditions.Change) {
-    submit(.setCondition(change))
-  }
-
-  /// The head unit behaves otherwise, also to apps that connect later.
-  public func change(_ change: HeadUnitBehaviour.Change) {
-    submit(.behave(change))
-  }
-
-  /// See `HeadUnitSession.setHMIStatus`.
-  public func setHMIStatus(_ status: HMIStatus, for id: UInt8) {
-    control(.app(id)) { $0.setHMIStatus(status, now: $1) }
-  }
-
-  /// See `HeadUnitSession.endVideoService`.
-  public func endVideoService(for id: UInt8) {
-    control(.app(id)) { $0.endVideoService(now: $1) }
-  }
-
-  /// See `HeadUnitSession.updateCapability`.
-  public func updateCapability(_ update: VideoStreamingCapability, for id: UInt8) {
-    control(.app(id)) { $0.updateCapability(update, now: $1) }
-  }
-
-  /// See `HeadUnitSession.unregisterApp`.
-  public func unregisterApp(_ reason: UnregisteredReason, for id: UInt8) {
-    control(.app(id)) { $0.unregisterApp(reason, now: $1) }
-  }
-
-  /// Off lets the connection fill up, as a head unit does that hangs.
-  public func setReading(_ isReading: Bool, for id: UInt8) {
-    submit(.read(id: id, isReading))
-  }
-
-  /// Closes the connection without ending the session.
-  public func disconnect(_ id: UInt8) {
-    submit(.disconnect(.app(id)))
   }
 }

@@ -16,6 +16,18 @@ final class ListeningPort: Sendable {
     self.socket = Mutex(socket)
   }
 
+  /// Another port on the addresses of `first`.
+  init(besides first: ListeningPort, port: UInt16) throws(LinkError) {
+    let socket: Socket
+    (socket, address) = try Socket.listening(
+      address: first.acceptsIPv4 ? nil : first.address.host, port: port)
+    acceptsIPv4 = first.acceptsIPv4
+    self.socket = Mutex(socket)
+  }
+
+  /// Whether it takes connections on all addresses of this machine.
+  var isOnAllAddresses: Bool { acceptsIPv4 || ["0.0.0.0", "::"].contains(address.host) }
+
   /// -1, which poll(2) ignores, while the port is closed.
   var descriptor: Int32 { socket.withLock { $0?.descriptor ?? -1 } }
 

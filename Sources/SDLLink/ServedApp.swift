@@ -12,6 +12,8 @@ protocol ServedAppOwner: AnyObject {
   /// The app begins a further session.
   /// - Returns: the new session; nil if there are as many as may be.
   func addSession(to connection: ServedConnection) -> ServedApp?
+  /// RegisterSecondaryTransport has come on a connection that belongs to no session.
+  func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration
 }
 
 /// One app of a ``HeadUnitServer``: a session on a connection that it may share. Lives on the server's thread.
@@ -22,6 +24,8 @@ final class ServedApp {
   private unowned let owner: any ServedAppOwner
   private var session: HeadUnitSession
   private var tracer: MessageTracer?
+  /// Nil while none is registered.
+  private(set) var secondary: ServedConnection?
 
   /// - Parameters:
   ///   - connectionID: the id of the first session of the connection.
@@ -66,9 +70,34 @@ final class ServedApp {
     owner.appDidChangeSummary()
   }
 
-  func receive(_ item: FrameDecoder.Item, now: Duration) {
+  func receive(_ item: FrameDecoder.Item, on transport: HeadUnitSession.Transport = .primary, now: Duration) {
     tracer?.noteReceived(item)
-    perform { $0.receive(item, now: now) }
+    perform { $0.receive(item, on: transport, now: now) }
+  }
+
+  /// RegisterSecondaryTransport with the id of this session has come on `connection`.
+  func register(
+    _ connection: ServedConnection, with frame: Frame, now: Duration
+  ) -> HeadUnitSession.SecondaryRegistration {
+    tracer?.noteReceived(.frame(frame))
+    var registration = HeadUnitSession.SecondaryRegistration.unanswered
+    perform { session in
+      let (answer, actions) = session.registerSecondaryTransport(frame, now: now)
+      registration = answer
+      // The acknowledgement is among the actions.
+      if answer == .accepted {
+        secondary = connection
+        connection.attach(to: self)
+      }
+      return actions
+    }
+    return registration
+  }
+
+  /// The secondary transport is gone.
+  func loseSecondary(now: Duration) {
+    secondary = nil
+    perform { $0.secondaryTransportLost(now: now) }
   }
 
   /// A further session is not accepted.
@@ -88,6 +117,10 @@ final class ServedApp {
       case .send(let frames):
         tracer?.noteSent(frames)
         connection.send(frames)
+      case .sendOnSecondary(let frames):
+        tracer?.noteSent(frames)
+        secondary?.send(frames)
+      case .closeSecondary: secondary.take()?.detach()
       case .report(let event): owner.app(self, didReport: event)
       case .close(let scope): connection.close(scope, by: self)
       }

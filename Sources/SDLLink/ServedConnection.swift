@@ -5,12 +5,19 @@ import SDLWire
 /// One transport to a ``HeadUnitServer``, with one app in each of its sessions; lives on the server's thread.
 ///
 /// It has one session from the start. An app that starts the RPC service without naming a session gets another, as from
-/// SDL Core; a session that has ended is used again.
+/// SDL Core; a session that has ended is used again. One that was accepted on the port for secondary transports has no
+/// session, but may become the second transport of one.
 final class ServedConnection {
   /// For the last frames of a session that is over.
-  private static let closeTimeout = Duration.seconds(1)
+  static let closeTimeout = Duration.seconds(1)
+
+  /// Of a secondary connection, until RegisterSecondaryTransport is acknowledged.
+  private static let secondaryRegistrationTime = Duration.seconds(10)
 
   let connectTime: Duration
+  let role: Role
+  /// The app whose secondary transport this is.
+  var secondaryApp: ServedApp?
   /// In the order of their sessions' starts; not empty once the connection is served.
   private(set) var apps: [ServedApp] = []
   /// Off lets the connection fill up.
@@ -21,25 +28,34 @@ final class ServedConnection {
   private(set) var isOver = false
   private(set) var failure: LinkError?
   private let registrationTime: Duration?
-  private let clock: TimeSource
-  private unowned let owner: any ServedAppOwner
+  let clock: TimeSource
+  unowned let owner: any ServedAppOwner
   private var reader: FrameReader
   /// Read, but not taken by a session, because the head unit began to hang; poll(2) knows nothing of them. No more than
   /// one read's.
   private var heldItems: [FrameDecoder.Item] = []
   private var outgoing = ControlFrameBuffer()
-  private var closeDeadline: Duration?
+  var closeDeadline: Duration?
   /// Until when an app has to be registered; nil while one is.
-  private var registrationDeadline: Duration?
+  var registrationDeadline: Duration?
+
+  /// Which port it came from.
+  enum Role {
+    case primary
+    case secondary
+  }
 
   init(
-    socket: Socket, peer: String, limits: FrameLimits, server: HeadUnitServer, owner: any ServedAppOwner
+    socket: Socket, peer: String, role: Role = .primary, limits: FrameLimits, server: HeadUnitServer,
+    owner: any ServedAppOwner
   ) {
     self.owner = owner
+    self.role = role
     clock = server.clock
     connectTime = clock.now
     reader = FrameReader(socket: socket, peer: peer, limits: limits)
-    registrationTime = server.admission.registrationTime
+    registrationTime =
+      server.admission.registrationTime ?? (role == .secondary ? Self.secondaryRegistrationTime : nil)
     registrationDeadline = registrationTime.map { connectTime + $0 }
   }
 
@@ -49,7 +65,14 @@ final class ServedConnection {
   /// The phone, or computer, that the apps run on: the address without the port.
   var device: Substring { reader.peer.lastIndex(of: ":").map { reader.peer[..<$0] } ?? reader.peer[...] }
 
-  var hasRegisteredApp: Bool { apps.contains { $0.summary != nil } }
+  /// Of the socket; nil if it has none that is an IP address.
+  var localAddress: SocketAddress? {
+    SocketAddress(boundTo: reader.socket.descriptor).flatMap { $0.isIP ? $0 : nil }
+  }
+
+  var socket: Socket { reader.socket }
+
+  var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.summary != nil } }
 
   var nextDeadline: Duration? {
     (apps.map(\.nextDeadline) + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
@@ -124,6 +147,7 @@ final class ServedConnection {
     isOver = true
     failure = error
     for app in apps { app.loseTransport(now: clock.now) }
+    secondaryApp.take()?.loseSecondary(now: clock.now)
     owner.appDidChangeSummary()
   }
 }
@@ -145,6 +169,12 @@ extension ServedConnection {
     }
     closeDeadline = now + Self.closeTimeout
     for other in others { other.perform { $0.transportLost(now: now) } }
+  }
+
+  /// Closes once everything has been written.
+  func closeAfterWriting() {
+    closeDeadline = clock.now + Self.closeTimeout
+    if outgoing.isEmpty { end(nil) }
   }
 
   /// Writes what the kernel takes.
@@ -190,7 +220,9 @@ extension ServedConnection {
 
   /// False when nothing more may be taken.
   private func take(_ item: FrameDecoder.Item) -> Bool {
-    if case .frame(let frame) = item, frame.startsSession, !apps.contains(where: { !$0.isStarted }) {
+    if role == .secondary {
+      takeOnSecondary(item)
+    } else if case .frame(let frame) = item, frame.startsSession, !apps.contains(where: { !$0.isStarted }) {
       if let app = closeDeadline == nil ? owner.addSession(to: self) : nil {
         app.receive(item, now: clock.now)
       } else {

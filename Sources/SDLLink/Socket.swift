@@ -92,6 +92,13 @@ final class Socket: Sendable {
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
   }
 
+  /// Whether the peer sends no more, even if something of it has not been read.
+  var isClosedByPeer: Bool {
+    // POLLRDHUP, which Swift's Glibc module lacks.
+    var descriptor = pollfd(fd: descriptor, events: 0x2000, revents: 0)
+    return poll(&descriptor, 1, 0) > 0
+  }
+
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
     transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
   }

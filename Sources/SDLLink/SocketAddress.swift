@@ -34,8 +34,33 @@ struct SocketAddress: Sendable, CustomStringConvertible {
     guard result == 0 else { return nil }
   }
 
+  /// An address at which others reach this machine: of the first network interface that has one, IPv4 before IPv6; nil
+  /// without a network.
+  static var ofThisMachine: SocketAddress? {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&list) == 0, let first = list else { return nil }
+    defer { freeifaddrs(first) }
+    var addresses: [SocketAddress] = []
+    var next: UnsafeMutablePointer<ifaddrs>? = first
+    while let interface = next?.pointee {
+      next = interface.ifa_next
+      let flags = Int32(bitPattern: interface.ifa_flags)
+      guard flags & Int32(IFF_LOOPBACK) == 0, flags & Int32(IFF_UP) != 0, let address = interface.ifa_addr else { continue }
+      let size: Int
+      switch Int32(address.pointee.sa_family) {
+      case AF_INET: size = MemoryLayout<sockaddr_in>.size
+      case AF_INET6: size = MemoryLayout<sockaddr_in6>.size
+      default: continue
+      }
+      if let address = SocketAddress(copying: address, length: socklen_t(size)) { addresses.append(address) }
+    }
+    return addresses.first { $0.family == AF_INET } ?? addresses.first { !$0.host.hasPrefix("fe80:") }
+  }
+
   /// AF_INET or AF_INET6.
   var family: Int32 { Int32(storage.ss_family) }
+
+  var isIP: Bool { family == AF_INET || family == AF_INET6 }
 
   /// The address as system calls want it.
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
@@ -51,6 +76,12 @@ struct SocketAddress: Sendable, CustomStringConvertible {
   var description: String {
     let (host, port) = names
     return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  /// The address without the port, such as "192.0.2.1". An IPv4 peer of a socket for both families has its IPv4 address.
+  var host: String {
+    let host = names.host
+    return host.hasPrefix("::ffff:") && host.contains(".") ? String(host.dropFirst(7)) : host
   }
 
   private var names: (host: String, port: String) {

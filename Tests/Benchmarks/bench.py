@@ -181,6 +181,91 @@ def passthrough(folder):
     os.unlink(path)
 
 
+def sound():
+    """In buffers of 1024 samples, as decoders make them. tcpclientsink leaves TCP_NODELAY off, so the kernel sends less often."""
+    source = "audiotestsrc wave=square num-buffers=100000 samplesperbuffer=1024 ! audio/x-raw,format=S16LE,rate=16000,channels=1"
+    ours, theirs = discarding_pair()
+    with ours as port, theirs as other:
+        compare(
+            "u. Sound, 1 h 47 min of 16 kHz, without waiting for its time",
+            launch(f"{source} ! sdlaudiosink sync=false uri=sdl://127.0.0.1:{port}"),
+            launch(f"{source} ! tcpclientsink sync=false host=127.0.0.1 port={other}"),
+            {"CPU": 1.1})
+
+
+def flash_and_beep(folder):
+    """Through pipelines/film.sh. The head unit gives both their time of arrival."""
+    import array
+    import gi
+    gi.require_version("Gst", "1.0")
+    from gi.repository import Gst
+    Gst.init(None)
+    seconds, frame_rate, rate, lead, tolerance = 20, 25, 48000, 200, 40
+    film = os.path.join(folder, "flash-and-beep.mkv")
+    # A white picture and a beep, each 1/25 s long, at the same moment of each second.
+    making = Gst.parse_launch(
+        f"matroskamux name=muxer ! filesink location={film} "
+        f"appsrc name=picture format=time caps=video/x-raw,format=I420,width=640,height=360,framerate={frame_rate}/1 ! "
+        "x264enc tune=zerolatency speed-preset=superfast ! muxer. "
+        f"appsrc name=sound format=time caps=audio/x-raw,format=S16LE,layout=interleaved,channels=1,rate={rate} ! audio/x-raw ! muxer.")
+    picture, sound_source = making.get_by_name("picture"), making.get_by_name("sound")
+    making.set_state(Gst.State.PLAYING)
+    samples, pixels = rate // frame_rate, 640 * 360
+    for number in range(seconds * frame_rate):
+        is_flash = number % frame_rate == frame_rate // 2
+        beep = array.array("h", (20000 if at // 24 % 2 else -20000 for at in range(samples))) if is_flash else bytes(samples * 2)
+        for source, data in ((picture, bytes([235 if is_flash else 16]) * pixels + bytes([128]) * (pixels // 2)),
+                             (sound_source, bytes(beep))):
+            buffer = Gst.Buffer.new_wrapped(data)
+            buffer.pts, buffer.duration = number * Gst.SECOND // frame_rate, Gst.SECOND // frame_rate
+            source.emit("push-buffer", buffer)
+    picture.emit("end-of-stream"), sound_source.emit("end-of-stream")
+    end = making.get_bus().timed_pop_filtered(60 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+    making.set_state(Gst.State.NULL)
+    if end is None or end.type == Gst.MessageType.ERROR:
+        sys.exit(f"no film: {end and end.parse_error()}")
+
+    head_unit_side = Gst.parse_launch(
+        "sdlheadunitsrc name=source port=0 eos-on-disconnect=true ! avdec_h264 ! video/x-raw,format=I420 ! "
+        "appsink name=seen sync=false async=false "
+        "sdlheadunitaudiosrc port=0 eos-on-disconnect=true ! appsink name=heard sync=false async=false")
+    head_unit_side.set_state(Gst.State.PLAYING)
+    port = head_unit_side.get_by_name("source").get_property("current-port")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../pipelines/film.sh")
+    player = subprocess.Popen([script, film], stdout=subprocess.DEVNULL, env={**os.environ, "SDL_URI": f"sdl://127.0.0.1:{port}"})
+    times = {"seen": [], "heard": []}
+    seen, heard = (head_unit_side.get_by_name(name) for name in times)
+
+    def note(name, is_there, at):
+        # Those of one moment are one.
+        if is_there and (not times[name] or at - times[name][-1] > 0.5):
+            times[name].append(at)
+
+    while not (seen.get_property("eos") and heard.get_property("eos")):
+        if player.poll():
+            sys.exit("film.sh failed")
+        while sample := seen.emit("try-pull-sample", 10 * Gst.MSECOND):
+            buffer = sample.get_buffer()
+            # In the middle of the I420 picture, which has black bars above and below.
+            note("seen", buffer.extract_dup(buffer.get_size() // 3 + 100, 1)[0] > 128, buffer.pts / Gst.SECOND)
+        while sample := heard.emit("try-pull-sample", 0):
+            buffer = sample.get_buffer()
+            sounding = array.array("h", buffer.extract_dup(0, buffer.get_size()))
+            first = next((at for at, value in enumerate(sounding) if abs(value) > 5000), None)
+            note("heard", first is not None, buffer.pts / Gst.SECOND + (first or 0) / 16000)
+    player.wait()
+    head_unit_side.set_state(Gst.State.NULL)
+    # The sound comes first, by its lead.
+    pairs = list(zip(times["seen"], times["heard"]))
+    if len(times["seen"]) != len(times["heard"]) or len(pairs) < seconds - 1:
+        sys.exit(f"of {seconds} flashes {len(times['seen'])} were seen, and {len(times['heard'])} beeps heard")
+    offsets = [(flash - beep) * 1000 - lead for flash, beep in pairs]
+    met = all(abs(offset) <= tolerance for offset in offsets)
+    print(f"\nv. Flash and beep through film.sh, {len(offsets)} of them: the picture leaves {statistics.median(offsets):+.1f} ms after the"
+          f" sound's time ({min(offsets):+.1f} to {max(offsets):+.1f}), the lead of {lead} ms apart   target ±{tolerance} ms"
+          f"   {'met' if met else 'MISSED'}")
+
+
 def loading():
     run(["gst-inspect-1.0"])
     compare("c. Loading: gst-inspect-1.0 sdlvideosink against tcpclientsink",
@@ -500,10 +585,18 @@ def loopback_pairs():
         print(f"  {name:12} {ours[name]:8.2f} {unit} against {theirs[name]:.2f}")
 
 
+    apps = 64
+    with_sound = measure("sdl-with-sound", apps, 20)
+    dropped, slowest, quietest = with_sound["dropped"], min(with_sound["rates"]), min(with_sound["sample-rates"])
+    met = not dropped and slowest > 0.95 * rate and quietest > 0.95 * 16000
+    print(f"   {apps} pairs with sound as well: dropped {sum(dropped.values())} {dropped or ''}, slowest pair {slowest:.2f} frames"
+          f" and {quietest:.0f} samples per second, {with_sound['cpu']:.2f} cores   target 0   {'met' if met else 'MISSED'}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcdeflprst", help="which of a, b, c, d, e, f, l, p, r, s, t to run")
+    parser.add_argument("--only", default="abcdeflprstuv", help="which of a, b, c, d, e, f, l, p, r, s, t, u, v to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -529,6 +622,10 @@ def main():
             loopback_pairs()
         if "t" in options.only:
             encrypted(options.head_unit, folder)
+        if "u" in options.only:
+            sound()
+        if "v" in options.only:
+            flash_and_beep(folder)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The least of a head unit: starts a session and a video service for one app at a time, and forgets what it gets.
+"""The least of a head unit: starts a session and its services for one app at a time, and forgets what it gets.
 
 For benchmarks, where the reader must not be what is measured. Prints its port.
 """
@@ -9,7 +9,7 @@ import socket
 import struct
 
 CONTROL, SINGLE = 0x50, 0x51
-RPC, VIDEO = 0x07, 0x0B
+RPC, AUDIO, VIDEO = 0x07, 0x0A, 0x0B
 START, ACKNOWLEDGED, END, ENDED = 1, 2, 4, 5
 REGISTER, UNREGISTER, CAPABILITY, STATUS = 1, 2, 48, 0x8000
 
@@ -90,7 +90,7 @@ def serve(connection):
         version, service, info, size = first[0] >> 4, first[1], first[2], struct.unpack(">I", first[4:])[0]
         if version > 1:
             reader.take(4)
-        if service == VIDEO and first[0] & 7:
+        if service in (AUDIO, VIDEO) and first[0] & 7:
             reader.discard(size)
             continue
         payload = reader.take(size)

@@ -14,13 +14,14 @@ from gi.repository import Gst  # noqa: E402
 PATIENCE = 30
 CORES = 2
 PICTURES = "videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=320,height=240,framerate=15/1"
+SOUND = "audiotestsrc is-live=true samplesperbuffer=320 ! audio/x-raw,format=S16LE,rate=16000,channels=1"
 
 
 class Pair:
     """Two pipelines, as two programs would have them: the receiver shows what the sender encodes."""
 
     def __init__(self, receiver, sender):
-        self.receiver = Gst.parse_launch(f"{receiver} ! fakesink name=shown sync=false")
+        self.receiver = Gst.parse_launch(receiver)
         self.receiver.set_state(Gst.State.PLAYING)
         port = self.receiver.get_by_name("from").get_property("current-port")
         self.sender = Gst.parse_launch(f"{PICTURES} ! {sender.format(port=port)}")
@@ -31,16 +32,23 @@ class Pair:
         return self.receiver.get_by_name("shown").get_property("stats").get_value("rendered")
 
     @property
+    def heard(self):
+        """Samples of the app that the head unit has got."""
+        element = self.receiver.get_by_name("heard-from")
+        return element.get_property("sdl-stats").get_value("samples-in") if element else 0
+
+    @property
     def dropped(self):
-        """Frames that either side has dropped, by reason; a plain TCP pair has no such counters."""
+        """Frames and samples that either side has dropped, by reason; a plain TCP pair has no such counters."""
         counts = {}
-        for pipeline, name in ((self.receiver, "from"), (self.sender, "to")):
+        elements = ((self.receiver, ("from", "heard-from")), (self.sender, ("to", "voice")))
+        for pipeline, name in ((pipeline, name) for pipeline, names in elements for name in names):
             element = pipeline.get_by_name(name)
             if element is None or element.find_property("sdl-stats") is None:
                 continue
             fields = element.get_property("sdl-stats")
             for field in (fields.nth_field_name(index) for index in range(fields.n_fields())):
-                if field.startswith("frames-dropped-"):
+                if field.startswith(("frames-dropped-", "samples-dropped-")):
                     counts[f"{element.get_factory().get_name()} {field}"] = fields.get_value(field)
         return counts
 
@@ -55,11 +63,16 @@ class Pair:
         self.receiver.set_state(Gst.State.NULL)
 
 
+SHOWN = "fakesink name=shown sync=false async=false"
+HEAD_UNIT = f"sdlheadunitsrc name=from port=0 screen-size=320x240 ! {SHOWN}"
+APP = "sdlvideosink name=to max-framerate=15 bitrate=300 uri=sdl://127.0.0.1:{port}"
 KINDS = {
-    "sdl": ("sdlheadunitsrc name=from port=0 screen-size=320x240",
-            "sdlvideosink name=to max-framerate=15 bitrate=300 uri=sdl://127.0.0.1:{port}"),
+    "sdl": (HEAD_UNIT, APP),
+    "sdl-with-sound": (
+        f"{HEAD_UNIT} sdlheadunitaudiosrc name=heard-from port=0 ! fakesink sync=false async=false",
+        f"{APP} {SOUND} ! sdlaudiosink name=voice uri=sdl://127.0.0.1:{{port}}"),
     # The same settings, spelled out for x264enc.
-    "tcp": ("tcpserversrc name=from host=127.0.0.1 port=0",
+    "tcp": (f"tcpserversrc name=from host=127.0.0.1 port=0 ! {SHOWN}",
             "x264enc name=to bitrate=300 speed-preset=superfast key-int-max=30 tune=zerolatency vbv-buf-capacity=1500 "
             "qp-min=22 aud=false threads=1 ! video/x-h264,profile=constrained-baseline,stream-format=byte-stream ! "
             "tcpclientsink host=127.0.0.1 port={port}"),
@@ -91,18 +104,19 @@ def main():
     Gst.init(None)
     pairs = [Pair(*KINDS[options.kind]) for _ in range(options.pairs)]
     wait_until_all_show(pairs)
-    before = [(pair.dropped, pair.shown) for pair in pairs]
+    before = [(pair.dropped, pair.shown, pair.heard) for pair in pairs]
     start, cpu = time.monotonic(), time.process_time()
     time.sleep(options.seconds)
     duration, cpu = time.monotonic() - start, time.process_time() - cpu
     # What a live source brings before the head unit is ready is of no interest.
     dropped = {}
-    for pair, (counts, _) in zip(pairs, before):
+    for pair, (counts, _, _) in zip(pairs, before):
         for name, count in pair.dropped.items():
             dropped[name] = dropped.get(name, 0) + count - counts[name]
     print(json.dumps({
         "threads": len(os.listdir("/proc/self/task")), "resident": resident_bytes(), "cpu": cpu / duration,
-        "rates": [(pair.shown - shown) / duration for pair, (_, shown) in zip(pairs, before)],
+        "rates": [(pair.shown - shown) / duration for pair, (_, shown, _) in zip(pairs, before)],
+        "sample-rates": [(pair.heard - heard) / duration for pair, (_, _, heard) in zip(pairs, before)],
         "dropped": {name: count for name, count in dropped.items() if count}}))
     for pair in pairs:
         pair.check()

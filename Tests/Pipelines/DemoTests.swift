@@ -22,6 +22,9 @@ import Testing
     #expect(folder.text("demo/head-unit.log").contains("sdl-stream-started"), sourceLocation: sourceLocation)
     let recording = try Data(contentsOf: folder.url.appending(path: "demo/head-unit.h264"))
     #expect(recording.starts(with: [0, 0, 0, 1]) && recording.count > 50_000, sourceLocation: sourceLocation)
+    let sound = try Data(contentsOf: folder.url.appending(path: "demo/head-unit.wav"))
+    #expect(sound.starts(with: Data("RIFF".utf8)) && sound.count > 100_000, sourceLocation: sourceLocation)
+    #expect(folder.text("demo/head-unit.log").contains("service=(string)audio"), sourceLocation: sourceLocation)
   }
 
   @Test func withoutADisplay() throws {

@@ -33,7 +33,7 @@ import Testing
     #expect(app.controls == ["audio startServiceACK"])
     let answer = AudioServiceAcknowledgement(payload: try #require(app.payload(.startServiceACK, .audio)))
     #expect(answer.mtu == 5000)
-    #expect(app.events == [.audioStartRequested, .audioStarted(PCMFormat())])
+    #expect(app.events == [.audioStartRequested, .audioStarted(PCMFormat(), on: .primary)])
     app.send(data: Self.sound, .audio, maximumPayload: 4000)
     #expect(app.events.last == .audioData(Self.sound))
     app.send(.endService, .audio)
@@ -69,7 +69,7 @@ import Testing
     #expect(response.map { RegisterAppInterfaceResponse(json: $0.parameters).pcmFormat } == format)
     app.wait(.milliseconds(100))
     app.send(.startService, .audio)
-    #expect(app.events.last == .audioStarted(format ?? PCMFormat()))
+    #expect(app.events.last == .audioStarted(format ?? PCMFormat(), on: .primary))
   }
 
   @Test(arguments: [

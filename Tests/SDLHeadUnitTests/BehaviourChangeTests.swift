@@ -9,7 +9,8 @@ import Testing
     let changes: [HeadUnitBehaviour.Change] = [
       .rpcStart(.reject), .registration(.silence), .systemCapability(.silence), .videoStart(.echo),
       .serviceEnd(.silence), .videoStartDelay(.zero), .dropsToNoneAfterRefusal(false), .heartbeat(.silence),
-      .player(.absent), .videoDataTimeout(nil), .secondaryTransport(TransportEventUpdate(address: "::1", port: 1)),
+      .player(.absent), .videoDataTimeout(nil), .secondaryTransport(.served),
+      .secondaryTransportDelay(.zero), .secondaryRegistration(.reject), .audioTransports([]), .videoTransports([]),
     ]
     for change in changes {
       var behaviour = HeadUnitBehaviour()
@@ -161,11 +162,5 @@ import Testing
     app.wait(.seconds(60))
     app.send(.heartbeat, .control)
     #expect(app.answers == [] && !app.isClosed)
-  }
-}
-
-extension TestApp {
-  fileprivate mutating func change(_ change: HeadUnitBehaviour.Change) {
-    run { $0.change(change, now: $1) }
   }
 }

@@ -41,11 +41,22 @@ import Testing
       ("player 0.5", .behave(.player(.connects(after: .milliseconds(500))))),
       ("data-timeout off", .behave(.videoDataTimeout(nil))),
       ("data-timeout 4", .behave(.videoDataTimeout(.seconds(4)))),
-      ("secondary-transport off", .behave(.secondaryTransport(nil))),
+      ("secondary-transport off", .behave(.secondaryTransport(.off))),
+      ("secondary-transport on", .serveSecondaryTransport(port: nil)),
+      ("secondary-transport on 0", .serveSecondaryTransport(port: 0)),
+      ("secondary-transport on 5678", .serveSecondaryTransport(port: 5678)),
       (
         "secondary-transport 10.0.0.1 5678",
-        .behave(.secondaryTransport(TransportEventUpdate(address: "10.0.0.1", port: 5678)))
+        .behave(.secondaryTransport(.elsewhere(TransportEventUpdate(address: "10.0.0.1", port: 5678))))
       ),
+      ("delay secondary-transport 0.5", .behave(.secondaryTransportDelay(.milliseconds(500)))),
+      ("delay secondary-transport 0", .behave(.secondaryTransportDelay(nil))),
+      ("answer register-secondary close", .behave(.secondaryRegistration(.acknowledgeAndClose))),
+      ("answer register-secondary nak", .behave(.secondaryRegistration(.reject))),
+      ("video-transports 2,1", .behave(.videoTransports([.secondary, .primary]))),
+      ("audio-transports 1", .behave(.audioTransports([.primary]))),
+      ("audio-transports none", .behave(.audioTransports([]))),
+      ("cut secondary", .cutSecondary),
       ("unregister driver-distraction-violation", .unregister(.driverDistractionViolation)),
     ] as [(String, HeadUnitCommand)])
   func reads(line: String, command: HeadUnitCommand) throws {

@@ -63,14 +63,14 @@ import Testing
   @Test(arguments: [
     ("lvel full", "unknown command \"lvel\"; there are \(HeadUnitCommand.names.joined(separator: ", "))"),
     ("Cut", "unknown command \"Cut\"; there are \(HeadUnitCommand.names.joined(separator: ", "))"),
-    ("cut now", "\"cut now\" is not of the form cut"),
+    ("cut now", "\"cut now\" is not of the form cut or cut secondary"),
     ("phone-call maybe", "\"phone-call maybe\" is not of the form phone-call on|off"),
     ("stall  nan", "\"stall nan\" is not of the form stall SECONDS"),
     ("resize 800", "\"resize 800\" is not of the form resize WxH [scale S]"),
     ("answer end-service no", "\"answer end-service no\" is not of the form answer end-service ack|nak|silence"),
     (
-      "secondary-transport on",
-      "\"secondary-transport on\" is not of the form secondary-transport ADDRESS PORT or secondary-transport off"
+      "secondary-transport maybe",
+      "\"secondary-transport maybe\" is not of the form secondary-transport on [PORT] or secondary-transport ADDRESS PORT or secondary-transport off"
     ),
   ])
   func errors(line: String, message: String) {
@@ -97,7 +97,9 @@ import Testing
     "answer start-session ack nak", "answer end-video ack", "delay start-video", "delay start-video -1",
     "delay register 1",
     "none-after-refusal", "heartbeat 0", "heartbeat fast", "player late", "data-timeout 0", "data-timeout on",
-    "secondary-transport 127.0.0.1", "secondary-transport 127.0.0.1 65536", "update", "update size", "update scale 0.5",
+    "secondary-transport 127.0.0.1", "secondary-transport on 65536", "secondary-transport on on", "video-transports",
+    "video-transports 2,2", "video-transports 3", "audio-transports 1,", "cut primary", "answer register-secondary end",
+    "secondary-transport 127.0.0.1 65536", "update", "update size", "update scale 0.5",
     "update scale 2 scale 3", "update depth 8", "update formats RAW", "update sizes 1x1,", "update haptics maybe",
     "update framerate 30 size", "update density inf",
   ])

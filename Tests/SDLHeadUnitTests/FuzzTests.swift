@@ -6,7 +6,7 @@ import Testing
 
 extension SeededGenerator {
   /// `choices` must not be empty.
-  fileprivate mutating func pick<T>(_ choices: [T]) -> T {
+  mutating func pick<T>(_ choices: [T]) -> T {
     choices[Int.random(in: 0..<choices.count, using: &self)]
   }
 }

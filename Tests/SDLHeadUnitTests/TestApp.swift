@@ -20,6 +20,10 @@ struct TestApp {
   var headers: [FrameHeader] = []
   var events: [HeadUnitSession.Event] = []
   var isClosed = false
+  /// What the head unit sent on the secondary transport: control frames, without payload.
+  var secondaryControls: [String] = []
+  var secondaryFrames: [Frame] = []
+  var isSecondaryClosed = false
   /// Off in fuzz tests, which would spend most of their time on JSON.
   var readsRPCs = true
   private var decoder = FrameDecoder()
@@ -63,6 +67,8 @@ struct TestApp {
     answers = []
     headers = []
     events = []
+    secondaryControls = []
+    secondaryFrames = []
   }
 
   mutating func run(_ body: (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]) {
@@ -70,6 +76,8 @@ struct TestApp {
       switch action {
       case .send(let bytes): read(bytes)
       case .report(let event): events.append(event)
+      case .sendOnSecondary(let bytes): readOnSecondary(bytes)
+      case .closeSecondary: isSecondaryClosed = true
       case .close: isClosed = true
       }
     }
@@ -93,6 +101,19 @@ struct TestApp {
     }
   }
 
+  private mutating func readOnSecondary(_ bytes: [UInt8]) {
+    var decoder = FrameDecoder()
+    decoder.append(bytes)
+    while let item = decoder.next() {
+      guard case .frame(let frame) = item, let control = frame.header.controlFrame else {
+        Issue.record("no control frame on the secondary transport: \(item)")
+        continue
+      }
+      secondaryFrames.append(frame)
+      secondaryControls.append("\(frame.header.service) \(control)")
+    }
+  }
+
   /// Advances the clock, stopping at every deadline.
   mutating func wait(_ time: Duration) {
     let end = now + time
@@ -104,37 +125,40 @@ struct TestApp {
     run { $0.advance(to: $1) }
   }
 
-  mutating func send(_ frame: Frame) {
-    run { $0.receive(.frame(frame), now: $1) }
+  mutating func send(_ frame: Frame, on transport: HeadUnitSession.Transport = .primary) {
+    run { $0.receive(.frame(frame), on: transport, now: $1) }
   }
 
   mutating func send(
-    _ control: ControlFrame, _ service: ServiceType, payload: [UInt8] = [], version: UInt8? = nil,
-    sessionID: UInt8 = 1, messageID: UInt32 = 0
+    _ control: ControlFrame, _ service: ServiceType, on transport: HeadUnitSession.Transport = .primary,
+    payload: [UInt8] = [], version: UInt8? = nil, sessionID: UInt8 = 1, messageID: UInt32 = 0
   ) {
     send(
       .control(
         control, service: service, version: version ?? self.version, sessionID: sessionID, messageID: messageID,
-        payload: payload))
+        payload: payload), on: transport)
   }
 
   /// Sends whole bytes through a decoder, as a transport would.
-  mutating func send(bytes: [UInt8]) {
+  mutating func send(bytes: [UInt8], on transport: HeadUnitSession.Transport = .primary) {
     var decoder = FrameDecoder(limits: session.configuration.frameLimits)
     decoder.append(bytes)
-    while let item = decoder.next() { run { $0.receive(item, now: $1) } }
+    while let item = decoder.next() { run { $0.receive(item, on: transport, now: $1) } }
   }
 
-  mutating func send(data: [UInt8], _ service: ServiceType, maximumPayload: Int = 131_060) {
+  mutating func send(
+    data: [UInt8], _ service: ServiceType, on transport: HeadUnitSession.Transport = .primary,
+    maximumPayload: Int = 131_060
+  ) {
     let message = Fragmentation(
       service: service, version: version, sessionID: 1, messageID: nextMessageID, payloadSize: data.count,
       maximumPayload: version < 3 ? 1488 : maximumPayload)
     nextMessageID += 1
-    send(bytes: message.frames(of: data))
+    send(bytes: message.frames(of: data), on: transport)
   }
 
-  mutating func video(_ data: [UInt8]) {
-    send(data: data, .video)
+  mutating func video(_ data: [UInt8], on transport: HeadUnitSession.Transport = .primary) {
+    send(data: data, .video, on: transport)
   }
 
   /// Returns the correlation id.
@@ -166,8 +190,10 @@ struct TestApp {
     return request(.registerAppInterface, parameters)
   }
 
-  mutating func startVideo(_ parameters: VideoServiceParameters) {
-    send(.startService, .video, payload: parameters.bytes(version: version))
+  mutating func startVideo(
+    _ parameters: VideoServiceParameters, on transport: HeadUnitSession.Transport = .primary
+  ) {
+    send(.startService, .video, on: transport, payload: parameters.bytes(version: version))
   }
 
   mutating func set(_ level: HMILevel, _ state: VideoStreamingState) {

@@ -10,7 +10,7 @@ import Testing
     var expected = VideoServiceParameters.standard
     expected.mtu = 131_072
     #expect(try VideoServiceParameters(payload: #require(app.payload(.startServiceACK, .video))) == expected)
-    #expect(app.events == [.videoStartRequested(.standard), .videoStarted(expected)])
+    #expect(app.events == [.videoStartRequested(.standard), .videoStarted(expected, on: .primary)])
     app.video(Stream.keyFrame)
     app.video(Stream.picture)
     #expect(app.events.dropFirst(2) == [.videoData(Stream.keyFrame), .videoData(Stream.picture)])
@@ -169,7 +169,7 @@ import Testing
     for _ in 0..<2 {
       app.startVideo(request)
       #expect(
-        app.events.last == .videoStarted(VideoServiceParameters(width: 480, height: 320, mtu: 131_072)))
+        app.events.last == .videoStarted(VideoServiceParameters(width: 480, height: 320, mtu: 131_072), on: .primary))
       app.video(Stream.units(Stream.sps480x320, Stream.pps, Stream.idr))
       #expect(app.violations == [])
       app.send(.endService, .video)

@@ -6,32 +6,22 @@ import Testing
 
 @testable import SDLLink
 
-/// The phone's end of a connection, written by hand.
-final class Phone {
+/// A phone with one connection to a head unit of its own, written by hand.
+final class Phone: PhoneConnection {
   let headUnit = HeadUnitRecorder()
   let server: HeadUnitServer
-  private let socket: Socket
-  private var decoder = FrameDecoder()
-  private var frames: [Frame] = []
-  private var nextMessageID: UInt32 = 1
-  private(set) var isClosed = false
 
-  init() throws {
+  init(
+    admission: HeadUnitServer.Admission = HeadUnitServer.Admission(),
+    _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
+  ) throws {
     var configuration = HeadUnitPreset.standard.configuration
     configuration.activation = nil
+    change(&configuration)
     server = try HeadUnitServer(
-      configuration: configuration, address: "127.0.0.1", port: 0, observer: headUnit)
-    socket = try #require(Socket.tcp(family: AF_INET))
+      configuration: configuration, address: "127.0.0.1", port: 0, admission: admission, observer: headUnit)
     try server.start()
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = try #require(server.port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    _ = withUnsafePointer(to: address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
+    try super.init(port: try #require(server.port))
     // The socket does not wait, so it may still be connecting.
     #expect(headUnit.waitForConnection() == 1)
   }
@@ -40,6 +30,32 @@ final class Phone {
     server.stop()
     server.join()
   }
+}
+
+/// The phone's end of a connection.
+class PhoneConnection {
+  private let socket: Socket
+  private var decoder = FrameDecoder()
+  private var frames: [Frame] = []
+  private var nextMessageID: UInt32 = 1
+  private(set) var isClosed = false
+
+  /// Does not wait for the connection.
+  init(port: UInt16) throws {
+    socket = try #require(Socket.tcp(family: AF_INET))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    _ = withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(socket.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+
+  /// Sends no more, and reads no more.
+  func close() { _ = shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
 
   func send(_ control: ControlFrame, _ service: ServiceType, session: UInt8, payload: [UInt8] = []) {
     socket.write(

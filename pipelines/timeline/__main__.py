@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Draws three quarters of a minute in which everything happens: states of the element, frames sent or dropped, bitrate and delay.
+# Draws three quarters of a minute in which everything happens: states of the elements, frames sent or dropped, bitrate and delay.
 # Expect a line for each event, demo/timeline.svg, and exit status 0 if everything happened as it should.
 # Needs python3-gi, python3-matplotlib, the program sdl-head-unit and the plugin in GST_PLUGIN_PATH (`make timeline`).
 
@@ -22,6 +22,7 @@ from script import script  # noqa: E402
 SOURCE = ("videotestsrc is-live=true pattern=snow ! video/x-raw,width=800,height=480,framerate=30/1"
           " ! videoconvertscale")
 BITRATE_KILOBITS = 8000
+SOUND = "audiotestsrc is-live=true wave=ticks ! audioconvert ! audioresample ! sdlaudiosink name=voice"
 
 
 def main():
@@ -36,10 +37,10 @@ def main():
     Gst.init(None)
     head_unit = HeadUnit(arguments.head_unit, log=os.path.join(folder, "timeline-head-unit.log"))
     try:
+        uri = f"uri=sdl://127.0.0.1:{head_unit.port}"
         pipeline = Gst.parse_launch(
-            f"{arguments.source} ! sdlvideosink name=sink uri=sdl://127.0.0.1:{head_unit.port}"
-            f" bitrate={BITRATE_KILOBITS}")
-        recording = Recording(pipeline.get_by_name("sink"))
+            f"{arguments.source} ! sdlvideosink name=sink {uri} bitrate={BITRATE_KILOBITS} {SOUND} {uri}")
+        recording = Recording(pipeline.get_by_name("sink"), pipeline.get_by_name("voice"))
         drive = Drive(pipeline, recording, head_unit)
         drive.run(script(drive))
         if not head_unit.stop():

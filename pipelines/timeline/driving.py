@@ -63,7 +63,10 @@ class Drive:
         return self.recording.statistics()[name]
 
     def messages(self, name, **fields):
-        """Messages since the last act whose fields have these values; "_" stands for "-"."""
+        """Messages since the last act whose fields have these values; "_" stands for "-". Those about streams are the video's
+        unless `service` says otherwise."""
+        if name.startswith("sdl-stream-"):
+            fields = {"service": "video", **fields}
         wanted = {key.replace("_", "-"): value for key, value in fields.items()}
         return [message for message in self.recording.messages[self.mark:]
                 if message.name == name and all(message.fields.get(key) == value for key, value in wanted.items())]
@@ -131,7 +134,7 @@ class Drive:
         elif message.type == Gst.MessageType.WARNING:
             self.recording.say(f"warning: {message.parse_warning()[0].message}")
         elif message.type == Gst.MessageType.PROPERTY_NOTIFY:
-            _, name, value = message.parse_property_notify()
-            self.recording.note_state(name, value)
-        elif message.type == Gst.MessageType.ELEMENT and message.src == self.sink:
+            element, name, value = message.parse_property_notify()
+            self.recording.note_state(element, name, value)
+        elif message.type == Gst.MessageType.ELEMENT and message.src in (self.sink, self.recording.voice):
             self.recording.note_message(message.get_structure())

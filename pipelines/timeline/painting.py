@@ -17,7 +17,8 @@ COLOURS = {
                          "ready": FAIR, "streaming": GOOD, "reconnecting": BAD, "failed": BAD},
     "hmi-level": {"none": NOTHING, "background": BAD, "limited": FAIR, "full": GOOD},
     "app-state": {"foreground": GOOD, "resigning": WAITING, "background": BAD, "regaining": FAIR},
-    "stream-state": {"stopped": NOTHING, "starting": WAITING, "streaming": GOOD, "suspended": BAD, "stopping": FAIR},
+    **dict.fromkeys(("video", "sound"), {"stopped": NOTHING, "starting": WAITING, "streaming": GOOD, "suspended": BAD,
+                                         "stopping": FAIR}),
 }
 SENT = "#3b6ea5"
 UNCHANGED = "#a9c4de"
@@ -40,7 +41,7 @@ def paint(recording, path):
     paint_frames(frames, recording)
     paint_bitrates(bitrates, recording)
     paint_acts(bands, (frames, bitrates), recording.acts)
-    figure.suptitle("A drive with sdlvideosink, as the element reports it", x=0.1, y=0.97, ha="left", fontsize=14,
+    figure.suptitle("A drive with sdlvideosink and sdlaudiosink, as they report it", x=0.1, y=0.97, ha="left", fontsize=14,
                     fontweight="bold")
     figure.savefig(path)
     pyplot.close(figure)

@@ -1,9 +1,16 @@
-"""Messages, property changes and statistics of the element, with the seconds since the start."""
+"""Messages, property changes and statistics of the elements, with the seconds since the start."""
 
 import time
 from dataclasses import dataclass, field
 
-STATES = ("connection-state", "hmi-level", "app-state", "stream-state")
+# Each with the sink that has it, and the name of its property.
+STATES = {
+    "connection-state": ("sink", "connection-state"),
+    "hmi-level": ("sink", "hmi-level"),
+    "app-state": ("sink", "app-state"),
+    "video": ("sink", "stream-state"),
+    "sound": ("voice", "stream-state"),
+}
 
 
 def plain(value):
@@ -33,6 +40,7 @@ class Act:
 @dataclass
 class Recording:
     sink: object
+    voice: object
     states: dict = field(default_factory=lambda: {name: [] for name in STATES})
     messages: list = field(default_factory=list)
     acts: list = field(default_factory=list)
@@ -41,9 +49,10 @@ class Recording:
 
     def __post_init__(self):
         self.started_at = time.monotonic()
-        for name in STATES:
-            self.note_state(name, self.sink.get_property(name))
-            self.sink.add_property_notify_watch(name, True)
+        for owner, name in STATES.values():
+            element = getattr(self, owner)
+            self.note_state(element, name, element.get_property(name))
+            element.add_property_notify_watch(name, True)
         self.sample()
 
     @property
@@ -57,7 +66,9 @@ class Recording:
         self.say(f"» {label}")
         self.acts.append(Act(self.now, label))
 
-    def note_state(self, name, value):
+    def note_state(self, element, property_name, value):
+        name = next(name for name, (owner, each) in STATES.items()
+                    if getattr(self, owner) == element and each == property_name)
         changes = self.states[name]
         if not changes or changes[-1][1] != plain(value):
             changes.append((self.now, plain(value)))

@@ -16,10 +16,12 @@ def script(drive):
     drive.act("phone call", "phone-call on")
     yield drive.message("sdl-hmi-status", level="full", video_streaming_state="streamable",
                         audio_streaming_state="not-audible")
+    yield drive.message("sdl-stream-suspended", service="audio")
     yield drive.seconds(2)
     yield drive.until("stream that goes on during a call", lambda: drive.counted("frames-sent") > 40)
     drive.act("call ends", "phone-call off")
     yield drive.message("sdl-hmi-status", audio_streaming_state="audible")
+    yield drive.message("sdl-stream-started", service="audio")
     yield drive.seconds(1)
 
     drive.act("app is leaving", app_state="resigning")
@@ -27,6 +29,7 @@ def script(drive):
     drive.sink.set_property("app-state", "background")
     yield drive.seconds(2.5)
     drive.check(not drive.messages("sdl-stream-stopped"), "the service does not outlast the background")
+    drive.check(drive.recording.state("sound") == "streaming", "the sound does not go on in the background")
     drive.act("app returns", app_state="regaining")
     yield drive.seconds(0.3)
     drive.sink.set_property("app-state", "foreground")
@@ -76,6 +79,7 @@ def script(drive):
     yield drive.seconds(0.7)
     drive.act("driver opens the app", "activate")
     yield drive.message("sdl-stream-started", reason="reconnected", width=800, height=480)
+    yield drive.message("sdl-stream-started", service="audio", reason="reconnected")
     yield drive.seconds(2.5)
     yield drive.until("stream that flows again", lambda: drive.counted("frames-sent") > 50)
 

@@ -1,0 +1,61 @@
+import CLinux
+import Glibc
+import SDLHeadUnit
+import SDLWire
+
+/// The port for secondary transports.
+extension HeadUnitLoop {
+  /// -1, which poll(2) ignores, while nobody can be accepted.
+  func secondaryDescriptor(now: Duration) -> Int32 {
+    guard configuration.behaviour.secondaryTransport == .served, let port = server.secondaryListener,
+      canAccept(.secondary)
+    else { return -1 }
+    if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
+    return port.descriptor
+  }
+
+  /// Offers a secondary transport at this port, at any other that is free if it is 0, or at the one that there is if it is
+  /// nil.
+  func serveSecondary(port: UInt16?, now: Duration) {
+    do throws(LinkError) {
+      let former = server.secondaryListener
+      if let former, port == nil || port == former.address.port {
+        guard former.reopen() else {
+          throw .cannotListen(address: former.address.description, errno: EADDRINUSE)
+        }
+      } else {
+        _ = try server.openSecondaryPort(port ?? server.admission.secondaryPort)
+      }
+    } catch {
+      return server.report(.secondaryPortFailed(error))
+    }
+    for app in apps {
+      let address = servedTransport(for: app)
+      app.perform { $0.setServedTransport(address, now: now) }
+    }
+    let change = HeadUnitBehaviour.Change.secondaryTransport(.served)
+    configuration.behaviour.apply(change)
+    for app in apps { app.perform { $0.change(change, now: now) } }
+  }
+
+  /// Where this app reaches the port: at the address of its primary transport, which it has reached before.
+  func servedTransport(for app: ServedApp) -> TransportEventUpdate? {
+    guard let port = server.secondaryListener else { return nil }
+    let host =
+      app.connection.localAddress?.host
+      ?? (port.isOnAllAddresses ? SocketAddress.ofThisMachine?.host : port.address.host)
+    return host.map { TransportEventUpdate(address: $0, port: Int32(port.address.port)) }
+  }
+
+  func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration {
+    let id = frame.header.sessionID
+    guard let app = apps.first(where: { $0.id == id && $0.isStarted && !$0.connection.isOver }) else {
+      let reason = id == 0 ? HeadUnitSession.SecondaryRefusal.noSessionID : .unknownSession
+      server.report(.secondaryTransportRefused(peer: connection.peer, reason))
+      return .refused(HeadUnitSession.refusal(of: frame.header, reason))
+    }
+    // An app that replaces its connection closes the former one first, but that may not have been read yet.
+    if let former = app.secondary, former.socket.isClosedByPeer { former.end(.closedByPeer(address: former.peer)) }
+    return app.register(connection, with: frame, now: clock.now)
+  }
+}

@@ -1,0 +1,261 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import TestSupport
+import Testing
+
+/// Services on two transports.
+@Suite struct SecondaryServiceTests {
+  private typealias Transport = HeadUnitSession.Transport
+
+  private func controls(_ app: TestApp, _ transport: Transport) -> [String] {
+    transport == .primary ? app.controls : app.secondaryControls
+  }
+
+  private static let lists: [[Transport]] = [[.primary], [.secondary], [.primary, .secondary], [.secondary, .primary], []]
+
+  /// Each list, each transport, each service: the answer comes where the request came.
+  @Test(arguments: lists, [ServiceType.audio, .video])
+  func starts(list: [HeadUnitSession.Transport], service: ServiceType) {
+    for transport in Transport.allCases {
+      var app = TestApp.withSecondary(video: list, audio: list)
+      app.send(
+        .startService, service, on: transport,
+        payload: service == .video ? VideoServiceParameters.standard.bytes(version: 5) : [])
+      let isAllowed = list.contains(transport)
+      #expect(controls(app, transport) == ["\(service) startService\(isAllowed ? "ACK" : "NAK")"])
+      #expect(controls(app, transport == .primary ? .secondary : .primary) == [])
+      // The HMI level stays.
+      #expect(app.levels == [] && app.violations == [])
+      let started = app.events.contains {
+        switch $0 {
+        case .videoStarted(_, on: transport), .audioStarted(_, on: transport): true
+        default: false
+        }
+      }
+      #expect(started == isAllowed)
+      guard !isAllowed else { continue }
+      let refusal = ServiceRejection(reason: "The service is not allowed on the \(transport) transport")
+      #expect(app.events.last == (service == .video ? .videoRefused(refusal) : .audioRefused(refusal)))
+    }
+  }
+
+  @Test func refusalsOfTheHeadUnitComeOnTheSameTransport() {
+    var app = TestApp.withSecondary()
+    app.session.answerNextVideoStart(.reject(["width"]))
+    app.startVideo(.standard, on: .secondary)
+    #expect(app.secondaryControls == ["video startServiceNAK"] && app.controls == [])
+    app.set(.full, .streamable)
+    app.change(.videoStartDelay(.seconds(1)))
+    app.startVideo(.standard, on: .secondary)
+    app.forget()
+    // One that waits keeps its transport; another is refused on its own.
+    app.startVideo(.standard, on: .primary)
+    #expect(app.controls == ["video startServiceNAK"] && app.violations == [.startWhileActive(.video)])
+    app.set(.full, .streamable)
+    app.wait(.seconds(1))
+    #expect(app.secondaryControls == ["video startServiceACK"])
+  }
+
+  @Test(arguments: [ServiceType.audio, .video], HeadUnitSession.Transport.allCases)
+  func dataAndEnd(service: ServiceType, transport: HeadUnitSession.Transport) {
+    var app = TestApp.withSecondary()
+    let other = transport == .primary ? Transport.secondary : .primary
+    app.send(
+      .startService, service, on: transport,
+      payload: service == .video ? VideoServiceParameters.standard.bytes(version: 5) : [])
+    app.forget()
+    let data = service == .video ? Stream.keyFrame : [1, 2, 3, 4]
+    app.send(data: data, service, on: transport)
+    #expect(app.events.contains(service == .video ? .videoData(data) : .audioData(data)))
+    #expect(app.violations == [])
+    app.forget()
+    // Elsewhere it is reported once, and nobody gets it.
+    for _ in 0..<3 { app.send(data: data, service, on: other) }
+    #expect(app.events == [.violation(.wrongTransport(service, expected: transport))])
+    app.forget()
+    app.send(.endService, service, on: other)
+    #expect(app.events == [.violation(.wrongTransport(service, expected: transport))])
+    #expect(controls(app, other) == ["\(service) endServiceNAK"])
+    app.send(data: data, service, on: transport)
+    #expect(app.events.contains(service == .video ? .videoData(data) : .audioData(data)))
+    app.forget()
+    app.send(.endService, service, on: transport)
+    #expect(controls(app, transport) == ["\(service) endServiceACK"] && controls(app, other) == [])
+    #expect(app.violations == [])
+  }
+
+  /// The head unit's own EndService goes where the service is.
+  @Test(arguments: HeadUnitSession.Transport.allCases) func endByHeadUnit(transport: HeadUnitSession.Transport) {
+    var app = TestApp.withSecondary()
+    app.startVideo(.standard, on: transport)
+    app.forget()
+    app.run { $0.endVideoService(now: $1) }
+    #expect(controls(app, transport) == ["video endService"])
+    app.send(.endServiceACK, .video, on: transport)
+    app.wait(.seconds(10))
+    #expect(app.violations == [] && app.session.nextDeadline == nil)
+  }
+
+  @Test func moveOfARunningStream() {
+    var app = TestApp.withSecondary(video: [.secondary, .primary])
+    for (from, to) in [(Transport.primary, Transport.secondary), (.secondary, .primary), (.primary, .secondary)] {
+      if app.session.statistics.messages == 0 { app.startVideo(.standard, on: from) }
+      app.video(Stream.keyFrame, on: from)
+      app.forget()
+      app.send(.endService, .video, on: from)
+      app.startVideo(.standard, on: to)
+      app.video(Stream.keyFrame, on: to)
+      #expect(controls(app, from) == ["video endServiceACK"] && controls(app, to) == ["video startServiceACK"])
+      #expect(app.violations == [] && app.levels == [])
+      #expect(app.events.last == .videoData(Stream.keyFrame))
+    }
+    #expect(app.session.statistics.pictures == 6)
+  }
+
+  /// Everything on the secondary transport ends with it, and nothing else.
+  @Test(arguments: HeadUnitSession.Transport.allCases, HeadUnitSession.Transport.allCases)
+  func lossOfTheSecondary(video: HeadUnitSession.Transport, audio: HeadUnitSession.Transport) {
+    var app = TestApp.withSecondary()
+    app.send(.startService, .audio, on: audio)
+    app.startVideo(.standard, on: video)
+    app.forget()
+    app.run { $0.secondaryTransportLost(now: $1) }
+    let stops = app.events.compactMap { event -> String? in
+      switch event {
+      case .videoStopped(reason: .transportLost): "video"
+      case .audioStopped(reason: .transportLost, _): "audio"
+      default: nil
+      }
+    }
+    #expect(stops == (audio == .secondary ? ["audio"] : []) + (video == .secondary ? ["video"] : []))
+    #expect(app.events.last == .secondaryTransportLost && app.controls == [] && app.secondaryControls == [])
+    #expect(app.summary == "1 full" && !app.isClosed && !app.isSecondaryClosed)
+    // Lost again, it changes nothing.
+    app.forget()
+    app.run { $0.secondaryTransportLost(now: $1) }
+    #expect(app.events == [])
+    // What has ended can start on the primary transport, and later on the secondary one.
+    if video == .secondary {
+      app.startVideo(.standard, on: .primary)
+      app.video(Stream.keyFrame, on: .primary)
+      #expect(app.controls == ["video startServiceACK"] && app.violations == [])
+      app.send(.endService, .video)
+    } else {
+      app.video(Stream.keyFrame, on: .primary)
+      #expect(app.violations == [])
+      app.send(.endService, .video)
+    }
+    app.forget()
+    app.registerSecondary()
+    app.startVideo(.standard, on: .secondary)
+    #expect(app.secondaryControls == ["control registerSecondaryTransportACK", "video startServiceACK"])
+  }
+
+  /// Also of a start that waits for its answer, and of a service whose end the app has not acknowledged.
+  @Test func lossInBetween() {
+    var app = TestApp.withSecondary()
+    app.change(.videoStartDelay(.seconds(1)))
+    app.startVideo(.standard, on: .secondary)
+    app.run { $0.secondaryTransportLost(now: $1) }
+    app.wait(.seconds(2))
+    #expect(app.controls == [] && app.secondaryControls == [])
+    app.change(.videoStartDelay(.zero))
+    app.startVideo(.standard, on: .primary)
+    app.wait(.zero)
+    #expect(app.controls == ["video startServiceACK"] && app.violations == [])
+
+    var ending = TestApp.withSecondary()
+    ending.startVideo(.standard, on: .secondary)
+    ending.run { $0.endVideoService(now: $1) }
+    ending.run { $0.secondaryTransportLost(now: $1) }
+    ending.startVideo(.standard, on: .primary)
+    #expect(ending.controls == ["video startServiceACK"] && ending.violations == [])
+  }
+
+  /// RPCs, and whatever else is not media, stay on the primary transport.
+  @Test func othersOnTheSecondary() {
+    var app = TestApp.withSecondary()
+    app.send(data: RPCMessage(type: .request, function: .listFiles, correlationID: 9, parameters: [:]).payload, .rpc, on: .secondary)
+    app.send(.startService, .hybrid, on: .secondary)
+    app.send(data: [1, 2, 3], .control, on: .secondary)
+    app.send(.endService, .rpc, on: .secondary, payload: EndServiceRequest(hashID: 1 << 16 | 1).bytes(version: 5))
+    #expect(
+      app.violations == [ServiceType.rpc, .hybrid, .control, .rpc].map { .wrongTransport($0, expected: .primary) })
+    #expect(app.answers == [] && app.secondaryControls == [])
+    app.send(.startService, .rpc, on: .secondary, version: 1, sessionID: 0)
+    #expect(app.secondaryControls == ["rpc startServiceNAK"] && app.controls == [])
+    app.forget()
+    app.send(.heartbeat, .control, on: .secondary, messageID: 5)
+    #expect(app.secondaryFrames.map(\.header.messageID) == [5] && app.secondaryControls == ["control heartbeatACK"])
+    app.send(.endService, .video, on: .secondary, sessionID: 3)
+    #expect(app.violations == [.sessionID(expected: 1, got: 3)] && app.secondaryControls.last == "video endServiceNAK")
+    #expect(!app.isClosed)
+  }
+
+  @Test func serviceDataAcknowledgement() {
+    var app = TestApp.withSecondary { $0.behaviour.serviceDataAcknowledgement = .always }
+    app.startVideo(.standard, on: .secondary)
+    app.video(Stream.keyFrame, on: .secondary)
+    #expect(app.secondaryControls == ["video startServiceACK", "video serviceDataACK"] && app.controls == [])
+  }
+
+  /// All inputs of both transports in any order: no trap, what is sent on a secondary transport is only sent while there is
+  /// one, and no service outlives its transport.
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  func anyOrder(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var app = TestApp.withSecondary(video: [.secondary, .primary])
+    app.readsRPCs = false
+    var isRegistered = true
+    var videoTransport: Transport?
+    var moves = 0
+    for _ in 0..<3000 {
+      let transport = generator.pick(Transport.allCases)
+      switch Int.random(in: 0..<14, using: &generator) {
+      case 0: app.registerSecondary()
+      case 1: app.run { $0.secondaryTransportLost(now: $1) }
+      case 2...4: app.startVideo(.standard, on: transport)
+      case 5...6: app.send(.endService, .video, on: transport)
+      case 7: app.video(Stream.keyFrame, on: transport)
+      case 8: app.send(.startService, .audio, on: transport)
+      case 9: app.send(.endServiceACK, .video, on: transport)
+      case 10: app.wait(.milliseconds(Int.random(in: 0...2000, using: &generator)))
+      case 11: app.change(generator.pick([.secondaryTransport(.off), .secondaryTransport(.served), .videoStartDelay(.zero)]))
+      case 12: app.set(generator.pick([.full, .none, .background]), .streamable)
+      default: app.run { $0.endVideoService(now: $1) }
+      }
+      let wasRegistered = isRegistered
+      for event in app.events {
+        switch event {
+        case .secondaryTransportRegistered: isRegistered = true
+        case .secondaryTransportLost: isRegistered = false
+        case .videoStarted(_, on: let transport):
+          if videoTransport == nil, transport == .secondary { moves += 1 }
+          videoTransport = transport
+        case .videoStopped: videoTransport = nil
+        default: break
+        }
+      }
+      #expect(wasRegistered || isRegistered || app.secondaryControls.isEmpty)
+      #expect(isRegistered || videoTransport != .secondary)
+      app.forget()
+      guard app.isClosed || app.levels.isEmpty && !app.session.isStarted else {
+        app.set(.full, .streamable)
+        app.forget()
+        continue
+      }
+      app = TestApp.withSecondary(video: [.secondary, .primary])
+      app.readsRPCs = false
+      (isRegistered, videoTransport) = (true, nil)
+    }
+    #expect(moves > 20)
+  }
+}
+
+extension TestApp {
+  /// The session's id and the app's level.
+  fileprivate var summary: String {
+    session.summary.map { "\($0.id) \($0.level?.rawValue.lowercased() ?? "")" } ?? "none"
+  }
+}
