@@ -34,8 +34,8 @@ extension HeadUnitCommand {
       UInt16(arguments[1]).map {
         .secondaryTransport(.elsewhere(TransportEventUpdate(address: arguments[0], port: Int32($0))))
       }
-    case ("video-transports", 1): transports(arguments[0]).map { .videoTransports($0) }
-    case ("audio-transports", 1): transports(arguments[0]).map { .audioTransports($0) }
+    case ("video-transports", 1): HeadUnitSession.Transport.list(arguments[0]).map { .videoTransports($0) }
+    case ("audio-transports", 1): HeadUnitSession.Transport.list(arguments[0]).map { .audioTransports($0) }
     default: nil
     }
   }
@@ -43,14 +43,6 @@ extension HeadUnitCommand {
   static func serveSecondaryTransport(_ port: String?) -> HeadUnitCommand? {
     guard let port else { return .serveSecondaryTransport(port: nil) }
     return UInt16(port).map { .serveSecondaryTransport(port: $0) }
-  }
-
-  /// Each transport at most once, as in StartServiceACK; "none" is an empty list.
-  private static func transports(_ list: String) -> [HeadUnitSession.Transport]? {
-    if list == "none" { return [] }
-    let numbers = list.split(separator: ",", omittingEmptySubsequences: false)
-    let transports = numbers.compactMap { Int32($0).flatMap(HeadUnitSession.Transport.init(rawValue:)) }
-    return transports.count == numbers.count && Set(transports).count == numbers.count ? transports : nil
   }
 
   private static func answer(to request: String, _ arguments: [String]) -> HeadUnitCommand? {

@@ -11,6 +11,8 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
   case genericHMI = "generic-hmi"
   /// Protocol 4, RPC 4.4: no video capability, only the size of the screen.
   case legacy
+  /// ``standard`` as a car that takes phones over Bluetooth, and their video over Wi-Fi alone; sound may go either way.
+  case bluetoothAndWiFi = "bluetooth-and-wifi"
   /// All deviations that were observed on head units, at once.
   case hostile
 
@@ -32,6 +34,12 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
       return HeadUnitConfiguration(
         screen: ImageResolution(800, 480), videoCapability: nil, maximumProtocolVersion: ProtocolVersion(4),
         rpcVersion: RPCVersion(4, 4))
+    case .bluetoothAndWiFi:
+      var configuration = Self.standard.configuration
+      configuration.behaviour.secondaryTransport = .served
+      configuration.behaviour.videoTransports = [.secondary]
+      configuration.behaviour.audioTransports = [.secondary, .primary]
+      return configuration
     case .hostile: return .hostile
     }
   }

@@ -136,7 +136,8 @@ extension HeadUnitSession {
     _ service: ServiceType, on transport: Transport = .primary, rejected: [String] = []
   ) {
     let refusal = rejection(rejected, reason: rejected.isEmpty ? nil : "Wrong hash")
-    send(.endServiceNAK, service: service, on: transport, payload: refusal.bytes(version: rpcService?.headerVersion ?? 1))
+    send(
+      .endServiceNAK, service: service, on: transport, payload: refusal.bytes(version: rpcService?.headerVersion ?? 1))
   }
 
   /// Ends the session; the app may start another on the same transport.

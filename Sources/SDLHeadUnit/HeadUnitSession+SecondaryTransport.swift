@@ -10,6 +10,14 @@ extension HeadUnitSession {
     /// The one on which the RPC service was started.
     case primary = 1
     case secondary = 2
+
+    /// A list such as "2,1", or "none"; each at most once. Nil for anything else.
+    public static func list(_ text: String) -> [Transport]? {
+      if text == "none" { return [] }
+      let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+      let transports = numbers.compactMap { Int32($0).flatMap(Transport.init(rawValue:)) }
+      return transports.count == numbers.count && Set(transports).count == numbers.count ? transports : nil
+    }
   }
 
   /// What becomes of a connection on which RegisterSecondaryTransport has come.

@@ -84,6 +84,7 @@ final class HeadUnitLoop {
     }
     for connection in connections { connection.end(nil) }
     removeEnded()
+    if case .transport(let transport) = server.source { transport.stop() }
     server.report(.ended)
   }
 
@@ -183,6 +184,15 @@ extension HeadUnitLoop {
     return port.descriptor
   }
 
+  /// A transport has connected to an app, or tells how it stands.
+  func receive(_ event: TransportEvent, now: Duration) {
+    guard case .connected(let connection) = event else { return server.report(.transport(event)) }
+    guard hasRoom(for: .primary) || makeRoom(for: .primary, now: now) else {
+      return server.report(.refused(peer: connection.peer))
+    }
+    if let socket = connection.takeSocket() { serve(socket, peer: connection.peer) }
+  }
+
   private func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {
     let descriptor = linux_accept(port.descriptor)
     guard descriptor >= 0 else {
@@ -211,7 +221,8 @@ extension HeadUnitLoop {
   /// Closes the connection that has been there longest without an app, if there is one.
   private func makeRoom(for role: ServedConnection.Role, now: Duration) -> Bool {
     let idle = connections.first { connection in
-      connection.role == role && !connection.hasRegisteredApp && now - connection.connectTime >= Self.minimumRegistrationTime
+      connection.role == role && !connection.hasRegisteredApp
+        && now - connection.connectTime >= Self.minimumRegistrationTime
     }
     guard let idle else { return false }
     idle.end(nil)

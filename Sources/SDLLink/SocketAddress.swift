@@ -45,7 +45,9 @@ struct SocketAddress: Sendable, CustomStringConvertible {
     while let interface = next?.pointee {
       next = interface.ifa_next
       let flags = Int32(bitPattern: interface.ifa_flags)
-      guard flags & Int32(IFF_LOOPBACK) == 0, flags & Int32(IFF_UP) != 0, let address = interface.ifa_addr else { continue }
+      guard flags & Int32(IFF_LOOPBACK) == 0, flags & Int32(IFF_UP) != 0, let address = interface.ifa_addr else {
+        continue
+      }
       let size: Int
       switch Int32(address.pointee.sa_family) {
       case AF_INET: size = MemoryLayout<sockaddr_in>.size

@@ -42,6 +42,16 @@ final class RawApp {
     return app
   }
 
+  /// The secondary transport of another one's session, registered.
+  static func secondary(of primary: RawApp, port: UInt16) throws -> RawApp {
+    let app = try RawApp(port: port)
+    app.sessionID = primary.sessionID
+    app.send(
+      .control(.registerSecondaryTransport, service: .control, version: 5, sessionID: app.sessionID, messageID: 1))
+    try app.waitForFrame("secondary transport") { $0.header.controlFrame == .registerSecondaryTransportACK }
+    return app
+  }
+
   /// Registers in a new session; the next call takes a further one on the same connection.
   func register(name: String = "Raw") throws {
     send(

@@ -131,7 +131,7 @@ extension TestHeadUnit.Record {
   /// What each video service was started in.
   var startedSizes: [ImageResolution] {
     events.compactMap { event in
-      guard case .videoStarted(let parameters) = event else { return nil }
+      guard case .videoStarted(let parameters, _) = event else { return nil }
       return ImageResolution(Int(parameters.width ?? 0), Int(parameters.height ?? 0))
     }
   }

@@ -58,6 +58,7 @@ extension SeededGenerator {
     configuration.behaviour.dropsToNoneAfterRefusal = Bool.random(using: &generator)
     configuration.behaviour.endsVideoServiceTwice = Bool.random(using: &generator)
     if Bool.random(using: &generator) { configuration.behaviour.heartbeat = .pings(every: .milliseconds(300)) }
+    if Bool.random(using: &generator) { configuration.behaviour.secondaryTransport = .served }
     return configuration
   }
 
@@ -102,7 +103,8 @@ extension SeededGenerator {
           bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
         }
       }
-      app.send(bytes: bytes)
+      if Int.random(in: 0..<4, using: &generator) == 0 { app.registerSecondary() }
+      app.send(bytes: bytes, on: generator.pick([.primary, .primary, .secondary]))
       disturb(&app, &generator)
       started += app.events.count { if case .videoStarted = $0 { true } else { false } }
       app.forget()

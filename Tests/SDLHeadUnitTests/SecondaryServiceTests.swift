@@ -12,7 +12,9 @@ import Testing
     transport == .primary ? app.controls : app.secondaryControls
   }
 
-  private static let lists: [[Transport]] = [[.primary], [.secondary], [.primary, .secondary], [.secondary, .primary], []]
+  private static let lists: [[Transport]] = [
+    [.primary], [.secondary], [.primary, .secondary], [.secondary, .primary], [],
+  ]
 
   /// Each list, each transport, each service: the answer comes where the request came.
   @Test(arguments: lists, [ServiceType.audio, .video])
@@ -176,7 +178,9 @@ import Testing
   /// RPCs, and whatever else is not media, stay on the primary transport.
   @Test func othersOnTheSecondary() {
     var app = TestApp.withSecondary()
-    app.send(data: RPCMessage(type: .request, function: .listFiles, correlationID: 9, parameters: [:]).payload, .rpc, on: .secondary)
+    app.send(
+      data: RPCMessage(type: .request, function: .listFiles, correlationID: 9, parameters: [:]).payload, .rpc,
+      on: .secondary)
     app.send(.startService, .hybrid, on: .secondary)
     app.send(data: [1, 2, 3], .control, on: .secondary)
     app.send(.endService, .rpc, on: .secondary, payload: EndServiceRequest(hashID: 1 << 16 | 1).bytes(version: 5))
@@ -221,7 +225,8 @@ import Testing
       case 8: app.send(.startService, .audio, on: transport)
       case 9: app.send(.endServiceACK, .video, on: transport)
       case 10: app.wait(.milliseconds(Int.random(in: 0...2000, using: &generator)))
-      case 11: app.change(generator.pick([.secondaryTransport(.off), .secondaryTransport(.served), .videoStartDelay(.zero)]))
+      case 11:
+        app.change(generator.pick([.secondaryTransport(.off), .secondaryTransport(.served), .videoStartDelay(.zero)]))
       case 12: app.set(generator.pick([.full, .none, .background]), .streamable)
       default: app.run { $0.endVideoService(now: $1) }
       }

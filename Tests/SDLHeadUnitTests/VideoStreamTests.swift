@@ -172,14 +172,16 @@ import Testing
       "\(Violation.hashID(expected: 7, got: nil))" == "end of the session with hash missing, not 7")
   }
 
-  @Test func onlyOnePresetDeviates() {
+  @Test func presets() {
     for preset in HeadUnitPreset.allCases {
       let configuration = preset.configuration
-      #expect((configuration.behaviour == HeadUnitBehaviour()) == (preset != .hostile))
+      #expect((configuration.behaviour == HeadUnitBehaviour()) == ![.hostile, .bluetoothAndWiFi].contains(preset))
       #expect(HeadUnitPreset(rawValue: preset.rawValue) == preset)
       #expect((configuration.videoCapability == nil) == (preset == .legacy))
       #expect(configuration.videoCapability?.preferredResolution ?? configuration.screen == configuration.screen)
     }
-    #expect(HeadUnitPreset.allCases.map(\.rawValue) == ["default", "core", "generic-hmi", "legacy", "hostile"])
+    #expect(
+      HeadUnitPreset.allCases.map(\.rawValue)
+        == ["default", "core", "generic-hmi", "legacy", "bluetooth-and-wifi", "hostile"])
   }
 }

@@ -168,7 +168,8 @@ extension LinkTests {
         #expect(phone.headUnit.waitForMessages(1))
         return phone.stop()
       }
-      #expect(phone.headUnit.waitFor { if case .session(1, .secondaryTransportLost) = $0 { true } else { nil } } == true)
+      #expect(
+        phone.headUnit.waitFor { if case .session(1, .secondaryTransportLost) = $0 { true } else { nil } } == true)
       #expect(
         phone.headUnit.hasReported {
           if case .session(1, .videoStopped(reason: .transportLost)) = $0 { true } else { false }
@@ -204,7 +205,8 @@ extension LinkTests {
       case "cut": phone.server.disconnect(1)
       case "unregister": phone.server.unregisterApp(.protocolViolation, for: 1)
       case "app": phone.close()
-      default: phone.send(.endService, .rpc, session: 1, payload: EndServiceRequest(hashID: 0x0001_0001).bytes(version: 5))
+      default:
+        phone.send(.endService, .rpc, session: 1, payload: EndServiceRequest(hashID: 0x0001_0001).bytes(version: 5))
       }
       #expect(connection.waitForClose())
       #expect(

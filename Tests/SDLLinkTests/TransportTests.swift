@@ -216,6 +216,38 @@ extension LinkTests {
       #expect(far.readAll().isEmpty)
     }
 
+    /// The head unit's side: apps to which a transport connects, one after the other.
+    @Test func headUnit() throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(configuration: quickHeadUnit(), transport: transport, observer: headUnit)
+      try server.start()
+      #expect(server.port == nil && server.address == nil)
+      let waiting = TransportStatus.waiting(for: "the phone")
+      transport.report(.status(waiting))
+      #expect(headUnit.waitFor { if case .transport(.status(waiting)) = $0 { true } else { nil } } == true)
+      for number in 1...2 {
+        let app = ConnectionRecorder()
+        let descriptor = try ConnectedDescriptor(adopting: transport.connect("phone \(number)"))
+        let connection = AppConnection(
+          configuration: AppConnection.Configuration(endpoint: .descriptor(descriptor), session: testSession),
+          observer: app)
+        connection.setVideoRequest(testRequest)
+        try connection.start()
+        let grant = try #require(app.waitForGrant())
+        let payload = noise(50_000, seed: UInt64(number))
+        #expect(connection.video.submit(TestPayload(payload), grantEpoch: grant.epoch, blocking: true) == .queued)
+        #expect(headUnit.waitForMessages(number))
+        #expect(headUnit.videoMessages.last == payload)
+        #expect(
+          headUnit.waitFor { if case .connected(_, "phone \(number)") = $0 { true } else { nil } } == true)
+        connection.stop(grace: .seconds(1))
+        connection.join()
+      }
+      server.stop()
+      server.join()
+      #expect(transport.stops == 1)
+    }
+
     /// Linux answers SIOCOUTQ of Bluetooth sockets with the room that is left (`bt_sock_ioctl`), which would hold video back for ever.
     @Test func waitingBytesOfBluetooth() throws {
       #expect(!Socket.countsWaitingBytes(family: AF_BLUETOOTH))

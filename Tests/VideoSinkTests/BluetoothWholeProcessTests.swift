@@ -161,6 +161,42 @@ import Testing
     pipeline.stop()
     headUnit.end()
   }
+
+  /// The other end: `sdlheadunitsrc` connects to a phone as SDL Core does, again after the end of a connection.
+  @Test func headUnit() throws {
+    try bluez.command("pair", Self.car)
+    try bluez.command("phone", listener.path)
+    let source = try Pipeline(
+      "sdlheadunitsrc name=src address=bluetooth:\(Self.car) screen-size=320x240 ! fakesink sync=false")
+    try source.play()
+    for _ in 0..<2 {
+      let app = try listener.accept()
+      let pipeline = try Pipeline(
+        "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=sdl+fd:\(app)")
+      try pipeline.play()
+      #expect(eventually { (try? pipeline.sink.statistics["frames-sent"]) ?? 0 >= 5 })
+      pipeline.stop()
+    }
+    #expect(try source["src"].statistics["frames-in"] >= 10)
+    #expect(try source["src"]["current-port"] == "0")
+    source.stop()
+    #expect(eventually { bluez.count(of: "unregister") == 1 })
+  }
+
+  @Test func headUnitWithoutPhone() throws {
+    let source = try Pipeline("sdlheadunitsrc address=bluetooth:\(Self.car) ! fakesink")
+    try source.play()
+    #expect(try source.waitForWarning().text.contains("Pair it first"))
+    source.stop()
+    let wrong = try Pipeline("sdlheadunitsrc address=bluetooth:phone ! fakesink")
+    #expect(wrong.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    #expect(try wrong.waitForError().text.contains("bluetooth:AA:BB:CC:DD:EE:FF"))
+    try bluez.command("refuse", "org.bluez.Error.AlreadyExists")
+    let second = try Pipeline("sdlheadunitsrc address=bluetooth:\(Self.car) ! fakesink")
+    try second.play()
+    #expect(try second.waitForError().isResource(GST_RESOURCE_ERROR_BUSY))
+    second.stop()
+  }
 }
 
 /// A head unit behind a connection that stands.

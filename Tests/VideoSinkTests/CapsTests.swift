@@ -116,7 +116,7 @@ import Testing
     #expect(fields["width"] == "800" && fields["height"] == "480")
     try headUnit.waitForFrames(3)
     let sizes = headUnit.record.events.compactMap { event in
-      if case .videoStarted(let parameters) = event { [parameters.width, parameters.height] } else { nil }
+      if case .videoStarted(let parameters, _) = event { [parameters.width, parameters.height] } else { nil }
     }
     #expect(sizes == [[800, 480]])
     #expect(headUnit.record.violations == [])

@@ -27,7 +27,7 @@ protocol HeadUnitElement: GStreamerElement, PropertyOwner where Settings: HeadUn
 /// What an element keeps of its runs.
 struct HeadUnitElementState<Run: HeadUnitRun>: Sendable {
   enum Announcement: Sendable {
-    /// The run listens on this address, or shares a head unit that does.
+    /// The run listens on this address. Nil if it shares a head unit that does, or connects to a phone.
     case listening(Run, address: String?)
     case stopped(hadApps: Bool)
   }
@@ -76,6 +76,7 @@ extension HeadUnitElement {
       case .listening(let run, let address): announce(run, address)
       case .stopped(let hadApps):
         notify(.currentPort)
+        notify(.currentSecondaryPort)
         // A handler of that notification may have started the next run, which has its own apps.
         if hadApps, run == nil { notify(.apps) }
       }
@@ -145,6 +146,7 @@ extension HeadUnitElement {
 
   private func announce(_ run: Run, _ address: String?) {
     notify(.currentPort)
+    notify(.currentSecondaryPort)
     // A handler of that notification may have ended the run.
     guard run === self.run, let address else { return }
     // Twice, because gst-launch shows the details only.

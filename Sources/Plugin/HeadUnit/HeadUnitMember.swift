@@ -46,7 +46,7 @@ extension Violation {
     case .messageIDZero(let service), .encryptedFrame(let service), .clearFrame(let service),
       .undecryptableFrame(let service), .brokenMessage(let service, _), .startBeforeRegistration(let service),
       .startWhileActive(let service), .endOfServiceNotRunning(let service), .endServiceNotAcknowledged(let service, _),
-      .dataWithoutService(let service), .dataAfterEndService(let service, _):
+      .dataWithoutService(let service), .dataAfterEndService(let service, _), .wrongTransport(let service, _):
       service
     default: nil
     }

@@ -8,6 +8,7 @@ enum HeadUnitPresetChoice: CaseIterable {
   case genericHMI
   case legacy
   case hostile
+  case bluetoothAndWiFi
 
   var configuration: HeadUnitConfiguration {
     switch self {
@@ -16,6 +17,7 @@ enum HeadUnitPresetChoice: CaseIterable {
     case .genericHMI: HeadUnitPreset.genericHMI.configuration
     case .legacy: HeadUnitPreset.legacy.configuration
     case .hostile: HeadUnitPreset.hostile.configuration
+    case .bluetoothAndWiFi: HeadUnitPreset.bluetoothAndWiFi.configuration
     }
   }
 }
@@ -30,6 +32,8 @@ extension HeadUnitPresetChoice: ObjectEnumeration {
     case .genericHMI: .init(2, "generic-hmi", "SDL's generic web HMI: 960×600, three scales")
     case .legacy: .init(3, "legacy", "Protocol 4, without a video capability")
     case .hostile: .init(4, "hostile", "Everything that was seen to go wrong, at once")
+    case .bluetoothAndWiFi:
+      .init(5, "bluetooth-and-wifi", "As default, with a secondary transport that video has to use")
     }
   }
 }

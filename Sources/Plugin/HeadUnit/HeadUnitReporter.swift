@@ -35,6 +35,13 @@ struct HeadUnitReporter<Element: GStreamerElement>: Sendable {
     element.withReference { $0.warn(error, file: file, function: function, line: line) }
   }
 
+  /// Posts an error.
+  func fail(
+    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
+  ) {
+    element.withReference { $0.postError(error, file: file, function: function, line: line) }
+  }
+
   /// Notifies listeners that a property has changed.
   func changed(_ property: PropertyName) {
     element.withReference { $0.notify(property) }
@@ -82,10 +89,14 @@ extension HeadUnitReporter {
   /// `sdl-stream-started`: an app has a service.
   ///
   /// - Parameter fill: sets further fields.
-  func streamStarted(_ app: AppRecord, _ service: ServiceType, _ fill: (borrowing Structure) -> Void) {
+  func streamStarted(
+    _ app: AppRecord, _ service: ServiceType, on transport: HeadUnitSession.Transport,
+    _ fill: (borrowing Structure) -> Void
+  ) {
     let message = Structure("sdl-stream-started")
     app.fillIdentity(message)
     message.set("service", service.text)
+    message.set("transport", "\(transport)")
     fill(message)
     post(message)
   }

@@ -18,9 +18,20 @@ extension HeadUnitRun {
       }
     case .connected, .disconnected: changeConnections(event, report)
     case .refused: state.withLock { $0.part.totals.refusals &+= 1 }
-    case .carriedOut, .leftOut, .stepsDropped, .ended: break
+    case .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .stepsDropped, .ended: break
+    case .transport(let event): if report.isReporting { tell(event) }
     }
     if report.isReporting { log(event) }
+  }
+
+  /// How the transport stands that connects to a phone.
+  private func tell(_ event: TransportEvent) {
+    switch event {
+    case .status(.waiting(let peer)): reporter.log(GST_LEVEL_INFO, "waiting for \(peer)")
+    case .status(.hindered(let failure)): reporter.warn(ElementError(failure))
+    case .failed(let failure): reporter.fail(ElementError(failure))
+    case .connected: break
+    }
   }
 
   private func changeConnections(_ event: HeadUnitServerEvent, _ report: HeadUnitReport) {
@@ -37,6 +48,9 @@ extension HeadUnitRun {
     case .appRegistered: register(id, report)
     case .hmiStatusSent(let status), .systemContextSent(let status): changeStatus(status, of: id, report)
     case .appUnregistered(let reason): unregister(id, reason, report)
+    case .secondaryTransportRegistered, .secondaryTransportLost:
+      state.withLock { $0.part.apps = report.apps }
+      reporter.changed(.apps)
     case .violation(let violation): if report.isReporting { noteViolation(violation, of: id) }
     default:
       state.withLock { $0.part.apps = report.apps }
@@ -116,6 +130,10 @@ extension HeadUnitRun {
     switch event {
     case .connected(let id, let peer): reporter.log(GST_LEVEL_DEBUG, "session \(id) from \(peer)")
     case .refused(let peer): reporter.log(GST_LEVEL_WARNING, "there are too many connections; \(peer) was refused")
+    case .secondaryTransportRefused(let peer, let reason):
+      reporter.log(GST_LEVEL_WARNING, "the secondary transport of \(peer) is refused: \(reason.rawValue)")
+    case .secondaryPortFailed(let error):
+      reporter.log(GST_LEVEL_WARNING, "no secondary transport is offered: \(error)")
     case .session(let id, let event): log(event, of: id)
     case .disconnected(let id, let error, _):
       reporter.log(GST_LEVEL_DEBUG, "connection \(id) is over\(error.map { ": \($0)" } ?? "")")
@@ -124,6 +142,7 @@ extension HeadUnitRun {
     case .leftOut(let step, let id):
       let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
       reporter.log(GST_LEVEL_WARNING, "script, line \(step.line) without effect, \(reason): \(step.text)")
+    case .transport: break
     case .stepsDropped:
       let limit = HeadUnitScriptRun.maximumWaitingCount
       reporter.log(GST_LEVEL_WARNING, "steps of the script are dropped, because \(limit) are waiting already")
@@ -140,6 +159,10 @@ extension HeadUnitRun {
     case .rpcProtected: reporter.log(GST_LEVEL_INFO, "app \(id): RPCs are encrypted from now on")
     case .handshakeFailed(let reason):
       reporter.log(GST_LEVEL_WARNING, "the TLS handshake with app \(id) failed: \(reason)")
+    case .secondaryTransportRegistered: reporter.log(GST_LEVEL_INFO, "app \(id) has a secondary transport")
+    case .secondaryTransportRefused(let reason):
+      reporter.log(GST_LEVEL_WARNING, "the secondary transport of app \(id) is refused: \(reason.rawValue)")
+    case .secondaryTransportLost: reporter.log(GST_LEVEL_INFO, "the secondary transport of app \(id) is gone")
     case .videoDataStopped(let time): reporter.log(GST_LEVEL_INFO, "no video of app \(id) for \(time)")
     case .videoStartRequested(let parameters): reporter.log(GST_LEVEL_DEBUG, "app \(id) asks for \(parameters)")
     case .driverInputWithoutEffect(let input, let fault):

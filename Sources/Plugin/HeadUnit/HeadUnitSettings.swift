@@ -1,3 +1,4 @@
+import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
@@ -16,6 +17,11 @@ struct HeadUnitSettings: Sendable {
   var audioStreaming = AudioStreamingState.audible
   /// Path of a behaviour script.
   var script: String?
+  /// Where secondary transports are taken; 0 is any that is free, below 0 none is offered.
+  var secondaryPort: Int32?
+  /// Where video may be started, in order of preference.
+  var videoTransports: [HeadUnitSession.Transport]?
+  var audioTransports: [HeadUnitSession.Transport]?
 
   /// What a head unit says of the sound that it plays.
   enum AnnouncedSound: Equatable, Sendable {
@@ -26,6 +32,20 @@ struct HeadUnitSettings: Sendable {
 
   /// An empty name means all addresses of this machine.
   var listeningAddress: String? { address.isEmpty || address == "*" ? nil : address }
+
+  /// The phone to whose apps it connects over Bluetooth, instead of listening; nil to listen.
+  ///
+  /// - Throws: that the property names none.
+  func phone() throws(ElementError) -> BluetoothAddress? {
+    let prefix = "bluetooth:"
+    guard address.lowercased().hasPrefix(prefix) else { return nil }
+    guard let phone = BluetoothAddress(String(address.dropFirst(prefix.count))) else {
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "The property address can't be used: '\(address)' names no phone; write bluetooth:AA:BB:CC:DD:EE:FF")
+    }
+    return phone
+  }
 
   /// What the head unit is to apps, as far as it is not about video.
   var configuration: HeadUnitConfiguration {
@@ -38,6 +58,9 @@ struct HeadUnitSettings: Sendable {
     case .nothing?: configuration.pcmFormat = nil
     case nil: break
     }
+    if let secondaryPort { configuration.behaviour.secondaryTransport = secondaryPort < 0 ? .off : .served }
+    if let videoTransports { configuration.behaviour.videoTransports = videoTransports }
+    if let audioTransports { configuration.behaviour.audioTransports = audioTransports }
     return configuration
   }
 
@@ -54,6 +77,18 @@ extension HeadUnitSettings {
   var effectiveModel: String? {
     get { configuration.vehicle.model }
     set { model = newValue }
+  }
+  var effectiveSecondaryPort: Int32 {
+    get { secondaryPort ?? (configuration.behaviour.secondaryTransport == .served ? 0 : -1) }
+    set { secondaryPort = newValue }
+  }
+  var effectiveVideoTransports: [HeadUnitSession.Transport]? {
+    get { configuration.behaviour.videoTransports }
+    set { videoTransports = newValue }
+  }
+  var effectiveAudioTransports: [HeadUnitSession.Transport]? {
+    get { configuration.behaviour.audioTransports }
+    set { audioTransports = newValue }
   }
   var effectiveSound: AnnouncedSound? {
     get { configuration.pcmFormat.map { .format($0) } ?? .nothing }
@@ -84,6 +119,8 @@ extension HeadUnitSettings {
     Common("preset", \.preset), Common("make", \.make), Common("model", \.model),
     Common("pcm-capabilities", \.sound), Common("strict", \.isStrict), Common("hmi-level", \.hmiLevel),
     Common("audio-streaming", \.audioStreaming), Common("script", \.script),
+    Common("secondary-port", \.secondaryPort), Common("video-transports", \.videoTransports),
+    Common("audio-transports", \.audioTransports),
   ]
 
   /// With what `other` has set and these settings have not.

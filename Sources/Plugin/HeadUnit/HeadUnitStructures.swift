@@ -11,8 +11,13 @@ extension AppRecord {
     fill(structure)
     if let status { status.fill(structure) }
     structure.set("streaming", video != nil)
-    structure.set("audio", hasAudio)
-    if video != nil { fillVideo(structure) }
+    structure.set("audio", audioTransport != nil)
+    structure.set("secondary-transport", hasSecondaryTransport)
+    if video != nil {
+      structure.set("video-transport", "\(videoTransport)")
+      fillVideo(structure)
+    }
+    if let audioTransport { structure.set("audio-transport", "\(audioTransport)") }
     return structure
   }
 

@@ -17,8 +17,12 @@ struct AppRecord: Sendable {
   var status: HMIStatus?
   /// Nil while there is no video service.
   var video: VideoServiceParameters?
-  /// Whether there is an audio service.
-  var hasAudio = false
+  /// Where the video service was started.
+  var videoTransport = HeadUnitSession.Transport.primary
+  /// Where the audio service was started; nil while there is none.
+  var audioTransport: HeadUnitSession.Transport?
+  /// Whether its session has a secondary transport.
+  var hasSecondaryTransport = false
 }
 
 /// The apps that are registered with a head unit, in their order; at most one in each session.
@@ -26,6 +30,8 @@ struct ServedApps: Sendable {
   private(set) var all: [AppRecord] = []
   /// Addresses of the connections, by the ids of their sessions, with and without registered apps.
   private(set) var peers: [UInt8: String] = [:]
+  /// The sessions that have a secondary transport.
+  private var secondaryTransports: Set<UInt8> = []
   /// The app whose status changed last.
   private var lastChanged: UInt8?
 
@@ -48,8 +54,17 @@ struct ServedApps: Sendable {
     case .disconnected(let id, _, _):
       peers[id] = nil
       remove(id)
+    // It may be there before the app is registered.
+    case .session(let id, .secondaryTransportRegistered):
+      secondaryTransports.insert(id)
+      change(id) { $0.hasSecondaryTransport = true }
+    case .session(let id, .secondaryTransportLost):
+      secondaryTransports.remove(id)
+      change(id) { $0.hasSecondaryTransport = false }
     case .session(let id, let event): note(event, of: id)
-    case .refused, .carriedOut, .leftOut, .stepsDropped, .ended: break
+    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .transport, .stepsDropped,
+      .ended:
+      break
     }
   }
 
@@ -59,17 +74,19 @@ struct ServedApps: Sendable {
       remove(id)
       all.append(
         AppRecord(
-          id: id, name: name, appID: appID, types: types, protocolVersion: version, peer: peers[id] ?? ""))
+          id: id, name: name, appID: appID, types: types, protocolVersion: version, peer: peers[id] ?? "",
+          hasSecondaryTransport: secondaryTransports.contains(id)))
     case .appUnregistered: remove(id)
     case .hmiStatusSent(let status), .systemContextSent(let status):
       // Other windows are widgets.
       guard status.windowID == 0 else { return }
       change(id) { $0.status = status }
       if self[id] != nil { lastChanged = id }
-    case .videoStarted(let parameters): change(id) { $0.video = parameters }
+    case .videoStarted(let parameters, let transport):
+      change(id) { ($0.video, $0.videoTransport) = (parameters, transport) }
     case .videoStopped: change(id) { $0.video = nil }
-    case .audioStarted: change(id) { $0.hasAudio = true }
-    case .audioStopped: change(id) { $0.hasAudio = false }
+    case .audioStarted(_, let transport): change(id) { $0.audioTransport = transport }
+    case .audioStopped: change(id) { $0.audioTransport = nil }
     default: break
     }
   }

@@ -18,5 +18,6 @@ extension HeadUnitAudioSource {
       "sdl-stats", "SDL statistics",
       "Counters of this element (application/x-sdl-stats): samples-in = samples-out + every samples-dropped-* + samples-queued; …"
     ) { $0.statistics.structure(queued: "samples-queued") },
+    .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
   ]
 }

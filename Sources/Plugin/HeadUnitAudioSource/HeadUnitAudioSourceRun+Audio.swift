@@ -10,7 +10,7 @@ extension HeadUnitAudioSourceRun {
     case .audioData(let bytes):
       let now = clock.now
       if state.withLock({ $0.audio.append(bytes, from: id, now: now) }) { state.broadcast() }
-    case .audioStarted(let format): startAudio(format, by: id)
+    case .audioStarted(let format, _): startAudio(format, by: id)
     case .audioRefused(let rejection):
       let app = state.withLock { state in
         state.part.totals.streamRefusals &+= 1
@@ -29,7 +29,7 @@ extension HeadUnitAudioSourceRun {
       return state.part.apps[id]
     }
     guard let app else { return }
-    reporter.streamStarted(app, .audio) { message in
+    reporter.streamStarted(app, .audio, on: app.audioTransport ?? .primary) { message in
       message.set("rate", Int32(clamping: format.samplingRate.hertz))
       message.set("format", format.formatName)
     }

@@ -65,7 +65,7 @@ extension HeadUnitAudioSourceRun.State {
   mutating func joined(_ setup: HeadUnitSetup, _ apps: ServedApps, now: Duration) {
     audio.format = setup.settings.soundFormat
     timeline = SoundTimeline(audio.format, tolerance: timeline.tolerance)
-    for app in apps.all where app.hasAudio { audio.begin(by: app.id) }
+    for app in apps.all where app.audioTransport != nil { audio.begin(by: app.id) }
   }
 
   mutating func appsChanged(formerApp: UInt8?, now: Duration) {

@@ -81,7 +81,7 @@ extension HeadUnitSource {
       "ca-certificates", \.video.tls.authorities, "CA certificates",
       "PEM file, or PEM text, with the authorities of which one must have signed an app's certificate; unset: any certificate is taken"
     ),
-    .audioStreaming, .sound,
+    .audioStreaming, .sound, .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
   ]
 
   static func check(_ settings: HeadUnitSourceSettings) throws(InvalidPropertyValue) {

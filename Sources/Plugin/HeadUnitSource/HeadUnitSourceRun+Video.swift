@@ -9,7 +9,7 @@ extension HeadUnitSourceRun {
     switch event {
     case .videoData(let bytes): receiveVideo(bytes, from: id)
     case .videoTimestamp(let timestamp): state.withLock { $0.video.setTimestamp(timestamp, from: id) }
-    case .videoStarted(let parameters): startVideo(parameters, by: id)
+    case .videoStarted(let parameters, _): startVideo(parameters, by: id)
     case .videoRefused(let rejection):
       let app = state.withLock { state in
         state.part.totals.streamRefusals &+= 1
@@ -43,7 +43,7 @@ extension HeadUnitSourceRun {
           GST_STREAM_ERROR_FORMAT,
           "\"\(app.name)\" sends \(parameters.videoCodec ?? "?"), which is not shown: formats should list H264 only."))
     }
-    reporter.streamStarted(app, .video) { app.fillVideo($0) }
+    reporter.streamStarted(app, .video, on: app.videoTransport) { app.fillVideo($0) }
     reporter.changed(.apps)
   }
 

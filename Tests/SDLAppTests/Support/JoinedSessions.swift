@@ -199,6 +199,8 @@ final class JoinedSessions {
       case .report(.videoData(let bytes)): received.append(bytes)
       case .report(.handshakeFailed(let reason)): lines.append("← handshake failed: \(reason)")
       case .report: break
+      // There is only one transport.
+      case .sendOnSecondary, .closeSecondary: Issue.record("an action for a secondary transport: \(action)")
       case .close: lines.append("← close")
       }
     }
