@@ -77,7 +77,8 @@ let package = Package(
       name: "SDLLink", dependencies: ["SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "TLSEngine", "CLinux"],
       swiftSettings: strict),
     .executableTarget(
-      name: "sdl-head-unit", dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine"],
+      name: "sdl-head-unit",
+      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "Bluetooth", "TLSEngine"],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
     // The flags of GLib, which everything here is linked to anyway; GIO is loaded when it is needed: see its header.
     .systemLibrary(name: "CGIO", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
@@ -109,7 +110,8 @@ let package = Package(
 
     // Optimised in debug builds too, since it compares pictures pixel by pixel.
     .target(
-      name: "TestSupport", path: "Tests/TestSupport", exclude: ["Programs"], swiftSettings: strict + [.unsafeFlags(["-O"])]),
+      name: "TestSupport", path: "Tests/TestSupport", exclude: ["Programs"],
+      swiftSettings: strict + [.unsafeFlags(["-O"])]),
     .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: strict),
     .testTarget(
       name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLWire", "SDLMessages"], swiftSettings: strict),

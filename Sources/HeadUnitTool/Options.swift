@@ -1,3 +1,4 @@
+import Bluetooth
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
@@ -7,7 +8,8 @@ import TLSEngine
 struct Options {
   static let usage = """
     usage: sdl-head-unit [options]
-      --address HOST   listen on this address only (default 127.0.0.1; * for all)
+      --address HOST   listen on this address only (default 127.0.0.1; * for all); or
+                       bluetooth:AA:BB:CC:DD:EE:FF: connect to this phone's app instead
       --port N         listen on this port (default 12345; 0 takes any that is free)
       --secondary-transport PORT
                        offer apps a secondary transport at this port (0 takes any that is free)
@@ -16,6 +18,8 @@ struct Options {
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
       --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): what is made of encrypted video (default refuse)
+      --tls-server     wait for the app to begin the TLS handshake; needs a certificate
+      --dtls           begin it with DTLS, as SDL Core's own configuration does
       --rpc-encryption apps have to encrypt RPCs as well
       --certificate FILE, --private-key FILE
                        the head unit's certificate and its key, in PEM, for apps that want to see one
@@ -35,6 +39,8 @@ struct Options {
     """
 
   var address: String? = "127.0.0.1"
+  /// To whose app it connects over Bluetooth, instead of listening.
+  var phone: BluetoothAddress?
   var port: UInt16 = 12345
   var admission = HeadUnitServer.Admission()
   var headUnit = HeadUnitPreset.standard.configuration
@@ -63,12 +69,17 @@ struct Options {
     var activates = true
     var headUnitSecurity = HeadUnitSecurity.refuse
     var credentials = TLSCredentials.Sources()
+    var requiresRPCEncryption = false
+    var role = TLSContext.Role.client
+    var variant = TLSContext.Variant.tls
     while let option = rest.popFirst() {
       switch option {
       case "--app-exits": leavesWithApp = true
       case "--commands": takesCommands = true
       case "--no-activation": activates = false
-      case "--rpc-encryption": headUnit.requiresRPCEncryption = true
+      case "--rpc-encryption": requiresRPCEncryption = true
+      case "--tls-server": role = .server
+      case "--dtls": variant = .dtls
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",
@@ -76,6 +87,8 @@ struct Options {
         "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
+        case "--address" where value.lowercased().hasPrefix("bluetooth:"):
+          phone = try Self.parse(option, value) { BluetoothAddress(String($0.dropFirst("bluetooth:".count))) }
         case "--address": address = value == "*" ? nil : value
         case "--make": make = value
         case "--model": model = value
@@ -104,12 +117,15 @@ struct Options {
     }
     if servesSecondary { headUnit.behaviour.secondaryTransport = .served }
     headUnit.security = headUnitSecurity
-    if headUnit.requiresRPCEncryption, headUnitSecurity == .refuse {
+    headUnit.requiresRPCEncryption = requiresRPCEncryption
+    headUnit.beginsHandshake = role == .client
+    if requiresRPCEncryption, headUnitSecurity == .refuse {
       throw Invalid(text: "--rpc-encryption needs --encryption accept or require")
     }
     if headUnitSecurity != .refuse {
       do throws(TLSError) {
-        tls = try TLSContext(role: .client, credentials: TLSCredentials(credentials))
+        tls = try TLSContext(
+          role: role, variant: variant, credentials: TLSCredentials(credentials))
       } catch {
         throw Invalid(text: "\(error)")
       }

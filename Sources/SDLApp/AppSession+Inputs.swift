@@ -90,6 +90,7 @@ extension AppSession {
     for function in requests.takeExpired(now: now) { requestExpired(function) }
     advanceHeartbeat()
     guard phase != .over else { return }
+    advanceHandshake()
     advanceRPCProtection()
     perform(stream.advance(now: now))
     perform(audioStream.advance(now: now))

@@ -30,6 +30,7 @@ extension AppSession {
     var request = Frame.control(.startService, service: .rpc, version: version, sessionID: sessionID)
     request.header.isEncrypted = true
     send(request)
+    scheduleHandshake()
   }
 
   /// Also when it comes late: from now on the head unit takes RPCs for encrypted.

@@ -1,6 +1,7 @@
 /// TLS: the handshake with the head unit, and what is encrypted (protocol specification, "Secure services").
 ///
-/// The head unit is the TLS client and begins, once video was asked for with the E bit. One handshake holds for the session.
+/// The head unit is the TLS client and begins, once video was asked for with the E bit; or the app does, with head units that are
+/// configured as TLS servers. One handshake holds for the session.
 extension AppSession {
   /// What is known of TLS in this session.
   struct Security: Sendable {
@@ -16,6 +17,10 @@ extension AppSession {
     /// The head unit refuses encrypted video, and the policy allows video in clear.
     var isGivenUp = false
     var handshakeCount = 0
+    /// When the app as TLS client begins.
+    var handshakeBegin: Duration?
+    /// Encrypted acknowledgements that have overtaken the end of the handshake, at most one for each protected service.
+    var heldAcknowledgements: [ServiceType: Frame] = [:]
     var rpc = RPCProtection.none
 
     init(makeChannel: SecureChannelFactory?) {
@@ -26,8 +31,12 @@ extension AppSession {
       isStartSecure = isSecure
       isVideoEncrypted = false
       failure = nil
+      heldAcknowledgements[.video] = nil
     }
   }
+
+  /// What SDL Core as a TLS server needs to prepare for the handshake: before that, it answers that the service is not protected.
+  private static let handshakeDelay = Duration.milliseconds(300)
 
   /// Handshakes that the head unit may begin in a session. Each costs some milliseconds.
   private static let maximumHandshakeCount = 100
@@ -65,7 +74,13 @@ extension AppSession {
       // Otherwise a head unit would wait for ever for an answer.
       return refuseHandshake(.notSupported, "this app does not encrypt")
     }
-    if security.channel == nil || (query.beginsHandshake && secureChannel != nil && !isChannelUsed) {
+    if configuration.beginsHandshake {
+      guard security.channel != nil, !query.beginsHandshake else {
+        return query.beginsHandshake
+          ? refuseHandshake(.invalidData, "the head unit begins the handshake, as TLS client, and so does this app")
+          : actions.append(.report(.diagnostic("ignored handshake bytes that nobody has asked for")))
+      }
+    } else if security.channel == nil || (query.beginsHandshake && secureChannel != nil && !isChannelUsed) {
       security.handshakeCount += 1
       guard security.handshakeCount <= Self.maximumHandshakeCount else {
         return refuseHandshake(.invalidData, "too many handshakes")
@@ -79,16 +94,52 @@ extension AppSession {
     guard let channel = security.channel, !channel.isEstablished else {
       return actions.append(.report(.diagnostic("ignored handshake bytes behind the handshake")))
     }
-    let step = channel.advance(query.handshakeBytes)
+    takeStep(
+      channel.advance(query.handshakeBytes), of: channel, type: SecurityQuery.response, number: query.sequenceNumber)
+  }
+
+  private mutating func takeStep(
+    _ step: SecureChannelStep, of channel: any SecureChannel, type: UInt8, number: UInt32
+  ) {
     let queries = SecurityQuery.handshake(
-      step.output, type: SecurityQuery.response, sequenceNumber: query.sequenceNumber,
-      limit: maximumPayload(mtu: sessionMTU))
+      step.output, type: type, sequenceNumber: number, limit: maximumPayload(mtu: sessionMTU))
     for query in queries { sendQuery(query) }
     if let failure = step.failure {
       security.channel = nil
       return refuseHandshake(.invalidData, failure.text)
     }
-    if let summary = channel.summary { actions.append(.report(.secured(summary))) }
+    guard let summary = channel.summary else { return }
+    actions.append(.report(.secured(summary)))
+    for service in [ServiceType.rpc, .video] {
+      if let acknowledgement = security.heldAcknowledgements.removeValue(forKey: service) { receive(acknowledgement) }
+    }
+  }
+
+  /// Begins the handshake as TLS client, if the app is that and none is complete or under way.
+  mutating func scheduleHandshake() {
+    guard configuration.beginsHandshake, security.channel == nil else { return }
+    security.handshakeBegin = now + Self.handshakeDelay
+  }
+
+  mutating func advanceHandshake() {
+    guard let begin = security.handshakeBegin, begin <= now else { return }
+    security.handshakeBegin = nil
+    guard security.channel == nil, let makeChannel = security.makeChannel, isHandshakeAwaited else { return }
+    security.handshakeCount += 1
+    guard security.handshakeCount <= Self.maximumHandshakeCount else { return }
+    do throws(SecureChannelFailure) {
+      let channel = try makeChannel()
+      security.channel = channel
+      takeStep(channel.begin(), of: channel, type: SecurityQuery.request, number: 1)
+    } catch {
+      refuseHandshake(.invalidData, error.text)
+    }
+  }
+
+  /// Whether a start with the E bit has not been answered.
+  private var isHandshakeAwaited: Bool {
+    if case .starting = stream.state, security.isStartSecure { return true }
+    return rpcProtectionDeadline != nil
   }
 
   /// SDL Core reacts to two codes only, and waits for ever after any other.
@@ -104,6 +155,11 @@ extension AppSession {
     security.failure = "the head unit says \"\(reason)\""
     // Of a session that is in use, the head unit has only refused a frame.
     if code != .notProtected, !isChannelUsed { security.channel = nil }
+    // A TLS server that was not ready yet.
+    if code == .notProtected, configuration.beginsHandshake, secureChannel == nil, isHandshakeAwaited {
+      security.channel = nil
+      scheduleHandshake()
+    }
     actions.append(.report(.diagnostic("the head unit reports a TLS error: \(reason)")))
   }
 
@@ -119,6 +175,10 @@ extension AppSession {
   mutating func decrypted(_ frame: Frame) -> Frame? {
     guard frame.header.isEncrypted, frame.header.frameType != .first else { return frame }
     guard let secureChannel else {
+      if configuration.beginsHandshake, security.channel != nil, frame.header.controlFrame == .startServiceACK {
+        security.heldAcknowledgements[frame.header.service] = frame
+        return nil
+      }
       if case .starting = stream.state, frame.header.service == .video,
         frame.header.controlFrame == .startServiceACK
       {

@@ -41,6 +41,7 @@ extension AppSession {
         sendVideoControl(
           .startService, isEncrypted: security.isStartSecure,
           payload: request.isBare ? [] : parameters.bytes(version: version))
+        if security.isStartSecure { scheduleHandshake() }
       case .sendEndService:
         sendVideoControl(.endService)
       case .started(let accepted):

@@ -98,6 +98,8 @@ public struct AppSession: Sendable {
     /// Whether video is to be encrypted, which takes a ``SecureChannelFactory``.
     public var encryption = VideoEncryption.none
     public var encryptionPolicy = EncryptionPolicy.require
+    /// Whether the app is the TLS client, for head units that are configured as servers.
+    public var beginsHandshake = false
     /// For the answer to a StartService of video that takes a TLS handshake.
     public var handshakeTimeout: Duration = .seconds(30)
     /// Highest protocol version to ask for.
@@ -244,6 +246,7 @@ public struct AppSession: Sendable {
     }
     return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
       .earlier(audioStream.nextDeadline).earlier(haptics.nextDeadline).earlier(rpcProtectionDeadline)
+      .earlier(security.handshakeBegin)
   }
 
   /// The id for the next message that is no media (see ``MediaMessageIDs``); head units refuse 0.

@@ -32,6 +32,8 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   public var activation: Duration?
   /// What is made of a start of video with the E bit. Needs a ``SecureChannelFactory``.
   public var security = HeadUnitSecurity.refuse
+  /// Whether the head unit is the TLS client, as in SDL Core's default; otherwise it waits for the app to begin.
+  public var beginsHandshake = true
   /// Whether apps must encrypt the RPC service, except for the first messages (SDL-0207). Needs the same.
   public var requiresRPCEncryption = false
   /// Deviations from what a healthy SDL Core does; a behaviour script may change them later.

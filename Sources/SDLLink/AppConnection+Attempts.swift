@@ -149,8 +149,11 @@ extension AppConnection {
     let (ours, theirs) = try Socket.pair()
     let observer = BuiltInObserver(connection: self)
     var headUnit = headUnit
-    let tls = configuration.tls == nil ? nil : TLSContext.builtInHeadUnit()
-    if tls != nil { headUnit.security = .accept }
+    let tls = configuration.tls.flatMap(TLSContext.builtInHeadUnit)
+    if let tls {
+      headUnit.security = .accept
+      headUnit.beginsHandshake = tls.role == .client
+    }
     let server = try HeadUnitServer(
       configuration: headUnit, serving: theirs, tls: tls, clock: clock, observer: observer)
     builtIn = BuiltInHeadUnit(server: server, observer: observer)

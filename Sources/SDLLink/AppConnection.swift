@@ -51,7 +51,7 @@ public final class AppConnection: Sendable {
     public var messageTrace: (any MessageTrace)?
     /// Of all time-outs and of ``AppConnection/setTimer(at:)``.
     public var clock: TimeSource
-    /// This end of TLS, the server; nil refuses handshakes.
+    /// This end of TLS; nil refuses handshakes. The role of a client needs ``AppSession/Configuration/beginsHandshake``.
     public var tls: TLSContext?
 
     /// With the usual limits.

@@ -85,7 +85,7 @@ public final class HeadUnitServer: Sendable {
   let admission: Admission
   let script: HeadUnitScript
   let messageTrace: (any MessageTrace)?
-  /// This end of TLS, the client; nil has none.
+  /// This end of TLS; nil has none. The role of a server needs ``HeadUnitConfiguration/beginsHandshake`` to be false.
   let tls: TLSContext?
   let clock: TimeSource
   let source: Source

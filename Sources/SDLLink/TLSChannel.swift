@@ -54,10 +54,14 @@ extension TLSContext {
     }
   }
 
-  /// The built-in head unit's: it has no certificate and checks none.
-  static func builtInHeadUnit() -> TLSContext? {
-    guard let credentials = try? TLSCredentials(TLSCredentials.Sources()) else { return nil }
-    return try? TLSContext(role: .client, credentials: credentials)
+  /// The built-in head unit's, which takes any certificate. It has none of its own: as a server it shows that of the app.
+  static func builtInHeadUnit(for app: TLSContext) -> TLSContext? {
+    switch app.role {
+    case .server:
+      guard let credentials = try? TLSCredentials(TLSCredentials.Sources()) else { return nil }
+      return try? TLSContext(role: .client, credentials: credentials)
+    case .client: return try? TLSContext(role: .server, credentials: app.credentials)
+    }
   }
 }
 

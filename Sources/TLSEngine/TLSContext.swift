@@ -7,11 +7,18 @@ import COpenSSL
 /// `@unchecked Sendable`: nothing changes after the initialiser, and OpenSSL allows sessions to be made on any thread.
 public final class TLSContext: @unchecked Sendable {
   /// Who begins.
-  public enum Role: Equatable, Sendable {
+  public enum Role: CaseIterable, Equatable, Sendable {
     /// Sends the first message: a head unit, in SDL Core's default.
     case client
     /// Waits for it: an app.
     case server
+  }
+
+  /// What a client begins with; a server answers what it is asked in.
+  public enum Variant: CaseIterable, Equatable, Sendable {
+    case tls
+    /// Datagram TLS, which SDL Core's own configuration file names.
+    case dtls
   }
 
   /// Forward secrecy with authenticated encryption first, and of that the form that costs least. Level 1 as in SDL Core,
@@ -25,6 +32,8 @@ public final class TLSContext: @unchecked Sendable {
   private static let maximumPeerCertificates = 32 << 10
 
   public let role: Role
+  /// Of a client.
+  public let variant: Variant
   public let credentials: TLSCredentials
   let streams: OpaquePointer
   let datagrams: OpaquePointer
@@ -33,11 +42,12 @@ public final class TLSContext: @unchecked Sendable {
   /// has signed.
   ///
   /// - Throws: when a server has no certificate, or OpenSSL refuses the credentials.
-  public init(role: Role, credentials: TLSCredentials) throws(TLSError) {
+  public init(role: Role, variant: Variant = .tls, credentials: TLSCredentials) throws(TLSError) {
     guard role == .client || credentials.privateKey != nil else {
       throw TLSError(.credentials, "a server needs a certificate and a private key")
     }
     self.role = role
+    self.variant = variant
     self.credentials = credentials
     let ssl = credentials.ssl
     streams = try Self.make(ssl.pointee.TLS_method(), TLS1_2_VERSION, role, credentials)
@@ -58,11 +68,7 @@ public final class TLSContext: @unchecked Sendable {
   var verifiesPeer: Bool { !credentials.authorities.isEmpty }
 
   /// A new session with a peer.
-  ///
-  /// - Parameter datagrams: Whether a client speaks DTLS; a server answers what it is asked in.
-  public func makeSession(datagrams: Bool = false) -> TLSSession {
-    TLSSession(context: self, datagrams: datagrams)
-  }
+  public func makeSession() -> TLSSession { TLSSession(context: self) }
 
   private static func make(
     _ method: OpaquePointer?, _ version: Int32, _ role: Role, _ credentials: TLSCredentials

@@ -33,7 +33,8 @@ extension TLSSession {
           throw TLSError(.protocolViolation, "the handshake does not end")
         }
         let datagrams =
-          context.role == .client ? speaksDatagrams : bytes.withUnsafeBytes { TLSRecord.isDatagram($0) }
+          context.role == .client
+          ? context.variant == .dtls : bytes.withUnsafeBytes { TLSRecord.isDatagram($0) }
         let (connection, transport) = try open(&state, datagrams: datagrams)
         return bytes.withUnsafeBytes { step(connection, transport, $0, &state) }
       }

@@ -26,13 +26,11 @@ public final class TLSSession: @unchecked Sendable {
   static let maximumHandshakeCallCount = 200
 
   let context: TLSContext
-  private let datagrams: Bool
   private let lock = Mutex(())
   private var state = State()
 
-  init(context: TLSContext, datagrams: Bool) {
+  init(context: TLSContext) {
     self.context = context
-    self.datagrams = datagrams
   }
 
   deinit {
@@ -80,8 +78,6 @@ public final class TLSSession: @unchecked Sendable {
 
   /// Bytes of handshake in one record of DTLS, which must fit in a frame of any head unit.
   private static let datagramSize = 1400
-
-  var speaksDatagrams: Bool { datagrams }
 }
 
 /// What a handshake has agreed on.

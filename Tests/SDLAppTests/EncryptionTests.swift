@@ -211,9 +211,11 @@ import Testing
   }
 
   private func encryptingDriver(
-    _ policy: EncryptionPolicy, makeSecureChannel: SecureChannelFactory? = { FakeChannel(isServer: true) }
+    _ policy: EncryptionPolicy, beginsHandshake: Bool = false,
+    makeSecureChannel: SecureChannelFactory? = { FakeChannel(isServer: true) }
   ) -> AppDriver {
     var configuration = AppDriver.configuration
+    configuration.beginsHandshake = beginsHandshake
     configuration.encryption = .authenticateAndEncrypt
     configuration.encryptionPolicy = policy
     let driver = AppDriver(configuration, makeSecureChannel: makeSecureChannel)

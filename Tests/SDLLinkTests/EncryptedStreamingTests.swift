@@ -10,17 +10,25 @@ import Testing
 
 /// Contexts from the test certificates.
 enum TestTLS {
-  static func app(_ certificates: TestCertificates = .desk) throws -> TLSContext {
+  static func app(
+    _ certificates: TestCertificates = .desk, role: TLSContext.Role = .server, variant: TLSContext.Variant = .tls
+  ) throws -> TLSContext {
     var sources = TLSCredentials.Sources()
     sources.certificate = .file(certificates.app)
     sources.privateKey = .file(certificates.appKey)
-    return try TLSContext(role: .server, credentials: TLSCredentials(sources))
+    return try TLSContext(role: role, variant: variant, credentials: TLSCredentials(sources))
   }
 
-  static func headUnit(_ certificates: TestCertificates = .desk) throws -> TLSContext {
+  static func headUnit(
+    _ certificates: TestCertificates = .desk, role: TLSContext.Role = .client, variant: TLSContext.Variant = .tls
+  ) throws -> TLSContext {
     var sources = TLSCredentials.Sources()
     sources.authorities = .file(certificates.authority)
-    return try TLSContext(role: .client, credentials: TLSCredentials(sources))
+    if role == .server {
+      sources.certificate = .file(certificates.headUnit)
+      sources.privateKey = .file(certificates.headUnitKey)
+    }
+    return try TLSContext(role: role, variant: variant, credentials: TLSCredentials(sources))
   }
 }
 
@@ -55,16 +63,18 @@ extension LinkTests {
 
     private func connect(
       _ server: HeadUnitServer, _ recorder: ConnectionRecorder, _ certificates: TestCertificates = .desk,
-      policy: EncryptionPolicy = .require, reconnection: Reconnection.Timing? = nil
+      policy: EncryptionPolicy = .require, reconnection: Reconnection.Timing? = nil, tls: TLSContext? = nil
     ) throws -> AppConnection {
       var session = testSession
       session.appID = TestCertificates.appID
       session.encryption = .authenticateAndEncrypt
       session.encryptionPolicy = policy
+      let tls = try tls ?? TestTLS.app(certificates)
+      session.beginsHandshake = tls.role == .client
       var configuration = AppConnection.Configuration(
         endpoint: .tcp(host: "127.0.0.1", port: try #require(server.port)), session: session,
         reconnection: reconnection)
-      configuration.tls = try TestTLS.app(certificates)
+      configuration.tls = tls
       let connection = AppConnection(configuration: configuration, observer: recorder)
       connection.setVideoRequest(testRequest)
       try connection.start()
@@ -104,6 +114,34 @@ extension LinkTests {
       #expect(recorder.protocolViolations.isEmpty)
       let summary = app.waitFor { if case .session(.secured(let summary)) = $0 { summary } else { nil } }
       #expect(summary?.protocolVersion == "TLSv1.2")
+      let checked = recorder.waitFor { if case .session(_, .secured(let summary)) = $0 { summary } else { nil } }
+      #expect(checked?.peer?.serialNumber == TestCertificates.appID)
+    }
+
+    /// Either end may be the server, and speak TLS or DTLS; each checks the other's certificate where it can.
+    @Test(arguments: TLSContext.Role.allCases, TLSContext.Variant.allCases)
+    func rolesAndVariants(ofTheHeadUnit role: TLSContext.Role, variant: TLSContext.Variant) throws {
+      let recorder = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      var configuration = headUnit(.require)
+      configuration.beginsHandshake = role == .client
+      let server = try start(recorder, configuration, tls: TestTLS.headUnit(role: role, variant: variant))
+      let appTLS = try TestTLS.app(role: role == .client ? .server : .client, variant: variant)
+      let connection = try connect(server, app, tls: appTLS)
+      let grant = try #require(app.waitForGrant())
+      #expect(grant.isEncrypted)
+      let messages = [1, 16_091, 70_000, 1_000_003].enumerated().map {
+        noise($0.element, seed: UInt64($0.offset + 1))
+      }
+      for message in messages {
+        #expect(connection.video.submit(TestPayload(message), grantEpoch: grant.epoch, blocking: true) == .queued)
+      }
+      #expect(recorder.waitForMessages(messages.count))
+      #expect(recorder.videoMessages == messages)
+      stop(connection, server)
+      #expect(recorder.protocolViolations.isEmpty)
+      let summary = app.waitFor { if case .session(.secured(let summary)) = $0 { summary } else { nil } }
+      #expect(summary?.protocolVersion == (variant == .dtls ? "DTLSv1.2" : "TLSv1.2"))
       let checked = recorder.waitFor { if case .session(_, .secured(let summary)) = $0 { summary } else { nil } }
       #expect(checked?.peer?.serialNumber == TestCertificates.appID)
     }
@@ -188,13 +226,14 @@ extension LinkTests {
       stop(connection, server)
     }
 
-    @Test func builtInHeadUnit() throws {
+    @Test(arguments: TLSContext.Role.allCases) func builtInHeadUnit(role: TLSContext.Role) throws {
       let app = ConnectionRecorder()
       var session = testSession
       session.appID = TestCertificates.appID
       session.encryption = .authenticateAndEncrypt
+      session.beginsHandshake = role == .client
       var configuration = AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: session)
-      configuration.tls = try TestTLS.app()
+      configuration.tls = try TestTLS.app(role: role)
       let connection = AppConnection(configuration: configuration, observer: app)
       connection.setVideoRequest(testRequest)
       try connection.start()

@@ -36,7 +36,9 @@ struct Pair {
   private(set) var serverFailure: TLSError?
 
   init(client: TLSContext, server: TLSContext, datagrams: Bool = false) {
-    self.client = client.makeSession(datagrams: datagrams)
+    let variant: TLSContext.Variant = datagrams ? .dtls : .tls
+    let context = try? TLSContext(role: .client, variant: variant, credentials: client.credentials)
+    self.client = (context ?? client).makeSession()
     self.server = server.makeSession()
   }
 

@@ -53,7 +53,7 @@ struct HeadUnitSetup: Sendable {
   /// - Throws: what can't be used of the certificates.
   func tls() throws(ElementError) -> TLSContext? {
     guard let video, video.encryption != .refuse else { return nil }
-    return try video.tls.context(role: .client)
+    return try video.tls.context()
   }
 }
 

@@ -20,11 +20,12 @@ struct HeadUnitVideoSettings: Sendable {
   var encryption = HeadUnitSecurity.refuse
   /// Whether RPCs have to be encrypted as well, if video may be.
   var requiresRPCEncryption = false
-  var tls = TLSSettings()
+  var tls = TLSSettings(role: .client)
 
   /// Writes what is set into what the head unit is to apps.
   func apply(to configuration: inout HeadUnitConfiguration) {
     configuration.security = encryption
+    configuration.beginsHandshake = tls.role == .client
     configuration.requiresRPCEncryption = requiresRPCEncryption && encryption != .refuse
     if let screen { configuration.screen = screen }
     guard var capability = configuration.videoCapability else { return }

@@ -81,6 +81,12 @@ extension HeadUnitSource {
       "ca-certificates", \.video.tls.authorities, "CA certificates",
       "PEM file, or PEM text, with the authorities of which one must have signed an app's certificate; unset: any certificate is taken"
     ),
+    .enumeration(
+      "tls-role", \.video.tls.role, "TLS role",
+      "Which end of TLS the head unit is; a server needs a certificate, and its apps tls-role=client", .mutableReady),
+    .enumeration(
+      "tls-protocol", \.video.tls.variant, "TLS protocol",
+      "What the head unit begins with as TLS client", .mutableReady),
     .audioStreaming, .sound, .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
   ]
 

@@ -1,6 +1,7 @@
 import GStreamerKit
 import SDLApp
 import SDLHeadUnit
+import TLSEngine
 
 extension VideoEncryption: ObjectEnumeration {
   public static let objectType = EnumerationType<VideoEncryption>("GstSdlVideoSinkEncryption")
@@ -34,6 +35,28 @@ extension HeadUnitSecurity: ObjectEnumeration {
     case .refuse: .init(0, "refuse", "Answer in clear, as without certificates")
     case .accept: .init(1, "accept", "Encrypt if the app asks for it; in clear after a failed handshake")
     case .require: .init(2, "require", "Refuse video in clear")
+    }
+  }
+}
+
+extension TLSContext.Role: ObjectEnumeration {
+  public static let objectType = EnumerationType<TLSContext.Role>("GstSdlTLSRole")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .client: .init(0, "client", "Begins the handshake")
+    case .server: .init(1, "server", "Waits for it")
+    }
+  }
+}
+
+extension TLSContext.Variant: ObjectEnumeration {
+  public static let objectType = EnumerationType<TLSContext.Variant>("GstSdlTLSProtocol")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .tls: .init(0, "tls", "TLS 1.2")
+    case .dtls: .init(1, "dtls", "DTLS 1.2")
     }
   }
 }

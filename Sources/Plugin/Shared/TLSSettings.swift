@@ -4,12 +4,20 @@ import TLSEngine
 
 /// The properties that name certificates and keys, of either end.
 struct TLSSettings: Equatable, Sendable {
+  var role: TLSContext.Role
+  /// Of a client.
+  var variant = TLSContext.Variant.tls
   /// In this and the following ones: path of a PEM file, or PEM itself; nil when not set.
   var certificate: String?
   var privateKey: String?
   var authorities: String?
   /// Is never read back, logged or part of an error.
   var passphrase = Secret()
+
+  /// Nothing but the role.
+  init(role: TLSContext.Role) {
+    self.role = role
+  }
 
   /// A text that descriptions and dumps do not show.
   struct Secret: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
@@ -31,9 +39,9 @@ struct TLSSettings: Equatable, Sendable {
   /// Loads what is set.
   ///
   /// - Throws: what can't be used, with the name of the file.
-  func context(role: TLSContext.Role) throws(ElementError) -> TLSContext {
+  func context() throws(ElementError) -> TLSContext {
     do throws(TLSError) {
-      return try TLSContext(role: role, credentials: TLSCredentials(sources))
+      return try TLSContext(role: role, variant: variant, credentials: TLSCredentials(sources))
     } catch {
       throw ElementError(error)
     }
@@ -47,7 +55,7 @@ struct TLSSettings: Equatable, Sendable {
         "Encrypted video needs the app's certificate: set the properties certificate and private-key. "
           + "make certificates makes some for trying.")
     }
-    let context = try context(role: .server)
+    let context = try context()
     guard let info = context.credentials.info else { return context }
     guard info.subjectSerialNumber?.lowercased() == appID.lowercased() else {
       let given = info.subjectSerialNumber.map { "is \"\($0)\"" } ?? "is missing"

@@ -140,6 +140,12 @@ extension VideoSink {
       "ca-certificates", \.app.tls.authorities, "CA certificates",
       "PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: any head unit is taken"
     ),
+    .enumeration(
+      "tls-role", \.app.tls.role, "TLS role",
+      "Which end of TLS the app is: the server, unless the head unit is configured as that", .mutableReady),
+    .enumeration(
+      "tls-protocol", \.app.tls.variant, "TLS protocol",
+      "What the app begins with as TLS client; as a server it answers what it is asked in", .mutableReady),
     .structure(
       "encryption-state", "Encryption state",
       "What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, rpc-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake",

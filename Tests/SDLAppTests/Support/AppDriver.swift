@@ -150,7 +150,7 @@ extension AppDriver {
 /// The head unit.
 extension AppDriver {
   func receive(_ frame: Frame) {
-    if frame.header.sessionID == Self.sessionID, !frame.header.isEncrypted {
+    if frame.header.sessionID == Self.sessionID, !frame.header.isEncrypted || frame.header.frameType == .control {
       for item in headUnitReader.read(frame.bytes) { invariants.received(item) }
     }
     perform(session.receive(.frame(frame), now: now))

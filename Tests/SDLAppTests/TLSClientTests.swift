@@ -1,0 +1,121 @@
+import SDLApp
+import SDLHeadUnit
+import Testing
+
+/// An app that is the TLS client, for head units that are configured as servers. The channel only looks like TLS.
+@Suite struct TLSClientTests {
+  private func driver() -> AppDriver {
+    var configuration = AppDriver.configuration
+    configuration.encryption = .authenticateAndEncrypt
+    configuration.beginsHandshake = true
+    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: false) })
+    driver.connect()
+    driver.acknowledgeSession()
+    driver.acceptRegistration()
+    driver.answerCapability()
+    driver.setVideoRequest(AppDriver.videoRequest)
+    driver.status(.full, .streamable)
+    _ = driver.take()
+    return driver
+  }
+
+  private func receive(_ query: SecurityQuery, by driver: AppDriver) {
+    driver.receive(
+      Frame(
+        header: FrameHeader(
+          version: 5, frameType: .single, service: .control, frameInfo: 0, sessionID: AppDriver.sessionID,
+          dataSize: UInt32(query.bytes.count), messageID: 500),
+        payload: query.bytes))
+  }
+
+  private func handshake(_ bytes: [UInt8]) -> SecurityQuery {
+    SecurityQuery(type: SecurityQuery.request, queryID: 1, sequenceNumber: 1, binary: bytes)
+  }
+
+  private func sentQueries(_ driver: AppDriver) -> [SecurityQuery] {
+    driver.frames.filter { $0.header.service == .control && $0.header.frameType == .single }
+      .compactMap { SecurityQuery(payload: $0.payload) }
+  }
+
+  /// The sequence chart with our own head unit as server, and a second start, which needs no handshake.
+  @Test(arguments: JoinedSessions.seeds) func encrypted(seed: UInt64) {
+    var app = AppDriver.configuration
+    app.encryption = .authenticateAndEncrypt
+    app.beginsHandshake = true
+    let headUnit = JoinedSessions.configuration {
+      $0.security = .require
+      $0.beginsHandshake = false
+    }
+    let sessions = JoinedSessions(
+      headUnit, app: app, seed: seed, server: { FakeChannel(isServer: false) },
+      client: { FakeChannel(isServer: true, serialNumber: AppDriver.configuration.appID) })
+    sessions.connect()
+    sessions.wait(.milliseconds(200))
+    _ = sessions.take()
+    sessions.setVideoRequest(AppDriver.videoRequest)
+    sessions.wait(.milliseconds(400))
+    #expect(
+      sessions.take() == [
+        "→ StartService video 800×480 RAW H264 encrypted", "→ single control", "← single control", "→ single control",
+        "← single control", "← StartServiceACK video encrypted", "• secured XOR", "• started 800×480 epoch 1",
+      ])
+    #expect(sessions.sendVideo([0, 0, 0, 1, 0x67, 0x42]) && sessions.received.count == 1)
+    sessions.setVideoRequest(nil)
+    sessions.wait(.milliseconds(10))
+    _ = sessions.take()
+    sessions.setVideoRequest(AppDriver.videoRequest)
+    sessions.wait(.seconds(1))
+    #expect(!sessions.take().contains { $0.contains("single control") })
+    #expect(sessions.app.videoGrant?.isEncrypted == true)
+  }
+
+  /// SDL Core as a server was seen to answer error 5 to what comes at once.
+  @Test func beginsAgainWhereTheHeadUnitIsNotReady() {
+    let driver = driver()
+    driver.wait(.milliseconds(299))
+    #expect(sentQueries(driver).isEmpty)
+    driver.wait(.milliseconds(1))
+    #expect(sentQueries(driver).count == 1)
+    for count in 2...4 {
+      receive(.error(.notProtected, "not yet"), by: driver)
+      driver.wait(.milliseconds(300))
+      #expect(sentQueries(driver).count == count)
+    }
+    #expect(driver.failure == nil)
+    // The wait for the service ends all the same, and the next start begins a handshake of its own.
+    driver.wait(.seconds(30))
+    #expect(driver.take().contains { $0.hasPrefix("• start of 800×480 failed") })
+    driver.wait(.milliseconds(900))
+    #expect(sentQueries(driver).isEmpty)
+    driver.wait(.seconds(2))
+    #expect(sentQueries(driver).count == 1)
+  }
+
+  /// SDL Core as a server was seen to acknowledge the service before the end of its handshake.
+  @Test func acknowledgementOvertakesTheHandshake() throws {
+    let driver = driver()
+    driver.wait(.milliseconds(300))
+    let server = FakeChannel(isServer: true)
+    let second = server.advance(try #require(sentQueries(driver).last).handshakeBytes).output
+    receive(handshake(second), by: driver)
+    let last = server.advance(try #require(sentQueries(driver).last).handshakeBytes).output
+    var acknowledgement = Frame.control(
+      .startServiceACK, service: .video, version: 5, sessionID: AppDriver.sessionID,
+      payload: try server.encrypt(VideoServiceParameters(width: 800, height: 480).bytes(version: 5)))
+    acknowledgement.header.isEncrypted = true
+    driver.receive(acknowledgement)
+    #expect(!driver.isStreaming && driver.failure == nil)
+    receive(handshake(last), by: driver)
+    #expect(driver.isStreaming)
+    #expect(driver.session.videoGrant?.isEncrypted == true)
+  }
+
+  /// Two clients can't agree: the head unit learns that, and the app's user learns which property decides.
+  @Test func headUnitBeginsAsWell() {
+    let driver = driver()
+    driver.wait(.milliseconds(300))
+    receive(handshake([22, 3, 3, 0, 1, 1]), by: driver)
+    #expect(driver.diagnostics.contains { $0.contains("and so does this app") })
+    #expect(sentQueries(driver).last?.error.code == .invalidData)
+  }
+}
