@@ -58,7 +58,8 @@ import Testing
   }
 
   @Test func properties() throws {
-    let source = try Pipeline("sdlheadunitsrc name=source ! fakesink").element("source")
+    let pipeline = try Pipeline("sdlheadunitsrc name=source ! fakesink")
+    let source = try pipeline["source"]
     #expect(source["secondary-port"] == "-1" && source["current-secondary-port"] == "0")
     #expect(source["video-transports"] == "1,2" && source["audio-transports"] == "1,2")
     source.set("preset", "bluetooth-and-wifi")
