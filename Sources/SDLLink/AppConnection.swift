@@ -26,7 +26,7 @@ public final class AppConnection: Sendable {
     /// Connections that come by themselves, however long that takes. It is started by the connection, and stopped at its end.
     case transport(any Transport)
 
-    /// What is different for the session.
+    /// What its connections run over. Of a descriptor nothing is known.
     public var transportClass: TransportClass {
       switch self {
       case .tcp, .builtIn, .descriptor: .tcpWiFi
@@ -117,6 +117,9 @@ public final class AppConnection: Sendable {
     }
     wakeUp.signal()
   }
+
+  /// What its primary transport runs over.
+  public var transportClass: TransportClass { configuration.endpoint.transportClass }
 
   /// Waits until the connection has ended, which only ``stop(grace:)`` makes certain. Does not wait in an observer's
   /// callback.

@@ -28,3 +28,14 @@ extension Socket {
     return LinkSample.RoundTrip(smoothed: .microseconds(Int64(smoothed)), minimum: .microseconds(Int64(minimum)))
   }
 }
+
+extension Socket {
+  /// Whether the other end is a process of this machine.
+  var isPeerOnThisMachine: Bool {
+    guard let peer = SocketAddress(connectedTo: descriptor) else { return false }
+    if peer.family == AF_UNIX { return true }
+    // The address of this machine in a network is that of both ends as well.
+    guard peer.isIP, let own = SocketAddress(boundTo: descriptor) else { return false }
+    return peer.host == own.host || peer.host.hasPrefix("127.")
+  }
+}

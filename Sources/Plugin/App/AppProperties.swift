@@ -52,6 +52,24 @@ extension Property where Owner: AppSink {
       "How far the connection to the head unit has come", get: { $0.app?.status.connection ?? .idle })
   }
 
+  static var secondaryTransport: Property<Owner> {
+    .enumeration(
+      "secondary-transport", \.app.secondaryTransport, "Secondary transport",
+      "Whether video and sound may use a second connection that the head unit offers, as cars do that take phones over Bluetooth and their video over Wi-Fi",
+      .mutableReady)
+  }
+
+  static var transports: Property<Owner> {
+    .structure(
+      "transports", "Transports",
+      "The connections to the head unit (application/x-sdl-transports): primary and secondary, each with class, state, address and services; unset without a connection",
+      get: { sink in
+        sink.app.flatMap { app in
+          app.status.transportsStructure(primary: app.connection.transportClass)
+        }
+      })
+  }
+
   static var headUnit: Property<Owner> {
     .structure(
       "head-unit", "Head unit",

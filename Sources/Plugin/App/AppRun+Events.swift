@@ -122,9 +122,14 @@ extension AppRun {
     case .driverDistraction(let distraction):
       withPoster { $0.postDriverDistraction(distraction) }
       changeLockScreen { $0.receive(distraction) }
+    case .secondaryTransportChanged(let status):
+      log(GST_LEVEL_INFO, "secondary transport \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
+      withPoster { $0.postTransportChanged(status) }
+    case .transportProblem(let text):
+      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .audioSuspended, .audioResumed, .audioStartFailed:
+      .audioSuspended, .audioResumed, .audioStartFailed, .videoWaits, .audioWaits:
       break
     case .failed: break  // Handled when the end of the connection is reported, which follows.
     }
@@ -219,6 +224,7 @@ extension AppRun {
         state.status.grant = nil
         state.status.encryption = nil
         state.status.isRPCEncrypted = false
+        state.status.secondary = SecondaryTransportStatus()
         state.status.isVideoSuspended = false
         state.status.videoState = .stopped
         state.status.audioGrant = nil
@@ -261,13 +267,14 @@ extension AppRun.State {
       status.audioGrant = grant
       status.isAudioSuspended = false
       hasStreamed = true
+    case .secondaryTransportChanged(let secondary): status.secondary = secondary
     case .audioSuspended: status.isAudioSuspended = true
     case .audioResumed: status.isAudioSuspended = false
     case .audioStopped:
       status.audioGrant = nil
       status.isAudioSuspended = false
     case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .videoInClear, .rpcInClear, .audioStartFailed, .diagnostic, .failed:
+      .videoInClear, .rpcInClear, .audioStartFailed, .videoWaits, .audioWaits, .transportProblem, .diagnostic, .failed:
       break
     }
   }

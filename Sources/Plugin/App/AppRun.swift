@@ -28,6 +28,8 @@ final class AppRun: Sendable {
     /// What TLS was agreed on, on this connection.
     var encryption: SecureChannelSummary?
     var isRPCEncrypted = false
+    /// On this connection.
+    var secondary = SecondaryTransportStatus()
     var isVideoSuspended = false
     var videoState = VideoStreamState.stopped
     /// The right to send sound, as ``grant`` is for video.

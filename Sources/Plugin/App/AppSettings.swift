@@ -26,6 +26,7 @@ struct AppSettings: Equatable, Sendable {
   var encryption = VideoEncryption.none
   var encryptionPolicy = EncryptionPolicy.require
   var tls = TLSSettings(role: .server)
+  var secondaryTransport = SecondaryTransportPolicy.auto
   /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as well.
   var hasSound = false
 
@@ -48,6 +49,7 @@ struct AppSettings: Equatable, Sendable {
       ("heartbeat-interval", differs(\.heartbeatInterval)), ("auto-reconnect", differs(\.autoReconnect)),
       ("start-timeout", differs(\.startTimeout)), ("max-retry-interval", differs(\.maxRetryInterval)),
       ("legacy-start-delay", differs(\.legacyStartDelay)), ("restart-on-foreground", differs(\.restartsOnForeground)),
+      ("secondary-transport", differs(\.secondaryTransport)),
     ]
     return properties.filter(\.1).map(\.0)
   }
@@ -83,6 +85,7 @@ struct AppSettings: Equatable, Sendable {
     session.encryption = encryption
     session.encryptionPolicy = encryptionPolicy
     session.beginsHandshake = tls.role == .client
+    session.usesSecondaryTransport = secondaryTransport == .auto
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
     return session
   }
