@@ -178,9 +178,7 @@ extension AppSession {
 
   /// Ends the session, when the registration has ended or was refused, or when its beginning or end was not answered.
   mutating func endSession() {
-    guard case .finishing(let step, let deadline) = phase, step != .endingSession, step != .endingServices else {
-      return
-    }
+    guard case .finishing(let step, let deadline) = phase, step != .endingSession else { return }
     let isFirstStep = step == .awaitingRegistration
     phase = .finishing(.endingSession, deadline: isFirstStep ? now + configuration.finishTimeout : deadline)
     let request = EndServiceRequest(hashID: hashID)

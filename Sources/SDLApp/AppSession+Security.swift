@@ -20,7 +20,7 @@ extension AppSession {
     /// When the app as TLS client begins.
     var handshakeBegin: Duration?
     /// Encrypted acknowledgements that have overtaken the end of the handshake, at most one for each protected service.
-    var heldAcknowledgements: [ServiceType: Frame] = [:]
+    var heldAcknowledgements: [ServiceType: (frame: Frame, role: TransportRole)] = [:]
     var rpc = RPCProtection.none
 
     init(makeChannel: SecureChannelFactory?) {
@@ -111,7 +111,8 @@ extension AppSession {
     guard let summary = channel.summary else { return }
     actions.append(.report(.secured(summary)))
     for service in [ServiceType.rpc, .video] {
-      if let acknowledgement = security.heldAcknowledgements.removeValue(forKey: service) { receive(acknowledgement) }
+      guard let (frame, role) = security.heldAcknowledgements.removeValue(forKey: service) else { continue }
+      role == .primary ? receive(frame) : receiveOnSecondary(frame)
     }
   }
 
@@ -172,11 +173,11 @@ extension AppSession {
   }
 
   /// The frame with its payload in clear; nil for one that is dropped. First frames and empty payloads are always in clear.
-  mutating func decrypted(_ frame: Frame) -> Frame? {
+  mutating func decrypted(_ frame: Frame, on role: TransportRole = .primary) -> Frame? {
     guard frame.header.isEncrypted, frame.header.frameType != .first else { return frame }
     guard let secureChannel else {
       if configuration.beginsHandshake, security.channel != nil, frame.header.controlFrame == .startServiceACK {
-        security.heldAcknowledgements[frame.header.service] = frame
+        security.heldAcknowledgements[frame.header.service] = (frame, role)
         return nil
       }
       if case .starting = stream.state, frame.header.service == .video,

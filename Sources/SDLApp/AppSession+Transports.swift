@@ -49,14 +49,14 @@ extension AppSession {
     }
   }
 
-  private mutating func receiveOnSecondary(_ frame: Frame) {
+  mutating func receiveOnSecondary(_ frame: Frame) {
     let header = frame.header
     if header.controlFrame == .registerSecondaryTransportNAK {
       // It may name another session, since the head unit does not know this one.
       let reason = ServiceRejection(payload: frame.payload).reason.map { ": \($0.prefix(200))" } ?? ""
       return abandonSecondary("the head unit refused it" + reason)
     }
-    guard header.sessionID == sessionID, let frame = decrypted(frame) else { return }
+    guard header.sessionID == sessionID, let frame = decrypted(frame, on: .secondary) else { return }
     switch (header.controlFrame, header.service) {
     case (.registerSecondaryTransportACK, _): transports.secondary.accepted(now: now)
     case (.heartbeat, _):

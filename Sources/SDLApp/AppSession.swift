@@ -275,8 +275,8 @@ public struct AppSession: Sendable {
     }
     return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
       .earlier(audioStream.nextDeadline).earlier(haptics.nextDeadline).earlier(rpcProtectionDeadline)
-      .earlier(security.handshakeBegin)
       .earlier(transports.secondary.nextDeadline(isWanted: isSecondaryWanted, now: now))
+      .earlier(security.handshakeBegin)
   }
 
   /// The id for the next message that is no media (see ``MediaMessageIDs``); head units refuse 0.

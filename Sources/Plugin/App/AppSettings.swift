@@ -25,8 +25,8 @@ struct AppSettings: Equatable, Sendable {
   var restartsOnForeground = false
   var encryption = VideoEncryption.none
   var encryptionPolicy = EncryptionPolicy.require
-  var tls = TLSSettings(role: .server)
   var secondaryTransport = SecondaryTransportPolicy.auto
+  var tls = TLSSettings(role: .server)
   /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as well.
   var hasSound = false
 
@@ -84,8 +84,8 @@ struct AppSettings: Equatable, Sendable {
     session.isMediaApplication = isMedia
     session.encryption = encryption
     session.encryptionPolicy = encryptionPolicy
-    session.beginsHandshake = tls.role == .client
     session.usesSecondaryTransport = secondaryTransport == .auto
+    session.beginsHandshake = tls.role == .client
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
     return session
   }
