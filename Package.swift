@@ -78,7 +78,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit",
-      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "Bluetooth", "TLSEngine"],
+      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine"],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
     // The flags of GLib, which everything here is linked to anyway; GIO is loaded when it is needed: see its header.
     .systemLibrary(name: "CGIO", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),

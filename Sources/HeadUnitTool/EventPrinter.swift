@@ -61,14 +61,10 @@ final class EventPrinter: HeadUnitServerObserver {
     case .leftOut(let step, let id):
       let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
       printLine("warning: script, line \(step.line) without effect, \(reason): \(step.text)")
-    case .transport(.status(.waiting(let peer))): say("waiting for \(peer)")
-    case .transport(.status(.hindered(let failure))), .transport(.failed(let failure)):
-      printLine("warning: \(failure.reason). \(failure.advice)")
-    case .transport(.connected): break
     case .stepsDropped:
       let limit = HeadUnitScriptRun.maximumWaitingCount
       printLine("warning: steps of the script are dropped, because \(limit) are waiting already")
-    case .ended: break
+    case .transport, .ended: break
     }
   }
 

@@ -1,4 +1,3 @@
-import Bluetooth
 import Glibc
 import SDLHeadUnit
 import SDLLink
@@ -28,8 +27,10 @@ enum HeadUnitTool {
     let printer: EventPrinter
     do {
       printer = try EventPrinter(options: options)
-      let server = try makeServer(options, observer: printer)
-      if let port = server.port { printLine("listening \(port)") }
+      let server = try HeadUnitServer(
+        configuration: options.headUnit, address: options.address, port: options.port, admission: options.admission,
+        script: options.script, tls: options.tls, observer: printer)
+      printLine("listening \(server.port ?? 0)")
       if let port = server.secondaryPort { printLine("secondary transport \(port)") }
       try server.start()
       if options.takesCommands { try RemoteControl.start(server: server, apps: printer) }
@@ -42,19 +43,6 @@ enum HeadUnitTool {
     }
     printLine(printer.summary)
     exit(printer.hasViolations && options.isChecking ? 1 : 0)
-  }
-
-  private static func makeServer(_ options: Options, observer: EventPrinter) throws(LinkError) -> HeadUnitServer {
-    guard let phone = options.phone else {
-      return try HeadUnitServer(
-        configuration: options.headUnit, address: options.address, port: options.port, admission: options.admission,
-        script: options.script, tls: options.tls, observer: observer)
-    }
-    var bluetooth = BluetoothTransport.Configuration.headUnit(connectingTo: phone)
-    bluetooth.log = { printLine($0) }
-    return try HeadUnitServer(
-      configuration: options.headUnit, transport: BluetoothTransport(bluetooth), admission: options.admission,
-      script: options.script, tls: options.tls, observer: observer)
   }
 
   private static func leave(_ text: String) -> Never {

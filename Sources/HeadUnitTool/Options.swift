@@ -1,4 +1,3 @@
-import Bluetooth
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
@@ -8,8 +7,7 @@ import TLSEngine
 struct Options {
   static let usage = """
     usage: sdl-head-unit [options]
-      --address HOST   listen on this address only (default 127.0.0.1; * for all); or
-                       bluetooth:AA:BB:CC:DD:EE:FF: connect to this phone's app instead
+      --address HOST   listen on this address only (default 127.0.0.1; * for all)
       --port N         listen on this port (default 12345; 0 takes any that is free)
       --secondary-transport PORT
                        offer apps a secondary transport at this port (0 takes any that is free)
@@ -39,8 +37,6 @@ struct Options {
     """
 
   var address: String? = "127.0.0.1"
-  /// To whose app it connects over Bluetooth, instead of listening.
-  var phone: BluetoothAddress?
   var port: UInt16 = 12345
   var admission = HeadUnitServer.Admission()
   var headUnit = HeadUnitPreset.standard.configuration
@@ -87,8 +83,6 @@ struct Options {
         "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
-        case "--address" where value.lowercased().hasPrefix("bluetooth:"):
-          phone = try Self.parse(option, value) { BluetoothAddress(String($0.dropFirst("bluetooth:".count))) }
         case "--address": address = value == "*" ? nil : value
         case "--make": make = value
         case "--model": model = value
