@@ -132,6 +132,37 @@ import Testing
     #expect(app.isClosed())
   }
 
+  /// An element for video that comes back with other properties: apps that connect from then on get those, except for the
+  /// protection, which a head unit has from its beginning; a property that is set later does not change that.
+  @Test func videoComesBackDifferent() throws {
+    let pipeline = try Pipeline(Self.description())
+    try pipeline.play()
+    let (screen, sound) = (try pipeline["screen"], try pipeline["sound"])
+    func takesVideo(of width: Int32, _ height: Int32) throws -> Bool {
+      let app = try RawApp.active(port: Self.port(of: sound), name: "\(width)")
+      defer { app.close() }
+      var parameters = VideoServiceParameters.raw320x240
+      (parameters.width, parameters.height) = (width, height)
+      return try app.requestVideo(parameters)
+    }
+    func restart(_ properties: [String: String]) throws {
+      gst_element_set_locked_state(screen.pointer, 1)
+      gst_element_set_state(screen.pointer, GST_STATE_NULL)
+      for (name, value) in properties { screen.set(name, value) }
+      gst_element_set_locked_state(screen.pointer, 0)
+      #expect(gst_element_sync_state_with_parent(screen.pointer) != 0)
+    }
+    #expect(try takesVideo(of: 320, 240))
+    try restart(["screen-size": "640x480"])
+    #expect(try takesVideo(of: 640, 480) && !takesVideo(of: 320, 240))
+    #expect(pipeline.drain().allSatisfy { $0.warning == nil })
+    try restart(["encryption": "require"])
+    let warning = try pipeline.waitForWarning().text
+    #expect(warning.contains("differ in encryption"), "\(warning)")
+    screen.set("framerate", "20")
+    #expect(try takesVideo(of: 640, 480))
+  }
+
   /// One takes the sound of a head unit, not two.
   @Test func twoOfOneKind() throws {
     let port = try RawPeer.unusedPort()

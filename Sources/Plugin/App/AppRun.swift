@@ -73,6 +73,8 @@ final class AppRun: Sendable {
     var isEnding = false
     /// Ended by the last element: nothing reaches that any more.
     var isOver = false
+    /// Whether its first element has started it.
+    var hasBegun = false
     /// The connection's last event is still to come.
     var isConnectionRunning = false
     /// All elements are in NULL, and will soon be used again; nil unless that is so.
@@ -146,6 +148,7 @@ final class AppRun: Sendable {
       guard !state.isOver else { return false }
       state.status.connection = .connecting
       state.isConnectionRunning = true
+      state.hasBegun = true
       return true
     }
     guard isWanted else { return }
@@ -159,8 +162,10 @@ final class AppRun: Sendable {
 
   var status: Status { state.withLock { $0.status } }
 
-  /// Whether it can serve a stream: neither failed nor ended.
-  var isUsable: Bool { state.withLock { !$0.isFailing && !$0.isEnding && $0.status.connection != .idle } }
+  /// Whether it can serve a stream: neither failed nor ended. One that its first element has made, but not started yet, will.
+  var isUsable: Bool {
+    state.withLock { !$0.isFailing && !$0.isEnding && ($0.status.connection != .idle || !$0.hasBegun) }
+  }
 
   var isOver: Bool { state.withLock { $0.isOver } }
 

@@ -208,12 +208,12 @@ extension HeadUnit {
     server?.control(.appOnScreen) { $0.setAudioStreaming(audioStreaming, now: $1) }
   }
 
-  /// What apps get that connect from now on; the others get it by `input`.
+  /// What apps get that connect from now on; the others get it by `input`. Its protection stays.
   func changeVideo(
     _ video: HeadUnitVideoSettings,
     _ input: (@Sendable (inout HeadUnitSession, HeadUnitConfiguration, Duration) -> [HeadUnitSession.Action])? = nil
   ) {
-    let configuration = changed { $0.video = video }.configuration
+    let configuration = changed { $0.video = video.keepingProtection(of: $0.video) }.configuration
     server?.configure(configuration)
     guard let input else { return }
     server?.control(.everyApp) { input(&$0, configuration, $1) }

@@ -2,7 +2,7 @@ import SDLHeadUnit
 import SDLMessages
 
 /// What the user asked for of a head unit's video. What is nil comes from the preset.
-struct HeadUnitVideoSettings: Sendable {
+struct HeadUnitVideoSettings: Equatable, Sendable {
   var screen: ImageResolution?
   var additionalSizes: [SizeWithScale]?
   /// In this and the following ones, 0 leaves the value out of the capability.
@@ -21,6 +21,17 @@ struct HeadUnitVideoSettings: Sendable {
   /// Whether RPCs have to be encrypted as well, if video may be.
   var requiresRPCEncryption = false
   var tls = TLSSettings(role: .client)
+
+  /// The same, protected as `running` is: a head unit gets its certificates when it begins to listen.
+  ///
+  /// - Parameter running: what the head unit was for video so far; nil if no element took video.
+  func keepingProtection(of running: HeadUnitVideoSettings?) -> HeadUnitVideoSettings {
+    var video = self
+    video.encryption = running?.encryption ?? .refuse
+    video.requiresRPCEncryption = running?.requiresRPCEncryption ?? false
+    if let running { video.tls = running.tls }
+    return video
+  }
 
   /// Writes what is set into what the head unit is to apps.
   func apply(to configuration: inout HeadUnitConfiguration) {

@@ -70,16 +70,17 @@ final class HeadUnits: Sendable {
     }
   }
 
-  /// Gives a head unit that had no element for video what such an element has set.
+  /// Gives a running head unit what an element for video that joins it has set. There was none, or another one, or this one with
+  /// other values.
   ///
   /// - Returns: the properties that come too late.
   private func adopt(_ video: HeadUnitVideoSettings?, by headUnit: HeadUnit) -> [String] {
-    guard var video, headUnit.setup.video == nil else { return [] }
-    let isEncrypting = video.encryption != .refuse
-    // It has begun without certificates.
-    video.encryption = .refuse
+    let running = headUnit.setup.video
+    guard let video, video != running else { return [] }
     headUnit.changeVideo(video)
-    return isEncrypting ? ["encryption"] : []
+    headUnit.changeStatus { $0.video?.isStreamable = video.isStreamable }
+    if running == nil, video.encryption == .refuse { return [] }
+    return video == video.keepingProtection(of: running) ? [] : ["encryption"]
   }
 
   /// What the elements of a head unit that are in READY ask for together with one that starts.

@@ -54,7 +54,11 @@ extension HeadUnitSource {
     .boolean(
       "video-streamable", \.video.isStreamable, "Video streamable",
       "Whether the app on the screen may stream video in the levels full and limited", .mutablePlaying,
-      changed: { $0.withHeadUnit { headUnit, settings in headUnit.changeStatus { $0.video = settings.video } } }),
+      changed: {
+        $0.withHeadUnit { headUnit, settings in
+          headUnit.changeStatus { $0.video?.isStreamable = settings.video.isStreamable }
+        }
+      }),
     .script, .apps, .violations,
     .structure(
       "sdl-stats", "SDL statistics",
