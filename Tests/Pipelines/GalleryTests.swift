@@ -186,7 +186,8 @@ import Testing
   /// Two processes and two connections, of which one is cut and restored.
   @Test func secondary() throws {
     let result = try example("secondary.sh", environment: ["NUM_BUFFERS": "180"]).wait()
-    let starts = result.output.matches(of: /sdl-stream-started, reason=\(string\)([a-z-]+).*transport=\(string\)([a-z]+)/)
+    let starts = result.output.matches(
+      of: /sdl-stream-started, reason=\(string\)([a-z-]+).*transport=\(string\)([a-z]+)/)
     #expect(
       starts.map { "\($0.1) \($0.2)" } == ["first-start secondary", "moved primary", "moved secondary"], "\(result)")
     #expect(result.output.contains("sdl-stream-stopped, reason=(string)transport-lost"), "\(result)")

@@ -49,7 +49,7 @@ import class TestSupport.SilentPort
     let first = try pipeline.waitForElementMessage("sdl-stream-started")
     #expect(first["transport"] == "secondary" && first["reason"] == "first-start")
     try stream(harness, 5)
-    let transports = try #require(try pipeline.sink.structure("transports"))
+    let transports = try #require(try pipeline.sink.structure("transports")).mapValues { $0.filter { $0 != "\\" } }
     #expect(transports["primary"]?.contains("services=(string)rpc") == true, "\(transports)")
     #expect(transports["secondary"]?.contains("services=(string)video") == true, "\(transports)")
 
@@ -73,11 +73,11 @@ import class TestSupport.SilentPort
     for start in record.starts { #expect(isKeyFrame(record.video[start])) }
     let decoded = try decode(record.video, width: 320, height: 240)
     #expect(decoded.count == record.video.count)
-    // In order, and none twice.
+    // In order. A service that begins may show the last picture again.
     let numbers = decoded.map { number(of: $0) }
     #expect(!numbers.contains(nil), "\(numbers)")
     let steps = zip(numbers.dropFirst(), numbers).map { (($0 ?? 0) - ($1 ?? 0) + 40) % 40 }
-    #expect(steps.allSatisfy { (1...20).contains($0) }, "\(numbers)")
+    #expect(steps.allSatisfy { (0...20).contains($0) }, "\(numbers)")
     let states = pipeline.messages.filter { $0.isElement("sdl-transport-changed") }.compactMap { $0.fields["state"] }
     #expect(
       states.prefix(8) == [

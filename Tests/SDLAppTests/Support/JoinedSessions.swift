@@ -203,7 +203,6 @@ final class JoinedSessions {
       case .report(.handshakeFailed(let reason)): lines.append("← handshake failed: \(reason)")
       case .report: break
       // There is only one transport.
-      case .sendOnSecondary, .closeSecondary: Issue.record("an action for a secondary transport: \(action)")
       case .close: lines.append("← close")
       }
     }
