@@ -4,6 +4,11 @@ extension AppSession {
   /// speaks there as well. An app that is not audible keeps its service as long as its level allows one: SDL Core leaves it
   /// open if nothing is sent.
   var audioDemand: StreamDemand<AudioStartRequest> {
+    placed(unplacedAudioDemand, audioPlacement, isClosed: audioStream.state == .closed, role: transports.audioRole)
+  }
+
+  /// The same, whatever transports there are.
+  var unplacedAudioDemand: StreamDemand<AudioStartRequest> {
     guard case .registered = phase else { return .closed(.app) }
     guard let hmiStatus, hmiStatus.allowsAudio(isMedia: isMediaApp) else { return .closed(.hmiStatus) }
     guard let audioRequest else { return .closed(.app) }
@@ -23,15 +28,18 @@ extension AppSession {
   mutating func perform(_ outputs: [AudioStream.Output]) {
     for output in outputs {
       switch output {
-      case .sendStartService: sendAudioControl(.startService)
+      case .sendStartService:
+        if case .start(let role) = audioPlacement { transports.audioRole = role }
+        sendAudioControl(.startService)
       case .sendEndService: sendAudioControl(.endService)
       case .started(let acknowledgement):
         epoch &+= 1
         let format = registration?.pcmFormat
-        let grant = AudioGrant(
+        var grant = AudioGrant(
           epoch: epoch, sessionID: sessionID, version: version,
-          maximumPayload: maximumPayload(mtu: acknowledgement.mtu), format: format ?? PCMFormat(),
-          isFormatAssumed: format == nil)
+          maximumPayload: maximumPayload(mtu: acknowledgement.mtu, on: transports.audioRole),
+          format: format ?? PCMFormat(), isFormatAssumed: format == nil)
+        grant.role = transports.audioRole
         audioGrant = grant
         actions.append(.report(.audioStarted(grant)))
       case .suspended: actions.append(.report(.audioSuspended))
@@ -43,11 +51,12 @@ extension AppSession {
         // An app that asks for nothing any more has nothing to decide.
         guard case .registered = phase, audioRequest != nil else { break }
         actions.append(.report(.audioStartFailed(failure, retryAfter: retryAfter)))
+        if failure == .unanswered { startUnanswered(on: transports.audioRole) }
       }
     }
   }
 
   private mutating func sendAudioControl(_ control: ControlFrame) {
-    send(.control(control, service: .audio, version: version, sessionID: sessionID))
+    send(.control(control, service: .audio, version: version, sessionID: sessionID), on: transports.audioRole)
   }
 }

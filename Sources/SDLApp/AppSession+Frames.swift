@@ -31,6 +31,8 @@ extension AppSession {
     heartbeat.frameReceived(now: now)
     let header = frame.header
     if case .startingSession = phase {
+      // Head units send it right behind the acknowledgement, which control frames can overtake.
+      if header.controlFrame == .transportEventUpdate { return receiveTransportUpdate(frame) }
       return receiveSessionAnswer(frame)
     }
     guard header.sessionID == sessionID else {
@@ -62,6 +64,7 @@ extension AppSession {
       hashID = acknowledgement.hashID
       sessionMTU = acknowledgement.mtu
       headUnit = HeadUnitInfo(acknowledgement, protocolVersion: negotiated)
+      noteTransports(acknowledgement, negotiated)
       heartbeat.start(interval: configuration.heartbeatInterval, now: now)
       actions.append(.report(.sessionStarted(negotiated)))
       register()
@@ -80,29 +83,13 @@ extension AppSession {
           .heartbeatACK, service: .control, version: version, sessionID: sessionID,
           messageID: frame.header.messageID))
     case (.heartbeatACK, _): heartbeat.answered(now: now)
-    case (.transportEventUpdate, _), (.serviceDataACK, _): break
-    case (.startServiceACK, .video):
-      receiveVideoAcknowledgement(
-        VideoServiceParameters(payload: frame.payload), isEncrypted: frame.header.isEncrypted)
-    case (.startServiceNAK, .video):
-      let rejection = noteRefusal(ServiceRejection(payload: frame.payload))
-      perform(stream.refused(rejection, videoDemand, now: now))
-    case (.endServiceACK, .video), (.endServiceNAK, .video):
-      stream.endConfirmed()
-    case (.startServiceACK, .audio):
-      perform(audioStream.acknowledged(AudioServiceAcknowledgement(payload: frame.payload), audioDemand, now: now))
-    case (.startServiceNAK, .audio):
-      perform(audioStream.refused(ServiceRejection(payload: frame.payload), audioDemand, now: now))
-    case (.endServiceACK, .audio), (.endServiceNAK, .audio):
-      audioStream.endConfirmed()
+    case (.transportEventUpdate, _): receiveTransportUpdate(frame)
+    case (.serviceDataACK, _): break
+    case (_, .audio), (_, .video): receiveMediaControl(control, frame, on: .primary)
     case (.endService, .rpc):
-      acknowledgeEnd(of: .rpc)
+      acknowledgeEnd(of: .rpc, on: .primary)
       endedByHeadUnit()
-    case (.endService, let service):
-      // Unanswered, the head unit would keep the service and refuse to start it again.
-      acknowledgeEnd(of: service)
-      if service == .video { perform(stream.endedByHeadUnit(now: now)) }
-      if service == .audio { perform(audioStream.endedByHeadUnit(now: now)) }
+    case (.endService, let service): acknowledgeEnd(of: service, on: .primary)
     case (.startServiceACK, .rpc): rpcProtectionAcknowledged(isEncrypted: frame.header.isEncrypted)
     case (.startServiceNAK, .rpc): rpcProtectionRefused(ServiceRejection(payload: frame.payload))
     case (.endServiceACK, .rpc), (.endServiceNAK, .rpc):
@@ -112,8 +99,42 @@ extension AppSession {
     }
   }
 
-  private mutating func acknowledgeEnd(of service: ServiceType) {
-    send(.control(.endServiceACK, service: service, version: version, sessionID: sessionID))
+  private mutating func acknowledgeEnd(of service: ServiceType, on role: TransportRole) {
+    send(.control(.endServiceACK, service: service, version: version, sessionID: sessionID), on: role)
+  }
+
+  /// A control frame of the audio or video service.
+  mutating func receiveMediaControl(_ control: ControlFrame, _ frame: Frame, on role: TransportRole) {
+    let service = frame.header.service
+    if control == .endService {
+      // Unanswered, the head unit would keep the service and refuse to start it again.
+      acknowledgeEnd(of: service, on: role)
+      if service == .video { perform(stream.endedByHeadUnit(now: now)) }
+      if service == .audio { perform(audioStream.endedByHeadUnit(now: now)) }
+      return
+    }
+    guard role == (service == .video ? transports.videoRole : transports.audioRole) else {
+      actions.append(.report(.diagnostic("ignored \(control) of \(service) on the transport that does not carry it")))
+      // What the head unit believes to run there was given up before it answered.
+      let end = Frame.control(.endService, service: service, version: version, sessionID: sessionID)
+      return control == .startServiceACK ? send(end, on: role) : ()
+    }
+    switch (control, service) {
+    case (.serviceDataACK, _): break
+    case (.startServiceACK, .video):
+      receiveVideoAcknowledgement(
+        VideoServiceParameters(payload: frame.payload), isEncrypted: frame.header.isEncrypted)
+    case (.startServiceNAK, .video):
+      let rejection = noteRefusal(ServiceRejection(payload: frame.payload))
+      perform(stream.refused(rejection, videoDemand, now: now))
+    case (.endServiceACK, .video), (.endServiceNAK, .video): stream.endConfirmed()
+    case (.startServiceACK, _):
+      perform(audioStream.acknowledged(AudioServiceAcknowledgement(payload: frame.payload), audioDemand, now: now))
+    case (.startServiceNAK, _):
+      perform(audioStream.refused(ServiceRejection(payload: frame.payload), audioDemand, now: now))
+    case (.endServiceACK, _), (.endServiceNAK, _): audioStream.endConfirmed()
+    default: actions.append(.report(.diagnostic("ignored control frame \(control) on \(service)")))
+    }
   }
 
   private mutating func endedByHeadUnit() {
@@ -131,13 +152,22 @@ extension AppSession {
     switch phase {
     case .registered:
       stopStreams(.app)
-      unregister()
+      phase = .finishing(.endingServices, deadline: now + configuration.finishTimeout / 2)
+      unregisterIfServicesHaveEnded()
     case .registering:
       // Of the request that is pending.
       phase = .finishing(.awaitingRegistration, deadline: requests.nextDeadline ?? now)
     case .idle, .startingSession, .endedByHeadUnit: end()
     case .finishing, .over: break
     }
+  }
+
+  /// Goes on with the end of the session.
+  mutating func unregisterIfServicesHaveEnded() {
+    guard case .finishing(.endingServices, let deadline) = phase else { return }
+    let isVideoEnding = transports.videoRole == .secondary && stream.state != .closed
+    let isAudioEnding = transports.audioRole == .secondary && audioStream.state != .closed
+    if deadline <= now || !(isVideoEnding || isAudioEnding) { unregister() }
   }
 
   /// Ends the registration, because the app ends.
@@ -169,15 +199,20 @@ extension AppSession {
   }
 
   mutating func send(_ frame: Frame) {
-    actions.append(.send(frame.bytes))
+    send(frame, on: .primary)
   }
 
   /// The largest payload of a frame, in bytes, for a service that announced `mtu`. Some head units mean the payload by
   /// it and others the whole frame, so that 12 bytes less suits both. Before protocol 5 nothing is announced, and the
-  /// limit of SDL Core holds.
-  func maximumPayload(mtu: Int64?) -> Int {
+  /// limit of SDL Core holds. The transport may have a lower limit of its own.
+  func maximumPayload(mtu: Int64?, on role: TransportRole = .primary) -> Int {
     let announced = mtu ?? sessionMTU ?? Int64(FrameLimits.corePayload)
     let payload = min(max(announced, Self.minimumPayload), Self.maximumPayload) - Int64(FrameHeader.maximumByteCount)
-    return Int(payload)
+    return min(Int(payload), transportClass(of: role).maximumFramePayload ?? .max)
+  }
+
+  func transportClass(of role: TransportRole) -> TransportClass {
+    // TransportEventUpdate describes no other one.
+    role == .primary ? configuration.primaryTransport : .tcpWiFi
   }
 }

@@ -71,8 +71,11 @@ extension AppSession {
     guard phase != .over else { return [] }
     self.now = now
     body(&self)
+    reconcileSecondary()
     reconcile()
+    unregisterIfServicesHaveEnded()
     sendHapticRectangles()
+    reportTransports()
     defer { actions = [] }
     return actions
   }
@@ -83,7 +86,8 @@ extension AppSession {
       return fail(.unanswered(request: "StartService"))
     case .endedByHeadUnit(let deadline) where deadline <= now:
       return fail(.endedByHeadUnit)
-    case .finishing(let step, let deadline) where deadline <= now && step != .awaitingRegistration:
+    case .finishing(.unregistering, let deadline) where deadline <= now,
+      .finishing(.endingSession, let deadline) where deadline <= now:
       return end()
     default: break
     }
@@ -108,6 +112,7 @@ extension AppSession {
   mutating func end() {
     guard phase != .over else { return }
     stopStreams(.sessionEnded)
+    finishSecondary()
     requests.removeAll()
     phase = .over
     actions.append(.close)

@@ -20,7 +20,7 @@ extension AppSession {
     /// When the app as TLS client begins.
     var handshakeBegin: Duration?
     /// Encrypted acknowledgements that have overtaken the end of the handshake, at most one for each protected service.
-    var heldAcknowledgements: [ServiceType: Frame] = [:]
+    var heldAcknowledgements: [ServiceType: (frame: Frame, role: TransportRole)] = [:]
     var rpc = RPCProtection.none
 
     init(makeChannel: SecureChannelFactory?) {
@@ -32,6 +32,13 @@ extension AppSession {
       isVideoEncrypted = false
       failure = nil
       heldAcknowledgements[.video] = nil
+      // A handshake that an earlier start has left unfinished is none that the head unit goes on with.
+      if isSecure, channel?.isEstablished == false, rpc.deadline == nil { forgetChannel() }
+    }
+
+    mutating func forgetChannel() {
+      channel = nil
+      heldAcknowledgements = [:]
     }
   }
 
@@ -105,13 +112,14 @@ extension AppSession {
       step.output, type: type, sequenceNumber: number, limit: maximumPayload(mtu: sessionMTU))
     for query in queries { sendQuery(query) }
     if let failure = step.failure {
-      security.channel = nil
+      security.forgetChannel()
       return refuseHandshake(.invalidData, failure.text)
     }
     guard let summary = channel.summary else { return }
     actions.append(.report(.secured(summary)))
     for service in [ServiceType.rpc, .video] {
-      if let acknowledgement = security.heldAcknowledgements.removeValue(forKey: service) { receive(acknowledgement) }
+      guard let (frame, role) = security.heldAcknowledgements.removeValue(forKey: service) else { continue }
+      role == .primary ? receive(frame) : receiveOnSecondary(frame)
     }
   }
 
@@ -154,10 +162,10 @@ extension AppSession {
     let reason = String((text ?? code.map { "\($0)" } ?? "no reason given").prefix(Self.maximumTextLength))
     security.failure = "the head unit says \"\(reason)\""
     // Of a session that is in use, the head unit has only refused a frame.
-    if code != .notProtected, !isChannelUsed { security.channel = nil }
+    if code != .notProtected, !isChannelUsed { security.forgetChannel() }
     // A TLS server that was not ready yet.
     if code == .notProtected, configuration.beginsHandshake, secureChannel == nil, isHandshakeAwaited {
-      security.channel = nil
+      security.forgetChannel()
       scheduleHandshake()
     }
     actions.append(.report(.diagnostic("the head unit reports a TLS error: \(reason)")))
@@ -172,11 +180,11 @@ extension AppSession {
   }
 
   /// The frame with its payload in clear; nil for one that is dropped. First frames and empty payloads are always in clear.
-  mutating func decrypted(_ frame: Frame) -> Frame? {
+  mutating func decrypted(_ frame: Frame, on role: TransportRole = .primary) -> Frame? {
     guard frame.header.isEncrypted, frame.header.frameType != .first else { return frame }
     guard let secureChannel else {
       if configuration.beginsHandshake, security.channel != nil, frame.header.controlFrame == .startServiceACK {
-        security.heldAcknowledgements[frame.header.service] = frame
+        security.heldAcknowledgements[frame.header.service] = (frame, role)
         return nil
       }
       if case .starting = stream.state, frame.header.service == .video,
@@ -235,7 +243,7 @@ extension AppSession {
   mutating func noteFailure(_ failure: VideoStartFailure) -> VideoStartFailure {
     guard failure == .unanswered, security.isStartSecure, secureChannel == nil else { return failure }
     if configuration.encryptionPolicy == .prefer { security.isGivenUp = true }
-    security.channel = nil
+    security.forgetChannel()
     return .handshakeUnfinished
   }
 }

@@ -2,6 +2,11 @@
 extension AppSession {
   /// What the video service has to be: HMI status × app state, the table that SDL-0033 began.
   var videoDemand: StreamDemand<VideoStartRequest> {
+    placed(unplacedVideoDemand, videoPlacement, isClosed: stream.state == .closed, role: transports.videoRole)
+  }
+
+  /// The same, whatever transports there are.
+  var unplacedVideoDemand: StreamDemand<VideoStartRequest> {
     guard case .registered = phase else { return .closed(.app) }
     // First, because a driver who leaves ends the pauses between attempts, whatever the app asks for meanwhile.
     guard hmiStatus?.allowsVideo == true else { return .closed(.hmiStatus) }
@@ -33,6 +38,7 @@ extension AppSession {
     for output in outputs {
       switch output {
       case .sendStartService(let request):
+        if case .start(let role) = videoPlacement { transports.videoRole = role }
         announceSupportedDisplays()
         let parameters = VideoServiceParameters(
           width: Int32(clamping: request.size.width), height: Int32(clamping: request.size.height),
@@ -47,9 +53,11 @@ extension AppSession {
       case .started(let accepted):
         epoch &+= 1
         var grant = VideoGrant(
-          epoch: epoch, sessionID: sessionID, version: version, maximumPayload: maximumPayload(mtu: accepted.mtu),
-          size: accepted.size)
+          epoch: epoch, sessionID: sessionID, version: version,
+          maximumPayload: maximumPayload(mtu: accepted.mtu, on: transports.videoRole), size: accepted.size)
         grant.transport = accepted.transport
+        grant.role = transports.videoRole
+        grant.transportClass = transportClass(of: grant.role)
         if security.isVideoEncrypted {
           grant.isEncrypted = true
           grant.maximumPayload = SecurePayload.plaintextLimit(grant.maximumPayload)
@@ -74,6 +82,7 @@ extension AppSession {
         guard case .registered = phase, videoRequest != nil else { break }
         actions.append(
           .report(.videoStartFailed(noteFailure(failure), request: request, retryAfter: retryAfter)))
+        if failure == .unanswered { startUnanswered(on: transports.videoRole) }
       }
     }
   }
@@ -155,6 +164,6 @@ extension AppSession {
   mutating func sendVideoControl(_ control: ControlFrame, isEncrypted: Bool = false, payload: [UInt8] = []) {
     var frame = Frame.control(control, service: .video, version: version, sessionID: sessionID, payload: payload)
     frame.header.isEncrypted = isEncrypted
-    send(frame)
+    send(frame, on: transports.videoRole)
   }
 }

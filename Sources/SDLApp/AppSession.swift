@@ -14,6 +14,14 @@ public struct AppSession: Sendable {
     case send([UInt8])
     /// As ``send(_:)``, encrypted by ``AppSession/secureChannel`` when it is written.
     case sendProtected(ProtectedMessage)
+    /// As ``send(_:)``, on the secondary transport.
+    case sendOnSecondary([UInt8])
+    /// Connect to this address for a secondary transport, and report what comes of it with the number of the attempt: first
+    /// ``AppSession/secondaryConnected(attempt:now:)``, then, or instead of it,
+    /// ``AppSession/secondaryClosed(attempt:reason:now:)``.
+    case openSecondary(TransportAddress, attempt: UInt32)
+    /// Close the secondary transport, or give up the attempt.
+    case closeSecondary
     case report(Event)
     /// Close the transport once everything has been written; the session is over.
     case close
@@ -48,6 +56,14 @@ public struct AppSession: Sendable {
     case driverDistraction(OnDriverDistraction)
     /// The touches of one message of the head unit, in pixels of the stream.
     case touch([TouchAction])
+    /// The secondary transport has come further, or has ended.
+    case secondaryTransportChanged(SecondaryTransportStatus)
+    /// Video is asked for and the driver would see it, but no transport may carry it; nil when that is over.
+    case videoWaits(TransportWait?)
+    /// The same for sound.
+    case audioWaits(TransportWait?)
+    /// Something about the transports that the user should know; a text that can follow a colon.
+    case transportProblem(String)
     /// The fingers that are down are to be forgotten, because the stream is suspended, stops, or is shown elsewhere.
     case touchInterrupted
     /// The head unit refuses touchable rectangles although it asked for them. Once for each code, up to 32.
@@ -102,6 +118,12 @@ public struct AppSession: Sendable {
     public var beginsHandshake = false
     /// For the answer to a StartService of video that takes a TLS handshake.
     public var handshakeTimeout: Duration = .seconds(30)
+    /// What the session's connection runs over, which bounds the size of frames.
+    public var primaryTransport = TransportClass.tcpWiFi
+    /// Whether services may use a secondary transport that the head unit offers.
+    public var usesSecondaryTransport = true
+    /// Whether a secondary transport may be on this machine, because the head unit is.
+    public var acceptsLoopback = true
     /// Highest protocol version to ask for.
     public var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
     /// Highest RPC version to ask for.
@@ -132,6 +154,8 @@ public struct AppSession: Sendable {
     /// SDL Core registers an app whose session ends before the answer all the same, and refuses it from then on as
     /// registered already, until it is started anew.
     case awaitingRegistration
+    /// Services on the secondary transport. What ends the registration on the other one must not overtake their end.
+    case endingServices
     case unregistering
     case endingSession
   }
@@ -195,6 +219,8 @@ public struct AppSession: Sendable {
   /// Result codes that were reported to the app, at most ``maximumHapticRefusals``.
   var hapticRefusals: Set<String> = []
 
+  var transports: Transports
+
   /// The right to send video; nil while no byte may go out.
   public internal(set) var videoGrant: VideoGrant?
 
@@ -221,6 +247,9 @@ public struct AppSession: Sendable {
     self.configuration = configuration
     epoch = lastEpoch
     security = Security(makeChannel: makeSecureChannel)
+    transports = Transports(
+      secondary: SecondaryTransport(
+        isEnabled: configuration.usesSecondaryTransport, acceptsLoopback: configuration.acceptsLoopback))
     stream.timeouts.start = configuration.videoStartTimeout
     stream.timeouts.startAfterUnanswered = max(
       configuration.videoStartTimeout, stream.timeouts.startAfterUnanswered)
@@ -246,6 +275,7 @@ public struct AppSession: Sendable {
     }
     return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
       .earlier(audioStream.nextDeadline).earlier(haptics.nextDeadline).earlier(rpcProtectionDeadline)
+      .earlier(transports.secondary.nextDeadline(isWanted: isSecondaryWanted, now: now))
       .earlier(security.handshakeBegin)
   }
 

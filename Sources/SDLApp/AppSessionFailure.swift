@@ -22,6 +22,8 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
   case connectionLost
   /// The head unit answers the request for encrypted video in clear; the text says what is known of the cause.
   case notEncrypted(reason: String)
+  /// The secondary transport was lost with encrypted video on it.
+  case encryptedTransportLost
   /// What the head unit sends can't be decrypted.
   case decryptionFailed(reason: String)
 }
@@ -52,6 +54,8 @@ extension AppSessionFailure: CustomStringConvertible {
       "the head unit closed the connection; its log may say why"
     case .notEncrypted(let reason):
       "the head unit does not encrypt the video: \(reason). With encryption-policy=prefer it would be sent in clear"
+    case .encryptedTransportLost:
+      "the secondary transport was lost with encrypted video on the way, without which TLS can't go on"
     case .decryptionFailed(let reason):
       "what the head unit sends can't be decrypted: \(reason)"
     }

@@ -21,6 +21,7 @@ extension AudioNegotiation {
 
   public mutating func serviceStopped(_ reason: StreamStopReason) {
     service = .none
+    wasMoved = reason == .moved || reason == .transportLost
     // A service that is not wanted any more has ended because of that.
     if announcement != .none { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
     announcement = .none
@@ -33,6 +34,12 @@ extension AudioNegotiation {
   public mutating func startFailed(_ failure: AudioStartFailure, retryAfter: Duration?) throws(AudioProblem) {
     guard let retryAfter else { throw .refused(failure) }
     notify(.problem(.startRefused(failure, retryAfter: isSilencedByDriver ? nil : retryAfter)))
+  }
+
+  /// Sound can't start, or could again.
+  /// - Parameter wait: why; nil when that is over.
+  public mutating func serviceWaits(_ wait: TransportWait?) {
+    if let wait, phase == .running, !isEnded { notify(.waiting(wait)) }
   }
 
   public mutating func sessionStateChanged(_ state: StreamState) {

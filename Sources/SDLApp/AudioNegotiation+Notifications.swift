@@ -12,6 +12,7 @@ extension AudioNegotiation {
     let reason = announcement == .started ? nil : startReason
     hasStreamed = true
     wasLost = false
+    wasMoved = false
     announcement = .started
     if let reason { notify(.started(grant, reason: reason)) }
     if hasRequestedPause { notify(.requestPlaying) }
@@ -29,6 +30,7 @@ extension AudioNegotiation {
   private var startReason: String {
     if !hasStreamed { return "first-start" }
     if wasLost { return "reconnected" }
+    if wasMoved { return "moved" }
     return announcement == .suspended ? "resumed" : "restarted"
   }
 }
@@ -37,6 +39,8 @@ extension AudioNegotiation {
 public enum AudioNotification: Equatable, Sendable {
   case started(AudioGrant, reason: String)
   case suspended(reason: String)
+  /// The stream can't start, because no transport may carry it.
+  case waiting(TransportWait)
   case stopped(AudioStopReason)
   /// The driver or the head unit has ended the stream: time without sound is counted from now on.
   case suspensionBegan

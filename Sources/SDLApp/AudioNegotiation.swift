@@ -74,6 +74,8 @@ public struct AudioNegotiation: Sendable {
   var hasStreamed = false
   /// The stream was lost with its connection.
   var wasLost = false
+  /// The last service has ended only with its transport.
+  var wasMoved = false
   var announcement = Announcement.none
   /// The application was asked to pause, and not yet to go on.
   var hasRequestedPause = false

@@ -34,4 +34,6 @@ public struct AudioGrant: Equatable, Sendable {
   public var format: PCMFormat
   /// The head unit has announced no format, and ``format`` is the usual one.
   public var isFormatAssumed: Bool
+  /// The transport of the session that carries the service.
+  public var role = TransportRole.primary
 }

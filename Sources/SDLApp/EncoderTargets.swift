@@ -38,11 +38,12 @@ public struct EncoderTargets: Equatable, Sendable {
           ?? Self.defaultBitrate
       }
     let preferred = preferences.bitrate.flatMap { $0 > 0 ? $0 : nil }
-    let bitrate = min(preferred ?? automatic, announced ?? .max, Self.maximumBitrate)
+    let carried = limits.transportBitrate ?? .max
+    let bitrate = min(preferred ?? automatic, announced ?? .max, carried, Self.maximumBitrate)
     self.bitrate = bitrate
     let mayRise = preferred == nil && preferences.automaticBitrate == .defaultCapped && implausible == nil
     let deserved = Self.bitrate(bitsPerPixel: 0.1, size: size, frameRate: frameRate)
-    ceiling = announced.map { mayRise ? max(min(deserved, $0), bitrate) : bitrate } ?? bitrate
+    ceiling = announced.map { mayRise ? max(min(deserved, $0, carried), bitrate) : bitrate } ?? bitrate
     self.frameRate = frameRate
     implausibleBitrate = implausible.map { bitrate in
       var bitrate = bitrate
@@ -102,8 +103,14 @@ public struct EncoderLimits: Equatable, Sendable {
   /// The largest size that the head unit can show, to which its maximum bitrate has to be related; nil for the size of
   /// the encoded pictures.
   public var largestPicture: VideoSize?
+  /// The most that the transport should carry, in kbit/s; nil for no limit.
+  public var transportBitrate: Int?
 
-  public init(maximumBitrate: Int? = nil, preferredFrameRate: Int? = nil, largestPicture: VideoSize? = nil) {
+  public init(
+    maximumBitrate: Int? = nil, preferredFrameRate: Int? = nil, largestPicture: VideoSize? = nil,
+    transportBitrate: Int? = nil
+  ) {
+    self.transportBitrate = transportBitrate
     self.maximumBitrate = maximumBitrate
     self.preferredFrameRate = preferredFrameRate
     self.largestPicture = largestPicture

@@ -51,7 +51,8 @@ extension AppSessionFailure {
       ![.disallowed, .userDisallowed, .unsupportedVersion, .invalidData].contains(ResultCode(rawValue: resultCode))
     case .unregistered(let reason):
       ![.appUnauthorized, .unsupportedHMIResource].contains(UnregisteredReason(rawValue: reason))
-    case .notSDL, .sessionRefused, .unanswered, .endedByHeadUnit, .heartbeatLost, .connectionLost, .decryptionFailed:
+    case .notSDL, .sessionRefused, .unanswered, .endedByHeadUnit, .heartbeatLost, .connectionLost,
+      .encryptedTransportLost, .decryptionFailed:
       true
     }
   }

@@ -213,6 +213,14 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     }
   }
 
+  /// The transport of the service is gone, and the service with it. Nothing can be sent there any more.
+  mutating func transportLost(now: Duration) -> [Output] {
+    defer { state = .closed }
+    guard case .open = state else { return [] }
+    history.streamEnded(after: now - openedAt)
+    return [.stopped(.transportLost)]
+  }
+
   /// Handles a deadline that has passed.
   mutating func advance(now: Duration) -> [Output] {
     switch state {

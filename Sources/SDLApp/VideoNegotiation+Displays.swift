@@ -75,7 +75,8 @@ extension VideoNegotiation {
   public func encoderTargets(for size: VideoSize) -> EncoderTargets {
     let largest = choice?.displays.map(\.size).max { $0.width * $0.height < $1.width * $1.height }
     let limits = EncoderLimits(
-      maximumBitrate: maximumBitrate, preferredFrameRate: preferredFrameRate, largestPicture: largest)
+      maximumBitrate: maximumBitrate, preferredFrameRate: preferredFrameRate, largestPicture: largest,
+      transportBitrate: (grant?.transportClass.maximumVideoBitrate).map { $0 / 1000 })
     return EncoderTargets(preferences: settings.encoder, limits: limits, size: size)
   }
 

@@ -60,6 +60,7 @@ extension VideoNegotiation {
     if lastStop == .resized || lastStop == .outOfRange {
       return resize.size == grant?.size ? "restarted" : "resized"
     }
+    if lastStop == .moved || lastStop == .transportLost { return "moved" }
     return announcement == .suspended ? "resumed" : "restarted"
   }
 }
@@ -68,6 +69,8 @@ extension VideoNegotiation {
 public enum StreamNotification: Equatable, Sendable {
   case started(VideoGrant, reason: String)
   case suspended(reason: String)
+  /// The stream can't start, because no transport may carry it.
+  case waiting(TransportWait)
   case stopped(VideoStopReason)
   /// The driver or the head unit has ended the stream: time without video is counted from now on.
   case suspensionBegan

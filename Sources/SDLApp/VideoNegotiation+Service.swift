@@ -30,7 +30,9 @@ extension VideoNegotiation {
     guard phase != .stopping else { return false }
     let changesLater = laterChoice != nil
     var mustAsk = takeLaterChoice(lostFrames: lostFrames, now: now)
-    if !changesLater, hasServiceRun, ladder.hasRefusals, let choice {
+    // On the other transport it goes on as it was.
+    let isMove = reason == .moved || reason == .transportLost
+    if !changesLater, !isMove, hasServiceRun, ladder.hasRefusals, let choice {
       // A stream that has run proves that the head unit's mind can change: the next one begins with the first choice.
       beginLadder(choice)
       if headUnitOverride == nil, settings.resizePolicy != .keep { upstream = .toBeAsked }
@@ -38,6 +40,12 @@ extension VideoNegotiation {
     }
     if isResizing, !mustAsk { requestPlayingIfNeeded() }
     return mustAsk
+  }
+
+  /// Video can't start, or could again.
+  /// - Parameter wait: why; nil when that is over.
+  public mutating func serviceWaits(_ wait: TransportWait?) {
+    if let wait, isRunning { notify(.waiting(wait)) }
   }
 
   public mutating func sessionStateChanged(_ state: VideoStreamState) {

@@ -78,6 +78,10 @@ public struct VideoGrant: Equatable, Sendable {
   public var codec = VideoCodec.h264
   /// Whether each frame has to be encrypted; ``maximumPayload`` then is that of the plaintext.
   public var isEncrypted = false
+  /// The transport of the session that carries the service.
+  public var role = TransportRole.primary
+  /// What that transport runs over.
+  public var transportClass = TransportClass.tcpWiFi
 }
 
 /// Why a stream ended.
@@ -94,6 +98,10 @@ public enum StreamStopReason: String, Sendable {
   case headUnit = "head-unit"
   /// The app is back in the foreground, and configured to start the service anew then.
   case restarted = "restarted"
+  /// It goes on over another transport of the session.
+  case moved = "moved"
+  /// The secondary transport that carried it was lost. It goes on over the primary one, if the head unit allows that.
+  case transportLost = "transport-lost"
   /// The connection was lost.
   case connectionLost = "connection-lost"
   /// The session has ended.

@@ -75,7 +75,7 @@ extension ConnectionLoop {
     defer { present = drain }
     if now >= drain.deadline { return true }
     guard writer.read(medium, { $0.isEmpty }) else { return false }
-    guard let sample = writer.linkSample else { return true }
+    guard let sample = writer.linkSample(of: medium) else { return true }
     return drain.isDelivered(handed: sample.handedByteCount, unacknowledged: sample.unacknowledgedByteCount ?? 0)
   }
 }

@@ -13,12 +13,14 @@ final class ConnectionLoop {
   private static let deliveryPollInterval = Duration.milliseconds(5)
 
   let connection: AppConnection
-  private let clock: TimeSource
+  let clock: TimeSource
   let writer: ConnectionWriter
   var session: AppSession
   private var reader: FrameReader
-  private var tracer: MessageTracer?
-  private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
+  /// Nil while the session has none.
+  var secondary: SecondaryLink?
+  var tracer: MessageTracer?
+  let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   private var grantEpoch: UInt32?
   private var audioGrantEpoch: UInt32?
@@ -51,8 +53,11 @@ final class ConnectionLoop {
     clock = connection.clock
     writer = connection.writer
     tracer = MessageTracer(connection.configuration.messageTrace, clock: clock)
+    var configuration = connection.configuration.session
+    configuration.primaryTransport = connection.configuration.endpoint.transportClass
+    configuration.acceptsLoopback = reader.socket.isPeerOnThisMachine
     session = AppSession(
-      configuration: connection.configuration.session, lastEpoch: lastEpoch,
+      configuration: configuration, lastEpoch: lastEpoch,
       makeSecureChannel: connection.configuration.tls?.makeChannel)
   }
 
@@ -68,6 +73,7 @@ final class ConnectionLoop {
       if let deadline = session.nextDeadline, deadline <= now { perform(session.advance(to: now)) }
       applyCommands(now: now)
       if connection.takeElapsedTimer(now: now) { connection.report(.timerFired) }
+      if secondary != nil { advanceSecondary(now: now) }
       write()
       watchStall(now: now)
       if closeDeadline != nil, writer.isFlushed { break }
@@ -85,6 +91,8 @@ final class ConnectionLoop {
   }
 
   func perform(_ actions: [AppSession.Action]) {
+    // What is lost with it does not count as sent.
+    if actions.contains(.closeSecondary) { closeSecondary() }
     let messages = actions.compactMap(takeMessage)
     var failure: LinkError?
     do throws(LinkError) {
@@ -100,7 +108,8 @@ final class ConnectionLoop {
     }
     for action in actions {
       switch action {
-      case .send, .sendProtected: break
+      case .send, .sendProtected, .sendOnSecondary, .closeSecondary: break
+      case .openSecondary(let address, let attempt): openSecondary(address, attempt: attempt)
       case .report(let event):
         note(event)
         connection.report(.session(event))
@@ -123,15 +132,18 @@ final class ConnectionLoop {
   }
 
   /// What an action sends; nil for another.
-  private func takeMessage(_ action: AppSession.Action) -> ControlMessage? {
+  private func takeMessage(_ action: AppSession.Action) -> ConnectionWriter.Outgoing? {
     switch action {
     case .send(let frames):
       tracer?.noteSent(frames)
       return .frames(frames)
+    case .sendOnSecondary(let frames):
+      tracer?.noteSent(frames)
+      return .frames(frames, on: .secondary)
     case .sendProtected(let message):
       tracer?.noteSent(message)
       return session.secureChannel.map { .protected(message, by: $0) }
-    case .report, .close: return nil
+    case .report, .close, .openSecondary, .closeSecondary: return nil
     }
   }
 
@@ -192,9 +204,10 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func watchStall(now: Duration) {
-    let acknowledged = writer.acknowledgedWhileHeldBack
+    let acknowledged = writer.acknowledgedWhileHeldBack(.primary)
     let isWaiting = wantsToWrite || acknowledged != nil
-    switch stall.observe(isWaiting: isWaiting, sentByteCount: acknowledged ?? writer.sentByteCount, now: now) {
+    let sent = acknowledged ?? writer.sentByteCount(.primary)
+    switch stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {
     case .none: break
     case .notice(let time): connection.report(.stalled(for: time))
     case .giveUp(let time): lose(.stalled(address: reader.peer, after: time))
@@ -207,12 +220,16 @@ extension ConnectionLoop {
 extension ConnectionLoop {
   private func waitAndRead() {
     let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
-    let isReadable = withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { descriptors in
+    let others = secondary?.descriptors ?? []
+    let attempt = secondary?.attempt
+    let isReadable = withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2 + others.count) { descriptors in
       descriptors[0] = pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0)
       descriptors[1] = pollfd(fd: connection.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+      for (index, other) in others.enumerated() { descriptors[2 + index] = other }
       pollDescriptors(descriptors, until: nextDeadline, clock: clock)
       if descriptors[1].revents != 0 { connection.wakeUp.clear() }
       if descriptors[0].revents & Int16(POLLOUT | POLLHUP | POLLERR) != 0 { writer.becameWritable() }
+      if attempt != nil { handleSecondary(UnsafeBufferPointer(descriptors)[2...]) }
       return descriptors[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
     }
     if isReadable { read() }
@@ -222,6 +239,7 @@ extension ConnectionLoop {
     let delivery = (videoDrain?.deadline).earlier(audioDrain?.deadline)
       .map { min($0, clock.now + Self.deliveryPollInterval) }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
+      .earlier(secondary?.nextDeadline)
   }
 
   private func read() {

@@ -1,7 +1,8 @@
 import SDLApp
 
 /// The outgoing half of a connection, shared by the connection thread and by the threads that bring media: one lock over
-/// the socket, the control frames, and what each service has queued together with its right to send.
+/// the sockets of its transports, the control frames, and what each service has queued together with its right to send,
+/// which says on which transport it is written.
 ///
 /// The thread that brings a frame writes it to the socket itself, under the lock: handing each frame to the connection
 /// thread cost two context switches, and 1.25 to 1.5 times the CPU under load. So the lock is held over one non-blocking
@@ -12,7 +13,7 @@ import SDLApp
 /// them; or it wakes the connection thread; or the kernel takes no more (`isBlocked`) or the transport has failed, and
 /// whoever found that out has woken the connection thread, which polls.
 ///
-/// Video and audio have a state each, and their order in ``State/writeOnce(now:)``.
+/// Video and audio have a state each, and their order in ``State/writeOnce(on:now:)``.
 final class ConnectionWriter: Sendable {
   /// Why a thread has stopped writing.
   enum Status: Equatable {
@@ -52,16 +53,22 @@ final class ConnectionWriter: Sendable {
   /// All bytes handed to the kernel, over all connections.
   var sentByteCount: UInt64 { state.withLock { $0.sentByteCount } }
 
-  /// What the kernel says about the present connection; nil without one.
+  /// All bytes handed to the kernel over the present transport of this role.
+  func sentByteCount(_ role: TransportRole) -> UInt64 { state.withLock { $0[role].sentByteCount } }
+
+  /// What the kernel says about the transport that carries a service; nil without one.
   ///
   /// Three system calls of less than a microsecond together. They are made under the lock, so that no thread writes
   /// between the count of bytes and what the kernel says about them.
-  var linkSample: LinkSample? { state.withLock { $0.linkSample(now: clock.now) } }
+  func linkSample(of medium: Medium) -> LinkSample? {
+    state.withLock { $0[$0[medium].role].sample(now: clock.now) }
+  }
 
-  /// How many bytes the peer has acknowledged; nil unless it has to acknowledge more and video is held back for that.
-  var acknowledgedWhileHeldBack: UInt64? {
+  /// How many bytes the peer has acknowledged on this transport; nil unless it has to acknowledge more there and video is
+  /// held back for that.
+  func acknowledgedWhileHeldBack(_ role: TransportRole) -> UInt64? {
     state.withLock { state in
-      guard state.video.isHeldBack, let sample = state.linkSample(now: .zero),
+      guard state.video.isHeldBack, state.video.role == role, let sample = state[role].sample(now: .zero),
         let unacknowledged = sample.unacknowledgedByteCount, unacknowledged > 0
       else { return nil }
       return sample.handedByteCount - min(unacknowledged, sample.handedByteCount)
@@ -95,18 +102,20 @@ extension ConnectionWriter {
   func submit(_ payload: any MediaPayload, to medium: Medium, grantEpoch: UInt32, waits: Bool) -> SubmitResult {
     // Asked for before the lock is taken: the payload may have to count.
     let byteCount = payload.byteCount
-    func attempt(_ state: inout State) -> (SubmitResult, Step?) {
+    func attempt(_ state: inout State) -> (SubmitResult, TransportRole, Step?) {
       let result = state[medium].accept(payload, byteCount: byteCount, grantEpoch: grantEpoch, now: clock.now)
-      return (result, result == .queued && state.isWritable ? state.writeOnce(now: clock) : nil)
+      let role = state[medium].role
+      guard result == .queued, state[role].isWritable else { return (result, role, nil) }
+      return (result, role, state.writeOnce(on: role, now: clock))
     }
-    let (result, step) =
+    let (result, role, step) =
       waits
       ? state.wait(until: nil) { state in
         let outcome = attempt(&state)
         return outcome.0 == .full ? nil : outcome
-      } ?? (.closed, nil)
+      } ?? (.closed, .primary, nil)
       : state.withLock { attempt(&$0) }
-    if let step, finish(step) != .idle { wakeUp.signal() }
+    if let step, finish(step, on: role) != .idle { wakeUp.signal() }
     return result
   }
 
@@ -119,48 +128,49 @@ extension ConnectionWriter {
 // MARK: The connection thread
 
 extension ConnectionWriter {
-  /// Writes to `socket` from now on, as if nothing had been written before.
-  func open(_ socket: Socket) {
-    state.withLock { state in
-      state.socket = socket
-      state.control = ControlFrameBuffer()
-      state.unfinishedFrame = ByteQueue()
-      state.isBlocked = false
-      state.failure = nil
-      state.formerByteCount = state.sentByteCount
-      state.soundByteCount = 0
-      state.video.isDraining = false
-      state.audio.isDraining = false
+  /// Writes to `socket` from now on, as if nothing had been written before. A primary one begins a session.
+  func open(_ socket: Socket, as role: TransportRole = .primary) {
+    let former = state.withLock { state in
+      if role == .primary {
+        state.video.isDraining = false
+        state.audio.isDraining = false
+      }
+      return state.setSocket(socket, role)
     }
+    _ = consume former
+  }
+
+  /// Nothing is written to the secondary transport any more; the grants of its services are for the caller to take away.
+  func closeSecondary() {
+    let socket = state.withLock { $0.setSocket(nil, .secondary) }
+    _ = consume socket
   }
 
   /// Discards everything. Nothing is written any more, and no payload's memory read.
   func close() {
-    let socket = state.withLock { $0.socket.take() }
+    let sockets = state.withLock { state in TransportRole.allCases.map { state.setSocket(nil, $0) } }
     replaceGrants(Medium.allCases.map { GrantChange(medium: $0) }) { _ in }
-    // Which may be the last reference, and close(2) is a call that nobody should have to wait for.
-    _ = consume socket
+    // Which may be the last references, and close(2) is a call that nobody should have to wait for.
+    _ = consume sockets
   }
 
   /// Queues control frames and RPCs, which go before any frame of video or audio that has not begun.
   ///
   /// - Throws: ``LinkError/peerNotReading(address:queuedByteCount:)``; `peer` is for its text.
-  func send(_ messages: [ControlMessage], peer: String) throws(LinkError) {
+  func send(_ messages: [Outgoing], peer: String) throws(LinkError) {
     guard !messages.isEmpty else { return }
-    try state.withLock { state throws(LinkError) in
-      for message in messages { try state.control.append(message, peer: peer) }
-    }
+    try state.withLock { state throws(LinkError) in try state.append(messages, peer: peer) }
   }
 
   /// From now on only media of the new grants begin on their services, and not before `messages` are written: in one step, so
   /// that no media come between the loss of a grant and the end of the service.
   ///
   /// - Throws: As ``send(_:peer:)``; the grants are replaced all the same.
-  func setGrants(_ changes: [GrantChange], sending messages: [ControlMessage], peer: String) throws(LinkError) {
+  func setGrants(_ changes: [GrantChange], sending messages: [Outgoing], peer: String) throws(LinkError) {
     var failure: LinkError?
     replaceGrants(changes) { state in
       do throws(LinkError) {
-        for message in messages { try state.control.append(message, peer: peer) }
+        try state.append(messages, peer: peer)
       } catch {
         failure = error
       }
@@ -170,12 +180,13 @@ extension ConnectionWriter {
 
   private func replaceGrants(_ changes: [GrantChange], _ body: (inout State) -> Void) {
     let remainders = state.withLock { state in
-      let isConnected = state.socket != nil && state.failure == nil
       let remainders = changes.map { change in
+        // The frame that has been begun ends where it began, wherever the next one goes.
+        let role = state[change.medium].role
         let remainder = state[change.medium].setGrant(
-          change.grant, channel: change.channel, finishesFrame: isConnected, now: clock.now)
+          change.grant, channel: change.channel, finishesFrame: state[role].isConnected, now: clock.now)
         // Less than a frame: while one is there, no other begins on any service.
-        state.unfinishedFrame.append(remainder.unfinishedFrame)
+        state[role].unfinishedFrame.append(remainder.unfinishedFrame)
         return remainder
       }
       body(&state)
@@ -186,18 +197,20 @@ extension ConnectionWriter {
   }
 
   /// Writes until something else has to be done.
-  func write() -> Status {
-    finish(state.withLock { $0.writeOnce(now: clock) })
+  func write(_ role: TransportRole = .primary) -> Status {
+    finish(state.withLock { $0.writeOnce(on: role, now: clock) }, on: role)
   }
 
   /// After ``Status/blocked``: poll(2) says that the kernel takes more.
-  func becameWritable() {
-    state.withLock { $0.isBlocked = false }
+  func becameWritable(_ role: TransportRole = .primary) {
+    state.withLock { $0[role].isBlocked = false }
   }
 
-  /// Whether the last frame is complete and no control frame waits.
+  /// Whether the last frame on the primary transport is complete and no control frame waits there.
   var isFlushed: Bool {
-    state.withLock { $0.control.isEmpty && $0.unfinishedFrame.isEmpty && !$0.isInsideFrame }
+    state.withLock { state in
+      state.primary.control.isEmpty && state.primary.unfinishedFrame.isEmpty && !state.isInsideFrame(on: .primary)
+    }
   }
 }
 
@@ -205,7 +218,7 @@ extension ConnectionWriter {
 
 extension ConnectionWriter {
   /// Releases what `step` has finished, and writes on.
-  private func finish(_ step: Step) -> Status {
+  private func finish(_ step: Step, on role: TransportRole) -> Status {
     var step = step
     var budget = Self.budget
     while true {
@@ -216,7 +229,16 @@ extension ConnectionWriter {
       if let status = step.status { return status }
       budget -= step.byteCount
       guard budget > 0 else { return .budgetSpent }
-      step = state.withLock { $0.writeOnce(now: clock) }
+      step = state.withLock { $0.writeOnce(on: role, now: clock) }
+    }
+  }
+}
+
+extension ConnectionWriter.State {
+  /// Queues control messages. Those for a transport that is gone are of no use to anybody.
+  fileprivate mutating func append(_ messages: [ConnectionWriter.Outgoing], peer: String) throws(LinkError) {
+    for outgoing in messages where outgoing.role == .primary || self[outgoing.role].isConnected {
+      try self[outgoing.role].control.append(outgoing.message, peer: peer)
     }
   }
 }

@@ -41,19 +41,33 @@ struct Connector {
     wakeUp: WakeUp, isWanted: () -> Bool, willTry: (SocketAddress) -> Void
   ) -> Outcome {
     while isWanted() {
-      let now = clock.now
-      if now >= deadline { return .failed(.connectingTimedOut(addresses: triedAddresses, after: timeout)) }
-      if nextAttempt <= now, let address = remaining.popFirst() {
-        nextAttempt = now + Self.attemptDelay
-        willTry(address)
-        if let socket = begin(address) { return .connected(socket, address) }
-        continue
-      }
-      if attempts.isEmpty, remaining.isEmpty { return .failed(failure) }
-      if let connected = wait(wakeUp: wakeUp) { return .connected(connected.socket, connected.address) }
+      if let outcome = advance(willTry: willTry) { return outcome }
+      if let outcome = wait(wakeUp: wakeUp) { return outcome }
     }
     return .interrupted
   }
+
+  /// Begins the attempts that are due. Without an outcome, wait for ``descriptors`` until ``nextDeadline``, give what
+  /// poll(2) says to ``handle(_:)``, and call again.
+  mutating func advance(willTry: (SocketAddress) -> Void = { _ in }) -> Outcome? {
+    while true {
+      let now = clock.now
+      if now >= deadline { return .failed(.connectingTimedOut(addresses: triedAddresses, after: timeout)) }
+      guard nextAttempt <= now, let address = remaining.popFirst() else { break }
+      nextAttempt = now + Self.attemptDelay
+      willTry(address)
+      if let socket = begin(address) { return .connected(socket, address) }
+    }
+    return attempts.isEmpty && remaining.isEmpty ? .failed(failure) : nil
+  }
+
+  /// What to wait for; at most ``maximumAddressCount``.
+  var descriptors: [pollfd] {
+    attempts.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLOUT), revents: 0) }
+  }
+
+  /// When ``advance(willTry:)`` has something to do.
+  var nextDeadline: Duration { remaining.isEmpty ? deadline : min(deadline, nextAttempt) }
 
   /// Starts to connect; a socket when that succeeded on the spot.
   private mutating func begin(_ address: SocketAddress) -> Socket? {
@@ -72,16 +86,21 @@ struct Connector {
     return nil
   }
 
-  private mutating func wait(wakeUp: WakeUp) -> Attempt? {
-    var descriptors = attempts.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLOUT), revents: 0) }
+  private mutating func wait(wakeUp: WakeUp) -> Outcome? {
+    var descriptors = self.descriptors
     descriptors.append(pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
-    let until = remaining.isEmpty ? deadline : min(deadline, nextAttempt)
+    let until = nextDeadline
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: until, clock: clock) }
     if descriptors.last?.revents != 0 { wakeUp.clear() }
+    return descriptors.withUnsafeBufferPointer { handle($0.dropLast()) }
+  }
+
+  /// Looks at the ``descriptors`` as poll(2) has left them.
+  mutating func handle(_ descriptors: Slice<UnsafeBufferPointer<pollfd>>) -> Outcome? {
     let answered = zip(attempts, descriptors).filter { $0.1.revents != 0 }.map(\.0)
     for attempt in answered {
       let code = attempt.socket.pendingError
-      if code == 0 { return attempt }
+      if code == 0 { return .connected(attempt.socket, attempt.address) }
       attempts.removeAll { $0.socket === attempt.socket }
       fail(attempt.address, code)
     }

@@ -17,6 +17,15 @@ extension HeadUnitLoop {
     return port.descriptor
   }
 
+  /// A transport has connected to an app, or tells how it stands.
+  func receive(_ event: TransportEvent, now: Duration) {
+    guard case .connected(let connection) = event else { return server.report(.transport(event)) }
+    guard hasRoom(for: .primary) || makeRoom(for: .primary, now: now) else {
+      return server.report(.refused(peer: connection.peer))
+    }
+    if let socket = connection.takeSocket() { serve(socket, peer: connection.peer) }
+  }
+
   func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {
     let descriptor = linux_accept(port.descriptor)
     guard descriptor >= 0 else {

@@ -43,8 +43,8 @@ extension HeadUnitLoop {
     guard let port = server.secondaryListener else { return nil }
     let host =
       app.connection.localAddress?.host
-      ?? (port.isOnAllAddresses ? SocketAddress.ofThisMachine?.host : port.address.host)
-    return host.map { TransportEventUpdate(address: $0, port: Int32(port.address.port)) }
+      ?? (port.isOnAllAddresses ? SocketAddress.ofThisMachine?.host ?? "127.0.0.1" : port.address.host)
+    return TransportEventUpdate(address: host, port: Int32(port.address.port))
   }
 
   func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration {
@@ -55,7 +55,7 @@ extension HeadUnitLoop {
       return .refused(HeadUnitSession.refusal(of: frame.header, reason))
     }
     // An app that replaces its connection closes the former one first, but that may not have been read yet.
-    if let former = app.secondary, former.socket.isClosedByPeer { former.end(.closedByPeer(address: former.peer)) }
+    app.secondary?.readToEnd()
     return app.register(connection, with: frame, now: clock.now)
   }
 }

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import SDLHeadUnit
 import SDLWire
@@ -79,6 +78,7 @@ final class HeadUnitLoop {
     }
     for connection in connections { connection.end(nil) }
     removeEnded()
+    if case .transport(let transport) = server.source { transport.stop() }
     server.report(.ended)
   }
 

@@ -77,10 +77,10 @@ public final class MediaChannel: Sendable {
     } ?? false
   }
 
-  /// What the kernel says about the connection at this moment, for ``RateController``; nil without a connection.
+  /// What the kernel says at this moment about the transport that carries the service, for ``RateController``; nil without a connection.
   ///
   /// Cheap enough to be asked for twice per frame. On any thread.
-  public func linkSample() -> LinkSample? { writer.linkSample }
+  public func linkSample() -> LinkSample? { writer.linkSample(of: medium) }
 
   /// A snapshot.
   public var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }

@@ -12,6 +12,8 @@ struct MediaGrant: Equatable, Sendable {
   let maximumPayload: Int
   /// Each frame has to be encrypted.
   let isEncrypted: Bool
+  /// The transport that carries the service.
+  let role: TransportRole
 
   init(_ grant: VideoGrant) {
     service = .video
@@ -20,6 +22,7 @@ struct MediaGrant: Equatable, Sendable {
     version = grant.version
     maximumPayload = grant.maximumPayload
     isEncrypted = grant.isEncrypted
+    role = grant.role
   }
 
   init(_ grant: AudioGrant) {
@@ -29,5 +32,6 @@ struct MediaGrant: Equatable, Sendable {
     version = grant.version
     maximumPayload = grant.maximumPayload
     isEncrypted = false
+    role = grant.role
   }
 }

@@ -49,6 +49,9 @@ struct MediaSendState {
     queue = PayloadQueue(capacity: capacity, maximumByteCount: maximumByteCount)
   }
 
+  /// The transport that carries the service, or that would.
+  var role: TransportRole { grant?.role ?? .primary }
+
   var isEmpty: Bool { queue.count == 0 }
   var isFull: Bool { queue.isFull }
 

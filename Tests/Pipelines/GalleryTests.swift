@@ -183,6 +183,17 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: folder.path("certificates/app-key.pem")))
   }
 
+  /// Two processes and two connections, of which one is cut and restored.
+  @Test func secondary() throws {
+    let result = try example("secondary.sh", environment: ["NUM_BUFFERS": "180"]).wait()
+    let starts = result.output.matches(
+      of: /sdl-stream-started, reason=\(string\)([a-z-]+).*transport=\(string\)([a-z]+)/)
+    #expect(
+      starts.map { "\($0.1) \($0.2)" } == ["first-start secondary", "moved primary", "moved secondary"], "\(result)")
+    #expect(result.output.contains("sdl-stream-stopped, reason=(string)transport-lost"), "\(result)")
+    #expect(result.status == 0, "\(result)")
+  }
+
   /// The ball on black, as often as asked for.
   @Test func loopback() throws {
     let result = try example("loopback.sh", folder.path("pictures"), environment: ["NUM_BUFFERS": "20"]).wait()

@@ -147,6 +147,22 @@ import Testing
     #expect(driver.starts == first + ["RTP 800×380"])
   }
 
+  /// On another transport the stream goes on as it was.
+  @Test(arguments: [VideoStopReason.moved, .transportLost])
+  func whatWasRefusedCountsAfterAMove(reason: VideoStopReason) {
+    let driver = NegotiationDriver.playing([])
+    driver.announce([Self.wide, Self.small], over: [.rtp, .raw])
+    driver.refusals = [Self.transport, Self.width]
+    driver.input(Self.wide)
+    settle(driver)
+    let first = ["RTP 800×380", "RAW 800×380", "RAW 480×320"]
+    _ = driver.take()
+    driver.stop(reason)
+    settle(driver)
+    #expect(driver.starts == first + ["RAW 480×320"])
+    #expect(driver.take() == ["stopped \(reason.rawValue)", "started 480×320 moved"])
+  }
+
   /// Refusals in a row are remembered, whoever leaves meanwhile.
   @Test func refusalsInARowAreRemembered() {
     let driver = NegotiationDriver.playing([])

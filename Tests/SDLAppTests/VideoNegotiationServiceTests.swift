@@ -32,6 +32,31 @@ import Testing
     #expect(driver.take() == ["request RAW 320×240", "started 320×240 restarted"])
   }
 
+  /// The application hears once why there is no video, and nothing of an end that it hears of anyway.
+  @Test func waitForATransport() {
+    let driver = NegotiationDriver.playing([Self.size])
+    _ = driver.take()
+    driver.change { $0.serviceWaits(.secondaryTransport) }
+    driver.change { $0.serviceWaits(nil) }
+    #expect(driver.take() == ["waiting secondary-transport"])
+    #expect(driver.error == nil)
+    driver.change { $0.streamEnded() }
+    driver.change { $0.serviceWaits(.noTransport) }
+    #expect(driver.take() == ["request nothing"])
+  }
+
+  /// Bluetooth bounds the bitrate, whatever the user or the head unit would like.
+  @Test func bitrateOfTheTransport() {
+    let driver = NegotiationDriver.streaming([Self.size])
+    driver.change { $0.settings.encoder.bitrate = 3000 }
+    #expect(driver.negotiation.permission?.targets.bitrate == 3000)
+    driver.stop(.moved)
+    driver.transportClass = .bluetooth
+    driver.runSession()
+    #expect(driver.negotiation.permission?.targets.bitrate == 800)
+    #expect(driver.negotiation.permission?.targets.ceiling == 800)
+  }
+
   @Test(arguments: [true, false]) func endWhileSuspended(byDriver: Bool) {
     let driver = NegotiationDriver.streaming([Self.size])
     if byDriver { driver.show(.background) } else { driver.setAppState(.background) }

@@ -199,7 +199,7 @@ extension LinkTests {
     @Test func controlFramesAreBounded() throws {
       let frames = Array(repeating: [UInt8](repeating: 0, count: 1 << 20), count: 5)
       #expect(throws: LinkError.peerNotReading(address: "test", queuedByteCount: 4 << 20)) {
-        try writer.send(frames.map(ControlMessage.frames), peer: "test")
+        try writer.send(frames.map { .frames($0) }, peer: "test")
       }
     }
 

@@ -22,7 +22,7 @@ func makeAudioGrant(_ epoch: UInt32, maximumPayload: Int = 1000) -> MediaGrant {
 
 extension ConnectionWriter {
   func setVideoGrant(_ grant: MediaGrant?, sending frames: [[UInt8]], peer: String) throws {
-    try setGrants([GrantChange(medium: .video, grant: grant)], sending: frames.map(ControlMessage.frames), peer: peer)
+    try setGrants([GrantChange(medium: .video, grant: grant)], sending: frames.map { .frames($0) }, peer: peer)
   }
 }
 

@@ -100,7 +100,7 @@ extension LinkTests {
     @Test func waitingMessagesAreBounded() throws {
       let (writer, _, _) = try makeWriter()
       let channel = NumberingChannel()
-      let messages = (1...5).map { ControlMessage.protected(request(1 << 20, id: $0), by: channel) }
+      let messages = (1...5).map { ConnectionWriter.Outgoing.protected(request(1 << 20, id: $0), by: channel) }
       #expect(throws: LinkError.peerNotReading(address: "test", queuedByteCount: 4 << 20)) {
         try writer.send(messages, peer: "test")
       }

@@ -8,7 +8,7 @@ extension Property where Owner: AppSink {
     [
       .text(
         "uri", \.app.uri, "URI",
-        "Head unit: sdl://HOST[:PORT], sdl+builtin:PRESET (default, core, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER, a connected stream socket that the element takes over. Unset: built-in",
+        "Head unit: sdl://HOST[:PORT], sdl+bluetooth: (waits for a car; with an address for that one), sdl+builtin:PRESET (default, core, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER, a connected stream socket that the element takes over. Unset: built-in",
         .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } }, text: { $0 }),
       .string(
         "app-name", \.app.name, "App name",
@@ -50,6 +50,24 @@ extension Property where Owner: AppSink {
     .enumeration(
       "connection-state", default: ConnectionState.idle, "Connection state",
       "How far the connection to the head unit has come", get: { $0.app?.status.connection ?? .idle })
+  }
+
+  static var secondaryTransport: Property<Owner> {
+    .enumeration(
+      "secondary-transport", \.app.secondaryTransport, "Secondary transport",
+      "Whether video and sound may use a second connection that the head unit offers, as cars do that take phones over Bluetooth and their video over Wi-Fi",
+      .mutableReady)
+  }
+
+  static var transports: Property<Owner> {
+    .structure(
+      "transports", "Transports",
+      "The connections to the head unit (application/x-sdl-transports): primary and secondary, each with class, state, address and services; unset without a connection",
+      get: { sink in
+        sink.app.flatMap { app in
+          app.status.transportsStructure(primary: app.connection.transportClass)
+        }
+      })
   }
 
   static var headUnit: Property<Owner> {

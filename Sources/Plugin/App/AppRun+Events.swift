@@ -20,6 +20,7 @@ extension AppRun {
       if isFirst { notify(.connectionState) }
     case .resolving(let name): progress(.resolving, "Resolving \(name)")
     case .connecting(let address): progress(.connecting, "Connecting to \(address)")
+    case .waiting(let status): wait(status)
     case .connected(let peer): progress(.registering, "Connected to \(peer), starting a session")
     case .session(let event): receive(event)
     case .roundTrip(let time): countApp { $0.roundTrip = time }
@@ -58,7 +59,7 @@ extension AppRun {
       case .videoState(let videoState): state.status.videoState = videoState
       case .audioState(let audioState): state.status.audioState = audioState
       case .session(let event): state.note(event)
-      case .resolving, .connecting, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
+      case .resolving, .connecting, .waiting, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
       }
       return state.members
     }
@@ -67,6 +68,17 @@ extension AppRun {
   private func progress(_ newState: ConnectionState, _ text: String) {
     enter(newState)
     if !isOver { withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) } }
+  }
+
+  /// A car has to connect by itself. That none has come is no error.
+  private func wait(_ status: TransportStatus) {
+    switch status {
+    case .waiting(let peer): progress(.waiting, "Waiting for \(peer)")
+    case .hindered(let failure):
+      let error = ElementError(failure)
+      progress(.waiting, error.text)
+      if !isOver { warn(error) }
+    }
   }
 
   private func receive(_ event: AppSession.Event) {
@@ -110,9 +122,14 @@ extension AppRun {
     case .driverDistraction(let distraction):
       withPoster { $0.postDriverDistraction(distraction) }
       changeLockScreen { $0.receive(distraction) }
+    case .secondaryTransportChanged(let status):
+      log(GST_LEVEL_INFO, "secondary transport \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
+      withPoster { $0.postTransportChanged(status) }
+    case .transportProblem(let text):
+      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .audioSuspended, .audioResumed, .audioStartFailed:
+      .audioSuspended, .audioResumed, .audioStartFailed, .videoWaits, .audioWaits:
       break
     case .failed: break  // Handled when the end of the connection is reported, which follows.
     }
@@ -207,6 +224,7 @@ extension AppRun {
         state.status.grant = nil
         state.status.encryption = nil
         state.status.isRPCEncrypted = false
+        state.status.secondary = SecondaryTransportStatus()
         state.status.isVideoSuspended = false
         state.status.videoState = .stopped
         state.status.audioGrant = nil
@@ -249,13 +267,14 @@ extension AppRun.State {
       status.audioGrant = grant
       status.isAudioSuspended = false
       hasStreamed = true
+    case .secondaryTransportChanged(let secondary): status.secondary = secondary
     case .audioSuspended: status.isAudioSuspended = true
     case .audioResumed: status.isAudioSuspended = false
     case .audioStopped:
       status.audioGrant = nil
       status.isAudioSuspended = false
     case .sessionStarted, .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .videoInClear, .rpcInClear, .audioStartFailed, .diagnostic, .failed:
+      .videoInClear, .rpcInClear, .audioStartFailed, .videoWaits, .audioWaits, .transportProblem, .diagnostic, .failed:
       break
     }
   }

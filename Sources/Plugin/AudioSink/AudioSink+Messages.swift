@@ -12,6 +12,7 @@ extension AudioSink {
     message.set("format-assumed", grant.isFormatAssumed)
     message.set("max-frame-payload", UInt64(clamping: grant.maximumPayload))
     message.set("service", StreamService.audio.rawValue)
+    message.set("transport", grant.role == .primary ? "primary" : "secondary")
     postElementMessage(message)
   }
 

@@ -35,5 +35,7 @@ extension AudioSink {
     .structure(
       "sdl-stats", "SDL statistics",
       "Counters of this element (application/x-sdl-stats): samples-in = samples-sent + every samples-dropped-* + samples-queued; …",
-      get: { $0.statistics() }))
+      get: { $0.statistics() }),
+    .secondaryTransport,
+    .transports)
 }

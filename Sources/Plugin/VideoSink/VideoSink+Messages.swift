@@ -13,6 +13,7 @@ extension VideoSink {
     message.set("codec", grant.codec.rawValue)
     message.set("max-frame-payload", UInt64(clamping: grant.maximumPayload))
     message.set("service", StreamService.video.rawValue)
+    message.set("transport", grant.role == .primary ? "primary" : "secondary")
     postElementMessage(message)
   }
 

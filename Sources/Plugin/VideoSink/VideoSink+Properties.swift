@@ -149,7 +149,9 @@ extension VideoSink {
     .structure(
       "encryption-state", "Encryption state",
       "What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, rpc-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake",
-      get: { $0.encryptionState }))
+      get: { $0.encryptionState }),
+    .secondaryTransport,
+    .transports)
 
   /// Unset before the TLS handshake.
   private var encryptionState: Structure? {

@@ -16,12 +16,18 @@ final class AppDriver {
   private(set) var isClosed = false
   /// Frames of the app since the last ``take()``.
   private(set) var frames: [Frame] = []
+  /// The same, on the secondary transport.
+  private(set) var secondaryFrames: [Frame] = []
+  /// The number of the last attempt to open that.
+  private(set) var secondaryAttempt: UInt32?
   /// Version of the frames that the head unit sends.
   var version: UInt8 = 5
 
   private var lines: [String] = []
   private var frameDecoder = FrameDecoder()
   private var reader = WireReader()
+  private var secondaryDecoder = FrameDecoder()
+  private var secondaryReader = WireReader()
   private var headUnitReader = WireReader()
   private var invariants = AppInvariants()
   private var correlationIDs: [FunctionID: Int32] = [:]
@@ -42,11 +48,13 @@ final class AppDriver {
     session = AppSession(configuration: configuration, makeSecureChannel: makeSecureChannel)
   }
 
-  /// The actions of the session since the last call: "→" for frames, "•" for events, "■" for the end.
+  /// The actions of the session since the last call: "→" for frames, "⇒" for those of the secondary transport and what is
+  /// done with that, "•" for events, "■" for the end.
   func take() -> [String] {
     defer {
       lines = []
       frames = []
+      secondaryFrames = []
     }
     return lines
   }
@@ -56,6 +64,14 @@ final class AppDriver {
       switch action {
       case .send(let bytes): noteSent(bytes)
       case .sendProtected(let message): noteSent(message.framesInClear)
+      case .sendOnSecondary(let bytes): noteSentOnSecondary(bytes)
+      case .openSecondary(let address, let attempt):
+        invariants.opened()
+        lines.append("⇒ open \(address)")
+        secondaryAttempt = attempt
+      case .closeSecondary:
+        invariants.closedSecondary()
+        lines.append("⇒ close")
       case .report(let event):
         invariants.reported(event)
         lines.append("• " + WireText.text(event))
@@ -76,6 +92,15 @@ final class AppDriver {
       invariants.sent(item)
       if case .rpc(let message, _) = item { correlationIDs[message.function] = message.correlationID }
       lines.append("→ " + item.text)
+    }
+  }
+
+  private func noteSentOnSecondary(_ bytes: [UInt8]) {
+    secondaryDecoder.append(bytes)
+    while case .frame(let frame)? = secondaryDecoder.next() { secondaryFrames.append(frame) }
+    for item in secondaryReader.read(bytes) {
+      invariants.sent(item, on: .secondary)
+      lines.append("⇒ " + item.text)
     }
   }
 
@@ -156,17 +181,43 @@ extension AppDriver {
     perform(session.receive(.frame(frame), now: now))
   }
 
+  func receiveOnSecondary(_ frame: Frame) {
+    if frame.header.sessionID == Self.sessionID {
+      for item in headUnitReader.read(frame.bytes) { invariants.received(item, on: .secondary) }
+    }
+    perform(session.receiveOnSecondary(.frame(frame), now: now))
+  }
+
+  func receiveGarbageOnSecondary(_ bytes: [UInt8]) {
+    perform(session.receiveOnSecondary(.garbage(reason: .version(0), firstBytes: bytes), now: now))
+  }
+
+  /// The connection of an attempt stands; nil for the last one.
+  func connectSecondary(attempt: UInt32? = nil) {
+    perform(session.secondaryConnected(attempt: attempt ?? secondaryAttempt ?? 0, now: now))
+  }
+
+  func loseSecondary(attempt: UInt32? = nil, reason: String = "cut") {
+    let attempt = attempt ?? secondaryAttempt ?? 0
+    if attempt == secondaryAttempt { invariants.closedSecondary() }
+    perform(session.secondaryClosed(attempt: attempt, reason: reason, now: now))
+  }
+
+  func updateTransport(_ address: String?, _ port: Int32?) {
+    control(.transportEventUpdate, .control, payload: TransportEventUpdate(address: address, port: port).bytes)
+  }
+
   func receiveGarbage(_ bytes: [UInt8]) {
     perform(session.receive(.garbage(reason: .version(0), firstBytes: bytes), now: now))
   }
 
   func control(
-    _ control: ControlFrame, _ service: ServiceType, payload: [UInt8] = [], messageID: UInt32 = 0
+    _ control: ControlFrame, _ service: ServiceType, payload: [UInt8] = [], messageID: UInt32 = 0,
+    on role: TransportRole = .primary
   ) {
-    receive(
-      .control(
-        control, service: service, version: version, sessionID: Self.sessionID, messageID: messageID,
-        payload: payload))
+    let frame = Frame.control(
+      control, service: service, version: version, sessionID: Self.sessionID, messageID: messageID, payload: payload)
+    role == .primary ? receive(frame) : receiveOnSecondary(frame)
   }
 
   func acknowledgeSession(_ change: (inout RPCServiceAcknowledgement) -> Void = { _ in }) {

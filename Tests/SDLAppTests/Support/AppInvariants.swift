@@ -11,6 +11,12 @@ struct AppInvariants {
   /// Neither side has a video service.
   private var isServiceEnded = true
   private var isStartAcknowledged = false
+  /// The transport of the last StartService.
+  private var role = TransportRole.primary
+  /// The secondary transport is being opened, or there.
+  private var isSecondaryOpen = false
+  private var isSecondaryConnected = false
+  private var isSecondaryRegistered = false
   /// The app has registered as a media app.
   var isMedia = false
   private var audio = AudioInvariants()
@@ -40,8 +46,8 @@ struct AppInvariants {
   }
 
   /// The head unit sent something in this session, without encryption.
-  mutating func received(_ item: WireReader.Item) {
-    guard !isClosed else { return }
+  mutating func received(_ item: WireReader.Item, on role: TransportRole = .primary) {
+    guard !isClosed, role == .primary || isSecondaryConnected else { return }
     let frame = item.frame
     switch item {
     case .data: break
@@ -49,6 +55,10 @@ struct AppInvariants {
     case .control:
       switch (frame.header.controlFrame, frame.header.service) {
       case (.startServiceACK, .rpc) where header == nil: header = (frame.header.version, frame.header.sessionID)
+      case (.registerSecondaryTransportACK, _) where role == .secondary: isSecondaryRegistered = true
+      case (_, .rpc) where role == .secondary: break
+      case (_, .video) where role != self.role && frame.header.controlFrame != .endService: break
+      case (_, .audio) where role != audio.role && frame.header.controlFrame != .endService: break
       case (.startServiceACK, .video): isStartAcknowledged = true
       case (.startServiceNAK, .video):
         // Once acknowledged, only an EndService ends it: the NAK answers something older.
@@ -84,7 +94,7 @@ struct AppInvariants {
   }
 
   /// The session sent a frame.
-  mutating func sent(_ item: WireReader.Item) {
+  mutating func sent(_ item: WireReader.Item, on role: TransportRole = .primary) {
     #expect(!isClosed, "a frame after the end: \(item.text)")
     let frame = item.frame
     if let header {
@@ -105,11 +115,18 @@ struct AppInvariants {
       #expect(isServiceEnded, "a second StartService without an end between them")
       #expect(isInForeground, "StartService for an app that is not in the foreground")
       #expect(isRegistered && statusAllows && request != nil, "StartService without a request or a permission")
+      #expect(role == .primary || isSecondaryRegistered, "StartService on a transport that is not registered")
       isServiceEnded = false
       isStartAcknowledged = false
-    case (.endService, .video): isServiceEnded = true
-    case (.startService, .audio): audio.startSent(isRegistered: isRegistered)
-    case (.endService, .audio): audio.isServiceEnded = true
+      self.role = role
+    case (.endService, .video): if role == self.role { isServiceEnded = true }
+    case (.startService, .audio):
+      #expect(role == .primary || isSecondaryRegistered, "StartService on a transport that is not registered")
+      audio.startSent(isRegistered: isRegistered, on: role)
+    case (.endService, .audio): if role == audio.role { audio.isServiceEnded = true }
+    case (.registerSecondaryTransport, _):
+      #expect(role == .secondary && isSecondaryOpen && !isSecondaryConnected)
+      isSecondaryConnected = true
     case (.endServiceACK, let service):
       if let index = unacknowledgedEnds.firstIndex(of: service) {
         unacknowledgedEnds.remove(at: index)
@@ -155,7 +172,22 @@ struct AppInvariants {
     }
   }
 
+  mutating func opened() {
+    #expect(!isSecondaryOpen, "a second secondary transport")
+    isSecondaryOpen = true
+  }
+
+  /// By either side: the services are gone.
+  mutating func closedSecondary() {
+    isSecondaryOpen = false
+    isSecondaryConnected = false
+    isSecondaryRegistered = false
+    if role == .secondary { isServiceEnded = true }
+    if audio.role == .secondary { audio.isServiceEnded = true }
+  }
+
   mutating func closed() {
+    #expect(!isSecondaryOpen, "the session has ended before its secondary transport")
     #expect(!isClosed, "closed twice")
     isClosed = true
   }

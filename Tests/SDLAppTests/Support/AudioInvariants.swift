@@ -10,9 +10,12 @@ struct AudioInvariants {
   /// Neither side has an audio service.
   var isServiceEnded = true
   var isStartAcknowledged = false
+  /// The transport of the last StartService.
+  private(set) var role = TransportRole.primary
   private var isSuspended = false
 
-  mutating func startSent(isRegistered: Bool) {
+  mutating func startSent(isRegistered: Bool, on role: TransportRole) {
+    self.role = role
     #expect(isServiceEnded, "a second StartService of audio without an end between them")
     #expect(isRegistered && isAllowed && isAudible && isRequested, "StartService of audio without a permission")
     isServiceEnded = false

@@ -169,6 +169,8 @@ final class JoinedSessions {
           return
         }
         toHeadUnit += frames
+      case .sendOnSecondary, .openSecondary, .closeSecondary:
+        Issue.record("there is one transport only: \(action)")
       case .report(let event):
         invariants.reported(event)
         if case .failed(let failure) = event { self.failure = failure }
@@ -195,12 +197,12 @@ final class JoinedSessions {
       case .send(let bytes):
         for item in headUnitReader.read(bytes) { lines.append("← " + item.text) }
         toApp += bytes
+      case .sendOnSecondary, .closeSecondary: Issue.record("there is one transport only: \(action)")
       case .report(.violation(let violation)): violations.append(violation)
       case .report(.videoData(let bytes)): received.append(bytes)
       case .report(.handshakeFailed(let reason)): lines.append("← handshake failed: \(reason)")
       case .report: break
       // There is only one transport.
-      case .sendOnSecondary, .closeSecondary: Issue.record("an action for a secondary transport: \(action)")
       case .close: lines.append("← close")
       }
     }

@@ -70,6 +70,7 @@ extension NegotiationDriver {
       epoch: epoch, sessionID: 1, version: 5, maximumPayload: 1000, size: overridingSize ?? request.size)
     grant.isSizeOverridden = grant.size != request.size
     grant.transport = request.transport
+    grant.transportClass = transportClass
     change { negotiation in
       negotiation.sessionStateChanged(.streaming)
       negotiation.serviceStarted(grant, now: now)

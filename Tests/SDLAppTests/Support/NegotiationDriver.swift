@@ -13,6 +13,8 @@ final class NegotiationDriver {
   var rejection: (VideoDisplay) -> String? = { _ in nil }
   /// What the head unit names in its refusals of the next starts, in order; nil accepts.
   var refusals: [[String]?] = []
+  /// Of the connection that carries the next service.
+  var transportClass = TransportClass.tcpWiFi
   /// What the head unit acknowledges in place of the requested size.
   var overridingSize: VideoSize?
 
@@ -128,6 +130,7 @@ extension NegotiationDriver {
     case .started(let grant, let reason): "started \(grant.size) \(reason)"
     case .suspended(let reason): "suspended \(reason)"
     case .stopped(let reason): "stopped \(reason.rawValue)"
+    case .waiting(let wait): "waiting \(wait.rawValue)"
     case .suspensionBegan: "suspension"
     case .resized(let resize): "resized \(resize.former) to \(resize.present)"
     case .resizeIgnored(let kept, let offered, let reason): "kept \(kept), not \(offered): \(reason.rawValue)"

@@ -10,7 +10,7 @@ extension AudioStreamRun {
     case .audioState(let audioState): change { $0.sessionStateChanged(audioState) }
     case .timerFired: change { $0.advance(now: time.now) }
     case .lost, .ended: connectionLost()
-    case .attempting, .resolving, .connecting, .connected, .videoState, .roundTrip, .stalled, .headUnit: break
+    case .attempting, .resolving, .connecting, .waiting, .connected, .videoState, .roundTrip, .stalled, .headUnit: break
     }
   }
 
@@ -24,10 +24,12 @@ extension AudioStreamRun {
     case .audioSuspended: change { $0.serviceSuspended() }
     case .audioResumed: change { $0.serviceResumed() }
     case .audioStopped(let reason): change { $0.serviceStopped(reason) }
+    case .audioWaits(let wait): change { $0.serviceWaits(wait) }
     case .audioStartFailed(let failure, let retryAfter): startFailed(failure, retryAfter)
     case .sessionStarted, .videoCapability, .videoStarted, .videoSuspended, .videoResumed, .videoStopped,
       .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused, .secured,
-      .videoInClear, .rpcProtected, .rpcInClear, .diagnostic, .failed:
+      .videoInClear, .rpcProtected, .rpcInClear, .secondaryTransportChanged, .videoWaits, .transportProblem,
+      .diagnostic, .failed:
       break
     }
   }
@@ -61,6 +63,7 @@ extension AudioStreamRun {
     case .suspended(let reason):
       sink.counters.withLock { $0.suspended(at: time.now) }
       sink.postStreamSuspended(reason: reason)
+    case .waiting(let wait): sink.postStreamWaiting(wait)
     case .suspensionBegan: sink.counters.withLock { $0.suspended(at: time.now) }
     case .stopped(let reason): sink.postStreamStopped(reason)
     case .requestPause:

@@ -14,7 +14,7 @@ extension StreamRun {
       sendWhatIsDue()
       touches.timerFired()
     case .lost, .ended: connectionLost()
-    case .attempting, .resolving, .connecting, .connected, .audioState, .roundTrip, .stalled, .headUnit: break
+    case .attempting, .resolving, .connecting, .waiting, .connected, .audioState, .roundTrip, .stalled, .headUnit: break
     }
   }
 
@@ -39,12 +39,14 @@ extension StreamRun {
       change { $0.serviceResumed() }
       connection.setTimer(at: time.now)
     case .videoStopped(let reason): serviceStopped(reason)
+    case .videoWaits(let wait): change { $0.serviceWaits(wait) }
     case .videoStartFailed(let failure, let request, let retryAfter): startFailed(failure, request, retryAfter)
     case .touch(let actions): touches.receive(actions)
     case .touchInterrupted: touches.interrupt()
     case .hapticRectanglesRefused(let resultCode, let info): warn(HapticRegions.refusal(resultCode, info))
     case .sessionStarted, .registered, .driverDistraction, .secured, .videoInClear, .rpcProtected, .rpcInClear,
-      .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .diagnostic, .failed:
+      .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .secondaryTransportChanged,
+      .audioWaits, .transportProblem, .diagnostic, .failed:
       break
     }
   }
@@ -86,6 +88,7 @@ extension StreamRun {
     case .suspended(let reason):
       sink.counters.withLock { $0.suspended(at: time.now) }
       sink.postStreamSuspended(reason: reason)
+    case .waiting(let wait): sink.postStreamWaiting(wait)
     case .suspensionBegan: sink.counters.withLock { $0.suspended(at: time.now) }
     case .stopped(let reason): sink.postStreamStopped(reason)
     case .resized(let resize): sink.postResized(resize)

@@ -1,0 +1,83 @@
+import GStreamerKit
+import SDLApp
+
+/// What an element posts about the transports of its app, and the structure behind the property `transports`.
+extension AppHost {
+  /// `sdl-transport-changed`: the secondary transport has come further, or has ended.
+  func postTransportChanged(_ status: SecondaryTransportStatus) {
+    let message = Structure("sdl-transport-changed")
+    message.set("transport", "secondary")
+    status.fill(message)
+    postElementMessage(message)
+  }
+
+  /// `sdl-stream-waiting`: the stream can't start before there is a transport that may carry it.
+  func postStreamWaiting(_ wait: TransportWait) {
+    let text = "There is no \(service.rawValue) yet. \(wait)"
+    log(GST_LEVEL_INFO, text)
+    // As details as well, because gst-launch shows nothing else.
+    ElementError.resource(GST_RESOURCE_ERROR_NOT_FOUND, text, details: text)
+      .post(as: GST_MESSAGE_INFO, from: gstElement)
+    let message = Structure("sdl-stream-waiting")
+    message.set("reason", wait.rawValue)
+    message.set("service", service.rawValue)
+    postElementMessage(message)
+  }
+}
+
+extension AppRun.Status {
+  /// The property `transports`; nil without a connection.
+  func transportsStructure(primary: TransportClass) -> Structure? {
+    guard connection == .ready || connection == .streaming else { return nil }
+    let structure = Structure("application/x-sdl-transports")
+    let first = Structure("application/x-sdl-transport")
+    first.set("class", primary.rawValue)
+    first.set("state", "registered")
+    first.set("address", peer)
+    first.set("services", services(on: .primary))
+    structure.set("primary", first)
+    guard secondary.state != .none else { return structure }
+    let second = Structure("application/x-sdl-transport")
+    secondary.fill(second)
+    second.set("services", services(on: .secondary))
+    second.set("updates", UInt64(secondary.counters.updates))
+    second.set("attempts", UInt64(secondary.counters.attempts))
+    second.set("registrations", UInt64(secondary.counters.registrations))
+    structure.set("secondary", second)
+    return structure
+  }
+
+  /// Such as "rpc, video".
+  private func services(on role: TransportRole) -> String {
+    var names = role == .primary ? ["rpc"] : []
+    if grant?.role == role { names.append(StreamService.video.rawValue) }
+    if audioGrant?.role == role { names.append(StreamService.audio.rawValue) }
+    return names.joined(separator: ", ")
+  }
+}
+
+extension SecondaryTransportStatus {
+  fileprivate func fill(_ structure: borrowing Structure) {
+    structure.set("class", TransportClass.tcpWiFi.rawValue)
+    structure.set("state", state.rawValue)
+    structure.set("address", address?.description)
+    structure.set("reason", reason)
+  }
+}
+
+/// Values of the property `secondary-transport`.
+enum SecondaryTransportPolicy: CaseIterable {
+  case auto
+  case none
+}
+
+extension SecondaryTransportPolicy: ObjectEnumeration {
+  static let objectType = EnumerationType<SecondaryTransportPolicy>("GstSdlVideoSinkSecondaryTransport")
+
+  var row: EnumerationRow {
+    switch self {
+    case .auto: .init(0, "auto", "Use what the head unit offers, for the services that it allows there")
+    case .none: .init(1, "none", "Use the first connection only")
+    }
+  }
+}

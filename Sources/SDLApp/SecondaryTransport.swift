@@ -1,0 +1,233 @@
+/// The secondary transport of one session: when to connect to it, whether it may be used, and when to try again (protocol
+/// specification, "Secondary transports"; SDL-0141, SDL-0214).
+///
+/// Sans-I/O, and driven by levels: inputs note what has happened, and ``reconcile(isWanted:now:)`` acts on the difference
+/// between the address that is announced and the connection that is there. Each attempt has a number, so that what an
+/// earlier one reports late is ignored.
+struct SecondaryTransport: Equatable, Sendable {
+  enum Output: Equatable {
+    /// Connect, and report what comes of it with this number.
+    case open(TransportAddress, attempt: UInt32)
+    /// Send RegisterSecondaryTransport.
+    case register
+    /// Close the connection, or give up the attempt.
+    case close
+    /// The services that it carried are gone; no EndService can be sent.
+    case lost
+    /// A warning for the user, once in a session.
+    case problem(String)
+    /// For the log.
+    case diagnostic(String)
+  }
+
+  enum State: Equatable {
+    case closed
+    case connecting(deadline: Duration)
+    case registering(deadline: Duration)
+    case registered(since: Duration)
+  }
+
+  /// For the connection, and again for the answer to RegisterSecondaryTransport (sdl_ios).
+  static let timeout = Duration.seconds(10)
+  /// Services that may start on the primary transport wait as long at most for the first secondary one, because a move right
+  /// after the start would interrupt the picture.
+  static let firstWait = Duration.seconds(1)
+  /// No more than ``maximumBurst`` attempts begin within this time, however often the head unit changes its address.
+  static let burstTime = Duration.seconds(10)
+  static let maximumBurst = 4
+  /// Refused updates that are logged in a session.
+  private static let maximumDiagnostics: UInt32 = 8
+
+  /// Whether the app uses one at all.
+  let isEnabled: Bool
+  let acceptsLoopback: Bool
+  private(set) var state = State.closed
+  /// Of the last attempt.
+  private(set) var address: TransportAddress?
+  private(set) var counters = SecondaryTransportCounters()
+  /// The number of the last attempt.
+  private(set) var attempt: UInt32 = 0
+  /// Why the last connection has ended, or could not be made.
+  private(set) var reason: String?
+  /// The head unit offers one that the app can use, for some service.
+  private var isOffered = false
+  private var announced: TransportAddress?
+  private var retryAt: Duration = .zero
+  private var reconnection: Reconnection
+  /// When the last attempts began.
+  private var attemptTimes: [Duration] = []
+  private var hasWarned = false
+  /// When the first attempt began.
+  private var firstAttempt: Duration?
+  private var hasEnded = false
+
+  init(isEnabled: Bool = true, acceptsLoopback: Bool = true) {
+    self.isEnabled = isEnabled
+    self.acceptsLoopback = acceptsLoopback
+    var timing = Reconnection.Timing()
+    timing.first = .seconds(1)
+    reconnection = Reconnection(timing: timing)
+  }
+
+  /// Whether frames may come and go.
+  var isConnected: Bool {
+    switch state {
+    case .closed, .connecting: false
+    case .registering, .registered: true
+    }
+  }
+
+  var isRegistered: Bool { if case .registered = state { true } else { false } }
+
+  /// Whether one may be there at some time of this session.
+  var isPossible: Bool { isEnabled && isOffered }
+
+  var status: SecondaryTransportStatus {
+    var status = SecondaryTransportStatus()
+    guard isPossible else { return status }
+    status.address = address
+    status.reason = reason
+    status.counters = counters
+    switch state {
+    case .closed: status.state = .waiting
+    case .connecting: status.state = .connecting
+    case .registering: status.state = .registering
+    case .registered: status.state = .registered
+    }
+    return status
+  }
+
+  /// Until when services should wait for it that could start on the primary transport; nil for not at all.
+  func worthWaiting(now: Duration) -> Duration? {
+    guard let firstAttempt, !hasEnded, !isRegistered, now < firstAttempt + Self.firstWait else { return nil }
+    return firstAttempt + Self.firstWait
+  }
+
+  /// When ``reconcile(isWanted:now:)`` has work to do.
+  func nextDeadline(isWanted: Bool, now: Duration) -> Duration? {
+    switch state {
+    case .connecting(let deadline), .registering(let deadline): Optional(deadline).earlier(worthWaiting(now: now))
+    case .registered: nil
+    case .closed: isWanted && isPossible && announced != nil ? earliestAttempt : nil
+    }
+  }
+
+  private var earliestAttempt: Duration {
+    guard attemptTimes.count >= Self.maximumBurst, let first = attemptTimes.first else { return retryAt }
+    return max(retryAt, first + Self.burstTime)
+  }
+}
+
+/// What the head unit says, and what comes of attempts.
+extension SecondaryTransport {
+  /// StartServiceACK of the session.
+  mutating func offered(_ acknowledgement: RPCServiceAcknowledgement, protocolVersion: ProtocolVersion) {
+    let kinds = (acknowledgement.secondaryTransports ?? []).compactMap(TransportClass.init(protocolName:))
+    let lists = [acknowledgement.audioServiceTransports, acknowledgement.videoServiceTransports]
+    let isUsed = lists.contains { TransportRole.preferences($0).contains(.secondary) }
+    // The only kind that TransportEventUpdate can describe.
+    isOffered = kinds.contains(.tcpWiFi) && isUsed && protocolVersion >= ProtocolVersion(5, 1, 0)
+  }
+
+  /// TransportEventUpdate, which may come before the StartServiceACK. One that names no usable address changes nothing:
+  /// a connection that works goes on.
+  mutating func updated(_ update: TransportEventUpdate, now: Duration) -> [Output] {
+    counters.updates.count()
+    guard let host = update.address else {
+      announced = nil
+      return []
+    }
+    do throws(TransportAddress.Refusal) {
+      let address = try TransportAddress(host: host, port: update.port, acceptsLoopback: acceptsLoopback)
+      guard address != announced else { return [] }
+      announced = address
+      // What has failed before was elsewhere.
+      retryAt = now
+      return warnings(now: now)
+    } catch {
+      counters.refusedUpdates.count()
+      guard counters.refusedUpdates <= Self.maximumDiagnostics else { return [] }
+      return [.diagnostic("ignored an update of the secondary transport: \(error.reason)")]
+    }
+  }
+
+  private mutating func warnings(now: Duration) -> [Output] {
+    guard isPossible, earliestAttempt > now, !hasWarned else { return [] }
+    hasWarned = true
+    return [
+      .problem(
+        "the head unit changes the address of its secondary transport too often; it is followed no more than "
+          + "\(Self.maximumBurst) times in \(Self.burstTime.components.seconds) s")
+    ]
+  }
+
+  /// The connection of an attempt stands.
+  mutating func connected(attempt: UInt32, now: Duration) -> [Output] {
+    guard attempt == self.attempt, case .connecting = state else { return [] }
+    state = .registering(deadline: now + Self.timeout)
+    return [.register]
+  }
+
+  /// The connection of an attempt could not be made, or is gone.
+  mutating func closed(attempt: UInt32, reason: String, now: Duration) -> [Output] {
+    guard attempt == self.attempt else { return [] }
+    return failed(reason, now: now)
+  }
+
+  /// RegisterSecondaryTransportACK.
+  mutating func accepted(now: Duration) {
+    guard case .registering = state else { return }
+    state = .registered(since: now)
+    reason = nil
+    counters.registrations.count()
+  }
+
+  /// What is there is of no use, or was refused: it is closed, and made again after a pause.
+  mutating func failed(_ reason: String, now: Duration) -> [Output] {
+    guard state != .closed else { return [] }
+    var registeredTime: Duration?
+    if case .registered(let since) = state { registeredTime = now - since }
+    retryAt = now + reconnection.pause(registeredTime: registeredTime, chance: 0)
+    return end(reason)
+  }
+
+  private mutating func end(_ reason: String) -> [Output] {
+    let wasRegistered = isRegistered
+    state = .closed
+    hasEnded = true
+    self.reason = reason
+    return [.close] + (wasRegistered ? [.lost] : [])
+  }
+
+  /// The session is over.
+  mutating func finish() -> [Output] {
+    announced = nil
+    guard state != .closed else { return [] }
+    state = .closed
+    return [.close]
+  }
+
+  /// Acts on what holds now. `isWanted` is whether the app would use one; it keeps one that is there.
+  mutating func reconcile(isWanted: Bool, now: Duration) -> [Output] {
+    var outputs: [Output] = []
+    switch state {
+    case .connecting(let deadline) where deadline <= now:
+      outputs += failed("no connection within \(Self.timeout.components.seconds) s", now: now)
+    case .registering(let deadline) where deadline <= now:
+      outputs += failed("the head unit did not answer RegisterSecondaryTransport", now: now)
+    default: break
+    }
+    if state != .closed, address != announced {
+      outputs += end(announced == nil ? "the head unit has withdrawn it" : "the head unit has moved it")
+    }
+    guard state == .closed, isWanted, isPossible, let announced, earliestAttempt <= now else { return outputs }
+    attempt &+= 1
+    counters.attempts.count()
+    attemptTimes = (attemptTimes + [now]).suffix(Self.maximumBurst)
+    if firstAttempt == nil { firstAttempt = now }
+    address = announced
+    state = .connecting(deadline: now + Self.timeout)
+    outputs.append(.open(announced, attempt: attempt))
+    return outputs
+  }
+}

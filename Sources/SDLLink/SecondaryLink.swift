@@ -1,0 +1,111 @@
+import Glibc
+import SDLApp
+
+/// The secondary transport of a connection, from the name of its address to its end. The connection's thread has it beside the
+/// primary one, and never waits for it alone.
+struct SecondaryLink {
+  enum Stage {
+    case resolving(Resolver)
+    case connecting(Connector)
+    case connected(FrameReader)
+    case failed(String)
+  }
+
+  /// What the connection thread has to tell the session.
+  enum Progress {
+    case connected(Socket)
+    case failed(String)
+  }
+
+  /// That of the session (``AppSession/Action/openSecondary(_:attempt:)``).
+  let attempt: UInt32
+  private(set) var stage: Stage
+  var wantsToWrite = false
+  var stall = StallWatch()
+  private let address: TransportAddress
+  private let deadline: Duration
+  private let timeout: Duration
+  private let clock: TimeSource
+
+  /// Begins to resolve; a numeric address needs no name service.
+  init(_ address: TransportAddress, attempt: UInt32, timeout: Duration, clock: TimeSource, wakeUp: WakeUp) {
+    self.address = address
+    self.attempt = attempt
+    self.timeout = timeout
+    self.clock = clock
+    deadline = clock.now + timeout
+    do throws(LinkError) {
+      stage = .resolving(try Resolver.start(host: address.host, port: address.port, wakeUp: wakeUp))
+    } catch {
+      stage = .failed(error.description)
+    }
+  }
+
+  /// Makes the next step towards a connection, without waiting.
+  mutating func advance() -> Progress? {
+    if case .resolving(let resolver) = stage {
+      guard let outcome = resolver.outcome else {
+        return clock.now < deadline ? nil : .failed("the name service did not answer for \(address.host)")
+      }
+      do {
+        stage = .connecting(
+          Connector(addresses: try outcome.get(), timeout: timeout, deadline: deadline, clock: clock))
+      } catch {
+        return .failed("\(error)")
+      }
+    }
+    switch stage {
+    case .connecting(var connector):
+      let outcome = connector.advance()
+      stage = .connecting(connector)
+      return outcome.flatMap { take($0) }
+    case .failed(let reason): return .failed(reason)
+    case .resolving, .connected: return nil
+    }
+  }
+
+  private mutating func take(_ outcome: Connector.Outcome) -> Progress? {
+    switch outcome {
+    case .connected(let socket, let address):
+      stage = .connected(FrameReader(socket: socket, peer: address.description))
+      return .connected(socket)
+    case .failed(let error): return .failed(error.description)
+    case .interrupted: return nil
+    }
+  }
+
+  /// When ``advance()`` has something to do; nil once it is connected.
+  var nextDeadline: Duration? {
+    switch stage {
+    case .resolving(let resolver): resolver.outcome == nil ? deadline : clock.now
+    case .connecting(let connector): connector.nextDeadline
+    case .connected: stall.nextDeadline
+    case .failed: clock.now
+    }
+  }
+
+  /// What poll(2) has to look at.
+  var descriptors: [pollfd] {
+    switch stage {
+    case .resolving, .failed: return []
+    case .connecting(let connector): return connector.descriptors
+    case .connected(let reader):
+      let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
+      return [pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0)]
+    }
+  }
+
+  /// What poll(2) has found, while the connection is being made.
+  mutating func handle(_ descriptors: Slice<UnsafeBufferPointer<pollfd>>) -> Progress? {
+    guard case .connecting(var connector) = stage else { return nil }
+    let outcome = connector.handle(descriptors)
+    stage = .connecting(connector)
+    return outcome.flatMap { take($0) }
+  }
+
+  /// The incoming half, once it is connected. Take it, read, and give it back.
+  var reader: FrameReader? {
+    get { if case .connected(let reader) = stage { reader } else { nil } }
+    set { if let newValue { stage = .connected(newValue) } }
+  }
+}

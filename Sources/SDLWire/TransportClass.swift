@@ -1,0 +1,50 @@
+/// What kind of transport a connection runs over. Everything above the connected descriptor needs to know no more of it.
+///
+/// Head units name transports more finely in StartServiceACK (protocol specification, "Secondary transports"); names of one
+/// class are one to an app, since the head unit alone decides which of its interfaces it offers.
+public enum TransportClass: String, Hashable, Sendable, CaseIterable {
+  /// TCP, over Wi-Fi in a car; also a connection that the application brings, and the built-in head unit's.
+  case tcpWiFi = "tcp-wifi"
+  /// RFCOMM or iAP2 over Bluetooth.
+  case bluetooth
+  /// An accessory protocol (AOA, iAP2) over USB.
+  case usb
+
+  /// The class of a name in `secondaryTransports`; nil for names that are not of this specification, which head units send
+  /// as well (such as WEBSOCKET_WIFI).
+  public init?(protocolName: String) {
+    guard let found = Self.allCases.first(where: { $0.protocolNames.contains(protocolName) }) else { return nil }
+    self = found
+  }
+
+  /// The names in `secondaryTransports` that stand for this class; the first is the one to offer to an app on Linux or
+  /// Android.
+  public var protocolNames: [String] {
+    switch self {
+    case .tcpWiFi: ["TCP_WIFI"]
+    case .bluetooth: ["SPP_BLUETOOTH", "IAP_BLUETOOTH"]
+    case .usb: ["AOA_USB", "IAP_USB", "IAP_USB_HOST_MODE", "IAP_USB_DEVICE_MODE", "IAP_CARPLAY"]
+    }
+  }
+
+  /// The largest payload of one frame, in bytes, whatever larger one the head unit takes; nil for no limit of its own.
+  ///
+  /// An RPC waits for the end of the frame of video in front of it. Over Bluetooth, at 1 Mbit/s, 131 072 bytes take a
+  /// second and 8192 take 65 ms.
+  public var maximumFramePayload: Int? {
+    switch self {
+    case .bluetooth: 8192
+    case .tcpWiFi, .usb: nil
+    }
+  }
+
+  /// The highest bitrate of video, in bit/s; nil for no limit of its own.
+  ///
+  /// Bluetooth EDR carries 1 to 2 Mbit/s of payload in practice, and RPCs, sound and other devices share it.
+  public var maximumVideoBitrate: Int? {
+    switch self {
+    case .bluetooth: 800_000
+    case .tcpWiFi, .usb: nil
+    }
+  }
+}

@@ -1,0 +1,405 @@
+import Testing
+
+@testable import SDLApp
+
+/// Which transport carries which service, in a session whose head unit is the test.
+@Suite struct SecondaryServiceTests {
+  private static let open = "⇒ open 192.0.2.1:54321"
+  private static let register = "⇒ RegisterSecondaryTransport control"
+  private static let start = "StartService video 800×480 RAW H264"
+
+  /// SDL-0141 with `videoServiceTransports` [2]: no video on the primary transport, ever.
+  @Test func sequenceChart() {
+    let driver = AppDriver.offered(video: [2])
+    #expect(driver.session.secondaryTransport.state == .waiting)
+    driver.status(.full, .streamable)
+    #expect(
+      driver.take() == [
+        "• status FULL STREAMABLE", Self.open, "• secondary connecting 192.0.2.1:54321",
+      ])
+    driver.connectSecondary()
+    #expect(driver.secondaryFrames.map(\.bytes) == [[0x50, 0, 7, 1, 0, 0, 0, 0, 0, 0, 0, 1]])
+    #expect(driver.take() == [Self.register, "• secondary registering 192.0.2.1:54321"])
+    driver.control(.registerSecondaryTransportACK, .control, messageID: 2, on: .secondary)
+    #expect(driver.take() == ["⇒ \(Self.start)", "• secondary registered 192.0.2.1:54321"])
+    driver.acknowledgeVideo(on: .secondary)
+    #expect(driver.take() == ["• started 800×480 epoch 1"])
+    #expect(driver.session.videoGrant?.role == .secondary)
+    driver.finish()
+    // One connection could overtake the other.
+    #expect(driver.take() == ["• stopped app", "⇒ EndService video"])
+    driver.control(.endServiceACK, .video, on: .secondary)
+    #expect(driver.take() == ["→ UnregisterAppInterface request"])
+    driver.respond(.unregisterAppInterface, RPCResult(success: true, resultCode: .success).json)
+    driver.control(.endServiceACK, .rpc)
+    #expect(driver.take().suffix(2) == ["⇒ close", "■"])
+  }
+
+  /// The end goes on when the services' end is not answered, or their transport is lost.
+  @Test(arguments: [false, true]) func endWithoutAnAnswer(isLost: Bool) {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.finish()
+    #expect(driver.take() == ["• stopped app", "⇒ EndService video"])
+    if isLost { driver.loseSecondary() } else { driver.wait(.milliseconds(500)) }
+    #expect(driver.take().contains("→ UnregisterAppInterface request"))
+    driver.wait(.seconds(1))
+    #expect(driver.isClosed)
+  }
+
+  struct Row: Sendable {
+    var list: [Int32]?
+    /// Where video runs without a secondary transport, once one is there, and after its loss; nil for nowhere.
+    var before: TransportRole?
+    var with: TransportRole?
+    var wait: TransportWait?
+  }
+
+  private static let rows = [
+    Row(list: [1], before: .primary, with: .primary), Row(list: nil, before: .primary, with: .primary),
+    Row(list: [2], before: nil, with: .secondary, wait: .secondaryTransport),
+    Row(list: [2, 1], before: .primary, with: .secondary), Row(list: [1, 2], before: .primary, with: .primary),
+    Row(list: [7, 2, 2, 1], before: .primary, with: .secondary),
+    Row(list: [], before: nil, with: nil, wait: .noTransport),
+  ]
+
+  /// The sound's list has a secondary transport in it, so that there is one in every row.
+  @Test(arguments: rows.indices) func lists(index: Int) {
+    let row = Self.rows[index]
+    let driver = AppDriver.offered(video: row.list, audio: [2])
+    driver.status(.full, .streamable)
+    driver.loseSecondary()
+    #expect(driver.session.stream.summary == (row.before == nil ? .stopped : .starting))
+    #expect(driver.session.transports.reportedVideoWait == row.wait)
+    if row.before == .primary {
+      driver.acknowledgeVideo()
+      #expect(driver.session.videoGrant?.role == .primary)
+    }
+    driver.wait(.seconds(1))
+    driver.connectSecondary()
+    driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
+    if row.before == .primary, row.with == .secondary {
+      #expect(driver.session.videoGrant == nil)
+      driver.control(.endServiceACK, .video)
+    }
+    if row.with == .secondary { driver.acknowledgeVideo(on: .secondary) }
+    #expect(driver.session.videoGrant?.role == row.with)
+    #expect(driver.session.transports.reportedVideoWait == (row.with == nil ? row.wait : nil))
+    driver.loseSecondary()
+    if row.with == .secondary, row.before == .primary { driver.acknowledgeVideo() }
+    #expect(driver.session.videoGrant?.role == row.before)
+    #expect(driver.session.transports.reportedVideoWait == row.wait)
+  }
+
+  /// Acceptance case L24: EndService here, its answer, StartService there.
+  @Test func moveOfARunningStream() {
+    let driver = AppDriver.offered()
+    driver.updateTransport(nil, nil)
+    driver.status(.full, .streamable)
+    driver.acknowledgeVideo()
+    #expect(driver.session.videoGrant?.role == .primary)
+    _ = driver.take()
+    driver.updateTransport("192.0.2.1", 54321)
+    driver.connectSecondary()
+    _ = driver.take()
+    driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
+    #expect(
+      driver.take() == ["• stopped moved", "→ EndService video", "• secondary registered 192.0.2.1:54321"])
+    #expect(driver.session.videoGrant == nil)
+    driver.control(.endServiceACK, .video)
+    #expect(driver.take() == ["⇒ \(Self.start)"])
+    driver.acknowledgeVideo(on: .secondary)
+    #expect(driver.take() == ["• started 800×480 epoch 2"])
+    #expect(driver.session.videoGrant?.role == .secondary)
+  }
+
+  /// The start on the primary transport is not answered yet when the better one comes.
+  @Test func moveOfAStart() {
+    let driver = AppDriver.offered()
+    driver.status(.full, .streamable)
+    driver.wait(.seconds(1))
+    #expect(driver.take().contains("→ \(Self.start)"))
+    driver.connectSecondary()
+    driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
+    _ = driver.take()
+    driver.acknowledgeVideo()
+    #expect(driver.take() == ["→ EndService video"])
+    driver.control(.endServiceACK, .video)
+    #expect(driver.take() == ["⇒ \(Self.start)"])
+  }
+
+  /// A service that is kept for an app in the background moves when the app is back.
+  @Test func heldServiceMovesLater() {
+    let driver = AppDriver.offered()
+    driver.status(.full, .streamable)
+    driver.wait(.seconds(1))
+    driver.acknowledgeVideo()
+    driver.setAppState(.background)
+    driver.connectSecondary()
+    driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
+    #expect(driver.session.videoGrant?.role == .primary)
+    _ = driver.take()
+    driver.setAppState(.foreground)
+    #expect(driver.take() == ["• stopped moved", "→ EndService video"])
+  }
+
+  /// Services wait a moment for the first secondary transport rather than start on the primary one and move at once.
+  @Test func firstStartWaitsAMoment() {
+    let driver = AppDriver.offered()
+    driver.status(.full, .streamable)
+    #expect(driver.take().allSatisfy { !$0.contains("StartService") })
+    driver.wait(.milliseconds(999))
+    #expect(driver.take() == [])
+    driver.wait(.milliseconds(1))
+    #expect(driver.take() == ["→ \(Self.start)"])
+  }
+
+  @Test func firstStartDoesNotWaitForAFailure() {
+    let driver = AppDriver.offered()
+    driver.status(.full, .streamable)
+    _ = driver.take()
+    driver.loseSecondary(reason: "connection refused")
+    #expect(
+      driver.take() == ["⇒ close", "→ \(Self.start)", "• secondary waiting 192.0.2.1:54321: connection refused"])
+  }
+
+  @Test func lossFallsBackAtOnce() {
+    let driver = AppDriver.streamingOnSecondary()
+    let time = driver.now
+    driver.loseSecondary(reason: "reset")
+    #expect(
+      driver.take() == [
+        "⇒ close", "• stopped transport-lost", "→ \(Self.start)", "• secondary waiting 192.0.2.1:54321: reset",
+      ])
+    driver.acknowledgeVideo()
+    #expect(driver.isStreaming)
+    #expect(driver.now == time)
+    // And back.
+    driver.wait(.seconds(1))
+    #expect(driver.take().first == "• started 800×480 epoch 2")
+    driver.connectSecondary()
+    driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
+    #expect(driver.take().contains("• stopped moved"))
+  }
+
+  @Test func lossWithoutFallbackWaits() {
+    let driver = AppDriver.streamingOnSecondary(video: [2])
+    driver.loseSecondary()
+    #expect(
+      driver.take() == [
+        "⇒ close", "• stopped transport-lost", "• secondary waiting 192.0.2.1:54321: cut",
+        "• video waits: secondary-transport",
+      ])
+    driver.wait(.seconds(1))
+    #expect(driver.take() == [Self.open, "• secondary connecting 192.0.2.1:54321: cut"])
+    driver.connectSecondary()
+    driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
+    #expect(driver.take().contains("⇒ \(Self.start)"))
+    #expect(driver.session.transports.reportedVideoWait == nil)
+  }
+
+  /// The driver, not the network, is what is missing.
+  @Test func noWaitIsReportedWhileTheDriverDoesNotLook() {
+    let driver = AppDriver.offered(video: [2])
+    driver.updateTransport(nil, nil)
+    #expect(driver.take() == [])
+    driver.status(.full, .streamable)
+    #expect(driver.take() == ["• status FULL STREAMABLE", "• video waits: secondary-transport"])
+    driver.status(.none, .notStreamable)
+    #expect(driver.take() == ["• status NONE NOT_STREAMABLE", "• video waits: no more"])
+  }
+
+  @Test func unusedByTheApp() {
+    var configuration = AppDriver.configuration
+    configuration.usesSecondaryTransport = false
+    for (list, wait) in [([2, 1], nil), ([2], TransportWait.secondaryTransportUnused)] as [([Int32], TransportWait?)] {
+      let driver = AppDriver.offered(video: list, configuration)
+      driver.status(.full, .streamable)
+      #expect(driver.secondaryAttempt == nil)
+      #expect(driver.session.transports.reportedVideoWait == wait)
+      #expect(driver.session.secondaryTransport.state == .none)
+    }
+  }
+
+  // MARK: Answers
+
+  @Test func refusedRegistration() {
+    let driver = AppDriver.offered()
+    driver.status(.full, .streamable)
+    driver.connectSecondary()
+    _ = driver.take()
+    let rejection = ServiceRejection(reason: "unknown session")
+    // Its session is not ours.
+    driver.receiveOnSecondary(
+      .control(
+        .registerSecondaryTransportNAK, service: .control, version: 5, sessionID: 9, messageID: 2,
+        payload: rejection.bytes(version: 5)))
+    #expect(
+      driver.take() == [
+        "⇒ close", "→ \(Self.start)",
+        "• secondary waiting 192.0.2.1:54321: the head unit refused it: unknown session",
+      ])
+  }
+
+  @Test func unansweredRegistration() {
+    let driver = AppDriver.offered(video: [2])
+    driver.status(.full, .streamable)
+    driver.connectSecondary()
+    _ = driver.take()
+    driver.wait(.seconds(10))
+    #expect(driver.take().contains("⇒ close"))
+  }
+
+  /// The head unit may answer on the other transport.
+  @Test func unansweredStart() {
+    let driver = AppDriver.registeredSecondary()
+    _ = driver.take()
+    driver.wait(.seconds(5))
+    #expect(driver.take().first == "• start of 800×480 failed [], again after 2.0 seconds")
+    #expect(driver.session.secondaryTransport.state == .waiting)
+    driver.wait(.seconds(2))
+    #expect(driver.take().contains("→ \(Self.start)"))
+  }
+
+  @Test func answersOnTheWrongTransport() {
+    let driver = AppDriver.registeredSecondary()
+    _ = driver.take()
+    driver.acknowledgeVideo()
+    #expect(driver.take() == ["• diagnostic", "→ EndService video"])
+    #expect(driver.session.videoGrant == nil)
+    driver.refuseVideo()
+    driver.control(.endServiceACK, .video)
+    #expect(driver.take() == ["• diagnostic", "• diagnostic"])
+    driver.acknowledgeVideo(on: .secondary)
+    #expect(driver.isStreaming)
+  }
+
+  @Test func endByTheHeadUnitOnTheSecondary() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.control(.endService, .video, on: .secondary)
+    #expect(driver.take() == ["⇒ EndServiceACK video", "• stopped head-unit"])
+  }
+
+  @Test func heartbeatOnTheSecondary() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.control(.heartbeat, .control, messageID: 7, on: .secondary)
+    #expect(driver.take() == ["⇒ HeartbeatACK control"])
+  }
+
+  @Test func garbageOnTheSecondary() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.receiveGarbageOnSecondary([1, 2, 3])
+    #expect(driver.take().prefix(2) == ["⇒ close", "• stopped transport-lost"])
+  }
+
+  /// RPCs belong to the primary transport.
+  @Test func otherFramesOnTheSecondary() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.control(.endService, .rpc, on: .secondary)
+    driver.control(.startServiceACK, .rpc, on: .secondary)
+    driver.control(.transportEventUpdate, .control, on: .secondary)
+    #expect(driver.take() == ["• diagnostic", "• diagnostic", "• diagnostic"])
+    #expect(driver.isStreaming)
+  }
+
+  @Test func lossOfThePrimaryEndsAll() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.lose()
+    #expect(driver.take() == ["• stopped connection-lost", "• failed", "⇒ close", "■"])
+    driver.connectSecondary()
+    driver.loseSecondary()
+    driver.acknowledgeVideo(on: .secondary)
+    #expect(driver.take() == [])
+  }
+
+  // MARK: Sound, size, TLS
+
+  @Test func soundHasAListOfItsOwn() {
+    let driver = AppDriver.registeredSecondary(video: [1], audio: [2])
+    driver.acknowledgeVideo()
+    driver.setAudioRequest(AudioStartRequest())
+    #expect(driver.take().last == "⇒ StartService audio")
+    driver.control(.startServiceACK, .audio, on: .secondary)
+    #expect(driver.session.audioGrant?.role == .secondary)
+    #expect(driver.session.videoGrant?.role == .primary)
+    _ = driver.take()
+    driver.loseSecondary()
+    #expect(driver.take().prefix(2) == ["⇒ close", "• audio stopped transport-lost"])
+    #expect(driver.isStreaming)
+    #expect(driver.session.transports.reportedAudioWait == .secondaryTransport)
+  }
+
+  /// Over Bluetooth frames are small and the bitrate is bounded, but not on the secondary transport.
+  @Test func transportsHaveTheirOwnLimits() {
+    var configuration = AppDriver.configuration
+    configuration.primaryTransport = .bluetooth
+    let driver = AppDriver.offered(configuration)
+    driver.status(.full, .streamable)
+    driver.wait(.seconds(1))
+    driver.acknowledgeVideo()
+    #expect(driver.session.videoGrant?.maximumPayload == 8192)
+    #expect(driver.session.videoGrant?.transportClass == .bluetooth)
+    driver.connectSecondary()
+    driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
+    driver.control(.endServiceACK, .video)
+    driver.acknowledgeVideo(on: .secondary)
+    #expect(driver.session.videoGrant?.maximumPayload == 131_060)
+    #expect(driver.session.videoGrant?.transportClass == .tcpWiFi)
+  }
+
+  private static var encrypting: AppSession.Configuration {
+    var configuration = AppDriver.configuration
+    configuration.encryption = .authenticateAndEncrypt
+    return configuration
+  }
+
+  /// The handshake runs on the primary transport, while the start waits on the secondary one.
+  private func encrypted(video: [Int32] = [2, 1]) -> AppDriver {
+    let driver = AppDriver.registeredSecondary(
+      video: video, Self.encrypting, makeSecureChannel: { FakeChannel(isServer: true) })
+    let client = FakeChannel(isServer: false)
+    for query in SecurityQuery.handshake(
+      client.begin().output, type: SecurityQuery.request, sequenceNumber: 1, limit: 1000)
+    {
+      driver.sendQuery(query)
+    }
+    driver.sendQuery(
+      SecurityQuery.handshake(
+        [22, 3, 3, 0, 1, 3], type: SecurityQuery.request, sequenceNumber: 2, limit: 1000)[0])
+    var acknowledgement = Frame.control(
+      .startServiceACK, service: .video, version: 5, sessionID: AppDriver.sessionID)
+    acknowledgement.header.isEncrypted = true
+    driver.receiveOnSecondary(acknowledgement)
+    return driver
+  }
+
+  @Test func encryptedVideoOnTheSecondary() {
+    let driver = encrypted()
+    let lines = driver.take()
+    #expect(lines.contains("⇒ \(Self.start) encrypted"))
+    #expect(lines.filter { $0 == "→ single control" }.count == 2)
+    #expect(driver.session.videoGrant?.isEncrypted == true)
+    #expect(driver.session.videoGrant?.role == .secondary)
+  }
+
+  /// Records were lost on the way, without which no later one can be decrypted: only a new session helps.
+  @Test func lossOfEncryptedVideo() {
+    let driver = encrypted()
+    _ = driver.take()
+    driver.loseSecondary()
+    #expect(driver.take() == ["⇒ close", "• stopped transport-lost", "• failed", "■"])
+    #expect(driver.failure == .encryptedTransportLost)
+    #expect(driver.failure?.canHeal == true)
+  }
+
+  /// TLS numbers its records, and nothing keeps those of two connections in order.
+  @Test(arguments: [[2, 1], [2]] as [[Int32]]) func encryptedRPCsKeepVideoOnThePrimary(list: [Int32]) {
+    let driver = encrypted(video: list)
+    _ = driver.take()
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
+    acknowledgement.header.isEncrypted = true
+    driver.receive(acknowledgement)
+    #expect(driver.session.isRPCEncrypted)
+    #expect(driver.take().contains("• stopped moved") == list.contains(1))
+  }
+}

@@ -1,0 +1,275 @@
+import Glibc
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import TestSupport
+import Testing
+
+@testable import SDLApp
+@testable import SDLLink
+
+extension LinkTests {
+  /// An app that streams to a real head unit over two connections.
+  @Suite struct SecondaryStreamingTests {
+    private final class Pair {
+      let headUnit = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      let server: HeadUnitServer
+      let connection: AppConnection
+      /// All messages that were submitted.
+      private(set) var submitted: [[UInt8]] = []
+      private(set) var payloads: [TestPayload] = []
+
+      init(
+        video: [HeadUnitSession.Transport]? = [.secondary, .primary], hasSound: Bool = false, isEncrypted: Bool = false,
+        reconnection: Reconnection.Timing? = nil, _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
+      ) throws {
+        var configuration = quickHeadUnit()
+        configuration.behaviour.secondaryTransport = .served
+        configuration.behaviour.videoTransports = video
+        configuration.behaviour.audioTransports = video
+        if isEncrypted { configuration.security = .require }
+        change(&configuration)
+        server = try HeadUnitServer(
+          configuration: configuration, address: "127.0.0.1", port: 0, tls: isEncrypted ? TestTLS.headUnit() : nil,
+          observer: headUnit)
+        try server.start()
+        var session = testSession
+        session.appID = TestCertificates.appID
+        session.encryption = isEncrypted ? .authenticateAndEncrypt : .none
+        var settings = AppConnection.Configuration(
+          endpoint: .tcp(host: "127.0.0.1", port: try #require(server.port)), session: session,
+          reconnection: reconnection)
+        settings.tls = isEncrypted ? try TestTLS.app() : nil
+        connection = AppConnection(configuration: settings, observer: app)
+        connection.setVideoRequest(testRequest)
+        if hasSound { connection.setAudioRequest(AudioStartRequest()) }
+        try connection.start()
+      }
+
+      func stop() {
+        connection.stop(grace: .seconds(1))
+        connection.join()
+        server.stop()
+        server.join()
+      }
+
+      /// Offers a message of its own for the grant.
+      @discardableResult
+      func submit(_ grant: VideoGrant, size: Int = 5000) -> SubmitResult {
+        let message = noise(size, seed: UInt64(submitted.count + 1))
+        let payload = TestPayload(message, cuts: [4, size / 2].filter { size > 8 && $0 < size })
+        let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: true)
+        if result == .queued {
+          submitted.append(message)
+          payloads.append(payload)
+        }
+        return result
+      }
+
+      /// The states of the secondary transport that the app has heard of.
+      var states: [SecondaryTransportState] {
+        app.events.compactMap {
+          if case .session(.secondaryTransportChanged(let status)) = $0 { status.state } else { nil }
+        }
+      }
+
+      func waitForState(_ state: SecondaryTransportState, after count: Int = 0) -> Bool {
+        eventually { self.states.dropFirst(count).contains(state) }
+      }
+    }
+
+    @Test func videoOnTheSecondary() throws {
+      let pair = try Pair(video: [.secondary])
+      let grant = try #require(pair.app.waitForGrant())
+      #expect(grant.role == .secondary)
+      for size in [1, 1000, 300_000, 2_000_003] { pair.submit(grant, size: size) }
+      #expect(pair.headUnit.waitForMessages(4))
+      #expect(pair.headUnit.videoMessages == pair.submitted)
+      #expect(
+        pair.headUnit.hasReported {
+          if case .session(1, .videoStarted(_, on: .secondary)) = $0 { true } else { false }
+        })
+      #expect(pair.headUnit.connectionIDs == [1])
+      pair.stop()
+      #expect(pair.app.waitForEnd() == .some(nil))
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+      #expect(pair.states.prefix(4) == [.waiting, .connecting, .registering, .registered])
+    }
+
+    /// Cut and restored: video is back on the primary transport at once, and moves when there is a secondary one again.
+    /// What was queued is discarded and counted.
+    @Test func cutAndRestored() throws {
+      let pair = try Pair()
+      let first = try #require(pair.app.waitForGrant())
+      #expect(first.role == .secondary)
+      while pair.submitted.count < 20 { pair.submit(first) }
+      let cutAt = MonotonicClock.now
+      pair.server.submit(.disconnectSecondary(.app(1)))
+      let second = try #require(pair.app.waitForGrant(number: 2))
+      #expect(MonotonicClock.now - cutAt < .seconds(1))
+      #expect(second.role == .primary)
+      while pair.submit(second) == .queued, pair.submitted.count < 100_000 { poll(nil, 0, 5) }
+      // It has moved.
+      let third = try #require(pair.app.waitForGrant(number: 3))
+      #expect(third.role == .secondary)
+      for _ in 0..<20 { pair.submit(third) }
+      #expect(pair.connection.video.waitUntilDrained(timeout: testTimeout))
+      let statistics = pair.connection.statistics
+      #expect(
+        statistics.sentVideoMessages + statistics.discardedVideoMessages == UInt64(pair.submitted.count))
+      pair.stop()
+      let outcomes = pair.payloads.map(\.outcomes)
+      #expect(outcomes.allSatisfy { $0.count == 1 })
+      // In order, and none but what was submitted. What the kernel had at the cut is lost without that being known.
+      var rest = pair.submitted[...]
+      for message in pair.headUnit.videoMessages {
+        rest = rest.drop { $0 != message }.dropFirst()
+      }
+      #expect(pair.headUnit.videoMessages.last == pair.submitted.last)
+      #expect(pair.headUnit.videoMessages.count + 25 >= pair.submitted.count)
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+      let reasons = pair.app.events.compactMap {
+        if case .session(.videoStopped(let reason)) = $0 { reason } else { nil }
+      }
+      #expect(reasons == [.transportLost, .moved, .app])
+    }
+
+    /// The move of a running stream interrupts it for less than 300 ms; no message is cut.
+    @Test func move() throws {
+      let pair = try Pair { $0.behaviour.secondaryTransportDelay = .milliseconds(300) }
+      let first = try #require(pair.app.waitForGrant())
+      #expect(first.role == .primary)
+      var last = MonotonicClock.now
+      while pair.submit(first, size: 50_000) == .queued { last = MonotonicClock.now }
+      let second = try #require(pair.app.waitForGrant(number: 2))
+      #expect(second.role == .secondary)
+      #expect(MonotonicClock.now - last < .milliseconds(300))
+      pair.submit(second)
+      #expect(pair.connection.video.waitUntilDrained(timeout: testTimeout))
+      pair.stop()
+      #expect(eventually { pair.payloads.allSatisfy { $0.outcomes.count == 1 } })
+      let sent = pair.payloads.count { $0.outcomes == [true] }
+      #expect(pair.headUnit.videoMessages.count == sent)
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+    }
+
+    @Test func soundGoesWithItsOwnList() throws {
+      let pair = try Pair(video: [.secondary], hasSound: true) { $0.behaviour.videoTransports = [.primary] }
+      let video = try #require(pair.app.waitForGrant())
+      #expect(video.role == .primary)
+      let audio = try #require(
+        pair.app.waitFor { if case .session(.audioStarted(let grant)) = $0 { grant } else { nil } })
+      #expect(audio.role == .secondary)
+      let payload = TestPayload(noise(640))
+      #expect(pair.connection.audio.submit(payload, grantEpoch: audio.epoch, blocking: true) == .queued)
+      pair.submit(video)
+      #expect(pair.headUnit.waitForMessages(1))
+      #expect(eventually { pair.headUnit.audioMessages == [noise(640)] })
+      pair.stop()
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+    }
+
+    /// TLS goes on over the secondary transport; its loss costs records, and with them the session.
+    @Test func encrypted() throws {
+      let pair = try Pair(isEncrypted: true, reconnection: .init(first: .milliseconds(10)))
+      let grant = try #require(pair.app.waitForGrant())
+      #expect(grant.role == .secondary && grant.isEncrypted)
+      for size in [10, 20_000, 300_000] { pair.submit(grant, size: size) }
+      #expect(pair.headUnit.waitForMessages(3))
+      #expect(pair.headUnit.videoMessages == pair.submitted)
+      pair.server.submit(.disconnectSecondary(.app(1)))
+      #expect(pair.app.waitForLoss())
+      #expect(pair.app.losses.first?.failure == .session(.encryptedTransportLost))
+      let next = try #require(pair.app.waitForGrant(number: 2))
+      #expect(next.isEncrypted)
+      pair.submit(next)
+      #expect(pair.headUnit.waitForMessages(4))
+      pair.stop()
+    }
+
+    /// Nothing but the secondary transport waits for an address that does not answer.
+    @Test func silentAddress() throws {
+      let silent = try SilentPort()
+      let pair = try Pair {
+        $0.behaviour.secondaryTransport = .elsewhere(
+          TransportEventUpdate(address: "127.0.0.1", port: Int32(silent.port)))
+      }
+      let grant = try #require(pair.app.waitForGrant())
+      #expect(grant.role == .primary)
+      pair.submit(grant)
+      #expect(pair.headUnit.waitForMessages(1))
+      #expect(pair.states == [.waiting, .connecting])
+      pair.stop()
+    }
+
+    @Test func refusedAddress() throws {
+      let refusing = try RefusingPort()
+      let pair = try Pair(video: [.secondary]) {
+        $0.behaviour.secondaryTransport = .elsewhere(
+          TransportEventUpdate(address: "127.0.0.1", port: Int32(refusing.port)))
+      }
+      let waits = pair.app.waitFor { if case .session(.videoWaits(let wait?)) = $0 { wait } else { nil } }
+      #expect(waits == .secondaryTransport)
+      let reason = pair.app.waitFor {
+        if case .session(.secondaryTransportChanged(let status)) = $0 { status.reason } else { nil }
+      }
+      #expect(reason?.contains("refused") == true)
+      #expect(pair.app.latestGrant == nil)
+      // And served after all.
+      pair.server.change(.secondaryTransport(.served))
+      #expect(try #require(pair.app.waitForGrant()).role == .secondary)
+      #expect(pair.app.waitFor { if case .session(.videoWaits(nil)) = $0 { true } else { nil } } == true)
+      pair.stop()
+    }
+
+    @Test(arguments: [HeadUnitBehaviour.SecondaryRegistrationAnswer.reject, .acknowledgeAndClose])
+    func uselessRegistration(answer: HeadUnitBehaviour.SecondaryRegistrationAnswer) throws {
+      let pair = try Pair { $0.behaviour.secondaryRegistration = answer }
+      #expect(pair.waitForState(.waiting, after: 1))
+      // Accepted after all.
+      pair.server.change(.secondaryRegistration(.acknowledge))
+      #expect(eventually { pair.app.latestGrant?.role == .secondary && pair.states.last == .registered })
+      pair.stop()
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+    }
+
+    /// An update every 10 ms, with addresses of all kinds: few attempts, and video goes on.
+    @Test func floodOfUpdates() throws {
+      let refusing = try RefusingPort()
+      let pair = try Pair {
+        $0.behaviour.secondaryTransport = .elsewhere(
+          TransportEventUpdate(address: "127.0.0.1", port: Int32(refusing.port)))
+      }
+      let grant = try #require(pair.app.waitForGrant())
+      let addresses = ["127.0.0.2", "224.0.0.1", "::1", "0.0.0.0", "no such name", "127.0.0.3"]
+      for step in 0..<200 {
+        let port: Int32 = step.isMultiple(of: 5) ? 0 : step.isMultiple(of: 7) ? 70_000 : Int32(refusing.port)
+        let update = TransportEventUpdate(address: addresses[step % addresses.count], port: port)
+        pair.server.change(.secondaryTransport(.elsewhere(update)))
+        poll(nil, 0, 10)
+      }
+      pair.submit(grant)
+      #expect(pair.headUnit.waitForMessages(1))
+      #expect(pair.states.count { $0 == .connecting } <= SecondaryTransport.maximumBurst)
+      let problems = pair.app.events.filter { if case .session(.transportProblem) = $0 { true } else { false } }
+      #expect(problems.count == 1)
+      #expect(pair.app.hasBeenLost == false)
+      pair.stop()
+    }
+
+    /// The end of the primary transport ends the secondary one, whichever side it is.
+    @Test func lossOfThePrimary() throws {
+      let pair = try Pair(reconnection: .init(first: .milliseconds(10)))
+      let grant = try #require(pair.app.waitForGrant())
+      pair.submit(grant)
+      pair.server.disconnect(1)
+      #expect(pair.app.waitForLoss())
+      let next = try #require(pair.app.waitForGrant(number: 2))
+      #expect(eventually { pair.app.latestGrant?.role == .secondary })
+      #expect(next.epoch > grant.epoch)
+      pair.stop()
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLWire
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+@testable import SDLLink
+
+import class TestSupport.SilentPort
+
+/// Video over a second connection to the head unit, as the application and the viewer see it.
+@Suite struct SecondaryTransportTests {
+  private static func headUnit(
+    _ video: [HeadUnitSession.Transport], _ offer: HeadUnitBehaviour.SecondaryTransportOffer = .served
+  ) -> HeadUnitConfiguration {
+    .small().with {
+      $0.behaviour.secondaryTransport = offer
+      $0.behaviour.videoTransports = video
+    }
+  }
+
+  /// Pushes pictures, of which some may be dropped on the way, until the head unit has `count` more.
+  private func stream(_ harness: SinkHarness, _ count: Int) throws {
+    let expected = harness.headUnit.record.video.count + count
+    for _ in 0..<200 where harness.headUnit.record.video.count < expected {
+      let before = harness.headUnit.record.video.count
+      harness.pushPicture()
+      _ = harness.headUnit.await(until: MonotonicClock.now + .milliseconds(200)) { $0.video.count > before }
+    }
+    try #require(harness.headUnit.record.video.count >= expected)
+  }
+
+  /// The number of a picture of ``Picture`` in its first line, modulo 40.
+  private func number(of picture: [UInt8]) -> Int? {
+    let line = Array(picture.prefix(320))
+    return (0..<40).first { index in
+      let expected = Picture(320, 2, index).luma.prefix(320)
+      return zip(line, expected).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) } < 10 * 320
+    }
+  }
+
+  /// The picture moves to the second connection, which is cut, goes on over the first, and moves again.
+  @Test func cutAndRestored() throws {
+    let harness = try SinkHarness(Self.headUnit([.secondary, .primary]))
+    let pipeline = harness.pipeline
+    try pipeline.play()
+    harness.push([], flags: GST_BUFFER_FLAG_GAP)
+    let first = try pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(first["transport"] == "secondary" && first["reason"] == "first-start")
+    try stream(harness, 5)
+    let transports = try #require(try pipeline.sink.structure("transports")).mapValues { $0.filter { $0 != "\\" } }
+    #expect(transports["primary"]?.contains("services=(string)rpc") == true, "\(transports)")
+    #expect(transports["secondary"]?.contains("services=(string)video") == true, "\(transports)")
+
+    harness.headUnit.server.submit(.disconnectSecondary(.app(try harness.headUnit.waitForApp())))
+    #expect(try pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "transport-lost")
+    let second = try pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(second["transport"] == "primary" && second["reason"] == "moved")
+    try stream(harness, 5)
+
+    let third = try pipeline.waitForElementMessage("sdl-stream-started")
+    #expect(third["transport"] == "secondary" && third["reason"] == "moved")
+    try stream(harness, 5)
+    let record = harness.headUnit.record
+    let statistics = try harness.statistics
+    #expect(statistics.areFramesConserved && statistics["frames-sent"] >= 15, "\(statistics)")
+    #expect(statistics["stream-starts"] == 3)
+    pipeline.drain()
+    pipeline.stop()
+
+    #expect(record.violations == [] && record.starts.count == 3 && record.connections == [1])
+    for start in record.starts { #expect(isKeyFrame(record.video[start])) }
+    let decoded = try decode(record.video, width: 320, height: 240)
+    #expect(decoded.count == record.video.count)
+    // In order. A service that begins may show the last picture again.
+    let numbers = decoded.map { number(of: $0) }
+    #expect(!numbers.contains(nil), "\(numbers)")
+    let steps = zip(numbers.dropFirst(), numbers).map { (($0 ?? 0) - ($1 ?? 0) + 40) % 40 }
+    #expect(steps.allSatisfy { (0...20).contains($0) }, "\(numbers)")
+    let states = pipeline.messages.filter { $0.isElement("sdl-transport-changed") }.compactMap { $0.fields["state"] }
+    #expect(
+      states.prefix(8) == [
+        "waiting", "connecting", "registering", "registered", "waiting", "connecting", "registering", "registered",
+      ])
+  }
+
+  /// Video that needs a connection which is not there waits, and says why; that is no error.
+  @Test func waitingForTheSecondary() throws {
+    let port = try SilentPort()
+    let nobody = TransportEventUpdate(address: "127.0.0.1", port: Int32(port.port))
+    let harness = try SinkHarness(Self.headUnit([.secondary], .elsewhere(nobody)))
+    try harness.pipeline.play()
+    harness.pushPictures(3)
+    let message = try harness.pipeline.waitForElementMessage("sdl-stream-waiting")
+    #expect(message["reason"] == "secondary-transport" && message["service"] == "video")
+    #expect(try harness.pipeline.sink["stream-state"] == "stopped")
+    #expect(try harness.pipeline.sink["connection-state"] == "ready")
+    harness.headUnit.server.change(.secondaryTransport(.served))
+    harness.pushPictures(3)
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["transport"] == "secondary")
+    try stream(harness, 3)
+    #expect(harness.pipeline.drain().allSatisfy { $0.error == nil })
+    harness.pipeline.stop()
+  }
+
+  @Test(arguments: [[.secondary, .primary], [.secondary], []] as [[HeadUnitSession.Transport]])
+  func unused(list: [HeadUnitSession.Transport]) throws {
+    let harness = try SinkHarness(Self.headUnit(list), properties: "sync=false secondary-transport=none")
+    try harness.pipeline.play()
+    harness.pushPictures(3)
+    switch list.count {
+    case 2:
+      #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["transport"] == "primary")
+      #expect(try harness.pipeline.sink.structure("transports")?["secondary"] == nil)
+    case 1:
+      let message = try harness.pipeline.waitForElementMessage("sdl-stream-waiting")
+      #expect(message["reason"] == "secondary-transport-unused")
+    default:
+      #expect(try harness.pipeline.waitForElementMessage("sdl-stream-waiting")["reason"] == "no-transport")
+    }
+    #expect(!harness.pipeline.drain().contains { $0.isElement("sdl-transport-changed") })
+    harness.pipeline.stop()
+  }
+
+  /// A file waits for the connection in PAUSED already, and loses nothing.
+  @Test func fileLosesNothing() throws {
+    let harness = try SinkHarness(Self.headUnit([.secondary]), isLive: false)
+    try harness.start()
+    try harness.deliver(5)
+    harness.headUnit.server.submit(.disconnectSecondary(.app(try harness.headUnit.waitForApp())))
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-waiting")["reason"] == "secondary-transport")
+    harness.pushPictures(20)
+    try harness.headUnit.waitForFrames(25)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let statistics = try harness.statistics
+    #expect(statistics["frames-sent"] == 25 && statistics.areFramesConserved, "\(statistics)")
+    harness.pipeline.stop()
+  }
+}
