@@ -15,7 +15,7 @@ let pure: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .
 /// What the tests of the elements import: they come in several targets, which compile at the same time.
 let pluginModules: [Target.Dependency] = [
   "TestSupport", "GStreamerKit", "CPluginTypes", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
-  "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
+  "Bluetooth", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
 ]
 let pluginTests: [Target.Dependency] = pluginModules + ["PluginTestSupport"]
 
@@ -77,8 +77,12 @@ let package = Package(
       name: "SDLLink", dependencies: ["SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "TLSEngine", "CLinux"],
       swiftSettings: strict),
     .executableTarget(
-      name: "sdl-head-unit", dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine"],
+      name: "sdl-head-unit",
+      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine"],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
+    // The flags of GLib, which everything here is linked to anyway; GIO is loaded when it is needed: see its header.
+    .systemLibrary(name: "CGIO", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+    .target(name: "Bluetooth", dependencies: ["CGIO", "SDLLink", "SDLWire"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
     .systemLibrary(name: "CPangoCairo"),
@@ -97,7 +101,7 @@ let package = Package(
       name: "Plugin",
       dependencies: [
         "GStreamerKit", "CPluginTypes", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
-        "TLSEngine", "X264Encoder", "BackgroundNotice",
+        "Bluetooth", "TLSEngine", "X264Encoder", "BackgroundNotice",
       ],
       swiftSettings: strict),
     .target(
@@ -105,7 +109,9 @@ let package = Package(
       exclude: ["exports.map", "gstsmartdevicelink.supp"], cSettings: packageNames, linkerSettings: pluginLink),
 
     // Optimised in debug builds too, since it compares pictures pixel by pixel.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict + [.unsafeFlags(["-O"])]),
+    .target(
+      name: "TestSupport", path: "Tests/TestSupport", exclude: ["Programs"],
+      swiftSettings: strict + [.unsafeFlags(["-O"])]),
     .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: strict),
     .testTarget(
       name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLWire", "SDLMessages"], swiftSettings: strict),
@@ -119,6 +125,10 @@ let package = Package(
       dependencies: [
         "TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "TLSEngine", "CLinux",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "BluetoothTests",
+      dependencies: ["TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "Bluetooth"],
       swiftSettings: strict),
     .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: strict),
     .testTarget(

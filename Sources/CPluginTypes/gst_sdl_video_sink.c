@@ -218,7 +218,7 @@ gst_sdl_video_sink_uri_get_type (GType type)
 static const gchar *const *
 gst_sdl_video_sink_uri_get_protocols (GType type)
 {
-  static const gchar *protocols[] = { "sdl", "sdl+builtin", "sdl+fd", NULL };
+  static const gchar *protocols[] = { "sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd", NULL };
 
   return protocols;
 }

@@ -64,7 +64,7 @@ final class EventPrinter: HeadUnitServerObserver {
     case .stepsDropped:
       let limit = HeadUnitScriptRun.maximumWaitingCount
       printLine("warning: steps of the script are dropped, because \(limit) are waiting already")
-    case .ended: break
+    case .transport, .ended: break
     }
   }
 

@@ -19,6 +19,16 @@ extension AppConnection {
   }
 
   func run() {
+    let failure = runAttempts()
+    if case .transport(let transport) = configuration.endpoint {
+      transport.stop()
+      inbox.discard()
+    }
+    report(.ended(failure))
+  }
+
+  /// Returns why no further attempt is made; nil after ``stop(grace:)``.
+  private func runAttempts() -> ConnectionFailure? {
     let began = clock.now
     var reconnection = configuration.reconnection.map(Reconnection.init(timing:))
     var wasRegistered = false
@@ -27,19 +37,23 @@ extension AppConnection {
       let ending = attempt(after: lastEpoch, isFirst: !wasRegistered)
       lastEpoch = ending.lastEpoch
       if ending.registeredTime != nil { wasRegistered = true }
-      guard stopCommand == nil, let failure = ending.failure else { return report(.ended(nil)) }
+      guard stopCommand == nil, let failure = ending.failure else { return nil }
       let mayHeal =
         wasRegistered
-        ? failure.canHeal : failure.mayHealAtFirst && clock.now - began < configuration.connectTimeout
+        ? failure.canHeal
+        : failure.mayHealAtFirst && (waitsForPeers || clock.now - began < configuration.connectTimeout)
       guard mayHeal,
         let pause = reconnection?.pause(
           registeredTime: ending.registeredTime, chance: Double.random(in: 0..<1))
-      else { return report(.ended(failure)) }
+      else { return failure }
       report(.lost(failure, retryAfter: pause))
       wait(until: clock.now + pause)
-      guard stopCommand == nil else { return report(.ended(nil)) }
+      guard stopCommand == nil else { return nil }
     }
   }
+
+  /// Whether peers come by themselves.
+  private var waitsForPeers: Bool { if case .transport = configuration.endpoint { true } else { false } }
 
   /// One connection, from its beginning to its end.
   private func attempt(after lastEpoch: UInt32, isFirst: Bool) -> Ending {
@@ -74,6 +88,7 @@ extension AppConnection {
     case .tcp(let host, let port): try connect(host: host, port: port, isFirst: isFirst)
     case .builtIn(let headUnit): try startBuiltIn(headUnit, &builtIn)
     case .descriptor(let descriptor): try use(descriptor)
+    case .transport(let transport): try waitForPeer(transport, isFirst: isFirst)
     }
   }
 
@@ -111,9 +126,9 @@ extension AppConnection {
     }
   }
 
-  /// Returns earlier only after ``stop(grace:)``.
+  /// Returns earlier only after ``stop(grace:)``, and when a peer has come by itself.
   private func wait(until time: Duration) {
-    while stopCommand == nil, clock.now < time {
+    while stopCommand == nil, !inbox.isReady, clock.now < time {
       withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
         descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
         pollDescriptors(descriptors, until: time, clock: clock)

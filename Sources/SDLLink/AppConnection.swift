@@ -1,6 +1,7 @@
 import Glibc
 import SDLApp
 import SDLHeadUnit
+import SDLWire
 import Synchronization
 import TLSEngine
 
@@ -14,19 +15,22 @@ import TLSEngine
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
 public final class AppConnection: Sendable {
-  /// Where the head unit is.
-  public enum Endpoint: Equatable, Sendable {
+  /// Where the head unit is: how to get a connected descriptor.
+  public enum Endpoint: Sendable {
     /// A host name or numeric address, IPv6 without brackets.
     case tcp(host: String, port: UInt16)
     /// A head unit in this process, behind a socket pair.
     case builtIn(HeadUnitConfiguration)
     /// A connection that stands already. It can't be made again, so there should be no ``Configuration/reconnection``.
     case descriptor(ConnectedDescriptor)
+    /// Connections that come by themselves, however long that takes. It is started by the connection, and stopped at its end.
+    case transport(any Transport)
 
     /// What its connections run over. Of a descriptor nothing is known.
     public var transportClass: TransportClass {
       switch self {
       case .tcp, .builtIn, .descriptor: .tcpWiFi
+      case .transport(let transport): transport.transportClass
       }
     }
   }
@@ -35,7 +39,7 @@ public final class AppConnection: Sendable {
   public struct Configuration: Sendable {
     public var endpoint: Endpoint
     public var session: AppSession.Configuration
-    /// For resolving and connecting together.
+    /// For resolving and connecting together. Not for the wait for a peer that comes by itself, but for what it needs for that.
     public var connectTimeout: Duration
     /// In frames; each is latency.
     public var videoQueueCapacity: Int
@@ -73,6 +77,8 @@ public final class AppConnection: Sendable {
   let wakeUp = WakeUp()
   let writer: ConnectionWriter
   let threads = ObserverThreads()
+  /// For ``Endpoint/transport(_:)``.
+  let inbox: TransportInbox
   private let commands = Monitor(Commands())
   private let receivedByteCount = Atomic<UInt64>(0)
   private weak let observer: (any AppConnectionObserver)?
@@ -82,6 +88,7 @@ public final class AppConnection: Sendable {
     self.configuration = configuration
     self.observer = observer
     clock = configuration.clock
+    inbox = TransportInbox(wakeUp: wakeUp)
     writer = ConnectionWriter(
       videoCapacity: configuration.videoQueueCapacity, audioCapacity: configuration.audioQueueCapacity, clock: clock,
       wakeUp: wakeUp)

@@ -60,19 +60,13 @@ public final class ConnectedDescriptor: Equatable, Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return .notOpen }
     guard status.st_mode & S_IFMT == S_IFSOCK else { return .notASocket }
-    guard option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue) else { return .notAStream }
-    guard option(SO_ACCEPTCONN, of: descriptor) == 0 else { return .listening }
+    guard Socket.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue) else { return .notAStream }
+    guard Socket.option(SO_ACCEPTCONN, of: descriptor) == 0 else { return .listening }
     var address = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let result = withUnsafeMutableBytes(of: &address) { bytes in
       getpeername(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
     }
     return result == 0 ? nil : .notConnected
-  }
-
-  private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
-    var value: Int32 = 0
-    var size = socklen_t(MemoryLayout<Int32>.size)
-    return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
   }
 }

@@ -10,6 +10,8 @@ public enum ConnectionEvent: Sendable {
   case resolving(host: String)
   /// May come several times, for the addresses of a host.
   case connecting(address: String)
+  /// A peer has to connect by itself, which may take any time, or can't for the reason given.
+  case waiting(TransportStatus)
   case connected(peer: String)
   case session(AppSession.Event)
   /// The video service has come so far; after the session's event about the same.

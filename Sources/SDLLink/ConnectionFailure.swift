@@ -20,7 +20,7 @@ public enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConvertib
   var canHeal: Bool {
     switch self {
     case .session(let failure): failure.canHeal
-    case .link(.system), .link(.cannotListen): false
+    case .link(.system), .link(.cannotListen), .link(.transport): false
     case .link: true
     }
   }

@@ -84,6 +84,7 @@ final class HeadUnitLoop {
     }
     for connection in connections { connection.end(nil) }
     removeEnded()
+    if case .transport(let transport) = server.source { transport.stop() }
     server.report(.ended)
   }
 
@@ -181,6 +182,15 @@ extension HeadUnitLoop {
     guard case .listener(let port) = server.source, !isRefusing, canAccept(.primary) else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
     return port.descriptor
+  }
+
+  /// A transport has connected to an app, or tells how it stands.
+  func receive(_ event: TransportEvent, now: Duration) {
+    guard case .connected(let connection) = event else { return server.report(.transport(event)) }
+    guard hasRoom(for: .primary) || makeRoom(for: .primary, now: now) else {
+      return server.report(.refused(peer: connection.peer))
+    }
+    if let socket = connection.takeSocket() { serve(socket, peer: connection.peer) }
   }
 
   private func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {

@@ -58,7 +58,7 @@ extension HeadUnitServer.Operation {
       recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .setCondition, .behave, .stall, .refuseConnections, .configure, .serveSecondary: nil
+    case .answerOnce, .setCondition, .behave, .stall, .refuseConnections, .configure, .serveSecondary, .transport: nil
     }
   }
 

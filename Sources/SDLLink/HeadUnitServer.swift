@@ -23,6 +23,8 @@ public enum HeadUnitServerEvent: Sendable {
   case carriedOut(HeadUnitScript.Step, id: UInt8?)
   /// A step did nothing, because this app has gone; nil when there was no app for it.
   case leftOut(HeadUnitScript.Step, id: UInt8?)
+  /// How the transport stands that brings the connections, or why it has failed; never a connection, which is an event of its own.
+  case transport(TransportEvent)
   /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported once.
   case stepsDropped
   /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
@@ -54,6 +56,7 @@ public final class HeadUnitServer: Sendable {
     case configure(HeadUnitConfiguration)
     /// At the port that there is if nil is given.
     case serveSecondary(port: UInt16?)
+    case transport(TransportEvent)
     case disconnectSecondary(Recipient)
   }
 
@@ -73,6 +76,8 @@ public final class HeadUnitServer: Sendable {
     case listener(ListeningPort)
     /// One connection that stands already; the server ends with it.
     case connection(Socket)
+    /// It is started and stopped by the server.
+    case transport(any Transport)
   }
 
   /// Of the first connections; ``configure(_:)`` gives later ones another.
@@ -126,6 +131,17 @@ public final class HeadUnitServer: Sendable {
       admission: admission, script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: observer)
   }
 
+  /// Serves the apps to which `transport` connects. The script's time begins with ``start()``.
+  public convenience init(
+    configuration: HeadUnitConfiguration, transport: any Transport, admission: Admission = Admission(),
+    script: HeadUnitScript = HeadUnitScript(), messageTrace: (any MessageTrace)? = nil, tls: TLSContext? = nil,
+    clock: TimeSource = .monotonic, observer: any HeadUnitServerObserver
+  ) throws(LinkError) {
+    try self.init(
+      configuration: configuration, source: .transport(transport), admission: admission, script: script,
+      messageTrace: messageTrace, tls: tls, clock: clock, observer: observer)
+  }
+
   /// Serves one connected stream socket, whose descriptor it takes over.
   public convenience init(
     configuration: HeadUnitConfiguration, adopting descriptor: Int32, observer: any HeadUnitServerObserver
@@ -161,12 +177,12 @@ public final class HeadUnitServer: Sendable {
     if configuration.behaviour.secondaryTransport == .served { _ = try openSecondaryPort(admission.secondaryPort) }
   }
 
-  /// The port that apps connect to; nil for an adopted connection.
+  /// The port that apps connect to; nil for an adopted connection and a transport.
   public var port: UInt16? {
     if case .listener(let port) = source { port.address.port } else { nil }
   }
 
-  /// The address that apps connect to, with its port; nil for an adopted connection.
+  /// The address that apps connect to, with its port; nil for an adopted connection and a transport.
   public var address: String? {
     if case .listener(let port) = source { port.address.description } else { nil }
   }
@@ -182,6 +198,8 @@ public final class HeadUnitServer: Sendable {
       switch source {
       case .listener(let first): try ListeningPort(besides: first, port: port)
       case .connection: try ListeningPort(address: admission.secondaryAddress, port: port)
+      // The phone is not on this machine.
+      case .transport: try ListeningPort(address: nil, port: port)
       }
     secondary.withLock { $0 = listener }
     // Otherwise it would stay open if the server was stopped meanwhile.
@@ -192,6 +210,13 @@ public final class HeadUnitServer: Sendable {
   /// Begins to serve.
   public func start() throws(LinkError) {
     try thread.start { HeadUnitLoop(server: self).run() }
+    guard case .transport(let transport) = source else { return }
+    do {
+      try transport.start { self.submit(.transport($0)) }
+    } catch {
+      stop()
+      throw error
+    }
   }
 
   /// Closes all connections, once what earlier calls make it send has been offered to the kernel. Returns at once,

@@ -24,6 +24,8 @@ public enum LinkError: Error, Equatable, Sendable {
   case stalled(address: String, after: Duration)
   /// The port cannot be listened on.
   case cannotListen(address: String, errno: Int32)
+  /// There is no connection over something else than TCP.
+  case transport(TransportFailure)
   /// A system call failed that has nothing to do with the peer, as when descriptors or threads run out.
   case system(operation: String, errno: Int32)
 }
@@ -54,6 +56,7 @@ extension LinkError: CustomStringConvertible {
       "\(address) has not read anything for \(time.components.seconds) s"
     case .cannotListen(let address, let code):
       "cannot listen on \(address): \(Self.text(code))"
+    case .transport(let failure): failure.reason
     case .system(let operation, let code):
       "\(operation) failed: \(Self.text(code))"
     }

@@ -7,6 +7,7 @@ extension Socket {
   /// Bytes that the kernel holds because the peer has not acknowledged them (TCP) or not read them (socket pair, where
   /// the kernel's own overhead counts as well); nil where the kernel does not say.
   var unacknowledgedByteCount: UInt64? {
+    guard countsWaitingBytes else { return nil }
     var count: Int32 = 0
     // TIOCOUTQ is SIOCOUTQ under its older name.
     guard ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 else { return nil }

@@ -21,17 +21,29 @@ final class Socket: Sendable {
   private static let pairCapacity: Int32 = 128 << 10
 
   let descriptor: Int32
+  /// Whether SIOCOUTQ gives the bytes that wait. For Bluetooth it gives the room that is left (`bt_sock_ioctl` of Linux).
+  let countsWaitingBytes: Bool
   private let close: @Sendable (Int32) -> Void
 
   /// Takes the descriptor over and makes it non-blocking.
   init(adopting descriptor: Int32, close: @escaping @Sendable (Int32) -> Void = { _ = Glibc.close($0) }) {
     self.descriptor = descriptor
     self.close = close
+    countsWaitingBytes = Self.countsWaitingBytes(family: Self.option(SO_DOMAIN, of: descriptor) ?? AF_UNSPEC)
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
   }
 
   deinit {
     close(descriptor)
+  }
+
+  static func countsWaitingBytes(family: Int32) -> Bool { family != AF_BLUETOOTH }
+
+  /// Nil with errno.
+  static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
   }
 
   /// An unconnected TCP socket; nil with errno.

@@ -17,7 +17,7 @@ public final class WorkerThread: Sendable {
   private let identity = Atomic<pthread_t>(0)
 
   /// At most 15 bytes of `name` show up in debuggers.
-  init(name: String) {
+  public init(name: String) {
     self.name = name
   }
 
@@ -29,7 +29,7 @@ public final class WorkerThread: Sendable {
   var isCurrent: Bool { identity.load(ordering: .relaxed) == pthread_self() }
 
   /// Runs `body` on the new thread; does nothing if there has been one.
-  func start(_ body: @escaping @Sendable () -> Void) throws(LinkError) {
+  public func start(_ body: @escaping @Sendable () -> Void) throws(LinkError) {
     try state.withLock { state throws(LinkError) in
       guard case .notStarted = state else { return }
       let box = Unmanaged.passRetained(
@@ -49,7 +49,7 @@ public final class WorkerThread: Sendable {
   }
 
   /// Waits for the thread's end. Returns at once on the thread itself, and when it was never started.
-  func join() {
+  public func join() {
     guard !isCurrent else { return }
     let mine: pthread_t?? = state.wait(until: nil) { state in
       switch state {

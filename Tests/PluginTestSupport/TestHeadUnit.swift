@@ -59,7 +59,8 @@ final class TestHeadUnit {
         switch event {
         case .connected(let id, _): record.connections.append(id)
         case .disconnected: record.disconnections += 1
-        case .ended, .refused, .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .stepsDropped:
+        case .ended, .refused, .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .transport,
+          .stepsDropped:
           break
         case .session(_, .videoData(let message)):
           record.video.append(message)

@@ -52,16 +52,70 @@ import Testing
     #expect(text.lowercased().contains("descriptor"), "\(text)")
   }
 
-  @Test func faults() throws {
+  /// The first start has closed the descriptor, whose number may be something else's by now.
+  @Test func secondStart() throws {
+    let headUnit = try HeadUnitPipeline("screen-size=320x240")
+    let descriptor = try connected(to: headUnit.uri)
+    let pipeline = try sink(descriptor)
+    try pipeline.play()
+    _ = try headUnit.pull(3)
+    pipeline.stop()
+    // The same number, for something of the application's that is none of the sink's business.
     var pair: [Int32] = [0, 0]
-    #expect(pipe(&pair) == 0)
-    defer { for end in pair { close(end) } }
-    for (descriptor, complaint) in [(9999, "is not open"), (pair[0], "is no socket")] as [(Int32, String)] {
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    if pair[0] != descriptor, pair[1] != descriptor { #expect(dup2(pair[0], descriptor) == descriptor) }
+    let former = Set(pair + [descriptor])
+    defer { for descriptor in former { close(descriptor) } }
+    #expect(pipeline.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+    let text = try pipeline.waitForError().text
+    #expect(text.contains("descriptor \(descriptor) was that of an earlier start"), "\(text)")
+    #expect(fcntl(descriptor, F_GETFD) >= 0, "what is refused stays the application's")
+  }
+
+  /// Setting the property says that the number is a new connection's.
+  @Test func sameNumberAgain() throws {
+    let headUnit = try HeadUnitPipeline("screen-size=320x240")
+    let descriptor = try connected(to: headUnit.uri)
+    let pipeline = try sink(descriptor)
+    try pipeline.play()
+    _ = try headUnit.pull(3)
+    pipeline.stop()
+    let next = try connected(to: headUnit.uri)
+    if next != descriptor {
+      #expect(dup2(next, descriptor) == descriptor)
+      close(next)
+    }
+    try pipeline.sink.set("uri", "sdl+fd:\(descriptor)")
+    try pipeline.play()
+    _ = try headUnit.pull(until: { $0.isDiscontinuous || !$0.isDelta })
+    try pipeline.waitForElementMessage("sdl-stream-started")
+    pipeline.stop()
+  }
+
+  /// The list of what is no connection.
+  @Test func faults() throws {
+    var pipe: [Int32] = [0, 0]
+    #expect(Glibc.pipe(&pipe) == 0)
+    let file = open("/dev/null", O_RDWR)
+    let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #expect(listen(listening, 1) == 0)
+    let unconnected = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let open = pipe + [file, datagrams, listening, unconnected]
+    defer { for descriptor in open { close(descriptor) } }
+    let faults: [(Int32, String)] = [
+      (9999, "is not open"), (pipe[0], "is no socket"), (file, "is no socket"), (datagrams, "keeps messages apart"),
+      (listening, "listens for connections"), (unconnected, "is not connected"),
+    ]
+    for (descriptor, complaint) in faults {
       let pipeline = try sink(descriptor)
       #expect(pipeline.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
       let text = try pipeline.waitForError().text
-      #expect(text.contains("descriptor \(descriptor) \(complaint)"), "\(text)")
+      #expect(text.contains("descriptor \(descriptor)") && text.contains(complaint), "\(text)")
+      // A refused value may be tried again: it was not used.
+      #expect(pipeline.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+      #expect(pipeline.drain().last { $0.error != nil }?.error?.text.contains(complaint) == true)
     }
-    #expect(fcntl(pair[0], F_GETFD) >= 0, "what is refused stays the application's")
+    for descriptor in open { #expect(fcntl(descriptor, F_GETFD) >= 0, "what is refused stays the application's") }
   }
 }

@@ -1,3 +1,4 @@
+import Bluetooth
 import SDLHeadUnit
 import Testing
 
@@ -18,6 +19,9 @@ import Testing
     ("sdl+builtin:default", .builtIn(.standard)),
     ("sdl+builtin:core", .builtIn(.core)),
     ("sdl+fd:7", .descriptor(7)),
+    ("sdl+bluetooth:", .bluetooth(nil)),
+    ("sdl+bluetooth:AA:BB:CC:DD:EE:FF", .bluetooth(BluetoothAddress("AA:BB:CC:DD:EE:FF"))),
+    ("SDL+Bluetooth:aa:bb:cc:dd:ee:ff", .bluetooth(BluetoothAddress("AA:BB:CC:DD:EE:FF"))),
     ("sdl+builtin:generic-hmi", .builtIn(.genericHMI)),
     ("sdl+builtin:hostile", .builtIn(.hostile)),
     ("sdl+builtin:legacy", .builtIn(.legacy)),
@@ -34,6 +38,8 @@ import Testing
     ("sdl://car/path", "path"), ("sdl://car:0", "port"), ("sdl://car:65536", "port"), ("sdl://car:99999", "port"),
     ("sdl://car:0/", "port"), ("sdl://car:00", "port"), ("sdl://car:", "port"), ("sdl://[::1]:99999", "port"),
     ("sdl+fd:", "write sdl+fd:NUMBER"), ("sdl+fd:-1", "write sdl+fd:NUMBER"), ("sdl+fd:99999999999", "sdl+fd:NUMBER"),
+    ("sdl+bluetooth:AA:BB", "AA:BB:CC:DD:EE:FF"), ("sdl+bluetooth:any", "sdl+bluetooth:"),
+    ("sdl+bluetooth://AA:BB:CC:DD:EE:FF", "not a URI"),
     ("sdl+builtin:unknown", "default, core, generic-hmi, legacy, bluetooth-and-wifi, hostile"),
   ])
   func bad(_ text: String, _ complaint: String) {

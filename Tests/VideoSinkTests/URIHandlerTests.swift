@@ -17,7 +17,7 @@ import Testing
     let protocols = try #require(gst_uri_handler_get_protocols(handler))
     var names: [String] = []
     while let name = protocols[names.count] { names.append(String(cString: name)) }
-    #expect(names == ["sdl", "sdl+builtin", "sdl+fd"])
+    #expect(names == ["sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd"])
   }
 
   @Test func setAndGet() throws {

@@ -20,6 +20,7 @@ extension AppRun {
       if isFirst { notify(.connectionState) }
     case .resolving(let name): progress(.resolving, "Resolving \(name)")
     case .connecting(let address): progress(.connecting, "Connecting to \(address)")
+    case .waiting(let status): wait(status)
     case .connected(let peer): progress(.registering, "Connected to \(peer), starting a session")
     case .session(let event): receive(event)
     case .roundTrip(let time): countApp { $0.roundTrip = time }
@@ -58,7 +59,7 @@ extension AppRun {
       case .videoState(let videoState): state.status.videoState = videoState
       case .audioState(let audioState): state.status.audioState = audioState
       case .session(let event): state.note(event)
-      case .resolving, .connecting, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
+      case .resolving, .connecting, .waiting, .roundTrip, .timerFired, .stalled, .headUnit, .lost, .ended: break
       }
       return state.members
     }
@@ -67,6 +68,17 @@ extension AppRun {
   private func progress(_ newState: ConnectionState, _ text: String) {
     enter(newState)
     if !isOver { withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) } }
+  }
+
+  /// A car has to connect by itself. That none has come is no error.
+  private func wait(_ status: TransportStatus) {
+    switch status {
+    case .waiting(let peer): progress(.waiting, "Waiting for \(peer)")
+    case .hindered(let failure):
+      let error = ElementError(failure)
+      progress(.waiting, error.text)
+      if !isOver { warn(error) }
+    }
   }
 
   private func receive(_ event: AppSession.Event) {

@@ -112,8 +112,9 @@ final class AppRun: Sendable {
   init<Host: AppHost>(_ settings: AppSettings, host: Host, time: TimeSource = .monotonic) throws(ElementError) {
     var number: AppNumber?
     if let headUnit = settings.headUnitOfDefaults { number = AppNumber(on: headUnit) }
-    var configuration = try settings.connection(number: number?.value ?? 1)
-    configuration.messageTrace = ProtocolLog(host.gstElement)
+    let log = ProtocolLog(host.gstElement)
+    var configuration = try settings.connection(number: number?.value ?? 1) { log.note($0) }
+    configuration.messageTrace = log
     configuration.clock = time
     self.settings = settings
     self.time = time

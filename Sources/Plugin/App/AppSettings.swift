@@ -4,7 +4,9 @@ import SDLLink
 
 /// What the user asked for of the app: who it is, where its head unit is, and how long it waits.
 struct AppSettings: Equatable, Sendable {
-  var uri: String?
+  var uri: String? { didSet { descriptorUse = DescriptorUse() } }
+  /// Of the descriptor that ``uri`` names, if it names one.
+  private(set) var descriptorUse = DescriptorUse()
   var name = Self.defaultName
   var id = Self.defaultID
   var type = AppType.navigation
@@ -96,9 +98,13 @@ struct AppSettings: Equatable, Sendable {
 
   /// What to connect to, and how.
   ///
-  /// - Parameter number: see ``AppNumber``.
+  /// - Parameters:
+  ///   - number: see ``AppNumber``.
+  ///   - log: gets what happens while a car is waited for.
   /// - Throws: the first thing in the settings that can't work.
-  func connection(number: Int = 1) throws(ElementError) -> AppConnection.Configuration {
+  func connection(
+    number: Int = 1, log: @escaping @Sendable (String) -> Void
+  ) throws(ElementError) -> AppConnection.Configuration {
     let headUnit: HeadUnitURI
     do {
       headUnit = try self.headUnit()
@@ -113,30 +119,12 @@ struct AppSettings: Equatable, Sendable {
     // OpenSSL is loaded for nobody else.
     let tls = encryption == .none ? nil : try tls.context(appID: session.appID)
     // Last, because it may take a descriptor over.
-    let (endpoint, canReconnect) = try Self.endpoint(headUnit)
+    let (endpoint, canReconnect) = try endpoint(headUnit, log: log)
     var configuration = AppConnection.Configuration(
       endpoint: endpoint, session: session, connectTimeout: .milliseconds(Int64(connectTimeout)),
       reconnection: autoReconnect && canReconnect ? .init() : nil)
     configuration.tls = tls
     return configuration
-  }
-
-  private static func endpoint(
-    _ headUnit: HeadUnitURI
-  ) throws(ElementError) -> (endpoint: AppConnection.Endpoint, canReconnect: Bool) {
-    switch headUnit {
-    case .tcp(let host, let port): return (.tcp(host: host, port: port), true)
-    case .builtIn(let preset): return (.builtIn(preset.configuration), true)
-    case .descriptor(let number):
-      do {
-        return (.descriptor(try ConnectedDescriptor(adopting: number)), false)
-      } catch {
-        throw .resource(
-          GST_RESOURCE_ERROR_SETTINGS,
-          "The property uri can't be used: descriptor \(number) \(error). The element closes it at the end, so that each start needs another."
-        )
-      }
-    }
   }
 }
 
@@ -167,6 +155,8 @@ enum ConnectionState: CaseIterable {
   case failed
   /// The connection is lost, and will be made again.
   case reconnecting
+  /// A car has to connect by itself.
+  case waiting
 }
 
 extension AppType: ObjectEnumeration {
@@ -194,6 +184,7 @@ extension ConnectionState: ObjectEnumeration {
     case .streaming: .init(5, "streaming", "Video or sound may be sent")
     case .failed: .init(6, "failed", "Failed; an error message says why")
     case .reconnecting: .init(7, "reconnecting", "Lost, and about to be made again")
+    case .waiting: .init(8, "waiting", "Waiting for a car to connect")
     }
   }
 }

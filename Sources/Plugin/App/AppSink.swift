@@ -85,6 +85,8 @@ extension AppSink {
       runs.set(app, settings.app)
       try begin(app, settings.app)
     case .joined(let app, let first):
+      // A descriptor is that of the app's connection, and so is used by all its elements.
+      _ = settings.app.descriptorUse.begin()
       runs.set(app, settings.app)
       try adopt(app, settings.app, first: first)
     }

@@ -1,3 +1,4 @@
+import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
 import SDLLink
@@ -53,9 +54,9 @@ final class HeadUnit: Sendable {
 
   /// Begins to listen.
   ///
-  /// - Returns: the address that apps connect to, with its port.
+  /// - Returns: the address that apps connect to, with its port; nil for a head unit that connects to a phone.
   /// - Throws: what keeps it from that.
-  func start(clock: TimeSource, messageTrace: ProtocolLog) throws(ElementError) -> String {
+  func start(clock: TimeSource, messageTrace: ProtocolLog) throws(ElementError) -> String? {
     let setup = self.setup
     do {
       // Before the port is opened, so that a bad script leaves none open.
@@ -64,7 +65,7 @@ final class HeadUnit: Sendable {
       let server = try listen(setup, script: script, tls: tls, clock: clock, messageTrace: messageTrace)
       state.withLock { $0.phase = .running }
       state.broadcast()
-      return server.address ?? ""
+      return server.address
     } catch {
       state.withLock { $0.phase = .failed }
       state.broadcast()
@@ -75,11 +76,21 @@ final class HeadUnit: Sendable {
   private func listen(
     _ setup: HeadUnitSetup, script: HeadUnitScript, tls: TLSContext?, clock: TimeSource, messageTrace: ProtocolLog
   ) throws(ElementError) -> HeadUnitServer {
+    let phone = try setup.settings.phone()
+    let admission = Self.admission(secondaryPort: setup.settings.secondaryPort)
     do throws(LinkError) {
-      let server = try HeadUnitServer(
-        configuration: setup.configuration, address: place.address, port: place.port,
-        admission: Self.admission(secondaryPort: setup.settings.secondaryPort),
-        script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: self)
+      let server: HeadUnitServer
+      if let phone {
+        var bluetooth = BluetoothTransport.Configuration.headUnit(connectingTo: phone)
+        bluetooth.log = { messageTrace.note($0) }
+        server = try HeadUnitServer(
+          configuration: setup.configuration, transport: BluetoothTransport(bluetooth), admission: admission,
+          script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: self)
+      } else {
+        server = try HeadUnitServer(
+          configuration: setup.configuration, address: place.address, port: place.port, admission: admission,
+          script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: self)
+      }
       server.setCondition(.activationStatus(setup.status))
       runningServer.withLock { $0 = server }
       do {

@@ -27,7 +27,7 @@ protocol HeadUnitElement: GStreamerElement, PropertyOwner where Settings: HeadUn
 /// What an element keeps of its runs.
 struct HeadUnitElementState<Run: HeadUnitRun>: Sendable {
   enum Announcement: Sendable {
-    /// The run listens on this address, or shares a head unit that does.
+    /// The run listens on this address. Nil if it shares a head unit that does, or connects to a phone.
     case listening(Run, address: String?)
     case stopped(hadApps: Bool)
   }

@@ -35,6 +35,13 @@ struct HeadUnitReporter<Element: GStreamerElement>: Sendable {
     element.withReference { $0.warn(error, file: file, function: function, line: line) }
   }
 
+  /// Posts an error.
+  func fail(
+    _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
+  ) {
+    element.withReference { $0.postError(error, file: file, function: function, line: line) }
+  }
+
   /// Notifies listeners that a property has changed.
   func changed(_ property: PropertyName) {
     element.withReference { $0.notify(property) }

@@ -19,8 +19,19 @@ extension HeadUnitRun {
     case .connected, .disconnected: changeConnections(event, report)
     case .refused: state.withLock { $0.part.totals.refusals &+= 1 }
     case .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .stepsDropped, .ended: break
+    case .transport(let event): if report.isReporting { tell(event) }
     }
     if report.isReporting { log(event) }
+  }
+
+  /// How the transport stands that connects to a phone.
+  private func tell(_ event: TransportEvent) {
+    switch event {
+    case .status(.waiting(let peer)): reporter.log(GST_LEVEL_INFO, "waiting for \(peer)")
+    case .status(.hindered(let failure)): reporter.warn(ElementError(failure))
+    case .failed(let failure): reporter.fail(ElementError(failure))
+    case .connected: break
+    }
   }
 
   private func changeConnections(_ event: HeadUnitServerEvent, _ report: HeadUnitReport) {
@@ -131,6 +142,7 @@ extension HeadUnitRun {
     case .leftOut(let step, let id):
       let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
       reporter.log(GST_LEVEL_WARNING, "script, line \(step.line) without effect, \(reason): \(step.text)")
+    case .transport: break
     case .stepsDropped:
       let limit = HeadUnitScriptRun.maximumWaitingCount
       reporter.log(GST_LEVEL_WARNING, "steps of the script are dropped, because \(limit) are waiting already")

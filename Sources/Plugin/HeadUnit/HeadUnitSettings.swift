@@ -1,3 +1,4 @@
+import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
@@ -31,6 +32,20 @@ struct HeadUnitSettings: Sendable {
 
   /// An empty name means all addresses of this machine.
   var listeningAddress: String? { address.isEmpty || address == "*" ? nil : address }
+
+  /// The phone to whose apps it connects over Bluetooth, instead of listening; nil to listen.
+  ///
+  /// - Throws: that the property names none.
+  func phone() throws(ElementError) -> BluetoothAddress? {
+    let prefix = "bluetooth:"
+    guard address.lowercased().hasPrefix(prefix) else { return nil }
+    guard let phone = BluetoothAddress(String(address.dropFirst(prefix.count))) else {
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "The property address can't be used: '\(address)' names no phone; write bluetooth:AA:BB:CC:DD:EE:FF")
+    }
+    return phone
+  }
 
   /// What the head unit is to apps, as far as it is not about video.
   var configuration: HeadUnitConfiguration {

@@ -62,7 +62,9 @@ struct ServedApps: Sendable {
       secondaryTransports.remove(id)
       change(id) { $0.hasSecondaryTransport = false }
     case .session(let id, let event): note(event, of: id)
-    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .stepsDropped, .ended: break
+    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .transport, .stepsDropped,
+      .ended:
+      break
     }
   }
 

@@ -30,6 +30,10 @@ extension ElementError {
 
   /// `wasStreaming` as above.
   init(_ error: LinkError, wasStreaming: Bool) {
+    if case .transport(let failure) = error {
+      self.init(failure)
+      return
+    }
     let text = error.description
     let code: GstResourceError =
       switch error {
@@ -38,9 +42,21 @@ extension ElementError {
         GST_RESOURCE_ERROR_OPEN_READ_WRITE
       case .closedByPeer, .connectionLost, .peerNotReading, .stalled:
         wasStreaming ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_OPEN_READ_WRITE
-      case .system: GST_RESOURCE_ERROR_FAILED
+      case .system, .transport: GST_RESOURCE_ERROR_FAILED
       }
     self = .resource(code, text.prefix(1).uppercased() + text.dropFirst() + "." + Self.advice(error))
+  }
+
+  /// What keeps a transport other than TCP from connections.
+  init(_ failure: TransportFailure) {
+    let code: GstResourceError =
+      switch failure.kind {
+      case .serviceMissing, .deviceMissing, .unknownPeer: GST_RESOURCE_ERROR_NOT_FOUND
+      case .notAuthorized: GST_RESOURCE_ERROR_NOT_AUTHORIZED
+      case .busy: GST_RESOURCE_ERROR_BUSY
+      case .unreachable, .failed: GST_RESOURCE_ERROR_OPEN_READ_WRITE
+      }
+    self = .resource(code, "\(failure.reason.prefix(1).uppercased())\(failure.reason.dropFirst()). \(failure.advice)")
   }
 
   private static func advice(_ error: LinkError) -> String {

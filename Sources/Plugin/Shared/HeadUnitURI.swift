@@ -1,16 +1,19 @@
+import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
 
-/// Where a head unit is: `sdl://HOST[:PORT]` over TCP, `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end
-/// of a connected descriptor.
+/// Where a head unit is: `sdl://HOST[:PORT]` over TCP, `sdl+bluetooth:[ADDRESS]` wherever the car is that connects over Bluetooth,
+/// `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end of a connected descriptor.
 enum HeadUnitURI: Equatable {
   case tcp(host: String, port: UInt16)
   case builtIn(HeadUnitPreset)
   case descriptor(Int32)
+  /// Nil for any car.
+  case bluetooth(BluetoothAddress?)
 
   /// The port that SDL Core listens on.
   static let defaultPort: UInt16 = 12345
-  private static let advice = "write sdl://HOST:PORT, sdl+builtin:PRESET or sdl+fd:NUMBER"
+  private static let advice = "write sdl://HOST:PORT, sdl+bluetooth:, sdl+builtin:PRESET or sdl+fd:NUMBER"
 
   /// Why a text is no such URI; the description says what to write instead.
   struct Malformed: Error, CustomStringConvertible {
@@ -26,6 +29,7 @@ enum HeadUnitURI: Equatable {
     switch scheme.lowercased() {
     case "sdl": self = try Self.tcp(uri, text)
     case "sdl+builtin": self = try Self.builtIn(uri, text)
+    case "sdl+bluetooth": self = try Self.bluetooth(uri, text)
     case "sdl+fd": self = try Self.descriptor(uri, text)
     default:
       throw Malformed(description: "'\(text)' has scheme \(scheme); \(Self.advice)")
@@ -66,6 +70,18 @@ enum HeadUnitURI: Equatable {
       throw Malformed(description: "'\(text)' names no descriptor; write sdl+fd:NUMBER, of a connected stream socket")
     }
     return .descriptor(number)
+  }
+
+  private static func bluetooth(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {
+    let path = path(of: uri)
+    guard !path.isEmpty else { return .bluetooth(nil) }
+    guard let address = BluetoothAddress(path) else {
+      throw Malformed(
+        description:
+          "'\(text)' names no Bluetooth device; write sdl+bluetooth: for any car, or sdl+bluetooth:AA:BB:CC:DD:EE:FF for one"
+      )
+    }
+    return .bluetooth(address)
   }
 
   private static func builtIn(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {

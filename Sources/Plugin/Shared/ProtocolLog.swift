@@ -19,6 +19,11 @@ struct ProtocolLog: MessageTrace {
 
   var isEnabled: Bool { Self.category.isEnabled(GST_LEVEL_DEBUG) }
 
+  /// Something about the connection that is no message: `GST_DEBUG=sdlprotocol:4` shows it.
+  func note(_ line: String) {
+    Self.category.log(GST_LEVEL_INFO, nil, "\(name): \(line)")
+  }
+
   func trace(_ line: String) {
     Self.category.log(GST_LEVEL_DEBUG, nil, "\(name): \(line)")
   }

@@ -10,7 +10,7 @@ extension AudioStreamRun {
     case .audioState(let audioState): change { $0.sessionStateChanged(audioState) }
     case .timerFired: change { $0.advance(now: time.now) }
     case .lost, .ended: connectionLost()
-    case .attempting, .resolving, .connecting, .connected, .videoState, .roundTrip, .stalled, .headUnit: break
+    case .attempting, .resolving, .connecting, .waiting, .connected, .videoState, .roundTrip, .stalled, .headUnit: break
     }
   }
 

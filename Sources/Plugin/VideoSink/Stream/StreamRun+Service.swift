@@ -14,7 +14,7 @@ extension StreamRun {
       sendWhatIsDue()
       touches.timerFired()
     case .lost, .ended: connectionLost()
-    case .attempting, .resolving, .connecting, .connected, .audioState, .roundTrip, .stalled, .headUnit: break
+    case .attempting, .resolving, .connecting, .waiting, .connected, .audioState, .roundTrip, .stalled, .headUnit: break
     }
   }
 

@@ -1,0 +1,114 @@
+import Glibc
+import SDLWire
+
+/// A way to get connections that is no TCP address: one that waits for peers, such as Bluetooth.
+///
+/// It is started once and stopped once, and hands over one connection at a time; the next comes after the end of that.
+public protocol Transport: AnyObject, Sendable {
+  /// What is different for those who use its connections.
+  var transportClass: TransportClass { get }
+
+  /// Begins to look for peers.
+  ///
+  /// - Parameter report: is called on a thread of the transport, with no lock held.
+  /// - Throws: ``LinkError/system(operation:errno:)`` when no thread can be had.
+  func start(_ report: @escaping @Sendable (TransportEvent) -> Void) throws(LinkError)
+
+  /// Ends it, and waits for that, which takes a second at most; not on its own thread. Connections that were handed over stay.
+  func stop()
+}
+
+/// What a ``Transport`` reports.
+public enum TransportEvent: Sendable {
+  /// How it stands, whenever that changes while there is no connection.
+  case status(TransportStatus)
+  case connected(PeerConnection)
+  /// It can't go on; the last event.
+  case failed(TransportFailure)
+}
+
+/// How a ``Transport`` without a connection stands.
+public enum TransportStatus: Equatable, Sendable {
+  /// A peer may come at any time; the text says which, as "a car over Bluetooth".
+  case waiting(for: String)
+  /// None can come until something has changed that others have to change.
+  case hindered(TransportFailure)
+}
+
+/// Why a ``Transport`` has no connection to offer.
+public struct TransportFailure: Error, Equatable, Sendable {
+  public enum Kind: Sendable {
+    /// A service of the system that it needs does not run.
+    case serviceMissing
+    /// The device that it needs is not there, or switched off.
+    case deviceMissing
+    /// The peer that is asked for is not known to this machine.
+    case unknownPeer
+    /// The peer that is asked for can't be connected to.
+    case unreachable
+    /// This process may not use it.
+    case notAuthorized
+    /// Another program uses it.
+    case busy
+    /// Anything else.
+    case failed
+  }
+
+  public var kind: Kind
+  /// What has happened, without a full stop.
+  public var reason: String
+  /// What the user can do, as a sentence.
+  public var advice: String
+
+  public init(_ kind: Kind, _ reason: String, advice: String) {
+    self.kind = kind
+    self.reason = reason
+    self.advice = advice
+  }
+}
+
+/// A connected stream socket that a ``Transport`` has handed over. Whoever holds this owns the descriptor, which is closed with
+/// it, or by the connection that it is used for.
+public final class PeerConnection: Sendable {
+  /// The peer's name, for people.
+  public let peer: String
+  /// Nil once it is closed.
+  private let descriptor: Monitor<Int32?>
+  private let didClose: @Sendable () -> Void
+
+  /// Takes over `descriptor`.
+  ///
+  /// - Parameter didClose: is called on any thread, once.
+  public init(adopting descriptor: Int32, peer: String, didClose: @escaping @Sendable () -> Void = {}) {
+    self.peer = peer
+    self.descriptor = Monitor(descriptor)
+    self.didClose = didClose
+  }
+
+  deinit {
+    close()
+  }
+
+  /// The transport wants it to end: the reader finds the end of the stream. From any thread, also when it is closed.
+  public func disconnect() {
+    descriptor.withLock { descriptor in
+      if let descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+    }
+  }
+
+  /// The socket, which closes it. To be called once.
+  func takeSocket() -> Socket? {
+    descriptor.withLock { $0 }.map { descriptor in Socket(adopting: descriptor) { _ in self.close() } }
+  }
+
+  private func close() {
+    let wasOpen = descriptor.withLock { descriptor in
+      guard let open = descriptor.take() else { return false }
+      // BlueZ has the descriptor as well, and notices the end by this.
+      _ = shutdown(open, Int32(SHUT_RDWR))
+      _ = Glibc.close(open)
+      return true
+    }
+    if wasOpen { didClose() }
+  }
+}

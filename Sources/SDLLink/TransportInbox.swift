@@ -1,0 +1,88 @@
+/// What a ``Transport`` has reported, until the connection thread takes it.
+final class TransportInbox: Sendable {
+  private struct State: Sendable {
+    var status: TransportStatus?
+    var isStatusNew = false
+    var connection: PeerConnection?
+    var failure: TransportFailure?
+    var isStarted = false
+    /// Nobody takes anything any more.
+    var isOver = false
+  }
+
+  /// What is to be done now.
+  enum Item: Sendable {
+    case connection(PeerConnection)
+    case failure(TransportFailure)
+    /// Once for each change.
+    case status(TransportStatus)
+    /// There is nothing new.
+    case nothing
+  }
+
+  private let state = Monitor(State())
+  private let wakeUp: WakeUp
+
+  init(wakeUp: WakeUp) {
+    self.wakeUp = wakeUp
+  }
+
+  /// Starts the transport, unless that has been done.
+  func start(_ transport: any Transport) throws(LinkError) {
+    let isFirst = state.withLock { state in
+      defer { state.isStarted = true }
+      return !state.isStarted
+    }
+    if isFirst { try transport.start { [self] in receive($0) } }
+  }
+
+  private func receive(_ event: TransportEvent) {
+    let former = state.withLock { state -> PeerConnection? in
+      switch event {
+      case .status(let status):
+        state.status = status
+        state.isStatusNew = true
+      case .connected(let connection):
+        guard !state.isOver else { return connection }
+        defer { state.connection = connection }
+        return state.connection
+      case .failed(let failure): state.failure = failure
+      }
+      return nil
+    }
+    // Which closes it, and must not happen with the lock held.
+    _ = consume former
+    wakeUp.signal()
+  }
+
+  /// Whether a peer waits, or none will come.
+  var isReady: Bool { state.withLock { $0.connection != nil || $0.failure != nil } }
+
+  /// The present status, new or not.
+  var status: TransportStatus? { state.withLock { $0.status } }
+
+  /// What has come, the most important first.
+  func take() -> Item {
+    state.withLock { state in
+      if let connection = state.connection.take() { return .connection(connection) }
+      if let failure = state.failure { return .failure(failure) }
+      guard state.isStatusNew, let status = state.status else { return .nothing }
+      state.isStatusNew = false
+      return .status(status)
+    }
+  }
+
+  /// The wait begins anew: its status is worth a report again.
+  func renew() {
+    state.withLock { $0.isStatusNew = $0.status != nil }
+  }
+
+  /// Connections that nobody has taken are closed, now and from now on.
+  func discard() {
+    let connection = state.withLock { state in
+      state.isOver = true
+      return state.connection.take()
+    }
+    _ = consume connection
+  }
+}

@@ -1,0 +1,252 @@
+import SDLLink
+import Testing
+
+@testable import Bluetooth
+
+/// What is asked of BlueZ, and what is made of its answers.
+@Suite struct ProfileSessionTests {
+  private static let adapter = "/org/bluez/hci0"
+  private static let path = "/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF"
+  private static let otherPath = "/org/bluez/hci0/dev_00_11_22_33_44_55"
+  private let waiting = TransportStatus.waiting(for: "a car over Bluetooth")
+
+  private func on(_ isPowered: Bool = true) -> ProfileSession.Object {
+    ProfileSession.Object(path: Self.adapter, isPowered: isPowered)
+  }
+
+  /// One that is registered, with an adapter that is switched on.
+  private func registered(_ role: ProfileSession.Role = .app(only: nil)) -> ProfileSession {
+    var session = ProfileSession(role: role, now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    _ = session.registered()
+    _ = session.objectsListed([on()], now: .zero)
+    return session
+  }
+
+  private func error(_ name: String) -> ProfileSession.CallError { .init(name: name, message: "because") }
+
+  @Test func beginning() {
+    var session = ProfileSession(role: .app(only: nil), now: .zero)
+    #expect(session.busConnected() == [.call(.findService)])
+    #expect(session.serviceFound() == [.call(.register)])
+    #expect(session.registered() == [.call(.listObjects)])
+    #expect(session.objectsListed([on()], now: .zero) == [.report(waiting)])
+    #expect(session.nextDeadline == nil, "a car may take any time")
+    #expect(session.stop() == [.call(.unregister)])
+    #expect(session.stop() == [])
+  }
+
+  @Test func busThatDoesNotAnswer() {
+    var session = ProfileSession(role: .app(only: nil), now: .seconds(7))
+    #expect(session.nextDeadline == .seconds(12))
+    #expect(session.advance(to: .seconds(11)) == [])
+    #expect(session.advance(to: .seconds(12)) == [.fail(.noAnswerFromBus)])
+    #expect(session.busConnected() == [], "too late")
+    #expect(session.nextDeadline == nil)
+  }
+
+  /// Each refusal of RegisterProfile.
+  @Test(arguments: [
+    ("org.freedesktop.DBus.Error.AccessDenied", TransportFailure.Kind.notAuthorized),
+    ("org.bluez.Error.InvalidArguments", .failed), ("", .failed),
+  ])
+  func refusals(name: String, kind: TransportFailure.Kind) {
+    var session = ProfileSession(role: .app(only: nil), now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    guard case .fail(let failure)? = session.registrationFailed(error(name), now: .zero).first else {
+      Issue.record("\(name) is no failure")
+      return
+    }
+    #expect(failure.kind == kind && failure.reason.contains("because") && !failure.advice.isEmpty)
+    #expect(session.registered() == [])
+  }
+
+  /// What a program that is just ending has registered is soon free.
+  @Test(arguments: ["org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted"])
+  func takenService(name: String) {
+    var session = ProfileSession(role: .app(only: nil), now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    var now = Duration.zero
+    var attempts = 0
+    while true {
+      let actions = session.registrationFailed(error(name), now: now)
+      if case .fail(let failure)? = actions.first {
+        #expect(failure.kind == .busy)
+        break
+      }
+      #expect(actions == [] && session.advance(to: now) == [])
+      now += ProfileSession.takenPause
+      #expect(session.advance(to: now) == [.call(.register)])
+      attempts += 1
+      guard attempts < 100 else { break }
+    }
+    #expect(attempts == 10)
+    #expect(now == ProfileSession.takenTimeout)
+  }
+
+  @Test(arguments: [
+    "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+    "org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.NoReply",
+  ])
+  func missingService(name: String) {
+    var session = ProfileSession(role: .app(only: nil), now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    #expect(session.registrationFailed(error(name), now: .zero) == [.report(.hindered(.noService))])
+    #expect(session.serviceChanged(isThere: true, now: .zero) == [.call(.register)])
+    #expect(session.registered() == [.call(.listObjects)])
+    #expect(session.objectsListed([on()], now: .zero) == [.report(waiting)])
+  }
+
+  @Test func restartOfTheService() {
+    var session = registered()
+    #expect(session.serviceChanged(isThere: false, now: .zero) == [.report(.hindered(.noService))])
+    #expect(session.stop() == [], "nothing is registered")
+    session = registered()
+    _ = session.serviceChanged(isThere: false, now: .zero)
+    #expect(session.newConnection(number: 1, path: Self.path).last == .refuse(connection: 1))
+    #expect(session.serviceChanged(isThere: true, now: .zero) == [.call(.register)])
+    #expect(session.registered() == [.call(.listObjects)])
+    #expect(session.objectsListed([on()], now: .zero) == [.report(waiting)])
+  }
+
+  /// The kernel keeps the connection, which BlueZ has only made.
+  @Test func connectionOutlivesTheService() {
+    var session = registered()
+    _ = session.newConnection(number: 1, path: Self.path)
+    #expect(session.serviceChanged(isThere: false, now: .zero) == [])
+    #expect(session.connection?.number == 1)
+    #expect(session.connectionClosed(number: 1, now: .zero) == [.report(.hindered(.noService))])
+  }
+
+  @Test func release() {
+    var session = registered()
+    let actions = session.released(now: .seconds(1))
+    #expect(actions.count == 1, "a line in the log, and no report: it will be registered again")
+    #expect(session.nextDeadline == .seconds(6))
+    #expect(session.advance(to: .seconds(6)) == [.call(.register)])
+    // BlueZ that ends releases first.
+    session = registered()
+    _ = session.released(now: .zero)
+    #expect(session.serviceChanged(isThere: false, now: .zero) == [.report(.hindered(.noService))])
+  }
+
+  @Test func adapters() {
+    var session = registered()
+    #expect(session.objectChanged(on(false), now: .zero) == [.report(.hindered(.switchedOff))])
+    #expect(session.objectChanged(on(false), now: .zero) == [], "once")
+    #expect(session.objectRemoved(path: Self.adapter, now: .zero) == [.report(.hindered(.noAdapter))])
+    let second = ProfileSession.Object(path: "/org/bluez/hci1", isPowered: true)
+    #expect(session.objectChanged(second, now: .zero) == [.report(waiting)])
+    #expect(session.objectChanged(on(false), now: .zero) == [], "one that is on is enough")
+  }
+
+  /// The list of adapters has not come yet: nothing is known.
+  @Test func noHastyReport() {
+    var session = ProfileSession(role: .app(only: nil), now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    _ = session.registered()
+    #expect(session.advance(to: .seconds(1)) == [])
+    #expect(session.objectsListed([], now: .seconds(2)) == [.report(.hindered(.noAdapter))])
+  }
+
+  @Test func connections() throws {
+    var session = registered()
+    let peer = try address(car)
+    #expect(session.newConnection(number: 1, path: Self.path) == [.accept(connection: 1, peer: peer)])
+    #expect(session.newConnection(number: 2, path: Self.otherPath).last == .refuse(connection: 2))
+    #expect(session.newConnection(number: 3, path: Self.path).last == .refuse(connection: 3))
+    #expect(session.disconnectionRequested(path: Self.otherPath) == [])
+    #expect(session.disconnectionRequested(path: Self.path).last == .disconnect(connection: 1))
+    #expect(session.connectionClosed(number: 2, now: .zero) == [], "that was none")
+    #expect(session.connectionClosed(number: 1, now: .zero) == [.report(waiting)])
+    #expect(
+      try session.newConnection(number: 4, path: Self.otherPath) == [.accept(connection: 4, peer: address(otherCar))])
+    #expect(session.disconnectionRequested(path: Self.path) == [], "not connected any more")
+  }
+
+  @Test func onlyOneCar() throws {
+    var session = registered(.app(only: try address(car)))
+    let refused = session.newConnection(number: 1, path: Self.otherPath)
+    #expect(refused.last == .refuse(connection: 1))
+    guard case .log(let text)? = refused.first else {
+      Issue.record("no line in the log")
+      return
+    }
+    #expect(text.contains(otherCar) && text.contains(car))
+    #expect(try session.newConnection(number: 2, path: Self.path) == [.accept(connection: 2, peer: address(car))])
+  }
+
+  @Test(arguments: ["/", "", "/org/bluez/hci0", "/org/bluez/hci0/dev_AA_BB", "/a/dev_GG_BB_CC_DD_EE_FF"])
+  func pathsOfNoDevice(path: String) {
+    var session = registered()
+    #expect(session.newConnection(number: 1, path: path).last == .refuse(connection: 1))
+  }
+
+  @Test func phones() throws {
+    let phone = try address(car)
+    var session = ProfileSession(role: .headUnit(phone), retryPause: .seconds(5), now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    _ = session.registered()
+    #expect(session.objectsListed([on()], now: .zero) == [.report(.hindered(.unknownPhone(phone)))])
+    let device = ProfileSession.Object(path: Self.path, address: phone)
+    let status = TransportStatus.waiting(for: "the phone \(phone) over Bluetooth")
+    #expect(
+      session.objectChanged(device, now: .zero) == [.call(.connectProfile(path: Self.path)), .report(status)])
+    #expect(session.nextDeadline == nil, "one call at a time")
+    let failure = error("org.bluez.Error.NotAvailable")
+    #expect(
+      session.profileConnectionFailed(failure, now: .seconds(1)) == [.report(.hindered(.unreachable(phone, failure)))])
+    #expect(session.nextDeadline == .seconds(6))
+    #expect(session.advance(to: .seconds(5)) == [])
+    #expect(session.advance(to: .seconds(6)) == [.call(.connectProfile(path: Self.path))])
+    #expect(session.profileConnectionFailed(failure, now: .seconds(7)) == [], "reported once")
+    _ = session.advance(to: .seconds(12))
+    #expect(session.newConnection(number: 1, path: Self.path) == [.accept(connection: 1, peer: phone)])
+    #expect(session.profileConnected(now: .seconds(13)) == [])
+    #expect(session.nextDeadline == nil)
+    #expect(session.connectionClosed(number: 1, now: .seconds(20)) == [.report(status)])
+    #expect(session.advance(to: .seconds(25)) == [.call(.connectProfile(path: Self.path))])
+  }
+
+  /// While Bluetooth is off, nobody is called.
+  @Test func phoneWithoutAdapter() throws {
+    var session = registered(.headUnit(try address(car)))
+    _ = session.objectChanged(on(false), now: .zero)
+    let device = try ProfileSession.Object(path: Self.path, address: address(car))
+    #expect(session.objectChanged(device, now: .zero) == [])
+    #expect(session.objectChanged(on(), now: .zero).first == .call(.connectProfile(path: Self.path)))
+  }
+
+  /// After the end nothing is done, whatever still comes.
+  @Test func nothingAfterTheEnd() {
+    var session = registered()
+    _ = session.stop()
+    #expect(session.serviceChanged(isThere: false, now: .zero) == [])
+    #expect(session.serviceChanged(isThere: true, now: .zero) == [])
+    #expect(session.objectChanged(on(false), now: .zero) == [])
+    #expect(session.newConnection(number: 1, path: Self.path).last == .refuse(connection: 1))
+    #expect(session.released(now: .zero) == [])
+    #expect(session.busClosed() == [])
+    #expect(session.advance(to: .seconds(100)) == [])
+  }
+}
+
+@Suite struct BluetoothAddressTests {
+  @Test(arguments: [car, "aa:bb:cc:dd:ee:ff", "00:00:00:00:00:00"]) func good(text: String) {
+    #expect(BluetoothAddress(text)?.description == text.uppercased())
+  }
+
+  @Test(arguments: [
+    "", "AA", "AA:BB:CC:DD:EE", "AA:BB:CC:DD:EE:FF:00", "AA-BB-CC-DD-EE-FF", "AA:BB:CC:DD:EE:F", "AA:BB:CC:DD:EE:+F",
+    "AA:BB:CC:DD:EE:GG", "AA:BB:CC:DD:EE:FFF", ":::::", "ÄÄ:BB:CC:DD:EE:FF", "１１:BB:CC:DD:EE:FF",
+  ])
+  func bad(text: String) {
+    #expect(BluetoothAddress(text) == nil)
+  }
+}
