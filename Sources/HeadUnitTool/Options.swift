@@ -116,6 +116,9 @@ struct Options {
     if requiresRPCEncryption, headUnitSecurity == .refuse {
       throw Invalid(text: "--rpc-encryption needs --encryption accept or require")
     }
+    if role == .server || variant == .dtls, headUnitSecurity == .refuse {
+      throw Invalid(text: "--tls-server and --dtls need --encryption accept or require")
+    }
     if headUnitSecurity != .refuse {
       do throws(TLSError) {
         tls = try TLSContext(

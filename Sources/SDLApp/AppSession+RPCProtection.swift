@@ -7,16 +7,15 @@ extension AppSession {
     case starting(deadline: Duration)
     case protected
     case refused
+
+    /// When the start of the protected service counts as unanswered.
+    var deadline: Duration? { if case .starting(let deadline) = self { deadline } else { nil } }
   }
 
   /// Whether RPCs go encrypted in both directions.
   public var isRPCEncrypted: Bool { security.rpc == .protected }
 
-  /// When the start of the protected service counts as unanswered.
-  var rpcProtectionDeadline: Duration? {
-    guard case .starting(let deadline) = security.rpc else { return nil }
-    return deadline
-  }
+  var rpcProtectionDeadline: Duration? { security.rpc.deadline }
 
   /// The head unit refuses RPCs in clear, or says that it will.
   mutating func rpcProtectionNeeded() {

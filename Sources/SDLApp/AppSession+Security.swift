@@ -32,6 +32,13 @@ extension AppSession {
       isVideoEncrypted = false
       failure = nil
       heldAcknowledgements[.video] = nil
+      // A handshake that an earlier start has left unfinished is none that the head unit goes on with.
+      if isSecure, channel?.isEstablished == false, rpc.deadline == nil { forgetChannel() }
+    }
+
+    mutating func forgetChannel() {
+      channel = nil
+      heldAcknowledgements = [:]
     }
   }
 
@@ -105,7 +112,7 @@ extension AppSession {
       step.output, type: type, sequenceNumber: number, limit: maximumPayload(mtu: sessionMTU))
     for query in queries { sendQuery(query) }
     if let failure = step.failure {
-      security.channel = nil
+      security.forgetChannel()
       return refuseHandshake(.invalidData, failure.text)
     }
     guard let summary = channel.summary else { return }
@@ -155,10 +162,10 @@ extension AppSession {
     let reason = String((text ?? code.map { "\($0)" } ?? "no reason given").prefix(Self.maximumTextLength))
     security.failure = "the head unit says \"\(reason)\""
     // Of a session that is in use, the head unit has only refused a frame.
-    if code != .notProtected, !isChannelUsed { security.channel = nil }
+    if code != .notProtected, !isChannelUsed { security.forgetChannel() }
     // A TLS server that was not ready yet.
     if code == .notProtected, configuration.beginsHandshake, secureChannel == nil, isHandshakeAwaited {
-      security.channel = nil
+      security.forgetChannel()
       scheduleHandshake()
     }
     actions.append(.report(.diagnostic("the head unit reports a TLS error: \(reason)")))
@@ -236,7 +243,7 @@ extension AppSession {
   mutating func noteFailure(_ failure: VideoStartFailure) -> VideoStartFailure {
     guard failure == .unanswered, security.isStartSecure, secureChannel == nil else { return failure }
     if configuration.encryptionPolicy == .prefer { security.isGivenUp = true }
-    security.channel = nil
+    security.forgetChannel()
     return .handshakeUnfinished
   }
 }

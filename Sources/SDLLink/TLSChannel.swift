@@ -54,7 +54,7 @@ extension TLSContext {
     }
   }
 
-  /// The built-in head unit's, which takes any certificate. It has none of its own: as a server it shows that of the app.
+  /// The built-in head unit's, which takes any certificate. It has none of its own: as a server it has the app's credentials.
   static func builtInHeadUnit(for app: TLSContext) -> TLSContext? {
     switch app.role {
     case .server:

@@ -241,8 +241,10 @@ def flash_and_beep(folder):
         if is_there and (not times[name] or at - times[name][-1] > 0.5):
             times[name].append(at)
 
+    deadline = time.monotonic() + seconds + 30
     while not (seen.get_property("eos") and heard.get_property("eos")):
-        if player.poll():
+        if player.poll() or time.monotonic() > deadline:
+            player.kill()
             sys.exit("film.sh failed")
         while sample := seen.emit("try-pull-sample", 10 * Gst.MSECOND):
             buffer = sample.get_buffer()

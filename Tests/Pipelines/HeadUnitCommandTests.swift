@@ -51,6 +51,20 @@ import Testing
     #expect(wrong.status == 2 && wrong.errors.contains("script.txt, line 3: \"once\" is no time"), "\(wrong)")
   }
 
+  /// The port for secondary transports is printed, of the option and of a preset; one that is taken is an error.
+  @Test func secondaryTransport() throws {
+    for options in [["--secondary-transport", "0"], ["--preset", "bluetooth-and-wifi"]] {
+      let program = try Program([Installation.headUnitTool.path, "--port", "0"] + options, in: folder)
+      let port = try program.waitForOutput { $0.firstMatch(of: /secondary transport (\d+)\n/).map { String($0.1) } }
+      let other = try Program(
+        [Installation.headUnitTool.path, "--port", "0", "--secondary-transport", port], in: folder
+      ).wait()
+      #expect(other.status == 2 && other.errors.contains(port), "\(other)")
+      program.interrupt()
+      #expect(program.wait().status == 0)
+    }
+  }
+
   @Test func inputIsLeftAloneWithoutTheOption() throws {
     let result = try headUnit("help\n", until: "listening")
     #expect(result.status == 0 && result.output.split(separator: "\n").count == 2, "\(result)")

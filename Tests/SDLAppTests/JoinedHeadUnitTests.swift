@@ -26,7 +26,8 @@ import Testing
   }
 
   @Test(arguments: JoinedSessions.seeds) func everyPresetStreams(seed: UInt64) throws {
-    for preset in HeadUnitPreset.allCases {
+    // Video over the one transport that there is here.
+    for preset in HeadUnitPreset.allCases where preset != .bluetoothAndWiFi {
       let sessions = JoinedSessions(JoinedSessions.configuration(preset), seed: seed)
       sessions.connect()
       let capability = preset.configuration.videoCapability

@@ -91,6 +91,16 @@ import Testing
     #expect(sentQueries(driver).count == 1)
   }
 
+  /// A start that was refused in the middle of a handshake leaves none behind.
+  @Test func refusedInTheMiddle() {
+    let driver = driver()
+    driver.wait(.milliseconds(300))
+    #expect(sentQueries(driver).count == 1)
+    driver.refuseVideo()
+    driver.wait(.seconds(3))
+    #expect(sentQueries(driver).count == 2)
+  }
+
   /// SDL Core as a server was seen to acknowledge the service before the end of its handshake.
   @Test func acknowledgementOvertakesTheHandshake() throws {
     let driver = driver()

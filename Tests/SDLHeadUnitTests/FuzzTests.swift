@@ -53,7 +53,9 @@ extension SeededGenerator {
   }()
 
   private func configuration(_ generator: inout SeededGenerator) -> HeadUnitConfiguration {
-    var configuration = generator.pick(HeadUnitPreset.allCases).configuration
+    // Frames in random order hardly ever get as far as video on a transport that has to be registered first.
+    let presets = HeadUnitPreset.allCases.filter { $0 != .bluetoothAndWiFi }
+    var configuration = generator.pick(presets).configuration
     configuration.isStrict = Bool.random(using: &generator)
     configuration.behaviour.dropsToNoneAfterRefusal = Bool.random(using: &generator)
     configuration.behaviour.endsVideoServiceTwice = Bool.random(using: &generator)

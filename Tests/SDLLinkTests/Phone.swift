@@ -12,14 +12,14 @@ final class Phone: PhoneConnection {
   let server: HeadUnitServer
 
   init(
-    admission: HeadUnitServer.Admission = HeadUnitServer.Admission(),
+    address: String? = "127.0.0.1", admission: HeadUnitServer.Admission = HeadUnitServer.Admission(),
     _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
   ) throws {
     var configuration = HeadUnitPreset.standard.configuration
     configuration.activation = nil
     change(&configuration)
     server = try HeadUnitServer(
-      configuration: configuration, address: "127.0.0.1", port: 0, admission: admission, observer: headUnit)
+      configuration: configuration, address: address, port: 0, admission: admission, observer: headUnit)
     try server.start()
     try super.init(port: try #require(server.port))
     // The socket does not wait, so it may still be connecting.
@@ -39,6 +39,10 @@ class PhoneConnection {
   private var frames: [Frame] = []
   private var nextMessageID: UInt32 = 1
   private(set) var isClosed = false
+
+  init(_ socket: Socket) {
+    self.socket = socket
+  }
 
   /// Does not wait for the connection.
   init(port: UInt16) throws {

@@ -63,6 +63,38 @@ extension LinkTests {
       #expect(connection.waitForClose())
     }
 
+    /// On all addresses of the machine, the offer names the one that the app has used.
+    @Test func allAddresses() throws {
+      let phone = try Phone(address: nil) { $0.behaviour.secondaryTransport = .served }
+      #expect(phone.start()?.id == 1)
+      let offer = try #require(phone.waitForOffer())
+      #expect(offer.address == "127.0.0.1")
+      _ = try registered(phone)
+      phone.stop()
+    }
+
+    /// As of the built-in head unit: the first connection is a socket pair, the second one comes over TCP.
+    @Test func besideAConnectionThatIsThere() throws {
+      let headUnit = HeadUnitRecorder()
+      let (ours, theirs) = try Socket.pair()
+      let server = try HeadUnitServer(
+        configuration: HeadUnitPreset.bluetoothAndWiFi.configuration, serving: theirs, clock: .monotonic,
+        observer: headUnit)
+      try server.start()
+      let phone = PhoneConnection(ours)
+      #expect(phone.start()?.id == 1)
+      let offer = try #require(phone.waitForOffer())
+      #expect(offer.address == "127.0.0.1" && offer.port == server.secondaryPort.map { Int32($0) })
+      let connection = try PhoneConnection(port: try #require(server.secondaryPort))
+      connection.registerSecondary(session: 1)
+      #expect(connection.waitForControl(.registerSecondaryTransportACK, .control, session: 1))
+      // The server ends with the connection that it was made for.
+      phone.close()
+      #expect(connection.waitForClose())
+      #expect(headUnit.waitFor { if case .ended = $0 { true } else { nil } } == true)
+      server.join()
+    }
+
     /// A message whose parts come in single bytes, and one that is longer than what is read at once.
     @Test func piecesAndLongMessages() throws {
       let (phone, _) = try streamablePhone()

@@ -78,7 +78,10 @@ final class HeadUnits: Sendable {
     let running = headUnit.setup.video
     guard let video, video != running else { return [] }
     headUnit.changeVideo(video)
-    headUnit.changeStatus { $0.video?.isStreamable = video.isStreamable }
+    // Only then, since the app on the screen gets the status of the properties, whatever the driver has done.
+    if video.isStreamable != running?.isStreamable ?? true {
+      headUnit.changeStatus { $0.video?.isStreamable = video.isStreamable }
+    }
     if running == nil, video.encryption == .refuse { return [] }
     return video == video.keepingProtection(of: running) ? [] : ["encryption"]
   }

@@ -87,7 +87,8 @@ extension HeadUnitSource {
     ),
     .enumeration(
       "tls-role", \.video.tls.role, "TLS role",
-      "Which end of TLS the head unit is; a server needs a certificate, and its apps tls-role=client", .mutableReady),
+      "Which end of TLS the head unit is; a server needs a certificate, asks for one only with ca-certificates, and its apps need tls-role=client",
+      .mutableReady),
     .enumeration(
       "tls-protocol", \.video.tls.variant, "TLS protocol",
       "What the head unit begins with as TLS client", .mutableReady),
