@@ -24,9 +24,11 @@ extension ConnectionLoop {
     let status = writer.write(.secondary)
     secondary?.wantsToWrite = status == .blocked || status == .budgetSpent
     if case .failed(let transfer) = status {
+      let attempt = secondary?.attempt
       // First, because the peer may have sent the reason before it closed.
       readSecondary()
-      loseSecondary(Self.reason(of: transfer))
+      // What it sent may have ended it already, or begun another.
+      if secondary?.attempt == attempt { loseSecondary(Self.reason(of: transfer)) }
     }
     let acknowledged = writer.acknowledgedWhileHeldBack(.secondary)
     let isWaiting = secondary?.wantsToWrite == true || acknowledged != nil

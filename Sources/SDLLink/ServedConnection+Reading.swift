@@ -38,9 +38,7 @@ extension ServedConnection {
         apps.first?.refuseSession(frame)
       }
     } else {
-      let app = recipient(of: item)
-      if case .frame(let frame) = item, frame.header.controlFrame == .startService { app?.secondary?.readToEnd() }
-      app?.receive(item, now: clock.now)
+      recipient(of: item)?.receive(item, now: clock.now)
     }
     return owner.appDidTakeInput()
   }
