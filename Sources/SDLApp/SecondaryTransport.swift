@@ -47,6 +47,8 @@ struct SecondaryTransport: Equatable, Sendable {
   private(set) var counters = SecondaryTransportCounters()
   /// The number of the last attempt.
   private(set) var attempt: UInt32 = 0
+  /// How long the last connection was of use; nil before there was one.
+  private(set) var lastRegisteredTime: Duration?
   /// Why the last connection has ended, or could not be made.
   private(set) var reason: String?
   /// The head unit offers one that the app can use, for some service.
@@ -188,11 +190,12 @@ extension SecondaryTransport {
     var registeredTime: Duration?
     if case .registered(let since) = state { registeredTime = now - since }
     retryAt = now + reconnection.pause(registeredTime: registeredTime, chance: 0)
-    return end(reason)
+    return end(reason, now: now)
   }
 
-  private mutating func end(_ reason: String) -> [Output] {
+  private mutating func end(_ reason: String, now: Duration) -> [Output] {
     let wasRegistered = isRegistered
+    if case .registered(let since) = state { lastRegisteredTime = now - since }
     state = .closed
     hasEnded = true
     self.reason = reason
@@ -218,7 +221,8 @@ extension SecondaryTransport {
     default: break
     }
     if state != .closed, address != announced {
-      outputs += end(announced == nil ? "the head unit has withdrawn it" : "the head unit has moved it")
+      outputs += end(
+        announced == nil ? "the head unit has withdrawn it" : "the head unit has moved it", now: now)
     }
     guard state == .closed, isWanted, isPossible, let announced, earliestAttempt <= now else { return outputs }
     attempt &+= 1
