@@ -80,8 +80,7 @@ let package = Package(
       name: "sdl-head-unit",
       dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine"],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
-    // The flags of GLib, which everything here is linked to anyway; GIO is loaded when it is needed: see its header.
-    .systemLibrary(name: "CGIO", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+    .systemLibrary(name: "CGIO"),
     .target(name: "Bluetooth", dependencies: ["CGIO", "SDLLink", "SDLWire"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),

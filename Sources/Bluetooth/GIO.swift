@@ -20,7 +20,7 @@ enum GIO {
 
 extension ProfileSession.CallError {
   /// Takes `error` over; nil counts as an error without a name.
-  init(_ error: UnsafeMutablePointer<GError>?, _ gio: UnsafePointer<CGIOFunctions>) {
+  init(_ error: UnsafeMutablePointer<CGIOError>?, _ gio: UnsafePointer<CGIOFunctions>) {
     guard let error else {
       self.init(name: "", message: "no answer")
       return
@@ -68,7 +68,7 @@ struct Variant: ~Copyable {
   /// Nil for what has no such part.
   subscript(index: Int) -> Variant? {
     guard index >= 0, index < count else { return nil }
-    return Variant(owning: gio.pointee.g_variant_get_child_value(pointer, gsize(index)), gio)
+    return Variant(owning: gio.pointee.g_variant_get_child_value(pointer, index), gio)
   }
 
   /// What a variant holds; nil for another type.

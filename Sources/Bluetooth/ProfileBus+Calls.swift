@@ -33,13 +33,13 @@ extension ProfileBus {
     pendingCount += 1
     let parameters = gio.pointee.g_variant_parse(nil, arguments, nil, nil, nil)
     gio.pointee.g_dbus_connection_call(
-      connection, destination, object, interface, method, parameters, nil, G_DBUS_CALL_FLAGS_NONE, timeout,
+      connection, destination, object, interface, method, parameters, nil, 0, timeout,
       call == .unregister ? nil : cancellable,
       { source, result, context in
         guard let pending = take(context, as: PendingCall.self) else { return }
         let bus = pending.bus
         bus.pendingCount -= 1
-        var error: UnsafeMutablePointer<GError>?
+        var error: UnsafeMutablePointer<CGIOError>?
         let answer = Variant(
           owning: bus.gio.pointee.g_dbus_connection_call_finish(source.map { OpaquePointer($0) }, result, &error),
           bus.gio)

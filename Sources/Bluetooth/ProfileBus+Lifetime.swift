@@ -8,11 +8,11 @@ extension ProfileBus {
   private static let closeTimeout = Duration.milliseconds(800)
 
   func open() {
-    var error: UnsafeMutablePointer<GError>?
+    var error: UnsafeMutablePointer<CGIOError>?
     var address = owner.configuration.busAddress
     if address == nil {
       // Reads the environment, and asks nobody.
-      let text = gio.pointee.g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &error)
+      let text = gio.pointee.g_dbus_address_get_for_bus_sync(CGIO_BUS_TYPE_SYSTEM, nil, &error)
       address = text.map { String(cString: $0) }
       gio.pointee.g_free(text)
     }
@@ -20,21 +20,18 @@ extension ProfileBus {
       let message = ProfileSession.CallError(error, gio).message
       return perform { session, _ in session.busFailed(message) }
     }
-    let flags = GDBusConnectionFlags(
-      G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
-        | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
     pendingCount += 1
     gio.pointee.g_dbus_connection_new_for_address(
-      address, flags, nil, cancellable,
+      address, CGIO_CLIENT_OF_A_BUS, nil, cancellable,
       { _, result, context in
         guard let bus = take(context, as: ProfileBus.self) else { return }
         bus.pendingCount -= 1
-        var error: UnsafeMutablePointer<GError>?
+        var error: UnsafeMutablePointer<CGIOError>?
         bus.opened(bus.gio.pointee.g_dbus_connection_new_for_address_finish(result, &error), error)
       }, Unmanaged.passRetained(self).toOpaque())
   }
 
-  private func opened(_ connection: OpaquePointer?, _ error: UnsafeMutablePointer<GError>?) {
+  private func opened(_ connection: OpaquePointer?, _ error: UnsafeMutablePointer<CGIOError>?) {
     guard let connection else {
       let message = ProfileSession.CallError(error, gio).message
       return perform { session, _ in session.busFailed(message) }
@@ -45,15 +42,16 @@ extension ProfileBus {
     // Not retained: ``close()`` takes the handler away.
     _ = gio.pointee.g_signal_connect_data(
       UnsafeMutableRawPointer(connection), "closed",
-      unsafeBitCast(busClosed as BusClosed, to: GCallback.self), Unmanaged.passUnretained(self).toOpaque(), nil,
-      GConnectFlags(0))
+      { _, _, _, context in borrow(context, as: ProfileBus.self)?.noteBusClosed() },
+      Unmanaged.passUnretained(self).toOpaque(), nil,
+      0)
     perform { session, _ in session.busConnected() }
   }
 
   private func export(_ connection: OpaquePointer) {
-    var error: UnsafeMutablePointer<GError>?
+    var error: UnsafeMutablePointer<CGIOError>?
     node = gio.pointee.g_dbus_node_info_new_for_xml(ProfileRegistration.interface, &error)
-    var table = GDBusInterfaceVTable()
+    var table = CGIOInterfaceVTable()
     table.method_call = { _, _, _, _, _, _, invocation, context in
       guard let bus = borrow(context, as: ProfileBus.self) else { return }
       if let invocation { bus.called(invocation) }
@@ -65,7 +63,7 @@ extension ProfileBus {
     if let error { gio.pointee.g_error_free(error) }
   }
 
-  fileprivate func noteBusClosed() {
+  private func noteBusClosed() {
     perform { session, _ in session.busClosed() }
   }
 
@@ -78,7 +76,7 @@ extension ProfileBus {
     while pendingCount > 0, clock.now < end { iterate(until: end) }
     if let connection {
       _ = gio.pointee.g_signal_handlers_disconnect_matched(
-        UnsafeMutableRawPointer(connection), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
+        UnsafeMutableRawPointer(connection), CGIO_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
         Unmanaged.passUnretained(self).toOpaque())
       pendingCount += 1
       gio.pointee.g_dbus_connection_close(
@@ -92,22 +90,9 @@ extension ProfileBus {
     while pendingCount > 0, clock.now < end { iterate(until: end) }
     if let connection { gio.pointee.g_object_unref(UnsafeMutableRawPointer(connection)) }
     connection = nil
-    if let cancellable { gio.pointee.g_object_unref(cancellable) }
+    if let cancellable { gio.pointee.g_object_unref(UnsafeMutableRawPointer(cancellable)) }
     // What the objects that are gone had left to do on this thread.
     while gio.pointee.g_main_context_iteration(context, 0) != 0 {}
     if let node { gio.pointee.g_dbus_node_info_unref(node) }
   }
-}
-
-private typealias BusClosed =
-  @convention(c) (
-    UnsafeMutableRawPointer?, gboolean, UnsafeMutablePointer<GError>?, UnsafeMutableRawPointer?
-  ) -> Void
-
-private func busClosed(
-  _ connection: UnsafeMutableRawPointer?, _ vanished: gboolean, _ error: UnsafeMutablePointer<GError>?,
-  _ context: UnsafeMutableRawPointer?
-) {
-  guard let bus = borrow(context, as: ProfileBus.self) else { return }
-  bus.noteBusClosed()
 }

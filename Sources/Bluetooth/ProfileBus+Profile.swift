@@ -32,7 +32,7 @@ extension ProfileBus {
   private func take(descriptorOf invocation: OpaquePointer, at handle: Int32?, device: String) -> Bool {
     let message = gio.pointee.g_dbus_method_invocation_get_message(invocation)
     guard let handle, let list = gio.pointee.g_dbus_message_get_unix_fd_list(message) else { return false }
-    var error: UnsafeMutablePointer<GError>?
+    var error: UnsafeMutablePointer<CGIOError>?
     let descriptor = gio.pointee.g_unix_fd_list_get(list, handle, &error)
     guard descriptor >= 0 else {
       if let error { gio.pointee.g_error_free(error) }

@@ -17,7 +17,7 @@ extension ProfileBus {
   ) {
     // As the exported object, it holds a reference until the connection has ended.
     _ = gio.pointee.g_dbus_connection_signal_subscribe(
-      connection, sender, interface, signal, nil, argument, G_DBUS_SIGNAL_FLAGS_NONE,
+      connection, sender, interface, signal, nil, argument, 0,
       { _, _, path, _, signal, parameters, context in
         guard let bus = borrow(context, as: ProfileBus.self) else { return }
         guard let path, let signal, let parameters else { return }

@@ -12,13 +12,13 @@ final class ProfileBus {
   let gio: UnsafePointer<CGIOFunctions>
   let owner: BluetoothTransport
   let context: OpaquePointer
-  let cancellable: UnsafeMutablePointer<GCancellable>?
+  let cancellable: OpaquePointer?
   let path: String
   let clock: TimeSource
   private let report: @Sendable (TransportEvent) -> Void
   var session: ProfileSession
   var connection: OpaquePointer?
-  var node: UnsafeMutablePointer<GDBusNodeInfo>?
+  var node: UnsafeMutablePointer<CGIONodeInfo>?
   /// BlueZ's unique name; nobody else's calls are taken.
   var serviceName: String?
   /// Calls whose answers are still to come.
@@ -102,7 +102,7 @@ final class ProfileBus {
       _ = gio.pointee.g_main_context_iteration(context, 1)
       return
     }
-    let source = gio.pointee.g_timeout_source_new(guint((deadline - clock.now).roundedMilliseconds))
+    let source = gio.pointee.g_timeout_source_new(((deadline - clock.now).roundedMilliseconds))
     // It only has to end the wait.
     gio.pointee.g_source_set_callback(source, { _ in 0 }, nil, nil)
     _ = gio.pointee.g_source_attach(source, context)
