@@ -41,7 +41,8 @@ final class EventPrinter: HeadUnitServerObserver {
     case .refused(let peer): say("refused \(peer)")
     case .secondaryTransportRefused(let peer, let reason):
       say("secondary transport of \(peer) refused: \(reason.rawValue)")
-    case .secondaryPortFailed(let error): printLine("warning: no secondary transport is offered: \(error)")
+    case .secondaryPortFailed(let error):
+      printLine("warning: the port for secondary transports stays as it was: \(error)")
     case .session(_, .videoData(let bytes)): recording?.append(bytes)
     case .session(let id, .violation(let violation)):
       guard options.isChecking else { return }

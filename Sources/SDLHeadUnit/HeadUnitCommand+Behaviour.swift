@@ -31,8 +31,8 @@ extension HeadUnitCommand {
       arguments[1] == "0" ? .secondaryTransportDelay(nil) : seconds(arguments[1]).map { .secondaryTransportDelay($0) }
     case ("secondary-transport", 1) where arguments[0] == "off": .secondaryTransport(.off)
     case ("secondary-transport", 2):
-      UInt16(arguments[1]).map {
-        .secondaryTransport(.elsewhere(TransportEventUpdate(address: arguments[0], port: Int32($0))))
+      Int32(arguments[1]).map {
+        .secondaryTransport(.elsewhere(TransportEventUpdate(address: arguments[0], port: $0)))
       }
     case ("video-transports", 1): HeadUnitSession.Transport.list(arguments[0]).map { .videoTransports($0) }
     case ("audio-transports", 1): HeadUnitSession.Transport.list(arguments[0]).map { .audioTransports($0) }

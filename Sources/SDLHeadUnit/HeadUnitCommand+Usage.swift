@@ -60,7 +60,7 @@ extension HeadUnitCommand {
     ("refuse [videoCodec|videoProtocol|width|height ...]", "the same as answer start-video once nak"),
     ("silent on|off", "answers neither starts nor ends of video, to any app"),
     ("stall SECONDS", "neither reads nor writes for this time"),
-    ("refuse-connections on|off", "closes the port"),
+    ("refuse-connections on|off", "closes the port, and that for secondary transports"),
     ("answer start-session ack|nak|silence", "how the start of the RPC service is answered"),
     (
       "answer start-tls regular|silence|garbage|clear|expired|wrong-id|unknown-ca",

@@ -6,7 +6,7 @@ extension HeadUnitSession {
   mutating func receive(_ frame: Frame, on transport: Transport, now: Duration) {
     let header = frame.header
     if let violation = malformation(of: header) {
-      noteMalformed(violation, now: now)
+      noteMalformed(violation, on: transport, now: now)
       return
     }
     if header.service != .video, header.service != .audio, frames.exceeds(at: now) {
@@ -64,8 +64,10 @@ extension HeadUnitSession {
     return nil
   }
 
-  mutating func noteMalformed(_ violation: Violation, now: Duration) {
+  mutating func noteMalformed(_ violation: Violation, on transport: Transport, now: Duration) {
     report(violation)
+    // Who speaks there need not be the app, whose session must not suffer.
+    if transport == .secondary { return closeSecondaryTransport(now: now) }
     guard malformedFrames.exceeds(at: now) else { return }
     report(.tooManyMalformedFrames(limit: malformedFrames.limit, within: malformedFrames.window))
     endRegistration(.malformedFrames, now: now)

@@ -37,6 +37,8 @@ extension HeadUnitSession {
     case registeredAlready = "RegisterSecondaryTransport session ID has already been registered"
     case notOffered = "No secondary transport is offered"
     case scripted = "The secondary transport is refused"
+    /// Gets no answer.
+    case notRegistered = "The connection did not begin with RegisterSecondaryTransport"
   }
 
   /// The answer to RegisterSecondaryTransport that no session takes; of protocol 5 then, as from SDL Core.

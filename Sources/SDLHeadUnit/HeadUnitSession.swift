@@ -123,7 +123,7 @@ public struct HeadUnitSession: Sendable {
   ) -> [Action] {
     guard link == .connected, transport == .primary || hasSecondaryTransport else { return [] }
     switch item {
-    case .garbage(let reason, _): noteMalformed(.malformedBytes(reason), now: now)
+    case .garbage(let reason, _): noteMalformed(.malformedBytes(reason), on: transport, now: now)
     case .frame(let frame): receive(frame, on: transport, now: now)
     }
     return takeActions()

@@ -10,6 +10,9 @@ extension HeadUnitLoop {
   /// A connection that has been without a registered app for so long may be closed in favour of another.
   private static let minimumRegistrationTime = Duration.seconds(1)
 
+  /// Secondary transports that are accepted beyond one for each app.
+  private static let spareSecondaryCount = 2
+
   /// -1, which poll(2) ignores, while nobody can be accepted.
   func listenerDescriptor(now: Duration) -> Int32 {
     guard case .listener(let port) = server.source, !isRefusing, canAccept(.primary) else { return -1 }
@@ -48,7 +51,10 @@ extension HeadUnitLoop {
   }
 
   private func hasRoom(for role: ServedConnection.Role) -> Bool {
-    connections.count { $0.role == role } < server.admission.maximumConnectionCount
+    let most = server.admission.maximumConnectionCount
+    // Each session may have one, and a replacement may come before its end is noticed.
+    let limit = role == .primary ? most : max(most, apps.count + Self.spareSecondaryCount)
+    return connections.count { $0.role == role } < limit
   }
 
   /// Closes the connection that has been there longest without an app, if there is one.

@@ -56,6 +56,7 @@ extension HeadUnitLoop {
     case .refuseConnections(let isRefusing):
       self.isRefusing = isRefusing
       if isRefusing, case .listener(let port) = server.source { port.close() }
+      if isRefusing { server.secondaryListener?.close() }
     case .transport(let event): receive(event, now: now)
     case .configure(var configuration):
       configuration.behaviour = self.configuration.behaviour

@@ -7,7 +7,7 @@ import SDLWire
 extension HeadUnitLoop {
   /// -1, which poll(2) ignores, while nobody can be accepted.
   func secondaryDescriptor(now: Duration) -> Int32 {
-    guard configuration.behaviour.secondaryTransport == .served, let port = server.secondaryListener,
+    guard configuration.behaviour.secondaryTransport == .served, !isRefusing, let port = server.secondaryListener,
       canAccept(.secondary)
     else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
@@ -29,13 +29,16 @@ extension HeadUnitLoop {
     } catch {
       return server.report(.secondaryPortFailed(error))
     }
-    for app in apps {
-      let address = servedTransport(for: app)
-      app.perform { $0.setServedTransport(address, now: now) }
-    }
     let change = HeadUnitBehaviour.Change.secondaryTransport(.served)
     configuration.behaviour.apply(change)
-    for app in apps { app.perform { $0.change(change, now: now) } }
+    for app in apps {
+      let address = servedTransport(for: app)
+      app.perform { session in
+        let update = session.setServedTransport(address, now: now)
+        // Each change is told once.
+        return update.isEmpty ? session.change(change, now: now) : update
+      }
+    }
   }
 
   /// Where this app reaches the port: at the address of its primary transport, which it has reached before.
@@ -44,18 +47,25 @@ extension HeadUnitLoop {
     let host =
       app.connection.localAddress?.host
       ?? (port.isOnAllAddresses ? SocketAddress.ofThisMachine?.host : port.address.host)
-    return host.map { TransportEventUpdate(address: $0, port: Int32(port.address.port)) }
+    // Without the name of this machine's interface (RFC 4007), which means nothing on another.
+    return host.map {
+      TransportEventUpdate(address: String($0.prefix { $0 != "%" }), port: Int32(port.address.port))
+    }
+  }
+
+  func refuse(_ connection: ServedConnection, _ reason: HeadUnitSession.SecondaryRefusal) {
+    server.report(.secondaryTransportRefused(peer: connection.peer, reason))
   }
 
   func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration {
     let id = frame.header.sessionID
     guard let app = apps.first(where: { $0.id == id && $0.isStarted && !$0.connection.isOver }) else {
       let reason = id == 0 ? HeadUnitSession.SecondaryRefusal.noSessionID : .unknownSession
-      server.report(.secondaryTransportRefused(peer: connection.peer, reason))
+      refuse(connection, reason)
       return .refused(HeadUnitSession.refusal(of: frame.header, reason))
     }
-    // An app that replaces its connection closes the former one first, but that may not have been read yet.
-    if let former = app.secondary, former.socket.isClosedByPeer { former.end(.closedByPeer(address: former.peer)) }
+    // An app that replaces its connection closes the former one first.
+    app.endSecondaryIfClosed()
     return app.register(connection, with: frame, now: clock.now)
   }
 }

@@ -79,6 +79,7 @@ final class HeadUnitLoop {
     for connection in connections { connection.end(nil) }
     removeEnded()
     if case .transport(let transport) = server.source { transport.stop() }
+    server.secondaryListener?.shutDown()
     server.report(.ended)
   }
 

@@ -14,6 +14,8 @@ protocol ServedAppOwner: AnyObject {
   func addSession(to connection: ServedConnection) -> ServedApp?
   /// RegisterSecondaryTransport has come on a connection that belongs to no session.
   func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration
+  /// A connection is no secondary transport, and is closed.
+  func refuse(_ connection: ServedConnection, _ reason: HeadUnitSession.SecondaryRefusal)
 }
 
 /// One app of a ``HeadUnitServer``: a session on a connection that it may share. Lives on the server's thread.
@@ -72,6 +74,10 @@ final class ServedApp {
 
   func receive(_ item: FrameDecoder.Item, on transport: HeadUnitSession.Transport = .primary, now: Duration) {
     tracer?.noteReceived(item)
+    if transport == .primary, case .frame(let frame) = item, frame.header.controlFrame == .startService {
+      // A service that moves here may be faster than what is unread on the connection that it has left.
+      endSecondaryIfClosed()
+    }
     perform { $0.receive(item, on: transport, now: now) }
   }
 
@@ -92,6 +98,12 @@ final class ServedApp {
       return actions
     }
     return registration
+  }
+
+  /// Ends a secondary transport that the app has closed, although not all of it has been read.
+  func endSecondaryIfClosed() {
+    guard let secondary, secondary.socket.isClosedByPeer else { return }
+    secondary.end(.closedByPeer(address: secondary.peer))
   }
 
   /// The secondary transport is gone.

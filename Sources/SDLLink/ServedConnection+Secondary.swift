@@ -8,6 +8,7 @@ extension ServedConnection {
     if let app = secondaryApp { return app.receive(item, on: .secondary, now: clock.now) }
     guard closeDeadline == nil else { return }
     guard case .frame(let frame) = item, frame.header.controlFrame == .registerSecondaryTransport else {
+      owner.refuse(self, .notRegistered)
       return end(nil)
     }
     switch owner.register(self, with: frame) {

@@ -133,7 +133,7 @@ extension HeadUnitRun {
     case .secondaryTransportRefused(let peer, let reason):
       reporter.log(GST_LEVEL_WARNING, "the secondary transport of \(peer) is refused: \(reason.rawValue)")
     case .secondaryPortFailed(let error):
-      reporter.log(GST_LEVEL_WARNING, "no secondary transport is offered: \(error)")
+      reporter.log(GST_LEVEL_WARNING, "the port for secondary transports stays as it was: \(error)")
     case .session(let id, let event): log(event, of: id)
     case .disconnected(let id, let error, _):
       reporter.log(GST_LEVEL_DEBUG, "connection \(id) is over\(error.map { ": \($0)" } ?? "")")
