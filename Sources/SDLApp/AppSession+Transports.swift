@@ -175,7 +175,10 @@ extension AppSession {
     let isAvoided = avoidance.isActive(now: now) && allowed.contains(.primary)
     let roles = isAvoided ? [.primary] : allowed
     for role in roles {
-      if role == .primary || transports.secondary.isRegistered { return .start(on: role) }
+      if role == .primary {
+        return transports.secondary.settling(now: now).map { .wait(until: $0) } ?? .start(on: .primary)
+      }
+      if transports.secondary.isRegistered { return .start(on: .secondary) }
       if let time = transports.secondary.worthWaiting(now: now) { return .wait(until: time) }
     }
     guard roles.contains(.secondary) else { return .impossible(.noTransport) }

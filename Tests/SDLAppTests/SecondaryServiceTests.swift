@@ -181,6 +181,20 @@ import Testing
     #expect(driver.take().contains("• stopped moved"))
   }
 
+  /// The end of one connection must not be overtaken by the start on the other.
+  @Test func withdrawalFallsBackAfterAMoment() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.updateTransport(nil, nil)
+    #expect(
+      driver.take() == [
+        "⇒ close", "• stopped transport-lost", "• secondary waiting 192.0.2.1:54321: the head unit has withdrawn it",
+      ])
+    driver.wait(.milliseconds(199))
+    #expect(driver.take() == [])
+    driver.wait(.milliseconds(1))
+    #expect(driver.take() == ["→ \(Self.start)"])
+  }
+
   @Test func lossWithoutFallbackWaits() {
     let driver = AppDriver.streamingOnSecondary(video: [2])
     driver.loseSecondary()
