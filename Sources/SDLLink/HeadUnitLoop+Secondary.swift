@@ -46,11 +46,9 @@ extension HeadUnitLoop {
     guard let port = server.secondaryListener else { return nil }
     let host =
       app.connection.localAddress?.host
-      ?? (port.isOnAllAddresses ? SocketAddress.ofThisMachine?.host : port.address.host)
+      ?? (port.isOnAllAddresses ? SocketAddress.ofThisMachine?.host ?? "127.0.0.1" : port.address.host)
     // Without the name of this machine's interface (RFC 4007), which means nothing on another.
-    return host.map {
-      TransportEventUpdate(address: String($0.prefix { $0 != "%" }), port: Int32(port.address.port))
-    }
+    return TransportEventUpdate(address: String(host.prefix { $0 != "%" }), port: Int32(port.address.port))
   }
 
   func refuse(_ connection: ServedConnection, _ reason: HeadUnitSession.SecondaryRefusal) {
@@ -64,8 +62,8 @@ extension HeadUnitLoop {
       refuse(connection, reason)
       return .refused(HeadUnitSession.refusal(of: frame.header, reason))
     }
-    // An app that replaces its connection closes the former one first.
-    app.endSecondaryIfClosed()
+    // An app that replaces its connection closes the former one first, but that may not have been read yet.
+    app.secondary?.readToEnd()
     return app.register(connection, with: frame, now: clock.now)
   }
 }

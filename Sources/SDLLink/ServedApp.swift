@@ -74,10 +74,6 @@ final class ServedApp {
 
   func receive(_ item: FrameDecoder.Item, on transport: HeadUnitSession.Transport = .primary, now: Duration) {
     tracer?.noteReceived(item)
-    if transport == .primary, case .frame(let frame) = item, frame.header.controlFrame == .startService {
-      // A service that moves here may be faster than what is unread on the connection that it has left.
-      endSecondaryIfClosed()
-    }
     perform { $0.receive(item, on: transport, now: now) }
   }
 
@@ -98,12 +94,6 @@ final class ServedApp {
       return actions
     }
     return registration
-  }
-
-  /// Ends a secondary transport that the app has closed, although not all of it has been read.
-  func endSecondaryIfClosed() {
-    guard let secondary, secondary.socket.isClosedByPeer else { return }
-    secondary.end(.closedByPeer(address: secondary.peer))
   }
 
   /// The secondary transport is gone.

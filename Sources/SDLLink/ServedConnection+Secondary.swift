@@ -27,6 +27,18 @@ extension ServedConnection {
     registrationDeadline = nil
   }
 
+  /// If the peer has closed it, takes what it has sent before, and the end.
+  ///
+  /// An app that goes over to another connection may have done so before this one has been read. What it sends there would
+  /// otherwise come too early.
+  func readToEnd() {
+    guard isReading, socket.isClosedByPeer else { return }
+    // The common buffer may be in use. What is read is bounded by what the kernel holds, as the peer sends no more.
+    withUnsafeTemporaryAllocation(byteCount: FrameReader.readSize, alignment: 8) { buffer in
+      while !isOver, heldItems.isEmpty { read(into: buffer) }
+    }
+  }
+
   /// The session does not want it any more.
   func detach() {
     secondaryApp = nil

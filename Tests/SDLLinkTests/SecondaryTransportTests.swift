@@ -196,6 +196,26 @@ extension LinkTests {
       phone.stop()
     }
 
+    /// An app that closes the second connection and starts again on the first one at once: nothing of the video is lost, and
+    /// the head unit knows that the service is over.
+    @Test func backToTheFirstAtOnce() throws {
+      let (phone, _) = try Phone.withOffer()
+      var sent = 0
+      for _ in 0..<20 {
+        let connection = try phone.registeredSecondary()
+        connection.startVideo()
+        for _ in 0..<30 { connection.sendVideo(testVideo) }
+        connection.close()
+        phone.startVideo()
+        sent += 30
+        #expect(phone.headUnit.videoMessages.count == sent)
+        phone.send(.endService, .video, session: 1)
+        #expect(phone.waitForControl(.endServiceACK, .video, session: 1))
+      }
+      #expect(phone.headUnit.protocolViolations == [])
+      phone.stop()
+    }
+
     /// The end of the first transport, or of the session, is that of the second.
     @Test(arguments: ["cut", "unregister", "app", "session"]) func primaryLost(by cause: String) throws {
       let (phone, _) = try Phone.withOffer()

@@ -116,6 +116,18 @@ import Testing
     harness.expectNoViolation()
   }
 
+  /// There, lost, there again at another port, and withdrawn.
+  @Test func movingTransports() throws {
+    let harness = try ScriptedHeadUnit("moving-transports", "screen-size=320x240")
+    let transports = try (0..<5).map { _ in
+      try harness.screen.pipeline.waitForElementMessage("sdl-stream-started")["transport"]
+    }
+    #expect(transports == ["primary", "secondary", "primary", "secondary", "primary"])
+    _ = try harness.screen.pull(60)
+    #expect(harness.sink.statistics["connections"] == 1 && harness.screen.statistics["connections"] == 1)
+    harness.expectNoViolation()
+  }
+
   @Test func secondaryTransport() throws {
     let harness = try ScriptedHeadUnit("secondary-transport", "screen-size=320x240")
     _ = try harness.wait(for: "sdl-stream-started")
