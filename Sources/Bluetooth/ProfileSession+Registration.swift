@@ -46,9 +46,16 @@ extension ProfileSession {
       "org.freedesktop.DBus.Error.NoReply":
       registration = .noService
       return settle(now: now)
-    case let name where name.hasPrefix("org.freedesktop.DBus.Error.Spawn"):
-      // systemd has failed to start it.
+    case "org.freedesktop.DBus.Error.TimedOut",
+      _
+    where error.name.hasPrefix("org.freedesktop.DBus.Error.Spawn")
+      || error.name.hasPrefix("org.freedesktop.systemd1."):
+      // It could not be started: it is switched off, or there is no adapter.
       registration = .noService
+      return settle(now: now)
+    case "":
+      // It has not answered, and may do so later.
+      registration = .postponed(until: now + retryPause)
       return settle(now: now)
     case "org.freedesktop.DBus.Error.AccessDenied": return fail(.accessDenied(error))
     case "org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted":

@@ -51,7 +51,7 @@ extension AppSession {
         // An app that asks for nothing any more has nothing to decide.
         guard case .registered = phase, audioRequest != nil else { break }
         actions.append(.report(.audioStartFailed(failure, retryAfter: retryAfter)))
-        if failure == .unanswered { startUnanswered(on: transports.audioRole) }
+        startFailed(failure, of: .audio)
       }
     }
   }

@@ -10,6 +10,8 @@ extension AppSession {
     /// The transport of the present service, or of the last one.
     var audioRole = TransportRole.primary
     var videoRole = TransportRole.primary
+    var videoAvoidance = SecondaryAvoidance()
+    var audioAvoidance = SecondaryAvoidance()
     /// What the app has heard last.
     var reported = SecondaryTransportStatus()
     var reportedVideoWait: TransportWait?
@@ -85,9 +87,29 @@ extension AppSession {
     perform(transports.secondary.failed(reason, now: now))
   }
 
-  /// A head unit that has not answered there may answer on the other transport.
-  mutating func startUnanswered(on role: TransportRole) {
-    if role == .secondary { abandonSecondary("the head unit did not answer the start of a service") }
+  /// A head unit that has not answered there, or refused for no reason that another request would mend, may start the service on the
+  /// other transport.
+  mutating func startFailed<Request>(_ failure: StreamStartFailure<Request>, of service: ServiceType) {
+    let role = service == .video ? transports.videoRole : transports.audioRole
+    guard role == .secondary else { return }
+    switch failure {
+    case .unanswered:
+      avoidSecondary(for: service)
+      abandonSecondary("the head unit did not answer the start of a service")
+    case .refused(rejectedParameters: [], _): avoidSecondary(for: service)
+    default: break
+    }
+  }
+
+  private mutating func avoidSecondary(for service: ServiceType) {
+    if service == .video { transports.videoAvoidance.begin(now: now) }
+    if service == .audio { transports.audioAvoidance.begin(now: now) }
+  }
+
+  /// Whether a service on the secondary transport could go on over the primary one.
+  public var canReplaceSecondary: Bool {
+    (transports.videoRole == .secondary && transports.videoRoles.contains(.primary))
+      || (transports.audioRole == .secondary && transports.audioRoles.contains(.primary))
   }
 
   /// The driver has opened the app (SDL-0214).
@@ -101,7 +123,8 @@ extension AppSession {
   }
 
   private mutating func perform(_ outputs: [SecondaryTransport.Output]) {
-    for output in outputs {
+    // The loss of one may end the session.
+    for output in outputs where phase != .over {
       switch output {
       case .open(let address, let attempt): actions.append(.openSecondary(address, attempt: attempt))
       case .register:
@@ -123,6 +146,12 @@ extension AppSession {
     let hadRecords = transports.videoRole == .secondary && stream.state != .closed && security.isVideoEncrypted
     if transports.videoRole == .secondary { perform(stream.transportLost(now: now)) }
     if transports.audioRole == .secondary { perform(audioStream.transportLost(now: now)) }
+    if let time = transports.secondary.lastRegisteredTime {
+      transports.videoAvoidance.ended(after: time, now: now)
+      transports.audioAvoidance.ended(after: time, now: now)
+    }
+    // The end of the session goes on.
+    if case .finishing = phase { return unregisterIfServicesHaveEnded() }
     if hadRecords { fail(.encryptedTransportLost) }
   }
 
@@ -137,14 +166,19 @@ extension AppSession {
   var videoPlacement: Placement {
     // TLS numbers the records of a session, and nothing keeps those of two connections in order.
     let staysOnPrimary = isRPCEncrypted && asksForEncryption && transports.videoRoles.contains(.primary)
-    return placement(staysOnPrimary ? [.primary] : transports.videoRoles)
+    return placement(staysOnPrimary ? [.primary] : transports.videoRoles, transports.videoAvoidance)
   }
 
-  var audioPlacement: Placement { placement(transports.audioRoles) }
+  var audioPlacement: Placement { placement(transports.audioRoles, transports.audioAvoidance) }
 
-  private func placement(_ roles: [TransportRole]) -> Placement {
+  private func placement(_ allowed: [TransportRole], _ avoidance: SecondaryAvoidance) -> Placement {
+    let isAvoided = avoidance.isActive(now: now) && allowed.contains(.primary)
+    let roles = isAvoided ? [.primary] : allowed
     for role in roles {
-      if role == .primary || transports.secondary.isRegistered { return .start(on: role) }
+      if role == .primary {
+        return transports.secondary.settling(now: now).map { .wait(until: $0) } ?? .start(on: .primary)
+      }
+      if transports.secondary.isRegistered { return .start(on: .secondary) }
       if let time = transports.secondary.worthWaiting(now: now) { return .wait(until: time) }
     }
     guard roles.contains(.secondary) else { return .impossible(.noTransport) }

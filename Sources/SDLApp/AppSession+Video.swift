@@ -82,7 +82,7 @@ extension AppSession {
         guard case .registered = phase, videoRequest != nil else { break }
         actions.append(
           .report(.videoStartFailed(noteFailure(failure), request: request, retryAfter: retryAfter)))
-        if failure == .unanswered { startUnanswered(on: transports.videoRole) }
+        startFailed(failure, of: .video)
       }
     }
   }

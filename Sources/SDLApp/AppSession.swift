@@ -172,7 +172,7 @@ public struct AppSession: Sendable {
     case unavailable
   }
 
-  let configuration: Configuration
+  public let configuration: Configuration
   var now: Duration = .zero
   var phase = Phase.idle
   var actions: [Action] = []
@@ -276,6 +276,8 @@ public struct AppSession: Sendable {
     return phaseDeadline.earlier(requests.nextDeadline).earlier(stream.nextDeadline)
       .earlier(audioStream.nextDeadline).earlier(haptics.nextDeadline).earlier(rpcProtectionDeadline)
       .earlier(transports.secondary.nextDeadline(isWanted: isSecondaryWanted, now: now))
+      .earlier(transports.videoAvoidance.nextDeadline(now: now))
+      .earlier(transports.audioAvoidance.nextDeadline(now: now))
       .earlier(security.handshakeBegin)
   }
 

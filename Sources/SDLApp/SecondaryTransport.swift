@@ -35,6 +35,9 @@ struct SecondaryTransport: Equatable, Sendable {
   /// No more than ``maximumBurst`` attempts begin within this time, however often the head unit changes its address.
   static let burstTime = Duration.seconds(10)
   static let maximumBurst = 4
+  /// Between the app's own end of a connection and the start of its services elsewhere. One connection may overtake the other,
+  /// and head units refuse to start what they believe to run.
+  static let settlingTime = Duration.milliseconds(200)
   /// Refused updates that are logged in a session.
   private static let maximumDiagnostics: UInt32 = 8
 
@@ -47,6 +50,8 @@ struct SecondaryTransport: Equatable, Sendable {
   private(set) var counters = SecondaryTransportCounters()
   /// The number of the last attempt.
   private(set) var attempt: UInt32 = 0
+  /// How long the last connection was of use; nil before there was one.
+  private(set) var lastRegisteredTime: Duration?
   /// Why the last connection has ended, or could not be made.
   private(set) var reason: String?
   /// The head unit offers one that the app can use, for some service.
@@ -60,6 +65,8 @@ struct SecondaryTransport: Equatable, Sendable {
   /// When the first attempt began.
   private var firstAttempt: Duration?
   private var hasEnded = false
+  /// See ``settlingTime``.
+  private var settlesAt: Duration = .zero
 
   init(isEnabled: Bool = true, acceptsLoopback: Bool = true) {
     self.isEnabled = isEnabled
@@ -103,13 +110,18 @@ struct SecondaryTransport: Equatable, Sendable {
     return firstAttempt + Self.firstWait
   }
 
+  /// Until when nothing should start on the primary transport; nil for no such time.
+  func settling(now: Duration) -> Duration? { settlesAt > now ? settlesAt : nil }
+
   /// When ``reconcile(isWanted:now:)`` has work to do.
   func nextDeadline(isWanted: Bool, now: Duration) -> Duration? {
-    switch state {
-    case .connecting(let deadline), .registering(let deadline): Optional(deadline).earlier(worthWaiting(now: now))
-    case .registered: nil
-    case .closed: isWanted && isPossible && announced != nil ? earliestAttempt : nil
-    }
+    let deadline: Duration? =
+      switch state {
+      case .connecting(let deadline), .registering(let deadline): Optional(deadline).earlier(worthWaiting(now: now))
+      case .registered: nil
+      case .closed: isWanted && isPossible && announced != nil ? earliestAttempt : nil
+      }
+    return deadline.earlier(settling(now: now))
   }
 
   private var earliestAttempt: Duration {
@@ -171,6 +183,7 @@ extension SecondaryTransport {
   /// The connection of an attempt could not be made, or is gone.
   mutating func closed(attempt: UInt32, reason: String, now: Duration) -> [Output] {
     guard attempt == self.attempt else { return [] }
+    defer { settlesAt = .zero }
     return failed(reason, now: now)
   }
 
@@ -188,11 +201,15 @@ extension SecondaryTransport {
     var registeredTime: Duration?
     if case .registered(let since) = state { registeredTime = now - since }
     retryAt = now + reconnection.pause(registeredTime: registeredTime, chance: 0)
-    return end(reason)
+    return end(reason, now: now)
   }
 
-  private mutating func end(_ reason: String) -> [Output] {
+  private mutating func end(_ reason: String, now: Duration) -> [Output] {
     let wasRegistered = isRegistered
+    if case .registered(let since) = state {
+      lastRegisteredTime = now - since
+      settlesAt = now + Self.settlingTime
+    }
     state = .closed
     hasEnded = true
     self.reason = reason
@@ -218,7 +235,7 @@ extension SecondaryTransport {
     default: break
     }
     if state != .closed, address != announced {
-      outputs += end(announced == nil ? "the head unit has withdrawn it" : "the head unit has moved it")
+      outputs += end(announced == nil ? "the head unit has withdrawn it" : "the head unit has moved it", now: now)
     }
     guard state == .closed, isWanted, isPossible, let announced, earliestAttempt <= now else { return outputs }
     attempt &+= 1

@@ -124,7 +124,8 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
 
   private mutating func end(_ reason: StreamStopReason, now: Duration) -> [Output] {
     history.streamEnded(after: now - openedAt)
-    state = .ending(deadline: now + timeouts.end)
+    // The next start goes over another transport, where it must not be faster.
+    state = .ending(deadline: now + (reason == .moved ? timeouts.endOfMove : timeouts.end))
     return [.stopped(reason), .sendEndService]
   }
 
@@ -248,4 +249,6 @@ struct StreamTimeouts: Equatable, Sendable {
   var startAfterUnanswered: Duration = .seconds(12)
   /// For the answer to EndService; after it the service counts as ended.
   var end: Duration = .seconds(1)
+  /// The same where the stream goes on over another transport.
+  var endOfMove: Duration = .seconds(5)
 }

@@ -30,6 +30,7 @@ extension ConnectionLoop {
       // What it sent may have ended it already, or begun another.
       if secondary?.attempt == attempt { loseSecondary(Self.reason(of: transfer)) }
     }
+    secondary?.stall.limit = session.canReplaceSecondary ? StallWatch.replaceableLimit : StallWatch.limit
     let acknowledged = writer.acknowledgedWhileHeldBack(.secondary)
     let isWaiting = secondary?.wantsToWrite == true || acknowledged != nil
     let sent = acknowledged ?? writer.sentByteCount(.secondary)
@@ -44,6 +45,10 @@ extension ConnectionLoop {
     guard let attempt = secondary?.attempt else { return }
     switch progress {
     case .connected(let socket):
+      // A name may stand for it, and the address of a network interface.
+      guard session.configuration.acceptsLoopback || !socket.isPeerOnThisMachine else {
+        return loseSecondary("the address is that of the app's own machine")
+      }
       writer.open(socket, as: .secondary)
       perform(session.secondaryConnected(attempt: attempt, now: clock.now))
     case .failed(let reason): loseSecondary(reason)

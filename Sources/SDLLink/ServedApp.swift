@@ -74,10 +74,6 @@ final class ServedApp {
 
   func receive(_ item: FrameDecoder.Item, on transport: HeadUnitSession.Transport = .primary, now: Duration) {
     tracer?.noteReceived(item)
-    if transport == .primary, case .frame(let frame) = item, frame.header.controlFrame == .startService {
-      // A service that moves here may be faster than what is unread on the connection that it has left.
-      secondary?.readToEnd()
-    }
     perform { $0.receive(item, on: transport, now: now) }
   }
 

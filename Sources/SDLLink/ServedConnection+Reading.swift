@@ -38,7 +38,9 @@ extension ServedConnection {
         apps.first?.refuseSession(frame)
       }
     } else {
-      recipient(of: item)?.receive(item, now: clock.now)
+      let app = recipient(of: item)
+      if case .frame(let frame) = item, frame.header.controlFrame == .startService { app?.secondary?.readToEnd() }
+      app?.receive(item, now: clock.now)
     }
     return owner.appDidTakeInput()
   }

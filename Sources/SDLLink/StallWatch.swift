@@ -12,13 +12,17 @@ struct StallWatch: Equatable, Sendable {
   static let noticeTime = Duration.seconds(5)
   /// After this the connection is of no use any more.
   static let limit = Duration.seconds(20)
+  /// The same where another connection can take its place.
+  static let replaceableLimit = Duration.seconds(2)
+
+  var limit = Self.limit
 
   private var began: Duration?
   private var sentByteCount: UInt64 = 0
   private var isNoticed = false
 
   /// When to ``observe(isWaiting:sentByteCount:now:)`` again at the latest.
-  var nextDeadline: Duration? { began.map { $0 + (isNoticed ? Self.limit : Self.noticeTime) } }
+  var nextDeadline: Duration? { began.map { $0 + (isNoticed ? limit : min(Self.noticeTime, limit)) } }
 
   /// Looks whether bytes wait, and whether any were taken, or acknowledged, since the last look.
   mutating func observe(isWaiting: Bool, sentByteCount: UInt64, now: Duration) -> Verdict {
@@ -33,7 +37,7 @@ struct StallWatch: Equatable, Sendable {
       return .none
     }
     guard let deadline = nextDeadline, deadline <= now else { return .none }
-    if isNoticed { return .giveUp(after: now - began) }
+    if isNoticed || now - began >= limit { return .giveUp(after: now - began) }
     isNoticed = true
     return .notice(after: now - began)
   }

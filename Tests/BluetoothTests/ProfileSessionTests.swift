@@ -49,7 +49,7 @@ import Testing
   /// Each refusal of RegisterProfile.
   @Test(arguments: [
     ("org.freedesktop.DBus.Error.AccessDenied", TransportFailure.Kind.notAuthorized),
-    ("org.bluez.Error.InvalidArguments", .failed), ("", .failed),
+    ("org.bluez.Error.InvalidArguments", .failed), ("org.bluez.Error.Failed", .failed),
   ])
   func refusals(name: String, kind: TransportFailure.Kind) {
     var session = ProfileSession(role: .app(only: nil), now: .zero)

@@ -102,6 +102,22 @@ import Testing
     #expect(row.targets.implausibleBitrate == nil)
   }
 
+  /// A transport that carries 800 kbit/s, such as Bluetooth: it bounds what user and head unit would like, and nothing else.
+  @Test(
+    arguments: [
+      (nil, nil, .defaultCapped, 600, 600), (500, nil, .defaultCapped, 500, 500), (3000, nil, .defaultCapped, 800, 800),
+      (3000, 10_000, .headUnitMaximum, 800, 800), (nil, 10_000, .headUnitMaximum, 800, 800),
+      (nil, 300, .headUnitMaximum, 300, 300), (nil, 10_000, .defaultCapped, 600, 800),
+      (nil, 700, .defaultCapped, 600, 700),
+    ] as [(Int?, Int?, BitratePolicy, Int, Int)])
+  func narrowTransport(preferred: Int?, announced: Int?, policy: BitratePolicy, bitrate: Int, ceiling: Int) {
+    let targets = EncoderTargets(
+      preferences: EncoderPreferences(bitrate: preferred, frameRate: Fraction(30), automaticBitrate: policy),
+      limits: EncoderLimits(maximumBitrate: announced, preferredFrameRate: 30, transportBitrate: 800),
+      size: VideoSize(800, 380))
+    #expect(targets.bitrate == bitrate && targets.ceiling == ceiling, "\(targets)")
+  }
+
   /// How far the bitrate may rise on a good link: 800 × 380 at 30 pictures per second deserves 912 kbit/s.
   @Test(arguments: [
     (nil, 0, BitratePolicy.defaultCapped, 600), (10_000, 0, .defaultCapped, 912), (700, 0, .defaultCapped, 700),

@@ -181,6 +181,20 @@ import Testing
     #expect(driver.take().contains("• stopped moved"))
   }
 
+  /// The end of one connection must not be overtaken by the start on the other.
+  @Test func withdrawalFallsBackAfterAMoment() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.updateTransport(nil, nil)
+    #expect(
+      driver.take() == [
+        "⇒ close", "• stopped transport-lost", "• secondary waiting 192.0.2.1:54321: the head unit has withdrawn it",
+      ])
+    driver.wait(.milliseconds(199))
+    #expect(driver.take() == [])
+    driver.wait(.milliseconds(1))
+    #expect(driver.take() == ["→ \(Self.start)"])
+  }
+
   @Test func lossWithoutFallbackWaits() {
     let driver = AppDriver.streamingOnSecondary(video: [2])
     driver.loseSecondary()
@@ -258,6 +272,65 @@ import Testing
     #expect(driver.session.secondaryTransport.state == .waiting)
     driver.wait(.seconds(2))
     #expect(driver.take().contains("→ \(Self.start)"))
+  }
+
+  /// A head unit that registers the secondary transport, but does not start video there, gets it on the primary one, and after
+  /// a while is asked again.
+  @Test(arguments: [false, true]) func secondaryOfNoUse(isRefused: Bool) {
+    let driver = AppDriver.registeredSecondary()
+    _ = driver.take()
+    if isRefused {
+      driver.control(.startServiceNAK, .video, on: .secondary)
+    } else {
+      driver.wait(.seconds(5))
+    }
+    driver.wait(.seconds(1))
+    if !isRefused {
+      driver.connectSecondary()
+      driver.control(.registerSecondaryTransportACK, .control, messageID: 2, on: .secondary)
+    }
+    driver.wait(.seconds(1))
+    #expect(driver.take().contains("→ \(Self.start)"))
+    driver.acknowledgeVideo()
+    #expect(driver.session.videoGrant?.role == .primary)
+    _ = driver.take()
+    driver.wait(.seconds(22))
+    #expect(driver.session.videoGrant?.role == .primary)
+    driver.wait(.seconds(10))
+    #expect(driver.take().contains("→ EndService video"))
+  }
+
+  /// One that registers it and closes it at once, again and again, does not interrupt what runs on the primary one each time.
+  @Test func secondaryThatClosesSoon() {
+    let driver = AppDriver.registeredSecondary()
+    for _ in 0..<2 {
+      driver.loseSecondary()
+      driver.wait(.seconds(3))
+      if driver.session.videoGrant == nil { driver.acknowledgeVideo() }
+      driver.connectSecondary()
+      driver.control(.registerSecondaryTransportACK, .control, messageID: 2, on: .secondary)
+      driver.control(.endServiceACK, .video)
+    }
+    driver.loseSecondary()
+    driver.wait(.seconds(3))
+    if driver.session.videoGrant == nil { driver.acknowledgeVideo() }
+    #expect(driver.session.videoGrant?.role == .primary)
+    let epoch = driver.session.videoGrant?.epoch
+    for _ in 0..<3 {
+      driver.wait(.seconds(4))
+      driver.connectSecondary()
+      driver.control(.registerSecondaryTransportACK, .control, messageID: 2, on: .secondary)
+      driver.loseSecondary()
+    }
+    #expect(driver.session.videoGrant?.epoch == epoch)
+  }
+
+  /// An EndService that comes where the service was before is acknowledged, and no more.
+  @Test func endOnTheFormerTransport() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.control(.endService, .video)
+    #expect(driver.take() == ["→ EndServiceACK video"])
+    #expect(driver.session.videoGrant?.role == .secondary)
   }
 
   @Test func answersOnTheWrongTransport() {

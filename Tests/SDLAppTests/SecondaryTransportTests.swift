@@ -127,7 +127,10 @@ import Testing
     var transport = Self.transport(stage)
     _ = transport.updated(Self.withdrawn, now: .zero)
     #expect(transport.reconcile(isWanted: true, now: .zero) == Self.end(of: stage))
-    #expect(transport.nextDeadline(isWanted: true, now: .zero) == nil)
+    // The head unit has to notice before its services start elsewhere.
+    let settled = SecondaryTransport.settlingTime
+    #expect(transport.nextDeadline(isWanted: true, now: .zero) == (stage == .registered ? settled : nil))
+    #expect(transport.nextDeadline(isWanted: true, now: settled) == nil)
     #expect(transport.reconcile(isWanted: true, now: .seconds(1000)) == [])
     // And offered again, where it was.
     _ = transport.updated(Self.update, now: .seconds(1000))

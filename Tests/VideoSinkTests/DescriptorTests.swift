@@ -92,7 +92,7 @@ import Testing
     pipeline.stop()
   }
 
-  /// The list of what is no connection.
+  /// What is no connected stream is refused, and stays the application's.
   @Test func faults() throws {
     var pipe: [Int32] = [0, 0]
     #expect(Glibc.pipe(&pipe) == 0)

@@ -175,14 +175,19 @@ extension AppDriver {
 /// The head unit.
 extension AppDriver {
   func receive(_ frame: Frame) {
-    if frame.header.sessionID == Self.sessionID, !frame.header.isEncrypted || frame.header.frameType == .control {
+    if frame.header.sessionID == Self.sessionID, Self.counts(frame) {
       for item in headUnitReader.read(frame.bytes) { invariants.received(item) }
     }
     perform(session.receive(.frame(frame), now: now))
   }
 
+  /// Of encrypted frames the session only takes acknowledgements, whose E bit says what is encrypted.
+  private static func counts(_ frame: Frame) -> Bool {
+    !frame.header.isEncrypted || frame.header.controlFrame == .startServiceACK
+  }
+
   func receiveOnSecondary(_ frame: Frame) {
-    if frame.header.sessionID == Self.sessionID {
+    if frame.header.sessionID == Self.sessionID, Self.counts(frame) {
       for item in headUnitReader.read(frame.bytes) { invariants.received(item, on: .secondary) }
     }
     perform(session.receiveOnSecondary(.frame(frame), now: now))
