@@ -49,6 +49,11 @@ import Testing
         "secondary-transport 10.0.0.1 5678",
         .behave(.secondaryTransport(.elsewhere(TransportEventUpdate(address: "10.0.0.1", port: 5678))))
       ),
+      // Apps have to cope with ports that are none.
+      (
+        "secondary-transport 10.0.0.1 70000",
+        .behave(.secondaryTransport(.elsewhere(TransportEventUpdate(address: "10.0.0.1", port: 70_000))))
+      ),
       ("delay secondary-transport 0.5", .behave(.secondaryTransportDelay(.milliseconds(500)))),
       ("delay secondary-transport 0", .behave(.secondaryTransportDelay(nil))),
       ("answer register-secondary close", .behave(.secondaryRegistration(.acknowledgeAndClose))),

@@ -99,7 +99,7 @@ import Testing
     "none-after-refusal", "heartbeat 0", "heartbeat fast", "player late", "data-timeout 0", "data-timeout on",
     "secondary-transport 127.0.0.1", "secondary-transport on 65536", "secondary-transport on on", "video-transports",
     "video-transports 2,2", "video-transports 3", "audio-transports 1,", "cut primary", "answer register-secondary end",
-    "secondary-transport 127.0.0.1 65536", "update", "update size", "update scale 0.5",
+    "secondary-transport 127.0.0.1 port", "update", "update size", "update scale 0.5",
     "update scale 2 scale 3", "update depth 8", "update formats RAW", "update sizes 1x1,", "update haptics maybe",
     "update framerate 30 size", "update density inf",
   ])
