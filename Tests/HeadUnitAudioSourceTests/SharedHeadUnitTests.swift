@@ -1,5 +1,6 @@
 import CGStreamerApp
 import GStreamerKit
+import SDLWire
 import Testing
 
 @testable import Plugin

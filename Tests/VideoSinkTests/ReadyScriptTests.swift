@@ -23,7 +23,7 @@ import Testing
       "suspend", "interruptions", "nak-ladder", "refusal-without-a-cause", "silent-start", "silent-end",
       "odd-acknowledgements", "own-end", "resize", "partial-updates", "broken-connection", "ignition-off",
       "registration", "no-capability", "alerts", "touches", "distraction", "late-player", "heartbeat",
-      "secondary-transport",
+      "secondary-transport", "moving-transports",
     ]
     #expect(names == Set(tried.map { "\($0).txt" }))
     for name in names { _ = try HeadUnitScriptFile.read("\(ScriptedHeadUnit.folder)/\(name)") }

@@ -16,8 +16,11 @@ class HeadUnit:
         with open(log, "w") as file:
             self.process = subprocess.Popen(
                 # The app is opened by the script.
-                [program, "--port", "0", "--commands", "--no-activation"],
+                [program, "--port", "0", "--commands", "--no-activation", "--secondary-transport", "0"],
                 stdin=subprocess.PIPE, stdout=file, text=True)
+        # Video moves to the second connection when that is offered.
+        self.process.stdin.write("video-transports 2,1\n")
+        self.process.stdin.flush()
         self.link = Link(self._listening_port())
         self.port = self.link.port
 

@@ -8,7 +8,7 @@ from matplotlib.legend import Legend  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 from matplotlib.ticker import MultipleLocator  # noqa: E402
 
-from recording import STATES  # noqa: E402
+from recording import ROWS  # noqa: E402
 
 # Green: the stream can run. Yellow to red: it is held up. Grey: there is nothing.
 GOOD, FAIR, WAITING, BAD, NOTHING = "#4c9f70", "#a9cfa0", "#f2c14e", "#d1603d", "#d5d8dc"
@@ -19,6 +19,7 @@ COLOURS = {
     "app-state": {"foreground": GOOD, "resigning": WAITING, "background": BAD, "regaining": FAIR},
     **dict.fromkeys(("video", "sound"), {"stopped": NOTHING, "starting": WAITING, "streaming": GOOD, "suspended": BAD,
                                          "stopping": FAIR}),
+    "transport": {"none": NOTHING, "primary": FAIR, "secondary": GOOD},
 }
 SENT = "#3b6ea5"
 UNCHANGED = "#a9c4de"
@@ -49,7 +50,7 @@ def paint(recording, path):
 
 def paint_bands(axes, recording):
     points_per_second = axes.get_position().width * axes.figure.get_figwidth() * 72 / recording.end
-    for row, name in enumerate(STATES):
+    for row, name in enumerate(ROWS):
         for begin, end, value in recording.bands(name):
             colour = COLOURS[name][value]
             axes.broken_barh([(begin, end - begin)], (row - 0.36, 0.72), facecolor=colour, edgecolor="white",
@@ -58,8 +59,8 @@ def paint_bands(axes, recording):
                 axes.text((begin + end) / 2, row, value, ha="center", va="center", fontsize=8.5,
                           color="white" if colour in (GOOD, BAD) else INK, clip_on=True)
         add_band_legend(axes, recording, row, name)
-    axes.set_ylim(len(STATES) - 0.5, -0.5)
-    axes.set_yticks(range(len(STATES)), STATES)
+    axes.set_ylim(len(ROWS) - 0.5, -0.5)
+    axes.set_yticks(range(len(ROWS)), ROWS)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", length=0, labelbottom=False)
     for side in ("top", "right", "bottom", "left"):
@@ -72,7 +73,7 @@ def add_band_legend(axes, recording, row, name):
     # Axes.legend would replace the legend of the row above.
     axes.add_artist(Legend(
         axes, [Patch(facecolor=COLOURS[name][value]) for value in values], values, loc="center left",
-        bbox_to_anchor=(1.005, 1 - (row + 0.5) / len(STATES)), bbox_transform=axes.transAxes, fontsize=7.5, frameon=False,
+        bbox_to_anchor=(1.005, 1 - (row + 0.5) / len(ROWS)), bbox_transform=axes.transAxes, fontsize=7.5, frameon=False,
         handlelength=1, handleheight=0.8, labelspacing=0.2, ncols=2 if len(values) > 4 else 1,
         columnspacing=0.8))
 

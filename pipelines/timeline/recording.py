@@ -11,6 +11,8 @@ STATES = {
     "video": ("sink", "stream-state"),
     "sound": ("voice", "stream-state"),
 }
+# The transport of the video is told by messages.
+ROWS = (*STATES, "transport")
 
 
 def plain(value):
@@ -41,7 +43,7 @@ class Act:
 class Recording:
     sink: object
     voice: object
-    states: dict = field(default_factory=lambda: {name: [] for name in STATES})
+    states: dict = field(default_factory=lambda: {name: [] for name in ROWS})
     messages: list = field(default_factory=list)
     acts: list = field(default_factory=list)
     samples: list = field(default_factory=list)
@@ -53,6 +55,7 @@ class Recording:
             element = getattr(self, owner)
             self.note_state(element, name, element.get_property(name))
             element.add_property_notify_watch(name, True)
+        self.note_value("transport", "none")
         self.sample()
 
     @property
@@ -69,6 +72,9 @@ class Recording:
     def note_state(self, element, property_name, value):
         name = next(name for name, (owner, each) in STATES.items()
                     if getattr(self, owner) == element and each == property_name)
+        self.note_value(name, value)
+
+    def note_value(self, name, value):
         changes = self.states[name]
         if not changes or changes[-1][1] != plain(value):
             changes.append((self.now, plain(value)))
@@ -77,6 +83,10 @@ class Recording:
     def note_message(self, structure):
         message = Message(self.now, structure.get_name(), fields(structure))
         self.messages.append(message)
+        if message.fields.get("service") == "video" and message.name == "sdl-stream-started":
+            self.note_value("transport", message.fields["transport"])
+        elif message.fields.get("service") == "video" and message.name == "sdl-stream-stopped":
+            self.note_value("transport", "none")
         details = (f"{name} {value}" for name, value in message.fields.items() if isinstance(value, (str, int)))
         self.say(f"{message.name}: {', '.join(details)}")
 

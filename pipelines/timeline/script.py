@@ -6,6 +6,8 @@ WARNING_TEXT = "Swipe up to dismiss"
 
 def script(drive):
     yield drive.state("connection-state", "ready")
+    # A session can be offered one later if it was offered one at its start.
+    drive.head_unit.command("secondary-transport off")
     yield drive.seconds(1)
 
     drive.act("driver opens the app", "activate")
@@ -66,6 +68,16 @@ def script(drive):
     drive.head_unit.link.narrow(None)
     yield drive.until("bitrate that rises", lambda: drive.now("bitrate-target-kbps") > NARROW_BITS * 1.5 / 1000)
     yield drive.seconds(3)
+
+    drive.act("second connection", "secondary-transport on")
+    yield drive.message("sdl-stream-started", reason="moved", transport="secondary")
+    yield drive.seconds(2)
+    yield drive.until("stream that flows there", lambda: drive.counted("frames-sent") > 30)
+    drive.act("it breaks", "secondary-transport off", "cut secondary")
+    yield drive.message("sdl-stream-stopped", reason="transport-lost")
+    yield drive.message("sdl-stream-started", transport="primary")
+    yield drive.seconds(2)
+    yield drive.until("stream that flows on the first", lambda: drive.counted("frames-sent") > 30)
 
     drive.act("connection breaks", "refuse-connections on", "cut")
     yield drive.message("sdl-disconnected", will_reconnect=True)
