@@ -3,6 +3,7 @@
 # Expect FILE, about two seconds long. prompt.sh and drive.py --prompt play such a file in the car.
 # Needs espeak-ng, or gstreamer1.0-tools, -plugins-base and -plugins-good (wavenc).
 set -eu
+[ $# -ge 1 ] || { echo "usage: $0 FILE [TEXT]" >&2; exit 2; }
 text=${2:-In 200 metres, turn left.}
 
 if command -v espeak-ng > /dev/null; then

@@ -41,6 +41,7 @@ extension AppSession {
           format: format ?? PCMFormat(), isFormatAssumed: format == nil)
         grant.role = transports.audioRole
         audioGrant = grant
+        started(.audio)
         actions.append(.report(.audioStarted(grant)))
       case .suspended: actions.append(.report(.audioSuspended))
       case .resumed: actions.append(.report(.audioResumed))

@@ -109,8 +109,6 @@ extension AppSession {
     if control == .endService {
       // Unanswered, the head unit would keep the service and refuse to start it again.
       acknowledgeEnd(of: service, on: role)
-      // Of a service that has left this transport meanwhile.
-      guard role == (service == .video ? transports.videoRole : transports.audioRole) else { return }
       if service == .video { perform(stream.endedByHeadUnit(now: now)) }
       if service == .audio { perform(audioStream.endedByHeadUnit(now: now)) }
       return

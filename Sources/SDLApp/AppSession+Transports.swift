@@ -73,7 +73,13 @@ extension AppSession {
   }
 
   mutating func receiveTransportUpdate(_ frame: Frame) {
+    let former = transports.secondary.announced
     perform(transports.secondary.updated(TransportEventUpdate(payload: frame.payload), now: now))
+    // What was of no use is elsewhere.
+    if let address = transports.secondary.announced, address != former {
+      transports.videoAvoidance = SecondaryAvoidance()
+      transports.audioAvoidance = SecondaryAvoidance()
+    }
   }
 
   mutating func noteTransports(_ acknowledgement: RPCServiceAcknowledgement, _ version: ProtocolVersion) {
@@ -92,18 +98,24 @@ extension AppSession {
   mutating func startFailed<Request>(_ failure: StreamStartFailure<Request>, of service: ServiceType) {
     let role = service == .video ? transports.videoRole : transports.audioRole
     guard role == .secondary else { return }
+    let now = now
     switch failure {
     case .unanswered:
-      avoidSecondary(for: service)
+      changeAvoidance(of: service) { $0.unanswered(now: now) }
       abandonSecondary("the head unit did not answer the start of a service")
-    case .refused(rejectedParameters: [], _): avoidSecondary(for: service)
+    case .refused(rejectedParameters: [], _): changeAvoidance(of: service) { $0.refused(now: now) }
     default: break
     }
   }
 
-  private mutating func avoidSecondary(for service: ServiceType) {
-    if service == .video { transports.videoAvoidance.begin(now: now) }
-    if service == .audio { transports.audioAvoidance.begin(now: now) }
+  mutating func started(_ service: ServiceType) {
+    if (service == .video ? transports.videoRole : transports.audioRole) == .secondary {
+      changeAvoidance(of: service) { $0.started() }
+    }
+  }
+
+  private mutating func changeAvoidance(of service: ServiceType, _ change: (inout SecondaryAvoidance) -> Void) {
+    if service == .video { change(&transports.videoAvoidance) } else { change(&transports.audioAvoidance) }
   }
 
   /// Whether a service on the secondary transport could go on over the primary one.
@@ -146,10 +158,6 @@ extension AppSession {
     let hadRecords = transports.videoRole == .secondary && stream.state != .closed && security.isVideoEncrypted
     if transports.videoRole == .secondary { perform(stream.transportLost(now: now)) }
     if transports.audioRole == .secondary { perform(audioStream.transportLost(now: now)) }
-    if let time = transports.secondary.lastRegisteredTime {
-      transports.videoAvoidance.ended(after: time, now: now)
-      transports.audioAvoidance.ended(after: time, now: now)
-    }
     // The end of the session goes on.
     if case .finishing = phase { return unregisterIfServicesHaveEnded() }
     if hadRecords { fail(.encryptedTransportLost) }

@@ -66,6 +66,7 @@ extension AppSession {
         if case .open(let request, _, _) = stream.state { requested = request.size }
         grant.isSizeOverridden = requested != accepted.size
         videoGrant = grant
+        started(.video)
         videoGeometry = geometry(of: accepted.size, requested: requested)
         haptics.serviceStarted()
         actions.append(.report(.videoStarted(grant)))

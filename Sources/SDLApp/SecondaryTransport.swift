@@ -50,13 +50,12 @@ struct SecondaryTransport: Equatable, Sendable {
   private(set) var counters = SecondaryTransportCounters()
   /// The number of the last attempt.
   private(set) var attempt: UInt32 = 0
-  /// How long the last connection was of use; nil before there was one.
-  private(set) var lastRegisteredTime: Duration?
   /// Why the last connection has ended, or could not be made.
   private(set) var reason: String?
   /// The head unit offers one that the app can use, for some service.
   private var isOffered = false
-  private var announced: TransportAddress?
+  /// That of the last update; nil without, and once it is withdrawn.
+  private(set) var announced: TransportAddress?
   private var retryAt: Duration = .zero
   private var reconnection: Reconnection
   /// When the last attempts began.
@@ -206,10 +205,7 @@ extension SecondaryTransport {
 
   private mutating func end(_ reason: String, now: Duration) -> [Output] {
     let wasRegistered = isRegistered
-    if case .registered(let since) = state {
-      lastRegisteredTime = now - since
-      settlesAt = now + Self.settlingTime
-    }
+    if wasRegistered { settlesAt = now + Self.settlingTime }
     state = .closed
     hasEnded = true
     self.reason = reason

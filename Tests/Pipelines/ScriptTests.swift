@@ -14,8 +14,8 @@ import Testing
   private static let scripts: [String] = {
     let folder = Installation.package.appending(path: "pipelines").path
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.filter { $0.hasSuffix(".sh") && !["environment.sh", "real-head-unit.sh", "web-page.sh"].contains($0) }
-      .sorted()
+    let others = ["environment.sh", "real-head-unit.sh", "secondary.sh", "speech.sh", "web-page.sh"]
+    return names.filter { $0.hasSuffix(".sh") && !others.contains($0) }.sorted()
   }()
 
   @Test func thereAreScripts() {
@@ -46,6 +46,15 @@ import Testing
     let result = try Program.run(pipelines.appending(path: "real-head-unit.sh").path, in: folder)
     #expect(result.status == 2 && result.output.isEmpty, "\(result)")
     #expect(result.errors.hasPrefix("usage: ") && result.errors.contains("real-head-unit.sh HOST[:PORT]"), "\(result)")
+  }
+
+  /// Also without a file to write to.
+  @Test func speech() throws {
+    let script = pipelines.appending(path: "speech.sh").path
+    let result = try Program.run(script, folder.path("prompt.wav"), in: folder)
+    #expect(result.status == 0 && (try Data(contentsOf: folder.url.appending(path: "prompt.wav")).count) > 10_000)
+    let misused = try Program.run(script, in: folder)
+    #expect(misused.status == 2 && misused.errors.hasPrefix("usage: "), "\(misused)")
   }
 
   @Test func drive() throws {
