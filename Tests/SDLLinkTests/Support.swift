@@ -100,27 +100,6 @@ final class RawListener {
   }
 }
 
-/// A TCP port of 127.0.0.1 on which nobody listens, and which nobody else gets meanwhile.
-final class RefusingPort {
-  let port: UInt16
-  private let socket: Socket
-
-  init() throws {
-    socket = try #require(Socket.tcp(family: AF_INET))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let descriptor = socket.descriptor
-    let result = withUnsafeMutableBytes(of: &address) { bytes in
-      guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return Int32(-1) }
-      return bind(descriptor, pointer, size) == 0 ? getsockname(descriptor, pointer, &size) : -1
-    }
-    try #require(result == 0)
-    port = UInt16(bigEndian: address.sin_port)
-  }
-}
-
 extension Socket {
   /// Everything until `isEnough`, or the peer's end.
   func readAll(until isEnough: ([UInt8]) -> Bool = { _ in false }) -> [UInt8] {

@@ -19,7 +19,7 @@ public final class SilentPort {
       }
     }
     port = UInt16(bigEndian: address.sin_port)
-    guard isListening else { throw SilentPortError.listening(errno) }
+    guard isListening else { throw PortError.listening(errno) }
     try fill(address)
   }
 
@@ -36,7 +36,7 @@ public final class SilentPort {
       var descriptor = pollfd(fd: filler, events: Int16(POLLOUT), revents: 0)
       if poll(&descriptor, 1, 100) == 0 { return }
     }
-    throw SilentPortError.backlogDoesNotFillUp
+    throw PortError.backlogDoesNotFillUp
   }
 
   deinit {
@@ -46,7 +46,7 @@ public final class SilentPort {
   public var uri: String { "sdl://127.0.0.1:\(port)" }
 }
 
-enum SilentPortError: Error {
+enum PortError: Error {
   case listening(Int32)
   case backlogDoesNotFillUp
 }

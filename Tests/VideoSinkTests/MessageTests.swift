@@ -1,6 +1,7 @@
 import GStreamerKit
 import SDLHeadUnit
 import SDLLink
+import TestSupport
 import Testing
 
 @testable import Plugin
@@ -73,9 +74,11 @@ import Testing
   }
 
   @Test func errorComesBeforeTheProgressError() throws {
-    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(try RawPeer.unusedPort())")
+    let refusing = try RefusingPort()
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(refusing.port)")
     try pipeline.play()
     _ = try pipeline.waitForError()
+    withExtendedLifetime(refusing) {}
     // The frame that waited fails behind the error, which aborts the change of state: only then is another one asked for.
     #expect(
       eventually {

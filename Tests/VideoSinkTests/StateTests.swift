@@ -1,4 +1,5 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
 @testable import Plugin
@@ -39,9 +40,11 @@ import Testing
   }
 
   @Test func everyOrderWithARefusedPort() throws {
+    let refusing = try RefusingPort()
     let sink = try Element("sdlvideosink")
-    sink.set("uri", "sdl://127.0.0.1:\(try RawPeer.unusedPort())")
+    sink.set("uri", "sdl://127.0.0.1:\(refusing.port)")
     cycle(sink)
+    withExtendedLifetime(refusing) {}
   }
 
   @Test func everyOrderWithFramesFlowing() throws {
@@ -96,19 +99,23 @@ import Testing
   }
 
   @Test func elementGoesAfterAnError() throws {
+    let refusing = try RefusingPort()
     let sink = try Element("sdlvideosink")
-    sink.set("uri", "sdl://127.0.0.1:\(try RawPeer.unusedPort())")
+    sink.set("uri", "sdl://127.0.0.1:\(refusing.port)")
     #expect(gst_element_set_state(sink.pointer, GST_STATE_PAUSED) == GST_STATE_CHANGE_ASYNC)
     #expect(eventually { sink["connection-state"] == "idle" || sink["connection-state"] == "failed" })
     #expect(gst_element_set_state(sink.pointer, GST_STATE_NULL) == GST_STATE_CHANGE_SUCCESS)
+    withExtendedLifetime(refusing) {}
   }
 
   @Test func errorIsForgottenInNull() throws {
     let headUnit = try TestHeadUnit()
+    let refusing = try RefusingPort()
     let pipeline = try Pipeline(
-      "videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(try RawPeer.unusedPort())")
+      "videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(refusing.port)")
     try pipeline.play()
     _ = try pipeline.waitForError()
+    withExtendedLifetime(refusing) {}
     try pipeline.reach(GST_STATE_NULL)
     #expect(try pipeline.sink["connection-state"] == "idle")
     try pipeline.sink.set("uri", headUnit.uri)

@@ -1,4 +1,5 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
 @testable import Plugin
@@ -28,8 +29,10 @@ import Testing
 
   @Test(arguments: [true, false])
   func refusedPort(isLive: Bool) throws {
-    let port = try RawPeer.unusedPort()
+    let refusing = try RefusingPort()
+    let port = refusing.port
     let error = try failure("sdl://127.0.0.1:\(port)", Self.shortly, isLive: isLive)
+    withExtendedLifetime(refusing) {}
     #expect(error.isResource(GST_RESOURCE_ERROR_OPEN_READ_WRITE))
     #expect(error.text.contains("127.0.0.1:\(port)") && error.text.contains("refused"), "\(error)")
   }
