@@ -89,7 +89,7 @@ extension LinkTests {
       let statistics = pair.headUnit.waitFor { event -> AudioStreamStatistics? in
         if case .session(_, .audioStopped(.endedByApp, let statistics)) = event { statistics } else { nil }
       }
-      #expect(statistics?.samples == 40 * 320)
+      #expect(try #require(statistics).samples == 40 * 320)
       #expect(pair.headUnit.audioMessages == sound)
       let late = TestPayload(sound[0])
       #expect(pair.connection.audio.submit(late, grantEpoch: grant.epoch, blocking: true) == .closed)
