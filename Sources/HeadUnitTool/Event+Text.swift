@@ -60,7 +60,7 @@ extension HeadUnitSession.Event {
   }
 }
 
-extension HeadUnitSession.Transport {
+extension TransportRole {
   /// Nothing for the transport that every session has.
   fileprivate var text: String { self == .secondary ? ", on the secondary transport" : "" }
 }

@@ -20,8 +20,8 @@ extension HeadUnitBehaviour {
     case secondaryTransport(SecondaryTransportOffer)
     case secondaryTransportDelay(Duration?)
     case secondaryRegistration(SecondaryRegistrationAnswer)
-    case audioTransports([HeadUnitSession.Transport]?)
-    case videoTransports([HeadUnitSession.Transport]?)
+    case audioTransports([TransportRole]?)
+    case videoTransports([TransportRole]?)
   }
 
   /// Applies a change.

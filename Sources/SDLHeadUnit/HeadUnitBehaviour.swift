@@ -130,9 +130,9 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   public var secondaryRegistration = SecondaryRegistrationAnswer.acknowledge
   /// Where later sessions may start audio, in order of preference; nil is SDL Core's list, the primary one before the
   /// secondary one. The secondary one counts only where it is offered.
-  public var audioTransports: [HeadUnitSession.Transport]?
+  public var audioTransports: [TransportRole]?
   /// The same for video.
-  public var videoTransports: [HeadUnitSession.Transport]?
+  public var videoTransports: [TransportRole]?
   /// Whether a refused start of video or audio costs the app its HMI level, as in SDL Core 6 and later.
   public var dropsToNoneAfterRefusal = true
   /// To EndService of any service.

@@ -34,8 +34,8 @@ extension HeadUnitCommand {
       Int32(arguments[1]).map {
         .secondaryTransport(.elsewhere(TransportEventUpdate(address: arguments[0], port: $0)))
       }
-    case ("video-transports", 1): HeadUnitSession.Transport.list(arguments[0]).map { .videoTransports($0) }
-    case ("audio-transports", 1): HeadUnitSession.Transport.list(arguments[0]).map { .audioTransports($0) }
+    case ("video-transports", 1): TransportRole.list(arguments[0]).map { .videoTransports($0) }
+    case ("audio-transports", 1): TransportRole.list(arguments[0]).map { .audioTransports($0) }
     default: nil
     }
   }

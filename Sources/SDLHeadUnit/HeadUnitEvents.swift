@@ -41,7 +41,7 @@ extension HeadUnitSession {
     /// StartService(video) of a registered app; reported before the answer to it.
     case videoStartRequested(VideoServiceParameters)
     /// StartServiceACK(video), with the acknowledged parameters.
-    case videoStarted(VideoServiceParameters, on: Transport)
+    case videoStarted(VideoServiceParameters, on: TransportRole)
     /// StartServiceNAK(video).
     case videoRefused(ServiceRejection)
     /// One message of the video service, as reassembled, while the app may stream; of H.264 over RTP an access unit as a
@@ -57,7 +57,7 @@ extension HeadUnitSession {
     /// StartService(audio) of a registered app; reported before the answer to it.
     case audioStartRequested
     /// StartServiceACK(audio): what the app has to send.
-    case audioStarted(PCMFormat, on: Transport)
+    case audioStarted(PCMFormat, on: TransportRole)
     /// StartServiceNAK(audio).
     case audioRefused(ServiceRejection)
     /// One message of the audio service, as reassembled, while the app may be heard.

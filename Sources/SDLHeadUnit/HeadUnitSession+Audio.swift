@@ -3,7 +3,7 @@ import SDLWire
 
 /// The start and the data of the audio service. It is never encrypted: a start with the E bit is answered without it.
 extension HeadUnitSession {
-  mutating func startAudio(on transport: Transport, now: Duration) {
+  mutating func startAudio(on transport: TransportRole, now: Duration) {
     guard let rpcService else { return }
     guard let app else {
       // As with video, SDL Core does not answer, but lists the service from now on.
@@ -28,7 +28,7 @@ extension HeadUnitSession {
     }
   }
 
-  private mutating func refuseAudio(reason: String?, on transport: Transport, now: Duration) {
+  private mutating func refuseAudio(reason: String?, on transport: TransportRole, now: Duration) {
     guard let rpcService else { return }
     let refusal = rejection([], reason: reason)
     send(.startServiceNAK, service: .audio, on: transport, payload: refusal.bytes(version: rpcService.headerVersion))

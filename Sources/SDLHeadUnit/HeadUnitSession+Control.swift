@@ -3,7 +3,7 @@ import SDLWire
 
 /// The RPC service, and the control frames that belong to no service in particular.
 extension HeadUnitSession {
-  mutating func startRPCService(_ frame: Frame, on transport: Transport, now: Duration) {
+  mutating func startRPCService(_ frame: Frame, on transport: TransportRole, now: Duration) {
     guard transport == .primary else {
       report(.wrongTransport(.rpc, expected: .primary))
       return refuseRPCService(frame, on: transport)
@@ -32,7 +32,7 @@ extension HeadUnitSession {
     acknowledgeSession(version: 5, protocolVersion: min(wanted, maximum), now: now)
   }
 
-  private mutating func refuseRPCService(_ frame: Frame, on transport: Transport = .primary) {
+  private mutating func refuseRPCService(_ frame: Frame, on transport: TransportRole = .primary) {
     let header = frame.header
     // SDL Core copies the version of the request: an old header, so no payload.
     send(
@@ -72,7 +72,7 @@ extension HeadUnitSession {
     if offeredTransport != nil { offerChanged(now: now) }
   }
 
-  mutating func receiveControl(_ frame: Frame, on transport: Transport, now: Duration) {
+  mutating func receiveControl(_ frame: Frame, on transport: TransportRole, now: Duration) {
     guard let control = frame.header.controlFrame, let rpcService else { return }
     switch control {
     case .heartbeat: answerHeartbeat(frame.header, on: transport, now: now)
@@ -92,7 +92,7 @@ extension HeadUnitSession {
     }
   }
 
-  private mutating func startService(_ frame: Frame, on transport: Transport, now: Duration) {
+  private mutating func startService(_ frame: Frame, on transport: TransportRole, now: Duration) {
     switch frame.header.service {
     case .video: startVideo(frame, on: transport, now: now)
     case .audio: startAudio(on: transport, now: now)
@@ -104,7 +104,7 @@ extension HeadUnitSession {
     }
   }
 
-  private mutating func endService(_ frame: Frame, on transport: Transport, now: Duration) {
+  private mutating func endService(_ frame: Frame, on transport: TransportRole, now: Duration) {
     let service = frame.header.service
     switch service {
     case .rpc: endRPCService(frame, now: now)
@@ -133,7 +133,7 @@ extension HeadUnitSession {
   }
 
   mutating func sendEndServiceNAK(
-    _ service: ServiceType, on transport: Transport = .primary, rejected: [String] = []
+    _ service: ServiceType, on transport: TransportRole = .primary, rejected: [String] = []
   ) {
     let refusal = rejection(rejected, reason: rejected.isEmpty ? nil : "Wrong hash")
     send(

@@ -3,7 +3,7 @@ import SDLWire
 
 /// Validation of frames, before their content is looked at.
 extension HeadUnitSession {
-  mutating func receive(_ frame: Frame, on transport: Transport, now: Duration) {
+  mutating func receive(_ frame: Frame, on transport: TransportRole, now: Duration) {
     let header = frame.header
     if let violation = malformation(of: header) {
       noteMalformed(violation, on: transport, now: now)
@@ -64,7 +64,7 @@ extension HeadUnitSession {
     return nil
   }
 
-  mutating func noteMalformed(_ violation: Violation, on transport: Transport, now: Duration) {
+  mutating func noteMalformed(_ violation: Violation, on transport: TransportRole, now: Duration) {
     report(violation)
     // Who speaks there need not be the app, whose session must not suffer.
     if transport == .secondary { return closeSecondaryTransport(now: now) }

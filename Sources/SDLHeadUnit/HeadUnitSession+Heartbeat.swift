@@ -4,7 +4,7 @@ import SDLWire
 extension HeadUnitSession {
   private static let granularity = Duration.milliseconds(100)
 
-  mutating func answerHeartbeat(_ header: FrameHeader, on transport: Transport, now: Duration) {
+  mutating func answerHeartbeat(_ header: FrameHeader, on transport: TransportRole, now: Duration) {
     guard header.version >= 3, behaviour.heartbeat != .silence else { return }
     send(.heartbeatACK, service: .control, on: transport, messageID: header.messageID)
     guard behaviour.heartbeat == .likeCore, heartbeat == nil else { return }

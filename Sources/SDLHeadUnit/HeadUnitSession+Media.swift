@@ -100,7 +100,7 @@ extension HeadUnitSession {
 extension HeadUnitSession {
   /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer the
   /// app can only assume the end.
-  mutating func endMedia(_ service: ServiceType, on transport: Transport, now: Duration) {
+  mutating func endMedia(_ service: ServiceType, on transport: TransportRole, now: Duration) {
     if isClosed(service) {
       let isStartLost = service == .audio ? isAudioStartLost : isVideoStartLost
       if !isStartLost { report(.endOfServiceNotRunning(service)) }

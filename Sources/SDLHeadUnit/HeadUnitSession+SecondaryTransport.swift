@@ -5,21 +5,6 @@ import SDLWire
 ///
 /// The owner accepts it, and gives the session what comes on it from RegisterSecondaryTransport on.
 extension HeadUnitSession {
-  /// A connection of the session; the raw values are those of `videoServiceTransports` in StartServiceACK(RPC).
-  public enum Transport: Int32, CaseIterable, Sendable {
-    /// The one on which the RPC service was started.
-    case primary = 1
-    case secondary = 2
-
-    /// A list such as "2,1", or "none"; each at most once. Nil for anything else.
-    public static func list(_ text: String) -> [Transport]? {
-      if text == "none" { return [] }
-      let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
-      let transports = numbers.compactMap { Int32($0).flatMap(Transport.init(rawValue:)) }
-      return transports.count == numbers.count && Set(transports).count == numbers.count ? transports : nil
-    }
-  }
-
   /// What becomes of a connection on which RegisterSecondaryTransport has come.
   public enum SecondaryRegistration: Equatable, Sendable {
     /// It is the session's second one. The acknowledgement is among the actions.
@@ -150,7 +135,7 @@ extension HeadUnitSession {
   mutating func offerTransports(in acknowledgement: inout RPCServiceAcknowledgement) {
     // Over plain TCP SDL Core offers no other transport by default, and lists none.
     let isOffered = behaviour.secondaryTransport != .off
-    func allowed(_ configured: [Transport]?) -> [Transport] {
+    func allowed(_ configured: [TransportRole]?) -> [TransportRole] {
       (configured ?? [.primary, .secondary]).filter { $0 == .primary || isOffered }
     }
     rpcService?.offersSecondaryTransport = isOffered
@@ -165,23 +150,23 @@ extension HeadUnitSession {
 /// Which connection carries what.
 extension HeadUnitSession {
   /// The connection of the service that runs, is ending, or waits for its answer; otherwise of the last one.
-  func transport(of service: ServiceType) -> Transport {
+  func transport(of service: ServiceType) -> TransportRole {
     service == .audio ? audioTransport : service == .video ? videoTransport : .primary
   }
 
-  mutating func setTransport(_ transport: Transport, of service: ServiceType) {
+  mutating func setTransport(_ transport: TransportRole, of service: ServiceType) {
     if service == .audio { audioTransport = transport } else { videoTransport = transport }
     wrongTransportReports.remove(service)
   }
 
   /// Whether the lists of the acknowledgement allow the service there.
-  func allows(_ service: ServiceType, on transport: Transport) -> Bool {
+  func allows(_ service: ServiceType, on transport: TransportRole) -> Bool {
     guard let rpcService else { return false }
     return (service == .audio ? rpcService.audioTransports : rpcService.videoTransports).contains(transport)
   }
 
   /// Refuses a start on a connection that the lists exclude. SDL Core asks nobody then, so that the HMI level stays.
-  mutating func refuseMisplaced(_ service: ServiceType, on transport: Transport) {
+  mutating func refuseMisplaced(_ service: ServiceType, on transport: TransportRole) {
     guard let rpcService else { return }
     let refusal = rejection([], reason: "The service is not allowed on the \(transport) transport")
     send(
@@ -192,7 +177,7 @@ extension HeadUnitSession {
   /// Reports what comes on a connection where it does not belong: all but media and heartbeats on the secondary one, and
   /// the data and the end of a service elsewhere than where it was started. Of data only the first frame is reported.
   /// - Returns: whether the frame is to be ignored.
-  mutating func isMisplaced(_ header: FrameHeader, on transport: Transport) -> Bool {
+  mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole) -> Bool {
     let service = header.service
     switch service {
     case .rpc, .hybrid, .control:

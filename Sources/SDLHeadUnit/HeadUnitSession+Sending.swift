@@ -22,7 +22,7 @@ extension HeadUnitSession {
 
   /// Sends a control frame of the session, or one in the given version before there is a session.
   mutating func send(
-    _ control: ControlFrame, service: ServiceType, on transport: Transport = .primary, version: UInt8? = nil,
+    _ control: ControlFrame, service: ServiceType, on transport: TransportRole = .primary, version: UInt8? = nil,
     sessionID: UInt8? = nil, messageID: UInt32? = nil, isEncrypted: Bool = false, payload: [UInt8] = []
   ) {
     let version = version ?? rpcService?.headerVersion ?? 1

@@ -3,7 +3,7 @@ import SDLWire
 
 /// The start of the video service.
 extension HeadUnitSession {
-  mutating func startVideo(_ frame: Frame, on transport: Transport, now: Duration) {
+  mutating func startVideo(_ frame: Frame, on transport: TransportRole, now: Duration) {
     guard let rpcService else { return }
     guard let app else {
       if isSilentOnVideo { return }
@@ -76,7 +76,7 @@ extension HeadUnitSession {
 
   /// - Parameter transport: of the request; nil for that of the service.
   mutating func refuseVideo(
-    _ parameters: [String], reason: String?, on transport: Transport? = nil, now: Duration
+    _ parameters: [String], reason: String?, on transport: TransportRole? = nil, now: Duration
   ) {
     guard let rpcService else { return }
     let refusal = rejection(parameters, reason: reason)

@@ -28,8 +28,8 @@ public struct HeadUnitSession: Sendable {
   /// Whether RegisterSecondaryTransport was acknowledged, and the connection is still there.
   var hasSecondaryTransport = false
   /// Of the service that runs, or else of the last one.
-  var videoTransport = Transport.primary
-  var audioTransport = Transport.primary
+  var videoTransport = TransportRole.primary
+  var audioTransport = TransportRole.primary
   /// The services of which data on the wrong transport was reported.
   var wrongTransportReports: Set<ServiceType> = []
   var checker = VideoStreamChecker()
@@ -119,7 +119,7 @@ public struct HeadUnitSession: Sendable {
 
   /// The next frame, or garbage, from a transport. Nothing comes from the secondary one before it is registered.
   public mutating func receive(
-    _ item: FrameDecoder.Item, on transport: Transport = .primary, now: Duration
+    _ item: FrameDecoder.Item, on transport: TransportRole = .primary, now: Duration
   ) -> [Action] {
     guard link == .connected, transport == .primary || hasSecondaryTransport else { return [] }
     switch item {

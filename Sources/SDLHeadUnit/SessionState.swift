@@ -22,8 +22,8 @@ extension HeadUnitSession {
     /// Whether the acknowledgement listed one.
     var offersSecondaryTransport = false
     /// Where the services may run, in the order of preference that the acknowledgement lists.
-    var audioTransports = [Transport.primary]
-    var videoTransports = [Transport.primary]
+    var audioTransports = [TransportRole.primary]
+    var videoTransports = [TransportRole.primary]
     /// SDL Core counts from 0.
     var nextMessageID: UInt32 = 0
   }

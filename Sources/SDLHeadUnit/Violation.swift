@@ -35,7 +35,7 @@ public enum Violation: Equatable, Sendable {
 
   /// On the other transport than `expected`: of media that where the service runs, of everything else the primary one. Of
   /// a service's data only the first frame is reported.
-  case wrongTransport(ServiceType, expected: HeadUnitSession.Transport)
+  case wrongTransport(ServiceType, expected: TransportRole)
   case startBeforeRegistration(ServiceType)
   case startWhileActive(ServiceType)
   case endOfServiceNotRunning(ServiceType)

@@ -72,7 +72,7 @@ final class ServedApp {
     owner.appDidChangeSummary()
   }
 
-  func receive(_ item: FrameDecoder.Item, on transport: HeadUnitSession.Transport = .primary, now: Duration) {
+  func receive(_ item: FrameDecoder.Item, on transport: TransportRole = .primary, now: Duration) {
     tracer?.noteReceived(item)
     perform { $0.receive(item, on: transport, now: now) }
   }

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLHeadUnit
+import SDLWire
 import Testing
 
 @testable import Plugin
@@ -8,7 +9,7 @@ import Testing
 
 /// Sound over a second connection to the head unit.
 @Suite struct SecondarySoundTests {
-  private static func headUnit(_ audio: [HeadUnitSession.Transport]) -> HeadUnitConfiguration {
+  private static func headUnit(_ audio: [TransportRole]) -> HeadUnitConfiguration {
     .small().with {
       $0.behaviour.secondaryTransport = .served
       $0.behaviour.audioTransports = audio

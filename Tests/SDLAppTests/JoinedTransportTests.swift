@@ -6,7 +6,7 @@ import Testing
 
 /// App and head unit joined by two connections that race.
 @Suite struct JoinedTransportTests {
-  private static func joined(_ video: [HeadUnitSession.Transport], seed: UInt64) -> JoinedTransports {
+  private static func joined(_ video: [TransportRole], seed: UInt64) -> JoinedTransports {
     let joined = JoinedTransports(
       JoinedSessions.configuration {
         $0.activation = .zero

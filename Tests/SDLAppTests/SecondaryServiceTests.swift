@@ -263,57 +263,6 @@ import Testing
     #expect(driver.take().contains("⇒ close"))
   }
 
-  /// The head unit may answer on the other transport.
-  @Test func unansweredStart() {
-    let driver = AppDriver.registeredSecondary()
-    _ = driver.take()
-    driver.wait(.seconds(5))
-    #expect(driver.take().first == "• start of 800×480 failed [], again after 2.0 seconds")
-    #expect(driver.session.secondaryTransport.state == .waiting)
-    driver.wait(.seconds(2))
-    #expect(driver.take().contains("→ \(Self.start)"))
-  }
-
-  /// A head unit that registers the secondary transport, but does not start video there, gets it on the primary one, and after
-  /// a while, or with a new address, it is asked again.
-  @Test(arguments: [false, true]) func secondaryOfNoUse(isMoved: Bool) {
-    let driver = AppDriver.registeredSecondary()
-    driver.wait(.seconds(6))
-    driver.connectSecondary()
-    driver.control(.registerSecondaryTransportACK, .control, messageID: 2, on: .secondary)
-    _ = driver.take()
-    driver.wait(.seconds(1))
-    #expect(driver.take().contains("→ \(Self.start)"))
-    driver.acknowledgeVideo()
-    #expect(driver.session.videoGrant?.role == .primary)
-    driver.wait(.seconds(20))
-    #expect(driver.session.videoGrant?.role == .primary)
-    _ = driver.take()
-    if isMoved {
-      driver.updateTransport("192.0.2.2", 54321)
-      driver.connectSecondary()
-      driver.control(.registerSecondaryTransportACK, .control, messageID: 2, on: .secondary)
-      driver.wait(.seconds(1))
-    } else {
-      driver.wait(.seconds(10))
-    }
-    #expect(driver.take().contains("→ EndService video"))
-  }
-
-  /// The same for one that keeps refusing it there. A single refusal may be about a service that has just moved.
-  @Test func refusedOnTheSecondary() {
-    let driver = AppDriver.registeredSecondary()
-    for pause in [2, 4] {
-      driver.control(.startServiceNAK, .video, on: .secondary)
-      _ = driver.take()
-      driver.wait(.seconds(pause))
-      #expect(driver.take().contains("⇒ \(Self.start)"))
-    }
-    driver.control(.startServiceNAK, .video, on: .secondary)
-    driver.wait(.seconds(8))
-    #expect(driver.take().contains("→ \(Self.start)"))
-  }
-
   @Test func answersOnTheWrongTransport() {
     let driver = AppDriver.registeredSecondary()
     _ = driver.take()

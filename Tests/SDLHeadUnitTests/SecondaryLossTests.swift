@@ -6,11 +6,9 @@ import Testing
 
 /// The loss of the secondary transport, and everything in any order.
 @Suite struct SecondaryLossTests {
-  private typealias Transport = HeadUnitSession.Transport
-
   /// Everything on the secondary transport ends with it, and nothing else.
-  @Test(arguments: HeadUnitSession.Transport.allCases, HeadUnitSession.Transport.allCases)
-  func lossOfTheSecondary(video: HeadUnitSession.Transport, audio: HeadUnitSession.Transport) {
+  @Test(arguments: TransportRole.allCases, TransportRole.allCases)
+  func lossOfTheSecondary(video: TransportRole, audio: TransportRole) {
     var app = TestApp.withSecondary()
     app.send(.startService, .audio, on: audio)
     app.startVideo(.standard, on: video)
@@ -76,10 +74,10 @@ import Testing
     var app = TestApp.withSecondary(video: [.secondary, .primary])
     app.readsRPCs = false
     var isRegistered = true
-    var videoTransport: Transport?
+    var videoTransport: TransportRole?
     var moves = 0
     for _ in 0..<3000 {
-      let transport = generator.pick(Transport.allCases)
+      let transport = generator.pick(TransportRole.allCases)
       switch Int.random(in: 0..<14, using: &generator) {
       case 0: app.registerSecondary()
       case 1: app.run { $0.secondaryTransportLost(now: $1) }

@@ -6,20 +6,18 @@ import Testing
 
 /// Services on two transports.
 @Suite struct SecondaryServiceTests {
-  private typealias Transport = HeadUnitSession.Transport
-
-  private func controls(_ app: TestApp, _ transport: Transport) -> [String] {
+  private func controls(_ app: TestApp, _ transport: TransportRole) -> [String] {
     transport == .primary ? app.controls : app.secondaryControls
   }
 
-  private static let lists: [[Transport]] = [
+  private static let lists: [[TransportRole]] = [
     [.primary], [.secondary], [.primary, .secondary], [.secondary, .primary], [],
   ]
 
   /// Each list, each transport, each service: the answer comes where the request came.
   @Test(arguments: lists, [ServiceType.audio, .video])
-  func starts(list: [HeadUnitSession.Transport], service: ServiceType) {
-    for transport in Transport.allCases {
+  func starts(list: [TransportRole], service: ServiceType) {
+    for transport in TransportRole.allCases {
       var app = TestApp.withSecondary(video: list, audio: list)
       app.send(
         .startService, service, on: transport,
@@ -59,10 +57,10 @@ import Testing
     #expect(app.secondaryControls == ["video startServiceACK"])
   }
 
-  @Test(arguments: [ServiceType.audio, .video], HeadUnitSession.Transport.allCases)
-  func dataAndEnd(service: ServiceType, transport: HeadUnitSession.Transport) {
+  @Test(arguments: [ServiceType.audio, .video], TransportRole.allCases)
+  func dataAndEnd(service: ServiceType, transport: TransportRole) {
     var app = TestApp.withSecondary()
-    let other = transport == .primary ? Transport.secondary : .primary
+    let other = transport == .primary ? TransportRole.secondary : .primary
     app.send(
       .startService, service, on: transport,
       payload: service == .video ? VideoServiceParameters.standard.bytes(version: 5) : [])
@@ -88,7 +86,7 @@ import Testing
   }
 
   /// The head unit's own EndService goes where the service is.
-  @Test(arguments: HeadUnitSession.Transport.allCases) func endByHeadUnit(transport: HeadUnitSession.Transport) {
+  @Test(arguments: TransportRole.allCases) func endByHeadUnit(transport: TransportRole) {
     var app = TestApp.withSecondary()
     app.startVideo(.standard, on: transport)
     app.forget()
@@ -101,7 +99,9 @@ import Testing
 
   @Test func moveOfARunningStream() {
     var app = TestApp.withSecondary(video: [.secondary, .primary])
-    for (from, to) in [(Transport.primary, Transport.secondary), (.secondary, .primary), (.primary, .secondary)] {
+    for (from, to) in [
+      (TransportRole.primary, TransportRole.secondary), (.secondary, .primary), (.primary, .secondary),
+    ] {
       if app.session.statistics.messages == 0 { app.startVideo(.standard, on: from) }
       app.video(Stream.keyFrame, on: from)
       app.forget()

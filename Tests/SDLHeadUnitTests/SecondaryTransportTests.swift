@@ -86,8 +86,8 @@ import Testing
   @Test(
     arguments: [
       (nil, [1, 2]), ([.primary], [1]), ([.secondary], [2]), ([.secondary, .primary], [2, 1]), ([], []),
-    ] as [([HeadUnitSession.Transport]?, [Int32])])
-  func lists(configured: [HeadUnitSession.Transport]?, listed: [Int32]) throws {
+    ] as [([TransportRole]?, [Int32])])
+  func lists(configured: [TransportRole]?, listed: [Int32]) throws {
     for isOffered in [true, false] {
       var app = TestApp()
       app.change(.videoTransports(configured))
@@ -141,7 +141,7 @@ extension TestApp {
 
   /// An app that may stream, with a secondary transport.
   static func withSecondary(
-    video: [HeadUnitSession.Transport]? = nil, audio: [HeadUnitSession.Transport]? = nil,
+    video: [TransportRole]? = nil, audio: [TransportRole]? = nil,
     _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
   ) -> TestApp {
     var configuration = HeadUnitPreset.standard.configuration

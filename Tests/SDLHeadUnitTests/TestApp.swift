@@ -125,12 +125,12 @@ struct TestApp {
     run { $0.advance(to: $1) }
   }
 
-  mutating func send(_ frame: Frame, on transport: HeadUnitSession.Transport = .primary) {
+  mutating func send(_ frame: Frame, on transport: TransportRole = .primary) {
     run { $0.receive(.frame(frame), on: transport, now: $1) }
   }
 
   mutating func send(
-    _ control: ControlFrame, _ service: ServiceType, on transport: HeadUnitSession.Transport = .primary,
+    _ control: ControlFrame, _ service: ServiceType, on transport: TransportRole = .primary,
     payload: [UInt8] = [], version: UInt8? = nil, sessionID: UInt8 = 1, messageID: UInt32 = 0
   ) {
     send(
@@ -140,14 +140,14 @@ struct TestApp {
   }
 
   /// Sends whole bytes through a decoder, as a transport would.
-  mutating func send(bytes: [UInt8], on transport: HeadUnitSession.Transport = .primary) {
+  mutating func send(bytes: [UInt8], on transport: TransportRole = .primary) {
     var decoder = FrameDecoder(limits: session.configuration.frameLimits)
     decoder.append(bytes)
     while let item = decoder.next() { run { $0.receive(item, on: transport, now: $1) } }
   }
 
   mutating func send(
-    data: [UInt8], _ service: ServiceType, on transport: HeadUnitSession.Transport = .primary,
+    data: [UInt8], _ service: ServiceType, on transport: TransportRole = .primary,
     maximumPayload: Int = 131_060
   ) {
     let message = Fragmentation(
@@ -157,7 +157,7 @@ struct TestApp {
     send(bytes: message.frames(of: data), on: transport)
   }
 
-  mutating func video(_ data: [UInt8], on transport: HeadUnitSession.Transport = .primary) {
+  mutating func video(_ data: [UInt8], on transport: TransportRole = .primary) {
     send(data: data, .video, on: transport)
   }
 
@@ -191,7 +191,7 @@ struct TestApp {
   }
 
   mutating func startVideo(
-    _ parameters: VideoServiceParameters, on transport: HeadUnitSession.Transport = .primary
+    _ parameters: VideoServiceParameters, on transport: TransportRole = .primary
   ) {
     send(.startService, .video, on: transport, payload: parameters.bytes(version: version))
   }

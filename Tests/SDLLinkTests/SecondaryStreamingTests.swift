@@ -21,7 +21,7 @@ extension LinkTests {
       private(set) var payloads: [TestPayload] = []
 
       init(
-        video: [HeadUnitSession.Transport]? = [.secondary, .primary], hasSound: Bool = false, isEncrypted: Bool = false,
+        video: [TransportRole]? = [.secondary, .primary], hasSound: Bool = false, isEncrypted: Bool = false,
         reconnection: Reconnection.Timing? = nil, _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
       ) throws {
         var configuration = quickHeadUnit()

@@ -12,7 +12,7 @@ import class TestSupport.SilentPort
 /// Video over a second connection to the head unit, as the application and the viewer see it.
 @Suite struct SecondaryTransportTests {
   private static func headUnit(
-    _ video: [HeadUnitSession.Transport], _ offer: HeadUnitBehaviour.SecondaryTransportOffer = .served
+    _ video: [TransportRole], _ offer: HeadUnitBehaviour.SecondaryTransportOffer = .served
   ) -> HeadUnitConfiguration {
     .small().with {
       $0.behaviour.secondaryTransport = offer
@@ -104,8 +104,8 @@ import class TestSupport.SilentPort
     harness.pipeline.stop()
   }
 
-  @Test(arguments: [[.secondary, .primary], [.secondary], []] as [[HeadUnitSession.Transport]])
-  func unused(list: [HeadUnitSession.Transport]) throws {
+  @Test(arguments: [[.secondary, .primary], [.secondary], []] as [[TransportRole]])
+  func unused(list: [TransportRole]) throws {
     let harness = try SinkHarness(Self.headUnit(list), properties: "sync=false secondary-transport=none")
     try harness.pipeline.play()
     harness.pushPictures(3)

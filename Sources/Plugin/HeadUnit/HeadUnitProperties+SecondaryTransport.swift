@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLHeadUnit
+import SDLWire
 
 /// Properties of a secondary transport.
 extension Property where Owner: HeadUnitElement {
@@ -32,16 +33,16 @@ extension Property where Owner: HeadUnitElement {
 
   private static func parseTransports(
     _ text: String?
-  ) throws(InvalidPropertyValue) -> [HeadUnitSession.Transport]? {
+  ) throws(InvalidPropertyValue) -> [TransportRole]? {
     guard let text, !text.isEmpty else { return nil }
-    guard let list = HeadUnitSession.Transport.list(text) else {
+    guard let list = TransportRole.list(text) else {
       throw InvalidPropertyValue(
         "'\(text)' is no list of transports; write 1, 2, both with a comma between them, or none")
     }
     return list
   }
 
-  private static func transportsText(_ transports: [HeadUnitSession.Transport]?) -> String? {
+  private static func transportsText(_ transports: [TransportRole]?) -> String? {
     let list = transports ?? [.primary, .secondary]
     return list.isEmpty ? "none" : list.map { "\($0.rawValue)" }.joined(separator: ",")
   }

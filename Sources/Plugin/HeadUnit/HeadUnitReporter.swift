@@ -90,7 +90,7 @@ extension HeadUnitReporter {
   ///
   /// - Parameter fill: sets further fields.
   func streamStarted(
-    _ app: AppRecord, _ service: ServiceType, on transport: HeadUnitSession.Transport,
+    _ app: AppRecord, _ service: ServiceType, on transport: TransportRole,
     _ fill: (borrowing Structure) -> Void
   ) {
     let message = Structure("sdl-stream-started")

@@ -2,6 +2,7 @@ import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
+import SDLWire
 
 /// What the user asked for of a head unit, on whichever of its elements. What is nil comes from the preset.
 struct HeadUnitSettings: Sendable {
@@ -20,8 +21,8 @@ struct HeadUnitSettings: Sendable {
   /// Where secondary transports are taken; 0 is any that is free, below 0 none is offered.
   var secondaryPort: Int32?
   /// Where video may be started, in order of preference.
-  var videoTransports: [HeadUnitSession.Transport]?
-  var audioTransports: [HeadUnitSession.Transport]?
+  var videoTransports: [TransportRole]?
+  var audioTransports: [TransportRole]?
 
   /// What a head unit says of the sound that it plays.
   enum AnnouncedSound: Equatable, Sendable {
@@ -82,11 +83,11 @@ extension HeadUnitSettings {
     get { secondaryPort ?? (configuration.behaviour.secondaryTransport == .served ? 0 : -1) }
     set { secondaryPort = newValue }
   }
-  var effectiveVideoTransports: [HeadUnitSession.Transport]? {
+  var effectiveVideoTransports: [TransportRole]? {
     get { configuration.behaviour.videoTransports }
     set { videoTransports = newValue }
   }
-  var effectiveAudioTransports: [HeadUnitSession.Transport]? {
+  var effectiveAudioTransports: [TransportRole]? {
     get { configuration.behaviour.audioTransports }
     set { audioTransports = newValue }
   }

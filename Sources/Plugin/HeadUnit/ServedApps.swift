@@ -18,9 +18,9 @@ struct AppRecord: Sendable {
   /// Nil while there is no video service.
   var video: VideoServiceParameters?
   /// Where the video service was started.
-  var videoTransport = HeadUnitSession.Transport.primary
+  var videoTransport = TransportRole.primary
   /// Where the audio service was started; nil while there is none.
-  var audioTransport: HeadUnitSession.Transport?
+  var audioTransport: TransportRole?
   /// Whether its session has a secondary transport.
   var hasSecondaryTransport = false
 }
