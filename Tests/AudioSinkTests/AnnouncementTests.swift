@@ -9,14 +9,18 @@ import Testing
 
 /// `start-on-data`: the service is there only while something sounds.
 @Suite struct AnnouncementTests {
-  private let properties = "sync=false start-on-data=true idle-timeout=200"
+  private let properties = "sync=false start-on-data=true idle-timeout=1000"
 
   @Test(arguments: [false, true])
   func oneServiceForEachPrompt(isLive: Bool) throws {
     let harness = try SoundHarness(isLive: isLive, properties: properties)
     try harness.pipeline.play()
     harness.push(silence(3200))
-    try harness.pipeline.waitForElementMessage("sdl-connected")
+    // What a live source sends before the driver has opened the app is dropped.
+    try harness.pipeline.wait(for: "the driver") {
+      $0.isElement("sdl-hmi-status") && $0.fields["level"] == "full" ? true : nil
+    }
+    try harness.headUnit.settle(harness.pipeline)
     for number in 1...2 {
       let prompt = testSound(4800, seed: number)
       harness.push(prompt)

@@ -33,18 +33,8 @@ extension SinkHarness {
   }
 
   /// Waits until the sink has handled everything that the application has set and the head unit has sent so far.
-  ///
-  /// The connection thread carries out the application's commands each time before it reads from the head unit: the
-  /// second message is read after them.
   func settle() throws {
-    let app = try headUnit.waitForApp()
-    let mark = OnDriverDistraction(isDistractionLimited: true, lockScreenDismissalWarning: "settled")
-    for _ in 0..<2 {
-      headUnit.server.control(.app(app)) { $0.setDriverDistraction(mark, now: $1) }
-      try pipeline.wait(for: "mark") {
-        $0.isElement("sdl-driver-distraction") && $0.fields["text"] == "settled" ? true : nil
-      }
-    }
+    try headUnit.settle(pipeline)
   }
 
   var streamState: String { get throws { try pipeline.sink["stream-state"] ?? "" } }
@@ -92,5 +82,22 @@ extension [UInt8] {
     // A delimiter stands in front of everything else.
     let types = ((try? nalTypes(self)) ?? []).drop { $0 == .accessUnitDelimiter }
     return types.starts(with: [.sequenceParameterSet, .pictureParameterSet]) && isKeyFrame(self)
+  }
+}
+
+extension TestHeadUnit {
+  /// Waits until a sink has handled everything that the application has set and the head unit has sent so far.
+  ///
+  /// The connection thread carries out the application's commands each time before it reads from the head unit: the
+  /// second message is read after them.
+  func settle(_ pipeline: Pipeline) throws {
+    let app = try waitForApp()
+    let mark = OnDriverDistraction(isDistractionLimited: true, lockScreenDismissalWarning: "settled")
+    for _ in 0..<2 {
+      server.control(.app(app)) { $0.setDriverDistraction(mark, now: $1) }
+      try pipeline.wait(for: "mark") {
+        $0.isElement("sdl-driver-distraction") && $0.fields["text"] == "settled" ? true : nil
+      }
+    }
   }
 }
