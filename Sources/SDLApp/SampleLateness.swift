@@ -3,8 +3,10 @@ import SDLMessages
 /// Which samples come too late to be sent. A head unit plays what comes, so it would play everything behind late samples late as
 /// well; the lead makes up for a little.
 public struct SampleLateness: Equatable, Sendable {
-  /// Timers are not more exact than this.
+  /// Threads are not woken more exactly than this on a busy machine.
   private static let shortest = Duration.milliseconds(40)
+  /// Nor on any: it is not worth a ramp.
+  private static let inTime = Duration.milliseconds(2)
 
   /// What the lead makes up for.
   public var lead: Duration
@@ -22,7 +24,7 @@ public struct SampleLateness: Equatable, Sendable {
   ///   - isSilence: what nobody misses is left out as soon as it is late.
   public mutating func excess(of count: Int, late lateness: Duration, isSilence: Bool, format: PCMFormat) -> Int {
     let limit = isSilence ? Self.shortest : max(lead, Self.shortest)
-    guard lateness > .zero, isBehind || lateness > limit else {
+    guard lateness > (isBehind ? Self.inTime : limit) else {
       isBehind = false
       return 0
     }

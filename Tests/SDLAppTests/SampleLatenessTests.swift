@@ -34,4 +34,11 @@ import Testing
     #expect(dropped == 4000 && late == 0)
     #expect(lateness.excess(of: 1600, late: .milliseconds(150), isSilence: false, format: PCMFormat()) == 0)
   }
+
+  /// A timer that is a little late leaves nothing out behind a pause that was too long.
+  @Test func timerThatIsLate() {
+    var lateness = SampleLateness(lead: .milliseconds(50))
+    #expect(lateness.excess(of: 1600, late: .milliseconds(300), isSilence: true, format: PCMFormat()) == 1600)
+    #expect(lateness.excess(of: 1600, late: .microseconds(200), isSilence: false, format: PCMFormat()) == 0)
+  }
 }
