@@ -26,8 +26,13 @@ import Testing
     try pipeline.play()
     source.push([], at: 0, flags: GST_BUFFER_FLAG_GAP)
     try pipeline.waitForElementMessage("sdl-stream-started")
+    let sink = try pipeline.sink
     let pictures = (0..<12).map { Picture(320, 240, $0) }
-    for (index, picture) in pictures.enumerated() { source.push(picture.bytes, at: index) }
+    for (index, picture) in pictures.enumerated() {
+      source.push(picture.bytes, at: index)
+      // Of a live source, a newer picture takes the place of one that still waits.
+      #expect(eventually { sink.statistics["frames-sent"] == index + 1 })
+    }
     // All but what the decoder holds back without knowing that nothing more comes.
     for picture in pictures.prefix(8) {
       let quality = picture.psnr(against: try #require(screen.pull()).bytes)

@@ -30,7 +30,8 @@ import Testing
     #expect((12...40).contains(pictures.count), "\(pictures.count)")
     #expect(pictures.brightness(of: 10, x: 10, y: 10) < 30 && pictures.brightness(of: 10, x: 10, y: 310) < 30)
     #expect(pictures.whitePixels(of: 10) > 1000)
-    #expect(try soundSeconds() > 1.5 && soundSeconds() < 2.5)
+    // A machine that stands still for longer than the lead loses some.
+    #expect(try soundSeconds() > 1 && soundSeconds() < 2.5)
   }
 
   /// Of 16 kHz, 16 bit, behind the header of the WAV file.

@@ -63,7 +63,7 @@ extension LinkTests {
     @Test func boundedConnections() throws {
       var admission = HeadUnitServer.Admission()
       admission.maximumConnectionCount = 2
-      admission.registrationTime = .milliseconds(300)
+      admission.registrationTime = .seconds(1)
       let (phone, _) = try Phone.withOffer(admission: admission)
       let port = try #require(phone.server.secondaryPort)
       let idle = try (0..<6).map { _ in try PhoneConnection(port: port) }
@@ -77,7 +77,7 @@ extension LinkTests {
     /// An answer that does not come, and one behind which the connection is closed.
     @Test func scriptedRegistrations() throws {
       var admission = HeadUnitServer.Admission()
-      admission.registrationTime = .milliseconds(300)
+      admission.registrationTime = .seconds(1)
       let (phone, _) = try Phone.withOffer(admission: admission) { $0.behaviour.secondaryRegistration = .silence }
       let port = try #require(phone.server.secondaryPort)
       let unanswered = try PhoneConnection(port: port)

