@@ -42,7 +42,7 @@ public struct AppSession: Sendable {
     case videoSuspended
     /// The app may send on, with the same grant.
     case videoResumed
-    case videoStopped(VideoStopReason)
+    case videoStopped(StreamStopReason)
     /// `retryAfter` is nil when nothing is tried again by itself.
     case videoStartFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
     case audioStarted(AudioGrant)

@@ -33,7 +33,7 @@ extension AudioNegotiation {
   /// - Throws: when the head unit would only refuse the next one.
   public mutating func startFailed(_ failure: AudioStartFailure, retryAfter: Duration?) throws(AudioProblem) {
     guard let retryAfter else { throw .refused(failure) }
-    notify(.problem(.startRefused(failure, retryAfter: isSilencedByDriver ? nil : retryAfter)))
+    notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
   }
 
   /// Sound can't start, or could again.

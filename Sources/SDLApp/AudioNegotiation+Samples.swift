@@ -33,17 +33,6 @@ extension AudioNegotiation {
     return decision
   }
 
-  /// What becomes of the first samples while the pipeline is on its way to PAUSED.
-  public enum PrerollDecision: Equatable, Sendable {
-    /// The pipeline may start: the samples could be heard, or need not wait for that.
-    case ready
-    /// Wait until something has changed.
-    case wait
-    case interrupted
-    /// The stream has failed or is over.
-    case stopped
-  }
-
   /// Decides whether a file's first samples could be heard. Live sources never wait, nor does anything else with the policy
   /// `drop`, nor a service that is there only while something sounds.
   public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {

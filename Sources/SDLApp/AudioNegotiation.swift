@@ -4,7 +4,7 @@ import SDLMessages
 ///
 /// A value with inputs (methods) and outputs, as ``VideoNegotiation`` is for video. There is less to decide, because the head
 /// unit alone chooses the format.
-public struct AudioNegotiation: Sendable {
+public struct AudioNegotiation: StreamNegotiation {
   /// What the user has set.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
@@ -22,29 +22,6 @@ public struct AudioNegotiation: Sendable {
     case notify(AudioNotification)
   }
 
-  enum Phase: Equatable, Sendable {
-    case running
-    /// The error message is on its way; samples still pass.
-    case failing
-    case failed
-    case stopping
-  }
-
-  enum Playback: Equatable, Sendable {
-    case prerolling
-    /// The first samples of a file wait until they could be heard.
-    case waitingToPreroll
-    case playing
-    case paused
-  }
-
-  enum Announcement: Equatable, Sendable {
-    /// Nothing, or its end.
-    case none
-    case started
-    case suspended
-  }
-
   enum Service: Equatable, Sendable {
     case none
     case granted(AudioGrant, isSuspended: Bool)
@@ -55,10 +32,10 @@ public struct AudioNegotiation: Sendable {
 
   public internal(set) var settings: Settings
   public var activity: SoundActivity
-  var phase = Phase.running
+  var phase = StreamPhase.running
   /// `unlock` was called and `unlock_stop` not yet.
   var isFlushing = false
-  var playback = Playback.prerolling
+  var playback = StreamPlayback.prerolling
   /// The end of the stream has come, and no new one has begun.
   var isEnded = false
   /// Nil without a connection.
@@ -76,7 +53,7 @@ public struct AudioNegotiation: Sendable {
   var wasLost = false
   /// The last service has ended only with its transport.
   var wasMoved = false
-  var announcement = Announcement.none
+  var announcement = StreamAnnouncement.none
   /// The application was asked to pause, and not yet to go on.
   var hasRequestedPause = false
 
@@ -120,12 +97,14 @@ public struct AudioNegotiation: Sendable {
 
 /// What holds now, and what is requested because of it.
 extension AudioNegotiation {
-  public var grant: AudioGrant? { if case .granted(let grant, _) = service { grant } else { nil } }
+  var grant: AudioGrant? { if case .granted(let grant, _) = service { grant } else { nil } }
+
+  public var hasGrant: Bool { grant != nil }
 
   var isSuspendedBySession: Bool { if case .granted(_, true) = service { true } else { false } }
 
   /// The driver does not hear the app.
-  public var isSilencedByDriver: Bool {
+  public var isSuspendedByDriver: Bool {
     hmiStatus.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
 
@@ -133,7 +112,7 @@ extension AudioNegotiation {
   var isConnectionLost: Bool { wasLost && hmiStatus == nil }
 
   /// Nobody wants to hear the app now, as opposed to a head unit that is not there or not ready.
-  var isSuspended: Bool { isSuspendedBySession || isSilencedByDriver }
+  var isSuspended: Bool { isSuspendedBySession || isSuspendedByDriver }
 
   var request: AudioStartRequest? {
     guard playback != .prerolling, !isEnded, input != nil, phase != .stopping, activity.isServiceWanted else {

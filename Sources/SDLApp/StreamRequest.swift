@@ -29,7 +29,3 @@ typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
 public typealias VideoStartFailure = StreamStartFailure<VideoStartRequest>
 /// Why an audio stream could not start.
 public typealias AudioStartFailure = StreamStartFailure<AudioStartRequest>
-/// Why a video stream ended.
-public typealias VideoStopReason = StreamStopReason
-/// The state of the video service.
-public typealias VideoStreamState = StreamState

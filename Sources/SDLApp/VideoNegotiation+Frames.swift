@@ -35,17 +35,6 @@ extension VideoNegotiation {
     return decideWithoutPermission(isLive: isLive)
   }
 
-  /// What becomes of the first frame while the pipeline is on its way to PAUSED.
-  public enum PrerollDecision: Equatable, Sendable {
-    /// The pipeline may start: the frame could be shown, or need not wait for that.
-    case ready
-    /// Wait until something has changed.
-    case wait
-    case interrupted
-    /// The stream has failed or is over.
-    case stopped
-  }
-
   /// Decides whether a file's first frame could be shown. Live sources never wait, nor does anything else with the policy `drop`.
   public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
     guard phase == .running || phase == .failing else { return .stopped }

@@ -36,7 +36,7 @@ extension VideoNegotiation {
     notify(.suspended(reason: reason.rawValue))
   }
 
-  mutating func announceStop(_ reason: VideoStopReason) {
+  mutating func announceStop(_ reason: StreamStopReason) {
     if announcement != .none { notify(.stopped(reason)) }
     announcement = .none
     lastStop = reason
@@ -66,12 +66,12 @@ extension VideoNegotiation {
 }
 
 /// Something that the application is to hear of.
-public enum StreamNotification: Equatable, Sendable {
+public enum VideoNotification: Equatable, Sendable {
   case started(VideoGrant, reason: String)
   case suspended(reason: String)
   /// The stream can't start, because no transport may carry it.
   case waiting(TransportWait)
-  case stopped(VideoStopReason)
+  case stopped(StreamStopReason)
   /// The driver or the head unit has ended the stream: time without video is counted from now on.
   case suspensionBegan
   case resized(VideoResize.Completed)

@@ -22,7 +22,7 @@ extension VideoNegotiation {
   }
 
   /// - Returns: whether upstream has to be asked for other pictures now.
-  public mutating func serviceStopped(_ reason: VideoStopReason, lostFrames: UInt64, now: Duration) -> Bool {
+  public mutating func serviceStopped(_ reason: StreamStopReason, lostFrames: UInt64, now: Duration) -> Bool {
     service = .none
     // The request was taken back only until upstream has changed.
     let isResizing = isServiceWanted && isRunning
@@ -48,7 +48,7 @@ extension VideoNegotiation {
     if let wait, isRunning { notify(.waiting(wait)) }
   }
 
-  public mutating func sessionStateChanged(_ state: VideoStreamState) {
+  public mutating func sessionStateChanged(_ state: StreamState) {
     sessionState = state
   }
 
@@ -59,7 +59,7 @@ extension VideoNegotiation {
     _ failure: VideoStartFailure, _ request: VideoStartRequest, retryAfter: Duration?
   ) throws(VideoProblem) {
     if let retryAfter {
-      let outlook = VideoProblem.Outlook.retry(after: isHiddenByDriver ? nil : retryAfter)
+      let outlook = VideoProblem.Outlook.retry(after: isSuspendedByDriver ? nil : retryAfter)
       return notify(.problem(.startRefused(failure, request, outlook)))
     }
     ladder.refused(request, failure)
@@ -68,7 +68,7 @@ extension VideoNegotiation {
     // error, before the last resort could be tried.
     if let input, !input.isRaw, !ladder.allows(input.size) { ladder.fixInput() }
     guard !ladder.isExhausted else { throw .exhausted(failure, ladder, isInputRaw: isInputRaw) }
-    let outlook = ladder.outlook(for: request, isHidden: isHiddenByDriver)
+    let outlook = ladder.outlook(for: request, isHidden: isSuspendedByDriver)
     notify(.problem(.startRefused(failure, request, .next(outlook))))
     requestPlayingIfNeeded()
   }
@@ -137,11 +137,8 @@ extension VideoNegotiation {
     phase = .stopping
   }
 
-  /// - Returns: whether this is the first failure.
-  public mutating func beginFailing() -> Bool {
-    guard phase == .running else { return false }
-    phase = .failing
-    return true
+  public mutating func beginFailing() {
+    if phase == .running { phase = .failing }
   }
 
   /// The error is with the application: frames fail from now on.

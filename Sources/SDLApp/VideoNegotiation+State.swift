@@ -2,6 +2,8 @@
 extension VideoNegotiation {
   var grant: VideoGrant? { if case .granted(let grant, _, _) = service { grant } else { nil } }
 
+  public var hasGrant: Bool { grant != nil }
+
   /// The session has suspended the stream because of the app's state, and not resumed it yet.
   var isSuspendedBySession: Bool { if case .granted(_, _, true) = service { true } else { false } }
 
@@ -23,7 +25,7 @@ extension VideoNegotiation {
   }
 
   /// The driver does not show the app.
-  public var isHiddenByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
+  public var isSuspendedByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
 
   /// The connection is lost, and was used for a stream.
   var isConnectionLost: Bool { wasLost && hmiStatus == nil }
@@ -32,11 +34,11 @@ extension VideoNegotiation {
   var isServiceWanted: Bool { playback != .prerolling }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
-  var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isHiddenByDriver }
+  var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isSuspendedByDriver }
 
   /// The property `stream-state`: the session's, except for a notice that is still being sent, and a pipeline that is
   /// paused.
-  public var streamState: VideoStreamState {
+  public var streamState: StreamState {
     switch sessionState {
     case .streaming, .suspended: grant == nil ? .stopping : announcement == .started ? .streaming : .suspended
     case .stopped, .starting, .stopping: sessionState

@@ -6,7 +6,7 @@
 ///
 /// It is driven by levels: whatever has happened in between, what is requested of the head unit depends only on what holds
 /// now.
-public struct VideoNegotiation: Sendable {
+public struct VideoNegotiation: StreamNegotiation {
   /// What the user asked for.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
@@ -28,18 +28,9 @@ public struct VideoNegotiation: Sendable {
     /// Which of the head unit's displays the app can stream to, for the head unit to know.
     case supportedDisplays([VideoDisplay])
     /// The application is to hear of this.
-    case notify(StreamNotification)
+    case notify(VideoNotification)
     /// Call ``takeOutputs(at:)`` at this time; an earlier call asks for it again.
     case setTimer(at: Duration)
-  }
-
-  /// How far the run of the stream has come.
-  enum Phase: Equatable, Sendable {
-    case running
-    /// An error message is being posted; frames fail once it is.
-    case failing
-    case failed
-    case stopping
   }
 
   /// What the head unit can show.
@@ -76,32 +67,14 @@ public struct VideoNegotiation: Sendable {
     case granted(VideoGrant, at: Duration, isSuspended: Bool)
   }
 
-  /// Which state the pipeline has asked for.
-  enum Playback: Equatable, Sendable {
-    /// It has not been in PLAYING since it started.
-    case prerolling
-    /// The same, and the first frame of a file waits for the right to be sent.
-    case waitingToPreroll
-    case playing
-    case paused
-  }
-
-  /// What the application has heard of the stream last.
-  enum Announcement: Equatable, Sendable {
-    /// Nothing, or its end.
-    case none
-    case started
-    case suspended
-  }
-
   /// Updates of the size that come within this time end in one restart of the service.
   public static let settlingTime = Duration.milliseconds(100)
 
   public internal(set) var settings: Settings
-  var phase = Phase.running
+  var phase = StreamPhase.running
   /// `unlock` was called and `unlock_stop` not yet.
   var isFlushing = false
-  var playback = Playback.prerolling
+  var playback = StreamPlayback.prerolling
   /// The end of the stream has come, and no new one has begun.
   var isEnded = false
 
@@ -145,7 +118,7 @@ public struct VideoNegotiation: Sendable {
   /// A frame has been sent in the service that is there, or was last.
   var hasServiceRun = false
   /// How far the session has come with the service.
-  var sessionState = VideoStreamState.stopped
+  var sessionState = StreamState.stopped
   var resize = VideoResize()
   /// Those whose stream the application does not know of yet.
   var pendingResizes: [VideoResize.Completed] = []
@@ -155,8 +128,8 @@ public struct VideoNegotiation: Sendable {
   var hasStreamed = false
   /// The stream was lost with its connection.
   var wasLost = false
-  var lastStop: VideoStopReason?
-  var announcement = Announcement.none
+  var lastStop: StreamStopReason?
+  var announcement = StreamAnnouncement.none
   /// The application was asked to pause, and not yet to go on.
   var hasRequestedPause = false
 
@@ -201,7 +174,7 @@ public struct VideoNegotiation: Sendable {
     return outputs
   }
 
-  mutating func notify(_ notification: StreamNotification) {
+  mutating func notify(_ notification: VideoNotification) {
     outputs.append(.notify(notification))
   }
 }

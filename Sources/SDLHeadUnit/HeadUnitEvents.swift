@@ -89,9 +89,6 @@ extension HeadUnitSession {
     case hapticRectangles([HapticRectangle])
   }
 
-  /// Why a video service is over.
-  public typealias VideoStopReason = StreamStopReason
-
   /// Why a service that carries media is over.
   public enum StreamStopReason: Equatable, Sendable {
     /// EndService from the app.

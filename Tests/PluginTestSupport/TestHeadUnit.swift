@@ -46,7 +46,7 @@ final class TestHeadUnit {
       events.compactMap { if case .hapticRectangles(let list) = $0 { list } else { nil } }
     }
 
-    var stopReasons: [HeadUnitSession.VideoStopReason] {
+    var stopReasons: [HeadUnitSession.StreamStopReason] {
       events.compactMap { if case .videoStopped(let reason) = $0 { reason } else { nil } }
     }
   }

@@ -9,7 +9,7 @@ import Testing
     var appState: AppState
     var opens: Bool
     /// The state of a service that exists already; nil: it is ended.
-    var keeps: VideoStreamState? = nil
+    var keeps: StreamState? = nil
 
     var testDescription: String { "row \(number): \(level.rawValue), \(appState)" }
   }

@@ -125,8 +125,8 @@ import Testing
   }
 
   /// After a success in RAW 480×320 the next start begins again with the first choice.
-  @Test(arguments: [VideoStopReason.hmiStatus, .headUnit, .connectionLost, .restarted])
-  func whatWasRefusedIsForgottenAfterASuccess(reason: VideoStopReason) {
+  @Test(arguments: [StreamStopReason.hmiStatus, .headUnit, .connectionLost, .restarted])
+  func whatWasRefusedIsForgottenAfterASuccess(reason: StreamStopReason) {
     let driver = NegotiationDriver.playing([])
     driver.announce([Self.wide, Self.small], over: [.rtp, .raw])
     driver.refusals = [Self.transport, Self.width]
@@ -148,8 +148,8 @@ import Testing
   }
 
   /// On another transport the stream goes on as it was.
-  @Test(arguments: [VideoStopReason.moved, .transportLost])
-  func whatWasRefusedCountsAfterAMove(reason: VideoStopReason) {
+  @Test(arguments: [StreamStopReason.moved, .transportLost])
+  func whatWasRefusedCountsAfterAMove(reason: StreamStopReason) {
     let driver = NegotiationDriver.playing([])
     driver.announce([Self.wide, Self.small], over: [.rtp, .raw])
     driver.refusals = [Self.transport, Self.width]

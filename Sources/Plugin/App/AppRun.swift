@@ -31,7 +31,7 @@ final class AppRun: Sendable {
     /// On this connection.
     var secondary = SecondaryTransportStatus()
     var isVideoSuspended = false
-    var videoState = VideoStreamState.stopped
+    var videoState = StreamState.stopped
     /// The right to send sound, as ``grant`` is for video.
     var audioGrant: AudioGrant?
     var isAudioSuspended = false

@@ -13,6 +13,8 @@ protocol AppSink: AppHost, PropertyOwner where Settings: AppSinkSettings {
 
   var runs: SinkRuns<Stream> { get }
   var time: TimeSource { get }
+  var baseSink: UnsafeMutablePointer<GstBaseSink> { get }
+  var pad: UnsafeMutablePointer<GstPad> { get }
   /// Checks what the properties could not, before anything begins.
   func checkBeforeStart(_ settings: Settings) throws(ElementError)
   func makeStream(_ app: AppRun, _ settings: Settings) -> Stream

@@ -26,7 +26,7 @@ extension VideoSink {
   }
 
   /// `sdl-stream-stopped`: the service has ended.
-  func postStreamStopped(_ reason: VideoStopReason) {
+  func postStreamStopped(_ reason: StreamStopReason) {
     let message = Structure("sdl-stream-stopped")
     message.set("reason", reason.rawValue)
     message.set("frames-sent", counters.withLock { $0.framesSent })

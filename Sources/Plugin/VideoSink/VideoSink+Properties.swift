@@ -98,7 +98,7 @@ extension VideoSink {
       "x264 options (name=value:name=value); options that head units can't decode are refused", .mutableReady),
     .connectionState,
     .enumeration(
-      "stream-state", default: VideoStreamState.stopped, "Stream state", "How far the video stream has come",
+      "stream-state", default: StreamState.stopped, "Stream state", "How far the video stream has come",
       get: { $0.stream?.streamState ?? .stopped }),
     .enumeration(
       "hmi-level", default: HMILevel.none, "HMI level",

@@ -23,7 +23,7 @@ final class VideoSink: AppSink {
 
   let settings = ElementSettings(VideoSinkSettings())
   let counters = Mutex(VideoSinkCounters())
-  let runs = SinkRuns<StreamRun>()
+  let runs = SinkRuns<VideoStreamRun>()
   let payloads = PayloadPool<FramePayload>()
   let time: TimeSource
 
@@ -60,8 +60,8 @@ final class VideoSink: AppSink {
     try settings.encoder.check()
   }
 
-  func makeStream(_ app: AppRun, _ settings: VideoSinkSettings) -> StreamRun {
-    StreamRun(sink: self, app: app, settings: settings)
+  func makeStream(_ app: AppRun, _ settings: VideoSinkSettings) -> VideoStreamRun {
+    VideoStreamRun(sink: self, app: app, settings: settings)
   }
 
   func keepCounters() {

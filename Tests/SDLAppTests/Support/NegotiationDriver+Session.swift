@@ -84,7 +84,7 @@ extension NegotiationDriver {
     change { $0.suspensionCompleted() }
   }
 
-  func stop(_ reason: VideoStopReason) {
+  func stop(_ reason: StreamStopReason) {
     running = nil
     isSuspended = false
     let mustAsk = change { $0.serviceStopped(reason, lostFrames: lostFrames, now: now) }

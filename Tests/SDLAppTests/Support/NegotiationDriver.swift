@@ -114,7 +114,8 @@ final class NegotiationDriver {
     guard let problem else { return }
     error = error ?? problem
     log.append("error")
-    guard change({ $0.beginFailing() }) else { return }
+    guard negotiation.isUsable else { return }
+    change { $0.beginFailing() }
     change { $0.failed() }
   }
 }
@@ -125,7 +126,7 @@ extension NegotiationDriver {
     "\(request.isBare ? "bare" : request.transport.rawValue) \(request.size)"
   }
 
-  static func text(_ notification: StreamNotification) -> String {
+  static func text(_ notification: VideoNotification) -> String {
     switch notification {
     case .started(let grant, let reason): "started \(grant.size) \(reason)"
     case .suspended(let reason): "suspended \(reason)"

@@ -42,7 +42,7 @@ extension AudioStreamRun {
     if decision == .wait {
       let began = time.now
       sink.log(GST_LEVEL_INFO, "waiting until the head unit plays the app's sound")
-      let next = state.waitForHeadUnit(at: sink.pad, until: nil, time: time) { negotiation in
+      let next = waitForHeadUnit(until: nil) { negotiation in
         let decision = self.decide(&negotiation, isSilence: isSilence, isLive: isLive)
         return decision == .wait ? nil : decision
       }
@@ -123,7 +123,7 @@ extension AudioStreamRun {
   /// - Returns: False if the end was not reported in time.
   private func waitForEnd(of grant: AudioGrant) -> Bool {
     let deadline = time.now + Self.grantEndTimeout
-    return state.waitForHeadUnit(at: sink.pad, until: deadline, time: time) { negotiation in
+    return waitForHeadUnit(until: deadline) { negotiation in
       negotiation.isInterrupted || negotiation.permission?.epoch != grant.epoch ? true : nil
     } ?? false
   }

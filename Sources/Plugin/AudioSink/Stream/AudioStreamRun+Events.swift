@@ -13,16 +13,11 @@ extension AudioSink {
 }
 
 extension AudioStreamRun {
-  /// How long the last sound may take to reach the kernel.
-  private static let drainTime = Duration.seconds(1)
-  /// How long, after that, the service may take to end.
-  private static let endTime = Duration.seconds(2)
-
   fileprivate func observe(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
-    case GST_EVENT_FLUSH_START: isFlushPending.store(true, ordering: .releasing)
+    case GST_EVENT_FLUSH_START: progress.isFlushPending = true
     case GST_EVENT_FLUSH_STOP:
-      isFlushPending.store(false, ordering: .releasing)
+      progress.isFlushPending = false
       var resetsTime: gboolean = 0
       gst_event_parse_flush_stop(event, &resetsTime)
       samples.withValue { $0.flush(resetsTime: resetsTime != 0) }
@@ -49,39 +44,15 @@ extension AudioStreamRun {
       sendRest(of: path)
       return waitUntilSent(path)
     }
-    guard result == GST_FLOW_OK else { return result }
-    change { $0.streamEnded() }
-    return waitForServiceEnd()
+    return result == GST_FLOW_OK ? endService() : result
   }
 
   /// Until the queue is empty, and the head unit has had the time to play what it has.
   private func waitUntilSent(_ path: SamplePath) -> GstFlowReturn {
-    while !connection.audio.waitUntilDrained(timeout: Self.drainTime) {
-      guard state.withLock({ $0.isInterrupted }) else {
-        sink.log(GST_LEVEL_WARNING, "the head unit did not take the last sound in time")
-        break
-      }
-      let interrupted = gst_base_sink_wait_preroll(sink.baseSink)
-      guard interrupted == GST_FLOW_OK else { return interrupted }
-    }
-    guard state.withLock({ $0.grant != nil }), let end = path.timeline.end else { return GST_FLOW_OK }
+    let result = waitUntilDrained(of: "sound")
+    guard result == GST_FLOW_OK else { return result }
+    guard state.withLock({ $0.hasGrant }), let end = path.timeline.end else { return GST_FLOW_OK }
     let lead = sink.settings.withLock { $0.lead }
     return gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: (end + lead).nanoseconds), nil)
-  }
-
-  private func waitForServiceEnd() -> GstFlowReturn {
-    let deadline = MonotonicClock.now + Self.endTime
-    while true {
-      let isInterrupted = state.wait(until: deadline) { negotiation -> Bool? in
-        if negotiation.isInterrupted { return true }
-        return negotiation.hasServiceEnded ? false : nil
-      }
-      if isInterrupted == nil {
-        sink.log(GST_LEVEL_WARNING, "the head unit did not confirm the end of the stream in time")
-      }
-      guard isInterrupted == true else { return GST_FLOW_OK }
-      let result = gst_base_sink_wait_preroll(sink.baseSink)
-      guard result == GST_FLOW_OK else { return result }
-    }
   }
 }

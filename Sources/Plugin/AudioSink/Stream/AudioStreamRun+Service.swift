@@ -66,14 +66,9 @@ extension AudioStreamRun {
     case .waiting(let wait): sink.postStreamWaiting(wait)
     case .suspensionBegan: sink.counters.withLock { $0.suspended(at: time.now) }
     case .stopped(let reason): sink.postStreamStopped(reason)
-    case .requestPause:
-      sink.log(GST_LEVEL_INFO, "asking the application to pause")
-      sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PAUSED))
-    case .requestPlaying:
-      sink.log(GST_LEVEL_INFO, "asking the application to play on")
-      sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PLAYING))
+    case .requestPause: request(GST_STATE_PAUSED)
+    case .requestPlaying: request(GST_STATE_PLAYING)
     case .problem(let problem): warn(ElementError(problem))
     }
-    notifyStreamState()
   }
 }

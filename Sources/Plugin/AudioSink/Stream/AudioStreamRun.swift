@@ -8,20 +8,16 @@ import Synchronization
 ///
 /// The streaming thread brings caps, samples and events; the connection thread what the head unit says. After ``end()`` nothing
 /// of it reaches the element any more.
-final class AudioStreamRun: SinkStream {
+final class AudioStreamRun: NegotiatedStream {
   let sink: AudioSink
   let app: AppRun
   let time: TimeSource
 
   let state: Monitor<AudioNegotiation>
   let notifications = NotificationQueue<AudioNotification>()
+  let progress = StreamProgress()
   /// What is kept between buffers.
   let samples: ExclusiveAccess<SamplePath>
-  /// The value of `stream-state` that was notified last.
-  private let notifiedState = Mutex(StreamState.stopped)
-  private let isOver = Atomic(false)
-  /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread.
-  let isFlushPending = Atomic(false)
   /// That the format is assumed has been said.
   let hasSaidAssumption = AtomicFlag()
 
@@ -34,7 +30,7 @@ final class AudioStreamRun: SinkStream {
     samples = ExclusiveAccess(SamplePath(sink: sink))
   }
 
-  var connection: AppConnection { app.connection }
+  var channel: MediaChannel { connection.audio }
 
   func begin() {
     app.attach(self, of: sink) { status in
@@ -49,48 +45,19 @@ final class AudioStreamRun: SinkStream {
     deliverNotifications()
   }
 
-  /// For queued sound to leave, and then for the service to end. What is left of both is given up.
-  private static let endTimeout = Duration.milliseconds(600)
+  func prepareToEnd() {}
 
-  /// Ends the service, waits ``endTimeout`` at most until it has ended, and leaves the app registered.
-  func end() {
-    update { $0.stop() }
-    let deadline = time.now + Self.endTimeout
-    if !connection.isOnObserverThread { _ = state.wait(until: deadline) { $0.grant == nil ? true : nil } }
-    deliverNotifications()
-    isOver.store(true, ordering: .releasing)
-    notifications.end()
-    app.detach(self)
+  func withdraw() {}
+
+  func discardRest() {
     samples.withValue { $0.end() }
     sink.counters.withLock { $0.resumed(at: time.now) }
-    if notifiedState.withLock({ $0 }) != .stopped { sink.notify(.streamState) }
   }
 
-  /// Whether it must leave the element alone.
-  var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+  func checkLivenessForPreroll() -> Bool { samples.withValue { $0.isUpstreamLive } }
 
-  var streamState: StreamState { state.withLock { $0.streamState } }
-
-  /// Gives an input to the negotiation and carries out its outputs. The lock is still held then, so that the connection
-  /// gets them in order; the connection only stores them, and calls nobody back.
-  ///
-  /// Does not post anything: see ``deliverNotifications()``.
-  @discardableResult
-  func update<Result>(_ body: (inout AudioNegotiation) -> Result) -> Result {
-    let now = time.now
-    let result = state.withLock { negotiation in
-      defer { apply(negotiation.takeOutputs(at: now)) }
-      return body(&negotiation)
-    }
-    state.broadcast()
-    return result
-  }
-
-  /// The same, and then posts the notifications.
-  @discardableResult
-  func change<Result>(_ body: (inout AudioNegotiation) -> Result) -> Result {
-    defer { deliverNotifications() }
-    return update(body)
+  var driverWaitTexts: (waiting: String, over: String) {
+    ("Waiting for the driver to let the app be heard", "The driver lets the app be heard")
   }
 
   func apply(_ outputs: [AudioNegotiation.Output]) {
@@ -101,56 +68,6 @@ final class AudioStreamRun: SinkStream {
       case .notify(let notification): notifications.add(notification)
       }
     }
-  }
-
-  /// Posts the notifications that wait. Without locks.
-  func deliverNotifications() {
-    notifications.deliver(post)
-    notifyStreamState()
-  }
-
-  func notifyStreamState() {
-    let present = streamState
-    let isNew = notifiedState.withLock { state in
-      defer { state = present }
-      return state != present
-    }
-    if isNew, !hasEnded { sink.notify(.streamState) }
-  }
-
-  /// Posts a warning; the stream goes on.
-  func warn(_ error: ElementError) {
-    if !hasEnded { sink.warn(error) }
-  }
-}
-
-/// What application and pipeline do.
-extension AudioStreamRun {
-  func play() {
-    change { $0.played() }
-  }
-
-  func pause() {
-    change { $0.paused() }
-  }
-
-  func prepareToEnd() {}
-
-  func setFlushing(_ isFlushing: Bool) {
-    update { $0.setFlushing(isFlushing) }
-    if isFlushing { app.interrupt(sink) }
-    connection.audio.setFlushing(isFlushing)
-  }
-}
-
-/// Errors that come from the connection.
-extension AudioStreamRun {
-  func appIsFailing() {
-    update { $0.beginFailing() }
-  }
-
-  func appHasFailed() {
-    change { $0.failed() }
   }
 }
 

@@ -6,7 +6,7 @@ import X264Encoder
 
 /// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace, and only
 /// then is the stream suspended. On the connection thread.
-extension StreamRun {
+extension VideoStreamRun {
   /// How long the streaming thread's last frame may keep the notice waiting, and how often to look.
   private static let noticeTimeout = Duration.seconds(1)
   private static let pollInterval = Duration.milliseconds(5)

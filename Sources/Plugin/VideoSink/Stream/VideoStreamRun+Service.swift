@@ -3,7 +3,7 @@ import SDLApp
 import SDLLink
 
 /// What the app's connection reports of the head unit. On the connection thread, without locks.
-extension StreamRun {
+extension VideoStreamRun {
   func appReported(_ event: ConnectionEvent) {
     switch event {
     case .session(let event): receive(event)
@@ -51,7 +51,7 @@ extension StreamRun {
     }
   }
 
-  private func serviceStopped(_ reason: VideoStopReason) {
+  private func serviceStopped(_ reason: StreamStopReason) {
     notice.end()
     touches.interrupt()
     let lostFrames = sink.counters.withLock { $0.framesLost }
@@ -80,7 +80,7 @@ extension StreamRun {
   }
 
   /// Posts one notification.
-  func post(_ notification: StreamNotification) {
+  func post(_ notification: VideoNotification) {
     switch notification {
     case .started(let grant, let reason):
       sink.counters.withLock { $0.resumed(at: time.now) }
@@ -95,15 +95,10 @@ extension StreamRun {
     case .resizeIgnored(let kept, let offered, let reason):
       sink.log(GST_LEVEL_INFO, "the head unit resizes to \(offered), but the stream stays \(kept)")
       sink.postResizeIgnored(kept, offered, reason)
-    case .requestPause:
-      sink.log(GST_LEVEL_INFO, "asking the application to pause")
-      sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PAUSED))
-    case .requestPlaying:
-      sink.log(GST_LEVEL_INFO, "asking the application to play on")
-      sink.post(gst_message_new_request_state(sink.gstElement.cast(), GST_STATE_PLAYING))
+    case .requestPause: request(GST_STATE_PAUSED)
+    case .requestPlaying: request(GST_STATE_PLAYING)
     case .problem(let problem): warn(ElementError(problem))
     }
-    notifyStreamState()
   }
 }
 

@@ -25,19 +25,14 @@ extension VideoSink {
   }
 }
 
-extension StreamRun {
-  /// How long the last frames may take to reach the kernel.
-  private static let drainTime = Duration.seconds(1)
-  /// How long, after that, they may take to reach the head unit, and then the service to end.
-  private static let endTime = Duration.seconds(2)
-
+extension VideoStreamRun {
   var isInputRaw: Bool { state.withLock { $0.isInputRaw } }
 
   fileprivate func observe(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
-    case GST_EVENT_FLUSH_START: isFlushPending.store(true, ordering: .releasing)
+    case GST_EVENT_FLUSH_START: progress.isFlushPending = true
     case GST_EVENT_FLUSH_STOP:
-      isFlushPending.store(false, ordering: .releasing)
+      progress.isFlushPending = false
       var resetsTime: gboolean = 0
       gst_event_parse_flush_stop(event, &resetsTime)
       frames.withValue { $0.flush(resetsTime: resetsTime != 0) }
@@ -66,31 +61,7 @@ extension StreamRun {
       fail(mismatch)
       return GST_FLOW_ERROR
     }
-    while !connection.video.waitUntilDrained(timeout: Self.drainTime) {
-      guard state.withLock({ $0.isInterrupted }) else {
-        sink.log(GST_LEVEL_WARNING, "the head unit did not take the last frames in time")
-        break
-      }
-      let interrupted = gst_base_sink_wait_preroll(sink.baseSink)
-      guard interrupted == GST_FLOW_OK else { return interrupted }
-    }
-    change { $0.streamEnded() }
-    return waitForServiceEnd()
-  }
-
-  private func waitForServiceEnd() -> GstFlowReturn {
-    let deadline = MonotonicClock.now + Self.endTime
-    while true {
-      let isInterrupted = state.wait(until: deadline) { negotiation -> Bool? in
-        if negotiation.isInterrupted { return true }
-        return negotiation.hasServiceEnded ? false : nil
-      }
-      if isInterrupted == nil {
-        sink.log(GST_LEVEL_WARNING, "the head unit did not confirm the end of the stream in time")
-      }
-      guard isInterrupted == true else { return GST_FLOW_OK }
-      let result = gst_base_sink_wait_preroll(sink.baseSink)
-      guard result == GST_FLOW_OK else { return result }
-    }
+    let drained = waitUntilDrained(of: "frames")
+    return drained == GST_FLOW_OK ? endService() : drained
   }
 }

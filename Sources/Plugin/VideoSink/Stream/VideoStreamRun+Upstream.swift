@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 
 /// What upstream is asked: which displays the app's ranges accept, and which pictures it can send. Without locks.
-extension StreamRun {
+extension VideoStreamRun {
   /// The choice has to be made anew. On the connection thread, the streaming thread, or that of a filter whose ranges
   /// have changed.
   func choose(_ cause: VideoNegotiation.ChoiceCause) {

@@ -3,7 +3,7 @@ import SDLApp
 import SDLLink
 
 /// The frames: wait for the right to send, then hand them to the frame path. On the streaming thread.
-extension StreamRun {
+extension VideoStreamRun {
   /// Before the wait for the frame's time, behind which it may be dropped for being late.
   func prepare(_ buffer: UnsafeMutablePointer<GstBuffer>) {
     frames.withValue { path in

@@ -2,7 +2,7 @@ import SDLApp
 import SDLLink
 
 /// Live pictures that wait for the link, and what the application is told about it.
-extension StreamRun {
+extension VideoStreamRun {
   /// Sends the picture that waits, if the link is ready; returns when to look again.
   func sendDeferredPicture(
     _ path: FramePath, _ permission: VideoNegotiation.Permission, now: Duration

@@ -8,24 +8,19 @@ import Synchronization
 ///
 /// The streaming thread brings caps, frames and events; the connection thread what the head unit says; the application
 /// its properties. After ``end()`` nothing of it reaches the element any more.
-final class StreamRun: SinkStream {
+final class VideoStreamRun: NegotiatedStream {
   let sink: VideoSink
   let app: AppRun
   let time: TimeSource
 
   let state: Monitor<VideoNegotiation>
-  let notifications = NotificationQueue<StreamNotification>()
+  let notifications = NotificationQueue<VideoNotification>()
+  let progress = StreamProgress()
   /// What is kept between frames.
   let frames: ExclusiveAccess<FramePath>
   let touches: TouchForwarder
   let haptics: HapticRegions
   let notice: NoticeSender
-  /// The value of `stream-state` that was notified last.
-  private let notifiedState = Mutex(VideoStreamState.stopped)
-  private let isOver = Atomic(false)
-  /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before that thread has
-  /// let go of the frame at hand.
-  let isFlushPending = Atomic(false)
   /// What the application was last told of the link, and what it is to be told.
   let hasBitrateReport = AtomicFlag()
   let bitrateReport = Mutex<(last: LinkReport?, next: LinkReport?)>((nil, nil))
@@ -50,7 +45,7 @@ final class StreamRun: SinkStream {
     notice = NoticeSender()
   }
 
-  var connection: AppConnection { app.connection }
+  var channel: MediaChannel { connection.video }
 
   /// Takes over what is known of the head unit already, and asks upstream about its displays.
   func begin() {
@@ -71,49 +66,28 @@ final class StreamRun: SinkStream {
     choose(question)
   }
 
-  /// Ends the service, waits ``endTimeout`` at most until it has ended, and leaves the app registered.
-  func end() {
-    update { $0.stop() }
+  func prepareToEnd() {
+    touches.finish()
+  }
+
+  func withdraw() {
     connection.setHapticRectangles(nil)
-    let deadline = time.now + Self.endTimeout
-    if !connection.isOnObserverThread { _ = state.wait(until: deadline) { $0.grantWithTime == nil ? true : nil } }
-    deliverNotifications()
-    isOver.store(true, ordering: .releasing)
-    notifications.end()
-    app.detach(self)
+  }
+
+  func discardRest() {
     frames.withValue { $0.end() }
     sink.counters.withLock { $0.resumed(at: time.now) }
-    if notifiedState.withLock({ $0 }) != .stopped { sink.notify(.streamState) }
   }
 
-  /// For queued frames to leave, and then for the service to end. What is left of both is given up.
-  private static let endTimeout = Duration.milliseconds(600)
-
-  /// Whether it must leave the element alone.
-  var hasEnded: Bool { isOver.load(ordering: .acquiring) }
-
-  var streamState: VideoStreamState { state.withLock { $0.streamState } }
-
-  /// Gives an input to the negotiation and carries out its outputs. The lock is still held then, so that the connection
-  /// gets them in order; the connection only stores them, and calls nobody back.
-  ///
-  /// Does not post anything: see ``deliverNotifications()``.
-  @discardableResult
-  func update<Result>(_ body: (inout VideoNegotiation) -> Result) -> Result {
-    let now = time.now
-    let result = state.withLock { negotiation in
-      defer { apply(negotiation.takeOutputs(at: now)) }
-      return body(&negotiation)
+  func checkLivenessForPreroll() -> Bool {
+    frames.withValue { path in
+      chooseForNewInput(path)
+      return path.isUpstreamLive
     }
-    state.broadcast()
-    return result
   }
 
-  /// The same, and then posts the notifications.
-  @discardableResult
-  func change<Result>(_ body: (inout VideoNegotiation) -> Result) -> Result {
-    defer { deliverNotifications() }
-    return update(body)
+  var driverWaitTexts: (waiting: String, over: String) {
+    ("Waiting for the driver to open the app", "The driver has opened the app")
   }
 
   func apply(_ outputs: [VideoNegotiation.Output]) {
@@ -128,26 +102,6 @@ final class StreamRun: SinkStream {
     }
   }
 
-  /// Posts the notifications that wait. Without locks.
-  func deliverNotifications() {
-    notifications.deliver(post)
-    notifyStreamState()
-  }
-
-  func notifyStreamState() {
-    let present = streamState
-    let isNew = notifiedState.withLock { state in
-      defer { state = present }
-      return state != present
-    }
-    if isNew, !hasEnded { sink.notify(.streamState) }
-  }
-
-  /// Posts a warning; the stream goes on.
-  func warn(_ error: ElementError) {
-    if !hasEnded { sink.warn(error) }
-  }
-
   /// Posts an error that a frame or caps lead to, and makes every following frame fail.
   func fail(_ problem: VideoProblem) {
     app.fail(ElementError(problem), sink)
@@ -159,26 +113,8 @@ final class StreamRun: SinkStream {
   }
 }
 
-/// What application and pipeline do.
-extension StreamRun {
-  func play() {
-    change { $0.played() }
-  }
-
-  func pause() {
-    change { $0.paused() }
-  }
-
-  func prepareToEnd() {
-    touches.finish()
-  }
-
-  func setFlushing(_ isFlushing: Bool) {
-    update { $0.setFlushing(isFlushing) }
-    if isFlushing { app.interrupt(sink) }
-    connection.video.setFlushing(isFlushing)
-  }
-
+/// What the application sets.
+extension VideoStreamRun {
   /// The property `app-state` has changed.
   func applyAppState() {
     change { $0.appStateChanged(sink.settings.withLock { $0.appState }) }
@@ -198,17 +134,6 @@ extension StreamRun {
   /// The property `haptic-rectangles` has changed, or the stream begins.
   func applyHapticRectangles() {
     haptics.setOwn(sink.settings.withLock { $0.hapticRectangles })
-  }
-}
-
-/// Errors that come from the connection.
-extension StreamRun {
-  func appIsFailing() {
-    _ = update { $0.beginFailing() }
-  }
-
-  func appHasFailed() {
-    change { $0.failed() }
   }
 }
 

@@ -5,7 +5,7 @@ import SDLApp
 /// was sought depends on, as fast as the link takes it, and that picture too, while the pipeline is still in PAUSED.
 ///
 /// On the streaming thread, before the base class sees the buffer, with its preroll lock.
-extension StreamRun {
+extension VideoStreamRun {
   /// Returns nil if the base class has to take the buffer, which shows it at its time.
   func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn? {
     let (place, preroll) = frames.withValue { path in

@@ -4,7 +4,7 @@ import SDLLink
 
 /// Upstream is silent, because its picture stands still or because the pipeline is paused: the last picture is sent
 /// again now and then, lest the head unit blank its screen. On the connection thread.
-extension StreamRun {
+extension VideoStreamRun {
   private static let retryPause = Duration.milliseconds(250)
 
   /// Does what is due, and sets the timer for what comes next.

@@ -68,7 +68,7 @@ extension VideoSink {
   }
 }
 
-extension StreamRun {
+extension VideoStreamRun {
   /// How long the choice may take once the head unit has spoken: upstream is asked for its ranges, and may need a lock that the
   /// streaming thread holds.
   private static let choiceTime = Duration.milliseconds(300)

@@ -1,0 +1,194 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+import Synchronization
+
+/// A stream whose decisions a negotiation makes: what sound and video have in common in passing inputs to it, carrying out what it
+/// decides, and telling the application.
+protocol NegotiatedStream: SinkStream {
+  associatedtype Sink: AppSink
+  associatedtype Negotiation: StreamNegotiation
+  /// What the application hears.
+  associatedtype Notification: Sendable
+
+  var sink: Sink { get }
+  var app: AppRun { get }
+  var time: TimeSource { get }
+  var state: Monitor<Negotiation> { get }
+  var notifications: NotificationQueue<Notification> { get }
+  var progress: StreamProgress { get }
+  /// The way to the head unit.
+  var channel: MediaChannel { get }
+
+  /// Carries out outputs of the negotiation, with its lock: the connection only stores them, and calls nobody back.
+  func apply(_ outputs: [Negotiation.Output])
+  /// Posts one notification. Without locks.
+  func post(_ notification: Notification)
+  /// Whether the source that pushes is live. On the streaming thread, at the buffer that is to bring the element to PAUSED.
+  func checkLivenessForPreroll() -> Bool
+  /// What the application reads while the first buffer of a file waits for the driver, and behind that.
+  var driverWaitTexts: (waiting: String, over: String) { get }
+  /// The stream is about to end: takes back what the head unit has been given beside it.
+  func withdraw()
+  /// The stream is over: gives up what is left of it. Nothing of it is posted any more.
+  func discardRest()
+}
+
+/// What a stream has notified, and what is over.
+final class StreamProgress: Sendable {
+  /// The value of `stream-state` that was notified last.
+  fileprivate let notifiedState = Mutex(StreamState.stopped)
+  fileprivate let isOver = Atomic(false)
+  private let isFlushing = Atomic(false)
+
+  /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before that thread
+  /// has let go of the buffer at hand.
+  var isFlushPending: Bool {
+    get { isFlushing.load(ordering: .acquiring) }
+    set { isFlushing.store(newValue, ordering: .releasing) }
+  }
+}
+
+extension NegotiatedStream {
+  var connection: AppConnection { app.connection }
+
+  /// Whether it must leave the element alone.
+  var hasEnded: Bool { progress.isOver.load(ordering: .acquiring) }
+
+  var streamState: StreamState { state.withLock { $0.streamState } }
+
+  /// Gives an input to the negotiation and carries out its outputs. The lock is still held then, so that the connection
+  /// gets them in order.
+  ///
+  /// Does not post anything: see ``deliverNotifications()``.
+  @discardableResult
+  func update<Result>(_ body: (inout Negotiation) -> Result) -> Result {
+    let now = time.now
+    let result = state.withLock { negotiation in
+      defer { apply(negotiation.takeOutputs(at: now)) }
+      return body(&negotiation)
+    }
+    state.broadcast()
+    return result
+  }
+
+  /// The same, and then posts the notifications.
+  @discardableResult
+  func change<Result>(_ body: (inout Negotiation) -> Result) -> Result {
+    defer { deliverNotifications() }
+    return update(body)
+  }
+
+  /// Posts the notifications that wait. Without locks.
+  func deliverNotifications() {
+    notifications.deliver { notification in
+      post(notification)
+      notifyStreamState()
+    }
+    notifyStreamState()
+  }
+
+  private func notifyStreamState() {
+    let present = streamState
+    let isNew = progress.notifiedState.withLock { state in
+      defer { state = present }
+      return state != present
+    }
+    if isNew, !hasEnded { sink.notify(.streamState) }
+  }
+
+  /// Posts a warning; the stream goes on.
+  func warn(_ error: ElementError) {
+    if !hasEnded { sink.warn(error) }
+  }
+
+  /// Asks the application for another state of the pipeline.
+  func request(_ state: GstState) {
+    sink.log(GST_LEVEL_INFO, "asking the application for \(String(cString: gst_element_state_get_name(state)))")
+    sink.post(gst_message_new_request_state(sink.gstElement.cast(), state))
+  }
+}
+
+/// What application and pipeline do.
+extension NegotiatedStream {
+  func play() {
+    change { $0.played() }
+  }
+
+  func pause() {
+    change { $0.paused() }
+  }
+
+  func setFlushing(_ isFlushing: Bool) {
+    update { $0.setFlushing(isFlushing) }
+    if isFlushing { app.interrupt(sink) }
+    channel.setFlushing(isFlushing)
+  }
+}
+
+/// Errors that come from the connection.
+extension NegotiatedStream {
+  func appIsFailing() {
+    update { $0.beginFailing() }
+  }
+
+  func appHasFailed() {
+    change { $0.failed() }
+  }
+}
+
+/// For queued buffers to leave, and then for the service to end. What is left of both is given up.
+private let stopTimeout = Duration.milliseconds(600)
+/// At the end of the stream: how long the last buffers may take to reach the kernel.
+private let drainTimeout = Duration.seconds(1)
+/// How long, after that, they may take to reach the head unit, and then the service to end.
+private let serviceEndTimeout = Duration.seconds(2)
+
+extension NegotiatedStream {
+  /// Ends the service, waits a moment until it has ended, and leaves the app registered.
+  func end() {
+    update { $0.stop() }
+    withdraw()
+    let deadline = time.now + stopTimeout
+    if !connection.isOnObserverThread { _ = state.wait(until: deadline) { $0.hasGrant ? nil : true } }
+    deliverNotifications()
+    progress.isOver.store(true, ordering: .releasing)
+    notifications.end()
+    app.detach(self)
+    discardRest()
+    if progress.notifiedState.withLock({ $0 }) != .stopped { sink.notify(.streamState) }
+  }
+
+  /// Waits until the queue is empty.
+  ///
+  /// - Parameter content: what is in it, for the log.
+  func waitUntilDrained(of content: String) -> GstFlowReturn {
+    while !channel.waitUntilDrained(timeout: drainTimeout) {
+      guard state.withLock({ $0.isInterrupted }) else {
+        sink.log(GST_LEVEL_WARNING, "the head unit did not take the last \(content) in time")
+        return GST_FLOW_OK
+      }
+      let interrupted = gst_base_sink_wait_preroll(sink.baseSink)
+      guard interrupted == GST_FLOW_OK else { return interrupted }
+    }
+    return GST_FLOW_OK
+  }
+
+  /// The stream has ended: closes the service before the application hears of it.
+  func endService() -> GstFlowReturn {
+    change { $0.streamEnded() }
+    let deadline = MonotonicClock.now + serviceEndTimeout
+    while true {
+      let isInterrupted = state.wait(until: deadline) { negotiation -> Bool? in
+        if negotiation.isInterrupted { return true }
+        return negotiation.hasServiceEnded ? false : nil
+      }
+      if isInterrupted == nil {
+        sink.log(GST_LEVEL_WARNING, "the head unit did not confirm the end of the stream in time")
+      }
+      guard isInterrupted == true else { return GST_FLOW_OK }
+      let result = gst_base_sink_wait_preroll(sink.baseSink)
+      guard result == GST_FLOW_OK else { return result }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/// What the negotiations of video and sound have in common for those who drive them: a value whose inputs are methods, and
+/// whose outputs ``takeOutputs(at:)`` returns.
+public protocol StreamNegotiation: Sendable {
+  associatedtype Output: Equatable, Sendable
+
+  /// The property `stream-state`.
+  var streamState: StreamState { get }
+  /// The service has been started, whether or not something may be sent now.
+  var hasGrant: Bool { get }
+  /// The driver does not let the app be seen, or heard.
+  var isSuspendedByDriver: Bool { get }
+  /// Whether the session has ended the service, or there is nothing to wait for.
+  var hasServiceEnded: Bool { get }
+  /// Whether a waiting thread has to give way.
+  var isInterrupted: Bool { get }
+  /// The stream has failed or is over: nothing is taken any more.
+  var hasStopped: Bool { get }
+
+  /// What to do now, after any number of inputs.
+  mutating func takeOutputs(at now: Duration) -> [Output]
+  /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait.
+  mutating func decidePreroll(isLive: Bool) -> PrerollDecision
+
+  mutating func played()
+  mutating func paused()
+  mutating func streamEnded()
+  mutating func setFlushing(_ isFlushing: Bool)
+  mutating func stop()
+  /// An error message is about to be posted: nothing is requested any more.
+  mutating func beginFailing()
+  /// The error is with the application: buffers fail from now on.
+  mutating func failed()
+}
+
+/// What becomes of the first buffer while the pipeline is on its way to PAUSED.
+public enum PrerollDecision: Equatable, Sendable {
+  /// The pipeline may start: the buffer could be shown or heard, or need not wait for that.
+  case ready
+  /// Wait until something has changed.
+  case wait
+  case interrupted
+  /// The stream has failed or is over.
+  case stopped
+}
+
+/// How far the run of a stream has come.
+enum StreamPhase: Equatable, Sendable {
+  case running
+  /// An error message is being posted; buffers fail once it is.
+  case failing
+  case failed
+  case stopping
+}
+
+/// Which state the pipeline has asked for.
+enum StreamPlayback: Equatable, Sendable {
+  /// It has not been in PLAYING since it started.
+  case prerolling
+  /// The same, and the first buffer of a file waits for the right to be sent.
+  case waitingToPreroll
+  case playing
+  case paused
+}
+
+/// What the application has heard of the stream last.
+enum StreamAnnouncement: Equatable, Sendable {
+  /// Nothing, or its end.
+  case none
+  case started
+  case suspended
+}
