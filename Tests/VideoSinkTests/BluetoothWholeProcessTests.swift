@@ -177,8 +177,9 @@ import Testing
       #expect(eventually { (try? pipeline.sink.statistics["frames-sent"]) ?? 0 >= 5 })
       pipeline.stop()
     }
-    #expect(try source["src"].statistics["frames-in"] >= 10)
-    #expect(try source["src"]["current-port"] == "0")
+    let screen = try source["src"]
+    #expect(eventually { screen.statistics["frames-in"] >= 10 })
+    #expect(screen["current-port"] == "0")
     source.stop()
     #expect(eventually { bluez.count(of: "unregister") == 1 })
   }
