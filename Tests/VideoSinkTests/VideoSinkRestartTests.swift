@@ -151,7 +151,7 @@ private final class Bench {
     pipeline = try Pipeline(
       """
       videotestsrc is-live=true pattern=black ! \(Picture.caps(width, height)) ! sdlvideosink name=sink \
-      speed-preset=ultrafast \(restart.properties) \(uri.map { "uri=\($0)" } ?? "")
+      speed-preset=ultrafast skip-unchanged=false \(restart.properties) \(uri.map { "uri=\($0)" } ?? "")
       """)
     sink = try pipeline.sink
     let application = RestartingApplication(
