@@ -88,6 +88,27 @@ import Testing
     #expect(try harness.statistics["samples-dropped-wrong-format"] == 0)
   }
 
+  /// The time that upstream has to follow is not over behind a pause.
+  @Test func newCapsBehindAPause() throws {
+    let harness = try SoundHarness(format: PCMFormat(samplingRate: .hertz8000))
+    // A source that does not answer CAPS queries may be able to change its format.
+    try harness.pipeline["src"].leaveCapsQueriesUnanswered()
+    try harness.pipeline.play()
+    harness.push(testSound(320))
+    #expect(eventually { (try? harness.statistics["samples-dropped-wrong-format"]) == 320 })
+    harness.pipeline.setState(GST_STATE_PAUSED)
+    let end = ContinuousClock.now + .seconds(5.2)
+    #expect(eventually { ContinuousClock.now > end })
+    try harness.pipeline.play()
+    harness.push(testSound(320))
+    #expect(eventually { (try? harness.statistics["samples-dropped-wrong-format"]) == 640 })
+    let sound = testSound(640)
+    harness.source.setCaps(SoundSource.caps(PCMFormat()))
+    harness.source.push(sound, at: .milliseconds(100))
+    #expect(try harness.finish() == sound)
+    #expect(harness.pipeline.messages.allSatisfy { $0.error == nil })
+  }
+
   @Test func newCapsWithoutAConverter() throws {
     let harness = try SoundHarness()
     harness.push(testSound(1600))

@@ -88,6 +88,18 @@ final class Element {
     return pad
   }
 
+  /// As a source does that says nothing of what else it could send.
+  func leaveCapsQueriesUnanswered() throws {
+    gst_pad_add_probe(
+      try pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM,
+      { _, info, _ in
+        guard let info, let query = gst_pad_probe_info_get_query(info), query.pointee.type == GST_QUERY_CAPS else {
+          return GST_PAD_PROBE_OK
+        }
+        return GST_PAD_PROBE_DROP
+      }, nil, nil)
+  }
+
   /// What the sink pad answers to a CAPS query, as text.
   func sinkCaps() throws -> String {
     guard let caps = gst_pad_query_caps(try pad("sink"), nil) else { throw TestFailure("no caps") }

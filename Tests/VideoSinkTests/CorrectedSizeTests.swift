@@ -11,8 +11,7 @@ import Testing
   @Test func liveRawVideoEndsWithoutAnError() throws {
     let harness = try SinkHarness(.small(800, 480, activation: nil))
     // A source that does not answer CAPS queries may be able to change its size.
-    gst_pad_add_probe(
-      try harness.pipeline["src"].pad("src"), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, answerNoCaps, nil, nil)
+    try harness.pipeline["src"].leaveCapsQueriesUnanswered()
     try harness.pipeline.play()
     try harness.pipeline.waitForElementMessage("sdl-connected")
     // The head unit's capabilities may not have arrived yet.
@@ -69,14 +68,4 @@ import Testing
     #expect(!messages.contains { $0.isElement("sdl-stream-stopped") })
     #expect(messages.allSatisfy { $0.error == nil && $0.warning == nil }, "\(messages)")
   }
-}
-
-/// Leaves CAPS queries unanswered.
-private func answerNoCaps(
-  _ pad: UnsafeMutablePointer<GstPad>?, _ info: UnsafeMutablePointer<GstPadProbeInfo>?, _ data: gpointer?
-) -> GstPadProbeReturn {
-  guard let query = gst_pad_probe_info_get_query(info), query.pointee.type == GST_QUERY_CAPS else {
-    return GST_PAD_PROBE_OK
-  }
-  return GST_PAD_PROBE_DROP
 }

@@ -20,8 +20,8 @@ final class SamplePath {
   var linkDelay = LinkDelay()
   var delay = RenderDelay()
   private var liveness = UpstreamLiveness()
-  /// Upstream sends another format than the head unit plays.
-  var mismatchedSince: Duration?
+  /// Upstream sends another format than the head unit plays: since when, and how much of it has come.
+  var mismatch: (since: Duration, sampleCount: Int)?
   /// Short buffers that are not sent yet.
   private var pending: SamplePayload?
   /// Buffers with a part of a sample have been reported.
@@ -41,7 +41,7 @@ final class SamplePath {
   func setFormat(_ format: PCMFormat, volume: Double) {
     guard self.format != format else { return }
     self.format = format
-    mismatchedSince = nil
+    mismatch = nil
     timeline = SampleTimeline(format: format)
     shaper = SampleShaper(format: format, volume: volume)
   }

@@ -41,7 +41,8 @@ extension AudioSink {
 }
 
 extension AudioStreamRun {
-  /// How long upstream may take to follow.
+  /// How long upstream may take to follow, and how much sound may come until then: during a pause none comes, and a file that is
+  /// not waited for brings much at once.
   private static let formatTime = Duration.seconds(5)
 
   /// Caps arrive; false if they can't be read.
@@ -59,17 +60,20 @@ extension AudioStreamRun {
   /// Whether the input has the format that the head unit plays. If not, upstream is asked for another one, and nothing is sent
   /// until that comes.
   ///
+  /// - Parameter count: of the samples at hand.
   /// - Throws: when upstream has no other.
-  func checkFormat(_ path: SamplePath) throws(ElementError) -> Bool {
+  func checkFormat(_ path: SamplePath, _ count: Int) throws(ElementError) -> Bool {
     guard let input = path.format, let headUnit = app.status.pcmFormat, input != headUnit else {
-      path.mismatchedSince = nil
+      path.mismatch = nil
       return true
     }
     let now = time.now
-    if let since = path.mismatchedSince {
-      guard now - since > Self.formatTime else { return false }
+    if let mismatch = path.mismatch {
+      path.mismatch?.sampleCount += count
+      let sound = input.duration(ofSampleCount: mismatch.sampleCount)
+      guard min(now - mismatch.since, sound) > Self.formatTime else { return false }
     } else {
-      path.mismatchedSince = now
+      path.mismatch = (now, count)
       let wanted = headUnit.caps
       if let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty,
         let event = Event.reconfigure()

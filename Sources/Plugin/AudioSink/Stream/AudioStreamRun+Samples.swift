@@ -29,7 +29,7 @@ extension AudioStreamRun {
       if format.byteCount(ofSampleCount: count) != bytes.count { warnOfParts(path) }
       path.apply(sink.settings.withLock { ($0.lead, $0.gain) })
       do throws(ElementError) {
-        guard try checkFormat(path) else { return drop(count, .wrongFormat) }
+        guard try checkFormat(path, count) else { return drop(count, .wrongFormat) }
       } catch {
         app.fail(error, sink)
         return drop(count, .wrongFormat, GST_FLOW_ERROR)
