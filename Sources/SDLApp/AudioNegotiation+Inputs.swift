@@ -112,7 +112,7 @@ extension AudioNegotiation {
 
   /// The error is with the application: samples fail from now on.
   public mutating func failed() {
-    if phase != .stopping { phase = .failed }
+    if phase == .failing { phase = .failed }
   }
 
   private var isIdle: Bool { !activity.isServiceWanted && phase != .stopping && !isEnded }

@@ -5,8 +5,8 @@ import SDLMessages
 public struct SampleLateness: Equatable, Sendable {
   /// Threads are not woken more exactly than this on a busy machine.
   private static let shortest = Duration.milliseconds(40)
-  /// Nor on any: it is not worth a ramp.
-  private static let inTime = Duration.milliseconds(2)
+  /// Timers are late by this much on any machine; to leave that out would cost a ramp.
+  private static let negligible = Duration.milliseconds(2)
 
   /// What the lead makes up for.
   public var lead: Duration
@@ -24,7 +24,7 @@ public struct SampleLateness: Equatable, Sendable {
   ///   - isSilence: what nobody misses is left out as soon as it is late.
   public mutating func excess(of count: Int, late lateness: Duration, isSilence: Bool, format: PCMFormat) -> Int {
     let limit = isSilence ? Self.shortest : max(lead, Self.shortest)
-    guard lateness > (isBehind ? Self.inTime : limit) else {
+    guard lateness > (isBehind ? Self.negligible : limit) else {
       isBehind = false
       return 0
     }

@@ -26,7 +26,7 @@ public protocol StreamNegotiation: Sendable {
   mutating func streamEnded()
   mutating func setFlushing(_ isFlushing: Bool)
   mutating func stop()
-  /// An error message is about to be posted: nothing is requested any more.
+  /// An error message is about to be posted: what can be sent still is, and preroll waits for the message.
   mutating func beginFailing()
   /// The error is with the application: buffers fail from now on.
   mutating func failed()

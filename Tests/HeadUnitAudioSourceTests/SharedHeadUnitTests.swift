@@ -177,7 +177,8 @@ import Testing
 
   /// Head units at other ports are others.
   @Test func otherPorts() throws {
-    let ports = [try RawPeer.unusedPort(), try RawPeer.unusedPort()]
+    var ports = [try RawPeer.unusedPort(), try RawPeer.unusedPort()]
+    while ports[0] == ports[1] { ports[1] = try RawPeer.unusedPort() }
     let pipeline = try Pipeline(
       "sdlheadunitsrc name=screen port=\(ports[0]) ! fakesink sdlheadunitaudiosrc name=sound port=\(ports[1]) ! fakesink"
     )

@@ -40,5 +40,7 @@ import Testing
     var lateness = SampleLateness(lead: .milliseconds(50))
     #expect(lateness.excess(of: 1600, late: .milliseconds(300), isSilence: true, format: PCMFormat()) == 1600)
     #expect(lateness.excess(of: 1600, late: .microseconds(200), isSilence: false, format: PCMFormat()) == 0)
+    #expect(lateness.excess(of: 1600, late: .milliseconds(300), isSilence: true, format: PCMFormat()) == 1600)
+    #expect(lateness.excess(of: 1600, late: .milliseconds(3), isSilence: false, format: PCMFormat()) == 48)
   }
 }

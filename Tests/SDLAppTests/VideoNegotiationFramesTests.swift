@@ -218,6 +218,8 @@ import Testing
     #expect(driver.frame() == "sent")
     driver.change { $0.failed() }
     #expect(driver.frame() == "error" && driver.error == nil)
+    driver.change { $0.beginFailing() }
+    #expect(driver.frame() == "error")
     #expect(driver.negotiation.hasServiceEnded)
   }
 

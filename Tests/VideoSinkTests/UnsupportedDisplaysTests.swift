@@ -247,7 +247,7 @@ import Testing
         source.push(picture, at: index)
         index += 1
         return pipeline.drain().contains { $0.source == "sink" && $0.error != nil }
-      })
+      }, "\(pipeline.drain()), \(try pipeline.sink.statistics)")
     let text = pipeline.drain().first { $0.source == "sink" && $0.error != nil }?.error?.text ?? ""
     for part in ["320×240", "800×480", "videoconvertscale", "width 320 is below landscape::min-width 500"] {
       #expect(text.contains(part), "\(text)")

@@ -38,7 +38,7 @@ protocol AppService: AnyObject, Sendable {
   /// Something has happened on the app's connection, and is already in ``AppRun``'s state. On the connection thread,
   /// without locks.
   func appReported(_ event: ConnectionEvent)
-  /// The app is about to fail, and an error message follows: nothing is to be requested any more.
+  /// The app is about to fail, and an error message follows, before which nothing may fail.
   func appIsFailing()
   /// The app has failed. The error message is posted, so frames may fail from now on.
   func appHasFailed()

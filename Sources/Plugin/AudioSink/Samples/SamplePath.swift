@@ -20,8 +20,8 @@ final class SamplePath {
   var linkDelay = LinkDelay()
   var delay = RenderDelay()
   private var liveness = UpstreamLiveness()
-  /// Upstream sends another format than the head unit plays: since when, and how much of it has come.
-  var mismatch: (since: Duration, sampleCount: Int)?
+  /// Upstream sends another format than the head unit plays.
+  var mismatch: AudioFormatMismatch?
   /// Short buffers that are not sent yet.
   private var pending: SamplePayload?
   /// Buffers with a part of a sample have been reported.
@@ -110,6 +110,7 @@ final class SamplePath {
   /// - Parameter resetsTime: running time begins anew.
   func flush(resetsTime: Bool) {
     pending.take()?.giveUp(.discarded)
+    mismatch = nil
     timeline.reset()
     bridge()
     if resetsTime { delay.reset(sink.baseSink) }

@@ -41,10 +41,6 @@ extension AudioSink {
 }
 
 extension AudioStreamRun {
-  /// How long upstream may take to follow, and how much sound may come until then: during a pause none comes, and a file that is
-  /// not waited for brings much at once.
-  private static let formatTime = Duration.seconds(5)
-
   /// Caps arrive; false if they can't be read.
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     samples.withValue { path in
@@ -68,21 +64,30 @@ extension AudioStreamRun {
       return true
     }
     let now = time.now
-    if let mismatch = path.mismatch {
-      path.mismatch?.sampleCount += count
-      let sound = input.duration(ofSampleCount: mismatch.sampleCount)
-      guard min(now - mismatch.since, sound) > Self.formatTime else { return false }
-    } else {
-      path.mismatch = (now, count)
-      let wanted = headUnit.caps
-      if let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty,
-        let event = Event.reconfigure()
-      {
-        sink.log(GST_LEVEL_INFO, "asking upstream for \(headUnit)")
-        event.push(on: sink.pad)
-        return false
-      }
+    let isNew = path.mismatch == nil
+    var mismatch = path.mismatch ?? AudioFormatMismatch(format: input, now: now)
+    mismatch.add(count)
+    path.mismatch = mismatch
+    guard isNew ? askUpstream(for: headUnit) : !mismatch.isOver(now: now) else {
+      throw ElementError(AudioProblem.wrongFormat(input: input, headUnit: headUnit))
     }
-    throw ElementError(AudioProblem.wrongFormat(input: input, headUnit: headUnit))
+    return false
+  }
+
+  /// What was wrong with the last samples, at the end of the stream; nil if they were sent.
+  func finalMismatch(_ path: SamplePath) -> ElementError? {
+    guard path.mismatch != nil, let input = path.format, let headUnit = app.status.pcmFormat else { return nil }
+    return ElementError(AudioProblem.wrongFormat(input: input, headUnit: headUnit))
+  }
+
+  /// - Returns: false if upstream can't send that.
+  private func askUpstream(for format: PCMFormat) -> Bool {
+    let wanted = format.caps
+    guard let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty,
+      let event = Event.reconfigure()
+    else { return false }
+    sink.log(GST_LEVEL_INFO, "asking upstream for \(format)")
+    event.push(on: sink.pad)
+    return true
   }
 }

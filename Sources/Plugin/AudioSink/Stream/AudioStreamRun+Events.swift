@@ -42,7 +42,9 @@ extension AudioStreamRun {
   private func finish() -> GstFlowReturn {
     let result = samples.withValue { path in
       sendRest(of: path)
-      return waitUntilSent(path)
+      guard let error = finalMismatch(path) else { return waitUntilSent(path) }
+      app.fail(error, sink)
+      return GST_FLOW_ERROR
     }
     return result == GST_FLOW_OK ? endService() : result
   }

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The streaming thread brings caps, samples and events; the connection thread what the head unit says. After ``end()`` nothing
 /// of it reaches the element any more.
-final class AudioStreamRun: NegotiatedStream {
+final class AudioStreamRun: StreamRun {
   let sink: AudioSink
   let app: AppRun
   let time: TimeSource
@@ -45,16 +45,12 @@ final class AudioStreamRun: NegotiatedStream {
     deliverNotifications()
   }
 
-  func prepareToEnd() {}
-
-  func withdraw() {}
-
   func discardRest() {
     samples.withValue { $0.end() }
     sink.counters.withLock { $0.resumed(at: time.now) }
   }
 
-  func checkLivenessForPreroll() -> Bool { samples.withValue { $0.isUpstreamLive } }
+  func prepareForPreroll() -> Bool { samples.withValue { $0.isUpstreamLive } }
 
   var driverWaitTexts: (waiting: String, over: String) {
     ("Waiting for the driver to let the app be heard", "The driver lets the app be heard")

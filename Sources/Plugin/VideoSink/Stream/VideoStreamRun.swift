@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The streaming thread brings caps, frames and events; the connection thread what the head unit says; the application
 /// its properties. After ``end()`` nothing of it reaches the element any more.
-final class VideoStreamRun: NegotiatedStream {
+final class VideoStreamRun: StreamRun {
   let sink: VideoSink
   let app: AppRun
   let time: TimeSource
@@ -70,7 +70,7 @@ final class VideoStreamRun: NegotiatedStream {
     touches.finish()
   }
 
-  func withdraw() {
+  func willEndService() {
     connection.setHapticRectangles(nil)
   }
 
@@ -79,7 +79,7 @@ final class VideoStreamRun: NegotiatedStream {
     sink.counters.withLock { $0.resumed(at: time.now) }
   }
 
-  func checkLivenessForPreroll() -> Bool {
+  func prepareForPreroll() -> Bool {
     frames.withValue { path in
       chooseForNewInput(path)
       return path.isUpstreamLive

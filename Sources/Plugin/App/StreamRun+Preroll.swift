@@ -7,14 +7,14 @@ private let noticeableWait = Duration.seconds(1)
 
 /// Preroll is: it could be shown, or heard. A file's first buffer waits in PAUSED until the head unit would take it, so that all
 /// sinks of a pipeline start together, and sound and picture do not run ahead of each other.
-extension NegotiatedStream {
+extension StreamRun {
   /// On the streaming thread, with the buffer that is to bring the element to PAUSED, before the base class has it.
   ///
   /// - Returns: false if the pad flushes, or the source wants its thread back.
   func waitForPreroll() -> Bool {
     // Without asynchronous state changes PLAYING would have to wait for this.
     guard gst_base_sink_is_async_enabled(sink.baseSink) != 0 else { return true }
-    let isLive = checkLivenessForPreroll()
+    let isLive = prepareForPreroll()
     let decision = waitForPreroll(isLive: isLive, until: time.now + noticeableWait) ?? waitForDriver(isLive: isLive)
     deliverNotifications()
     return decision == .ready || decision == .stopped

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A stream whose decisions a negotiation makes: what sound and video have in common in passing inputs to it, carrying out what it
 /// decides, and telling the application.
-protocol NegotiatedStream: SinkStream {
+protocol StreamRun: SinkStream {
   associatedtype Sink: AppSink
   associatedtype Negotiation: StreamNegotiation
   /// What the application hears.
@@ -24,17 +24,20 @@ protocol NegotiatedStream: SinkStream {
   func apply(_ outputs: [Negotiation.Output])
   /// Posts one notification. Without locks.
   func post(_ notification: Notification)
-  /// Whether the source that pushes is live. On the streaming thread, at the buffer that is to bring the element to PAUSED.
-  func checkLivenessForPreroll() -> Bool
+  /// Prepares for the buffer that is to bring the element to PAUSED, on the streaming thread.
+  ///
+  /// - Returns: whether the source that pushes it is live.
+  func prepareForPreroll() -> Bool
   /// What the application reads while the first buffer of a file waits for the driver, and behind that.
   var driverWaitTexts: (waiting: String, over: String) { get }
-  /// The stream is about to end: takes back what the head unit has been given beside it.
-  func withdraw()
+  /// The service is about to end: takes back what the head unit has been given beside it.
+  func willEndService()
   /// The stream is over: gives up what is left of it. Nothing of it is posted any more.
   func discardRest()
 }
 
-/// What a stream has notified, and what is over.
+/// What the threads of a stream have to know of each other: which state was notified last, whether it is over, and whether its pad
+/// flushes.
 final class StreamProgress: Sendable {
   /// The value of `stream-state` that was notified last.
   fileprivate let notifiedState = Mutex(StreamState.stopped)
@@ -49,7 +52,10 @@ final class StreamProgress: Sendable {
   }
 }
 
-extension NegotiatedStream {
+extension StreamRun {
+  func prepareToEnd() {}
+  func willEndService() {}
+
   var connection: AppConnection { app.connection }
 
   /// Whether it must leave the element alone.
@@ -110,7 +116,7 @@ extension NegotiatedStream {
 }
 
 /// What application and pipeline do.
-extension NegotiatedStream {
+extension StreamRun {
   func play() {
     change { $0.played() }
   }
@@ -127,7 +133,7 @@ extension NegotiatedStream {
 }
 
 /// Errors that come from the connection.
-extension NegotiatedStream {
+extension StreamRun {
   func appIsFailing() {
     update { $0.beginFailing() }
   }
@@ -144,11 +150,11 @@ private let drainTimeout = Duration.seconds(1)
 /// How long, after that, they may take to reach the head unit, and then the service to end.
 private let serviceEndTimeout = Duration.seconds(2)
 
-extension NegotiatedStream {
+extension StreamRun {
   /// Ends the service, waits a moment until it has ended, and leaves the app registered.
   func end() {
     update { $0.stop() }
-    withdraw()
+    willEndService()
     let deadline = time.now + stopTimeout
     if !connection.isOnObserverThread { _ = state.wait(until: deadline) { $0.hasGrant ? nil : true } }
     deliverNotifications()
