@@ -231,7 +231,7 @@ import Testing
   }
 
   /// The size is wrong, and not only for the ranges.
-  @Test func sizeThatIsSupportedElsewhere() throws {
+  @Test(arguments: [false, true]) func sizeThatIsSupportedElsewhere(isHeadUnitKnown: Bool) throws {
     let headUnit = try TestHeadUnit(.small(800, 480, additional: [(320, 240)]))
     let pipeline = try Pipeline(
       """
@@ -240,6 +240,8 @@ import Testing
       """)
     let source = try FrameSource(pipeline, caps: Picture.caps(320, 240))
     try pipeline.play()
+    let sink = try pipeline.sink
+    if isHeadUnitKnown { #expect(eventually { sink.structure("head-unit")?["video-capability"] != nil }) }
     let picture = Picture(320, 240, 0).bytes
     var index = 0
     #expect(
@@ -247,7 +249,7 @@ import Testing
         source.push(picture, at: index)
         index += 1
         return pipeline.drain().contains { $0.source == "sink" && $0.error != nil }
-      }, "\(pipeline.drain()), \(try pipeline.sink.statistics)")
+      }, "\(pipeline.drain()), \(sink.statistics)")
     let text = pipeline.drain().first { $0.source == "sink" && $0.error != nil }?.error?.text ?? ""
     for part in ["320×240", "800×480", "videoconvertscale", "width 320 is below landscape::min-width 500"] {
       #expect(text.contains(part), "\(text)")
