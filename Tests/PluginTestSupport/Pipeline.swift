@@ -42,7 +42,17 @@ final class Pipeline {
 
   @discardableResult
   func setState(_ state: GstState) -> GstStateChangeReturn {
-    gst_element_set_state(element.pointer, state)
+    // GStreamer goes on from PAUSED to PLAYING on a thread of its own, and loses that for good if another change comes just then.
+    let pipeline = element.pointer
+    if state == GST_STATE_PAUSED {
+      let deadline = MonotonicClock.now + .seconds(1)
+      while pipeline.pointee.current_state == GST_STATE_PAUSED, pipeline.pointee.next_state == GST_STATE_PLAYING,
+        MonotonicClock.now < deadline
+      {
+        g_usleep(1000)
+      }
+    }
+    return gst_element_set_state(pipeline, state)
   }
 
   func play() throws {
