@@ -33,7 +33,7 @@ import Testing
   /// A file waits, and asks the application to pause. Only what is on its way when the driver silences the app is lost.
   @Test func aFileWaits() throws {
     // What passes until the application pauses is made up for, which the lead has to cover.
-    let harness = try SoundHarness(properties: "lead-time=1000")
+    let harness = try SoundHarness(properties: "lead-time=2500")
     let sound = testSound(48_000)
     harness.push(sound)
     try harness.pipeline.play()
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test func pausedAndResumed() throws {
-    let harness = try SoundHarness(properties: "lead-time=1000")
+    let harness = try SoundHarness(properties: "lead-time=2500")
     let sound = testSound(32_000)
     harness.push(sound)
     try harness.pipeline.play()

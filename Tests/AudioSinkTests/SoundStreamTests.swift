@@ -36,7 +36,7 @@ import Testing
 
   /// In real time: everything else in the pipeline is later by the lead, and sound leaves at its running time.
   @Test func leavesBeforeItsTime() throws {
-    let harness = try SoundHarness(properties: "lead-time=600")
+    let harness = try SoundHarness(properties: "lead-time=2500")
     let sound = testSound(32_000)
     let standstills = Standstills()
     harness.push(sound)
@@ -44,7 +44,7 @@ import Testing
     try harness.pipeline.wait(for: "playing") {
       $0.kind == .state(from: GST_STATE_PAUSED, to: GST_STATE_PLAYING) ? true : nil
     }
-    #expect(try latency(of: harness.pipeline) == .milliseconds(600))
+    #expect(try latency(of: harness.pipeline) == .milliseconds(2500))
     let began = Duration.nanoseconds(Int64(gst_element_get_base_time(harness.pipeline.element.pointer)))
     #expect(try harness.finish() == sound)
     // 2 s of sound, of which the last 20 ms come 1980 ms after the start.
@@ -68,7 +68,7 @@ import Testing
 
   /// Buffers of several seconds are paced as well.
   @Test func oneLargeBuffer() throws {
-    let harness = try SoundHarness(properties: "sync=false lead-time=1000")
+    let harness = try SoundHarness(properties: "sync=false lead-time=2500")
     let sound = testSound(40_000)
     harness.push(sound, bufferSize: 40_000)
     try harness.pipeline.sink.set("sync", "true")
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func withoutTimeStamps() throws {
-    let harness = try SoundHarness(properties: "sync=true lead-time=1000")
+    let harness = try SoundHarness(properties: "sync=true lead-time=2500")
     let sound = testSound(32_000)
     for start in stride(from: 0, to: sound.count, by: 640) {
       harness.source.push(Array(sound[start..<(start + 640)]), at: nil)
