@@ -9,13 +9,8 @@ plugin := $(plugin_folder)/libgstsmartdevicelink.so
 swift_scratch := $(CURDIR)/.build
 head_unit := $(build)/sdl-head-unit
 
-# The tests have their own build folder, so that they can be built at the same time as the plugin.
-tests_scratch := $(build)/tests
-tests := $(tests_scratch)/debug/gst-smartdevicelinkPackageTests.xctest
-# A quarter less compile time: whole-module builds without a separate module job, debug information and an index of the
-# system's modules. (SwiftPM needs the index of the tests.)
-tests_flags := -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 \
-  -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules
+# Built with the same modules as the plugin.
+tests := $(swift_scratch)/release/gst-smartdevicelinkPackageTests.xctest
 run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
   $(PYTHON) scripts/run-tests $(tests) --summary $(build)/test-summary
 
@@ -43,11 +38,7 @@ timeline: plugin head-unit
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
-# The two builds run in parallel, since each leaves a core idle at times. The tests stand first: behind the others, whose builds
-# share a folder and so wait for each other, they would be begun when the plugin is finished.
-check: packages
-	@echo "Building the plugin and the tests: some minutes in which nothing is printed."
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target tests docs-check meson-check install-check
+check: packages tests docs-check meson-check install-check
 	$(run_tests)
 
 test: plugin tests
@@ -60,7 +51,7 @@ check-repeatedly: plugin tests
 	$(run_tests) --times $(TIMES) --busy $(BUSY)
 
 tests: packages
-	swift build --build-tests --scratch-path $(tests_scratch) $(tests_flags)
+	meson-wrap/build-product --product tests --scratch-path $(swift_scratch)
 
 # The release build is shared with `make plugin`, so that it happens once.
 meson-check: plugin

@@ -42,15 +42,12 @@ final class Pipeline {
 
   @discardableResult
   func setState(_ state: GstState) -> GstStateChangeReturn {
-    // GStreamer goes on from PAUSED to PLAYING on a thread of its own, and loses that for good if another change comes just then.
+    // GStreamer goes on from PAUSED to PLAYING on a thread of its own. A pause just before that leaves it in PAUSED for good, with
+    // any sink: it is then neither on its way nor does it begin anew.
     let pipeline = element.pointer
     if state == GST_STATE_PAUSED {
       let deadline = MonotonicClock.now + .seconds(1)
-      while pipeline.pointee.current_state == GST_STATE_PAUSED, pipeline.pointee.next_state == GST_STATE_PLAYING,
-        MonotonicClock.now < deadline
-      {
-        g_usleep(1000)
-      }
+      while pipeline.pointee.pending_state == GST_STATE_PLAYING, MonotonicClock.now < deadline { g_usleep(1000) }
     }
     return gst_element_set_state(pipeline, state)
   }
@@ -136,6 +133,22 @@ final class Pipeline {
     messages = []
   }
 
+  /// The states of the pipeline and its elements, for failures.
+  private var states: String {
+    var elements = [element.pointer]
+    var child = UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstBin.self).pointee.children
+    while let node = child {
+      elements.append(node.pointee.data.assumingMemoryBound(to: GstElement.self))
+      child = node.pointee.next
+    }
+    return elements.map { pointer in
+      let name = String(cString: UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self).pointee.name)
+      let state = pointer.pointee
+      return "\(name): \(state.current_state), next \(state.next_state), pending \(state.pending_state), "
+        + "target \(state.target_state), last returned \(state.last_return)"
+    }.joined(separator: "; ")
+  }
+
   /// Waits until `match` returns a value for a message; others are kept in ``messages``. The first error ends
   /// the wait.
   @discardableResult
@@ -145,7 +158,7 @@ final class Pipeline {
       if let result = match(message) { return result }
       if message.error != nil, messages.count(where: { $0.error != nil }) == 1 { break }
     }
-    throw TestFailure("no \(what) among: \(messages.map { "\n  \($0)" }.joined())")
+    throw TestFailure("no \(what) in \(states), among: \(messages.map { "\n  \($0)" }.joined())")
   }
 
   @discardableResult

@@ -7,10 +7,13 @@ public enum ProcessCounts {
   /// Open descriptors, with the one that reads the list.
   public static var descriptors: Int { entries("/proc/self/fd") }
 
-  /// What they are of.
+  /// What they are of. Those for events have numbers that grow in the order in which they were made.
   public static var descriptorTargets: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.sorted().map { name in
-      "\(name) \((try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")) ?? "closed")"
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+      let event = (try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8))?
+        .split(separator: "\n").last { $0.hasPrefix("eventfd-id") }
+      return ([name, target ?? "closed"] + (event.map { [String($0)] } ?? [])).joined(separator: " ")
     } ?? []
   }
 

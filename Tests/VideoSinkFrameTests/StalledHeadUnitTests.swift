@@ -5,7 +5,7 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// A head unit that does not read for three seconds, and encoded video whose frames are numbered by their bytes.
+/// A head unit that does not read for three seconds and 90 frames, and encoded video whose frames are numbered by their bytes.
 @Suite struct StalledHeadUnitTests {
   private static let stall = Duration.seconds(3)
   private static let keyFrameInterval = 10
@@ -46,7 +46,7 @@ import Testing
     let harness = try harness(isLive: true)
     let sink = try harness.pipeline.sink
     try harness.pipeline.play()
-    var stalledAt: Duration?
+    let stall = 30..<30 + Int(Self.stall.components.seconds) * Self.frameRate
     var app: UInt8 = 0
     var largestQueue = 0
     var due = MonotonicClock.now
@@ -58,15 +58,11 @@ import Testing
       let statistics = sink.statistics
       largestQueue = max(largestQueue, statistics["queue-frames"])
       #expect(statistics["queue-bytes"] <= 3 * 400_000 && statistics.areFramesConserved)
-      if index == 30 {
+      if index == stall.lowerBound {
         app = try harness.headUnit.waitForApp()
         harness.headUnit.server.setReading(false, for: app)
-        stalledAt = MonotonicClock.now
       }
-      if let began = stalledAt, MonotonicClock.now - began >= Self.stall {
-        harness.headUnit.server.setReading(true, for: app)
-        stalledAt = nil
-      }
+      if index == stall.upperBound { harness.headUnit.server.setReading(true, for: app) }
     }
     #expect(largestQueue == 3)
     expectNormalLatency(sink)
