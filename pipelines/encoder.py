@@ -25,8 +25,8 @@ FRAME_RATE = 15
 class Encoder:
     def __init__(self, name, uri, pictures):
         options, self.kilobit = ENCODERS[name]
-        # The size needs no code: the encoder passes the sink's caps on to the source. "delayed", since pictures of the former rate
-        # may still be on their way when it changes.
+        # The size needs no code: the encoder passes the sink's caps on to the source. The mode "delayed" also lets pictures of the
+        # former rate pass that are on their way when it changes.
         self.pipeline = Gst.parse_launch(
             f"videotestsrc num-buffers={pictures} ! capsfilter name=rate caps-change-mode=delayed ! {name} {options} name=encoder"
             f" ! video/x-h264,profile=constrained-baseline ! h264parse ! sdlvideosink name=sink uri={uri}")

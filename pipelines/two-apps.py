@@ -50,14 +50,14 @@ def wait_for(pipeline, message_name, app):
 
 
 def wait_for_pictures(pipeline):
-    """Returns when the head unit has shown so many more."""
+    """Returns when the head unit has shown PICTURES more."""
     head_unit = pipeline.get_by_name("head-unit")
 
-    def received():
+    def shown():
         return head_unit.get_property("sdl-stats").get_value("frames-out")
 
-    enough, deadline = received() + PICTURES, GLib.get_monotonic_time() + TIMEOUT_SECONDS * 1_000_000
-    while received() < enough:
+    enough, deadline = shown() + PICTURES, GLib.get_monotonic_time() + TIMEOUT_SECONDS * 1_000_000
+    while shown() < enough:
         if GLib.get_monotonic_time() > deadline:
             sys.exit(f"no {PICTURES} pictures")
         GLib.usleep(50_000)

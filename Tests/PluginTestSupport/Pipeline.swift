@@ -42,8 +42,8 @@ final class Pipeline {
 
   @discardableResult
   func setState(_ state: GstState) -> GstStateChangeReturn {
-    // GStreamer goes on from PAUSED to PLAYING on a thread of its own. A pause just before that leaves it in PAUSED for good, with
-    // any sink: it is then neither on its way nor does it begin anew.
+    // GStreamer goes on from PAUSED to PLAYING on a thread of its own. A pause just before that leaves the pipeline in PAUSED until
+    // it is set to READY, with any sink.
     let pipeline = element.pointer
     if state == GST_STATE_PAUSED {
       let deadline = MonotonicClock.now + .seconds(1)

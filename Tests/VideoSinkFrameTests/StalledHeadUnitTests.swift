@@ -5,7 +5,7 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// A head unit that does not read for three seconds and 90 frames, and encoded video whose frames are numbered by their bytes.
+/// A head unit that does not read for three seconds, and encoded video whose frames are numbered by their bytes.
 @Suite struct StalledHeadUnitTests {
   private static let stall = Duration.seconds(3)
   private static let keyFrameInterval = 10
@@ -46,6 +46,7 @@ import Testing
     let harness = try harness(isLive: true)
     let sink = try harness.pipeline.sink
     try harness.pipeline.play()
+    // In frames, since a busy machine makes few of them in a time.
     let stall = 30..<30 + Int(Self.stall.components.seconds) * Self.frameRate
     var app: UInt8 = 0
     var largestQueue = 0

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import SDLApp
+
+/// Encrypted video on a secondary transport, in a session whose head unit is the test.
+@Suite struct SecondaryEncryptionTests {
+  private static var encrypting: AppSession.Configuration {
+    var configuration = AppDriver.configuration
+    configuration.encryption = .authenticateAndEncrypt
+    return configuration
+  }
+
+  /// The handshake runs on the primary transport, while the start waits on the secondary one.
+  private func encrypted(video: [Int32] = [2, 1]) -> AppDriver {
+    let driver = AppDriver.registeredSecondary(
+      video: video, Self.encrypting, makeSecureChannel: { FakeChannel(isServer: true) })
+    let client = FakeChannel(isServer: false)
+    for query in SecurityQuery.handshake(
+      client.begin().output, type: SecurityQuery.request, sequenceNumber: 1, limit: 1000)
+    {
+      driver.sendQuery(query)
+    }
+    driver.sendQuery(
+      SecurityQuery.handshake(
+        [22, 3, 3, 0, 1, 3], type: SecurityQuery.request, sequenceNumber: 2, limit: 1000)[0])
+    var acknowledgement = Frame.control(
+      .startServiceACK, service: .video, version: 5, sessionID: AppDriver.sessionID)
+    acknowledgement.header.isEncrypted = true
+    driver.receiveOnSecondary(acknowledgement)
+    return driver
+  }
+
+  @Test func encryptedVideoOnTheSecondary() {
+    let driver = encrypted()
+    let lines = driver.take()
+    #expect(lines.contains("⇒ StartService video 800×480 RAW H264 encrypted"))
+    #expect(lines.filter { $0 == "→ single control" }.count == 2)
+    #expect(driver.session.videoGrant?.isEncrypted == true)
+    #expect(driver.session.videoGrant?.role == .secondary)
+  }
+
+  /// Records were lost on the way, without which no later one can be decrypted: only a new session helps.
+  @Test func lossOfEncryptedVideo() {
+    let driver = encrypted()
+    _ = driver.take()
+    driver.loseSecondary()
+    #expect(driver.take() == ["⇒ close", "• stopped transport-lost", "• failed", "■"])
+    #expect(driver.failure == .encryptedTransportLost)
+    #expect(driver.failure?.canHeal == true)
+  }
+
+  /// TLS numbers its records, and nothing keeps those of two connections in order.
+  @Test(arguments: [[2, 1], [2]] as [[Int32]]) func encryptedRPCsKeepVideoOnThePrimary(list: [Int32]) {
+    let driver = encrypted(video: list)
+    _ = driver.take()
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
+    acknowledgement.header.isEncrypted = true
+    driver.receive(acknowledgement)
+    #expect(driver.session.isRPCEncrypted)
+    #expect(driver.take().contains("• stopped moved") == list.contains(1))
+  }
+}
