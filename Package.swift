@@ -149,7 +149,7 @@ let package = Package(
     .testTarget(name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: test),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     // No tests, but what those of the plugin's elements share.
-    .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: test),
+    .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
     .testTarget(name: "AudioSinkTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: test),

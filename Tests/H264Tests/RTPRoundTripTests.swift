@@ -7,8 +7,7 @@ func randomUnits(using generator: inout SeededGenerator) -> [[UInt8]] {
   (0..<Int.random(in: 1...6, using: &generator)).map { _ in
     let count = [0, 1, 2, 20, 300].randomElement(using: &generator) ?? 0
     let header = UInt8.random(in: 0...3, using: &generator) << 5 | UInt8.random(in: 1...23, using: &generator)
-    return [header]
-      + (0..<Int.random(in: 0...count, using: &generator)).map { _ in UInt8.random(in: 1...255, using: &generator) }
+    return [header] + generator.bytes(Int.random(in: 0...count, using: &generator), in: 1...255)
   }
 }
 
@@ -47,7 +46,7 @@ func randomUnits(using generator: inout SeededGenerator) -> [[UInt8]] {
         of: annexB(randomUnits(using: &generator)), at: .milliseconds(33 * index)
       ).flatMap { $0 }
       if index % 10 == 0 { mutate(&bytes, using: &generator) }
-      if index % 50 == 0 { bytes += (0..<40).map { _ in UInt8.random(in: 0...255, using: &generator) } }
+      if index % 50 == 0 { bytes += generator.bytes(40) }
       let items = depacketizer.items(of: bytes, pieceSize: Int.random(in: 1...500, using: &generator))
       #expect(items.accessUnits.allSatisfy { (5...2000).contains($0.bytes.count) })
       #expect(depacketizer.bufferedByteCount < 65_537 + 14)

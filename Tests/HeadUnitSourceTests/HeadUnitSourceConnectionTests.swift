@@ -52,7 +52,7 @@ import struct TestSupport.SeededGenerator
   @Test(arguments: [1] as [UInt64]) func garbage(seed: UInt64) throws {
     try undisturbed { screen in
       var random = SeededGenerator(seed: seed)
-      let noise = (0..<20_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let noise = random.bytes(20_000)
       for shift in 0..<5 {
         let client = try RawApp(port: screen.port)
         for _ in 0..<10 where !client.send(Array(noise.dropFirst(shift * 1000))) { break }

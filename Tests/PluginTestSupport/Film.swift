@@ -32,7 +32,7 @@ final class Film {
     let pipeline = try Pipeline(
       """
       videotestsrc num-buffers=\(frameCount) pattern=ball ! \(Picture.caps(width, height)) \
-      ! x264enc \(options) threads=1 key-int-max=\(keyFrameInterval) option-string=scenecut=0 \
+      ! x264enc speed-preset=superfast \(options) threads=1 key-int-max=\(keyFrameInterval) option-string=scenecut=0 \
       ! video/x-h264,profile=\(encoding == .inOrder ? "constrained-baseline" : "main") \
       ! h264parse ! \(isMatroska ? "matroskamux" : "mp4mux") ! filesink location=\(path)
       """)

@@ -66,12 +66,11 @@ struct Picture {
       }
       return Plane(bytes: bytes, stride: width + padding)
     }
-    let pairs = { (first: [UInt8], second: [UInt8]) in zip(first, second).flatMap { [$0, $1] } }
     return switch layout {
     case .i420: [padded(luma, width), padded(blue, width / 2), padded(red, width / 2)]
     case .yv12: [padded(luma, width), padded(red, width / 2), padded(blue, width / 2)]
-    case .nv12: [padded(luma, width), padded(pairs(blue, red), width)]
-    case .nv21: [padded(luma, width), padded(pairs(red, blue), width)]
+    case .nv12: [padded(luma, width), padded(TestSupport.Picture.interleaved(blue, red), width)]
+    case .nv21: [padded(luma, width), padded(TestSupport.Picture.interleaved(red, blue), width)]
     }
   }
 
@@ -145,7 +144,7 @@ func encodedUnits(
     """
     videotestsrc num-buffers=\(count) pattern=ball \
     ! video/x-raw,format=\(format),width=\(width),height=\(height),framerate=\(frameRate)/1 \
-    ! x264enc \(encoder) bitrate=500 key-int-max=\(keyFrameInterval) threads=1 \
+    ! x264enc speed-preset=superfast \(encoder) bitrate=500 key-int-max=\(keyFrameInterval) threads=1 \
     ! h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au,profile=\(profile) \
     ! appsink name=out sync=false
     """)

@@ -55,7 +55,10 @@ import Testing
       let jitter = Duration.microseconds(Int64.random(in: -10_000...10_000, using: &generator))
       let time = max(format.duration(ofSampleCount: count) + jitter, .zero)
       let placement = timeline.place(at: count == 0 ? .zero : time, now: .zero)
-      #expect(placement.silence == 0 && placement.overlap == 0 && placement.isJump == (count == 0), "seed \(seed)")
+      guard placement == Placement(isJump: count == 0) else {
+        Issue.record("\(placement) after \(count) samples, seed \(seed)")
+        return
+      }
       timeline.advance(by: size)
       count += size
     }
@@ -72,7 +75,10 @@ import Testing
       timeline.advance(by: placement.silence + 320 - min(placement.overlap, 320))
       let end = timeline.end ?? .zero
       let drift = end - (time + .milliseconds(20))
-      #expect(drift < .milliseconds(41) && drift > .milliseconds(-41))
+      guard drift < .milliseconds(41) && drift > .milliseconds(-41) else {
+        Issue.record("\(drift) at \(time)")
+        return
+      }
       time += .microseconds(19_980)
     }
   }

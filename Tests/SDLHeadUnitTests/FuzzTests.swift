@@ -123,9 +123,7 @@ extension SeededGenerator {
     app.readsRPCs = false
     var answered = 0
     for _ in 0..<4000 {
-      let payload = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
-        UInt8.random(in: 0...255, using: &generator)
-      }
+      let payload = generator.bytes(Int.random(in: 0...40, using: &generator))
       let header = FrameHeader(
         version: UInt8.random(in: 1...5, using: &generator),
         isEncrypted: Int.random(in: 0..<8, using: &generator) == 0,

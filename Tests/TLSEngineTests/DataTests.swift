@@ -46,7 +46,7 @@ import Testing
     for _ in 0..<100 {
       let pair = try Pair.established(datagrams: Bool.random(using: &generator))
       let size = Int.random(in: 0...400, using: &generator)
-      let bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      let bytes = generator.bytes(size)
       #expect(throws: TLSError.self, "seed \(seed)") { try pair.client.decrypt(bytes) }
     }
   }

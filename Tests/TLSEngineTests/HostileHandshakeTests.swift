@@ -90,9 +90,7 @@ import Testing
     let server = try TLSContext.app()
     let client = try TLSContext.headUnit()
     for _ in 0..<300 {
-      var bytes = (0..<Int.random(in: 1...600, using: &generator)).map { _ in
-        UInt8.random(in: 0...255, using: &generator)
-      }
+      var bytes = generator.bytes(Int.random(in: 1...600, using: &generator))
       switch Int.random(in: 0...2, using: &generator) {
       case 0: bytes.replaceSubrange(0..<1, with: [0x16, 3, 3, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)])
       case 1: bytes.replaceSubrange(0..<1, with: [0x16, 0xFE, 0xFD])

@@ -16,6 +16,18 @@ public struct Picture: Equatable {
     self.redChroma = redChroma
   }
 
+  /// The same picture at `percent` of its brightness.
+  public func darkened(to percent: Int) -> Picture {
+    var picture = self
+    picture.luma = luma.map { UInt8(Int($0) * percent / 100) }
+    return picture
+  }
+
+  /// Both planes' bytes in turn, as the formats NV12 and NV21 have them.
+  public static func interleaved(_ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
+    zip(first, second).flatMap { [$0, $1] }
+  }
+
   /// Peak signal-to-noise ratio in dB between two planes of the same size.
   public static func psnr(_ left: [UInt8], _ right: [UInt8]) -> Double {
     guard left.count == right.count, !left.isEmpty else { return 0 }

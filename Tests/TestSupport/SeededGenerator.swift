@@ -13,4 +13,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
     return word ^ (word >> 31)
   }
+
+  public mutating func bytes(_ count: Int, in range: ClosedRange<UInt8> = .min ... .max) -> [UInt8] {
+    (0..<count).map { _ in UInt8.random(in: range, using: &self) }
+  }
 }

@@ -3,6 +3,8 @@ import Glibc
 import SDLLink
 import Testing
 
+import struct TestSupport.SeededGenerator
+
 @testable import Plugin
 @testable import PluginTestSupport
 
@@ -26,8 +28,8 @@ import Testing
       """)
     source = try FrameSource(pipeline, caps: Picture.caps(), frameRate: Self.frameRate)
     // Hard to encode, so that the encoder uses its bitrate.
-    var generator = SystemRandomNumberGenerator()
-    noise = (0..<320 * 250).map { _ in UInt8.random(in: 64...192, using: &generator) }
+    var generator = SeededGenerator(seed: 1)
+    noise = generator.bytes(320 * 250, in: 64...192)
   }
 
   private var sink: Element { get throws { try pipeline.sink } }

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLLink
+import TestSupport
 import Testing
 
 @testable import Plugin
@@ -31,7 +32,7 @@ import Testing
   /// By their sizes, which are all different; the first of a stream may have lost what stood before its parameter sets.
   private func indices(_ frames: [[UInt8]], _ units: [EncodedUnit]) -> [Int] {
     frames.map { frame in
-      units.firstIndex { abs($0.bytes.count - frame.count) <= 6 && $0.bytes.suffix(frame.count) == frame[...] } ?? -1
+      units.firstIndex { abs($0.bytes.count - frame.count) <= 6 && $0.bytes.hasSuffix(frame) } ?? -1
     }
   }
 

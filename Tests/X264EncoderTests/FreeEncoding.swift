@@ -82,9 +82,11 @@ struct FreeEncoding: Sendable {
     let strides = [input.img.i_stride.0, input.img.i_stride.1, input.img.i_stride.2]
     for (index, plane) in planes.enumerated() {
       guard let destination = destinations[index] else { continue }
-      for row in 0..<plane.bytes.count / plane.rowLength {
-        for column in 0..<plane.rowLength {
-          destination[row * Int(strides[index]) + column] = plane.bytes[row * plane.rowLength + column]
+      plane.bytes.withUnsafeBytes { bytes in
+        for row in 0..<bytes.count / plane.rowLength {
+          let line = UnsafeRawBufferPointer(rebasing: bytes[row * plane.rowLength..<(row + 1) * plane.rowLength])
+          UnsafeMutableRawBufferPointer(start: destination + row * Int(strides[index]), count: line.count)
+            .copyMemory(from: line)
         }
       }
     }

@@ -5,14 +5,11 @@ import X264Encoder
 extension Picture {
   /// The planes in the order and interleaving of `format`, without padding.
   func planes(in format: PixelFormat) -> [(bytes: [UInt8], rowLength: Int)] {
-    func interleaved(_ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
-      zip(first, second).flatMap { [$0, $1] }
-    }
-    return switch format {
+    switch format {
     case .i420: [(luma, width), (blueChroma, width / 2), (redChroma, width / 2)]
     case .yv12: [(luma, width), (redChroma, width / 2), (blueChroma, width / 2)]
-    case .nv12: [(luma, width), (interleaved(blueChroma, redChroma), width)]
-    case .nv21: [(luma, width), (interleaved(redChroma, blueChroma), width)]
+    case .nv12: [(luma, width), (Self.interleaved(blueChroma, redChroma), width)]
+    case .nv21: [(luma, width), (Self.interleaved(redChroma, blueChroma), width)]
     }
   }
 }

@@ -43,9 +43,7 @@ struct RepeatedStream: Sendable, CustomTestStringConvertible {
   /// A pan that fades, which weighted prediction is for.
   var pictures: [Picture] {
     (0..<14).map { index in
-      var picture = Panorama.smooth.picture(at: Panorama.pan(index), width: width, height: height)
-      picture.luma = picture.luma.map { UInt8(Int($0) * (100 - 4 * index) / 100) }
-      return picture
+      Panorama.smooth.picture(at: Panorama.pan(index), width: width, height: height).darkened(to: 100 - 4 * index)
     }
   }
 }
