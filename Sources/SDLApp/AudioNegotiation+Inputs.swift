@@ -42,10 +42,6 @@ extension AudioNegotiation {
     if let wait, phase == .running, !isEnded { notify(.waiting(wait)) }
   }
 
-  public mutating func sessionStateChanged(_ state: StreamState) {
-    sessionState = state
-  }
-
   public mutating func hmiStatusChanged(_ status: HMIStatus?) {
     hmiStatus = status
   }
@@ -55,35 +51,11 @@ extension AudioNegotiation {
     input = format
   }
 
-  public mutating func played() {
-    playback = .playing
-    announceStart()
-  }
-
-  public mutating func paused() {
-    guard playback == .playing else { return }
-    playback = .paused
-    announceSuspension(.paused)
-  }
-
-  /// A new stream begins behind the end of another, or a flush.
-  public mutating func streamBegan() {
-    isEnded = false
-  }
-
-  public mutating func streamEnded() {
-    isEnded = true
-  }
-
   /// The pad was flushed: what was heard is over.
   public mutating func flushed() {
     streamBegan()
     heldSince = nil
     activity.reset()
-  }
-
-  public mutating func setFlushing(_ isFlushing: Bool) {
-    self.isFlushing = isFlushing
   }
 
   /// Time has passed.
@@ -100,19 +72,6 @@ extension AudioNegotiation {
     sessionState = .stopped
     wasLost = hasStreamed
     return hasStreamed
-  }
-
-  public mutating func stop() {
-    phase = .stopping
-  }
-
-  public mutating func beginFailing() {
-    if phase == .running { phase = .failing }
-  }
-
-  /// The error is with the application: samples fail from now on.
-  public mutating func failed() {
-    if phase == .failing { phase = .failed }
   }
 
   private var isIdle: Bool { !activity.isServiceWanted && phase != .stopping && !isEnded }

@@ -1,12 +1,5 @@
 /// What the application hears of the stream: each change once, and in their order.
 extension AudioNegotiation {
-  enum SuspensionReason: String {
-    case paused
-    /// The head unit does not play the app's sound now.
-    case notAudible = "not-audible"
-  }
-
-  /// A service has begun, or a pause is over: says so if sound can be sent from now on.
   mutating func announceStart() {
     guard let grant, !isSuspendedBySession, playback != .paused || hasRequestedPause else { return }
     let reason = announcement == .started ? nil : startReason

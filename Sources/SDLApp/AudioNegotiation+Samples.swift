@@ -33,19 +33,8 @@ extension AudioNegotiation {
     return decision
   }
 
-  /// Decides whether a file's first samples could be heard. Live sources never wait, nor does anything else with the policy
-  /// `drop`, nor a service that is there only while something sounds.
-  public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
-    guard phase == .running || phase == .failing else { return .stopped }
-    guard !isFlushing else { return .interrupted }
-    // The error message comes first: upstream posts one of its own when samples fail.
-    guard phase == .running else { return .wait }
-    guard !isLive, settings.suspendPolicy != .drop, !activity.startsOnData, permission == nil, input != nil else {
-      return .ready
-    }
-    if playback == .prerolling { playback = .waitingToPreroll }
-    return .wait
-  }
+  /// A service that is there only while something sounds is not waited for.
+  var prerollsAtOnce: Bool { activity.startsOnData || permission != nil || input == nil }
 
   private mutating func decideWithoutPermission(isLive: Bool, now: Duration) -> SampleDecision {
     guard input != nil else { return .drop(.wrongFormat) }
@@ -72,12 +61,6 @@ extension AudioNegotiation {
     let began = heldSince ?? now
     heldSince = began
     return now - began < Self.longestLiveHold ? .wait : .drop(.notStreaming)
-  }
-
-  /// Whether to ask the application to pause: the suspension is certain, and the first for this stream.
-  private var mayRequestPause: Bool {
-    (isSuspended || isConnectionLost) && hasStreamed && !hasRequestedPause
-      && (grant == nil || isSuspendedBySession)
   }
 }
 

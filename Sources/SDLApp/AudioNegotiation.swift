@@ -4,7 +4,7 @@ import SDLMessages
 ///
 /// A value with inputs (methods) and outputs, as ``VideoNegotiation`` is for video. There is less to decide, because the head
 /// unit alone chooses the format.
-public struct AudioNegotiation: StreamNegotiation {
+public struct AudioNegotiation: NegotiationState {
   /// What the user has set.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
@@ -33,28 +33,22 @@ public struct AudioNegotiation: StreamNegotiation {
   public internal(set) var settings: Settings
   public var activity: SoundActivity
   var phase = StreamPhase.running
-  /// `unlock` was called and `unlock_stop` not yet.
   var isFlushing = false
   var playback = StreamPlayback.prerolling
-  /// The end of the stream has come, and no new one has begun.
   var isEnded = false
-  /// Nil without a connection.
   var hmiStatus: HMIStatus?
   /// Of what upstream sends; nil before the first caps.
   public internal(set) var input: PCMFormat?
   var service = Service.none
-  /// How far the session has come with the service.
   var sessionState = StreamState.stopped
   /// Sound of a live source has been waiting since then for a service that starts with it.
   var heldSince: Duration?
 
   var hasStreamed = false
-  /// The stream was lost with its connection.
   var wasLost = false
   /// The last service has ended only with its transport.
   var wasMoved = false
   var announcement = StreamAnnouncement.none
-  /// The application was asked to pause, and not yet to go on.
   var hasRequestedPause = false
 
   var outputs: [Output] = []
@@ -108,10 +102,8 @@ extension AudioNegotiation {
     hmiStatus.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
 
-  /// The connection is lost, and was used for a stream.
-  var isConnectionLost: Bool { wasLost && hmiStatus == nil }
+  var suspendPolicy: SuspendPolicy { settings.suspendPolicy }
 
-  /// Nobody wants to hear the app now, as opposed to a head unit that is not there or not ready.
   var isSuspended: Bool { isSuspendedBySession || isSuspendedByDriver }
 
   var request: AudioStartRequest? {
@@ -120,21 +112,4 @@ extension AudioNegotiation {
     }
     return AudioStartRequest()
   }
-
-  /// The property `stream-state`.
-  public var streamState: StreamState {
-    switch sessionState {
-    case .streaming, .suspended: grant == nil ? .stopping : announcement == .started ? .streaming : .suspended
-    case .stopped, .starting, .stopping: sessionState
-    }
-  }
-
-  /// Whether the session has ended the service, or there is nothing to wait for.
-  public var hasServiceEnded: Bool { sessionState == .stopped || phase == .failed }
-
-  /// Whether a waiting thread has to give way.
-  public var isInterrupted: Bool { isFlushing }
-
-  /// The stream has failed or is over: no samples are taken any more.
-  public var hasStopped: Bool { phase == .failed || phase == .stopping }
 }

@@ -21,8 +21,11 @@ public protocol StreamNegotiation: Sendable {
   /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait.
   mutating func decidePreroll(isLive: Bool) -> PrerollDecision
 
+  mutating func sessionStateChanged(_ state: StreamState)
   mutating func played()
   mutating func paused()
+  /// A new stream begins behind the end of another, or a flush.
+  mutating func streamBegan()
   mutating func streamEnded()
   mutating func setFlushing(_ isFlushing: Bool)
   mutating func stop()
@@ -41,31 +44,4 @@ public enum PrerollDecision: Equatable, Sendable {
   case interrupted
   /// The stream has failed or is over.
   case stopped
-}
-
-/// How far the run of a stream has come.
-enum StreamPhase: Equatable, Sendable {
-  case running
-  /// An error message is being posted; buffers fail once it is.
-  case failing
-  case failed
-  case stopping
-}
-
-/// Which state the pipeline has asked for.
-enum StreamPlayback: Equatable, Sendable {
-  /// It has not been in PLAYING since it started.
-  case prerolling
-  /// The same, and the first buffer of a file waits for the right to be sent.
-  case waitingToPreroll
-  case playing
-  case paused
-}
-
-/// What the application has heard of the stream last.
-enum StreamAnnouncement: Equatable, Sendable {
-  /// Nothing, or its end.
-  case none
-  case started
-  case suspended
 }

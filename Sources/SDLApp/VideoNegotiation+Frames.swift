@@ -35,18 +35,10 @@ extension VideoNegotiation {
     return decideWithoutPermission(isLive: isLive)
   }
 
-  /// Decides whether a file's first frame could be shown. Live sources never wait, nor does anything else with the policy `drop`.
-  public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
-    guard phase == .running || phase == .failing else { return .stopped }
-    guard !isFlushing else { return .interrupted }
-    // The error message comes first: upstream posts one of its own when a frame fails.
-    guard phase == .running else { return .wait }
-    guard !isLive, settings.suspendPolicy != .drop, permission == nil, input != nil else { return .ready }
-    // Upstream has to change first, which it can only do behind this frame.
-    if isInputRefused || prefersAnotherSize || upstream.outdatedFrames > 0 { return .ready }
-    if supportsNone, settings.suspendPolicy != .block { return .ready }
-    if playback == .prerolling { playback = .waitingToPreroll }
-    return .wait
+  /// Upstream that has to change first can only do so behind its first frame.
+  var prerollsAtOnce: Bool {
+    permission != nil || input == nil || isInputRefused || prefersAnotherSize || upstream.outdatedFrames > 0
+      || supportsNone && settings.suspendPolicy != .block
   }
 
   private mutating func decideWithoutPermission(isLive: Bool) -> FrameDecision {
@@ -85,12 +77,6 @@ extension VideoNegotiation {
       return
     }
     upstream = .asked(expected: expected, outdatedFrames: count - 1)
-  }
-
-  /// Whether to ask the application to pause: the suspension is certain, and the first for this stream. A flip of the app's
-  /// state that the session has not seen may be over before it does.
-  private var mayRequestPause: Bool {
-    (isSuspended || isConnectionLost) && hasStreamed && !hasRequestedPause && (grant == nil || isSuspendedBySession)
   }
 
   /// The first frame of a service is in the queue, which may complete a resize; whether it has.

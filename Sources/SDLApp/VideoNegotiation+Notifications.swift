@@ -1,11 +1,5 @@
 /// What the application hears of the stream: each change once, and in their order.
 extension VideoNegotiation {
-  enum SuspensionReason: String {
-    case paused
-    case appState = "app-state"
-  }
-
-  /// A service has begun, or a pause of app or pipeline is over: says so if frames can be sent from now on.
   mutating func announceStart() {
     // What opens or resumes during a pause is announced when something may be sent. A pipeline that was asked to pause is
     // asked to play on, even if the suspension was over before it heard of it.

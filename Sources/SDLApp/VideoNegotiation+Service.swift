@@ -48,10 +48,6 @@ extension VideoNegotiation {
     if let wait, isRunning { notify(.waiting(wait)) }
   }
 
-  public mutating func sessionStateChanged(_ state: StreamState) {
-    sessionState = state
-  }
-
   /// A start of video has failed: the same again later, or something else at once.
   ///
   /// - Throws: when nothing is left to request.
@@ -90,30 +86,6 @@ extension VideoNegotiation {
     self.settings = settings
   }
 
-  public mutating func played() {
-    playback = .playing
-    announceStart()
-  }
-
-  public mutating func paused() {
-    guard playback == .playing else { return }
-    playback = .paused
-    announceSuspension(.paused)
-  }
-
-  /// A new stream begins behind the end of another, or a flush.
-  public mutating func streamBegan() {
-    isEnded = false
-  }
-
-  public mutating func streamEnded() {
-    isEnded = true
-  }
-
-  public mutating func setFlushing(_ isFlushing: Bool) {
-    self.isFlushing = isFlushing
-  }
-
   /// The connection is lost, and may be made again: what the next head unit takes is not known before it has spoken.
   ///
   /// - Returns: whether a stream was running.
@@ -131,19 +103,6 @@ extension VideoNegotiation {
     areDisplaysCurrent = false
     questionCountAtLoss = questionCount
     return hasStreamed
-  }
-
-  public mutating func stop() {
-    phase = .stopping
-  }
-
-  public mutating func beginFailing() {
-    if phase == .running { phase = .failing }
-  }
-
-  /// The error is with the application: frames fail from now on.
-  public mutating func failed() {
-    if phase == .failing { phase = .failed }
   }
 }
 

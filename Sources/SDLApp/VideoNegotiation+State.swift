@@ -4,7 +4,6 @@ extension VideoNegotiation {
 
   public var hasGrant: Bool { grant != nil }
 
-  /// The session has suspended the stream because of the app's state, and not resumed it yet.
   var isSuspendedBySession: Bool { if case .granted(_, _, true) = service { true } else { false } }
 
   /// The right to send, and since when it is there.
@@ -27,23 +26,12 @@ extension VideoNegotiation {
   /// The driver does not show the app.
   public var isSuspendedByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
 
-  /// The connection is lost, and was used for a stream.
-  var isConnectionLost: Bool { wasLost && hmiStatus == nil }
-
   /// The pipeline has something to send, or is about to.
   var isServiceWanted: Bool { playback != .prerolling }
 
-  /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
-  var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isSuspendedByDriver }
+  var suspendPolicy: SuspendPolicy { settings.suspendPolicy }
 
-  /// The property `stream-state`: the session's, except for a notice that is still being sent, and a pipeline that is
-  /// paused.
-  public var streamState: StreamState {
-    switch sessionState {
-    case .streaming, .suspended: grant == nil ? .stopping : announcement == .started ? .streaming : .suspended
-    case .stopped, .starting, .stopping: sessionState
-    }
-  }
+  var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isSuspendedByDriver }
 
   /// The stream to request of the head unit.
   var request: VideoStartRequest? {
@@ -78,15 +66,6 @@ extension VideoNegotiation {
 
   /// Whether a notice should be shown when the stream is suspended.
   public var isNoticeWanted: Bool { wantsNotice }
-
-  /// Whether the session has ended the service, or there is nothing to wait for.
-  public var hasServiceEnded: Bool { sessionState == .stopped || phase == .failed }
-
-  /// Whether a waiting thread has to give way.
-  public var isInterrupted: Bool { isFlushing }
-
-  /// The stream has failed or is over: no frame is taken any more.
-  public var hasStopped: Bool { phase == .failed || phase == .stopping }
 
   /// Neither failing nor stopping.
   public var isUsable: Bool { phase == .running }

@@ -6,7 +6,7 @@
 ///
 /// It is driven by levels: whatever has happened in between, what is requested of the head unit depends only on what holds
 /// now.
-public struct VideoNegotiation: StreamNegotiation {
+public struct VideoNegotiation: NegotiationState {
   /// What the user asked for.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
@@ -72,10 +72,8 @@ public struct VideoNegotiation: StreamNegotiation {
 
   public internal(set) var settings: Settings
   var phase = StreamPhase.running
-  /// `unlock` was called and `unlock_stop` not yet.
   var isFlushing = false
   var playback = StreamPlayback.prerolling
-  /// The end of the stream has come, and no new one has begun.
   var isEnded = false
 
   var hmiStatus: HMIStatus?
@@ -117,7 +115,6 @@ public struct VideoNegotiation: StreamNegotiation {
   var service = Service.none
   /// A frame has been sent in the service that is there, or was last.
   var hasServiceRun = false
-  /// How far the session has come with the service.
   var sessionState = StreamState.stopped
   var resize = VideoResize()
   /// Those whose stream the application does not know of yet.
@@ -126,11 +123,9 @@ public struct VideoNegotiation: StreamNegotiation {
   var settlesAt: Duration?
 
   var hasStreamed = false
-  /// The stream was lost with its connection.
   var wasLost = false
   var lastStop: StreamStopReason?
   var announcement = StreamAnnouncement.none
-  /// The application was asked to pause, and not yet to go on.
   var hasRequestedPause = false
 
   /// What follows from `outputs` on, and what was requested last.
