@@ -31,15 +31,8 @@ extension AudioNegotiation {
 /// Something that the application is to hear of.
 public enum AudioNotification: Equatable, Sendable {
   case started(AudioGrant, reason: String)
-  case suspended(reason: String)
-  /// The stream can't start, because no transport may carry it.
-  case waiting(TransportWait)
+  case stream(StreamNotification)
   case stopped(AudioStopReason)
-  /// The driver or the head unit has ended the stream: time without sound is counted from now on.
-  case suspensionBegan
-  /// The pipeline should pause until it is asked to play on.
-  case requestPause
-  case requestPlaying
   /// A warning.
   case problem(AudioProblem)
 }

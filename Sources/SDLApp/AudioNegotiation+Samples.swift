@@ -47,11 +47,7 @@ extension AudioNegotiation {
     switch policy {
     case .auto, .block: return .wait
     case .drop: return .drop(hasStreamed ? .suspended : .notStreaming)
-    case .requestPause:
-      guard mayRequestPause else { return .wait }
-      hasRequestedPause = true
-      notify(.requestPause)
-      return .pauseRequested
+    case .requestPause: return requestPause() ? .pauseRequested : .wait
     }
   }
 

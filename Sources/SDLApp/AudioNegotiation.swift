@@ -87,6 +87,10 @@ public struct AudioNegotiation: NegotiationState {
   mutating func notify(_ notification: AudioNotification) {
     outputs.append(.notify(notification))
   }
+
+  mutating func notify(_ notification: StreamNotification) {
+    notify(.stream(notification))
+  }
 }
 
 /// What holds now, and what is requested because of it.

@@ -31,6 +31,7 @@ protocol NegotiationState: StreamNegotiation {
   /// A service has begun, or a pause is over: says so if something can be sent from now on.
   mutating func announceStart()
   mutating func announceSuspension(_ reason: SuspensionReason)
+  mutating func notify(_ notification: StreamNotification)
 }
 
 /// How far the run of a stream has come.
@@ -72,10 +73,15 @@ extension NegotiationState {
   /// The connection is lost, and was used for a stream.
   var isConnectionLost: Bool { wasLost && hmiStatus == nil }
 
-  /// Whether to ask the application to pause: the suspension is certain, and the first for this stream. A flip of the app's
-  /// state that the session has not seen may be over before it does.
-  var mayRequestPause: Bool {
-    (isSuspended || isConnectionLost) && hasStreamed && !hasRequestedPause && (!hasGrant || isSuspendedBySession)
+  /// Asks the application to pause if the suspension is certain, and the first for this stream; whether it does. A flip of the
+  /// app's state that the session has not seen may be over before it does.
+  mutating func requestPause() -> Bool {
+    guard isSuspended || isConnectionLost, hasStreamed, !hasRequestedPause, !hasGrant || isSuspendedBySession else {
+      return false
+    }
+    hasRequestedPause = true
+    notify(.requestPause)
+    return true
   }
 
   /// The session's, except for a notice that is still being sent, and a pipeline that is paused.

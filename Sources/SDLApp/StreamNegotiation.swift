@@ -35,6 +35,19 @@ public protocol StreamNegotiation: Sendable {
   mutating func failed()
 }
 
+/// What the application is to hear of any stream.
+public enum StreamNotification: Equatable, Sendable {
+  /// The service stays open, and nothing is sent.
+  case suspended(reason: String)
+  /// The driver or the head unit has ended the stream: time without one is counted from now on.
+  case suspensionBegan
+  /// The stream can't start, because no transport may carry it.
+  case waiting(TransportWait)
+  /// The pipeline should pause until it is asked to play on.
+  case requestPause
+  case requestPlaying
+}
+
 /// What becomes of the first buffer while the pipeline is on its way to PAUSED.
 public enum PrerollDecision: Equatable, Sendable {
   /// The pipeline may start: the buffer could be shown or heard, or need not wait for that.

@@ -59,11 +59,7 @@ extension VideoNegotiation {
     case .auto, .block: return .wait
     // Before the driver has ever opened the app, nothing has been suspended.
     case .drop: return .drop(hasStreamed || !appState.isInForeground ? .suspended : .notStreaming)
-    case .requestPause:
-      guard mayRequestPause else { return .wait }
-      hasRequestedPause = true
-      notify(.requestPause)
-      return .pauseRequested
+    case .requestPause: return requestPause() ? .pauseRequested : .wait
     }
   }
 

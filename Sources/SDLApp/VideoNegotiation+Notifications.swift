@@ -62,18 +62,11 @@ extension VideoNegotiation {
 /// Something that the application is to hear of.
 public enum VideoNotification: Equatable, Sendable {
   case started(VideoGrant, reason: String)
-  case suspended(reason: String)
-  /// The stream can't start, because no transport may carry it.
-  case waiting(TransportWait)
+  case stream(StreamNotification)
   case stopped(StreamStopReason)
-  /// The driver or the head unit has ended the stream: time without video is counted from now on.
-  case suspensionBegan
   case resized(VideoResize.Completed)
   /// The head unit would like another size than the stream keeps.
   case resizeIgnored(kept: VideoSize, offered: VideoSize, ResizeIgnoredReason)
-  /// The pipeline should pause until it is asked to play on.
-  case requestPause
-  case requestPlaying
   /// A warning.
   case problem(VideoProblem)
 }

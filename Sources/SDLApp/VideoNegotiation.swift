@@ -172,4 +172,8 @@ public struct VideoNegotiation: NegotiationState {
   mutating func notify(_ notification: VideoNotification) {
     outputs.append(.notify(notification))
   }
+
+  mutating func notify(_ notification: StreamNotification) {
+    notify(.stream(notification))
+  }
 }

@@ -78,12 +78,12 @@ import Testing
       driver.start()
       driver.show(.full, .notAudible)
       driver.change { $0.serviceSuspended() }
-      #expect(driver.notifications.contains(.suspended(reason: "not-audible")))
+      #expect(driver.notifications.contains(.stream(.suspended(reason: "not-audible"))))
       #expect(driver.decide(isLive: isLive) == expected, "\(policy) \(isLive)")
       driver.show(.full, .audible)
       driver.change { $0.serviceResumed() }
       #expect(driver.notifications.contains(.started(Self.grant, reason: "resumed")))
-      #expect(driver.notifications.contains(.requestPlaying) == (expected == .pauseRequested))
+      #expect(driver.notifications.contains(.stream(.requestPlaying)) == (expected == .pauseRequested))
       #expect(driver.decide(isLive: isLive) == .send(Self.grant))
     }
   }
@@ -148,7 +148,7 @@ import Testing
     #expect(driver.decide(isLive: false) == .pauseRequested)
     driver.show(.full, .audible)
     driver.change { $0.serviceStarted(Self.grant) }
-    #expect(driver.notifications.suffix(2) == [.started(Self.grant, reason: "reconnected"), .requestPlaying])
+    #expect(driver.notifications.suffix(2) == [.started(Self.grant, reason: "reconnected"), .stream(.requestPlaying)])
   }
 
   @Test func refused() throws {

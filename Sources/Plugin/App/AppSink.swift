@@ -20,8 +20,8 @@ protocol AppSink: AppHost, PropertyOwner where Settings: AppSinkSettings {
   func makeStream(_ app: AppRun, _ settings: Settings) -> Stream
   /// A change of state is about to reset what the base class counts.
   func keepCounters()
-  /// The app has ended, whose connections have sent that much. With the lock of ``runs``.
-  func countEnd(bytesSent: UInt64)
+  /// Changes the counters of the streams.
+  func countStream(_ change: (inout StreamCounters) -> Void)
   /// GstElement's `change_state` of the parent class.
   func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn
 }
@@ -177,7 +177,7 @@ extension AppSink {
     let status = app.status
     let goesOn = app.leave(ObjectIdentifier(self), self, after: runs.takeStreamEnd(now: time.now))
     let bytesSent = app.connection.statistics.sentByteCount
-    runs.forget(app) { countEnd(bytesSent: bytesSent) }
+    runs.forget(app) { countApp { $0.formerBytesSent &+= bytesSent } }
     guard goesOn else { return }
     notify(.connectionState)
     if status.level != .none { notify(.hmiLevel) }

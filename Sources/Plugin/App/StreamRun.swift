@@ -94,6 +94,19 @@ extension StreamRun {
     notifyStreamState()
   }
 
+  /// Posts a notification that video and sound have in common.
+  func post(_ notification: StreamNotification) {
+    switch notification {
+    case .suspended(let reason):
+      sink.countStream { $0.suspended(at: time.now) }
+      sink.postStreamSuspended(reason: reason)
+    case .suspensionBegan: sink.countStream { $0.suspended(at: time.now) }
+    case .waiting(let wait): sink.postStreamWaiting(wait)
+    case .requestPause: request(GST_STATE_PAUSED)
+    case .requestPlaying: request(GST_STATE_PLAYING)
+    }
+  }
+
   private func notifyStreamState() {
     let present = streamState
     let isNew = progress.notifiedState.withLock { state in
@@ -109,7 +122,7 @@ extension StreamRun {
   }
 
   /// Asks the application for another state of the pipeline.
-  func request(_ state: GstState) {
+  private func request(_ state: GstState) {
     sink.log(GST_LEVEL_INFO, "asking the application for \(String(cString: gst_element_state_get_name(state)))")
     sink.post(gst_message_new_request_state(sink.gstElement.cast(), state))
   }

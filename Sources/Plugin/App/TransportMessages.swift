@@ -10,19 +10,6 @@ extension AppHost {
     status.fill(message)
     postElementMessage(message)
   }
-
-  /// `sdl-stream-waiting`: the stream can't start before there is a transport that may carry it.
-  func postStreamWaiting(_ wait: TransportWait) {
-    let text = "There is no \(service.rawValue) yet. \(wait)"
-    log(GST_LEVEL_INFO, text)
-    // As details as well, because gst-launch shows nothing else.
-    ElementError.resource(GST_RESOURCE_ERROR_NOT_FOUND, text, details: text)
-      .post(as: GST_MESSAGE_INFO, from: gstElement)
-    let message = Structure("sdl-stream-waiting")
-    message.set("reason", wait.rawValue)
-    message.set("service", service.rawValue)
-    postElementMessage(message)
-  }
 }
 
 extension AppRun.Status {

@@ -16,14 +16,6 @@ extension AudioSink {
     postElementMessage(message)
   }
 
-  /// `sdl-stream-suspended`: the service stays open, no sound is sent.
-  func postStreamSuspended(reason: String) {
-    let message = Structure("sdl-stream-suspended")
-    message.set("reason", reason)
-    message.set("service", StreamService.audio.rawValue)
-    postElementMessage(message)
-  }
-
   /// `sdl-stream-stopped`: the service has ended.
   func postStreamStopped(_ reason: AudioStopReason) {
     let message = Structure("sdl-stream-stopped")

@@ -18,13 +18,10 @@ extension AudioSink {
     structure.set("queue-bytes", UInt64(clamping: link?.audio.queuedByteCount ?? 0))
     structure.set("queue-dwell-last-ns", UInt64(clamping: (link?.audio.lastDwellTime ?? .zero).nanoseconds))
     structure.set("queue-dwell-maximum-ns", UInt64(clamping: (link?.audio.longestDwellTime ?? .zero).nanoseconds))
-    structure.set("bytes-sent", counters.formerBytesSent &+ (link?.sentByteCount ?? 0))
+    structure.set("bytes-sent", counters.app.formerBytesSent &+ (link?.sentByteCount ?? 0))
     structure.set("audio-bytes-sent", counters.audioBytesSent)
     counters.app.fill(structure)
-    structure.set("stream-starts", counters.streamStarts)
-    structure.set("stream-start-failures", counters.startFailures)
-    structure.set("suspensions", counters.suspensions)
-    structure.set("suspended-time-ns", UInt64(clamping: counters.suspendedTime(at: now).nanoseconds))
+    counters.stream.fill(structure, now: now)
     structure.set("last-error", counters.app.lastError ?? "")
     return structure
   }

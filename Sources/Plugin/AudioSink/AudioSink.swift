@@ -44,6 +44,10 @@ final class AudioSink: AppSink {
     counters.withLock { change(&$0.app) }
   }
 
+  func countStream(_ change: (inout StreamCounters) -> Void) {
+    counters.withLock { change(&$0.stream) }
+  }
+
   /// What differs from GstBaseSink's defaults: no time is set aside for processing, and sound leaves before its time.
   func configureBaseSink() {
     gst_base_sink_set_processing_deadline(baseSink, 0)
@@ -62,10 +66,6 @@ final class AudioSink: AppSink {
   }
 
   func keepCounters() {}
-
-  func countEnd(bytesSent: UInt64) {
-    counters.withLock { $0.formerBytesSent &+= bytesSent }
-  }
 
   func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
     gst_sdl_audio_sink_parent_change_state(gstElement, transition)

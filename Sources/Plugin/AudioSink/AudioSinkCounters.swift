@@ -14,13 +14,7 @@ struct AudioSinkCounters {
   private(set) var audioBytesSent: UInt64 = 0
   /// Those of the app's connections.
   var app = AppCounters()
-  var streamStarts: UInt64 = 0
-  var startFailures: UInt64 = 0
-  private(set) var suspensions: UInt64 = 0
-  private var suspendedTime: Duration = .zero
-  private var suspendedAt: Duration?
-  /// Bytes that connections before the present one have sent.
-  var formerBytesSent: UInt64 = 0
+  var stream = StreamCounters()
 
   func dropped(_ reason: SampleDropReason) -> UInt64 { dropped[reason.rawValue] }
 
@@ -45,22 +39,6 @@ struct AudioSinkCounters {
   /// Does not trap: a wrong counter must not end the application.
   private mutating func leaveQueue(_ count: Int) {
     samplesQueued -= min(UInt64(clamping: count), samplesQueued)
-  }
-
-  mutating func suspended(at now: Duration) {
-    guard suspendedAt == nil else { return }
-    suspensions &+= 1
-    suspendedAt = now
-  }
-
-  mutating func resumed(at now: Duration) {
-    guard let began = suspendedAt.take() else { return }
-    suspendedTime += now - began
-  }
-
-  /// Of all suspensions together, up to `now`.
-  func suspendedTime(at now: Duration) -> Duration {
-    suspendedTime + (suspendedAt.map { now - $0 } ?? .zero)
   }
 }
 

@@ -17,14 +17,6 @@ extension VideoSink {
     postElementMessage(message)
   }
 
-  /// `sdl-stream-suspended`: the service stays open, no frames are sent.
-  func postStreamSuspended(reason: String) {
-    let message = Structure("sdl-stream-suspended")
-    message.set("reason", reason)
-    message.set("service", StreamService.video.rawValue)
-    postElementMessage(message)
-  }
-
   /// `sdl-stream-stopped`: the service has ended.
   func postStreamStopped(_ reason: StreamStopReason) {
     let message = Structure("sdl-stream-stopped")

@@ -48,6 +48,10 @@ final class VideoSink: AppSink {
     counters.withLock { change(&$0.app) }
   }
 
+  func countStream(_ change: (inout StreamCounters) -> Void) {
+    counters.withLock { change(&$0.stream) }
+  }
+
   /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding, and
   /// no time is set aside for processing, because a frame is encoded behind the wait for its time.
   func configureBaseSink() {
@@ -66,10 +70,6 @@ final class VideoSink: AppSink {
 
   func keepCounters() {
     countLateFrames()
-  }
-
-  func countEnd(bytesSent: UInt64) {
-    counters.withLock { $0.formerBytesSent &+= bytesSent }
   }
 
   func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {

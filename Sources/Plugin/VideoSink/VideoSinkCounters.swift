@@ -37,17 +37,11 @@ struct VideoSinkCounters {
   var app = AppCounters() {
     didSet { if app.connections != oldValue.connections { atRegistration = present } }
   }
-  var streamStarts: UInt64 = 0
-  var startFailures: UInt64 = 0
+  var stream = StreamCounters()
   var resizes: UInt64 = 0
-  private(set) var suspensions: UInt64 = 0
-  private var suspendedTime: Duration = .zero
-  private var suspendedAt: Duration?
   /// Frames that the base class dropped for lateness.
   var lateFrames = ResettingCounter()
   private(set) var bitrate = BitrateMeter()
-  /// Bytes that connections before the present one have sent.
-  var formerBytesSent: UInt64 = 0
   private var atRegistration = SessionCounters()
 
   func dropped(_ reason: FrameDropReason) -> UInt64 { dropped[reason.rawValue] }
@@ -95,22 +89,6 @@ struct VideoSinkCounters {
     framesEncoded &+= 1
     encodeTimeTotal &+= nanoseconds
     encodeTimeMaximum = max(encodeTimeMaximum, nanoseconds)
-  }
-
-  mutating func suspended(at now: Duration) {
-    guard suspendedAt == nil else { return }
-    suspensions &+= 1
-    suspendedAt = now
-  }
-
-  mutating func resumed(at now: Duration) {
-    guard let began = suspendedAt.take() else { return }
-    suspendedTime += now - began
-  }
-
-  /// Of all suspensions together, up to `now`.
-  func suspendedTime(at now: Duration) -> Duration {
-    suspendedTime + (suspendedAt.map { now - $0 } ?? .zero)
   }
 
   private var present: SessionCounters {

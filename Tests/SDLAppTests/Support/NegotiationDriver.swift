@@ -129,15 +129,21 @@ extension NegotiationDriver {
   static func text(_ notification: VideoNotification) -> String {
     switch notification {
     case .started(let grant, let reason): "started \(grant.size) \(reason)"
-    case .suspended(let reason): "suspended \(reason)"
+    case .stream(let notification): text(notification)
     case .stopped(let reason): "stopped \(reason.rawValue)"
-    case .waiting(let wait): "waiting \(wait.rawValue)"
-    case .suspensionBegan: "suspension"
     case .resized(let resize): "resized \(resize.former) to \(resize.present)"
     case .resizeIgnored(let kept, let offered, let reason): "kept \(kept), not \(offered): \(reason.rawValue)"
+    case .problem: "warning"
+    }
+  }
+
+  private static func text(_ notification: StreamNotification) -> String {
+    switch notification {
+    case .suspended(let reason): "suspended \(reason)"
+    case .suspensionBegan: "suspension"
+    case .waiting(let wait): "waiting \(wait.rawValue)"
     case .requestPause: "pause"
     case .requestPlaying: "play"
-    case .problem: "warning"
     }
   }
 }

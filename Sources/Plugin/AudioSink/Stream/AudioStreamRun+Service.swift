@@ -19,7 +19,7 @@ extension AudioStreamRun {
     case .registered(let headUnit): sayAssumption(headUnit)
     case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
     case .audioStarted(let grant):
-      sink.counters.withLock { $0.streamStarts &+= 1 }
+      sink.countStream { $0.starts &+= 1 }
       change { $0.serviceStarted(grant) }
     case .audioSuspended: change { $0.serviceSuspended() }
     case .audioResumed: change { $0.serviceResumed() }
@@ -35,7 +35,7 @@ extension AudioStreamRun {
   }
 
   private func startFailed(_ failure: AudioStartFailure, _ retryAfter: Duration?) {
-    sink.counters.withLock { $0.startFailures &+= 1 }
+    sink.countStream { $0.startFailures &+= 1 }
     let result = change { negotiation in
       Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: retryAfter) }
     }
@@ -44,7 +44,7 @@ extension AudioStreamRun {
 
   private func connectionLost() {
     let wasStreaming = change { $0.connectionLost() }
-    if wasStreaming { sink.counters.withLock { $0.suspended(at: time.now) } }
+    if wasStreaming { sink.countStream { $0.suspended(at: time.now) } }
   }
 
   /// Once for each stream.
@@ -58,16 +58,10 @@ extension AudioStreamRun {
   func post(_ notification: AudioNotification) {
     switch notification {
     case .started(let grant, let reason):
-      sink.counters.withLock { $0.resumed(at: time.now) }
+      sink.countStream { $0.resumed(at: time.now) }
       sink.postStreamStarted(grant, reason: reason)
-    case .suspended(let reason):
-      sink.counters.withLock { $0.suspended(at: time.now) }
-      sink.postStreamSuspended(reason: reason)
-    case .waiting(let wait): sink.postStreamWaiting(wait)
-    case .suspensionBegan: sink.counters.withLock { $0.suspended(at: time.now) }
+    case .stream(let notification): post(notification)
     case .stopped(let reason): sink.postStreamStopped(reason)
-    case .requestPause: request(GST_STATE_PAUSED)
-    case .requestPlaying: request(GST_STATE_PLAYING)
     case .problem(let problem): warn(ElementError(problem))
     }
   }

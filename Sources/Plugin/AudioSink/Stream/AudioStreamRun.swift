@@ -47,7 +47,7 @@ final class AudioStreamRun: StreamRun {
 
   func discardRest() {
     samples.withValue { $0.end() }
-    sink.counters.withLock { $0.resumed(at: time.now) }
+    sink.countStream { $0.resumed(at: time.now) }
   }
 
   func prepareForPreroll() -> Bool { samples.withValue { $0.isUpstreamLive } }

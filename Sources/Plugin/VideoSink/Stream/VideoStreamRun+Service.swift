@@ -25,7 +25,7 @@ extension VideoStreamRun {
       let video = AppRun.VideoCapability(capability: capability, fallbackSize: fallbackSize)
       choose(update { $0.headUnitSpoke(video) })
     case .videoStarted(let grant):
-      sink.counters.withLock { $0.streamStarts &+= 1 }
+      sink.countStream { $0.starts &+= 1 }
       change { $0.serviceStarted(grant, now: time.now) }
       connection.setTimer(at: time.now)
     case .videoSuspended:
@@ -62,7 +62,7 @@ extension VideoStreamRun {
 
   /// A start of video has failed. The negotiation asks for the same again later, or for something else at once.
   private func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ retryAfter: Duration?) {
-    sink.counters.withLock { $0.startFailures &+= 1 }
+    sink.countStream { $0.startFailures &+= 1 }
     let result = change { negotiation in
       Result { () throws(VideoProblem) in
         try negotiation.startFailed(failure, request, retryAfter: retryAfter)
@@ -74,7 +74,7 @@ extension VideoStreamRun {
   private func connectionLost() {
     notice.end()
     let wasStreaming = change { $0.connectionLost() }
-    if wasStreaming { sink.counters.withLock { $0.suspended(at: time.now) } }
+    if wasStreaming { sink.countStream { $0.suspended(at: time.now) } }
     // Nothing will be encoded for a while.
     frames.withValueIfFree { $0.encoder.close() }
   }
@@ -83,20 +83,14 @@ extension VideoStreamRun {
   func post(_ notification: VideoNotification) {
     switch notification {
     case .started(let grant, let reason):
-      sink.counters.withLock { $0.resumed(at: time.now) }
+      sink.countStream { $0.resumed(at: time.now) }
       sink.postStreamStarted(grant, reason: reason)
-    case .suspended(let reason):
-      sink.counters.withLock { $0.suspended(at: time.now) }
-      sink.postStreamSuspended(reason: reason)
-    case .waiting(let wait): sink.postStreamWaiting(wait)
-    case .suspensionBegan: sink.counters.withLock { $0.suspended(at: time.now) }
+    case .stream(let notification): post(notification)
     case .stopped(let reason): sink.postStreamStopped(reason)
     case .resized(let resize): sink.postResized(resize)
     case .resizeIgnored(let kept, let offered, let reason):
       sink.log(GST_LEVEL_INFO, "the head unit resizes to \(offered), but the stream stays \(kept)")
       sink.postResizeIgnored(kept, offered, reason)
-    case .requestPause: request(GST_STATE_PAUSED)
-    case .requestPlaying: request(GST_STATE_PLAYING)
     case .problem(let problem): warn(ElementError(problem))
     }
   }

@@ -76,7 +76,7 @@ final class VideoStreamRun: StreamRun {
 
   func discardRest() {
     frames.withValue { $0.end() }
-    sink.counters.withLock { $0.resumed(at: time.now) }
+    sink.countStream { $0.resumed(at: time.now) }
   }
 
   func prepareForPreroll() -> Bool {
