@@ -148,7 +148,7 @@ let package = Package(
       swiftSettings: test),
     .testTarget(name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: test),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
-    // No tests, but what those of the plugin's elements share.
+    // No tests, but what those of the plugin's elements share; optimised, since it makes and compares pictures.
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
     .testTarget(name: "AudioSinkTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: test),

@@ -14,6 +14,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return word ^ (word >> 31)
   }
 
+  /// Noise of `count` bytes, each within `range`.
   public mutating func bytes(_ count: Int, in range: ClosedRange<UInt8> = .min ... .max) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: range, using: &self) }
   }
