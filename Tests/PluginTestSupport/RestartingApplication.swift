@@ -148,9 +148,13 @@ final class RestartingApplication: @unchecked Sendable {
       case .type(let wanted): type == wanted && isFromSource(message)
       case .property, .navigation: false
       }
-    // Those of a state change may come on a thread that has got the identity of one that has ended.
-    guard isTrigger || isFromSource(message) && type != GST_MESSAGE_STATE_CHANGED else { return }
+    guard isTrigger || isFromSource(message) && !Self.isOfStateChange(type) else { return }
     note(name, isTrigger: isTrigger)
+  }
+
+  /// What may come from GstBin's or the streaming thread, which may have got the identity of one that has ended.
+  private static func isOfStateChange(_ type: GstMessageType) -> Bool {
+    [GST_MESSAGE_STATE_CHANGED, GST_MESSAGE_ASYNC_START, GST_MESSAGE_ASYNC_DONE].contains(type)
   }
 
   private func record(_ message: UnsafeMutablePointer<GstMessage>) {

@@ -6,9 +6,10 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// A head unit that does not read for three seconds, and encoded video whose frames are numbered by their bytes.
+/// A head unit that does not read for four seconds, and encoded video whose frames are numbered by their bytes.
 @Suite struct StalledHeadUnitTests {
-  private static let stall = Duration.seconds(3)
+  /// Twice as long as the kernel takes to fill its buffers, which hold up to 20 MB here, in 300 kB pictures at 30 per second.
+  private static let stall = Duration.seconds(4)
   private static let keyFrameInterval = 10
   private static let frameRate = 30
 
@@ -43,7 +44,7 @@ import Testing
   }
 
   @Test func liveSourceDropsWholeGroups() throws {
-    let units = try Self.largeUnits(180)
+    let units = try Self.largeUnits(210)
     let harness = try harness(isLive: true)
     let sink = try harness.pipeline.sink
     try harness.pipeline.play()
@@ -98,7 +99,7 @@ import Testing
   }
 
   @Test func fileLosesNothing() throws {
-    let units = try Self.largeUnits(90)
+    let units = try Self.largeUnits(110)
     let harness = try harness(isLive: false)
     let sink = try harness.pipeline.sink
     try harness.pipeline.play()
