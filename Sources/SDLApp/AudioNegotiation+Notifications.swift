@@ -31,6 +31,7 @@ extension AudioNegotiation {
 /// Something that the application is to hear of.
 public enum AudioNotification: Equatable, Sendable {
   case started(AudioGrant, reason: String)
+  /// What video and sound have in common.
   case stream(StreamNotification)
   case stopped(AudioStopReason)
   /// A warning.

@@ -18,7 +18,8 @@ public protocol StreamNegotiation: Sendable {
 
   /// What to do now, after any number of inputs.
   mutating func takeOutputs(at now: Duration) -> [Output]
-  /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait.
+  /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait, nor does anything else with the
+  /// policy `drop`.
   mutating func decidePreroll(isLive: Bool) -> PrerollDecision
 
   mutating func sessionStateChanged(_ state: StreamState)

@@ -62,6 +62,7 @@ extension VideoNegotiation {
 /// Something that the application is to hear of.
 public enum VideoNotification: Equatable, Sendable {
   case started(VideoGrant, reason: String)
+  /// What video and sound have in common.
   case stream(StreamNotification)
   case stopped(StreamStopReason)
   case resized(VideoResize.Completed)

@@ -223,8 +223,8 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     #expect(try decode(video, width: 320, height: 240).count == video.count)
     let times = try expectValidPackets(harness)
     let steps = zip(times, times.dropFirst()).map { $1 - $0 }.suffix(6)
-    // 60 ms are 5400; a busy machine makes some longer, and then others shorter. All are shorter than they should be by no more
-    // than the first picture is late, which is less than one step.
+    // 60 ms are 5400; a busy machine makes some longer, and then others shorter. Their sum is too small by no more than the
+    // first picture was late, which is less than one step.
     #expect(steps.allSatisfy { $0 > 0 && $0 < 90_000 } && steps.reduce(0, +) > 5400 * (steps.count - 1), "\(steps)")
   }
 

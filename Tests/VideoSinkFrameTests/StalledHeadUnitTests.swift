@@ -8,7 +8,7 @@ import Testing
 
 /// A head unit that does not read for four seconds, and encoded video whose frames are numbered by their bytes.
 @Suite struct StalledHeadUnitTests {
-  /// Twice as long as the kernel takes to fill its buffers, which hold up to 20 MB here, in 300 kB pictures at 30 per second.
+  /// Twice as long as 30 pictures of 300 kB per second take to fill the sockets' buffers, for which Linux allows some 20 MB.
   private static let stall = Duration.seconds(4)
   private static let keyFrameInterval = 10
   private static let frameRate = 30

@@ -30,7 +30,8 @@ import Testing
     guard result == 0 else { throw TestFailure("not connected: \(errno)") }
     guard let number else { return descriptor }
     defer { close(descriptor) }
-    return dup2(descriptor, number)
+    guard dup2(descriptor, number) == number else { throw TestFailure("no descriptor \(number): \(errno)") }
+    return number
   }
 
   @Test func streams() throws {
@@ -84,7 +85,7 @@ import Testing
     try pipeline.play()
     _ = try headUnit.pull(3)
     pipeline.stop()
-    #expect(try connected(to: headUnit.uri, as: descriptor) == descriptor)
+    _ = try connected(to: headUnit.uri, as: descriptor)
     try pipeline.sink.set("uri", "sdl+fd:\(descriptor)")
     try pipeline.play()
     _ = try headUnit.pull(until: { $0.isDiscontinuous || !$0.isDelta })

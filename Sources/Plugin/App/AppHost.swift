@@ -21,7 +21,7 @@ struct AppCounters: Equatable {
   /// From the beginning of the last attempt to the registration.
   var connectTime: Duration = .zero
   var roundTrip: Duration = .zero
-  /// Those that connections before the present one have sent.
+  /// What connections before the present one have sent.
   var formerBytesSent: UInt64 = 0
   /// Nil while nothing has gone wrong.
   var lastError: String?

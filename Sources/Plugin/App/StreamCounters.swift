@@ -8,6 +8,7 @@ struct StreamCounters {
   private var suspendedTime: Duration = .zero
   private var suspendedAt: Duration?
 
+  /// Counts once until ``resumed(at:)``.
   mutating func suspended(at now: Duration) {
     guard suspendedAt == nil else { return }
     suspensions &+= 1
