@@ -52,6 +52,9 @@ public final class MediaChannel: Sendable {
   /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
   public var isFull: Bool { writer.read(medium) { $0.isFull } }
 
+  /// When the last payload was queued, which is before any of it was written; zero before the first.
+  public var lastQueueTime: Duration { writer.read(medium) { $0.lastQueueTime } }
+
   /// Says whether pictures wait, not yet encoded, for the link to be ready. A peer that acknowledges nothing for long
   /// while they do counts as one that does not read, although nothing is queued.
   public func setHeldBack(_ isHeldBack: Bool) {

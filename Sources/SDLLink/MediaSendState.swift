@@ -38,6 +38,8 @@ struct MediaSendState {
   var isFlushing = false
   /// Whether pictures wait, not yet encoded, until the peer has acknowledged what was sent before.
   var isHeldBack = false
+  /// When the last payload was queued; zero before the first.
+  private(set) var lastQueueTime = Duration.zero
   private var counters = MediaChannelStatistics()
   private var queue: PayloadQueue
   private let writer = MediaWriter()
@@ -72,6 +74,7 @@ struct MediaSendState {
     guard !isFlushing else { return .flushing }
     guard queue.hasRoom(for: byteCount) else { return .full }
     queue.append(PayloadQueue.Entry(payload: payload, byteCount: byteCount, queuedAt: now))
+    lastQueueTime = now
     return .queued
   }
 

@@ -76,6 +76,17 @@ extension LinkTests {
       #expect(channel.statistics.sentMessages == 4)
     }
 
+    /// What a peer has read is as old as that, however late the thread that wrote it goes on.
+    @Test func queueTimeIsFromBeforeTheWriting() throws {
+      #expect(channel.lastQueueTime == .zero)
+      writer.open(socket)
+      let began = clock.now
+      #expect(channel.submit(SlowPayload(clock), grantEpoch: 7, blocking: false) == .queued)
+      #expect(channel.lastQueueTime == began && clock.now == began + .seconds(1))
+      #expect(submit(payload(), epoch: 8) == .stale)
+      #expect(channel.lastQueueTime == began)
+    }
+
     @Test func flushingIsStickyAndEndsWaits() throws {
       for _ in 0..<3 { #expect(submit(payload()) == .queued) }
       #expect(try resultOfWaiting { channel.setFlushing(true) } == .flushing)
@@ -174,4 +185,19 @@ extension LinkTests {
       #expect(submit(payload(), epoch: 8) == .queued)
     }
   }
+}
+
+/// A payload whose last byte is with the kernel a second before the thread that wrote it goes on.
+private final class SlowPayload: MediaPayload {
+  private let bytes = TestPayload([1])
+  private let clock: ManualClock
+
+  init(_ clock: ManualClock) {
+    self.clock = clock
+  }
+
+  var segmentCount: Int { bytes.segmentCount }
+  var byteCount: Int { bytes.byteCount }
+  func segment(at index: Int) -> UnsafeRawBufferPointer { bytes.segment(at: index) }
+  func release(wasSent: Bool) { clock.advance(by: .seconds(1)) }
 }

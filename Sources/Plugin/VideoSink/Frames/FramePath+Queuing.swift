@@ -18,7 +18,8 @@ extension FramePath {
       if !isAhead, now - began >= Self.noticeableWait { delay.extend(by: now - began, sink.baseSink) }
       switch result {
       case .queued:
-        lastSent = now
+        // Not the time now: this thread may have been kept waiting since.
+        lastSent = connection.video.lastQueueTime
         self.rtp = rtp
         return .queued(isFirstOfService: noteQueued(grant))
       case .full: return abandon(payload, .queueFull)

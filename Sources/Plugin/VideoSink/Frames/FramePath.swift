@@ -178,12 +178,17 @@ final class FramePath {
     if resumption.take() || epoch != grant.epoch {
       needsKeyFrame = true
       passthrough.forgetKeyFrameRequest()
-    } else if now - lastSent >= (isRaw ? Self.longestRawPause : Self.decoderTimeout) {
+    } else if isPauseLong(now) {
       needsKeyFrame = true
     }
     guard epoch != grant.epoch else { return }
     epoch = grant.epoch
     lastSent = now
+  }
+
+  /// Whether the head unit may have closed its decoder since the last picture.
+  private func isPauseLong(_ now: Duration) -> Bool {
+    now - lastSent >= (isRaw ? Self.longestRawPause : Self.decoderTimeout)
   }
 
   /// Encodes or refers to a frame, and queues it.
@@ -229,17 +234,9 @@ final class FramePath {
     holdBack(false)
     // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
     if isUpstreamLive, connection.video.isFull { return .dropped(.queueFull, GST_FLOW_OK) }
-    var payload = sink.payloads.take(for: sink, kind: .frame)
+    let payload = sink.payloads.take(for: sink, kind: .frame)
     do {
-      var isEncoded = try encodeFrame(buffer, info, targets, into: payload, isRepetition: change == .refinement)
-      // While it was encoded the machine stood still, and the head unit may have closed its decoder.
-      if isEncoded, !payload.isKeyFrame, time.now - lastSent >= Self.longestRawPause {
-        sink.payloads.giveBack(payload)
-        payload = sink.payloads.take(for: sink, kind: .frame)
-        needsKeyFrame = true
-        isEncoded = try encodeFrame(buffer, info, targets, into: payload, isRepetition: false)
-      }
-      guard isEncoded else {
+      guard try encodeFrame(buffer, info, targets, into: payload, isRepetition: change == .refinement) else {
         sink.payloads.giveBack(payload)
         return .dropped(.noPicture, GST_FLOW_OK)
       }
@@ -268,13 +265,18 @@ final class FramePath {
     return true
   }
 
-  /// False when the picture can't be read.
+  /// Encodes a picture; once more, as a key frame, if the machine stood still meanwhile for so long that the head unit may have
+  /// closed its decoder. False when the picture can't be read.
   func encode(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets,
     into payload: FramePayload, as kind: PictureKind
   ) throws(EncoderError) -> Bool {
-    let isEncoded = try encoder.encode(
-      picture, info, targets, rates: adaptation.rates, inputRate: thinning.inputRate, as: kind, into: payload)
+    func encode(as kind: PictureKind) throws(EncoderError) -> Bool {
+      try encoder.encode(
+        picture, info, targets, rates: adaptation.rates, inputRate: thinning.inputRate, as: kind, into: payload)
+    }
+    var isEncoded = try encode(as: kind)
+    if isEncoded, !payload.isKeyFrame, isPauseLong(time.now) { isEncoded = try encode(as: .keyFrame) }
     if isEncoded { noteEncoded(picture, isKeyFrame: payload.isKeyFrame) }
     return isEncoded
   }
