@@ -17,6 +17,11 @@ extension RateController {
   /// beside another sender the measured rate depends on who has just sent a key frame.
   private static let grossExcess = 1.5
 
+  /// A bitrate that is more than so many times too high for so long falls to the link's rate as well.
+  private static let lastingExcess = 1.35
+  private static let unusableTime = Duration.seconds(2)
+  /// When bytes wait for more than this share of the time, the link is full.
+  private static let fullQueue = 0.6
   /// When bytes wait for less than this share of the time, a rate of the link no longer holds to which the bitrate is near.
   /// Key frames alone make more than nothing.
   private static let rareQueue = 0.06
@@ -51,8 +56,9 @@ extension RateController {
     meanDelay.add(delay * elapsed, over: elapsed)
     if delay < Self.standingDelay { relaxedTime = sample.time }
     let standing = relaxedTime.map { (sample.time - $0).seconds } ?? 0
-    if standing > Self.standingTime / 2, let capacity = capacityForVideo.map({ $0 * 8 }),
-      greatlyExceeds(capacity, now: sample.time)
+    if let capacity = capacityForVideo.map({ $0 * 8 }),
+      isUnusable(capacity, now: sample.time)
+        || standing > Self.standingTime / 2 && greatlyExceeds(capacity, now: sample.time)
     {
       excessTime = sample.time
       // By halves, because the first measurements are of a moment.
@@ -79,10 +85,21 @@ extension RateController {
     return rate > Self.grossExcess * capacity && (used.value ?? 0) * 8 < 0.65 * rate
   }
 
+  /// Whether pictures have been left out for long because the link is full. When they all have one size, each that is sent may
+  /// find the link empty again, so that no bytes stand in it.
+  private mutating func isUnusable(_ capacity: Double, now: Duration) -> Bool {
+    let isTooHigh =
+      rate > Self.lastingExcess * capacity && (used.value ?? 0) * 8 < 0.75 * rate
+      && (link.queueShare ?? 0) > Self.fullQueue
+    unusableSince = isTooHigh ? unusableSince ?? now : nil
+    return unusableSince.map { now - $0 >= Self.unusableTime } ?? false
+  }
+
   private mutating func fall(to rate: Double, now: Duration) {
     self.rate = bounded(rate)
     reason = .link
     shortRoundTripsSince = nil
+    unusableSince = nil
     relaxedTime = now + Self.stepPause
   }
 

@@ -54,6 +54,8 @@ public struct RateController: Equatable, Sendable {
   var relaxedTime: Duration?
   /// When the bitrate was last found to be much too high.
   var excessTime: Duration?
+  /// Since when the encoder has not been able to use the bitrate.
+  var unusableSince: Duration?
   /// Since when round trips have been too short for the rate that the link had when it was full.
   var shortRoundTripsSince: Duration?
   /// When the kernel was last found to take no more.
@@ -85,6 +87,7 @@ public struct RateController: Equatable, Sendable {
       sound.reset()
       relaxedTime = sample.time
       excessTime = nil
+      unusableSince = nil
       shortRoundTripsSince = nil
       blockedTime = nil
     }

@@ -49,6 +49,24 @@ import Testing
     #expect((back.last ?? 0) >= 0.9 * 4e6)
   }
 
+  /// Pictures of one size come at the moments at which the link has just become empty: no bytes stand in it, however many pictures
+  /// have to be left out.
+  @Test(arguments: [1.2e6, 0.9e6], testSeeds(1...3)) func evenPictures(start: Double, seed: UInt64) {
+    let link = SimulatedLink { $0 < 3 ? 8e6 : 0.4e6 }
+    link.propagation = 1
+    let sender = SimulatedSender(
+      .test(minimum: 100_000, maximum: Int(start), maximumLatency: .milliseconds(150)), seed: seed)
+    sender.keyFrameSize = 1
+    sender.noise = 0
+    sender.window = 8 << 10
+    link.add(sender)
+    link.run(for: 33)
+    #expect((sender.targets(8...33).max() ?? .infinity) <= 1.25 * 0.4e6)
+    #expect(sender.picturesPerSecond(8...33) >= 25)
+    #expect(sender.throughput(8...33) >= 0.8 * 0.4e6)
+    #expect(sender.delays(8...33).percentile(0.95) <= 200)
+  }
+
   /// Without the readiness, the same controller lets seconds of pictures queue up.
   @Test func readinessIsWhatBoundsTheDelay() {
     let worst = [true, false].map { isGated in
