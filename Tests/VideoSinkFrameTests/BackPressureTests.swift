@@ -59,7 +59,7 @@ import Testing
         return last == sink.statistics["frames-in"]
       })
     #expect(sink.statistics["frames-dropped-queue-full"] == 0)
-    #expect(eventually { sink.statistics["frames-queued"] == 4 })
+    #expect(eventually { sink.statistics["frames-queued"] == 4 }, "\(sink.statistics)")
     #expect(sink.statistics.areFramesConserved)
     // The stop returns in time, although the head unit does not read.
     pipeline.stop()
