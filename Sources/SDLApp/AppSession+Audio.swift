@@ -31,7 +31,8 @@ extension AppSession {
       case .sendStartService:
         if case .start(let role) = audioPlacement { transports.audioRole = role }
         sendAudioControl(.startService)
-      case .sendEndService: sendAudioControl(.endService)
+      case .sendEndService:
+        if !hasUnregistered { sendAudioControl(.endService) }
       case .started(let acknowledgement):
         epoch &+= 1
         let format = registration?.pcmFormat

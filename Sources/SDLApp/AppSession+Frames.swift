@@ -170,6 +170,15 @@ extension AppSession {
     if deadline <= now || !(isVideoEnding || isAudioEnding) { unregister() }
   }
 
+  /// Whether the end of the registration has been asked for. The services end with it: a head unit that acknowledges a start
+  /// meanwhile has none left when the answer to that arrives.
+  var hasUnregistered: Bool {
+    switch phase {
+    case .finishing(.unregistering, _), .finishing(.endingSession, _): true
+    default: false
+    }
+  }
+
   /// Ends the registration, because the app ends.
   mutating func unregister() {
     phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)

@@ -49,7 +49,7 @@ extension AppSession {
           payload: request.isBare ? [] : parameters.bytes(version: version))
         if security.isStartSecure { scheduleHandshake() }
       case .sendEndService:
-        sendVideoControl(.endService)
+        if !hasUnregistered { sendVideoControl(.endService) }
       case .started(let accepted):
         epoch &+= 1
         var grant = VideoGrant(

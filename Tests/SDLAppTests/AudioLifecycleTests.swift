@@ -239,6 +239,10 @@ import Testing
     driver.finish()
     #expect(
       driver.take() == ["• audio stopped app", "→ EndService audio", "→ UnregisterAppInterface request"])
+    let starting = Self.starting()
+    starting.finish()
+    starting.acknowledgeAudio()
+    #expect(starting.take() == ["→ UnregisterAppInterface request"])
     let lost = Self.streaming()
     lost.lose()
     #expect(lost.take() == ["• audio stopped connection-lost", "• failed", "■"])
