@@ -191,9 +191,8 @@ extension AppSession {
         frame.header.controlFrame == .startServiceACK
       {
         let reason = "the head unit answered encrypted, but no TLS handshake is complete"
-        perform(stream.refused(ServiceRejection(reason: reason), videoDemand, now: now))
-        // Which it believes to run.
-        sendVideoControl(.endService)
+        // The head unit believes that the service runs.
+        perform(stream.refused(ServiceRejection(reason: reason), videoDemand, now: now) + [.sendEndService])
       }
       actions.append(.report(.diagnostic("ignored an encrypted frame: no encryption was agreed")))
       return nil

@@ -158,15 +158,17 @@ import Testing
   }
 
   /// An acknowledgement that is encrypted without a handshake can't be read.
-  @Test func encryptedAnswerWithoutHandshake() {
+  @Test(arguments: [(finishes: false, sent: "→ EndService video"), (true, "→ UnregisterAppInterface request")])
+  func encryptedAnswerWithoutHandshake(finishes: Bool, sent: String) {
     let driver = encryptingDriver(.require)
     _ = driver.take()
+    if finishes { driver.finish() }
     var frame = Frame.control(
       .startServiceACK, service: .video, version: 5, sessionID: AppDriver.sessionID, payload: [1, 2, 3])
     frame.header.isEncrypted = true
     driver.receive(frame)
     #expect(!driver.isStreaming)
-    #expect(driver.take().contains("→ EndService video"))
+    #expect(driver.take().filter { $0.hasPrefix("→ End") || $0.hasPrefix("→ Unregister") } == [sent])
   }
 
   /// What the app is sent as a handshake may be anything, and as much of it as the head unit likes.
