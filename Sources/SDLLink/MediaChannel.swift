@@ -49,6 +49,9 @@ public final class MediaChannel: Sendable {
     return writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: true)
   }
 
+  /// Whether all that was queued is with the kernel.
+  public var isEmpty: Bool { writer.read(medium) { $0.isEmpty } }
+
   /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
   public var isFull: Bool { writer.read(medium) { $0.isFull } }
 

@@ -171,6 +171,12 @@ struct EncodedUnit: Equatable {
 
   var flags: GstBufferFlags { isDelta ? GST_BUFFER_FLAG_DELTA_UNIT : GstBufferFlags(rawValue: 0) }
 
+  /// With filler data of so many bytes (NAL unit type 12), which decoders pass over.
+  func enlarged(by byteCount: Int) -> EncodedUnit {
+    let filler = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 0xFF, count: byteCount) + [0x80]
+    return EncodedUnit(bytes: bytes + filler, isDelta: isDelta, time: time)
+  }
+
   static func caps(_ width: Int = 320, _ height: Int = 240) -> String {
     "video/x-h264,stream-format=byte-stream,alignment=au,width=\(width),height=\(height)"
   }

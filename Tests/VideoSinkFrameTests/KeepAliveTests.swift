@@ -171,6 +171,34 @@ import Testing
     #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.violations == [])
   }
 
+  /// One may have been queued when the kernel had just taken everything.
+  @Test func nothingBehindPicturesThatWait() throws {
+    let units = try encodedUnits(60, keyFrameInterval: 60).map { $0.enlarged(by: 1_000_000) }
+    let harness = try SinkHarness(
+      .small(frameRate: nil, maximumBitrate: nil), isLive: false, caps: EncodedUnit.caps(),
+      properties: "sync=false keep-alive-interval=20")
+    try harness.pipeline.play()
+    harness.push(units[0].bytes, flags: units[0].flags)
+    try harness.headUnit.waitForFrames(2)
+    let app = try harness.headUnit.waitForApp()
+    harness.headUnit.server.setReading(false, for: app)
+    let sink = try harness.pipeline.sink
+    var looks = 0
+    #expect(
+      eventually {
+        guard sink.statistics["frames-in"] == harness.index else { return false }
+        looks = sink.statistics["queue-frames"] == 0 ? 0 : looks + 1
+        if looks == 0 { harness.push(units[harness.index].bytes, flags: units[harness.index].flags) }
+        // At least 200 ms.
+        return looks == 100
+      })
+    let statistics = sink.statistics
+    #expect((1...2).contains(statistics["queue-frames"]), "\(statistics)")
+    harness.headUnit.server.setReading(true, for: app)
+    #expect(eventually { sink.statistics["frames-sent"] == harness.index })
+    #expect(sink.statistics.areFramesConserved && harness.headUnit.record.violations == [])
+  }
+
   @Test func nothingAfterTheEnd() throws {
     let harness = try SinkHarness(isLive: false, properties: "sync=false keep-alive-interval=20")
     try harness.start()

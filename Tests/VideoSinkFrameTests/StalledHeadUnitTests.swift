@@ -13,11 +13,9 @@ import Testing
   private static let keyFrameInterval = 10
   private static let frameRate = 30
 
-  /// Access units that are made large with filler data (NAL unit type 12), which decoders pass over.
   private static func largeUnits(_ count: Int) throws -> [EncodedUnit] {
     try encodedUnits(count, keyFrameInterval: keyFrameInterval).enumerated().map { index, unit in
-      let filler = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 0xFF, count: 300_000 + index) + [0x80]
-      return EncodedUnit(bytes: unit.bytes + filler, isDelta: unit.isDelta)
+      unit.enlarged(by: 300_000 + index)
     }
   }
 

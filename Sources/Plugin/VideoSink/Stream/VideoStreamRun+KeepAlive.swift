@@ -72,8 +72,9 @@ extension VideoStreamRun {
     if now < due {
       silence.next = silence.next.earlier(due)
     } else {
-      // From one due time to the next, so that the pace does not drift.
-      if path.sendLastPicture(permission) {
+      // Pictures that wait to be written end the silence; one more behind them would only delay what follows. From one due
+      // time to the next, so that the pace does not drift.
+      if connection.video.isEmpty, path.sendLastPicture(permission) {
         path.lastSent = now - due < interval ? due : now
         if path.noteQueued(permission.grant) { noteFirstFrame(of: permission.grant) }
       }
