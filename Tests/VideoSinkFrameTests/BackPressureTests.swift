@@ -6,13 +6,14 @@ import Testing
 
 /// Head units that don't read.
 @Suite struct BackPressureTests {
-  /// A stream of pictures that are hard to encode, so that the kernel's buffers are soon full.
+  /// A stream of pictures that are hard to encode, so that the kernel's buffers are soon full. None is repeated, which would
+  /// take a place in the queue.
   private func pipeline(_ headUnit: TestHeadUnit, isLive: Bool, maximumLatency: Int = 150) throws -> Pipeline {
     try Pipeline(
       """
       videotestsrc is-live=\(isLive) pattern=snow ! video/x-raw,format=I420,width=640,height=480,framerate=30/1 \
       ! sdlvideosink name=sink sync=\(isLive) bitrate=50000 speed-preset=ultrafast max-latency=\(maximumLatency) \
-      uri=\(headUnit.uri)
+      keep-alive-interval=0 uri=\(headUnit.uri)
       """)
   }
 

@@ -28,7 +28,7 @@ import Testing
     let app = try headUnit.waitForApp()
     headUnit.server.setReading(false, for: app)
     let sink = try pipeline.sink
-    #expect(eventually { sink.statistics["frames-queued"] == 4 })
+    #expect(eventually { sink.statistics["queue-frames"] == 3 })
     let resumption = MonotonicClock.now + .seconds(3)
     #expect(eventually { MonotonicClock.now > resumption })
     headUnit.server.setReading(true, for: app)

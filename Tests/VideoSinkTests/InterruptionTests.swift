@@ -85,7 +85,7 @@ import Testing
         server.setReading(false, for: app)
         #expect(
           eventually {
-            isLive ? sink.statistics["frames-dropped-latency"] > 1 : sink.statistics["frames-queued"] == 4
+            isLive ? sink.statistics["frames-dropped-latency"] > 1 : sink.statistics["queue-frames"] == 3
           }, "\(sink.statistics), \(pipeline.drain())")
       case .reconnecting:
         server.perform(.refuseConnections(true))

@@ -80,7 +80,7 @@ import Testing
     try headUnit.waitForFrames(3)
     let app = try headUnit.waitForApp()
     headUnit.server.setReading(false, for: app)
-    #expect(eventually { sink.statistics["frames-queued"] == 4 })
+    #expect(eventually { sink.statistics["queue-frames"] == 3 })
     headUnit.server.disconnect(app)
     try pipeline.waitForEnd()
     #expect(eventually { sink.statistics["frames-queued"] == 0 })
