@@ -171,7 +171,6 @@ import Testing
     #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.violations == [])
   }
 
-  /// One may have been queued when the kernel had just taken everything.
   @Test func nothingBehindPicturesThatWait() throws {
     let units = try encodedUnits(60, keyFrameInterval: 60).map { $0.enlarged(by: 1_000_000) }
     let harness = try SinkHarness(
@@ -193,10 +192,12 @@ import Testing
         return looks == 100
       })
     let statistics = sink.statistics
+    // The one that waits, and perhaps a repeated one before it, for which the kernel had only little room.
     #expect((1...2).contains(statistics["queue-frames"]), "\(statistics)")
     harness.headUnit.server.setReading(true, for: app)
     #expect(eventually { sink.statistics["frames-sent"] == harness.index })
-    #expect(sink.statistics.areFramesConserved && harness.headUnit.record.violations == [])
+    // No violations are looked at: a head unit that does not read sees a pause that is its own doing.
+    #expect(sink.statistics.areFramesConserved)
   }
 
   @Test func nothingAfterTheEnd() throws {
