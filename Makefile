@@ -1,4 +1,5 @@
-# `make demo` shows a stream in a window, `make check` runs all tests and checks.
+# `make` builds; `make demo` and `make check` also install the packages that they need. `make demo` shows a stream in a window,
+# `make check` runs all tests and checks.
 
 # PyGObject belongs to Debian's own Python, which need not be the first in PATH.
 PYTHON ?= /usr/bin/python3
@@ -22,13 +23,16 @@ suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: demo all timeline picture check check-repeatedly bench valgrind lint test tests meson-check install-check docs-check docs certificates plugin head-unit packages install uninstall clean
-
-demo: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
+.PHONY: all demo timeline picture check checks check-repeatedly bench valgrind lint test tests meson-check install-check \
+  docs-check docs certificates plugin head-unit packages install uninstall clean
 
 # What `make install` installs.
 all: plugin head-unit
+
+demo:
+	scripts/install-packages build demo
+	$(MAKE) plugin
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
 
 # Draws three quarters of a minute with every kind of event into demo/timeline.svg.
 timeline: plugin head-unit
@@ -38,7 +42,10 @@ timeline: plugin head-unit
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
-check: packages tests docs-check meson-check install-check
+check: packages
+	$(MAKE) checks
+
+checks: tests docs-check meson-check install-check
 	$(run_tests)
 
 test: plugin tests
@@ -50,7 +57,7 @@ BUSY ?= 0
 check-repeatedly: plugin tests
 	$(run_tests) --times $(TIMES) --busy $(BUSY)
 
-tests: packages
+tests:
 	meson-wrap/build-product --product tests --scratch-path $(swift_scratch)
 
 # The release build is shared with `make plugin`, so that it happens once.
@@ -82,10 +89,10 @@ valgrind: plugin
 lint:
 	swift format lint --strict --recursive Sources Tests pipelines Package.swift
 
-plugin: packages
+plugin:
 	meson-wrap/build-product --product gstsmartdevicelink --output $(plugin) --scratch-path $(swift_scratch)
 
-head-unit: packages
+head-unit:
 	meson-wrap/build-product --product sdl-head-unit --output $(head_unit) --scratch-path $(swift_scratch)
 
 $(plugin):
@@ -94,6 +101,7 @@ $(plugin):
 $(head_unit):
 	$(MAKE) head-unit
 
+# For building, the demo and the tests.
 packages:
 	@scripts/install-packages
 
