@@ -12,11 +12,9 @@ extension AppConnection {
 
   /// What is asked of one service.
   struct ServiceCommand<Parameters: Sendable>: Sendable {
-    private(set) var parameters: Parameters
+    private var parameters: Parameters
     /// The session does not know `parameters` yet.
     private var isNew = false
-    /// The service has to end before `parameters` hold.
-    private var isResetPending = false
 
     init(_ parameters: Parameters) {
       self.parameters = parameters
@@ -27,24 +25,16 @@ extension AppConnection {
       isNew = true
     }
 
-    /// The present service is over; the next one has these parameters.
-    mutating func reset(_ parameters: Parameters) {
-      self.parameters = parameters
-      isNew = true
-      isResetPending = true
-    }
-
     /// A session begins that knows nothing yet.
     mutating func renew() {
       isNew = true
-      isResetPending = false
     }
 
     /// What has changed since the last call; nil for nothing.
-    mutating func take() -> (parameters: Parameters, isReset: Bool)? {
+    mutating func take() -> Parameters? {
       guard isNew else { return nil }
-      defer { (isNew, isResetPending) = (false, false) }
-      return (parameters, isResetPending)
+      isNew = false
+      return parameters
     }
   }
 
@@ -67,14 +57,5 @@ extension AppConnection {
     var deadline: Duration
     /// How much of the time may be spent on video that is still queued.
     var drainTimeout: Duration
-  }
-}
-
-extension AppConnection.VideoParameters {
-  /// Those of a stream that does not exist yet, after one of `former`.
-  init(after former: Self) {
-    self.init()
-    // The head unit keeps the list that it has, and the next stream's pictures are others.
-    if former.hapticRectangles != nil { hapticRectangles = HapticRectangleList([]) }
   }
 }

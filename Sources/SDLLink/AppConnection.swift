@@ -9,8 +9,7 @@ import TLSEngine
 /// written by the thread that brings it, as long as the kernel takes it.
 ///
 /// The app is registered from the first connection to ``stop(grace:)``, with or without video: streams come and go in
-/// between, each begun by ``setVideoRequest(_:)`` and ended by ``resetVideo()``; so does sound, with
-/// ``setAudioRequest(_:)`` and ``resetAudio()``.
+/// between, by ``setVideoRequest(_:)``; so does sound, by ``setAudioRequest(_:)``.
 ///
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
@@ -166,29 +165,10 @@ extension AppConnection {
     changeVideo { $0.hapticRectangles = list }
   }
 
-  /// Ends what belongs to one stream, and leaves the app registered for the next: payloads that are queued are discarded
-  /// and released before this returns, the video service ends, and request, displays, state, haptic rectangles and
-  /// flushing are as in a new connection. A service that is asked for afterwards is a new one with a grant of its own,
-  /// even if it asks for the same.
-  ///
-  /// ``MediaChannel/waitUntilDrained(timeout:)`` before it lets what is queued leave. Events of the old stream may still
-  /// come until its service has ended. A timer stays set.
-  public func resetVideo() {
-    // The grant first: taken away after the command, it might be that of the next stream already.
-    video.reset()
-    change { $0.video.reset(VideoParameters(after: $0.video.parameters)) }
-  }
-
   /// Asks for sound from now on; nil ends the audio service after what is queued has had half a second to leave. The video goes
   /// on.
   public func setAudioRequest(_ request: AudioStartRequest?) {
     change { commands in commands.audio.change { $0.request = request } }
-  }
-
-  /// Ends what belongs to one stream of sound, as ``resetVideo()`` does for video, which goes on.
-  public func resetAudio() {
-    audio.reset()
-    change { $0.audio.reset(AudioParameters()) }
   }
 
   private func changeVideo(_ body: (inout VideoParameters) -> Void) {
@@ -216,12 +196,12 @@ extension AppConnection {
   }
 
   /// What has changed of the video's parameters since the last call; nil for nothing.
-  func takeNewVideo() -> (parameters: VideoParameters, isReset: Bool)? {
+  func takeNewVideo() -> VideoParameters? {
     commands.withLock { $0.video.take() }
   }
 
   /// The same for audio.
-  func takeNewAudio() -> (parameters: AudioParameters, isReset: Bool)? {
+  func takeNewAudio() -> AudioParameters? {
     commands.withLock { $0.audio.take() }
   }
 

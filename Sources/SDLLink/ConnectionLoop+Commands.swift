@@ -17,16 +17,10 @@ extension ConnectionLoop {
   }
 
   private func applyAudio(now: Duration) {
-    if let new = connection.takeNewAudio() {
-      pendingAudio = new.parameters
-      isAudioResetPending = isAudioResetPending || new.isReset
-    }
+    pendingAudio = connection.takeNewAudio() ?? pendingAudio
     guard let audio = pendingAudio else { return }
-    let endsService = isAudioResetPending || audio.request == nil
-    guard !endsService || isAudioDrained(now: now, within: Self.drainTimeout) else { return }
+    guard audio.request != nil || isAudioDrained(now: now, within: Self.drainTimeout) else { return }
     pendingAudio = nil
-    if isAudioResetPending { perform(session.setAudioRequest(nil, now: now)) }
-    isAudioResetPending = false
     perform(session.setAudioRequest(audio.request, now: now))
     if audioDrain != nil {
       audioDrain = nil
@@ -35,17 +29,10 @@ extension ConnectionLoop {
   }
 
   private func applyVideo(now: Duration) {
-    if let new = connection.takeNewVideo() {
-      pendingVideo = new.parameters
-      isResetPending = isResetPending || new.isReset
-    }
+    pendingVideo = connection.takeNewVideo() ?? pendingVideo
     guard let video = pendingVideo else { return }
-    let endsService = isResetPending || video.request == nil
-    guard !endsService || isVideoDrained(now: now, within: Self.drainTimeout) else { return }
+    guard video.request != nil || isVideoDrained(now: now, within: Self.drainTimeout) else { return }
     pendingVideo = nil
-    // Otherwise a request for what is streamed already would change nothing.
-    if isResetPending { perform(session.setVideoRequest(nil, now: now)) }
-    isResetPending = false
     perform(session.setSupportedDisplays(video.supportedDisplays, now: now))
     // The request before the state: a service of a size that is not requested any more is not worth resuming.
     perform(session.setVideoRequest(video.request, now: now))

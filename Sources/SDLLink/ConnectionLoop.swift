@@ -31,9 +31,7 @@ final class ConnectionLoop {
   /// Not passed on to the session yet.
   var pendingVideo: AppConnection.VideoParameters?
   var pendingAudio: AppConnection.AudioParameters?
-  /// The present service belongs to a stream that is over.
-  var isResetPending = false
-  var isAudioResetPending = false
+  /// The present service is about to end: what is queued leaves first.
   var videoDrain: Drain?
   var audioDrain: Drain?
   var hasFinished = false

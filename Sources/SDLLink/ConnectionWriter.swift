@@ -118,11 +118,6 @@ extension ConnectionWriter {
     if let step, finish(step, on: role) != .idle { wakeUp.signal() }
     return result
   }
-
-  /// Takes the right to send away, discards what is queued and releases it before this returns.
-  func revokeGrant(of medium: Medium) {
-    replaceGrants([GrantChange(medium: medium)]) { _ in }
-  }
 }
 
 // MARK: The connection thread

@@ -90,13 +90,4 @@ public final class MediaChannel: Sendable {
 
   /// A snapshot.
   public var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }
-
-  /// Ends what belongs to one stream: see ``AppConnection/resetVideo()``, ``AppConnection/resetAudio()``.
-  func reset() {
-    writer.revokeGrant(of: medium)
-    writer.change(medium) { state in
-      state.isFlushing = false
-      state.isHeldBack = false
-    }
-  }
 }

@@ -179,10 +179,11 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// What is queued is released, and the next stream has a grant of its own.
-    @Test func reset() throws {
+    /// The next stream has a grant of its own.
+    @Test func endsAndBeginsAgain() throws {
       let (pair, grant) = try Self.speakingPair()
-      pair.connection.resetAudio()
+      pair.connection.setAudioRequest(nil)
+      #expect(pair.app.waitForAudioStop())
       #expect(
         pair.connection.audio.submit(TestPayload([1, 2]), grantEpoch: grant.epoch, blocking: true) == .closed)
       pair.connection.setAudioRequest(AudioStartRequest())

@@ -160,7 +160,7 @@ extension LinkTests {
           _ = connection.video.submit(
             TestPayload(noise(3_000_000, seed: UInt64(seed))), grantEpoch: grant.epoch, blocking: false)
         }
-        connection.resetVideo()
+        connection.setVideoRequest(nil)
         #expect(app.waitForStop(number: number))
         connection.setVideoRequest(testRequest)
       }

@@ -172,18 +172,6 @@ extension LinkTests {
       #expect(channel.statistics.longestDwellTime == .milliseconds(100))
       #expect(channel.statistics.lastDwellTime == .milliseconds(30))
     }
-
-    @Test func resetDiscardsAndStartsAfresh() throws {
-      let payloads = [payload(), payload()]
-      for payload in payloads { #expect(submit(payload) == .queued) }
-      channel.setFlushing(true)
-      channel.reset()
-      #expect(payloads.map(\.outcomes) == [[false], [false]])
-      #expect(submit(payload(), blocking: true) == .closed)
-      try setGrant(8)
-      #expect(submit(payload(), blocking: true) == .stale)
-      #expect(submit(payload(), epoch: 8) == .queued)
-    }
   }
 }
 
