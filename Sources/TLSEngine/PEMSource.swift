@@ -8,9 +8,19 @@ public enum PEMSource: Equatable, Sendable {
   /// The PEM itself.
   case text(String)
 
-  /// Text that begins an entry stands for itself; anything else is a path.
+  /// Text stands for itself, and so does what is left of one: a key that was taken for a path would be quoted in an error. Anything else
+  /// is a path.
   public init(_ value: String) {
-    self = value.contains("-----BEGIN ") ? .text(value) : .file(value)
+    let isText = value.contains("-----") || value.contains { $0.isNewline } || Self.isBase64(value)
+    self = isText ? .text(value) : .file(value)
+  }
+
+  /// Whether it looks like a line of PEM or more: relative paths are shorter, or have a dot.
+  private static func isBase64(_ value: String) -> Bool {
+    value.utf8.count >= 64 && !value.hasPrefix("/")
+      && value.unicodeScalars.allSatisfy { scalar in
+        scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789+/= ".unicodeScalars.contains(scalar))
+      }
   }
 
   /// The largest file that is read, in bytes.

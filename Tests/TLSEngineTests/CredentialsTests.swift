@@ -74,6 +74,25 @@ import Testing
     #expect(fault { $0.certificate = .text(broken) }?.contains("holds no certificate") == true)
   }
 
+  /// A text that was mangled on its way, as by a shell or a configuration file, is none the less no path: nothing of it appears in an
+  /// error.
+  @Test func mangledTextIsNotQuoted() throws {
+    let key = try String(contentsOfFile: TestCertificates.desk.appKey, encoding: .utf8)
+    let lines = key.split(separator: "\n")
+    for mangled in [
+      key.replacingOccurrences(of: "\n", with: " "), key.replacingOccurrences(of: "-----BEGIN", with: "-----BGIN"),
+      lines.dropFirst().joined(separator: "\n"), lines.dropFirst().dropLast().joined(separator: "\n"),
+      lines.dropFirst().joined(), lines.dropFirst().dropLast().joined(),
+      lines.dropFirst().dropLast().joined(separator: " "),
+    ] {
+      let fault = try #require(fault { $0.privateKey = PEMSource(mangled) })
+      #expect(fault.hasPrefix("the text holds no private key in PEM"), "\(fault)")
+      #expect(!fault.contains(lines[1].prefix(10)))
+    }
+    let path = "certificates/of-a-car-with-a-long-name/in-a-folder-with-a-long-name/app.pem"
+    #expect(PEMSource(path) == .file(path))
+  }
+
   @Test func keyAndCertificate() throws {
     #expect(fault { $0.privateKey = .file(TestCertificates.desk.headUnitKey) }?.contains("does not belong to") == true)
     #expect(fault { $0.certificate = nil } == "there is a private key, but no certificate")

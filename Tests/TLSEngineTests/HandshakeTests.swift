@@ -1,3 +1,4 @@
+import Foundation
 import TLSEngine
 import TestSupport
 import Testing
@@ -95,5 +96,40 @@ import Testing
       try data.withUnsafeBytes { data in try small.withUnsafeMutableBytes { try pair.server.encrypt(data, into: $0) } }
     }
     #expect(throws: TLSError.self) { try pair.server.encrypted(data) }
+  }
+
+  /// What docs/security.md says of security level 1: short keys are taken, signatures with SHA-1 are not. Of a certificate that is for
+  /// something else, the authority does not make a client.
+  @Test(arguments: [
+    ("sha256", "clientAuth", nil), ("sha1", "clientAuth", nil), ("sha256", "serverAuth", "purpose"),
+  ])
+  func certificatesOfTheSameAuthority(digest: String, usage: String, fault: String?) throws {
+    let certificate = TestCertificates.temporaryPath("leaf.pem")
+    let extensions = TestCertificates.temporaryPath("extensions")
+    try "extendedKeyUsage=\(usage)".write(toFile: extensions, atomically: true, encoding: .utf8)
+    TestCertificates.run([
+      "sh", "-ec",
+      """
+      openssl req -new -newkey rsa:1024 -nodes -keyout \(certificate).key -subj /CN=leaf -out \(certificate).csr
+      openssl x509 -req -in \(certificate).csr -CA \(TestCertificates.desk.authority) -set_serial 1 -days 2 \
+        -CAkey \(TestCertificates.desk.folder)/authority-key.pem -\(digest) -extfile \(extensions) -out \(certificate)
+      """,
+    ])
+    var sources = TLSCredentials.Sources()
+    (sources.certificate, sources.privateKey) = (.file(certificate), .file(certificate + ".key"))
+    let client: TLSContext
+    do throws(TLSError) {
+      client = try TLSContext(role: .client, credentials: TLSCredentials(sources))
+    } catch {
+      #expect(digest == "sha1" && error.description.contains("md too weak"), "\(error)")
+      return
+    }
+    #expect(digest != "sha1")
+    var pair = Pair(client: client, server: try .app(authorities: TestCertificates.desk.authority))
+    pair.shakeHands()
+    #expect(pair.server.isEstablished == (fault == nil))
+    guard let fault else { return }
+    #expect(pair.serverFailure?.kind == .peerUntrusted)
+    #expect(pair.serverFailure?.description.contains(fault) == true, "\(String(describing: pair.serverFailure))")
   }
 }
