@@ -2,7 +2,7 @@
 /// SDL's RTP protocol wants them.
 ///
 /// NAL units go as they are, parameter sets and delimiters too, in a packet of their own or in FU-A pieces; nothing is
-/// aggregated. Payload is never copied: see ``RTPPackets``.
+/// aggregated. Those whose type RTP can't carry are left out. Payload is never copied: see ``RTPPackets``.
 ///
 /// A value type, so that a caller can work on a copy and keep it only if the access unit is sent. Skipped sequence numbers
 /// would look like a loss to the receiver.
@@ -70,6 +70,7 @@ public struct RTPPacketizer: Sendable {
       of: accessUnit, framing: framing, firstHeader: header, packetSize: packetSize, endsAccessUnit: endsAccessUnit)
     guard packets.packetCount > 0 else {
       self = former
+      if endsAccessUnit { isInsideAccessUnit = false }
       return packets
     }
     isInsideAccessUnit = !endsAccessUnit

@@ -8,6 +8,8 @@ public struct RTPPackets: Sequence {
   public let packetCount: Int
   /// Their size in bytes, with the lengths in front.
   public let byteCount: Int
+  /// NAL units of types that RTP can't carry; they are left out.
+  public let leftOutCount: Int
   private let accessUnit: UnsafeRawBufferPointer
   private let firstHeader: RTPHeader
   private let packetSize: Int
@@ -25,7 +27,12 @@ public struct RTPPackets: Sequence {
     self.framing = framing
     var packetCount = 0
     var byteCount = 0
+    var leftOutCount = 0
     for unit in NALUnits(accessUnit, framing: framing) {
+      guard unit.type.fitsInRTP else {
+        leftOutCount += 1
+        continue
+      }
       let size = unit.range.count
       if size <= packetSize - RTPHeader.byteCount {
         packetCount += 1
@@ -39,6 +46,7 @@ public struct RTPPackets: Sequence {
     }
     self.packetCount = packetCount
     self.byteCount = byteCount
+    self.leftOutCount = leftOutCount
   }
 
   /// Equal to ``packetCount``.
@@ -65,8 +73,15 @@ public struct RTPPackets: Sequence {
       endsAccessUnit = packets.endsAccessUnit
       header = packets.firstHeader
       units = NALUnits(packets.accessUnit, framing: packets.framing).makeIterator()
-      unit = units.next()
-      followingUnit = units.next()
+      unit = nextUnit()
+      followingUnit = nextUnit()
+    }
+
+    private mutating func nextUnit() -> NALUnit? {
+      while let unit = units.next() {
+        if unit.type.fitsInRTP { return unit }
+      }
+      return nil
     }
 
     /// The next packet; nil after the last.
@@ -77,7 +92,7 @@ public struct RTPPackets: Sequence {
       header.sequenceNumber &+= 1
       if packet.payloadRange.upperBound == unit.range.upperBound {
         self.unit = followingUnit
-        followingUnit = followingUnit == nil ? nil : units.next()
+        followingUnit = followingUnit == nil ? nil : nextUnit()
         pieceStart = nil
       }
       return packet

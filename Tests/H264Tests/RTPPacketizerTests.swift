@@ -9,6 +9,23 @@ import Testing
       packetizer.packets(of: annexB([RTPVector.sps, RTPVector.pps, RTPVector.idr])) == RTPVector.wholeUnits)
   }
 
+  /// Receivers would take them for aggregates and pieces.
+  @Test(arguments: [false, true]) func unitsThatRTPCannotCarryAreLeftOut(areLast: Bool) {
+    let types: [UInt8] = [0] + Array(24...31)
+    let others = types.map { [0x60 | $0, 1, 2, 3] }
+    let wanted = [RTPVector.sps, RTPVector.pps, RTPVector.idr]
+    var packetizer = RTPPacketizer.test()
+    let accessUnit = annexB(areLast ? wanted + others : others + wanted)
+    accessUnit.withUnsafeBytes { bytes in
+      #expect(packetizer.packets(of: bytes, at: .zero).leftOutCount == types.count)
+    }
+    packetizer = .test()
+    #expect(packetizer.packets(of: accessUnit) == RTPVector.wholeUnits)
+    packetizer = .test()
+    #expect(packetizer.packets(of: annexB(others)) == [])
+    #expect(packetizer.packets(of: annexB(wanted)) == RTPVector.wholeUnits)
+  }
+
   @Test func fragments() {
     var packetizer = RTPPacketizer.test(0x1003, 0xCAA7, packetSize: 24)
     #expect(

@@ -17,7 +17,8 @@ import Testing
     "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate", "frames-dropped-discarded",
     "frames-dropped-no-picture", "frames-dropped-late", "bitrate-reason", "link-capacity-kbps", "link-delay-ns",
     "frames-repeated", "notice-frames-sent", "frames-encoded", "key-frames-sent", "key-frames-forced",
-    "encode-time-average-ns", "encode-time-maximum-ns", "queue-frames", "queue-bytes", "queue-dwell-last-ns",
+    "nal-units-left-out", "encode-time-average-ns", "encode-time-maximum-ns", "queue-frames", "queue-bytes",
+    "queue-dwell-last-ns",
     "queue-dwell-maximum-ns", "bitrate-target-kbps", "framerate-target", "bitrate-measured-kbps", "bytes-sent",
     "video-bytes-sent",
     "connect-attempts", "connections", "connect-time-ns", "round-trip-ns", "stream-starts", "stream-start-failures",
@@ -31,7 +32,8 @@ import Testing
     "frames-dropped-queue-full", "frames-dropped-latency", "frames-dropped-wrong-size",
     "frames-dropped-waiting-for-key-frame", "frames-dropped-frame-rate", "frames-dropped-discarded",
     "frames-dropped-no-picture", "frames-dropped-late", "frames-repeated", "notice-frames-sent", "frames-encoded",
-    "key-frames-sent", "key-frames-forced", "bytes-sent", "video-bytes-sent", "connect-attempts", "connections",
+    "key-frames-sent", "key-frames-forced", "nal-units-left-out", "bytes-sent", "video-bytes-sent", "connect-attempts",
+    "connections",
     "stream-starts", "stream-start-failures", "resizes", "suspensions", "suspended-time-ns",
   ]
 

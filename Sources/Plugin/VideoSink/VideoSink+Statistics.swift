@@ -22,6 +22,7 @@ extension VideoSink {
     structure.set("frames-encoded", counters.framesEncoded)
     structure.set("key-frames-sent", counters.keyFramesSent)
     structure.set("key-frames-forced", counters.keyFramesForced)
+    structure.set("nal-units-left-out", counters.nalUnitsLeftOut)
     structure.set(
       "encode-time-average-ns",
       counters.framesEncoded == 0 ? 0 : counters.encodeTimeTotal / counters.framesEncoded)

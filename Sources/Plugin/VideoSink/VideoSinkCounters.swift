@@ -15,6 +15,8 @@ struct VideoSinkCounters {
   /// Without SDL headers.
   private(set) var videoBytesSent: UInt64 = 0
   var keyFramesForced: UInt64 = 0
+  /// Of frames that were sent over RTP, which can't carry them.
+  var nalUnitsLeftOut: UInt64 = 0
   var framesEncoded: UInt64 = 0
   /// Nanoseconds.
   var encodeTimeTotal: UInt64 = 0

@@ -195,9 +195,13 @@ final class FramePayload: ReusablePayload, @unchecked Sendable {
     guard let sink else { return }
     let isKeyFrame = self.isKeyFrame
     let byteCount = self.byteCount
+    let leftOutCount = packets.leftOutCount
     let now = MonotonicClock.now
     sink.counters.withLock { counters in
-      if wasSent { counters.sent(byteCount: byteCount, isKeyFrame: isKeyFrame, at: now) }
+      if wasSent {
+        counters.sent(byteCount: byteCount, isKeyFrame: isKeyFrame, at: now)
+        counters.nalUnitsLeftOut &+= UInt64(leftOutCount)
+      }
       switch (kind, wasSent) {
       case (.frame, true): counters.frameSent()
       case (.frame, false): counters.frameDropped(.discarded)

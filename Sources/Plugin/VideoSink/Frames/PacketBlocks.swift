@@ -10,6 +10,8 @@ struct PacketBlocks: ~Copyable {
   private var parts: [UnsafeRawBufferPointer] = []
   private var prefixByteCounts: [Int] = []
   private(set) var byteCount = 0
+  /// NAL units that RTP can't carry.
+  private(set) var leftOutCount = 0
 
   deinit {
     prefixes.deallocate()
@@ -35,6 +37,7 @@ struct PacketBlocks: ~Copyable {
       parts.append(UnsafeRawBufferPointer(rebasing: accessUnit[packet.payloadRange]))
     }
     byteCount += packets.byteCount
+    leftOutCount += packets.leftOutCount
   }
 
   private mutating func reserve(_ packetCount: Int) {
@@ -50,5 +53,6 @@ struct PacketBlocks: ~Copyable {
     parts.removeAll(keepingCapacity: true)
     prefixByteCounts.removeAll(keepingCapacity: true)
     byteCount = 0
+    leftOutCount = 0
   }
 }
