@@ -54,6 +54,12 @@ import Testing
     #expect(app.answers == [] && app.events == [])
   }
 
+  @Test(arguments: [Int.min, -1, 0, 1, .max]) func displayOfAnySize(side: Int) {
+    let event = Self.windowTouch(40, 30).onDisplay(ImageResolution(side, side), picture: ImageResolution(80, 60))
+    let last = OnTouchEvent.coordinates.upperBound - 1
+    #expect(event.fingers[0].samples.map(\.x) == [side == .max ? last : 0])
+  }
+
   private static func windowTouch(_ x: Double, _ y: Double) -> PictureTouch {
     PictureTouch(kind: .begin, fingers: [.init(id: 3, samples: [.init(x: x, y: y, time: .milliseconds(5))])])
   }
