@@ -11,7 +11,7 @@ extension AppSession {
   var unplacedAudioDemand: StreamDemand<AudioStartRequest> {
     guard case .registered = phase else { return .closed(.app) }
     guard let hmiStatus, hmiStatus.allowsAudio(isMedia: isMediaApp) else { return .closed(.hmiStatus) }
-    guard let audioRequest else { return .closed(.app) }
+    guard let audioRequest, !isAudioGivenUp else { return .closed(.app) }
     return hmiStatus.isAudible ? .stream(audioRequest) : .hold
   }
 
@@ -22,6 +22,9 @@ extension AppSession {
     if case .stream = demand, audioStream.state == .closed, stream.summary == .starting { return .hold }
     return demand
   }
+
+  /// A further refusal could cost the app its level, and with that the picture.
+  private var isAudioGivenUp: Bool { isAudioRefused && videoRequest != nil }
 
   private var isMediaApp: Bool { configuration.isMediaApplication || configuration.appType == .media }
 
@@ -42,14 +45,17 @@ extension AppSession {
           format: format ?? PCMFormat(), isFormatAssumed: format == nil)
         grant.role = transports.audioRole
         audioGrant = grant
+        isAudioRefused = false
         started(.audio)
         actions.append(.report(.audioStarted(grant)))
       case .suspended: actions.append(.report(.audioSuspended))
       case .resumed: actions.append(.report(.audioResumed))
+      case .withdrawn: audioGrant = nil
       case .stopped(let reason):
         audioGrant = nil
         actions.append(.report(.audioStopped(reason)))
       case .startFailed(let failure, _, let retryAfter):
+        if retryAfter == nil { isAudioRefused = true }
         // An app that asks for nothing any more has nothing to decide.
         guard case .registered = phase, audioRequest != nil else { break }
         actions.append(.report(.audioStartFailed(failure, retryAfter: retryAfter)))

@@ -15,7 +15,8 @@ extension AppSession {
   }
 
   mutating func sendRequest(_ function: FunctionID, _ parameters: JSONObject) {
-    let id = requests.add(function, deadline: now + configuration.requestTimeout)
+    let id = requests.add(
+      function, isEncrypted: isRPCEncrypted, deadline: now + configuration.requestTimeout)
     sendRPC(RPCMessage(type: .request, function: function, correlationID: id, parameters: parameters))
   }
 
@@ -38,7 +39,7 @@ extension AppSession {
     switch message.header.service {
     case .rpc, .hybrid:
       do {
-        receive(try RPCMessage(payload: message.payload))
+        receive(try RPCMessage(payload: message.payload), isEncrypted: message.header.isEncrypted)
       } catch {
         actions.append(.report(.diagnostic("ignored an unreadable RPC: \(error)")))
       }
@@ -47,14 +48,16 @@ extension AppSession {
     }
   }
 
-  private mutating func receive(_ message: RPCMessage) {
+  private mutating func receive(_ message: RPCMessage, isEncrypted: Bool) {
     switch message.type {
     case .response:
-      guard let function = requests.take(message) else {
+      guard let function = requests.take(message, isEncrypted: isEncrypted) else {
         return actions.append(.report(.diagnostic("ignored a response without a request: \(message.function)")))
       }
       receiveResponse(to: function, message.parameters)
-    case .notification: receiveNotification(message.function, message.parameters)
+    case .notification where !isEncrypted && needsProtection(message.function):
+      actions.append(.report(.diagnostic("ignored \(message.function) in clear, which has to be encrypted")))
+    case .notification: receiveNotification(message.function, message.parameters, isEncrypted: isEncrypted)
     case .request: actions.append(.report(.diagnostic("ignored request \(message.function)")))
     }
   }
@@ -176,7 +179,9 @@ extension AppSession {
         parameters: OnAppCapabilityUpdated(supported: entries).json))
   }
 
-  private mutating func receiveNotification(_ function: FunctionID, _ parameters: JSONObject) {
+  private mutating func receiveNotification(
+    _ function: FunctionID, _ parameters: JSONObject, isEncrypted: Bool
+  ) {
     switch function {
     case .onHMIStatus: receive(HMIStatus(json: parameters))
     case .onSystemCapabilityUpdated:
@@ -189,7 +194,9 @@ extension AppSession {
       fail(.unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText))
     case .onPermissionsChange:
       haptics.permissionsChanged()
-      if OnPermissionsChange(json: parameters).requiresEncryption { rpcProtectionNeeded() }
+      let permissions = OnPermissionsChange(json: parameters)
+      notePolicy(permissions.protection, isEncrypted: isEncrypted)
+      if permissions.requiresEncryption { rpcProtectionNeeded() }
     default:
       // Policy updates, icons, languages, hashes: no stream depends on them, and none has to be answered.
       break

@@ -32,6 +32,17 @@ extension AppSession {
     scheduleHandshake()
   }
 
+  /// Whether a notification of `function` that comes in clear is none of the head unit's: SDL Core encrypts what its policy says,
+  /// and sends the rest in clear.
+  func needsProtection(_ function: FunctionID) -> Bool {
+    isRPCEncrypted && security.policy.includes(function)
+  }
+
+  /// What the head unit's policy wants encrypted. Once RPCs are, nobody takes that back in clear.
+  mutating func notePolicy(_ policy: OnPermissionsChange.Protection, isEncrypted: Bool) {
+    security.policy = isRPCEncrypted && !isEncrypted ? security.policy.union(policy) : policy
+  }
+
   /// Also when it comes late: from now on the head unit takes RPCs for encrypted.
   mutating func rpcProtectionAcknowledged(isEncrypted: Bool) {
     let isLate = security.rpc == .refused && isEncrypted && secureChannel != nil
@@ -60,7 +71,7 @@ extension AppSession {
     rpcProtectionFailed("the head unit did not answer")
   }
 
-  private mutating func rpcProtectionFailed(_ reason: String) {
+  mutating func rpcProtectionFailed(_ reason: String) {
     security.rpc = .refused
     actions.append(.report(.rpcInClear(reason)))
     if capability == .needsProtection { capabilityUnavailable() }

@@ -7,13 +7,19 @@ extension AppSession {
   struct Security: Sendable {
     let makeChannel: SecureChannelFactory?
     /// That of the handshake that began last.
-    var channel: (any SecureChannel)?
+    private(set) var channel: (any SecureChannel)?
+    /// When that handshake began.
+    private var channelBegan: Duration = .zero
+    /// Handshakes in a row that have begun and not ended.
+    private(set) var unfinishedCount = 0
     /// Whether the start of video that is under way, or was last, had the E bit.
     private(set) var isStartSecure = false
     /// Whether the head unit has acknowledged it with the E bit.
     var isVideoEncrypted = false
     /// Why there is no handshake, as far as that is known of the present start.
-    var failure: String?
+    private(set) var failure: String?
+    /// That is because this app does not take the head unit's certificate, which says more than the head unit's answer to that.
+    private(set) var isHeadUnitRefused = false
     /// The head unit refuses encrypted video, and the policy allows video in clear.
     var isGivenUp = false
     var handshakeCount = 0
@@ -22,6 +28,8 @@ extension AppSession {
     /// Encrypted acknowledgements that have overtaken the end of the handshake, at most one for each protected service.
     var heldAcknowledgements: [ServiceType: (frame: Frame, role: TransportRole)] = [:]
     var rpc = RPCProtection.none
+    /// What the head unit encrypts of its RPCs once that has been agreed on.
+    var policy = OnPermissionsChange.Protection.functions([])
 
     init(makeChannel: SecureChannelFactory?) {
       self.makeChannel = makeChannel
@@ -31,9 +39,36 @@ extension AppSession {
       isStartSecure = isSecure
       isVideoEncrypted = false
       failure = nil
+      isHeadUnitRefused = false
       heldAcknowledgements[.video] = nil
       // A handshake that an earlier start has left unfinished is none that the head unit goes on with.
       if isSecure, channel?.isEstablished == false, rpc.deadline == nil { forgetChannel() }
+    }
+
+    mutating func handshakeBegins(_ channel: any SecureChannel, now: Duration) {
+      self.channel = channel
+      channelBegan = now
+    }
+
+    mutating func handshakeEnded() {
+      unfinishedCount = 0
+    }
+
+    mutating func handshakeStalled() {
+      unfinishedCount += 1
+      fail("the TLS handshake did not end")
+      forgetChannel()
+    }
+
+    /// When a handshake that has begun counts as one that does not end.
+    func handshakeDeadline(_ timeout: Duration) -> Duration? {
+      channel.map(\.isEstablished) == false ? channelBegan + timeout : nil
+    }
+
+    mutating func fail(_ text: String, refusesHeadUnit: Bool = false) {
+      guard refusesHeadUnit || !isHeadUnitRefused else { return }
+      failure = text
+      isHeadUnitRefused = refusesHeadUnit
     }
 
     mutating func forgetChannel() {
@@ -47,6 +82,8 @@ extension AppSession {
 
   /// Handshakes that the head unit may begin in a session. Each costs some milliseconds.
   private static let maximumHandshakeCount = 100
+  /// As many handshakes in a row that do not end mean that the head unit counts one of them as complete, and begins no other.
+  private static let maximumUnfinishedCount = 2
   /// Characters of a text from the head unit that are passed on.
   private static let maximumTextLength = 200
 
@@ -93,7 +130,7 @@ extension AppSession {
         return refuseHandshake(.invalidData, "too many handshakes")
       }
       do throws(SecureChannelFailure) {
-        security.channel = try makeChannel()
+        security.handshakeBegins(try makeChannel(), now: now)
       } catch {
         return refuseHandshake(.invalidData, error.text)
       }
@@ -113,9 +150,15 @@ extension AppSession {
     for query in queries { sendQuery(query) }
     if let failure = step.failure {
       security.forgetChannel()
-      return refuseHandshake(.invalidData, failure.text)
+      let refusesHeadUnit = [.certificateInvalid, .certificateExpired].contains(failure.code)
+      refuseHandshake(.invalidData, failure.text, refusesHeadUnit: refusesHeadUnit)
+      if refusesHeadUnit, isVideoHandshakeAwaited, configuration.encryptionPolicy == .require {
+        fail(.headUnitNotTrusted(reason: failure.text))
+      }
+      return
     }
     guard let summary = channel.summary else { return }
+    security.handshakeEnded()
     actions.append(.report(.secured(summary)))
     for service in [ServiceType.rpc, .video] {
       guard let (frame, role) = security.heldAcknowledgements.removeValue(forKey: service) else { continue }
@@ -130,14 +173,15 @@ extension AppSession {
   }
 
   mutating func advanceHandshake() {
-    guard let begin = security.handshakeBegin, begin <= now else { return }
+    if let deadline = handshakeDeadline, deadline <= now { handshakeStalled() }
+    guard phase != .over, let begin = security.handshakeBegin, begin <= now else { return }
     security.handshakeBegin = nil
     guard security.channel == nil, let makeChannel = security.makeChannel, isHandshakeAwaited else { return }
     security.handshakeCount += 1
     guard security.handshakeCount <= Self.maximumHandshakeCount else { return }
     do throws(SecureChannelFailure) {
       let channel = try makeChannel()
-      security.channel = channel
+      security.handshakeBegins(channel, now: now)
       takeStep(channel.begin(), of: channel, type: SecurityQuery.request, number: 1)
     } catch {
       refuseHandshake(.invalidData, error.text)
@@ -145,14 +189,30 @@ extension AppSession {
   }
 
   /// Whether a start with the E bit has not been answered.
-  private var isHandshakeAwaited: Bool {
-    if case .starting = stream.state, security.isStartSecure { return true }
-    return rpcProtectionDeadline != nil
+  private var isHandshakeAwaited: Bool { isVideoHandshakeAwaited || rpcProtectionDeadline != nil }
+
+  private var isVideoHandshakeAwaited: Bool {
+    if case .starting = stream.state { security.isStartSecure } else { false }
+  }
+
+  /// When a handshake that is waited for counts as one that does not end.
+  var handshakeDeadline: Duration? {
+    isHandshakeAwaited ? security.handshakeDeadline(configuration.unfinishedHandshakeTimeout) : nil
+  }
+
+  /// The handshake has begun, and its end does not come: what waits for it has failed.
+  private mutating func handshakeStalled() {
+    security.handshakeStalled()
+    if security.unfinishedCount >= Self.maximumUnfinishedCount { return fail(.handshakeLost) }
+    if rpcProtectionDeadline != nil { rpcProtectionFailed("the TLS handshake did not end") }
+    if isVideoHandshakeAwaited { perform(stream.giveUp(now: now)) }
   }
 
   /// SDL Core reacts to two codes only, and waits for ever after any other.
-  private mutating func refuseHandshake(_ code: SecurityErrorCode, _ text: String) {
-    security.failure = text
+  private mutating func refuseHandshake(
+    _ code: SecurityErrorCode, _ text: String, refusesHeadUnit: Bool = false
+  ) {
+    security.fail(text, refusesHeadUnit: refusesHeadUnit)
     sendQuery(.error(code, text))
     actions.append(.report(.diagnostic("refused a TLS handshake: \(text)")))
   }
@@ -160,7 +220,7 @@ extension AppSession {
   private mutating func receiveSecurityError(_ query: SecurityQuery) {
     let (code, text) = query.error
     let reason = String((text ?? code.map { "\($0)" } ?? "no reason given").prefix(Self.maximumTextLength))
-    security.failure = "the head unit says \"\(reason)\""
+    security.fail("the head unit says \"\(reason)\"")
     // Of a session that is in use, the head unit has only refused a frame.
     if code != .notProtected, !isChannelUsed { security.forgetChannel() }
     // A TLS server that was not ready yet.
@@ -190,6 +250,12 @@ extension AppSession {
       if case .starting = stream.state, frame.header.service == .video,
         frame.header.controlFrame == .startServiceACK
       {
+        security.handshakeStalled()
+        if configuration.encryptionPolicy == .prefer { security.isGivenUp = true }
+        guard security.unfinishedCount < Self.maximumUnfinishedCount else {
+          fail(.handshakeLost)
+          return nil
+        }
         let reason = "the head unit answered encrypted, but no TLS handshake is complete"
         // The head unit believes that the service runs.
         perform(stream.refused(ServiceRejection(reason: reason), videoDemand, now: now) + [.sendEndService])
@@ -219,7 +285,10 @@ extension AppSession {
     let reason = "it answered in clear, " + (cause ?? handshake)
     switch configuration.encryptionPolicy {
     case .prefer:
-      actions.append(.report(.videoInClear(reason)))
+      let isOurs = security.isHeadUnitRefused
+      let refusal = "this app does not trust the head unit, as \(cause ?? handshake)"
+      actions.append(
+        .report(.videoInClear(isOurs ? refusal : "the head unit does not want it, as \(reason)")))
       return true
     case .require:
       sendVideoControl(.endService)

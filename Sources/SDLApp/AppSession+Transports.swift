@@ -14,8 +14,8 @@ extension AppSession {
     var audioAvoidance = SecondaryAvoidance()
     /// What the app has heard last.
     var reported = SecondaryTransportStatus()
-    var reportedVideoWait: TransportWait?
-    var reportedAudioWait: TransportWait?
+    var videoWait = WaitAnnouncement()
+    var audioWait = WaitAnnouncement()
   }
 
   /// What can be done for a service that is asked for.
@@ -213,15 +213,9 @@ extension AppSession {
       actions.append(.report(.secondaryTransportChanged(status)))
     }
     let videoWait = wait(unplacedVideoDemand, videoPlacement, isClosed: stream.state == .closed)
-    if videoWait != transports.reportedVideoWait {
-      transports.reportedVideoWait = videoWait
-      actions.append(.report(.videoWaits(videoWait)))
-    }
+    if transports.videoWait.update(videoWait, now: now) { actions.append(.report(.videoWaits(videoWait))) }
     let audioWait = wait(unplacedAudioDemand, audioPlacement, isClosed: audioStream.state == .closed)
-    if audioWait != transports.reportedAudioWait {
-      transports.reportedAudioWait = audioWait
-      actions.append(.report(.audioWaits(audioWait)))
-    }
+    if transports.audioWait.update(audioWait, now: now) { actions.append(.report(.audioWaits(audioWait))) }
   }
 
   private func wait<Request>(

@@ -74,6 +74,9 @@ extension AppSession {
         interruptTouches()
         actions.append(.report(.videoSuspended))
       case .resumed: actions.append(.report(.videoResumed))
+      case .withdrawn:
+        videoGrant = nil
+        interruptTouches()
       case .stopped(let reason):
         videoGrant = nil
         interruptTouches()
@@ -129,7 +132,7 @@ extension AppSession {
       switch stream.state {
       case .open(let request, let accepted, _): [accepted.size, request.size]
       case .starting(let request, _): [request.size]
-      case .closed, .ending: [videoRequest?.size]
+      case .closed, .ending, .awaitingReason: [videoRequest?.size]
       }
     for case let size? in sizes {
       if let changedDisplay, changedDisplay.pictures == size { return changedDisplay }

@@ -70,7 +70,7 @@ public struct AppSession: Sendable {
     case hapticRectanglesRefused(resultCode: String, info: String?)
     /// A TLS handshake with the head unit is complete.
     case secured(SecureChannelSummary)
-    /// Encrypted video was asked for, but the video that starts now is not; the sentence says why. Only with
+    /// Encrypted video was asked for, but the video that starts now is not; why, in a form that can follow a colon. Only with
     /// ``EncryptionPolicy/prefer``.
     case videoInClear(String)
     /// RPCs are encrypted from now on, as the head unit's policy asks.
@@ -118,6 +118,8 @@ public struct AppSession: Sendable {
     public var beginsHandshake = false
     /// For the answer to a StartService of video that takes a TLS handshake.
     public var handshakeTimeout: Duration = .seconds(30)
+    /// For the end of a TLS handshake that has begun.
+    public var unfinishedHandshakeTimeout: Duration = .seconds(5)
     /// What the session's connection runs over, which bounds the size of frames.
     public var primaryTransport = TransportClass.tcpWiFi
     /// Whether services may use a secondary transport that the head unit offers.
@@ -207,6 +209,8 @@ public struct AppSession: Sendable {
   /// The sound that the app asks for; nil for none.
   var audioRequest: AudioStartRequest?
   var audioStream = AudioStream()
+  /// The head unit has refused sound for good.
+  var isAudioRefused = false
   /// The epoch of the last ``VideoGrant`` or ``AudioGrant``.
   public internal(set) var epoch: UInt32
   var lastMessageID: UInt32 = 0
@@ -278,7 +282,8 @@ public struct AppSession: Sendable {
       .earlier(transports.secondary.nextDeadline(isWanted: isSecondaryWanted, now: now))
       .earlier(transports.videoAvoidance.nextDeadline(now: now))
       .earlier(transports.audioAvoidance.nextDeadline(now: now))
-      .earlier(security.handshakeBegin)
+      .earlier(transports.videoWait.nextDeadline).earlier(transports.audioWait.nextDeadline)
+      .earlier(security.handshakeBegin).earlier(handshakeDeadline)
   }
 
   /// The id for the next message that is no media (see ``MediaMessageIDs``); head units refuse 0.

@@ -4,6 +4,7 @@ import SDLMessages
 extension AudioNegotiation {
   public mutating func serviceStarted(_ grant: AudioGrant) {
     service = .granted(grant, isSuspended: false)
+    isRefused = false
     announceStart()
   }
 
@@ -30,9 +31,16 @@ extension AudioNegotiation {
 
   /// A start has failed.
   ///
-  /// - Throws: when the head unit would only refuse the next one.
-  public mutating func startFailed(_ failure: AudioStartFailure, retryAfter: Duration?) throws(AudioProblem) {
-    guard let retryAfter else { throw .refused(failure) }
+  /// - Parameter hasVideo: whether the app's video goes on without sound.
+  /// - Throws: when the head unit would only refuse the next one, and sound is all that the app has.
+  public mutating func startFailed(
+    _ failure: AudioStartFailure, retryAfter: Duration?, hasVideo: Bool = false
+  ) throws(AudioProblem) {
+    guard let retryAfter else {
+      guard hasVideo else { throw .refused(failure, hasVideo: false) }
+      isRefused = true
+      return notify(.problem(.refused(failure, hasVideo: true)))
+    }
     notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
   }
 
@@ -69,6 +77,7 @@ extension AudioNegotiation {
   public mutating func connectionLost() -> Bool {
     service = .none
     hmiStatus = nil
+    isRefused = false
     sessionState = .stopped
     wasLost = hasStreamed
     return hasStreamed

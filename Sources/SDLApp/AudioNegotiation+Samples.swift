@@ -27,6 +27,7 @@ extension AudioNegotiation {
       return .send(permission)
     }
     guard activity.isServiceWanted else { return .drop(.silent) }
+    guard !isRefused else { return .drop(.notStreaming) }
     let decision = decideWithoutPermission(isLive: isLive, now: now)
     // Sound that waits keeps its service wanted.
     if decision == .wait, !isSilence { activity.heard(at: now, isHeld: true) }
@@ -34,7 +35,7 @@ extension AudioNegotiation {
   }
 
   /// A service that is there only while something sounds is not waited for.
-  var prerollsAtOnce: Bool { activity.startsOnData || permission != nil || input == nil }
+  var prerollsAtOnce: Bool { activity.startsOnData || isRefused || permission != nil || input == nil }
 
   private mutating func decideWithoutPermission(isLive: Bool, now: Duration) -> SampleDecision {
     guard input != nil else { return .drop(.wrongFormat) }

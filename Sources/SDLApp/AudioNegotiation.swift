@@ -44,6 +44,8 @@ public struct AudioNegotiation: NegotiationState {
   /// Sound of a live source has been waiting since then for a service that starts with it.
   var heldSince: Duration?
 
+  /// The head unit takes no sound, and is not asked again as long as the app has video.
+  var isRefused = false
   var hasStreamed = false
   var wasLost = false
   /// The last service has ended only with its transport.

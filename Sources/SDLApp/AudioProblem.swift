@@ -4,8 +4,8 @@ import SDLMessages
 public enum AudioProblem: Error, Equatable, Sendable {
   /// Tried again after that time, or when the driver lets the app be heard if that is nil.
   case startRefused(AudioStartFailure, retryAfter: Duration?)
-  /// The head unit would refuse it again.
-  case refused(AudioStartFailure)
+  /// The head unit would refuse it again. If the app has video, that goes on without sound.
+  case refused(AudioStartFailure, hasVideo: Bool)
   /// Upstream can't send what the head unit plays.
   case wrongFormat(input: PCMFormat, headUnit: PCMFormat)
 }
@@ -18,7 +18,9 @@ extension AudioProblem: CustomStringConvertible {
       "\(Self.sentence(failure)) Trying again when the driver lets the app be heard."
     case .startRefused(let failure, let time?):
       "\(Self.sentence(failure)) Trying again in \(time.components.seconds) s."
-    case .refused(let failure): "\(Self.sentence(failure)) It would refuse the same again."
+    case .refused(let failure, let hasVideo):
+      "\(Self.sentence(failure)) It would refuse the same again."
+        + (hasVideo ? " The video goes on without sound." : "")
     case .wrongFormat(let input, let headUnit):
       "The head unit plays \(headUnit), one channel, but the input is \(input): put audioconvert ! audioresample before sdlaudiosink."
     }

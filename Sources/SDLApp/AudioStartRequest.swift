@@ -9,6 +9,10 @@ public struct AudioStartRequest: Hashable, Sendable {
 
 extension AudioStartRequest: ServiceRequest {
   public static var mediaName: String { "audio" }
+  public static var protectionAdvice: String {
+    "the property encryption is for video and RPCs, and never encrypts sound"
+  }
+  static var canBeProtected: Bool { false }
 
   var isBare: Bool { false }
 

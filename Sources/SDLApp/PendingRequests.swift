@@ -4,6 +4,7 @@ import SDLMessages
 struct PendingRequests: Equatable, Sendable {
   private struct Entry: Equatable {
     var function: FunctionID
+    var isEncrypted: Bool
     var deadline: Duration
   }
 
@@ -13,20 +14,21 @@ struct PendingRequests: Equatable, Sendable {
   var nextDeadline: Duration? { entries.values.lazy.map(\.deadline).min() }
 
   /// Adds a request.
+  /// - Parameter isEncrypted: whether it is sent encrypted: its answer is then as well.
   /// - Returns: Its correlation id.
-  mutating func add(_ function: FunctionID, deadline: Duration) -> Int32 {
+  mutating func add(_ function: FunctionID, isEncrypted: Bool = false, deadline: Duration) -> Int32 {
     repeat {
       lastID = lastID == .max ? 1 : lastID + 1
     } while entries[lastID] != nil
-    entries[lastID] = Entry(function: function, deadline: deadline)
+    entries[lastID] = Entry(function: function, isEncrypted: isEncrypted, deadline: deadline)
     return lastID
   }
 
   /// Removes the request that `response` answers. A head unit that could not read the request answers with
   /// GenericResponse instead of the function.
-  /// - Returns: The function of the request; nil when there was none.
-  mutating func take(_ response: RPCMessage) -> FunctionID? {
-    guard let entry = entries[response.correlationID],
+  /// - Returns: The function of the request; nil when there was none, or when it needs an answer that is encrypted.
+  mutating func take(_ response: RPCMessage, isEncrypted: Bool = false) -> FunctionID? {
+    guard let entry = entries[response.correlationID], isEncrypted || !entry.isEncrypted,
       response.function == entry.function || response.function == .genericResponse
     else { return nil }
     entries[response.correlationID] = nil

@@ -45,14 +45,14 @@ extension AppSessionFailure {
   /// Whether another attempt may succeed, once the app has been registered with this head unit.
   public var canHeal: Bool {
     switch self {
-    case .unsupportedProtocol, .videoNotSupported, .notEncrypted: false
+    case .unsupportedProtocol, .videoNotSupported, .notEncrypted, .headUnitNotTrusted: false
     case .registrationRefused(let resultCode, _):
       // The other codes may pass: after a broken connection, a head unit may still count the app as registered.
       ![.disallowed, .userDisallowed, .unsupportedVersion, .invalidData].contains(ResultCode(rawValue: resultCode))
     case .unregistered(let reason):
       ![.appUnauthorized, .unsupportedHMIResource].contains(UnregisteredReason(rawValue: reason))
     case .notSDL, .sessionRefused, .unanswered, .endedByHeadUnit, .heartbeatLost, .connectionLost,
-      .encryptedTransportLost, .decryptionFailed:
+      .encryptedTransportLost, .decryptionFailed, .handshakeLost:
       true
     }
   }

@@ -10,7 +10,18 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     case closed
     case starting(Request, deadline: Duration)
     case open(request: Request, accepted: Request.Acceptance, isHeld: Bool)
+    /// The head unit has ended the service, and may be about to say why.
+    case awaitingReason(EndByHeadUnit)
     case ending(deadline: Duration)
+  }
+
+  /// An end whose reason is not known yet: SDL Core may end the service of an app that the driver leaves before it tells the
+  /// status.
+  struct EndByHeadUnit: Equatable, Sendable {
+    /// No reason counts that comes later.
+    var deadline: Duration
+    /// What follows if none comes.
+    var consequence: [Output] = []
   }
 
   enum Output: Equatable, Sendable {
@@ -20,6 +31,8 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     /// The service is kept, but nothing more may be sent.
     case suspended
     case resumed
+    /// Nothing more may be sent; the reason follows with ``stopped(_:)``.
+    case withdrawn
     case stopped(StreamStopReason)
     /// `retryAfter` is nil when the same request would only be refused again.
     case startFailed(StreamStartFailure<Request>, request: Request, retryAfter: Duration?)
@@ -48,7 +61,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     case .closed: .stopped
     case .starting: .starting
     case .open(_, _, let isHeld): isHeld ? .suspended : .streaming
-    case .ending: .stopping
+    case .ending, .awaitingReason: .stopping
     }
   }
 
@@ -56,6 +69,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   var nextDeadline: Duration? {
     switch state {
     case .starting(_, let deadline), .ending(let deadline): deadline
+    case .awaitingReason(let ending): ending.deadline
     case .closed: startAt
     case .open: nil
     }
@@ -97,6 +111,10 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
         state = .open(request: request, accepted: accepted, isHeld: false)
         return [.resumed]
       }
+    case .awaitingReason:
+      guard case .closed(let reason) = demand else { return [] }
+      state = .closed
+      return [.stopped(reason == .hmiStatus ? reason : .headUnit)]
     case .starting, .ending:
       return []
     }
@@ -155,7 +173,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
       // An answer after our time-out: the head unit now believes in a service that nobody uses.
       state = .ending(deadline: now + timeouts.end)
       return [.sendEndService]
-    case .open, .ending:
+    case .open, .ending, .awaitingReason:
       return []
     }
   }
@@ -196,7 +214,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   /// EndService from the head unit, which the session has acknowledged. It may come twice.
   mutating func endedByHeadUnit(now: Duration) -> [Output] {
     switch state {
-    case .closed: return []
+    case .closed, .awaitingReason: return []
     case .ending:
       state = .closed
       return []
@@ -206,31 +224,46 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
         rejectedParameters: [], reason: "the head unit ended the service")
       return [.startFailed(failure, request: request, retryAfter: history.failed(now: now))]
     case .open(let request, _, _):
-      state = .closed
       let duration = now - openedAt
       let (pause, isRepeated) = history.endedByHeadUnit(after: duration, now: now)
-      guard isRepeated else { return [.stopped(.headUnit)] }
-      return [.stopped(.headUnit), .startFailed(.endedEarly(after: duration), request: request, retryAfter: pause)]
+      var ending = EndByHeadUnit(deadline: now + timeouts.reason)
+      if isRepeated {
+        ending.consequence = [.startFailed(.endedEarly(after: duration), request: request, retryAfter: pause)]
+      }
+      state = .awaitingReason(ending)
+      return [.withdrawn]
     }
   }
 
   /// The transport of the service is gone, and the service with it. Nothing can be sent there any more.
   mutating func transportLost(now: Duration) -> [Output] {
     defer { state = .closed }
-    guard case .open = state else { return [] }
-    history.streamEnded(after: now - openedAt)
-    return [.stopped(.transportLost)]
+    switch state {
+    case .awaitingReason: return [.stopped(.headUnit)]
+    case .open:
+      history.streamEnded(after: now - openedAt)
+      return [.stopped(.transportLost)]
+    case .closed, .starting, .ending: return []
+    }
+  }
+
+  /// Gives up a start that is not answered.
+  mutating func giveUp(now: Duration) -> [Output] {
+    guard case .starting(let request, _) = state else { return [] }
+    // The head unit may yet act on the request, so it is told to end the service before anything else.
+    state = .ending(deadline: now + timeouts.end)
+    return [
+      .startFailed(.unanswered, request: request, retryAfter: history.unanswered(now: now)), .sendEndService,
+    ]
   }
 
   /// Handles a deadline that has passed.
   mutating func advance(now: Duration) -> [Output] {
     switch state {
-    case .starting(let request, let deadline) where deadline <= now:
-      // The head unit may yet act on the request, so it is told to end the service before anything else.
-      state = .ending(deadline: now + timeouts.end)
-      return [
-        .startFailed(.unanswered, request: request, retryAfter: history.unanswered(now: now)), .sendEndService,
-      ]
+    case .starting(_, let deadline) where deadline <= now: return giveUp(now: now)
+    case .awaitingReason(let ending) where ending.deadline <= now:
+      state = .closed
+      return [.stopped(.headUnit)] + ending.consequence
     case .ending(let deadline) where deadline <= now:
       state = .closed
       return []
@@ -249,6 +282,8 @@ struct StreamTimeouts: Equatable, Sendable {
   var startAfterUnanswered: Duration = .seconds(12)
   /// For the answer to EndService; after it the service counts as ended.
   var end: Duration = .seconds(1)
-  /// The same where the stream goes on over another transport.
+  /// For the reason of an end that the head unit has brought about.
+  var reason: Duration = .milliseconds(100)
+  /// As ``end``, where the stream goes on over another transport.
   var endOfMove: Duration = .seconds(5)
 }

@@ -4,6 +4,8 @@ import SDLWire
 public protocol StreamRequest: Hashable, Sendable {
   /// "video" or "audio", for messages to the user.
   static var mediaName: String { get }
+  /// What to do about a head unit that takes it encrypted only, for messages to the user.
+  static var protectionAdvice: String { get }
 }
 
 /// How a ``StreamLifecycle`` deals with the head unit's answer to a request.
@@ -13,6 +15,8 @@ protocol ServiceRequest: StreamRequest {
   /// What the app makes of it.
   associatedtype Acceptance: Equatable, Sendable
 
+  /// Whether the service can be encrypted.
+  static var canBeProtected: Bool { get }
   /// The last form of a request that has others: once it is refused, nothing is left to try.
   var isBare: Bool { get }
   /// - Throws: The failure when the answer names something that can't be sent.

@@ -27,6 +27,13 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
   /// Another codec or transport may be accepted.
   public var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
 
+  /// The head unit takes this service encrypted only, which it says in words: SDL Core has "Allowed only in protected mode", and
+  /// "unprotected" for the opposite.
+  public var concernsProtection: Bool {
+    guard case .refused(_, let reason?) = self else { return false }
+    return reason.contains("protected") && !reason.contains("unprotected")
+  }
+
   /// A text for messages to the user.
   public var description: String {
     switch self {
@@ -44,7 +51,7 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
     case .refused(let parameters, let reason):
       "the head unit refused to start \(Request.mediaName)"
         + (parameters.isEmpty ? "" : ", rejecting \(parameters.joined(separator: ", "))")
-        + (reason.map { ": \($0)" } ?? "")
+        + (reason.map { ": \($0)" } ?? "") + (concernsProtection ? " (\(Request.protectionAdvice))" : "")
     }
   }
 
@@ -57,7 +64,8 @@ extension StreamStartFailure where Request: ServiceRequest {
   /// Whether the same request would only be refused again. A start without parameters has none that could be named.
   func isFinal(for request: Request) -> Bool {
     switch self {
-    case .refused, .unusableAnswer: request.isBare || concernsSize || concernsFormat
+    case .refused, .unusableAnswer:
+      request.isBare || concernsSize || concernsFormat || (concernsProtection && !Request.canBeProtected)
     case .keptRefusing: true
     case .unanswered, .handshakeUnfinished, .endedEarly: false
     }

@@ -53,6 +53,14 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
   /// The name in the RPC specification, or "function N".
   public var description: String { Self.names[rawValue] ?? "function \(rawValue)" }
 
+  /// The function of that name in the RPC specification; nil for one that it does not have.
+  public init?(name: String) {
+    guard let number = Self.numbers[name] else { return nil }
+    self.init(rawValue: number)
+  }
+
+  private static let numbers = Dictionary(names.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+
   /// Whether it is a request of RPC specification 8.0.
   public var isKnownRequest: Bool { rawValue < 0x8000 && self != .genericResponse && Self.names[rawValue] != nil }
 }

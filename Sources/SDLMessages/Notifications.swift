@@ -56,8 +56,31 @@ public struct OnDriverDistraction: RPCParameters {
 public struct OnPermissionsChange: RPCParameters {
   /// Levels in which an RPC is allowed, by the RPC's name.
   public var allowedLevels: [String: [HMILevel]]
+  /// What of it needs the RPC service to be encrypted.
+  public var protection: Protection
+
+  /// The RPCs that have to be encrypted.
+  public enum Protection: Equatable, Sendable {
+    case functions(Set<FunctionID>)
+    case all
+
+    /// Whether messages of `function` have to be.
+    public func includes(_ function: FunctionID) -> Bool {
+      switch self {
+      case .functions(let functions): functions.contains(function)
+      case .all: true
+      }
+    }
+
+    /// What one or the other includes.
+    public func union(_ other: Protection) -> Protection {
+      guard case .functions(let these) = self, case .functions(let those) = other else { return .all }
+      return .functions(these.union(those))
+    }
+  }
+
   /// Whether any of it needs the RPC service to be encrypted.
-  public var requiresEncryption: Bool
+  public var requiresEncryption: Bool { protection != .functions([]) }
 
   /// The most entries that are read, as the specification allows.
   public static let maximumItems = 500
@@ -65,7 +88,7 @@ public struct OnPermissionsChange: RPCParameters {
   /// Creates the notification from the levels in which each RPC is allowed.
   public init(allowedLevels: [String: [HMILevel]], requiresEncryption: Bool = false) {
     self.allowedLevels = allowedLevels
-    self.requiresEncryption = requiresEncryption
+    protection = requiresEncryption ? .all : .functions([])
   }
 
   public init(json: JSONObject) {
@@ -74,10 +97,13 @@ public struct OnPermissionsChange: RPCParameters {
       guard let name = item["rpcName"]?.string else { return nil }
       return (name, item["hmiPermissions"]?.object?.enumerations("allowed") ?? [])
     }
-    self.init(
-      allowedLevels: Dictionary(levels, uniquingKeysWith: { $1 }),
-      requiresEncryption: json["requireEncryption"]?.bool
-        ?? items.contains { $0["requireEncryption"]?.bool == true })
+    allowedLevels = Dictionary(levels, uniquingKeysWith: { $1 })
+    let names = items.filter { $0["requireEncryption"]?.bool == true }.compactMap { $0["rpcName"]?.string }
+    switch json["requireEncryption"]?.bool {
+    case false?: protection = .functions([])
+    case true? where names.isEmpty: protection = .all
+    case true?, nil: protection = .functions(Set(names.compactMap(FunctionID.init(name:))))
+    }
   }
 
   public var json: JSONObject {

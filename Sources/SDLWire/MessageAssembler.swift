@@ -29,6 +29,8 @@ public struct MessageAssembler: Sendable {
     case oversized(UInt32)
     /// The first frame announces nothing.
     case empty
+    /// Some frames of the message are encrypted and others are not.
+    case partlyEncrypted
   }
 
   private struct Key: Hashable {
@@ -42,6 +44,8 @@ public struct MessageAssembler: Sendable {
     var payload: [UInt8]
     var frameNumber: Int
     var lastFrame: Duration
+    /// Of all frames but the first, which is always in clear.
+    var isEncrypted = false
   }
 
   /// The largest message accepted, in bytes; all that are incomplete together hold no more.
@@ -97,6 +101,9 @@ public struct MessageAssembler: Sendable {
 
   private mutating func append(_ frame: Frame, to key: Key, now: Duration) throws(Failure) -> Message? {
     guard var partial = partials.removeValue(forKey: key) else { throw .notAnnounced }
+    // Whoever puts frames in clear between the peer's would get them taken for encrypted with the last one.
+    if partial.frameNumber == 0 { partial.isEncrypted = frame.header.isEncrypted }
+    guard partial.isEncrypted == frame.header.isEncrypted else { throw .partlyEncrypted }
     let isLast = frame.header.frameInfo == 0
     let expected = UInt8(partial.frameNumber % 255 + 1)
     guard isLast || frame.header.frameInfo == expected else {

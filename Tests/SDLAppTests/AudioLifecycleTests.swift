@@ -128,17 +128,21 @@ import Testing
     let driver = Self.streaming()
     driver.control(.endService, .audio)
     driver.control(.endService, .audio)
-    #expect(driver.take() == ["→ EndServiceACK audio", "• audio stopped head-unit", "→ EndServiceACK audio"])
-    driver.wait(.seconds(2))
+    #expect(driver.take() == ["→ EndServiceACK audio", "→ EndServiceACK audio"])
+    #expect(driver.session.audioGrant == nil)
+    driver.wait(.milliseconds(100))
+    #expect(driver.take() == ["• audio stopped head-unit"])
+    driver.wait(.milliseconds(1900))
     #expect(driver.take() == [Self.start])
     // A head unit that acknowledges audio and closes it at once.
     driver.acknowledgeAudio()
     driver.control(.endService, .audio)
+    driver.wait(.milliseconds(100))
     #expect(
       driver.take().dropFirst() == [
         "→ EndServiceACK audio", "• audio stopped head-unit", "• start of audio failed, again after 4.0 seconds",
       ])
-    driver.wait(.milliseconds(3999))
+    driver.wait(.milliseconds(3899))
     #expect(driver.take().isEmpty)
     driver.wait(.milliseconds(1))
     #expect(driver.take() == [Self.start])
@@ -162,6 +166,39 @@ import Testing
     driver.setAudioRequest(nil)
     driver.setAudioRequest(AudioStartRequest())
     #expect(driver.take() == [Self.start])
+  }
+
+  /// A head unit that takes only what is encrypted, which sound never is, is not asked again while there is video: each refusal may
+  /// cost the app its level, and the driver the picture.
+  @Test func refusedForGoodBesideVideo() {
+    let driver = AppDriver.streaming()
+    driver.setAudioRequest(AudioStartRequest())
+    driver.status(.full, .streamable, audio: .audible)
+    #expect(driver.take().last == Self.start)
+    let rejection = ServiceRejection(reason: "Service type: 10 disallowed by settings. Allowed only in protected mode")
+    driver.control(.startServiceNAK, .audio, payload: rejection.bytes(version: 5))
+    #expect(driver.take() == ["• start of audio failed, never again"])
+    driver.status(.none, .notStreamable)
+    driver.status(.full, .streamable, audio: .audible)
+    driver.acknowledgeVideo()
+    driver.setAudioRequest(nil)
+    driver.setAudioRequest(AudioStartRequest())
+    driver.wait(.seconds(100))
+    #expect(!driver.take().contains(Self.start))
+    // Without video there is nothing to lose.
+    driver.setVideoRequest(nil)
+    #expect(driver.take().last == Self.start)
+  }
+
+  /// What is missing has a property, or has none.
+  @Test func protectionInWords() {
+    let reason = "Allowed only in protected mode"
+    let sound = "\(AudioStartFailure.refused(rejectedParameters: [], reason: reason))"
+    #expect(sound.hasSuffix("(the property encryption is for video and RPCs, and never encrypts sound)"), "\(sound)")
+    let video = "\(VideoStartFailure.refused(rejectedParameters: [], reason: reason))"
+    #expect(video.hasSuffix("(see the property encryption)"), "\(video)")
+    let other = VideoStartFailure.refused(rejectedParameters: [], reason: "Allowed only in unprotected mode")
+    #expect(!"\(other)".contains("encryption"))
   }
 
   @Test func unanswered() {

@@ -160,6 +160,28 @@ import Testing
     }.get()
     #expect(driver.notifications.last == .problem(.startRefused(failure, retryAfter: .seconds(2))))
     #expect(AudioProblem.startRefused(failure, retryAfter: .seconds(2)).description.hasSuffix("Trying again in 2 s."))
-    #expect(throws: AudioProblem.refused(failure)) { try driver.negotiation.startFailed(failure, retryAfter: nil) }
+    #expect(throws: AudioProblem.refused(failure, hasVideo: false)) {
+      try driver.negotiation.startFailed(failure, retryAfter: nil)
+    }
+  }
+
+  /// Video goes on without sound that is refused for good: nothing waits for that any more, until a service starts all the same.
+  @Test(arguments: [false, true]) func refusedBesideVideo(isLive: Bool) throws {
+    var driver = Driver()
+    driver.start()
+    driver.change { $0.serviceStopped(.hmiStatus) }
+    let failure = AudioStartFailure.refused(rejectedParameters: [], reason: nil)
+    try driver.change { negotiation in
+      Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: nil, hasVideo: true) }
+    }.get()
+    #expect(driver.notifications.last == .problem(.refused(failure, hasVideo: true)))
+    driver.show(.none, .notAudible)
+    #expect(driver.decide(isLive: isLive) == .drop(.notStreaming))
+    driver.change { $0.streamEnded() }
+    driver.change { $0.streamBegan() }
+    #expect(driver.decide(isLive: isLive) == .drop(.notStreaming))
+    driver.show(.full, .audible)
+    driver.change { $0.serviceStarted(Self.grant) }
+    #expect(driver.decide(isLive: isLive) == .send(Self.grant))
   }
 }

@@ -111,6 +111,33 @@ import Testing
     }
   }
 
+  /// The certificate of the head unit is not of an authority that this app knows: that is what the user reads, and not how the head
+  /// unit puts the end of the handshake.
+  @Test(arguments: [EncryptionPolicy.require, .prefer]) func headUnitIsNotTrusted(policy: EncryptionPolicy) {
+    let driver = encryptingDriver(policy) {
+      FakeChannel(isServer: true, failsAt: 1, failureCode: .certificateInvalid)
+    }
+    func receive(_ query: SecurityQuery) {
+      driver.receive(
+        Frame(
+          header: FrameHeader(
+            version: 5, frameType: .single, service: .control, frameInfo: 0, sessionID: AppDriver.sessionID,
+            dataSize: UInt32(query.bytes.count), messageID: 500),
+          payload: query.bytes))
+    }
+    receive(SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, 1]))
+    #expect(driver.frames.contains { SecurityQuery(payload: $0.payload)?.error.code == .invalidData })
+    guard policy == .prefer else {
+      #expect(driver.failure == .headUnitNotTrusted(reason: "message 1 is not accepted"))
+      #expect(driver.failure?.canHeal == false && driver.isClosed)
+      return
+    }
+    receive(.error(.invalidData, "Initialization is not completed"))
+    driver.acknowledgeVideo()
+    #expect(driver.isStreaming && driver.failure == nil)
+    #expect(driver.clearReasons == ["this app does not trust the head unit, as message 1 is not accepted"])
+  }
+
   /// A handshake is enough for `authenticate`.
   @Test func authenticationOnly() {
     let clear = sessions(.authenticate, .require, .accept, handshake: .clear)

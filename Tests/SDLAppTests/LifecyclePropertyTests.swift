@@ -73,15 +73,23 @@ import TestSupport
     driver.notify(.onTouchEvent, OnTouchEvent(kind: kind, fingers: fingers).json)
   }
 
-  /// Plays a head unit without faults until the app streams, or ten rounds have passed.
+  /// Plays a head unit without faults until the app streams. Sound comes first: beside video, sound that was refused for good is not
+  /// asked for.
   private static func settle(_ driver: AppDriver) {
     _ = driver.take()
-    driver.setVideoRequest(AppDriver.videoRequest)
+    driver.setVideoRequest(nil)
     driver.setAppState(.foreground)
     driver.status(.none, .notStreamable)
     driver.setAudioRequest(AudioStartRequest())
     driver.status(.full, .streamable, audio: .audible)
-    for _ in 0..<10 where !driver.isStreaming || driver.session.audioState != .streaming {
+    answer(driver) { driver.session.audioState == .streaming }
+    driver.setVideoRequest(AppDriver.videoRequest)
+    answer(driver) { driver.isStreaming && driver.session.audioState == .streaming }
+  }
+
+  /// Answers until all is done, or ten rounds have passed.
+  private static func answer(_ driver: AppDriver, until isDone: () -> Bool) {
+    for _ in 0..<10 where !isDone() {
       for frame in driver.frames where [.audio, .video].contains(frame.header.service) {
         if frame.header.controlFrame == .startService { driver.control(.startServiceACK, frame.header.service) }
         if frame.header.controlFrame == .endService { driver.control(.endServiceACK, frame.header.service) }

@@ -107,16 +107,24 @@ import Testing
     #expect(!sessions.app.isRPCEncrypted)
   }
 
-  /// A head unit that refuses what is encrypted as well is not asked again and again.
-  @Test func neverSatisfied() {
+  private static let refusal = RPCResult(success: false, resultCode: .encryptionNeeded).json
+
+  /// An app whose RPCs are encrypted, with GetSystemCapability sent again.
+  private func protectedDriver(_ permissions: JSONObject? = nil) -> AppDriver {
     var configuration = AppDriver.configuration
     configuration.encryption = .authenticateAndEncrypt
     let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
     driver.connect()
     driver.acknowledgeSession()
     driver.acceptRegistration()
-    let refusal = RPCResult(success: false, resultCode: .encryptionNeeded).json
-    driver.respond(.getSystemCapability, refusal)
+    if let permissions { driver.notify(.onPermissionsChange, permissions) }
+    driver.respond(.getSystemCapability, Self.refusal)
+    protect(driver)
+    return driver
+  }
+
+  /// The handshake, and the acknowledgement of the protected service.
+  private func protect(_ driver: AppDriver) {
     for number: UInt8 in [1, 3] {
       let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, number]).bytes
       driver.receive(
@@ -130,7 +138,62 @@ import Testing
     acknowledgement.header.isEncrypted = true
     driver.receive(acknowledgement)
     #expect(driver.session.isRPCEncrypted)
-    driver.respond(.getSystemCapability, refusal)
+  }
+
+  private static func permissions(_ names: [String]) -> JSONObject {
+    [
+      "requireEncryption": .bool(true),
+      "permissionItem": .array(
+        names.map { .object(["rpcName": .string($0), "requireEncryption": .bool(true)]) }
+          + [.object(["rpcName": .string("OnDriverDistraction")])]),
+    ]
+  }
+
+  /// What somebody puts between the head unit's messages in clear: a status, a touch, a distraction, and the answer to a request.
+  private func inject(_ driver: AppDriver) -> [String] {
+    _ = driver.take()
+    driver.status(.full, .streamable)
+    driver.notify(.onDriverDistraction, OnDriverDistraction(isDistractionLimited: true).json)
+    driver.answerCapability()
+    return driver.take().filter { $0 != "• diagnostic" }
+  }
+
+  /// Once RPCs are encrypted, those in clear are none of the head unit's, unless its policy leaves them in clear.
+  @Test func injectedInClear() {
+    #expect(inject(protectedDriver(["requireEncryption": .bool(true)])) == [])
+    let distraction = "• distraction true"
+    let driver = protectedDriver(Self.permissions(["GetSystemCapability", "OnHMIStatus"]))
+    #expect(inject(driver) == [distraction])
+    // The policy is not taken back in clear, but what is added holds.
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(false)])
+    #expect(inject(driver) == [distraction])
+    driver.notify(.onPermissionsChange, Self.permissions(["OnDriverDistraction"]))
+    #expect(inject(driver) == [])
+    #expect(driver.failure == nil)
+    // SDL Core sends the rest in clear.
+    let rest = inject(protectedDriver(Self.permissions(["GetSystemCapability"])))
+    #expect(rest == ["• status FULL STREAMABLE", distraction])
+  }
+
+  /// A request that went in clear is answered in clear.
+  @Test func answerToARequestInClear() {
+    var configuration = AppDriver.configuration
+    configuration.encryption = .authenticateAndEncrypt
+    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
+    driver.connect()
+    driver.acknowledgeSession()
+    driver.acceptRegistration()
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    protect(driver)
+    driver.answerCapability()
+    #expect(driver.take().contains("• capability 800×480"))
+  }
+
+  /// A head unit that refuses what is encrypted as well is not asked again and again.
+  @Test func neverSatisfied() {
+    let driver = protectedDriver()
+    driver.protection = FakeChannel(isServer: false)
+    driver.respond(.getSystemCapability, Self.refusal)
     let lines = driver.take()
     #expect(lines.filter { $0 == "→ GetSystemCapability request" }.count == 2, "\(lines)")
     #expect(lines.last?.hasPrefix("• no capability") == true)

@@ -68,8 +68,9 @@ import Testing
     let driver = AppDriver.offered(video: row.list, audio: [2])
     driver.status(.full, .streamable)
     driver.loseSecondary()
+    driver.wait(.milliseconds(500))
     #expect(driver.session.stream.summary == (row.before == nil ? .stopped : .starting))
-    #expect(driver.session.transports.reportedVideoWait == row.wait)
+    #expect(driver.session.transports.videoWait.reported == row.wait)
     if row.before == .primary {
       driver.acknowledgeVideo()
       #expect(driver.session.videoGrant?.role == .primary)
@@ -83,11 +84,12 @@ import Testing
     }
     if row.with == .secondary { driver.acknowledgeVideo(on: .secondary) }
     #expect(driver.session.videoGrant?.role == row.with)
-    #expect(driver.session.transports.reportedVideoWait == (row.with == nil ? row.wait : nil))
+    #expect(driver.session.transports.videoWait.reported == (row.with == nil ? row.wait : nil))
     driver.loseSecondary()
     if row.with == .secondary, row.before == .primary { driver.acknowledgeVideo() }
+    driver.wait(.milliseconds(500))
     #expect(driver.session.videoGrant?.role == row.before)
-    #expect(driver.session.transports.reportedVideoWait == row.wait)
+    #expect(driver.session.transports.videoWait.reported == row.wait)
   }
 
   /// Acceptance case L24: EndService here, its answer, StartService there.
@@ -201,14 +203,24 @@ import Testing
     #expect(
       driver.take() == [
         "⇒ close", "• stopped transport-lost", "• secondary waiting 192.0.2.1:54321: cut",
-        "• video waits: secondary-transport",
       ])
-    driver.wait(.seconds(1))
+    driver.wait(.milliseconds(500))
+    #expect(driver.take() == ["• video waits: secondary-transport"])
+    driver.wait(.milliseconds(500))
     #expect(driver.take() == [Self.open, "• secondary connecting 192.0.2.1:54321: cut"])
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     #expect(driver.take().contains("⇒ \(Self.start)"))
-    #expect(driver.session.transports.reportedVideoWait == nil)
+    #expect(driver.session.transports.videoWait.reported == nil)
+  }
+
+  /// Both connections end together: there is nothing to wait for but the connection itself.
+  @Test func lossOfBoth() {
+    let driver = AppDriver.streamingOnSecondary(video: [2])
+    driver.loseSecondary()
+    driver.wait(.milliseconds(499))
+    driver.lose()
+    #expect(!driver.take().contains { $0.hasPrefix("• video waits") })
   }
 
   /// The driver, not the network, is what is missing.
@@ -217,6 +229,7 @@ import Testing
     driver.updateTransport(nil, nil)
     #expect(driver.take() == [])
     driver.status(.full, .streamable)
+    driver.wait(.milliseconds(500))
     #expect(driver.take() == ["• status FULL STREAMABLE", "• video waits: secondary-transport"])
     driver.status(.none, .notStreamable)
     #expect(driver.take() == ["• status NONE NOT_STREAMABLE", "• video waits: no more"])
@@ -228,8 +241,9 @@ import Testing
     for (list, wait) in [([2, 1], nil), ([2], TransportWait.secondaryTransportUnused)] as [([Int32], TransportWait?)] {
       let driver = AppDriver.offered(video: list, configuration)
       driver.status(.full, .streamable)
+      driver.wait(.milliseconds(500))
       #expect(driver.secondaryAttempt == nil)
-      #expect(driver.session.transports.reportedVideoWait == wait)
+      #expect(driver.session.transports.videoWait.reported == wait)
       #expect(driver.session.secondaryTransport.state == .none)
     }
   }
@@ -279,6 +293,7 @@ import Testing
   @Test func endByTheHeadUnitOnTheSecondary() {
     let driver = AppDriver.streamingOnSecondary()
     driver.control(.endService, .video, on: .secondary)
+    driver.wait(.milliseconds(100))
     #expect(driver.take() == ["⇒ EndServiceACK video", "• stopped head-unit"])
   }
 
@@ -328,7 +343,8 @@ import Testing
     driver.loseSecondary()
     #expect(driver.take().prefix(2) == ["⇒ close", "• audio stopped transport-lost"])
     #expect(driver.isStreaming)
-    #expect(driver.session.transports.reportedAudioWait == .secondaryTransport)
+    driver.wait(.milliseconds(500))
+    #expect(driver.session.transports.audioWait.reported == .secondaryTransport)
   }
 
   /// Over Bluetooth frames are small and the bitrate is bounded, but not on the secondary transport.

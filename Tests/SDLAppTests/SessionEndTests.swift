@@ -186,7 +186,7 @@ import Testing
     driver.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: .ignitionOff).json)
     #expect(
       driver.take() == [
-        "→ EndServiceACK video", "• stopped head-unit", "→ EndServiceACK rpc", "• failed", "■",
+        "→ EndServiceACK video", "→ EndServiceACK rpc", "• stopped head-unit", "• failed", "■",
       ])
     #expect(driver.failure == .unregistered(reason: "IGNITION_OFF"))
   }

@@ -4,10 +4,11 @@ import Testing
 
 /// An app that is the TLS client, for head units that are configured as servers. The channel only looks like TLS.
 @Suite struct TLSClientTests {
-  private func driver() -> AppDriver {
+  private func driver(_ policy: EncryptionPolicy = .require) -> AppDriver {
     var configuration = AppDriver.configuration
     configuration.encryption = .authenticateAndEncrypt
     configuration.beginsHandshake = true
+    configuration.encryptionPolicy = policy
     let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: false) })
     driver.connect()
     driver.acknowledgeSession()
@@ -82,8 +83,8 @@ import Testing
       #expect(sentQueries(driver).count == count)
     }
     #expect(driver.failure == nil)
-    // The wait for the service ends all the same, and the next start begins a handshake of its own.
-    driver.wait(.seconds(30))
+    // The last handshake is not answered: the wait for it ends, and the next start begins one of its own.
+    driver.wait(.seconds(5))
     #expect(driver.take().contains { $0.hasPrefix("• start of 800×480 failed") })
     driver.wait(.milliseconds(900))
     #expect(sentQueries(driver).isEmpty)
@@ -104,20 +105,76 @@ import Testing
   /// SDL Core as a server was seen to acknowledge the service before the end of its handshake.
   @Test func acknowledgementOvertakesTheHandshake() throws {
     let driver = driver()
+    let last = try handshakeUpToTheLastMessage(driver, FakeChannel(isServer: true))
+    #expect(!driver.isStreaming && driver.failure == nil)
+    receive(handshake(last), by: driver)
+    #expect(driver.isStreaming)
+    #expect(driver.session.videoGrant?.isEncrypted == true)
+  }
+
+  /// The handshake of a head unit that acknowledges the service before its last message, which is returned.
+  private func handshakeUpToTheLastMessage(_ driver: AppDriver, _ server: FakeChannel) throws -> [UInt8] {
     driver.wait(.milliseconds(300))
-    let server = FakeChannel(isServer: true)
     let second = server.advance(try #require(sentQueries(driver).last).handshakeBytes).output
     receive(handshake(second), by: driver)
     let last = server.advance(try #require(sentQueries(driver).last).handshakeBytes).output
+    try acknowledge(driver, server)
+    return last
+  }
+
+  private func acknowledge(_ driver: AppDriver, _ server: FakeChannel) throws {
     var acknowledgement = Frame.control(
       .startServiceACK, service: .video, version: 5, sessionID: AppDriver.sessionID,
       payload: try server.encrypt(VideoServiceParameters(width: 800, height: 480).bytes(version: 5)))
     acknowledgement.header.isEncrypted = true
     driver.receive(acknowledgement)
-    #expect(!driver.isStreaming && driver.failure == nil)
-    receive(handshake(last), by: driver)
+  }
+
+  /// SDL Core as a server was seen to overwrite its last message with the acknowledgement, and to take the handshake for complete
+  /// from then on.
+  @Test func lastMessageIsLost() throws {
+    let driver = driver()
+    let server = FakeChannel(isServer: true)
+    _ = try handshakeUpToTheLastMessage(driver, server)
+    _ = driver.take()
+    driver.wait(.milliseconds(4990))
+    #expect(driver.take() == [])
+    driver.wait(.milliseconds(10))
+    #expect(
+      driver.take() == ["• start of 800×480 failed [], again after 2.0 seconds", "→ EndService video"])
+    driver.control(.endServiceACK, .video)
+    driver.wait(.seconds(2))
+    #expect(driver.take() == ["→ StartService video 800×480 RAW H264 encrypted"])
+    try acknowledge(driver, server)
+    #expect(driver.failure == .handshakeLost && driver.isClosed)
+    #expect(driver.failure?.canHeal == true && "\(AppSessionFailure.handshakeLost)".contains("last message"))
+  }
+
+  /// The same with two handshakes that stop in the middle.
+  @Test func twoHandshakesStopInTheMiddle() {
+    let driver = driver()
+    driver.wait(.milliseconds(300))
+    driver.wait(.seconds(5))
+    driver.control(.endServiceACK, .video)
+    driver.wait(.seconds(2))
+    driver.wait(.milliseconds(300))
+    #expect(sentQueries(driver).count == 2 && driver.failure == nil)
+    driver.wait(.seconds(5))
+    #expect(driver.failure == .handshakeLost)
+  }
+
+  /// Where video may go in clear, it does so with the next start.
+  @Test func unfinishedHandshakeWherePreferred() throws {
+    let driver = driver(.prefer)
+    let server = FakeChannel(isServer: true)
+    _ = try handshakeUpToTheLastMessage(driver, server)
+    driver.wait(.seconds(5))
+    driver.control(.endServiceACK, .video)
+    _ = driver.take()
+    driver.wait(.seconds(2))
+    #expect(driver.take() == ["→ StartService video 800×480 RAW H264"])
+    driver.acknowledgeVideo()
     #expect(driver.isStreaming)
-    #expect(driver.session.videoGrant?.isEncrypted == true)
   }
 
   /// Two clients can't agree: the head unit learns that, and the app's user learns which property decides.

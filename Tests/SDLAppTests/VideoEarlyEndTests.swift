@@ -14,21 +14,38 @@ import Testing
       driver.wait(time)
       _ = driver.take()
       driver.control(.endService, .video)
+      driver.wait(.milliseconds(100))
       let isFirst = pause == 2
       #expect(
         driver.take()
           == ["→ EndServiceACK video", "• stopped head-unit"]
           + (isFirst ? [] : ["• start of 800×480 failed [], again after \(pause) seconds"]))
-      driver.wait(.seconds(pause))
+      driver.wait(.seconds(pause) - .milliseconds(100))
       #expect(driver.take() == [Self.start])
     }
     // After a stream that has lasted, the pauses are short again.
     driver.acknowledgeVideo()
     driver.wait(.seconds(30))
     driver.control(.endService, .video)
+    driver.wait(.milliseconds(100))
     #expect(driver.take().last == "• stopped head-unit")
-    driver.wait(.seconds(2))
+    driver.wait(.milliseconds(1900))
     #expect(driver.take() == [Self.start])
+  }
+
+  /// The driver leaves, and the end of the service overtakes the status.
+  @Test(arguments: [0, 99, 101]) func statusRightBehindTheEnd(milliseconds: Int) {
+    let driver = AppDriver.streaming()
+    driver.control(.endService, .video)
+    #expect(driver.session.videoGrant == nil)
+    driver.wait(.milliseconds(milliseconds))
+    driver.status(.none, .notStreamable)
+    let lines = driver.take()
+    #expect(
+      lines.filter { $0.contains("stopped") } == [milliseconds < 100 ? "• stopped hmi-status" : "• stopped head-unit"])
+    // What the driver has brought about is no early end, and no reason to wait.
+    driver.status(.full, .streamable)
+    #expect(driver.take().last == Self.start)
   }
 
   @Test func endedEarlyInWords() {

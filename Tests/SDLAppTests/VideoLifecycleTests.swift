@@ -142,10 +142,13 @@ import Testing
   @Test func endedByHeadUnit() {
     let driver = AppDriver.streaming()
     driver.control(.endService, .video)
-    #expect(driver.take() == ["→ EndServiceACK video", "• stopped head-unit"])
+    #expect(driver.take() == ["→ EndServiceACK video"])
+    #expect(driver.session.videoGrant == nil)
     driver.control(.endService, .video)
     #expect(driver.take() == ["→ EndServiceACK video"])
-    driver.wait(.seconds(2))
+    driver.wait(.milliseconds(100))
+    #expect(driver.take() == ["• stopped head-unit"])
+    driver.wait(.milliseconds(1900))
     #expect(driver.take() == [Self.start])
     driver.control(.endService, .video)
     #expect(

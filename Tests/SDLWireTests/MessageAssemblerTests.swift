@@ -53,6 +53,24 @@ private func piece(
     #expect(messages.map(\.header.sessionID) == [2, 1, 1, 1])
   }
 
+  /// Frames in clear between encrypted ones are somebody else's. Which of both the message is, its first piece says: first frames are
+  /// always in clear.
+  @Test(arguments: [[false, true], [true, false], [true, true], [false, false]]) func encryption(pieces: [Bool]) throws
+  {
+    var assembler = MessageAssembler()
+    var frames = [piece(1, 1, [1, 2]), piece(1, 0, [3, 4])]
+    for index in frames.indices { frames[index].header.isEncrypted = pieces[index] }
+    #expect(try assembler.accept(first(1, total: 4), now: .zero) == nil)
+    #expect(try assembler.accept(frames[0], now: .zero) == nil)
+    guard pieces[0] == pieces[1] else {
+      #expect(failure(&assembler, frames[1]) == .partlyEncrypted)
+      #expect(assembler.partialCount == 0)
+      return
+    }
+    let message = try assembler.accept(frames[1], now: .zero)
+    #expect(message?.payload == [1, 2, 3, 4] && message?.header.isEncrypted == pieces[0])
+  }
+
   /// All incomplete messages together hold no more than one message may.
   @Test func incompleteMessagesAreBoundedTogether() throws {
     var assembler = MessageAssembler(maximumMessageSize: 100)

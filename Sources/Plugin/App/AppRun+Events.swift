@@ -105,8 +105,7 @@ extension AppRun {
     case .videoInClear(let reason):
       warn(
         .resource(
-          GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: the head unit does not want it, as \(reason)."
-        ))
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: \(reason)."))
     case .audioStarted: enter(.streaming)
     case .rpcProtected:
       log(GST_LEVEL_INFO, "RPCs are encrypted from now on")

@@ -21,8 +21,10 @@ extension ElementError {
       case .registrationRefused(let result, _)
       where [.tooManyApplications, .applicationRegisteredAlready].contains(ResultCode(rawValue: result)):
         GST_RESOURCE_ERROR_BUSY
-      case .registrationRefused, .unregistered, .videoNotSupported, .notEncrypted: GST_RESOURCE_ERROR_NOT_AUTHORIZED
-      case .endedByHeadUnit, .heartbeatLost, .connectionLost, .encryptedTransportLost, .decryptionFailed:
+      case .registrationRefused, .unregistered, .videoNotSupported, .notEncrypted, .headUnitNotTrusted:
+        GST_RESOURCE_ERROR_NOT_AUTHORIZED
+      case .endedByHeadUnit, .heartbeatLost, .connectionLost, .encryptedTransportLost, .decryptionFailed,
+        .handshakeLost:
         wasStreaming ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_OPEN_READ_WRITE
       }
     self = .resource(code, text.prefix(1).uppercased() + text.dropFirst() + ".")

@@ -13,6 +13,8 @@ final class AppDriver {
   private(set) var headUnit: HeadUnitInfo?
   private(set) var capabilities: [VideoStreamingCapability?] = []
   private(set) var diagnostics: [String] = []
+  /// Why video goes in clear.
+  private(set) var clearReasons: [String] = []
   private(set) var isClosed = false
   /// Frames of the app since the last ``take()``.
   private(set) var frames: [Frame] = []
@@ -22,6 +24,8 @@ final class AppDriver {
   private(set) var secondaryAttempt: UInt32?
   /// Version of the frames that the head unit sends.
   var version: UInt8 = 5
+  /// The head unit's end of TLS, if it encrypts its RPCs.
+  var protection: FakeChannel?
 
   private var lines: [String] = []
   private var frameDecoder = FrameDecoder()
@@ -107,6 +111,7 @@ final class AppDriver {
   private func note(_ event: AppSession.Event) {
     switch event {
     case .failed(let failure): self.failure = failure
+    case .videoInClear(let reason): clearReasons.append(reason)
     case .registered(let headUnit): self.headUnit = headUnit
     case .videoCapability(let capability, _): capabilities.append(capability)
     case .diagnostic(let text): diagnostics.append(text)
@@ -255,7 +260,14 @@ extension AppDriver {
       payloadSize: payload.count, maximumPayload: maximumPayload)
     var decoder = FrameDecoder()
     decoder.append(fragmentation.frames(of: payload))
-    while case .frame(let frame)? = decoder.next() { receive(frame) }
+    while case .frame(var frame)? = decoder.next() {
+      if let protection, frame.header.frameType != .first, let payload = try? protection.encrypt(frame.payload) {
+        frame.payload = payload
+        frame.header.dataSize = UInt32(payload.count)
+        frame.header.isEncrypted = true
+      }
+      receive(frame)
+    }
   }
 
   /// Answers the last request of `function`.

@@ -14,12 +14,16 @@ final class FakeChannel: SecureChannel {
   private let isServer: Bool
   private let peer: SecureChannelSummary.Peer
   private let failsAt: Int?
+  private let failureCode: SecurityErrorCode
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - serialNumber: of the other end's certificate.
   ///   - failsAt: the message of the handshake that is not accepted, from 1 on.
-  init(isServer: Bool, serialNumber: String? = nil, failsAt: Int? = nil) {
+  init(
+    isServer: Bool, serialNumber: String? = nil, failsAt: Int? = nil, failureCode: SecurityErrorCode = .invalidData
+  ) {
+    self.failureCode = failureCode
     self.isServer = isServer
     self.failsAt = failsAt
     peer = SecureChannelSummary.Peer(
@@ -40,7 +44,7 @@ final class FakeChannel: SecureChannel {
     state.withLock { state in
       let expected: UInt8 = (isServer ? 1 : 2) + 2 * UInt8(state.received)
       guard bytes == Self.message(expected), failsAt != Int(expected), !state.isEstablished else {
-        return SecureChannelStep(failure: SecureChannelFailure(.invalidData, "message \(expected) is not accepted"))
+        return SecureChannelStep(failure: SecureChannelFailure(failureCode, "message \(expected) is not accepted"))
       }
       state.received += 1
       state.isEstablished = state.received == 2

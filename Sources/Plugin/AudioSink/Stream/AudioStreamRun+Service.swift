@@ -36,8 +36,11 @@ extension AudioStreamRun {
 
   private func startFailed(_ failure: AudioStartFailure, _ retryAfter: Duration?) {
     sink.countStream { $0.startFailures &+= 1 }
+    let hasVideo = app.elementName(of: .video) != nil
     let result = change { negotiation in
-      Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: retryAfter) }
+      Result { () throws(AudioProblem) in
+        try negotiation.startFailed(failure, retryAfter: retryAfter, hasVideo: hasVideo)
+      }
     }
     if case .failure(let problem) = result { app.failConnection(ElementError(problem), sink) }
   }
