@@ -56,6 +56,46 @@ import struct TestSupport.SeededGenerator
     }
   }
 
+  /// In milliseconds, for pictures that are sent every 40 ms.
+  private enum Arrival: CaseIterable {
+    case regular
+    case secondIsLate
+    case firstAtOnce
+
+    func time(of index: Int) -> Int {
+      switch self {
+      case .regular: 40 * index
+      case .secondIsLate: index == 0 ? 0 : 150 + 40 * index
+      case .firstAtOnce: index < 4 ? index : 40 * (index - 3)
+      }
+    }
+  }
+
+  /// However the stream begins, a picture is shown by the depth of the reordering after it came, and by as much more as
+  /// there are pictures still to come before it.
+  @Test(arguments: [("bframes=2 b-adapt=false", "main"), ("bframes=3 b-adapt=false b-pyramid=true", "high")])
+  func theDelayIsTheDepthOfTheReordering(encoder: String, profile: String) throws {
+    let units = try encodedUnits(100, keyFrameInterval: 25, frameRate: 25, encoder: encoder, profile: profile)
+    let places = ranks(units.map(\.time))
+    let seed = UInt64.random(in: 0...(.max))
+    for arrival in Arrival.allCases {
+      var random = SeededGenerator(seed: seed)
+      var (order, presentation) = (OutputOrder(), PresentationTime())
+      var depth = 0
+      for (index, unit) in units.enumerated() {
+        let decoding = UInt64(arrival.time(of: index)) * 1_000_000 + .random(in: 0...900_000, using: &random)
+        let place = unit.bytes.withUnsafeBytes { order.observe($0) }
+        if case .first(_, let reordering) = place { depth = try #require(reordering) }
+        let time = presentation.time(of: place, decoding: decoding, frameDuration: 40_000_000)
+        let delay = (Int(try #require(time)) - Int(decoding)) / 1_000_000
+        let expected = 40 * (places[index] - index + depth)
+        // What came at once can't be shown at once.
+        guard index == 0 || index > 10 || arrival == .regular else { continue }
+        #expect(abs(delay - expected) <= 25, "\(arrival), picture \(index): \(delay) ms, not \(expected), seed \(seed)")
+      }
+    }
+  }
+
   @Test func withoutBFramesItIsTheDecodingTime() throws {
     let units = try encodedUnits(30)
     for time in try times(units, jitter: { 0 }) { #expect(time.presentation == time.decoding) }
