@@ -46,13 +46,39 @@ import Testing
     #expect(units.map(\.isDiscontinuous) == [true, true, false] && units.map(\.isStart) == [true, false, false])
   }
 
+  /// What a file's app sends at once, after a seek or a break, is a group of pictures: 600 of them, and 2 MiB.
+  @Test(arguments: [80, 250, 600]) func aBurstIsKept(count: Int) {
+    var queue = AccessUnitQueue()
+    let picture = Self.picture + [UInt8](repeating: 0x55, count: (2 << 20) / 600)
+    append(&queue, Self.keyFrame)
+    for index in 1..<count { append(&queue, picture, at: index) }
+    #expect(queue.count == count && queue.counters.droppedFull == 0)
+    // What follows in its time is kept as well, while downstream catches up.
+    for index in 0..<45 {
+      append(&queue, picture, at: 1000 + 33 * index)
+      for _ in 0..<20 { _ = queue.take() }
+    }
+    #expect(queue.counters.droppedFull == 0 && isBalanced(queue))
+  }
+
+  /// Live video that nobody takes would only be shown too late; that of a low rate is no more than that of others.
+  @Test(arguments: [(interval: 33, most: 62), (interval: 100, most: 60), (interval: 16, most: 126)])
+  func ofLiveVideoTwoSecondsAreKept(interval: Int, most: Int) {
+    var queue = AccessUnitQueue()
+    for index in 0..<1000 {
+      append(&queue, index % 10 == 0 ? Self.keyFrame : Self.picture, at: interval * index)
+      #expect(queue.count <= most)
+    }
+    #expect(queue.counters.droppedFull > 800 && isBalanced(queue))
+  }
+
   @Test func whatIsTooMuchGoesUpToAKeyFrame() {
     var queue = AccessUnitQueue()
     // Nothing else can be pushed first: it has the only parameter sets.
     append(&queue, Self.keyFrame)
     #expect(queue.take() != nil)
-    for index in 0..<200 { append(&queue, index % 40 == 20 ? Self.bareKeyFrame : Self.picture) }
-    #expect(queue.count <= AccessUnitQueue.maximumCount && isBalanced(queue))
+    for index in 0..<200 { append(&queue, index % 40 == 20 ? Self.bareKeyFrame : Self.picture, at: 40 * index) }
+    #expect(queue.count <= 60 && isBalanced(queue))
     let units = take(&queue)
     #expect(units.first?.bytes == Self.bareKeyFrame && units.first?.isDiscontinuous == true)
     #expect(units.dropFirst().allSatisfy { !$0.isDiscontinuous })
@@ -62,7 +88,7 @@ import Testing
   @Test func theStartStaysOne() {
     var queue = AccessUnitQueue()
     append(&queue, Self.keyFrame)
-    for index in 0..<200 { append(&queue, index % 40 == 20 ? Self.bareKeyFrame : Self.picture) }
+    for index in 0..<200 { append(&queue, index % 40 == 20 ? Self.bareKeyFrame : Self.picture, at: 40 * index) }
     // No decoder could do anything with what is left.
     #expect(queue.count == 0 && isBalanced(queue))
     append(&queue, Self.keyFrame)

@@ -18,10 +18,14 @@ struct QueuedAccessUnit: Sendable {
 /// The video of the app on the screen, between the server's thread and the streaming thread.
 ///
 /// A decoder can always go on with what it holds: streams begin with parameter sets and a key frame, and after a gap a key
-/// frame comes first. It is bounded: when it is full, all goes up to the next key frame.
+/// frame comes first. It is bounded: when it is full, all goes up to the next key frame. What comes at once, as a film's
+/// pictures after a seek, is kept longer than what comes in its time and would only be shown too late.
 struct AccessUnitQueue: Sendable {
-  /// Two seconds of 30 frames each; more would only be shown too late.
-  static let maximumCount = 60
+  /// Two groups of pictures as long as those that `sdlvideosink` sends again at once.
+  static let maximumCount = 1200
+  /// What came in its time is at most so many, unless it came within ``longestLiveSpan``.
+  static let maximumLiveCount = 60
+  static let longestLiveSpan = Duration.seconds(2)
   /// Without the access unit that came last.
   static let maximumByteCount = 8 << 20
   /// A picture whose end is not certain is not held longer.
@@ -114,7 +118,7 @@ struct AccessUnitQueue: Sendable {
   private mutating func enqueue(_ bytes: [UInt8], timestamp: UInt32?, now: Duration) {
     counters.framesIn &+= 1
     let summary = bytes.withUnsafeBytes { AccessUnitSummary(scanning: $0) }
-    if isFull(with: bytes.count) { makeRoom(for: summary) }
+    if isFull(with: bytes.count, now: now) { makeRoom(for: summary) }
     guard satisfies(summary) else {
       counters.droppedWaiting &+= 1
       return
@@ -136,8 +140,10 @@ struct AccessUnitQueue: Sendable {
     }
   }
 
-  private func isFull(with size: Int) -> Bool {
-    !units.isEmpty && (units.count >= Self.maximumCount || byteCount + size > Self.maximumByteCount)
+  private func isFull(with size: Int, now: Duration) -> Bool {
+    guard let first = units.first else { return false }
+    return units.count >= Self.maximumCount || byteCount + size > Self.maximumByteCount
+      || (units.count >= Self.maximumLiveCount && now - first.arrival >= Self.longestLiveSpan)
   }
 
   /// Drops up to the last key frame that there is; all, if that is the first, or what comes is one itself.
