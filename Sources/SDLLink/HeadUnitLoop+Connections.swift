@@ -15,7 +15,7 @@ extension HeadUnitLoop {
 
   /// -1, which poll(2) ignores, while nobody can be accepted.
   func listenerDescriptor(now: Duration) -> Int32 {
-    guard case .listener(let port) = server.source, !isRefusing, canAccept(.primary) else { return -1 }
+    guard case .listener(let port) = server.source, !isRefusing, canAccept else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
     return port.descriptor
   }
@@ -45,9 +45,9 @@ extension HeadUnitLoop {
     serve(socket, peer: peer, role)
   }
 
-  /// Whether a connection that waits at a port is accepted now.
-  func canAccept(_ role: ServedConnection.Role) -> Bool {
-    acceptPausedUntil == nil && stalledUntil == nil && (hasRoom(for: role) || server.admission.refusesMore)
+  /// Whether a connection that waits at a port is looked at now.
+  var canAccept: Bool {
+    acceptPausedUntil == nil && stalledUntil == nil
   }
 
   private func hasRoom(for role: ServedConnection.Role) -> Bool {

@@ -8,7 +8,7 @@ extension HeadUnitLoop {
   /// -1, which poll(2) ignores, while nobody can be accepted.
   func secondaryDescriptor(now: Duration) -> Int32 {
     guard configuration.behaviour.secondaryTransport == .served, !isRefusing, let port = server.secondaryListener,
-      canAccept(.secondary)
+      canAccept
     else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
     return port.descriptor

@@ -97,17 +97,15 @@ public final class HeadUnitServer: Sendable {
   private let thread = WorkerThread(name: "sdl-head-unit")
   private weak let observer: (any HeadUnitServerObserver)?
 
-  /// Which connections are accepted.
+  /// Which connections are accepted. The initial values are more than anybody needs for tests.
   public struct Admission: Sendable {
-    /// Connections at once; 255 in any case.
-    public var maximumConnectionCount = 8
+    /// Connections at once; 255 in any case. More are closed at once, unless one that has been without a registered app
+    /// for a second can be closed instead.
+    public var maximumConnectionCount = 16
     /// Sessions on each connection, each with an app of its own. A start of another is refused.
     public var maximumSessionCount = 8
-    /// Whether more connections are closed at once, unless one that has been without a registered app for a second can be closed
-    /// instead. Otherwise they wait.
-    public var refusesMore = false
-    /// A connection without a registered app is closed after so long; nil never.
-    public var registrationTime: Duration?
+    /// A connection without a registered app is closed after so long, so that it keeps nobody out; nil never.
+    public var registrationTime: Duration? = .seconds(10)
     /// The port for secondary transports, which is open while they are offered
     /// (``HeadUnitBehaviour/SecondaryTransportOffer/served``); 0 takes any that is free.
     public var secondaryPort: UInt16 = 0
@@ -115,8 +113,15 @@ public final class HeadUnitServer: Sendable {
     /// machine's.
     public var secondaryAddress: String? = "127.0.0.1"
 
-    /// Eight connections, with no limit on the time before the registration.
+    /// What every head unit of this project accepts.
     public init() {}
+
+    /// Nobody is kept out by the only connection that there is.
+    fileprivate static var adopted: Admission {
+      var admission = Admission()
+      admission.registrationTime = nil
+      return admission
+    }
   }
 
   /// Listens for apps. `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any
@@ -155,7 +160,7 @@ public final class HeadUnitServer: Sendable {
     observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
-      configuration: configuration, source: .connection(socket), admission: Admission(),
+      configuration: configuration, source: .connection(socket), admission: .adopted,
       script: HeadUnitScript(), messageTrace: nil, tls: tls, clock: clock, observer: observer)
   }
 

@@ -86,7 +86,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// More apps than are served wait until one leaves.
+    /// More apps than are served are refused until one leaves.
     @Test func boundedNumberOfSessions() throws {
       let headUnit = HeadUnitRecorder()
       var admission = HeadUnitServer.Admission()
@@ -94,7 +94,7 @@ extension LinkTests {
       let server = try HeadUnitServer(
         configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, admission: admission, observer: headUnit)
       try server.start()
-      let apps = (0..<3).map { _ in ConnectionRecorder() }
+      let apps = (0..<4).map { _ in ConnectionRecorder() }
       let connections = try apps.enumerated().map { index, app in
         makeConnection(port: try #require(server.port), name: "Test \(index)", observer: app)
       }
@@ -103,10 +103,13 @@ extension LinkTests {
         #expect(app.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
       }
       try connections[2].start()
-      #expect(apps[2].waitFor { if case .connected = $0 { true } else { nil } } == true)
+      #expect(apps[2].waitForEnd() != nil)
+      #expect(headUnit.waitFor { if case .refused = $0 { true } else { nil } } == true)
       connections[0].stop(grace: .seconds(1))
       connections[0].join()
-      #expect(apps[2].waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      #expect(headUnit.waitFor { if case .disconnected = $0 { true } else { nil } } == true)
+      try connections[3].start()
+      #expect(apps[3].waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
       let ids = headUnit.connectionIDs
       #expect(ids == [1, 2, 3])
       for connection in connections {

@@ -77,7 +77,8 @@ final class HeadUnit: Sendable {
     _ setup: HeadUnitSetup, script: HeadUnitScript, tls: TLSContext?, clock: TimeSource, messageTrace: ProtocolLog
   ) throws(ElementError) -> HeadUnitServer {
     let phone = try setup.settings.phone()
-    let admission = Self.admission(secondaryPort: setup.settings.secondaryPort)
+    var admission = HeadUnitServer.Admission()
+    admission.secondaryPort = UInt16(clamping: setup.settings.secondaryPort ?? 0)
     do throws(LinkError) {
       let server: HeadUnitServer
       if let phone {
@@ -103,16 +104,6 @@ final class HeadUnit: Sendable {
     } catch {
       throw ElementError(listening: error)
     }
-  }
-
-  /// More than anybody needs for tests; connections that do not register are closed, so that they keep nobody out.
-  private static func admission(secondaryPort: Int32?) -> HeadUnitServer.Admission {
-    var admission = HeadUnitServer.Admission()
-    admission.maximumConnectionCount = 16
-    admission.refusesMore = true
-    admission.registrationTime = .seconds(10)
-    admission.secondaryPort = UInt16(clamping: secondaryPort ?? 0)
-    return admission
   }
 
   /// Waits until it listens; false if it can't.
