@@ -23,6 +23,11 @@ public struct ContextType<Object: AnyObject & Sendable>: Sendable {
         return UnsafeMutableRawPointer(Unmanaged<AnyObject>.fromOpaque(object).retain().toOpaque())
       },
       { object in if let object { Unmanaged<AnyObject>.fromOpaque(object).release() } })
+    // For the log, in which messages are written with all their fields.
+    g_value_register_transform_func(boxedType, cgst_type_string()) { object, text in
+      guard let object, let text else { return }
+      g_value_set_string(text, "0x\(String(UInt(bitPattern: g_value_get_boxed(object)), radix: 16))")
+    }
   }
 
   /// The object for an element. Call without locks: handlers of the application run.
