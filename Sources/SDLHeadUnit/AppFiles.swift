@@ -1,11 +1,11 @@
+import SDLMessages
+
 /// The files that an app has uploaded (PutFile). Only names and sizes are kept, because nothing shows the files.
 struct AppFiles: Sendable {
   /// In bytes (AppDirectoryQuota of SDL Core's smartDeviceLink.ini).
   static let quota = 104_857_600
   /// ListFiles can name no more (`filenames` of the RPC specification).
   static let maximumCount = 1000
-  /// In Unicode scalars; the RPC specification counts characters.
-  static let longestName = 255
   /// In bytes; the space of a file is a multiple of it.
   private static let blockSize = 4096
 
@@ -18,18 +18,18 @@ struct AppFiles: Sendable {
   func contains(_ name: String) -> Bool { sizes[name] != nil }
 
   /// Adds a file, or a part of one.
-  /// - Parameter offset: of the part in the file, in bytes; 0 replaces the file.
-  /// - Returns: false, without a change, if it does not fit.
-  mutating func put(_ name: String, offset: Int, count: Int) -> Bool {
-    guard sizes.count < Self.maximumCount || contains(name) else { return false }
-    let (end, isTooLarge) = offset.addingReportingOverflow(count)
-    guard offset >= 0, count >= 0, !isTooLarge, end <= Self.quota else { return false }
-    let size = offset == 0 ? end : max(end, sizes[name] ?? 0)
+  /// - Parameter offset: of the part in the file, in bytes; 0 replaces the file, and others are its present size.
+  /// - Returns: SUCCESS, or why nothing has changed.
+  mutating func put(_ name: String, offset: Int, count: Int) -> ResultCode {
+    guard offset == 0 || offset == sizes[name] ?? 0 else { return .invalidData }
+    guard sizes.count < Self.maximumCount || contains(name) else { return .outOfMemory }
+    let (size, isTooLarge) = offset.addingReportingOverflow(count)
+    guard count >= 0, !isTooLarge, size <= Self.quota else { return .outOfMemory }
     let space = spaceAvailable + (sizes[name].map(Self.space) ?? 0) - Self.space(size)
-    guard space >= 0 else { return false }
+    guard space >= 0 else { return .outOfMemory }
     sizes[name] = size
     spaceAvailable = space
-    return true
+    return .success
   }
 
   /// - Returns: false if there is no such file.

@@ -5,18 +5,26 @@ public struct AppIdentity: Equatable, Sendable {
   /// The full id, if the app gives one.
   public var id: String
   public var name: String
+  /// Further names, by which the driver calls it (`vrSynonyms`).
+  public var spokenNames: [String]
 
   /// Creates an identity.
-  public init(id: String, name: String) {
+  public init(id: String, name: String, spokenNames: [String] = []) {
     self.id = id
     self.name = name
+    self.spokenNames = spokenNames
   }
 
   /// Why SDL Core does not register an app beside others of the same phone; nil if it does. Capital and small letters are
   /// the same to it.
   func conflict(with others: [AppIdentity]) -> ResultCode? {
     if others.contains(where: { $0.id.lowercased() == id.lowercased() }) { return .applicationRegisteredAlready }
-    return others.contains { $0.name.lowercased() == name.lowercased() } ? .duplicateName : nil
+    let isNameTaken = others.contains { other in
+      // Two apps may have a spoken name in common.
+      ([other.name] + other.spokenNames).contains { $0.lowercased() == name.lowercased() }
+        || spokenNames.contains { $0.lowercased() == other.name.lowercased() }
+    }
+    return isNameTaken ? .duplicateName : nil
   }
 }
 
@@ -27,5 +35,10 @@ extension HeadUnitSession {
   /// Sets the apps of the same phone that are registered in other sessions, whose ids and names are taken.
   public mutating func setOtherApps(_ others: [AppIdentity]) {
     otherApps = others
+  }
+
+  /// Sets what was kept of apps whose former connection has broken.
+  public mutating func setSavedApps(_ apps: [SavedApp]) {
+    savedApps = apps
   }
 }

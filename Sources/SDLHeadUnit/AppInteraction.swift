@@ -41,6 +41,8 @@ struct AppInteraction: Sendable {
   let isSpoken: Bool
   /// From 1 on; nil for what is no slider.
   let sliderPosition: Int?
+  /// What the response warns of.
+  var warning: String?
 
   /// Checks a request.
   /// - Throws: what SDL Core answers to a wrong one. A request of another kind is INVALID_DATA.
@@ -129,11 +131,10 @@ extension HeadUnitSession.RegisteredApp {
   }
 
   /// Removes what may not be shown at a level, and returns it.
-  mutating func takeInteractions(notAllowedAt level: HMILevel?) -> [AppInteraction] {
-    let taken = AppInteraction.Layer.allCases.compactMap { interactions[$0] }.filter { interaction in
-      let levels = AppPermissions.levels[interaction.function.description] ?? []
-      return level.map { !levels.contains($0) } ?? false
-    }
+  mutating func takeInteractions(notAllowedAt level: HMILevel?, by policy: AppPolicy) -> [AppInteraction] {
+    guard let level else { return [] }
+    let taken = AppInteraction.Layer.allCases.compactMap { interactions[$0] }
+      .filter { !policy.allows($0.function, at: level) }
     for interaction in taken { interactions[interaction.layer] = nil }
     return taken
   }

@@ -3,16 +3,16 @@ import SDLMessages
 /// The result of a request whose parameters SDL Core refuses.
 struct RequestRefusal: Error {
   let code: ResultCode
+  /// For people; nil if the code says it all.
+  var info: String?
 }
 
 /// What an app has added to its menus, as far as the driver can choose it. Nothing shows it.
 struct AppMenu: Sendable {
   /// Of each kind; SDL Core has no limit, but an app must not take all memory.
   static let maximumCount = 2000
-  /// Choices of a set (`choiceSet` of the RPC specification).
-  private static let maximumChoiceCount = 100
-  /// In Unicode scalars (`menuName` of the RPC specification).
-  private static let longestName = 500
+  /// Texts that can be said, of all commands together.
+  private static let maximumSpokenCount = 4000
 
   /// A command (AddCommand).
   struct Command: Equatable, Sendable {
@@ -20,6 +20,8 @@ struct AppMenu: Sendable {
     let name: String
     /// Whether it can only be said (`triggerSource` VR).
     let isSpoken: Bool
+    /// What the driver may say, in small letters.
+    var spoken: [String] = []
   }
 
   /// A submenu, of which only the id is known.
@@ -31,11 +33,10 @@ struct AppMenu: Sendable {
   /// The ids of each set's choices.
   var choiceSets: [Int: Set<Int>] = [:]
 
-  /// Adds an entry, whose id SDL Core refuses if it is there already.
+  /// Adds an entry whose id is not there yet.
   mutating func add<Entry>(
     _ id: Int, _ entry: Entry, to entries: WritableKeyPath<AppMenu, [Int: Entry]>
   ) -> ResultCode {
-    guard self[keyPath: entries][id] == nil else { return .invalidID }
     guard self[keyPath: entries].count < Self.maximumCount else { return .outOfMemory }
     self[keyPath: entries][id] = entry
     return .success
@@ -57,25 +58,48 @@ struct AppMenu: Sendable {
 }
 
 extension AppMenu {
-  /// The command in the parameters of AddCommand, which needs a text for the menu, or one to be said.
-  static func command(in parameters: JSONObject) throws(RequestRefusal) -> Command {
-    let spoken = parameters["vrCommands"]?.array?.first?.string
-    guard let name = parameters["menuParams"]?.object?["menuName"]?.string ?? spoken,
-      name.unicodeScalars.count <= longestName
-    else { throw RequestRefusal(code: .invalidData) }
+  /// The command in the parameters of AddCommand, which needs a text for the menu, or one to be said that no other has.
+  func command(in parameters: JSONObject) throws(RequestRefusal) -> Command {
+    try checkParent(parameters["menuParams"]?.object)
+    let spoken = (parameters["vrCommands"]?.array ?? []).compactMap { $0.string?.lowercased() }
+    let words = Set(spoken)
+    let isTaken = !spoken.isEmpty && commands.values.contains { !words.isDisjoint(with: $0.spoken) }
+    if isTaken { throw RequestRefusal(code: .duplicateName) }
+    let count = commands.values.reduce(spoken.count) { $0 + $1.spoken.count }
+    guard count <= Self.maximumSpokenCount else { throw RequestRefusal(code: .outOfMemory) }
+    let name = parameters["menuParams"]?.object?["menuName"]?.string ?? parameters["vrCommands"]?.array?.first?.string
+    guard let name else { throw RequestRefusal(code: .invalidData) }
     // As the driver types it: the words of a command are separated by one space.
-    let words = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    return Command(name: words, isSpoken: parameters["menuParams"] == nil)
+    let label = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    return Command(name: label, isSpoken: parameters["menuParams"] == nil, spoken: spoken)
   }
 
-  /// The ids of the choices in the parameters of CreateInteractionChoiceSet.
+  /// The submenu in the parameters of AddSubMenu.
+  func subMenu(in parameters: JSONObject) throws(RequestRefusal) -> SubMenu {
+    try checkParent(parameters)
+    return SubMenu()
+  }
+
+  /// 0 is the menu of the app itself.
+  private func checkParent(_ parameters: JSONObject?) throws(RequestRefusal) {
+    guard let parent = parameters?["parentID"]?.integer, parent != 0, subMenus[parent] == nil else { return }
+    throw RequestRefusal(code: .invalidID, info: "Parent ID doesn't exist")
+  }
+
+  /// The ids of the choices in the parameters of CreateInteractionChoiceSet. All of them can be said, each by its own
+  /// words, or none.
   static func choices(in parameters: JSONObject) throws(RequestRefusal) -> Set<Int> {
-    let choices = parameters["choiceSet"]?.array ?? []
-    let ids = choices.compactMap { $0.object?["choiceID"]?.integer }.filter { (0...65535).contains($0) }
-    guard (1...maximumChoiceCount).contains(choices.count), ids.count == choices.count else {
-      throw RequestRefusal(code: .invalidData)
+    let choices = (parameters["choiceSet"]?.array ?? []).compactMap(\.object)
+    let ids = choices.compactMap { $0["choiceID"]?.integer }
+    guard Set(ids).count == choices.count else { throw RequestRefusal(code: .invalidID) }
+    var taken: Set<String> = []
+    for choice in choices {
+      let spoken = Set((choice["vrCommands"]?.array ?? []).compactMap { $0.string?.lowercased() })
+      guard taken.isDisjoint(with: spoken) else { throw RequestRefusal(code: .duplicateName) }
+      taken.formUnion(spoken)
     }
-    guard Set(ids).count == ids.count else { throw RequestRefusal(code: .invalidID) }
+    let spokenCount = choices.count { $0["vrCommands"] != nil }
+    guard spokenCount == 0 || spokenCount == choices.count else { throw RequestRefusal(code: .invalidData) }
     return Set(ids)
   }
 

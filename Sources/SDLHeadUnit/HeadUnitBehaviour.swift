@@ -115,8 +115,9 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   public var videoStarts: [VideoStartAnswer] = []
   /// To StartService(audio), if it is allowed.
   public var audioStart = AudioStartAnswer.acknowledge
-  /// From StartService(video), if it is allowed, to the answer. Nil answers at once; zero with the next
-  /// ``HeadUnitSession/advance(to:)``, so that the answer can still be changed when the request is reported.
+  /// From StartService(video), if it is allowed, to the answer. Nil answers as SDL Core does, after a moment in which no data
+  /// may come; zero with the next ``HeadUnitSession/advance(to:)``, so that the answer can still be changed when the request
+  /// is reported.
   public var videoStartDelay: Duration?
   public var player = Player.connects(after: .zero)
   /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and opened anew by the next; nil

@@ -28,6 +28,11 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   /// Whether an app is refused whose id or name another app of the same phone has, as SDL Core does. An app that starts
   /// again while its former session is still ending is refused as well.
   public var refusesTakenNames = true
+  /// From StartService(video) with parameters to the answer, in which SDL Core asks the head unit's own software
+  /// (SetVideoConfig); it was seen to take up to 57 ms. Video that comes before is a violation. Nil answers at once.
+  public var videoStartTime: Duration? = .milliseconds(10)
+  /// What apps may do, and in which levels.
+  public var policy = AppPolicy.listedApp
   /// From the registration until the user opens the app (HMI level FULL); nil leaves the app at NONE.
   public var activation: Duration?
   /// What is made of a start of video with the E bit. Needs a ``SecureChannelFactory``.

@@ -5,8 +5,10 @@ import SDLWire
 public enum HeadUnitPreset: String, CaseIterable, Sendable {
   /// An 800×480 screen that takes H.264 as a byte stream alone.
   case standard = "default"
-  /// The capabilities that SDL Core ships (`hmi_capabilities.json`).
+  /// SDL Core as it is shipped: its capabilities (`hmi_capabilities.json`), and its policies, which name no app.
   case core
+  /// ``core`` of a maker who has listed the app in the policies.
+  case listedInCore = "core-listed"
   /// SDL's generic web HMI: 960×600, with three scales to choose from.
   case genericHMI = "generic-hmi"
   /// Protocol 4, RPC 4.4: no video capability, only the size of the screen.
@@ -27,6 +29,10 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
       capability.preferredFPS = 30
       return HeadUnitConfiguration(screen: ImageResolution(800, 480), videoCapability: capability)
     case .core:
+      var configuration = Self.listedInCore.configuration
+      configuration.policy = .unknownApp
+      return configuration
+    case .listedInCore:
       return HeadUnitConfiguration(screen: ImageResolution(800, 380), videoCapability: Self.coreCapability)
     case .genericHMI:
       return HeadUnitConfiguration(screen: ImageResolution(960, 600), videoCapability: Self.genericCapability)

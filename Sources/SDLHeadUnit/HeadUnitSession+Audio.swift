@@ -33,8 +33,8 @@ extension HeadUnitSession {
     let refusal = rejection([], reason: reason)
     send(.startServiceNAK, service: .audio, on: transport, payload: refusal.bytes(version: rpcService.headerVersion))
     report(.audioRefused(refusal))
-    // Unless the other service goes on.
-    if case .open = video { return }
+    // Unless the other service goes on, or the one that runs already.
+    if isOpen(.audio) || isOpen(.video) { return }
     if behaviour.dropsToNoneAfterRefusal { dropToNone(now: now) }
   }
 

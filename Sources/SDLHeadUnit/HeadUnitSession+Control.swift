@@ -20,15 +20,22 @@ extension HeadUnitSession {
       report(.startWhileActive(.rpc))
       return refuseRPCService(frame)
     }
+    // A session gets its id from the head unit.
+    guard frame.header.sessionID == 0 else {
+      report(.sessionID(expected: 0, got: frame.header.sessionID))
+      return refuseRPCService(frame)
+    }
     let maximum = configuration.maximumProtocolVersion
-    guard maximum.major >= 5, !frame.payload.isEmpty else {
+    // SDL Core takes a payload that it can't read for none.
+    guard maximum.major >= 5, let payload = try? BSONDocument(decoding: frame.payload) else {
       let version = min(configuration.maximumHeaderVersion, 4)
       acknowledgeSession(version: version, protocolVersion: ProtocolVersion(Int(version)), now: now)
       return
     }
-    guard let wanted = RPCServiceRequest(payload: frame.payload).protocolVersion, wanted.major >= 5 else {
-      return refuseRPCService(frame)
-    }
+    // SDL Core reads no version without a minor part.
+    guard let text = payload.string("protocolVersion"), text.contains("."),
+      let wanted = ProtocolVersion(text), wanted.major >= 5
+    else { return refuseRPCService(frame) }
     acknowledgeSession(version: 5, protocolVersion: min(wanted, maximum), now: now)
   }
 

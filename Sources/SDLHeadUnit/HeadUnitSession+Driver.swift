@@ -30,10 +30,11 @@ extension HeadUnitSession {
     return takeActions()
   }
 
-  /// The driver touches the screen. As with SDL Core, OnTouchEvent goes only to apps that can show video, and only at FULL.
+  /// The driver touches the screen. As with SDL Core, OnTouchEvent goes only to apps that can show video, and only at FULL,
+  /// if the policies allow it at all.
   /// Samples without a time get the present one.
   public mutating func touch(_ event: OnTouchEvent, now: Duration) -> [Action] {
-    guard let app, app.mayStream, app.status.level == .full else { return [] }
+    guard let app, app.mayStream, configuration.policy.allows(.onTouchEvent, at: app.status.level) else { return [] }
     var event = event
     let time = Self.milliseconds(now)
     for finger in event.fingers.indices {

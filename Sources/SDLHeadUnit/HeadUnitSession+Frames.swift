@@ -36,6 +36,7 @@ extension HeadUnitSession {
           .endServiceNAK, service: header.service, on: transport, sessionID: header.sessionID,
           payload: ServiceRejection().bytes(version: rpcService.headerVersion))
       }
+      refuseRequest(of: frame)
       return
     }
     noteTraffic(now: now)
@@ -49,6 +50,18 @@ extension HeadUnitSession {
     } else {
       receiveData(frame, now: now)
     }
+  }
+
+  /// SDL Core knows no app in a session that was never started, and says so in that session.
+  private mutating func refuseRequest(of frame: Frame) {
+    let header = frame.header
+    guard header.frameType == .single, header.service == .rpc || header.service == .hybrid,
+      let request = try? RPCMessage(payload: frame.payload), request.type == .request
+    else { return }
+    let result = RPCResult(success: false, resultCode: .applicationNotRegistered)
+    let response = RPCMessage(
+      type: .response, function: request.function, correlationID: request.correlationID, parameters: result.json)
+    send(response, sessionID: header.sessionID)
   }
 
   /// Headers that SDL Core refuses and the decoder accepts.

@@ -43,8 +43,9 @@ extension HeadUnitSession {
   mutating func apply(_ chosen: HMIStatus, now: Duration) {
     guard var changed = app else { return }
     if chosen.windowID == 0 { changed.chosenStatus = chosen }
+    let level = effectiveStatus(of: changed).level
     let aborted =
-      chosen.windowID == 0 ? changed.takeInteractions(notAllowedAt: effectiveStatus(of: changed).level) : []
+      chosen.windowID == 0 ? changed.takeInteractions(notAllowedAt: level, by: configuration.policy) : []
     let status = chosen.windowID == 0 ? effectiveStatus(of: changed) : chosen
     app = changed
     notify(.onHMIStatus, status.json)
@@ -112,8 +113,8 @@ extension HeadUnitSession {
     case .ignitionOff, .masterReset, .factoryDefaults:
       send(.endService, service: .rpc)
       notify(.onAppInterfaceUnregistered, notification)
-    case .languageChange:
-      // The app may register again in the same session.
+    case .languageChange, .protocolViolation:
+      // The session goes on, and the app may register again in it.
       notify(.onAppInterfaceUnregistered, notification)
       endRegistration(.headUnit(reason), now: now)
       return

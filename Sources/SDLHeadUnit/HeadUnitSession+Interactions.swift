@@ -3,9 +3,10 @@ import SDLMessages
 /// What apps show in front of their screen: how it begins and ends.
 extension HeadUnitSession {
   mutating func beginInteraction(_ request: RPCMessage, _ app: RegisteredApp, now: Duration) {
-    let interaction: AppInteraction
+    var interaction: AppInteraction
     do throws(RequestRefusal) {
       interaction = try AppInteraction(request, menu: app.menu)
+      interaction.warning = requestWarning
     } catch {
       return respond(to: request, success: false, error.code)
     }
@@ -48,7 +49,7 @@ extension HeadUnitSession {
       type: .request, function: interaction.function, correlationID: interaction.correlationID)
     let position = interaction.sliderPosition.map { ["sliderPosition": JSONValue.integer($0)] } ?? [:]
     let result = RPCResult(success: code == .success, resultCode: code).json
-    respond(to: request, result.merging(members) { $1 }.merging(position) { $1 })
+    respond(to: request, result.merging(members) { $1 }.merging(position) { $1 }, warning: interaction.warning)
     report(.interactionEnded(interaction.function, code))
   }
 

@@ -85,7 +85,8 @@ extension HeadUnitSession {
       // Observed on SDL Core: a frame just after EndService is tolerated, one 1.5 s later is not.
       if now - endedAt > CoreLimits.stopStreaming { refuseData(violation, now: now) } else { report(violation) }
     case .closed(nil), .unanswered:
-      refuseData(.dataWithoutService(service), now: now)
+      let isStarting = !isClosed(service)
+      refuseData(isStarting ? .dataBeforeAcknowledgement(service) : .dataWithoutService(service), now: now)
     }
   }
 

@@ -26,26 +26,45 @@ extension HeadUnitSession {
   private mutating func answerMalformed(_ header: RPCHeader, now: Duration) {
     let request = RPCMessage(
       type: .request, function: FunctionID(rawValue: header.functionID), correlationID: header.correlationID)
+    refuseInvalid(request, now: now)
+  }
+
+  private mutating func refuseInvalid(_ request: RPCMessage, now: Duration) {
     if request.function == .registerAppInterface, app == nil {
       return refuseRegistration(request, .invalidData, now: now)
     }
     respond(to: request, success: false, app == nil ? .applicationNotRegistered : .invalidData)
   }
 
-  private mutating func receiveRequest(_ request: RPCMessage, headerVersion: UInt8, now: Duration) {
+  /// The request as SDL Core understands it, with a warning of what it has left out; nil if it is invalid.
+  private mutating func checked(_ received: RPCMessage) -> RPCMessage? {
+    guard let members = RequestSchemas.members(of: received.function.description) else { return received }
+    var report = RPCSchema.Report()
+    guard let parameters = RPCSchema.checked(received.parameters, members, &report) else { return nil }
+    var request = received
+    request.parameters = parameters
+    requestWarning = report.text ?? (app?.files).flatMap { MissingImages.warning(of: parameters, files: $0) }
+    return request
+  }
+
+  private mutating func receiveRequest(_ received: RPCMessage, headerVersion: UInt8, now: Duration) {
     if isFlooding(now: now) { return }
-    guard request.correlationID >= 0 else {
-      return respond(to: request, success: false, .invalidID)
+    guard received.correlationID >= 0 else {
+      return respond(to: received, success: false, .invalidID)
     }
-    if request.function == .registerAppInterface {
-      return register(request, headerVersion: headerVersion, now: now)
+    if received.function == .registerAppInterface, app == nil { bindVersion(headerVersion) }
+    guard app != nil || received.function == .registerAppInterface else {
+      return respond(to: received, success: false, .applicationNotRegistered)
     }
-    guard let app else {
-      return respond(to: request, success: false, .applicationNotRegistered)
-    }
+    guard let request = checked(received) else { return refuseInvalid(received, now: now) }
+    defer { requestWarning = nil }
+    if request.function == .registerAppInterface { return register(request, now: now) }
+    guard let app else { return }
     if needsProtection(request.function) { return respond(to: request, success: false, .encryptionNeeded) }
     switch request.function {
     case .unregisterAppInterface:
+      sendEndService(.audio, reason: .unregistered, now: now)
+      sendEndService(.video, reason: .unregistered, now: now)
       respond(to: request, success: true, .success)
       endRegistration(.requestedByApp, now: now)
     case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):
@@ -59,16 +78,9 @@ extension HeadUnitSession {
 
   /// SDL Core unregisters apps that send too many requests.
   private mutating func isFlooding(now: Duration) -> Bool {
-    guard let app else { return false }
-    if requests.exceeds(at: now) {
-      report(.tooManyRequests(limit: requests.limit, within: requests.window, level: nil))
-      unregister(.tooManyRequests, now: now)
-      return true
-    }
-    guard app.status.level == HMILevel.none, requestsInNone.exceeds(at: now) else { return false }
-    report(
-      .tooManyRequests(limit: requestsInNone.limit, within: requestsInNone.window, level: HMILevel.none))
-    unregister(.requestWhileInNone, now: now)
+    guard app != nil, requests.exceeds(at: now) else { return false }
+    report(.tooManyRequests(limit: requests.limit, within: requests.window))
+    unregister(.tooManyRequests, now: now)
     return true
   }
 
@@ -78,13 +90,14 @@ extension HeadUnitSession {
     case .result(let code, let success): return respond(to: request, success: success, code)
     case .regular: break
     }
-    guard let name = request.parameters["systemCapabilityType"]?.string, Self.capabilityTypes.contains(name),
+    guard let name = request.parameters["systemCapabilityType"]?.string,
       request.parameters["subscribe"].map({ $0.bool != nil }) ?? true
     else {
       return respond(to: request, success: false, .invalidData)
     }
     let parameters = GetSystemCapability(json: request.parameters)
-    guard parameters.type == .videoStreaming, let configured = configuration.videoCapability else {
+    guard parameters.type == .videoStreaming else { return answerOtherCapability(name, request) }
+    guard let configured = configuration.videoCapability else {
       return respond(to: request, success: false, .dataNotAvailable)
     }
     if let subscribe = parameters.subscribe { app?.isSubscribedToVideoCapability = subscribe }
@@ -95,13 +108,22 @@ extension HeadUnitSession {
     sendDeferredUpdate(now: now)
   }
 
-  private static let capabilityTypes: Set = [
-    "NAVIGATION", "PHONE_CALL", "VIDEO_STREAMING", "REMOTE_CONTROL", "APP_SERVICES", "SEAT_LOCATION", "DISPLAYS",
-    "DRIVER_DISTRACTION",
-  ]
+  /// Of anything but video. It never changes, so that a subscription has no effect.
+  private mutating func answerOtherCapability(_ name: String, _ request: RPCMessage) {
+    if name == "REMOTE_CONTROL" {
+      let mayControl = app?.types.contains(.remoteControl) ?? false
+      return respond(to: request, success: false, mayControl ? .dataNotAvailable : .disallowed)
+    }
+    guard let (member, capability) = SystemCapabilities.capability(name) else {
+      return respond(to: request, success: false, .unsupportedResource)
+    }
+    let result = RPCResult(success: true, resultCode: .success).json
+    let answer: JSONObject = ["systemCapabilityType": .string(name), member: capability]
+    respond(to: request, result.merging(["systemCapability": .object(answer)]) { first, _ in first })
+  }
 
   private mutating func answerHapticData(_ request: RPCMessage, _ app: RegisteredApp) {
-    guard app.mayStream, app.status.level == .full else {
+    guard app.mayStream, configuration.policy.allows(.sendHapticData, at: app.status.level) else {
       return respond(to: request, success: false, .disallowed)
     }
     guard let data = SendHapticData(validating: request.parameters) else {

@@ -42,6 +42,10 @@ extension HeadUnitSession {
     guard let rpcService else { return }
     let refusal = rejection([], reason: reason)
     send(.startServiceNAK, service: .rpc, payload: refusal.bytes(version: rpcService.headerVersion))
-    if !security.isRPCEncrypted { unregister(.protocolViolation, now: now) }
+    guard !security.isRPCEncrypted else { return }
+    unregister(.protocolViolation, now: now)
+    send(.endService, service: .rpc)
+    endSession(now: now)
+    close()
   }
 }

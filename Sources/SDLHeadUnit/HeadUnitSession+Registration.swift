@@ -3,16 +3,15 @@ import SDLWire
 
 /// RegisterAppInterface, and the notifications that follow it.
 extension HeadUnitSession {
-  mutating func register(_ request: RPCMessage, headerVersion: UInt8, now: Duration) {
+  mutating func register(_ request: RPCMessage, now: Duration) {
     guard self.app == nil else {
       return respond(to: request, success: false, .applicationRegisteredAlready)
     }
-    bindVersion(headerVersion)
-    guard Self.isValidRegistration(request.parameters) else {
-      return refuseRegistration(request, .invalidData, now: now)
-    }
     let parameters = RegisterAppInterface(json: request.parameters)
-    var code = parameters.language == configuration.language ? ResultCode.success : .wrongLanguage
+    guard parameters.isComplete else { return refuseRegistration(request, .invalidData, now: now) }
+    // Apps that run in the head unit's own browser are listed in its policies.
+    if parameters.appTypes.contains(.webView) { return refuseRegistration(request, .disallowed, now: now) }
+    var code = registrationResult(of: request.parameters)
     switch behaviour.registration {
     case .regular: break
     case .silence: return
@@ -21,12 +20,13 @@ extension HeadUnitSession {
     }
     let rpcVersion = negotiated(parameters.rpcVersion)
     let app = RegisteredApp(
-      parameters, rpcVersion: rpcVersion,
+      parameters, spokenNames: Self.spokenNames(in: request.parameters), rpcVersion: rpcVersion,
       status: HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable))
     if configuration.refusesTakenNames, let conflict = app.identity.conflict(with: otherApps) {
       return refuseRegistration(request, conflict, now: now)
     }
     self.app = app
+    resume(savedApp(for: request.parameters))
     let response = registrationResponse(RPCResult(success: true, resultCode: code), rpcVersion)
     respond(to: request, TemplateCapabilities.added(to: response.json))
     report(
@@ -34,10 +34,18 @@ extension HeadUnitSession {
         name: app.identity.name, id: app.identity.id, types: parameters.appTypes,
         protocolVersion: rpcService?.protocolVersion ?? ProtocolVersion(1)))
     sendRegistrationNotifications(now: now)
+    // What was resumed has a new hash.
+    if savedApp(for: request.parameters) != nil { updateHash() }
+  }
+
+  private mutating func resume(_ saved: SavedApp?) {
+    guard let saved else { return }
+    app?.menu = saved.menu
+    app?.subscribedButtons = saved.subscribedButtons
   }
 
   /// Before protocol 5 the app chooses one of the head unit's versions.
-  private mutating func bindVersion(_ version: UInt8) {
+  mutating func bindVersion(_ version: UInt8) {
     guard let service = rpcService, !service.isVersionSettled else { return }
     let bound = min(version, service.headerVersion)
     rpcService?.headerVersion = bound
@@ -82,7 +90,7 @@ extension HeadUnitSession {
     notify(
       .onPermissionsChange,
       OnPermissionsChange(
-        allowedLevels: AppPermissions.levels, requiresEncryption: configuration.requiresRPCEncryption
+        allowedLevels: configuration.policy.levels, requiresEncryption: configuration.requiresRPCEncryption
       ).json)
     if behaviour.sendsCoreNotifications {
       notify(

@@ -36,7 +36,8 @@ extension HeadUnitSession {
     if control == .endServiceACK { rpcService?.nextMessageID = 0 }
   }
 
-  mutating func send(_ message: RPCMessage) {
+  /// - Parameter foreignID: the id of a session that is not this one.
+  mutating func send(_ message: RPCMessage, sessionID foreignID: UInt8? = nil) {
     guard let rpcService else { return }
     // SDL Core drops notifications that it may not send in clear.
     if message.type == .notification, needsProtection(message.function) { return }
@@ -44,7 +45,7 @@ extension HeadUnitSession {
     let id = takeMessageID()
     // The libraries on phones drop frames whose payload reaches mtu − 12.
     let limit = configuration.frameLimits.maximumPayload(version: rpcService.headerVersion, service: .rpc) - 13
-    if isEncrypted(message), let channel = security.established {
+    if foreignID == nil, isEncrypted(message), let channel = security.established {
       let message = ProtectedMessage(
         service: message.service, version: rpcService.headerVersion, sessionID: sessionID,
         messageID: id, payload: payload, maximumPayload: limit)
@@ -52,7 +53,7 @@ extension HeadUnitSession {
       return actions.append(.send(frames))
     }
     let fragmentation = Fragmentation(
-      service: message.service, version: rpcService.headerVersion, sessionID: sessionID,
+      service: message.service, version: rpcService.headerVersion, sessionID: foreignID ?? sessionID,
       messageID: payload.count > limit ? id & 0xFF : id, payloadSize: payload.count, maximumPayload: limit)
     actions.append(.send(fragmentation.frames(of: payload)))
   }
@@ -80,10 +81,17 @@ extension HeadUnitSession {
         bulk: bulk))
   }
 
-  mutating func respond(to request: RPCMessage, _ parameters: JSONObject) {
+  /// - Parameter warning: what SUCCESS has to be told with, as WARNINGS; nil for that of the present request.
+  mutating func respond(to request: RPCMessage, _ parameters: JSONObject, warning: String? = nil) {
+    var parameters = parameters
+    if let warning = warning ?? requestWarning, parameters["resultCode"]?.string == ResultCode.success.rawValue {
+      parameters["resultCode"] = .string(ResultCode.warnings.rawValue)
+      parameters["info"] = .string(warning)
+    }
     send(
       RPCMessage(
         type: .response, function: request.function, correlationID: request.correlationID, parameters: parameters))
+    if parameters["success"]?.bool == true { noteChange(by: request.function) }
   }
 
   mutating func respond(to request: RPCMessage, success: Bool, _ code: ResultCode, info: String? = nil) {

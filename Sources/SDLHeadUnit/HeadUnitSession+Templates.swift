@@ -6,16 +6,15 @@ import SDLWire
 extension HeadUnitSession {
   mutating func answerOther(_ request: RPCMessage, _ app: RegisteredApp, now: Duration) {
     let function = request.function
-    guard function.isKnownRequest, app.rpcVersion >= AppPermissions.introduction(of: function) else {
+    guard function.isKnownRequest, app.rpcVersion >= function.introduction else {
       return respond(to: request, success: false, .unsupportedRequest)
     }
-    guard let levels = AppPermissions.levels[function.description], let level = app.status.level, levels.contains(level)
-    else {
+    guard configuration.policy.allows(function, at: app.status.level) else {
       return respond(to: request, success: false, .disallowed)
     }
-    let members = AppPermissions.mandatoryMembers(of: function)
-    guard members.allSatisfy({ request.parameters[$0] != nil }) else {
-      return respond(to: request, success: false, .invalidData)
+    requestWarning = requestWarning ?? TemplateRules.warning(of: request, app)
+    if let refusal = TemplateRules.refusal(of: request, app) {
+      return respond(to: request, success: false, refusal.code, info: refusal.info)
     }
     switch function {
     case .putFile: putFile(request)
@@ -24,10 +23,10 @@ extension HeadUnitSession {
     case .setAppIcon:
       let isThere = request.parameters["syncFileName"]?.string.map(app.files.contains) ?? false
       respond(to: request, success: isThere, isThere ? .success : .invalidData)
-    case .subscribeButton, .unsubscribeButton: subscribe(request, isWanted: function == .subscribeButton)
-    case .addCommand: add(request, to: \.commands, "cmdID", AppMenu.command)
+    case .subscribeButton, .unsubscribeButton: subscribe(request, app, isWanted: function == .subscribeButton)
+    case .addCommand: add(request, to: \.commands, "cmdID", app.menu.command)
     case .deleteCommand: delete(request, from: \.commands, "cmdID")
-    case .addSubMenu: add(request, to: \.subMenus, "menuID") { _ in AppMenu.SubMenu() }
+    case .addSubMenu: add(request, to: \.subMenus, "menuID", app.menu.subMenu)
     case .deleteSubMenu: delete(request, from: \.subMenus, "menuID")
     case .createInteractionChoiceSet: add(request, to: \.choiceSets, "interactionChoiceSetID", AppMenu.choices)
     case .deleteInteractionChoiceSet:
@@ -39,6 +38,7 @@ extension HeadUnitSession {
       beginInteraction(request, app, now: now)
     case .cancelInteraction: cancelInteraction(request, app, now: now)
     case .show, .showConstantTBT, .alertManeuver, .updateTurnList: setSoftButtons(request)
+    case .changeRegistration: changeRegistration(request, app)
     // What was recorded has ended at once.
     case .endAudioPassThru: respond(to: request, success: false, .rejected)
     case .closeApplication:
@@ -50,13 +50,27 @@ extension HeadUnitSession {
 
   private mutating func putFile(_ request: RPCMessage) {
     let offset = request.parameters["offset"]?.integer ?? 0
-    guard let name = request.parameters["syncFileName"]?.string,
-      (1...AppFiles.longestName).contains(name.unicodeScalars.count), !name.contains("/"), !request.bulk.isEmpty
-    else {
+    guard let name = request.parameters["syncFileName"]?.string, !name.contains("/"), !request.bulk.isEmpty else {
       return respond(to: request, success: false, .invalidData)
     }
-    let isStored = app?.files.put(name, offset: offset, count: request.bulk.count) ?? false
-    respond(to: request, isStored, isStored ? .success : .outOfMemory)
+    if let sum = request.parameters["crc"]?.integer, sum != Int(Checksum.crc32(of: request.bulk)) {
+      return respond(to: request, false, .corruptedData)
+    }
+    let result = app?.files.put(name, offset: offset, count: request.bulk.count) ?? .invalidData
+    respond(to: request, result == .success, result)
+  }
+
+  /// Other languages than the head unit's own are taken: nothing is shown or said in them.
+  private mutating func changeRegistration(_ request: RPCMessage, _ app: RegisteredApp) {
+    let parameters = request.parameters
+    let spokenNames = parameters["vrSynonyms"] == nil ? app.identity.spokenNames : Self.spokenNames(in: parameters)
+    let identity = AppIdentity(
+      id: app.identity.id, name: parameters["appName"]?.string ?? app.identity.name, spokenNames: spokenNames)
+    guard !configuration.refusesTakenNames || identity.conflict(with: otherApps) == nil else {
+      return respond(to: request, success: false, .duplicateName)
+    }
+    self.app?.identity = identity
+    respond(to: request, success: true, .success)
   }
 
   private mutating func deleteFile(_ request: RPCMessage) {
@@ -89,12 +103,13 @@ extension HeadUnitSession {
     guard let id = request.parameters[member]?.integer else {
       return respond(to: request, success: false, .invalidData)
     }
+    guard app?.menu[keyPath: entries][id] == nil else { return respond(to: request, success: false, .invalidID) }
     do throws(RequestRefusal) {
       let entry = try read(request.parameters)
       let code = app?.menu.add(id, entry, to: entries) ?? .success
       respond(to: request, success: code == .success, code)
     } catch {
-      respond(to: request, success: false, error.code)
+      respond(to: request, success: false, error.code, info: error.info)
     }
   }
 
@@ -118,15 +133,17 @@ extension HeadUnitSession {
     }
   }
 
-  private mutating func subscribe(_ request: RPCMessage, isWanted: Bool) {
+  private mutating func subscribe(_ request: RPCMessage, _ app: RegisteredApp, isWanted: Bool) {
     guard let name = request.parameters["buttonName"]?.string else {
       return respond(to: request, success: false, .invalidData)
     }
+    if isWanted, !TemplateRules.allowsButton(name, for: app) { return respond(to: request, success: false, .rejected) }
     guard TemplateCapabilities.buttons.contains(name) else {
       return respond(to: request, success: false, .unsupportedResource)
     }
     let isChanged =
-      isWanted ? app?.subscribedButtons.insert(name).inserted : app?.subscribedButtons.remove(name) != nil
+      isWanted
+      ? self.app?.subscribedButtons.insert(name).inserted : self.app?.subscribedButtons.remove(name) != nil
     respond(to: request, success: isChanged == true, isChanged == true ? .success : .ignored)
   }
 }

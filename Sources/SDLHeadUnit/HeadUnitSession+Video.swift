@@ -31,7 +31,9 @@ extension HeadUnitSession {
 
   /// Goes on with a start that needs no handshake, or has had it.
   mutating func handshakeEnded(_ request: VideoServiceParameters, now: Duration) {
-    guard let delay = behaviour.videoStartDelay else { return answerVideoStart(request, now: now) }
+    // Without parameters SDL Core need not ask the head unit's own software.
+    let time = request == VideoServiceParameters() ? nil : configuration.videoStartTime
+    guard let delay = behaviour.videoStartDelay ?? time else { return answerVideoStart(request, now: now) }
     pendingVideoStart = (request, now)
     timers.arm(.videoStart, at: now + delay)
   }

@@ -64,6 +64,10 @@ public struct HeadUnitSession: Sendable {
   var overlaysOfOthers = HeadUnitScreen.Overlays(until: [:])
   /// The apps in other sessions of the same phone.
   var otherApps: [AppIdentity] = []
+  /// The apps whose former connection has broken.
+  var savedApps: [SavedApp] = []
+  /// How many hashes the app was told (OnHashChange).
+  var hashCount: UInt32 = 0
   /// Of an app that is opened, as far as it may stream and be heard.
   var activationStatus = HMIStatus(
     level: .full, audioStreamingState: .audible, videoStreamingState: .streamable)
@@ -73,7 +77,8 @@ public struct HeadUnitSession: Sendable {
   var malformedFrames = CoreLimits.malformedFrames
   var frames = CoreLimits.frames
   var requests = CoreLimits.requests
-  var requestsInNone = CoreLimits.requestsInNone
+  /// What the response to the present request warns of, if the request is carried out.
+  var requestWarning: String?
   var timers = TimerTable()
   var actions: [Action] = []
 
@@ -112,7 +117,6 @@ public struct HeadUnitSession: Sendable {
     malformedFrames = CoreLimits.malformedFrames
     frames = CoreLimits.frames
     requests = CoreLimits.requests
-    requestsInNone = CoreLimits.requestsInNone
     resetSecurity()
     return takeActions()
   }

@@ -30,7 +30,8 @@ extension HeadUnitSession {
 
   /// A registered app.
   struct RegisteredApp: Sendable {
-    let identity: AppIdentity
+    /// ChangeRegistration may change the names.
+    var identity: AppIdentity
     let types: [AppHMIType]
     let isMedia: Bool
     let rpcVersion: RPCVersion
@@ -43,6 +44,8 @@ extension HeadUnitSession {
     var isSubscribedToVideoCapability = false
     /// Updates of the capability, merged, that are sent once it has subscribed.
     var deferredUpdate: VideoStreamingCapability?
+    /// Of menu and buttons, as the app was told; nil before it has any.
+    var hash: String?
     var files = AppFiles()
     var menu = AppMenu()
     /// Names of hard buttons; never more than there are.
@@ -51,8 +54,9 @@ extension HeadUnitSession {
     var softButtons: [FunctionID: [SoftButton]] = [:]
     var interactions: [AppInteraction.Layer: AppInteraction] = [:]
 
-    init(_ request: RegisterAppInterface, rpcVersion: RPCVersion, status: HMIStatus) {
-      identity = AppIdentity(id: request.fullAppID ?? request.appID, name: request.appName)
+    init(_ request: RegisterAppInterface, spokenNames: [String], rpcVersion: RPCVersion, status: HMIStatus) {
+      identity = AppIdentity(
+        id: request.fullAppID ?? request.appID, name: request.appName, spokenNames: spokenNames)
       types = request.appTypes
       isMedia = request.isMediaApplication
       self.rpcVersion = rpcVersion
@@ -103,8 +107,6 @@ enum CoreLimits {
   static let frames = RateLimit(limit: 1000, window: .milliseconds(1000))
   /// AppRequestsTimeScale…
   static let requests = RateLimit(limit: 1000, window: .seconds(10))
-  /// AppHMILevelNoneRequestsTimeScale…
-  static let requestsInNone = RateLimit(limit: 100, window: .seconds(10))
   /// HeartBeatTimeout.
   static let heartbeat = Duration.milliseconds(7000)
   /// StopStreamingTimeout.
@@ -117,6 +119,6 @@ enum CoreLimits {
   static let handshake = Duration.seconds(10)
   /// TLS handshakes of one session.
   static let handshakes = RateLimit(limit: 10, window: .seconds(10))
-  /// After this time a missing EndServiceACK is reported; SDL Core itself waits without limit.
-  static let endServiceACK = Duration.seconds(5)
+  /// After this time SDL Core no longer expects EndServiceACK: data is a violation then. The service it keeps without limit.
+  static let endServiceACK = stopStreaming
 }

@@ -11,14 +11,30 @@ enum TemplateCapabilities {
     "NAV_ROTATE_CLOCKWISE", "NAV_ROTATE_COUNTERCLOCKWISE", "NAV_HEADING_TOGGLE",
   ]
 
+  /// The layouts that an app may choose; MEDIA is for media apps.
+  static let templates = ["DEFAULT", "MEDIA", "NON-MEDIA", "NAV_FULLSCREEN_MAP", "NAV_KEYBOARD", "NAV_LIST"]
+
   /// The response to RegisterAppInterface with the members that concern templates.
   static func added(to response: JSONObject) -> JSONObject {
     var response = response.merging(members) { given, _ in given }
     if let display = response["displayCapabilities"]?.object {
       response["displayCapabilities"] = .object(display.merging(displayMembers) { _, new in new })
     }
+    if response["hmiCapabilities"] != nil { response["hmiCapabilities"] = .object(SystemCapabilities.promised) }
     return response
   }
+
+  /// `DisplayCapability` of the screen, which has one window.
+  static let display: JSONValue = .object([
+    "displayName": .string("SDL"),
+    "windowTypeSupported": .array([.object(["type": .string("MAIN"), "maximumNumberOfWindows": .integer(1)])]),
+    "windowCapabilities": .array([.object(windowMembers.merging(displayMembers) { first, _ in first })]),
+  ])
+
+  private static let windowMembers: JSONObject = [
+    "windowID": .integer(0), "imageTypeSupported": .array(["STATIC", "DYNAMIC"].map(JSONValue.string)),
+    "menuLayoutsAvailable": .array([.string("LIST")]),
+  ].merging(members.filter { ["buttonCapabilities", "softButtonCapabilities"].contains($0.key) }) { first, _ in first }
 
   private static let pressed: JSONObject = [
     "shortPressAvailable": .bool(true), "longPressAvailable": .bool(true), "upDownAvailable": .bool(true),
@@ -52,8 +68,7 @@ enum TemplateCapabilities {
           "name": .string(name), "imageTypeSupported": .array(["GRAPHIC_PNG", "GRAPHIC_JPEG"].map(JSONValue.string)),
         ])
       }),
-    "templatesAvailable": .array(
-      ["DEFAULT", "MEDIA", "NON-MEDIA", "NAV_FULLSCREEN_MAP", "NAV_KEYBOARD", "NAV_LIST"].map(JSONValue.string)),
+    "templatesAvailable": .array(templates.map(JSONValue.string)),
     "numCustomPresetsAvailable": .integer(10),
   ]
 }

@@ -18,8 +18,7 @@ extension Violation: CustomStringConvertible {
     case .brokenMessage(let service, let failure): "broken message on the \(service) service (\(failure))"
     case .unexpectedControlFrame(let frame, let service): "\(frame) on the \(service) service is for head units only"
     case .malformedRPC(let reason): "unreadable RPC (\(reason))"
-    case .tooManyRequests(let limit, let time, let level):
-      "more than \(limit) requests within \(time)" + (level.map { " at HMI level \($0.rawValue)" } ?? "")
+    case .tooManyRequests(let limit, let time): "more than \(limit) requests within \(time)"
     case .notificationNotAllowed(let function, let level):
       "\(function) is not allowed at HMI level \(level?.rawValue ?? "unknown")"
     case .appCapability(let fault): "OnAppCapabilityUpdated \(fault)"
@@ -37,6 +36,8 @@ extension Violation: CustomStringConvertible {
     case .haptics(.repeatedID(let id)): "two touchable rectangles with the id \(id)"
     case .haptics(.outsideDisplay(let rectangle, let display)):
       "the touchable rectangle \(rectangle) is not within the display of \(display)"
+    case .dataBeforeAcknowledgement(let service):
+      "data on the \(service) service before its start was acknowledged"
     case .dataWithoutService(let service): "data on the \(service) service, which was not started"
     case .dataAfterEndService(let service, let time): "data on the \(service) service \(time) after its end"
     case .videoWhileForbidden(let time): "video \(time) after the HMI status forbade it"

@@ -27,6 +27,7 @@ extension Violation {
     case .hashID: "hash-id"
     case .endServiceNotAcknowledged: "end-service-not-acknowledged"
     case .heartbeatUnanswered: "heartbeat-unanswered"
+    case .dataBeforeAcknowledgement: "data-before-acknowledgement"
     case .dataWithoutService: "data-without-service"
     case .dataAfterEndService: "data-after-end-service"
     case .videoWhileForbidden: "video-while-forbidden"
@@ -49,7 +50,7 @@ extension Violation {
   public var numbers: [(name: String, value: Int)] {
     switch self {
     case .tooManyMalformedFrames(let limit, let time), .tooManyFrames(let limit, let time),
-      .tooManyRequests(let limit, let time, _):
+      .tooManyRequests(let limit, let time):
       [("limit", limit), ("within-ms", time.milliseconds)]
     case .headerVersion(let expected, let got), .sessionID(let expected, let got):
       [("expected", Int(expected)), ("got", Int(got))]

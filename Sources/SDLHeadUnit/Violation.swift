@@ -27,8 +27,8 @@ public enum Violation: Equatable, Sendable {
   case unexpectedControlFrame(ControlFrame, ServiceType)
 
   case malformedRPC(RPCMessage.Malformed)
-  /// More requests than allowed; `level` is nil for the limit that holds in every level.
-  case tooManyRequests(limit: Int, within: Duration, level: HMILevel?)
+  /// More requests than allowed, in any level: SDL Core was not seen to keep to the lower limit of its settings for NONE.
+  case tooManyRequests(limit: Int, within: Duration)
   case notificationNotAllowed(FunctionID, HMILevel?)
   /// A rule for OnAppCapabilityUpdated (SDL-0332).
   case appCapability(AppCapabilityFault)
@@ -42,6 +42,8 @@ public enum Violation: Equatable, Sendable {
   case hashID(expected: Int32, got: Int32?)
   case endServiceNotAcknowledged(ServiceType, after: Duration)
   case heartbeatUnanswered(after: Duration)
+  /// Data of a service whose start is not acknowledged yet.
+  case dataBeforeAcknowledgement(ServiceType)
   /// Data on a service that was never started.
   case dataWithoutService(ServiceType)
   /// Data this long after the service ended.

@@ -94,6 +94,11 @@ extension HeadUnitLoop {
     let address = servedTransport(for: app)
     app.perform { $0.setServedTransport(address, now: now) }
     app.connection.connect(app, now: now)
+    let saved = savedApps.filter { $0.device == app.connection.device }.map(\.app)
+    app.perform { session in
+      session.setSavedApps(saved)
+      return []
+    }
     for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
   }
 

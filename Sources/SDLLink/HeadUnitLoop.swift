@@ -21,6 +21,9 @@ final class HeadUnitLoop {
   /// Of all connections, in the order of their ids' use.
   var apps: [ServedApp] = []
   var lastID: UInt8 = 0
+  /// Of apps whose connections have broken, with their phones; the last one at the end.
+  private(set) var savedApps: [(device: String, app: SavedApp)] = []
+  private static let mostSavedApps = 8
   var conditions = HeadUnitConditions()
   var screen = HeadUnitScreen()
   var script: HeadUnitScriptRun
@@ -98,6 +101,12 @@ final class HeadUnitLoop {
 extension HeadUnitLoop: ServedAppOwner {
   func appDidChangeSummary() {
     settleScreen()
+  }
+
+  func keep(_ saved: SavedApp, of app: ServedApp) {
+    let device = String(app.connection.device)
+    savedApps.removeAll { $0.device == device && $0.app.id == saved.id }
+    savedApps = savedApps.suffix(Self.mostSavedApps - 1) + [(device, saved)]
   }
 
   func app(_ app: ServedApp, didReport event: HeadUnitSession.Event) {

@@ -5,6 +5,8 @@ import SDLWire
 protocol ServedAppOwner: AnyObject {
   /// After every change of a session that may concern other apps.
   func appDidChangeSummary()
+  /// The app's connection has broken; it may go on where it was.
+  func keep(_ saved: SavedApp, of app: ServedApp)
   /// In the middle of the app's work: for the record.
   func app(_ app: ServedApp, didReport event: HeadUnitSession.Event)
   /// The app's session may be given another input. False when the head unit hangs from now on, so that it gets none.
@@ -110,6 +112,7 @@ final class ServedApp {
 
   /// The transport is gone.
   func loseTransport(now: Duration) {
+    if let saved = session.savedApp { owner.keep(saved, of: self) }
     execute(session.transportLost(now: now))
   }
 

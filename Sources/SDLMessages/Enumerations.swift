@@ -69,6 +69,7 @@ public enum ResultCode: String, Sendable {
   case inUse = "IN_USE"
   case outOfMemory = "OUT_OF_MEMORY"
   case invalidData = "INVALID_DATA"
+  case corruptedData = "CORRUPTED_DATA"
   case invalidID = "INVALID_ID"
   case duplicateName = "DUPLICATE_NAME"
   case applicationNotRegistered = "APPLICATION_NOT_REGISTERED"

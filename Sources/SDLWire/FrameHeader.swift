@@ -100,8 +100,9 @@ extension FrameHeader {
     guard let frameType = FrameType(rawValue: bytes[0] & 0x07) else { throw .frameType(bytes[0] & 0x07) }
     switch frameType {
     case .control: guard ControlFrame(rawValue: bytes[2]) != nil else { throw .frameInfo(bytes[2]) }
-    case .single, .first: guard bytes[2] == 0 else { throw .frameInfo(bytes[2]) }
-    case .consecutive: break
+    case .first: guard bytes[2] == 0 else { throw .frameInfo(bytes[2]) }
+    // SDL Core was seen to take single frames whatever they say here.
+    case .single, .consecutive: break
     }
     let dataSize = UInt32(bigEndianBytes: bytes, at: 4)
     switch frameType {

@@ -28,7 +28,7 @@ import Testing
   @Test(arguments: JoinedSessions.seeds) func everyPresetStreams(seed: UInt64) throws {
     // Video over the one transport that there is here.
     for preset in HeadUnitPreset.allCases where preset != .bluetoothAndWiFi {
-      let sessions = JoinedSessions(JoinedSessions.configuration(preset), seed: seed)
+      let sessions = JoinedSessions(preset.configuration, seed: seed)
       sessions.connect()
       let capability = preset.configuration.videoCapability
       let displays = VideoDisplay.displays(of: capability, screen: VideoSize(800, 480))

@@ -73,7 +73,7 @@ import Testing
     #expect(app.controls == ["video startServiceACK"])
   }
 
-  @Test(arguments: AppHMIType.allCases)
+  @Test(arguments: AppHMIType.allCases.filter { $0 != .webView })
   func typesOfApps(type: AppHMIType) {
     var app = app(beside: [])
     app.register { $0["appHMIType"] = .array([.string(type.rawValue)]) }

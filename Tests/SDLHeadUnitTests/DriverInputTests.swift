@@ -19,7 +19,9 @@ import Testing
   }
 
   private func softButton(_ id: Int, _ action: String? = nil) -> JSONValue {
-    .object(["softButtonID": .integer(id)].merging(action.map { ["systemAction": .string($0)] } ?? [:]) { $1 })
+    .object(
+      ["softButtonID": .integer(id), "type": .string("TEXT")]
+        .merging(action.map { ["systemAction": .string($0)] } ?? [:]) { $1 })
   }
 
   @Test func buttons() {
@@ -58,7 +60,7 @@ import Testing
 
   @Test func softButtonOfAnAlertEndsIt() {
     var app = TestApp.active()
-    app.request(.alert, ["alertText1": .string(""), "softButtons": .array([softButton(1)])])
+    app.request(.alert, ["alertText1": .string("Text"), "softButtons": .array([softButton(1)])])
     app.forget()
     app.run { $0.take(.softButton(1), now: $1) }
     #expect(
@@ -77,7 +79,7 @@ import Testing
   @Test func systemActions() {
     var app = TestApp.active()
     let alert: JSONObject = [
-      "alertText1": .string(""),
+      "alertText1": .string("Text"),
       "softButtons": .array([softButton(1, "KEEP_CONTEXT"), softButton(2, "STEAL_FOCUS")]),
     ]
     app.set(.limited, .streamable)
@@ -98,7 +100,7 @@ import Testing
       .show,
       [
         "softButtons": .array([
-          .object(["softButtonID": .integer(5), "text": .string("Stop")]), softButton(6),
+          .object(["softButtonID": .integer(5), "type": .string("TEXT"), "text": .string("Stop")]), softButton(6),
         ])
       ])
     app.request(.show, ["mainField1": .string("")])
@@ -151,13 +153,13 @@ import Testing
       .createInteractionChoiceSet,
       [
         "interactionChoiceSetID": .integer(1),
-        "choiceSet": .array([3, 4].map { .object(["choiceID": .integer($0), "menuName": .string("")]) }),
+        "choiceSet": .array([3, 4].map { .object(["choiceID": .integer($0), "menuName": .string("Cell")]) }),
       ])
     app.run { $0.take(.choice(3), now: $1) }
     let id = app.request(
       .performInteraction,
       [
-        "initialText": .string(""), "interactionMode": .string("MANUAL_ONLY"),
+        "initialText": .string("Text"), "interactionMode": .string("MANUAL_ONLY"),
         "interactionChoiceSetIDList": .array([.integer(1)]),
       ])
     app.run { $0.take(.choice(5), now: $1) }

@@ -34,6 +34,16 @@ import Testing
     #expect(app.events.last == .videoData(Stream.keyFrame))
   }
 
+  /// Only for other frames the information counts.
+  @Test func singleFramesMaySayAnything() {
+    var app = TestApp.streaming()
+    let header = FrameHeader(
+      version: 5, frameType: .single, service: .video, frameInfo: 7, sessionID: 1,
+      dataSize: UInt32(Stream.keyFrame.count), messageID: 7)
+    app.send(bytes: Frame(header: header, payload: Stream.keyFrame).bytes)
+    #expect(app.events == [.videoData(Stream.keyFrame)])
+  }
+
   @Test func brokenSequenceDropsOnlyItself() {
     var app = TestApp.streaming()
     let message = Fragmentation(

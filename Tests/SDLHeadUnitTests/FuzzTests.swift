@@ -90,6 +90,8 @@ extension SeededGenerator {
       app.startSession()
       app.register()
     }
+    // After a violation the session stays.
+    if app.session.isStarted, app.session.summary == nil { app.register() }
   }
 
   @Test(arguments: 1...5 as ClosedRange<UInt64>)

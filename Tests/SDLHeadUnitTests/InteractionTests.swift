@@ -31,7 +31,7 @@ import Testing
       (.performInteraction, Self.choose(#","timeout":100000"#), 100_000, "TIMED_OUT", .obscured),
       (.performInteraction, Self.choose("", mode: "VR_ONLY"), 10_000, "TIMED_OUT", .voiceSession),
       (.scrollableMessage, #"{"scrollableMessageBody":"Text"}"#, 30_000, "SUCCESS", .obscured),
-      (.slider, #"{"numTicks":5,"position":5,"sliderHeader":"","timeout":65535}"#, 65_535, "TIMED_OUT", .obscured),
+      (.slider, #"{"numTicks":5,"position":5,"sliderHeader":"Text","timeout":65535}"#, 65_535, "TIMED_OUT", .obscured),
     ] as [(FunctionID, String, Int, String, SystemContext)])
   func lasts(function: FunctionID, parameters: String, time: Int, code: String, context: SystemContext) throws {
     var app = app()
@@ -52,22 +52,23 @@ import Testing
   @Test(
     arguments: [
       (.alert, #"{"duration":3000}"#, "INVALID_DATA"),
-      (.alert, #"{"alertText1":"","duration":2999}"#, "INVALID_DATA"),
-      (.alert, #"{"alertText1":"","duration":10001}"#, "INVALID_DATA"),
-      (.alert, #"{"alertText1":"","duration":"long"}"#, "INVALID_DATA"),
-      (.alert, #"{"alertText1":"","softButtons":[{"softButtonID":65536}]}"#, "INVALID_DATA"),
-      (.alert, #"{"alertText1":"","softButtons":{}}"#, "INVALID_DATA"),
+      (.alert, #"{"alertText1":"Text","duration":2999}"#, "INVALID_DATA"),
+      (.alert, #"{"alertText1":"Text","duration":10001}"#, "INVALID_DATA"),
+      (.alert, #"{"alertText1":"Text","duration":"long"}"#, "INVALID_DATA"),
+      (.alert, #"{"alertText1":"Text","softButtons":[{"softButtonID":65536}]}"#, "INVALID_DATA"),
+      (.alert, #"{"alertText1":"Text","softButtons":{}}"#, "INVALID_DATA"),
       (
-        .subtleAlert, #"{"alertText1":"","softButtons":[{"softButtonID":1},{"softButtonID":2},{"softButtonID":3}]}"#,
+        .subtleAlert,
+        #"{"alertText1":"Text","softButtons":[{"softButtonID":1},{"softButtonID":2},{"softButtonID":3}]}"#,
         "INVALID_DATA"
       ),
       (.performInteraction, Self.choose(#","timeout":4999"#), "INVALID_DATA"),
       (.performInteraction, Self.choose("", mode: "NEITHER"), "INVALID_DATA"),
       (.performInteraction, Self.choose("").replacing("[1]", with: "[]"), "INVALID_DATA"),
       (.performInteraction, Self.choose("").replacing("[1]", with: "[1,2]"), "INVALID_ID"),
-      (.slider, #"{"numTicks":5,"position":6,"sliderHeader":""}"#, "INVALID_DATA"),
-      (.slider, #"{"numTicks":27,"position":6,"sliderHeader":""}"#, "INVALID_DATA"),
-      (.scrollableMessage, #"{"scrollableMessageBody":"","timeout":9223372036854775807}"#, "INVALID_DATA"),
+      (.slider, #"{"numTicks":5,"position":6,"sliderHeader":"Text"}"#, "INVALID_DATA"),
+      (.slider, #"{"numTicks":27,"position":6,"sliderHeader":"Text"}"#, "INVALID_DATA"),
+      (.scrollableMessage, #"{"scrollableMessageBody":"Text","timeout":9223372036854775807}"#, "INVALID_DATA"),
       (.cancelInteraction, #"{"functionID":13}"#, "INVALID_ID"),
       (.cancelInteraction, #"{"functionID":-1}"#, "INVALID_ID"),
       (.cancelInteraction, #"{"functionID":12,"cancelID":"x"}"#, "INVALID_DATA"),
@@ -82,13 +83,13 @@ import Testing
   /// Alerts are in front of everything else; there is one of each at a time.
   @Test func oneOnEachLayer() throws {
     var app = app()
-    let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("")])
+    let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("Text")])
     let slider = app.request(
-      .slider, ["numTicks": .integer(2), "position": .integer(1), "sliderHeader": .string("")])
+      .slider, ["numTicks": .integer(2), "position": .integer(1), "sliderHeader": .string("Text")])
     #expect(app.result(slider)?.resultCode == "REJECTED")
-    let alert = app.request(.alert, ["alertText1": .string("")])
+    let alert = app.request(.alert, ["alertText1": .string("Text")])
     app.wait(.seconds(1))
-    let second = app.request(.subtleAlert, ["alertText1": .string("")])
+    let second = app.request(.subtleAlert, ["alertText1": .string("Text")])
     #expect(app.result(second)?.resultCode == "REJECTED")
     let answer = try #require(app.rpcs.last { $0.correlationID == second })
     #expect(answer.parameters["tryAgainTime"]?.integer == 4000)
@@ -96,13 +97,13 @@ import Testing
     #expect(app.result(alert)?.resultCode == "SUCCESS" && app.result(message) == nil)
     #expect(contexts(of: app) == [.obscured, .alert, .obscured])
     // And again.
-    let third = app.request(.alert, ["alertText1": .string("")])
+    let third = app.request(.alert, ["alertText1": .string("Text")])
     #expect(app.result(third) == nil)
   }
 
   @Test func cancelling() throws {
     var app = app()
-    let alert = app.request(.alert, ["alertText1": .string(""), "cancelID": .integer(7)])
+    let alert = app.request(.alert, ["alertText1": .string("Text"), "cancelID": .integer(7)])
     let cancellations: [(JSONObject, String)] = [
       (["functionID": .integer(12), "cancelID": .integer(8)], "IGNORED"),
       (["functionID": .integer(64)], "IGNORED"), (["functionID": .integer(10)], "IGNORED"),
@@ -119,8 +120,8 @@ import Testing
   /// At a level at which it could not begin, it ends.
   @Test func leavingTheScreen() {
     var app = app()
-    let alert = app.request(.alert, ["alertText1": .string("")])
-    let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("")])
+    let alert = app.request(.alert, ["alertText1": .string("Text")])
+    let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("Text")])
     app.set(.limited, .streamable)
     #expect(app.result(alert) == nil && app.result(message)?.resultCode == "ABORTED")
     app.set(.background, .notStreamable)
@@ -130,13 +131,13 @@ import Testing
 
   @Test func nothingIsLeftOfAnAppThatHasGone() {
     var app = app()
-    let alert = app.request(.alert, ["alertText1": .string("")])
+    let alert = app.request(.alert, ["alertText1": .string("Text")])
     app.request(.unregisterAppInterface)
     #expect(app.session.nextDeadline == nil)
     app.register()
     app.wait(.seconds(10))
     #expect(app.result(alert) == nil)
-    let second = app.request(.alert, ["alertText1": .string("")])
+    let second = app.request(.alert, ["alertText1": .string("Text")])
     app.wait(.seconds(5))
     #expect(app.result(second)?.resultCode == "SUCCESS")
   }
@@ -146,7 +147,7 @@ import Testing
     app.request(
       .performInteraction,
       [
-        "initialText": .string(""), "interactionMode": .string("BOTH"),
+        "initialText": .string("Text"), "interactionMode": .string("BOTH"),
         "interactionChoiceSetIDList": .array([.integer(1)]),
       ])
     let parameters: JSONObject = ["interactionChoiceSetID": .integer(1)]
@@ -158,7 +159,12 @@ import Testing
 
   @Test func isReported() {
     var app = app()
-    app.request(.alert, ["alertText1": .string(""), "softButtons": .array([.object(["softButtonID": .integer(3)])])])
+    app.request(
+      .alert,
+      [
+        "alertText1": .string("Text"),
+        "softButtons": .array([.object(["softButtonID": .integer(3), "type": .string("TEXT")])]),
+      ])
     app.wait(.seconds(5))
     let events = app.events.filter {
       switch $0 {
@@ -180,11 +186,11 @@ import Testing
     var app = app()
     let own = try #require(app.session.summary)
     app.run { $0.setOverlaysOfOthers(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [own, other]), now: $1) }
-    let alert = app.request(.alert, ["alertText1": .string("")])
+    let alert = app.request(.alert, ["alertText1": .string("Text")])
     #expect(app.result(alert)?.resultCode == "REJECTED")
     let answer = try #require(app.rpcs.last { $0.correlationID == alert })
     #expect(answer.parameters["tryAgainTime"]?.integer == 3900)
-    let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("")])
+    let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("Text")])
     #expect(app.result(message) == nil)
     // What it shows itself obscures nothing of others' from its own point of view.
     let shown = try #require(app.session.summary)

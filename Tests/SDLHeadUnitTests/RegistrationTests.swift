@@ -44,7 +44,7 @@ import Testing
       ("syncMsgVersion", nil), ("appName", nil), ("appID", nil), ("languageDesired", nil), ("isMediaApplication", nil),
       ("hmiDisplayLanguageDesired", nil), ("appName", .string("")), ("isMediaApplication", .string("yes")),
       ("appName", .string(String(repeating: "n", count: 101))), ("languageDesired", .string("XX-XX")),
-      ("appHMIType", .array([.string("STREAMER")])), ("appHMIType", .array([])),
+      ("appHMIType", .array([])),
       ("syncMsgVersion", .object(["majorVersion": .integer(11), "minorVersion": .integer(0)])),
     ] as [(String, JSONValue?)])
   func invalidRegistrationEndsTheSession(key: String, value: JSONValue?) {
@@ -163,10 +163,12 @@ import Testing
     var app = TestApp.streaming()
     let id = app.request(.unregisterAppInterface)
     #expect(app.result(id) == RPCResult(success: true, resultCode: .success))
+    // Before the response.
+    #expect(app.answers.first == .control(.endService, .video, payload: []))
     #expect(app.events == [.videoStopped(reason: .unregistered), .appUnregistered(reason: .requestedByApp)])
     #expect(!app.isClosed)
     app.send(.endService, .rpc, payload: EndServiceRequest(hashID: 0x0001_0001).bytes(version: 5))
-    #expect(app.controls == ["rpc endServiceACK"])
+    #expect(app.controls == ["video endService", "rpc endServiceACK"])
     #expect(!app.isClosed && app.session.nextDeadline == nil)
     // The same transport may carry another session.
     app.startSession()

@@ -108,6 +108,8 @@ import Testing
       #expect(isRegistered || videoTransport != .secondary)
       app.forget()
       guard app.isClosed || app.levels.isEmpty && !app.session.isStarted else {
+        // After a violation the session stays.
+        if app.session.summary == nil { app.register() }
         app.set(.full, .streamable)
         app.forget()
         continue

@@ -68,7 +68,7 @@ import Testing
       case .silent: app.change(.secondaryRegistration(.silence))
       case .sessionEnded:
         app.send(.endService, .rpc, payload: EndServiceRequest(hashID: 1 << 16 | 1).bytes(version: 5))
-      case .unregistered: app.run { $0.unregisterApp(.protocolViolation, now: $1) }
+      case .unregistered: app.run { $0.unregisterApp(.appUnauthorized, now: $1) }
       case .connectedAgain:
         app.run { $0.transportLost(now: $1) }
         app.run { $0.transportConnected(now: $1) }
@@ -128,7 +128,7 @@ import Testing
     case "transport": app.run { $0.transportLost(now: $1) }
     case "end-service":
       app.send(.endService, .rpc, payload: EndServiceRequest(hashID: 1 << 16 | 1).bytes(version: 5))
-    case "unregister": app.run { $0.unregisterApp(.protocolViolation, now: $1) }
+    case "unregister": app.run { $0.unregisterApp(.appUnauthorized, now: $1) }
     case "heartbeat":
       app.send(.heartbeat, .control)
       app.wait(.seconds(20))

@@ -54,7 +54,8 @@ import Testing
     configuration.behaviour.handshake = handshake
     configuration.behaviour.dropsToNoneAfterRefusal = false
     var app = TestApp(configuration)
-    app.session = HeadUnitSession(configuration: configuration, makeSecureChannel: makeSecureChannel)
+    app.session = HeadUnitSession(
+      configuration: app.session.configuration, makeSecureChannel: makeSecureChannel)
     app.run { $0.transportConnected(now: $1) }
     app.startSession()
     app.register()

@@ -24,7 +24,7 @@ import Testing
     #expect(payload.count <= 1011)
   }
 
-  @Test(arguments: ["4.0.0", "3.0.0", "rubbish"])
+  @Test(arguments: ["4.0.0", "3.0.0", "5", "rubbish"])
   func olderVersionInThePayloadIsRefusedWithAVersion1Frame(text: String) {
     var app = TestApp()
     let payload = BSONDocument([("protocolVersion", .string(text))]).bytes
@@ -33,10 +33,20 @@ import Testing
     #expect(app.headers.map(\.bytes) == [[0x10, 0x07, 0x03, 0, 0, 0, 0, 0]])
   }
 
-  @Test func payloadThatIsNotBSONIsRefused() {
+  @Test func payloadThatIsNotBSONCountsAsNone() {
     var app = TestApp()
     app.send(.startService, .rpc, payload: [1, 2, 3], version: 1, sessionID: 0)
+    #expect(app.answers == [.control(.startServiceACK, .rpc, payload: [0, 1, 0, 1])])
+    #expect(app.headers.map(\.version) == [4])
+  }
+
+  /// The head unit chooses the id.
+  @Test func firstStartWithASessionIDIsRefused() {
+    var app = TestApp()
+    let request = RPCServiceRequest(protocolVersion: ProtocolVersion(5)).bytes
+    app.send(.startService, .rpc, payload: request, version: 1, sessionID: 1)
     #expect(app.controls == ["rpc startServiceNAK"])
+    #expect(app.violations == [.sessionID(expected: 0, got: 1)])
   }
 
   @Test func noPayloadGivesVersion4WithARawHash() {
@@ -131,6 +141,18 @@ import Testing
     app.send(.endService, .rpc, sessionID: 9)
     #expect(app.controls == ["rpc endServiceNAK"])
     #expect(app.violations == [.sessionID(expected: 1, got: 9), .sessionID(expected: 1, got: 9)])
+  }
+
+  /// There is no app in it.
+  @Test func requestsInAnotherSessionAreRefused() throws {
+    var app = TestApp.registered()
+    let request = RPCMessage(type: .request, function: .listFiles, correlationID: 77)
+    let frame = Fragmentation(
+      service: .rpc, version: 5, sessionID: 9, messageID: 5, payloadSize: request.payload.count, maximumPayload: 1000)
+    app.send(bytes: frame.frames(of: request.payload))
+    #expect(app.result(77) == RPCResult(success: false, resultCode: .applicationNotRegistered))
+    #expect(app.headers.map(\.sessionID) == [9])
+    #expect(app.violations == [.sessionID(expected: 1, got: 9)] && !app.isClosed)
   }
 
   @Test func anotherVersionIsReported() {

@@ -31,7 +31,12 @@ struct TestApp {
   private var nextMessageID: UInt32 = 1
   private var nextCorrelationID: Int32 = 1
 
-  init(_ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration) {
+  /// - Parameter videoStartTime: the configuration's own is replaced, so that most tests need not wait.
+  init(
+    _ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration, videoStartTime: Duration? = nil
+  ) {
+    var configuration = configuration
+    configuration.videoStartTime = videoStartTime
     session = HeadUnitSession(configuration: configuration)
     run { $0.transportConnected(now: $1) }
   }

@@ -147,7 +147,7 @@ import Testing
     app.wait(.milliseconds(1500))
     app.video(Stream.keyFrame)
     #expect(app.events.last == .appUnregistered(reason: .headUnit(.protocolViolation)))
-    #expect(app.isClosed)
+    #expect(!app.isClosed)
   }
 
   @Test func scriptIsUsedInTurnAndTheLastAnswerRepeats() {

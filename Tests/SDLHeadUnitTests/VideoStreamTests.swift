@@ -182,6 +182,6 @@ import Testing
     }
     #expect(
       HeadUnitPreset.allCases.map(\.rawValue)
-        == ["default", "core", "generic-hmi", "legacy", "bluetooth-and-wifi", "hostile"])
+        == ["default", "core", "core-listed", "generic-hmi", "legacy", "bluetooth-and-wifi", "hostile"])
   }
 }

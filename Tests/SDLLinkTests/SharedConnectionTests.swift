@@ -96,13 +96,13 @@ extension LinkTests {
       phone.server.perform(.activate(1))
       phone.server.setHMIStatus(HMIStatus(level: .limited, videoStreamingState: .notStreamable), for: 2)
       #expect(eventually { phone.headUnit.statuses(of: 2).last?.level == .limited })
-      let buttons = JSONValue.array([.object(["softButtonID": .integer(7)])])
-      phone.send(.alert, ["alertText1": .string(""), "softButtons": buttons], session: 2)
+      let buttons = JSONValue.array([.object(["softButtonID": .integer(7), "type": .string("TEXT")])])
+      phone.send(.alert, ["alertText1": .string("Text"), "softButtons": buttons], session: 2)
       let obscured = phone.headUnit.waitFor { event in
         if case .session(1, .systemContextSent(let status)) = event { status.systemContext } else { nil }
       }
       #expect(obscured == .obscured)
-      #expect(phone.request(.alert, ["alertText1": .string("")], session: 1) == "REJECTED")
+      #expect(phone.request(.alert, ["alertText1": .string("Text")], session: 1) == "REJECTED")
       // The driver presses what is in front of the screen, not what is on it.
       phone.server.perform(.driverInput(.softButton(7)))
       let context = phone.headUnit.waitFor { event -> SystemContext? in

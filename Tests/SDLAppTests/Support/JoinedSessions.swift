@@ -218,6 +218,8 @@ extension JoinedSessions {
     _ preset: HeadUnitPreset = .standard, _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
   ) -> HeadUnitConfiguration {
     var configuration = preset.configuration
+    // Charts are shorter without the wait for the answer.
+    configuration.videoStartTime = nil
     change(&configuration)
     return configuration
   }
