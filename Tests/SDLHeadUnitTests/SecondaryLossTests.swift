@@ -107,9 +107,9 @@ import Testing
       #expect(wasRegistered || isRegistered || app.secondaryControls.isEmpty)
       #expect(isRegistered || videoTransport != .secondary)
       app.forget()
-      guard app.isClosed || app.levels.isEmpty && !app.session.isStarted else {
-        // After a violation the session stays.
-        if app.session.summary == nil { app.register() }
+      // After a violation the session stays, without an app.
+      let isOver = app.isClosed || app.session.summary == nil
+      guard isOver || app.levels.isEmpty && !app.session.isStarted else {
         app.set(.full, .streamable)
         app.forget()
         continue

@@ -101,6 +101,9 @@ struct StreamingPair {
 
   /// `clock` is that of both sides; without one, they have the real time.
   init(_ configuration: HeadUnitConfiguration = quickHeadUnit(), capacity: Int = 3, clock: ManualClock? = nil) throws {
+    var configuration = configuration
+    // A clock that stands still would let the start wait for ever.
+    if clock != nil { configuration.videoStartTime = nil }
     server = try HeadUnitServer(
       configuration: configuration, address: "127.0.0.1", port: 0, clock: clock.map { TimeSource($0) } ?? .monotonic,
       observer: headUnit)

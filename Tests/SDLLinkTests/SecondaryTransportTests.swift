@@ -223,7 +223,7 @@ extension LinkTests {
       connection.startVideo()
       switch cause {
       case "cut": phone.server.disconnect(1)
-      case "unregister": phone.server.unregisterApp(.protocolViolation, for: 1)
+      case "unregister": phone.server.unregisterApp(.appUnauthorized, for: 1)
       case "app": phone.close()
       default:
         phone.send(.endService, .rpc, session: 1, payload: EndServiceRequest(hashID: 0x0001_0001).bytes(version: 5))

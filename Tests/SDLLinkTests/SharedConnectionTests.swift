@@ -62,10 +62,10 @@ extension LinkTests {
     /// The connection is closed with the last session.
     @Test func unregistrationOfOneLeavesTheOther() throws {
       let phone = try pair()
-      phone.server.unregisterApp(.protocolViolation, for: 1)
+      phone.server.unregisterApp(.appUnauthorized, for: 1)
       #expect(phone.waitForControl(.endService, .rpc, session: 1))
       #expect(phone.request(.listFiles, [:], session: 2) == "SUCCESS" && !phone.isClosed)
-      phone.server.unregisterApp(.protocolViolation, for: 2)
+      phone.server.unregisterApp(.appUnauthorized, for: 2)
       #expect(phone.waitForClose())
       phone.stop()
     }
