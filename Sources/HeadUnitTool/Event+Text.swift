@@ -47,6 +47,7 @@ extension HeadUnitSession.Event {
     case .secured(let summary):
       "\(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? "")
     case .rpcProtected: "RPCs are encrypted from now on"
+    case .audioInClear: "encrypted sound was asked for, and is sent in clear: only video and RPCs are encrypted"
     case .handshakeFailed(let reason): "TLS handshake failed: \(reason)"
     case .violation(let violation): "violation: \(violation)"
     case .appCapability(let capability):

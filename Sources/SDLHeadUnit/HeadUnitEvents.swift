@@ -56,6 +56,8 @@ extension HeadUnitSession {
     case videoStopped(reason: StreamStopReason)
     /// StartService(audio) of a registered app; reported before the answer to it.
     case audioStartRequested
+    /// The app has asked for encrypted sound, and is answered in clear.
+    case audioInClear
     /// StartServiceACK(audio): what the app has to send.
     case audioStarted(PCMFormat, on: TransportRole)
     /// StartServiceNAK(audio).

@@ -137,7 +137,8 @@ extension HeadUnitScript.Event {
     case .interactionShown(let function, _, _):
       self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
     case .systemContextSent, .touchSent, .driverInput, .driverInputWithoutEffect, .interactionEnded, .videoData,
-      .videoMissed, .videoTimestamp, .audioData, .appHMIStatus, .capabilityUpdateDeferred, .secured, .rpcProtected,
+      .audioInClear, .videoMissed, .videoTimestamp, .audioData, .appHMIStatus, .capabilityUpdateDeferred, .secured,
+      .rpcProtected,
       .handshakeFailed:
       return nil
     }

@@ -3,7 +3,7 @@ import SDLWire
 
 /// The start and the data of the audio service. It is never encrypted: a start with the E bit is answered without it.
 extension HeadUnitSession {
-  mutating func startAudio(on transport: TransportRole, now: Duration) {
+  mutating func startAudio(isEncrypted: Bool, on transport: TransportRole, now: Duration) {
     guard let rpcService else { return }
     guard let app else {
       // As with video, SDL Core does not answer, but lists the service from now on.
@@ -18,6 +18,7 @@ extension HeadUnitSession {
       return refuseAudio(reason: reason, on: transport, now: now)
     }
     setTransport(transport, of: .audio)
+    if isEncrypted { report(.audioInClear) }
     switch behaviour.audioStart {
     case .silence: isAudioStartLost = true
     case .reject: refuseAudio(reason: nil, on: transport, now: now)

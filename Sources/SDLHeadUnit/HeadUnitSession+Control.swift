@@ -102,7 +102,7 @@ extension HeadUnitSession {
   private mutating func startService(_ frame: Frame, on transport: TransportRole, now: Duration) {
     switch frame.header.service {
     case .video: startVideo(frame, on: transport, now: now)
-    case .audio: startAudio(on: transport, now: now)
+    case .audio: startAudio(isEncrypted: frame.header.isEncrypted, on: transport, now: now)
     case .control, .rpc, .hybrid:
       let refusal = rejection([], reason: "This service is not supported")
       send(

@@ -11,6 +11,8 @@ extension HeadUnitSession {
     case .transportEventUpdate: sendTransportEventUpdate()
     case .alert: interactionDue(.alert, now: now)
     case .overlay: interactionDue(.overlay, now: now)
+    case .speech: promptDue(now: now)
+    case .microphone: recordingDue(now: now)
     case .stopGrace: graceOver(.video)
     case .audioStopGrace: graceOver(.audio)
     case .endServiceACK: acknowledgementDue(.video, now: now)
@@ -51,6 +53,7 @@ extension HeadUnitSession {
     notify(.onHMIStatus, status.json)
     report(status.differsOnlyInContext(from: changed.status) ? .systemContextSent(status) : .hmiStatusSent(status))
     for interaction in aborted { answer(interaction, .aborted) }
+    abortSpeech(notAllowedAt: level)
     // Other windows are widgets and do not concern the stream.
     guard status.windowID == 0 else { return }
     timers.cancel(.activation)
@@ -132,7 +135,7 @@ extension HeadUnitSession {
     closeMedia(reason == .transportLost ? .transportLost : .unregistered, now: now)
     guard app != nil else { return }
     app = nil
-    timers.cancel(.activation, .policyUpdate, .alert, .overlay)
+    timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone)
     isActivationDeferred = false
     forgetUpdates()
     report(.appUnregistered(reason: reason))

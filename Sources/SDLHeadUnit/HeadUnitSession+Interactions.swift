@@ -80,3 +80,76 @@ extension HeadUnitSession {
     apply(app.chosenStatus, now: now)
   }
 }
+
+/// What is said for the app, and recorded for it.
+extension HeadUnitSession {
+  mutating func speak(_ request: RPCMessage, _ app: RegisteredApp, now: Duration) {
+    let chunks = request.parameters["ttsChunks"]
+    if SpokenPrompts.isFileMissing(in: chunks, files: app.files) {
+      return respond(to: request, success: false, .fileNotFound)
+    }
+    let prompt = SpokenPrompts.Prompt(
+      correlationID: request.correlationID, duration: SpokenPrompts.duration(of: chunks), warning: requestWarning)
+    guard self.app?.prompts.add(prompt) == true else { return respond(to: request, success: false, .rejected) }
+    if app.prompts.current == nil { timers.arm(.speech, at: now + prompt.duration) }
+  }
+
+  mutating func promptDue(now: Duration) {
+    guard let prompt = app?.prompts.removeCurrent() else { return }
+    if let next = app?.prompts.current { timers.arm(.speech, at: now + next.duration) }
+    answer(.speak, prompt.correlationID, .success, warning: prompt.warning)
+  }
+
+  mutating func record(_ request: RPCMessage, _ app: RegisteredApp, now: Duration) {
+    let prompt = request.parameters["initialPrompt"]
+    if SpokenPrompts.isFileMissing(in: prompt, files: app.files) {
+      return respond(to: request, success: false, .fileNotFound)
+    }
+    // One at a time.
+    guard app.recording == nil else { return respond(to: request, success: false, .rejected) }
+    let start = prompt == nil ? now : now + SpokenPrompts.duration(of: prompt)
+    guard let recording = MicrophoneRecording(request, warning: requestWarning, start: start) else {
+      return respond(to: request, success: false, .invalidData)
+    }
+    self.app?.recording = recording
+    timers.arm(.microphone, at: recording.nextDeadline)
+  }
+
+  mutating func recordingDue(now: Duration) {
+    guard var recording = app?.recording else { return }
+    let sound = recording.take(until: now)
+    if !sound.isEmpty { notify(.onAudioPassThru, [:], bulk: sound) }
+    guard recording.isOver else {
+      app?.recording = recording
+      return timers.arm(.microphone, at: recording.nextDeadline)
+    }
+    app?.recording = nil
+    answer(.performAudioPassThru, recording.correlationID, .success, warning: recording.warning)
+  }
+
+  /// The app has heard enough.
+  mutating func endRecording(_ request: RPCMessage, _ app: RegisteredApp) {
+    guard let recording = app.recording else { return respond(to: request, success: false, .rejected) }
+    self.app?.recording = nil
+    timers.cancel(.microphone)
+    respond(to: request, success: true, .success)
+    answer(.performAudioPassThru, recording.correlationID, .success, warning: recording.warning)
+  }
+
+  mutating func abortSpeech(notAllowedAt level: HMILevel?) {
+    if !configuration.policy.allows(.speak, at: level), let prompts = app?.prompts.removeAll(), !prompts.isEmpty {
+      timers.cancel(.speech)
+      for prompt in prompts { answer(.speak, prompt.correlationID, .aborted, warning: nil) }
+    }
+    guard !configuration.policy.allows(.performAudioPassThru, at: level), let recording = app?.recording.take() else {
+      return
+    }
+    timers.cancel(.microphone)
+    answer(.performAudioPassThru, recording.correlationID, .aborted, warning: nil)
+  }
+
+  private mutating func answer(_ function: FunctionID, _ id: Int32, _ code: ResultCode, warning: String?) {
+    let request = RPCMessage(type: .request, function: function, correlationID: id)
+    respond(to: request, RPCResult(success: code == .success, resultCode: code).json, warning: warning)
+  }
+}

@@ -39,8 +39,9 @@ extension HeadUnitSession {
     case .cancelInteraction: cancelInteraction(request, app, now: now)
     case .show, .showConstantTBT, .alertManeuver, .updateTurnList: setSoftButtons(request)
     case .changeRegistration: changeRegistration(request, app)
-    // What was recorded has ended at once.
-    case .endAudioPassThru: respond(to: request, success: false, .rejected)
+    case .speak: speak(request, app, now: now)
+    case .performAudioPassThru: record(request, app, now: now)
+    case .endAudioPassThru: endRecording(request, app)
     case .closeApplication:
       respond(to: request, success: true, .success)
       dropToNone(now: now)

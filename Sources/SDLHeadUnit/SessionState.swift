@@ -53,6 +53,8 @@ extension HeadUnitSession {
     /// The soft buttons of the screen, by the request that defined them last.
     var softButtons: [FunctionID: [SoftButton]] = [:]
     var interactions: [AppInteraction.Layer: AppInteraction] = [:]
+    var prompts = SpokenPrompts()
+    var recording: MicrophoneRecording?
 
     init(_ request: RegisterAppInterface, spokenNames: [String], rpcVersion: RPCVersion, status: HMIStatus) {
       identity = AppIdentity(

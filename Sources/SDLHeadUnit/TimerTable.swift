@@ -7,6 +7,8 @@ struct TimerTable: Sendable {
     case transportEventUpdate
     case alert
     case overlay
+    case speech
+    case microphone
     case stopGrace
     case endServiceACK
     case audioStopGrace
@@ -18,7 +20,7 @@ struct TimerTable: Sendable {
     /// Whether it waits for something that the app sends.
     var awaitsApp: Bool {
       switch self {
-      case .activation, .videoStart, .policyUpdate, .transportEventUpdate, .alert, .overlay: false
+      case .activation, .videoStart, .policyUpdate, .transportEventUpdate, .alert, .overlay, .speech, .microphone: false
       case .stopGrace, .endServiceACK, .audioStopGrace, .audioEndServiceACK, .videoData, .heartbeat, .handshake: true
       }
     }

@@ -70,6 +70,7 @@ public enum ResultCode: String, Sendable {
   case outOfMemory = "OUT_OF_MEMORY"
   case invalidData = "INVALID_DATA"
   case corruptedData = "CORRUPTED_DATA"
+  case fileNotFound = "FILE_NOT_FOUND"
   case invalidID = "INVALID_ID"
   case duplicateName = "DUPLICATE_NAME"
   case applicationNotRegistered = "APPLICATION_NOT_REGISTERED"

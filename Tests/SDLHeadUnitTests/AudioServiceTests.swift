@@ -137,6 +137,17 @@ import Testing
     }
   }
 
+  /// Only video can be encrypted here; an app that asks for more learns it from the missing bit.
+  @Test(arguments: [true, false])
+  func encryptedSoundIsAnsweredInClear(isEncrypted: Bool) {
+    var app = TestApp.active()
+    var start = Frame.control(.startService, service: .audio, version: 5, sessionID: 1)
+    start.header.isEncrypted = isEncrypted
+    app.send(start)
+    #expect(app.controls == ["audio startServiceACK"] && app.headers.map(\.isEncrypted) == [false])
+    #expect(app.events.contains(.audioInClear) == isEncrypted)
+  }
+
   @Test func aRefusalCostsNoLevelWhileVideoRuns() {
     var app = TestApp.streaming()
     app.run { $0.change(.audioStart(.reject), now: $1) }

@@ -33,7 +33,8 @@ import Testing
         "INVALID_ID"
       ),
       (13, #"{"mainField1":"Hello SDL!","mainField2":"","metadataTags":{"mainField1":[]}}"#, "SUCCESS"),
-      (14, #"{"ttsChunks":[{"text":"hi","type":"TEXT"}]}"#, "SUCCESS"),
+      // What is said and recorded is in SpeechTests.
+      (14, #"{"ttsChunks":[]}"#, "INVALID_DATA"),
       (18, #"{"buttonName":"NAV_CENTER_LOCATION"}"#, "SUCCESS"),
       (18, #"{"buttonName":"SEARCH"}"#, "UNSUPPORTED_RESOURCE"),
       (19, #"{"buttonName":"OK"}"#, "IGNORED"),
@@ -43,7 +44,6 @@ import Testing
       (35, #"{"syncFileName":"nothing"}"#, "INVALID_DATA"),
       (36, #"{"displayLayout":"NAV_FULLSCREEN_MAP"}"#, "SUCCESS"),
       (38, #"{"requestType":"HTTP"}"#, "SUCCESS"),
-      (16, #"{"samplingRate":"8KHZ","maxDuration":1000,"bitsPerSample":"8_BIT","audioType":"PCM"}"#, "SUCCESS"),
       (16, #"{"samplingRate":"8KHZ","maxDuration":1000}"#, "INVALID_DATA"),
       // Neither is anything recorded, nor shown.
       (17, "{}", "REJECTED"), (57, #"{"functionID":12}"#, "IGNORED"), (57, "{}", "INVALID_DATA"),

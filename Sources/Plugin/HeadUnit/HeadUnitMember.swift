@@ -30,7 +30,7 @@ extension HeadUnitServerEvent {
     case .videoStartRequested, .videoStarted, .videoRefused, .videoData, .videoTimestamp, .videoMissed,
       .videoDataStopped, .videoStopped, .secured, .rpcProtected, .handshakeFailed:
       return .video
-    case .audioStartRequested, .audioStarted, .audioRefused, .audioData, .audioStopped: return .audio
+    case .audioStartRequested, .audioInClear, .audioStarted, .audioRefused, .audioData, .audioStopped: return .audio
     case .violation(let violation): return violation.service
     default: return nil
     }

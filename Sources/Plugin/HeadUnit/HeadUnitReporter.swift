@@ -101,6 +101,14 @@ extension HeadUnitReporter {
     post(message)
   }
 
+  /// `sdl-stream-in-clear`: an app asked for an encrypted service, which starts in clear.
+  func streamInClear(_ app: AppRecord, _ service: ServiceType) {
+    let message = Structure("sdl-stream-in-clear")
+    app.fillIdentity(message)
+    message.set("service", service.text)
+    post(message)
+  }
+
   /// `sdl-stream-refused`: an app was refused one.
   func streamRefused(_ rejection: ServiceRejection, of app: AppRecord?, _ service: ServiceType) {
     let message = Structure("sdl-stream-refused")

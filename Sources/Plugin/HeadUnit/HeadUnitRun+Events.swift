@@ -51,6 +51,7 @@ extension HeadUnitRun {
     case .secondaryTransportRegistered, .secondaryTransportLost:
       state.withLock { $0.part.apps = report.apps }
       reporter.changed(.apps)
+    case .audioInClear: if report.isReporting, let app = report.apps[id] { reporter.streamInClear(app, .audio) }
     case .violation(let violation): if report.isReporting { noteViolation(violation, of: id) }
     default:
       state.withLock { $0.part.apps = report.apps }
@@ -156,6 +157,10 @@ extension HeadUnitRun {
       reporter.log(
         GST_LEVEL_INFO,
         "app \(id): \(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? ""))
+    case .audioInClear:
+      reporter.log(
+        GST_LEVEL_WARNING, "app \(id) asks for encrypted sound, and gets it in clear: only video and RPCs are encrypted"
+      )
     case .rpcProtected: reporter.log(GST_LEVEL_INFO, "app \(id): RPCs are encrypted from now on")
     case .handshakeFailed(let reason):
       reporter.log(GST_LEVEL_WARNING, "the TLS handshake with app \(id) failed: \(reason)")
