@@ -11,8 +11,9 @@ port=${SDL_PORT:-$((20000 + $$ % 10000))}
 window="videoconvert ! autovideosink"
 [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || window=fakesink
 
-# preset=core offers several sizes and formats, so that an app whose first choice is refused can make another.
-gst-launch-1.0 -m sdlheadunitsrc script="$script" preset=core port="$port" ! decodebin ! $window &
+# preset=core-listed offers several sizes and formats, so that an app whose first choice is refused can make another, and
+# sends touches.
+gst-launch-1.0 -m sdlheadunitsrc script="$script" preset=core-listed port="$port" ! decodebin ! $window &
 head_unit=$!
 trap 'kill "$head_unit" 2>/dev/null || :; wait' EXIT
 trap 'exit 130' INT TERM

@@ -63,6 +63,14 @@ import Testing
       heading.lowercased().replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
   }
 
+  /// Two pages say how many behaviour scripts there are.
+  @Test(arguments: ["docs/behaviour-scripts.md", "docs/testing-without-a-car.md"])
+  func numberOfScripts(_ page: String) throws {
+    let folder = Installation.package.appending(path: "pipelines/scripts").path
+    let count = try FileManager.default.contentsOfDirectory(atPath: folder).count { $0.hasSuffix(".txt") }
+    #expect(try Self.text(page).contains(" \(count) scripts"))
+  }
+
   /// Scripts and programs that a page names exist; the gallery names them from its own folder, and has its own test.
   @Test(arguments: pages.filter { $0 != "pipelines/README.md" })
   func everyExampleExists(_ page: String) throws {

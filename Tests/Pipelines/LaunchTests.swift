@@ -90,7 +90,7 @@ import Testing
     ("sdl://does-not-exist.invalid", "does-not-exist.invalid"),
     ("sdl://car:0", "port outside 1…65535"),
     ("nonsense", "write sdl://HOST:PORT"),
-    ("sdl+builtin:unknown", "default, core, generic-hmi, legacy, bluetooth-and-wifi, hostile"),
+    ("sdl+builtin:unknown", "default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile"),
   ])
   func wrongURI(_ uri: String, _ message: String) throws {
     let result = try folder.launch("videotestsrc ! sdlvideosink uri=\(uri)")

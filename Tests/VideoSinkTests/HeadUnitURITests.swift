@@ -40,7 +40,7 @@ import Testing
     ("sdl+fd:", "write sdl+fd:NUMBER"), ("sdl+fd:-1", "write sdl+fd:NUMBER"), ("sdl+fd:99999999999", "sdl+fd:NUMBER"),
     ("sdl+bluetooth:AA:BB", "AA:BB:CC:DD:EE:FF"), ("sdl+bluetooth:any", "sdl+bluetooth:"),
     ("sdl+bluetooth://AA:BB:CC:DD:EE:FF", "not a URI"),
-    ("sdl+builtin:unknown", "default, core, generic-hmi, legacy, bluetooth-and-wifi, hostile"),
+    ("sdl+builtin:unknown", "default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile"),
   ])
   func bad(_ text: String, _ complaint: String) {
     #expect(GStreamer.isReady)
