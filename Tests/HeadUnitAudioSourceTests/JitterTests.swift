@@ -19,11 +19,11 @@ import Testing
     private(set) var soundTimes: [UInt64] = []
     private(set) var discontinuities = 0
 
-    init(_ filling: SilenceFilling, tolerance: UInt64 = 60_000_000) {
+    init(_ filling: SilenceFilling, tolerance: UInt64 = 60_000_000, playoutDelay: UInt64 = 0) {
       state = HeadUnitAudioSourceRun.State(
         part: HeadUnitPart(HeadUnitHistory<ReceivedAudio.Counters>(), endsWithApp: false),
-        audio: ReceivedAudio(ReceivedAudio.Counters()), timeline: SoundTimeline(PCMFormat(), tolerance: tolerance),
-        filling: filling)
+        audio: ReceivedAudio(ReceivedAudio.Counters()),
+        timeline: SoundTimeline(PCMFormat(), tolerance: tolerance, playoutDelay: playoutDelay), filling: filling)
       state.audio.isPlaying = true
       state.audio.begin(by: 1)
       run()
@@ -150,5 +150,35 @@ import Testing
     }
     #expect(stream.sound == pieces.flatMap(\.self) && stream.areContiguous)
     #expect(stream.soundTimes.last == UInt64((start - stream.base).nanoseconds) + 199 * 20_000_000)
+  }
+
+  /// A car that keeps sound for 100 ms plays it so much later, and has no gap while sound is no later than that.
+  @Test func playoutDelay() {
+    var stream = Stream(.samples, tolerance: 0, playoutDelay: 100_000_000)
+    let start = stream.now + .seconds(1)
+    let pieces = soundPieces(100)
+    for (index, piece) in pieces.enumerated() {
+      let lateness = index == 40 ? 99 : index == 70 ? 150 : 0
+      stream.send(piece, at: start + .milliseconds(20 * index + lateness))
+    }
+    #expect(stream.sound == pieces.flatMap(\.self) && stream.areContiguous)
+    #expect(stream.soundTimes.first == UInt64((start - stream.base).nanoseconds) + 100_000_000)
+    let steps = zip(stream.soundTimes, stream.soundTimes.dropFirst()).map { $1 - $0 }
+    // It keeps what comes behind the gap as long as what came first.
+    #expect(steps.enumerated().allSatisfy { $1 == ($0 == 69 ? 170_000_000 : 20_000_000) })
+    #expect(stream.state.audio.counters.gaps == 1)
+  }
+
+  /// A car that plays what comes, when it comes: each piece that is later than all before it leaves a gap.
+  @Test func nothingIsKept() {
+    var stream = Stream(.samples, tolerance: 0)
+    let start = stream.now + .seconds(1)
+    let lateness = [0, 3, 1, 5, 5, 0, 8, 2]
+    for (index, piece) in soundPieces(8).enumerated() {
+      stream.send(piece, at: start + .milliseconds(20 * index + lateness[index]))
+    }
+    let first = UInt64((start - stream.base).nanoseconds)
+    let delays = stream.soundTimes.enumerated().map { Int($1 - first) / 1_000_000 - 20 * $0 }
+    #expect(delays == [0, 3, 3, 5, 5, 5, 8, 8] && stream.state.audio.counters.gaps == 3 && stream.areContiguous)
   }
 }

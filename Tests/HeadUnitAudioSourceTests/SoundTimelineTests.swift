@@ -42,29 +42,39 @@ import Testing
     #expect(end == 1_000_000_000 + UInt64(seconds) * 1_000_000_000)
   }
 
-  @Test func jitterLeavesNoGap() {
-    var timeline = Self.timeline()
-    _ = timeline.place(320)
-    for (lateness, isMissing) in [(0, false), (30, false), (60, false), (61, true), (500, true)] {
-      let arrival = timeline.end + UInt64(lateness) * Self.millisecond
-      #expect((timeline.missing(before: arrival, isStart: false) > 0) == isMissing, "\(lateness) ms")
-    }
+  /// Tolerance and playout delay in milliseconds.
+  @Test(arguments: [(60, 0), (0, 0), (0, 200), (60, 200)])
+  func latenessAndGaps(tolerance: UInt64, playoutDelay: UInt64) {
+    var timeline = SoundTimeline(
+      PCMFormat(), tolerance: tolerance * Self.millisecond, playoutDelay: playoutDelay * Self.millisecond)
+    timeline.begin(at: 1_000 * Self.millisecond)
+    // The first of an utterance is played when it has come, or so much later as the car keeps it.
+    var expected: UInt64? = (1_030 + playoutDelay) * Self.millisecond
+    #expect(timeline.beginning(of: 1_030 * Self.millisecond, isStart: true) == expected)
+    expected = playoutDelay > 0 ? (1_000 + playoutDelay) * Self.millisecond : nil
+    #expect(timeline.beginning(of: 1_000 * Self.millisecond, isStart: true) == expected)
     // Sound ahead of its time.
-    #expect(timeline.missing(before: timeline.end - 15 * Self.millisecond, isStart: true) == 0)
-    // The first of an utterance begins when it comes.
-    #expect(timeline.missing(before: timeline.end + 30 * Self.millisecond, isStart: true) == 480)
+    #expect(timeline.beginning(of: 985 * Self.millisecond - playoutDelay * Self.millisecond, isStart: true) == nil)
+    // What follows, with everything up to `end` in the car.
+    let end = timeline.end
+    for (lateness, isGap) in [(0, false), (tolerance, false), (tolerance + 1, true), (500, true)] {
+      let arrival = end + lateness * Self.millisecond
+      expected = isGap ? arrival + playoutDelay * Self.millisecond : nil
+      #expect(timeline.beginning(of: arrival, isStart: false) == expected, "\(lateness) ms")
+    }
   }
 
   @Test func theMissingLengthIsExact() {
     var timeline = Self.timeline(PCMFormat(samplingRate: .hertz22000))
     _ = timeline.place(441)
-    let arrival = timeline.end + 777 * Self.millisecond
-    let missing = timeline.missing(before: arrival, isStart: false)
+    let beginning = timeline.end + 777 * Self.millisecond
+    let missing = timeline.missing(before: beginning)
     let silence = timeline.place(missing)
     #expect(missing == 17_094)
     // To the nearest sample.
-    let distance = Int(timeline.end) - Int(arrival)
+    let distance = Int(timeline.end) - Int(beginning)
     #expect(abs(distance) <= 1_000_000_000 / 22_000 / 2 + 1 && silence.sampleCount == missing)
+    #expect(timeline.missing(before: 0) == 0)
   }
 
   @Test func skipping() {

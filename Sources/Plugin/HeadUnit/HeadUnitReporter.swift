@@ -134,6 +134,15 @@ extension HeadUnitReporter {
     post(message)
   }
 
+  /// `sdl-sound-gap`: the car had nothing to play in the midst of an app's sound.
+  func soundGaps(_ report: SoundGaps.Report) {
+    let message = Structure("sdl-sound-gap")
+    message.set("gaps", report.count)
+    message.set("duration", report.duration)
+    message.set("running-time", report.runningTime)
+    post(message)
+  }
+
   /// `sdl-violation`: an app broke a rule.
   func violated(_ record: ViolationRecord) {
     post(record.structure)

@@ -19,5 +19,9 @@ extension HeadUnitAudioSource {
       "Counters of this element (application/x-sdl-stats): samples-in = samples-out + every samples-dropped-* + samples-queued; …"
     ) { $0.statistics.structure(queued: "samples-queued") },
     .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
+    .unsigned(
+      "playout-delay", \.playoutDelay, 0...10_000, "Playout delay",
+      "How long the car keeps sound before it plays it, in milliseconds: so much later than the picture it is heard, and so much later it may come without a gap",
+      .mutableReady),
   ]
 }

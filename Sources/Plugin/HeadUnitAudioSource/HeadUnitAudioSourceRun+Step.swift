@@ -29,22 +29,21 @@ extension HeadUnitAudioSourceRun.State {
     let arrival = runningTime > age ? runningTime - age : 0
     // What comes after a pause begins when it comes, as an utterance does.
     let isStart = hasPaused.take() || first.isStart
-    let missing = timeline.missing(before: arrival, isStart: isStart)
-    if missing > 0 {
-      if !first.isStart { audio.counters.gaps &+= 1 }
+    if let beginning = timeline.beginning(of: arrival, isStart: isStart), timeline.missing(before: beginning) > 0 {
       switch filling {
       case .samples:
-        owedSilence = missing
-        return silence(atMost: missing)
+        owedSilence = timeline.missing(before: beginning)
+        return silence(atMost: owedSilence)
       case .gapEvents:
         let start = timeline.end
-        timeline.skip(to: arrival)
+        timeline.skip(to: beginning)
         isDiscontinuous = true
-        return .gap(start: start, end: arrival)
+        return .gap(start: start, end: beginning)
       }
     }
     guard let message = audio.take() else { return .wait(nanoseconds: 0) }
     let place = timeline.place(audio.format.sampleCount(ofByteCount: message.bytes.count))
+    if gaps.note(place, isStart: message.isStart) { audio.counters.gaps &+= 1 }
     return .sound(message.bytes, place, isDiscontinuous: isDiscontinuous.take() || message.isDiscontinuous)
   }
 

@@ -20,7 +20,12 @@ extension HeadUnitAudioSourceRun {
     while true {
       let time = UInt64(gst_element_get_current_running_time(source.cast()))
       let now = clock.now
-      switch state.withLock({ $0.step(now: now, runningTime: time == .max ? 0 : time) }) {
+      let (step, gaps) = state.withLock { state in
+        let step = state.step(now: now, runningTime: time == .max ? 0 : time)
+        return (step, state.gaps.takeReport())
+      }
+      if let gaps { reporter.soundGaps(gaps) }
+      switch step {
       case .wait(let nanoseconds): wait(nanoseconds)
       case .gap(let start, let end): pushGap(from: start, to: end, on: cgst_base_src_pad(source))
       case .flushing: return GST_FLOW_FLUSHING

@@ -11,6 +11,7 @@ final class HeadUnitAudioSourceRun: HeadUnitRun {
     var audio: ReceivedAudio
     var timeline: SoundTimeline
     let filling: SilenceFilling
+    var gaps = SoundGaps()
     /// Silent samples that belong in front of the next sound.
     var owedSilence = 0
     /// Nothing has come in time, and silence has been pushed for it.
@@ -45,7 +46,9 @@ final class HeadUnitAudioSourceRun: HeadUnitRun {
     state = Monitor(
       State(
         part: HeadUnitPart(history, endsWithApp: settings.endsWithApp), audio: ReceivedAudio(history.stream),
-        timeline: SoundTimeline(PCMFormat(), tolerance: UInt64(clamping: settings.tolerance.nanoseconds)),
+        timeline: SoundTimeline(
+          PCMFormat(), tolerance: UInt64(clamping: settings.tolerance.nanoseconds),
+          playoutDelay: UInt64(settings.playoutDelay) * 1_000_000),
         filling: settings.silence))
   }
 
@@ -64,7 +67,7 @@ extension HeadUnitAudioSourceRun.State {
 
   mutating func joined(_ setup: HeadUnitSetup, _ apps: ServedApps, now: Duration) {
     audio.format = setup.settings.soundFormat
-    timeline = SoundTimeline(audio.format, tolerance: timeline.tolerance)
+    timeline = SoundTimeline(audio.format, tolerance: timeline.tolerance, playoutDelay: timeline.playoutDelay)
     for app in apps.all where app.audioTransport != nil { audio.begin(by: app.id) }
   }
 

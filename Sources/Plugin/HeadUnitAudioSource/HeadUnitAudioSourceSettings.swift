@@ -7,6 +7,8 @@ struct HeadUnitAudioSourceSettings: HeadUnitElementSettings {
   var silence = SilenceFilling.samples
   /// Milliseconds.
   var latency: UInt32 = 60
+  /// Milliseconds.
+  var playoutDelay: UInt32 = 0
 
   var headUnitVideo: HeadUnitVideoSettings? { nil }
 

@@ -3,8 +3,9 @@ import SDLMessages
 /// The times of the samples that are pushed: running times in nanoseconds, by the count of samples since the first one, so
 /// that neither jitter nor rounding leaves a gap between them.
 ///
-/// Sound that comes later than the tolerance allows begins at its arrival. Sound that comes ahead of its time is played in
-/// its order, because what was sent has to be heard.
+/// The car plays sound when it has come, or so much later as it keeps it, and then without a gap. Sound that comes later
+/// than the tolerance allows begins anew. Sound that comes ahead of its time is played in its order, because what was
+/// sent has to be heard.
 struct SoundTimeline: Sendable {
   /// Samples that belong together.
   struct Place: Equatable, Sendable {
@@ -18,14 +19,17 @@ struct SoundTimeline: Sendable {
   let format: PCMFormat
   /// How late sound may come.
   let tolerance: UInt64
+  /// How long the car keeps sound before it plays it.
+  let playoutDelay: UInt64
   /// From where on samples are counted; nil before the beginning.
   private var start: UInt64?
   private var count = 0
   private var offset: UInt64 = 0
 
-  init(_ format: PCMFormat, tolerance: UInt64) {
+  init(_ format: PCMFormat, tolerance: UInt64, playoutDelay: UInt64 = 0) {
     self.format = format
     self.tolerance = tolerance
+    self.playoutDelay = playoutDelay
   }
 
   /// Up to when everything has its place; 0 before the beginning.
@@ -36,13 +40,18 @@ struct SoundTimeline: Sendable {
     if start == nil { start = time }
   }
 
-  /// The samples that are missing in front of sound that came then.
+  /// When sound begins that came then; nil if it follows what has its place.
   ///
   /// - Parameter isStart: whether it is the first of an utterance, which begins when it comes.
-  func missing(before arrival: UInt64, isStart: Bool) -> Int {
-    let end = end
-    guard start != nil, arrival > end, isStart || arrival - end > tolerance else { return 0 }
-    return format.sampleCount(in: .nanoseconds(Int64(clamping: arrival - end)))
+  func beginning(of arrival: UInt64, isStart: Bool) -> UInt64? {
+    let beginning = arrival.addingClamped(playoutDelay)
+    guard start != nil, beginning > end else { return nil }
+    return isStart || arrival > end.addingClamped(tolerance) ? beginning : nil
+  }
+
+  /// The samples that are missing in front of that.
+  func missing(before beginning: UInt64) -> Int {
+    format.sampleCount(in: .nanoseconds(Int64(clamping: beginning - min(end, beginning))))
   }
 
   /// Gives the next samples their place.
