@@ -19,6 +19,12 @@ gst_sdl_audio_sink_parent_change_state (GstElement * element, GstStateChange tra
 }
 
 gboolean
+gst_sdl_audio_sink_parent_element_query (GstElement * element, GstQuery * query)
+{
+  return GST_ELEMENT_CLASS (gst_sdl_audio_sink_parent_class)->query (element, query);
+}
+
+gboolean
 gst_sdl_audio_sink_parent_event (GstBaseSink * sink, GstEvent * event)
 {
   return PARENT_SINK_CLASS->event (sink, event);
@@ -28,6 +34,12 @@ gboolean
 gst_sdl_audio_sink_parent_query (GstBaseSink * sink, GstQuery * query)
 {
   return PARENT_SINK_CLASS->query (sink, query);
+}
+
+void
+gst_sdl_audio_sink_parent_get_times (GstBaseSink * sink, GstBuffer * buffer, GstClockTime * start, GstClockTime * end)
+{
+  PARENT_SINK_CLASS->get_times (sink, buffer, start, end);
 }
 
 GstFlowReturn
@@ -63,12 +75,14 @@ gst_sdl_audio_sink_class_init (GstSdlAudioSinkClass * klass)
       "Plays sound in a car, whose head unit speaks SmartDeviceLink",
       "The gst-smartdevicelink authors");
   element_class->change_state = gst_sdl_audio_sink_change_state;
+  element_class->query = gst_sdl_audio_sink_element_query;
 
   sink_class->get_caps = gst_sdl_audio_sink_get_caps;
   sink_class->set_caps = gst_sdl_audio_sink_set_caps;
   sink_class->query = gst_sdl_audio_sink_query;
   sink_class->event = gst_sdl_audio_sink_event;
   sink_class->wait_event = gst_sdl_audio_sink_wait_event;
+  sink_class->get_times = gst_sdl_audio_sink_get_times;
   sink_class->unlock = gst_sdl_audio_sink_unlock;
   sink_class->preroll = gst_sdl_audio_sink_preroll;
   sink_class->unlock_stop = gst_sdl_audio_sink_unlock_stop;

@@ -208,7 +208,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       \(player) uri=file://\(path) video-sink="sdlvideosink name=sink max-lateness=-1 qos=false uri=\(headUnit.uri)" \
-      audio-sink="sdlaudiosink name=sound lead-time=2000 uri=\(headUnit.uri)"
+      audio-sink="sdlaudiosink name=sound lead-time=800 uri=\(headUnit.uri)"
       """)
     try pipeline.play()
     try pipeline.waitForEnd()

@@ -10,9 +10,9 @@ extension AudioSink {
       "suspend-policy", \.suspendPolicy, "Suspend policy",
       "What happens to sound while the driver does not let the app be heard", .mutableReady),
     .unsigned(
-      "lead-time", \.leadTime, 0...10_000, "Lead time",
-      "How long before its time sound leaves, in milliseconds, because head units play what comes: what the network delays for less is heard without a gap. Sets render-delay",
-      .mutablePlaying, changed: { $0.applyLeadTime() }),
+      "lead-time", \.leadTime, 0...800, "Lead time",
+      "How long before its time sound leaves, in milliseconds; head units keep it until then. What thread or network delay for less is heard without a gap, at its time",
+      .mutablePlaying, changed: { $0.leadTimeChanged() }),
     .boolean(
       "start-on-data", \.startsOnData, "Start on data",
       "Have an audio service only while something can be heard, for announcements: other sound in the car is lowered only while they last",

@@ -59,6 +59,15 @@ public func gst_sdl_audio_sink_change_state(
 }
 
 @c @implementation
+public func gst_sdl_audio_sink_element_query(
+  _ element: UnsafeMutablePointer<GstElement>, _ query: UnsafeMutablePointer<GstQuery>
+) -> gboolean {
+  guard gst_sdl_audio_sink_parent_element_query(element, query) != 0 else { return 0 }
+  if query.pointee.type == GST_QUERY_LATENCY { sink(element)._withUnsafeGuaranteedRef { $0.addLead(to: query) } }
+  return 1
+}
+
+@c @implementation
 public func gst_sdl_audio_sink_caps_arrive(
   _ instance: UnsafeMutablePointer<GstSdlAudioSink>, _ caps: UnsafeMutablePointer<GstCaps>
 ) {
@@ -99,6 +108,15 @@ public func gst_sdl_audio_sink_wait_event(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ event: UnsafeMutablePointer<GstEvent>
 ) -> GstFlowReturn {
   sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.wait(for: event) ?? GST_FLOW_FLUSHING }
+}
+
+@c @implementation
+public func gst_sdl_audio_sink_get_times(
+  _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>,
+  _ start: UnsafeMutablePointer<GstClockTime>, _ end: UnsafeMutablePointer<GstClockTime>
+) {
+  gst_sdl_audio_sink_parent_get_times(baseSink, buffer, start, end)
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.subtractLead(from: &start.pointee) }
 }
 
 @c @implementation

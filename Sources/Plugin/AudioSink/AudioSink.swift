@@ -48,15 +48,35 @@ final class AudioSink: AppSink {
     counters.withLock { change(&$0.stream) }
   }
 
-  /// What differs from GstBaseSink's defaults: no time is set aside for processing, and sound leaves before its time.
+  /// What differs from GstBaseSink's defaults: no time is set aside for processing.
   func configureBaseSink() {
     gst_base_sink_set_processing_deadline(baseSink, 0)
-    applyLeadTime()
   }
 
-  /// The property `lead-time` has changed: GStreamer's own way to begin earlier, of which the pipeline's latency takes account.
-  func applyLeadTime() {
-    gst_base_sink_set_render_delay(baseSink, GstClockTime(settings.withLock { $0.lead }.nanoseconds))
+  /// The property `lead-time` has changed, of which the pipeline's latency takes account.
+  func leadTimeChanged() {
+    post(gst_message_new_latency(gstElement.cast()))
+  }
+
+  /// Adds the lead to the answer of the base class, so that live sound is there before its time.
+  func addLead(to query: UnsafeMutablePointer<GstQuery>) {
+    guard gst_base_sink_get_sync(baseSink) != 0 else { return }
+    var (isLive, minimum, maximum): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)
+    gst_query_parse_latency(query, &isLive, &minimum, &maximum)
+    let lead = UInt64(settings.withLock { $0.leadTime }) * 1_000_000
+    // GST_CLOCK_TIME_NONE, which is the largest number, stays.
+    gst_query_set_latency(
+      query, isLive, GstClockTime(UInt64(minimum).addingClamped(lead)),
+      GstClockTime(UInt64(maximum).addingClamped(lead)))
+  }
+
+  /// Buffers are waited for until the lead is left of the time to their first sample.
+  ///
+  /// - Parameter start: of a buffer, in the present segment; it never gets in front of that.
+  func subtractLead(from start: inout GstClockTime) {
+    guard start != .max else { return }
+    let lead = GstClockTime(settings.withLock { $0.leadTime }) * 1_000_000
+    start = min(start, max(start - min(start, lead), GstClockTime(baseSink.pointee.segment.start)))
   }
 
   func checkBeforeStart(_ settings: AudioSinkSettings) throws(ElementError) {}

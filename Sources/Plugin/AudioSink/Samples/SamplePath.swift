@@ -16,7 +16,7 @@ final class SamplePath {
   private(set) var format: PCMFormat?
   var timeline = SampleTimeline(format: PCMFormat())
   private(set) var shaper = SampleShaper(format: PCMFormat())
-  var lateness = SampleLateness(lead: .zero)
+  var playout = SamplePlayout(lead: .zero)
   var linkDelay = LinkDelay()
   var delay = RenderDelay()
   private var liveness = UpstreamLiveness()
@@ -48,7 +48,7 @@ final class SamplePath {
 
   /// The properties that may change at any time.
   func apply(_ settings: (lead: Duration, gain: Double)) {
-    lateness.lead = settings.lead
+    playout.lead = settings.lead
     if shaper.volume != settings.gain { shaper.setVolume(settings.gain) }
   }
 
@@ -56,6 +56,7 @@ final class SamplePath {
   func use(_ grant: AudioGrant) {
     guard epoch != grant.epoch else { return }
     epoch = grant.epoch
+    playout.reset()
     shaper.begin()
   }
 

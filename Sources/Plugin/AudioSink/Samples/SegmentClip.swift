@@ -37,10 +37,30 @@ struct SegmentClip {
 }
 
 extension AudioSink {
-  /// The present running time; zero without a clock.
-  var runningTime: Duration {
+  /// GstBaseSink's property: what the car's sound path takes from the arrival of sound until it is heard.
+  var renderDelay: Duration { .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_render_delay(baseSink)))) }
+
+  /// Between the running time of a sample and the time at which it has to be with the head unit.
+  private var offset: Duration {
+    .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_latency(baseSink))))
+      + .nanoseconds(Int64(gst_base_sink_get_ts_offset(baseSink))) - renderDelay
+  }
+
+  /// The running time of what would have to be with the head unit now; zero without a clock.
+  var presentTime: Duration {
     let time = UInt64(gst_element_get_current_running_time(gstElement))
-    return time == .max ? .zero : .nanoseconds(Int64(clamping: time))
+    return time == .max ? .zero : max(.nanoseconds(Int64(clamping: time)) - offset, .zero)
+  }
+
+  /// When a sample has to be with the head unit, and the present, by the pipeline's clock; nil without one, and with
+  /// sync=false.
+  func schedule(of runningTime: Duration) -> (due: Duration, now: Duration)? {
+    guard gst_base_sink_get_sync(baseSink) != 0, let clock = gst_element_get_clock(gstElement) else { return nil }
+    defer { gst_object_unref(clock) }
+    func duration(_ time: GstClockTime) -> Duration { .nanoseconds(Int64(clamping: UInt64(time))) }
+    // As GstBaseSink counts, which knows no time before the base time.
+    let due = duration(gst_element_get_base_time(gstElement)) + max(runningTime + offset, .zero)
+    return (due, duration(gst_clock_get_time(clock)))
   }
 
   /// The part of a GAP event that is in the present segment; nil for none, and for one without a duration.

@@ -68,18 +68,61 @@ extension AudioStreamRun {
     return decision
   }
 
-  /// Waits until the next sample has to leave, and tells how late it is. Without a clock, and with sync=false, it is in time.
-  func waitForTime(_ path: SamplePath) -> (result: GstFlowReturn, lateness: Duration) {
-    guard let time = path.timeline.end else { return (GST_FLOW_OK, .zero) }
-    var jitter: GstClockTimeDiff = 0
-    let result = gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: time.nanoseconds), &jitter)
-    return (result, .nanoseconds(max(Int64(jitter), 0)))
+  /// Waits until the next samples may leave, and tells what is to be done so that they are heard in time.
+  func waitForTime(
+    of count: Int, _ grant: AudioGrant, _ path: SamplePath, isSilence: Bool
+  ) -> (result: GstFlowReturn, correction: SamplePlayout.Correction) {
+    guard let time = path.timeline.end else { return (GST_FLOW_OK, .none) }
+    // Nothing leaves before running time 0; what follows the first samples then leaves with them.
+    let departure = max(time - path.playout.lead, .zero)
+    let result = gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: departure.nanoseconds), nil)
+    guard result == GST_FLOW_OK else { return (result, .none) }
+    path.use(grant)
+    return (result, correction(of: count, at: time, path, isSilence: isSilence))
+  }
+
+  /// Without a clock, and with sync=false, there is none.
+  private func correction(
+    of count: Int, at time: Duration, _ path: SamplePath, isSilence: Bool
+  ) -> SamplePlayout.Correction {
+    guard let (due, now) = sink.schedule(of: time) else {
+      path.playout.reset()
+      return .none
+    }
+    let correction = path.playout.correction(
+      for: count, due: due, now: now, isSilence: isSilence, format: path.timeline.format)
+    if correction != .none { sink.log(GST_LEVEL_DEBUG, "\(correction): the samples are due in \(due - now)") }
+    return correction
+  }
+
+  /// Samples leave now, or what waits in front of them takes their time.
+  func noteSent(_ count: Int, _ path: SamplePath) {
+    guard let time = path.timeline.end, let (_, now) = sink.schedule(of: time) else { return }
+    path.playout.sent(count, now: now, format: path.timeline.format)
+  }
+
+  /// Sends silence that fills the time until the next samples are due.
+  func fill(_ count: Int, _ grant: AudioGrant, _ path: SamplePath, isLive: Bool) -> GstFlowReturn {
+    noteSent(count, path)
+    return deliver(path.silence(count), grant, path, isSilence: true, isLive: isLive)
+  }
+
+  /// Another grant than that for which the samples of a payload were meant: the head unit begins to play anew.
+  private func begin(_ grant: AudioGrant, with payload: SamplePayload, _ path: SamplePath, isLive: Bool) {
+    path.use(grant)
+    let count = payload.sampleCount + payload.silenceCount
+    guard let end = path.timeline.end else { return }
+    let time = max(end - path.timeline.format.duration(ofSampleCount: count), .zero)
+    if case .silence(let missing) = correction(of: count, at: time, path, isSilence: false) {
+      _ = fill(missing, grant, path, isLive: isLive)
+    }
+    noteSent(count, path)
   }
 
   /// Whether so much of a live source's sound waits, here or in the kernel, that it would come too late.
   func isBehind(_ path: SamplePath) -> Bool {
     let format = path.timeline.format
-    let longest = path.lateness.lead + Self.longestLinkDelay
+    let longest = path.playout.lead + Self.longestLinkDelay
     let queued = connection.audio.statistics.queuedByteCount
     if queued > format.byteCount(ofSampleCount: format.sampleCount(in: longest)) { return true }
     guard let sample = connection.audio.linkSample() else { return false }
@@ -107,7 +150,9 @@ extension AudioStreamRun {
       case .flushing: break
       }
       switch right(isSilence: isSilence, isLive: isLive, path) {
-      case .grant(let next): grant = next
+      case .grant(let next):
+        if next.epoch != grant.epoch { begin(next, with: payload, path, isLive: isLive) }
+        grant = next
       case .drop(let reason):
         payload.giveUp(reason)
         return GST_FLOW_OK

@@ -30,13 +30,9 @@ extension AudioStreamRun {
   /// Waits for the time of a GAP, and fills it, or of the end: what was sent is played before the service is closed and the
   /// application hears of it.
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
+    if event.pointee.type == GST_EVENT_GAP, let result = samples.withValue({ fillGap(event, $0) }) { return result }
     let result = gst_sdl_audio_sink_parent_wait_event(sink.baseSink, event)
-    guard result == GST_FLOW_OK else { return result }
-    switch event.pointee.type {
-    case GST_EVENT_GAP: return samples.withValue { fillGap(event, $0) }
-    case GST_EVENT_EOS: return finish()
-    default: return result
-    }
+    return result == GST_FLOW_OK && event.pointee.type == GST_EVENT_EOS ? finish() : result
   }
 
   private func finish() -> GstFlowReturn {
@@ -49,12 +45,14 @@ extension AudioStreamRun {
     return result == GST_FLOW_OK ? endService() : result
   }
 
-  /// Until the queue is empty, and the head unit has had the time to play what it has.
+  /// Until the queue is empty, and the head unit has had the time to play what it has: one that began later than it should
+  /// gets the lead more.
   private func waitUntilSent(_ path: SamplePath) -> GstFlowReturn {
     let result = waitUntilDrained(of: "sound")
     guard result == GST_FLOW_OK else { return result }
     guard state.withLock({ $0.hasGrant }), let end = path.timeline.end else { return GST_FLOW_OK }
     let lead = sink.settings.withLock { $0.lead }
-    return gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: (end + lead).nanoseconds), nil)
+    let played = end + sink.renderDelay + lead
+    return gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: played.nanoseconds), nil)
   }
 }

@@ -58,8 +58,8 @@ extension AudioStreamRun {
     }
     _ = drop(input.range.count - clip.range.count, .overlap)
     input.range = clip.range
-    let lead = path.lateness.lead
-    let placement = path.timeline.place(at: clip.runningTime, now: sink.runningTime + lead)
+    let placement = path.timeline.place(
+      at: clip.runningTime, now: sink.presentTime + (input.isLive ? path.playout.lead : .zero))
     if placement.silence > 0 {
       let result = sendSilence(placement.silence, path, isLive: input.isLive)
       guard result == GST_FLOW_OK else { return drop(input.range.count, .discarded, result) }
@@ -88,13 +88,15 @@ extension AudioStreamRun {
     case .stop(let result): return result
     }
     let count = min(input.range.count, path.longestPiece)
-    let wait = waitForTime(path)
-    guard wait.result == GST_FLOW_OK else { return wait.result }
-    let excess = path.lateness.excess(
-      of: count, late: wait.lateness, isSilence: input.isGap, format: path.timeline.format)
-    if excess > 0 { return leaveOut(excess, .late, of: &input, path) }
+    var (result, correction) = waitForTime(of: count, grant, path, isSilence: input.isGap)
+    if case .silence(let missing) = correction { result = fill(missing, grant, path, isLive: input.isLive) }
+    guard result == GST_FLOW_OK else { return result }
+    if case .leaveOut(let excess) = correction {
+      path.playout.leftOut(isAll: excess == count)
+      return leaveOut(excess, .late, of: &input, path)
+    }
+    noteSent(count, path)
     if input.isLive, isBehind(path) { return leaveOut(count, .queueFull, of: &input, path) }
-    path.use(grant)
     let piece = input.range.prefix(count)
     input.range = piece.upperBound..<input.range.upperBound
     path.timeline.advance(by: count)
@@ -127,10 +129,15 @@ extension AudioStreamRun {
 /// Silence where upstream has nothing.
 extension AudioStreamRun {
   /// Fills the time that a GAP event tells of. The next buffer shows one without a duration.
-  func fillGap(_ event: UnsafeMutablePointer<GstEvent>, _ path: SamplePath) -> GstFlowReturn {
+  ///
+  /// - Returns: nil for one that is not filled.
+  func fillGap(_ event: UnsafeMutablePointer<GstEvent>, _ path: SamplePath) -> GstFlowReturn? {
     guard path.format != nil, path.timeline.end != nil, let (start, duration) = sink.partOfSegment(event),
       duration <= SampleTimeline.longestSilence
-    else { return GST_FLOW_OK }
+    else { return nil }
+    // The base class would wait until the gap begins, and the lead would be gone.
+    let result = gst_base_sink_do_preroll(sink.baseSink, UnsafeMutablePointer(OpaquePointer(event)))
+    guard result == GST_FLOW_OK else { return result }
     path.apply(sink.settings.withLock { ($0.lead, $0.gain) })
     var count = path.timeline.format.sampleCount(in: duration)
     // Of which a part may have been sent already, or something is missing in front of it.
@@ -149,16 +156,21 @@ extension AudioStreamRun {
         path.timeline.advance(by: left)
         return GST_FLOW_OK
       }
-      let wait = waitForTime(path)
-      guard wait.result == GST_FLOW_OK else { return wait.result }
       let piece = min(left, path.longestPiece)
-      let excess = path.lateness.excess(
-        of: piece, late: wait.lateness, isSilence: true, format: path.timeline.format)
-      left -= excess > 0 ? excess : piece
-      path.timeline.advance(by: excess > 0 ? excess : piece)
-      guard excess == 0, !isLive || !isBehind(path) else { continue }
-      path.use(grant)
-      let result = deliver(path.silence(piece), grant, path, isSilence: true, isLive: isLive)
+      var (result, correction) = waitForTime(of: piece, grant, path, isSilence: true)
+      if case .silence(let missing) = correction { result = fill(missing, grant, path, isLive: isLive) }
+      guard result == GST_FLOW_OK else { return result }
+      if case .leaveOut(let excess) = correction {
+        left -= excess
+        path.timeline.advance(by: excess)
+        path.playout.leftOut(isAll: excess == piece)
+        continue
+      }
+      left -= piece
+      noteSent(piece, path)
+      path.timeline.advance(by: piece)
+      guard !isLive || !isBehind(path) else { continue }
+      result = deliver(path.silence(piece), grant, path, isSilence: true, isLive: isLive)
       guard result == GST_FLOW_OK else { return result }
     }
     return GST_FLOW_OK

@@ -1,0 +1,122 @@
+import GStreamerKit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// When sound is heard in a car that plays what comes, when it comes, beside a picture that is shown when it comes.
+@Suite struct LipSyncTests {
+  /// A sample of ``testSound(_:seed:)``, and when it is heard.
+  private struct Heard {
+    /// Its running time.
+    var time: Duration
+    var at: Duration
+  }
+
+  private static let format = PCMFormat()
+  /// As many samples of the sound differ.
+  private static let period = 20_000
+
+  /// The last sample of each message that has come since `start`, if it is none of silence.
+  private static func heard(_ record: TestHeadUnit.Record, since start: Duration) -> [Heard] {
+    var end = Duration.zero
+    var former = 0
+    var heard: [Heard] = []
+    for arrival in record.audioArrivals {
+      end = max(end, arrival.time) + format.duration(ofSampleCount: (arrival.byteCount - former) / 2)
+      former = arrival.byteCount
+      let value = Int(record.audio[former - 2]) | Int(record.audio[former - 1]) << 8
+      guard arrival.time >= start, let index = (0..<period).first(where: { $0 * 37 % period + 1 == value }) else {
+        continue
+      }
+      heard.append(Heard(time: format.duration(ofSampleCount: index + 1), at: end))
+    }
+    return heard
+  }
+
+  /// Plays, and returns how much later than the picture of its moment each sample was heard.
+  private static func offsets(
+    _ harness: SoundHarness, pause: Duration = .zero
+  ) throws -> (before: [Duration], after: [Duration]) {
+    let pipeline = harness.pipeline
+    func offsets(since start: Duration) -> [Duration] {
+      let base = Duration.nanoseconds(Int64(gst_element_get_base_time(pipeline.element.pointer)))
+      let latency = Duration.nanoseconds(
+        Int64(gst_base_sink_get_latency(UnsafeMutablePointer(OpaquePointer((try? pipeline.sink)?.pointer)))))
+      return heard(harness.headUnit.record, since: start).map { $0.at - base - latency - $0.time }
+    }
+    harness.push(testSound(period - 320))
+    try pipeline.reach(GST_STATE_PLAYING)
+    try harness.headUnit.waitForSound(16_000)
+    var before: [Duration] = []
+    var start = Duration.zero
+    if pause > .zero {
+      try pipeline.reach(GST_STATE_PAUSED)
+      before = offsets(since: .zero)
+      let end = MonotonicClock.now + pause
+      #expect(eventually { MonotonicClock.now > end })
+      start = MonotonicClock.now
+      try pipeline.reach(GST_STATE_PLAYING)
+    }
+    _ = try harness.finish()
+    return (before, offsets(since: start))
+  }
+
+  /// Properties, and how much later than its picture sound comes, in milliseconds.
+  @Test(arguments: [
+    ("", 0), ("lead-time=0", 0), ("lead-time=800", 0), ("render-delay=150000000", -150),
+    ("render-delay=500000000 lead-time=50", -500), ("ts-offset=60000000", 60),
+  ])
+  func besideThePicture(properties: String, expected: Int) throws {
+    let standstills = Standstills()
+    let harness = try SoundHarness(properties: properties)
+    let offsets = try Self.offsets(harness).after
+    let tolerance = Duration.milliseconds(25) + standstills.total
+    let deviations = offsets.map { $0 - .milliseconds(expected) }
+    #expect(offsets.count > 50 && deviations.allSatisfy { $0 > .zero - tolerance && $0 < tolerance }, "\(deviations)")
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  /// The car goes on playing what it has when the picture stops; behind the pause both are together again.
+  @Test(arguments: [Duration.milliseconds(50), .milliseconds(700)])
+  func afterAPause(pause: Duration) throws {
+    let standstills = Standstills()
+    let harness = try SoundHarness(properties: "")
+    let offsets = try Self.offsets(harness, pause: pause)
+    let tolerance = Duration.milliseconds(25) + standstills.total
+    for part in [offsets.before, offsets.after] {
+      #expect(part.count > 10 && part.allSatisfy { $0 > .zero - tolerance && $0 < tolerance }, "\(part)")
+    }
+  }
+
+  /// A live source's first sound is dropped until there is a service: then silence takes the place of the lead.
+  @Test func aLiveSource() throws {
+    let standstills = Standstills()
+    let harness = try SoundHarness(isLive: true, properties: "")
+    let pipeline = harness.pipeline
+    try pipeline.play()
+    let clock = try #require(gst_element_get_clock(pipeline.element.pointer))
+    defer { gst_object_unref(clock) }
+    let sound = testSound(Self.period - 320)
+    // 20 ms at a time, as a microphone brings it.
+    for piece in 0..<61 {
+      let time = Duration.milliseconds(20 * piece)
+      #expect(
+        eventually {
+          let base = gst_element_get_base_time(pipeline.element.pointer)
+          let captured = (time + .milliseconds(20)).nanoseconds
+          return base > 0 && Int(gst_clock_get_time(clock)) - Int(base) > captured
+        })
+      harness.source.push(Array(sound[(640 * piece)..<(640 * piece + 640)]), at: time)
+    }
+    let base = Duration.nanoseconds(Int64(gst_element_get_base_time(pipeline.element.pointer)))
+    let latency = Duration.nanoseconds(
+      Int64(gst_base_sink_get_latency(UnsafeMutablePointer(OpaquePointer(try pipeline.sink.pointer)))))
+    _ = try harness.finish()
+    let offsets = Self.heard(harness.headUnit.record, since: .zero).map { $0.at - base - latency - $0.time }
+    let tolerance = Duration.milliseconds(25) + standstills.total
+    #expect(offsets.count > 10 && offsets.allSatisfy { $0 > .zero - tolerance && $0 < tolerance }, "\(offsets)")
+  }
+}
