@@ -16,11 +16,14 @@ public struct AccessUnitAssembler: Sendable {
   /// Larger ones are dropped, in bytes.
   public let maximumSize: Int
   private var alignment = Alignment.unknown
-  /// The bytes since the beginning of the current access unit.
+  /// A message that is exactly one access unit.
+  private var whole: [UInt8]?
+  /// The bytes since the beginning of the current access unit, from ``start`` on.
   private var pending: [UInt8] = []
+  private var start = 0
   /// The bytes of ``pending`` before this have been searched for start codes.
   private var scanned = 0
-  /// Whether ``pending`` has a slice.
+  /// Whether the current access unit has a slice.
   private var hasPicture = false
   /// The number of access units that were dropped because of their size.
   public private(set) var oversizedCount = 0
@@ -33,35 +36,49 @@ public struct AccessUnitAssembler: Sendable {
   /// Whether ``flush()`` would return something.
   public var hasPendingPicture: Bool { hasPicture }
 
-  /// Adds the next message; returns the access units that are complete. A message that is exactly one of them is returned
-  /// without copying.
-  public mutating func append(_ message: [UInt8]) -> [[UInt8]] {
+  /// Adds the next message. Call ``next()`` until it returns nil before adding more.
+  public mutating func append(_ message: [UInt8]) {
     let beginning = Beginning(of: message)
     if pending.isEmpty, alignment == .aligned, beginning == .accessUnit, Self.isSinglePicture(message) {
-      return [message]
+      whole = message
+      return
     }
     if hasPicture || (pending.isEmpty && alignment == .aligned) { learn(from: beginning) }
     guard pending.count + message.count <= maximumSize else {
       oversizedCount += 1
       startOver()
-      return []
+      return
     }
     // Avoids copying an access unit that comes as a whole.
     if pending.isEmpty { pending = message } else { pending += message }
-    var units = cutPending()
-    if alignment == .aligned, let unit = flush() { units.append(unit) }
-    return units
+  }
+
+  /// The next access unit that is complete; nil when there is none. A message that is exactly one of them is returned
+  /// without copying.
+  public mutating func next() -> [UInt8]? {
+    if let message = whole.take() { return message }
+    if let end = findEnd() {
+      defer { start = end }
+      return Array(pending[start..<end])
+    }
+    if start > 0 {
+      pending.removeSubrange(..<start)
+      scanned -= start
+      start = 0
+    }
+    return alignment == .aligned ? flush() : nil
   }
 
   /// The picture that waits for its end; nil when there is none.
   public mutating func flush() -> [UInt8]? {
     guard hasPicture else { return nil }
     defer { startOver() }
-    return pending
+    return start == 0 ? pending : Array(pending[start...])
   }
 
   private mutating func startOver() {
     pending = []
+    start = 0
     scanned = 0
     hasPicture = false
   }
@@ -74,32 +91,27 @@ public struct AccessUnitAssembler: Sendable {
     }
   }
 
-  /// Removes the complete access units from ``pending``.
-  private mutating func cutPending() -> [[UInt8]] {
-    var units: [[UInt8]] = []
-    var unitStart = 0
-    let stream = pending
-    stream.withUnsafeBytes { bytes in
-      while let start = StartCode.end(ofNextIn: bytes, from: scanned) {
+  /// Where the current access unit ends and the next one begins, if that is there. Every byte is searched once.
+  private mutating func findEnd() -> Int? {
+    var (scanned, hasPicture) = (scanned, hasPicture)
+    defer { (self.scanned, self.hasPicture) = (scanned, hasPicture) }
+    return pending.withUnsafeBytes { bytes in
+      while let header = StartCode.end(ofNextIn: bytes, from: scanned) {
         // The byte after the header shows whether it is the first slice of a picture.
-        guard start + 1 < bytes.count else { return }
-        let type = NALUnitType(header: bytes[start])
-        let startsPicture = type.startsSlice && bytes[start + 1] & 0x80 != 0
-        if hasPicture, startsPicture || type.precedesPicture {
-          let cut = start >= 4 && bytes[start - 4] == 0 ? start - 4 : start - 3
-          units.append(Array(bytes[unitStart..<cut]))
-          unitStart = cut
-          hasPicture = false
+        guard header + 1 < bytes.count else {
+          scanned = header - 3
+          return nil
         }
-        if type.startsSlice { hasPicture = true }
-        scanned = start
+        let type = NALUnitType(header: bytes[header])
+        let endsUnit = hasPicture && (type.startsSlice && bytes[header + 1] & 0x80 != 0 || type.precedesPicture)
+        hasPicture = type.startsSlice || hasPicture && !endsUnit
+        scanned = header
+        if endsUnit { return header >= 4 && bytes[header - 4] == 0 ? header - 4 : header - 3 }
       }
       // A start code may be cut in two.
       scanned = max(scanned, bytes.count - 3, 0)
+      return nil
     }
-    pending.removeSubrange(..<unitStart)
-    scanned -= unitStart
-    return units
   }
 }
 

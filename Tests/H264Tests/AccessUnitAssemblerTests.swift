@@ -1,6 +1,17 @@
+import Glibc
 import H264
 import TestSupport
 import Testing
+
+extension AccessUnitAssembler {
+  /// Those that the next message completes.
+  fileprivate mutating func accessUnits(in message: [UInt8]) -> [[UInt8]] {
+    append(message)
+    var units: [[UInt8]] = []
+    while let unit = next() { units.append(unit) }
+    return units
+  }
+}
 
 @Suite struct AccessUnitAssemblerTests {
   private static let sequenceParameterSet: [UInt8] = [0, 0, 0, 1, 0x67, 0x42, 0xC0, 0x1F]
@@ -22,7 +33,7 @@ import Testing
 
   private func assemble(_ messages: [[UInt8]]) -> [[UInt8]] {
     var assembler = AccessUnitAssembler()
-    var units = messages.flatMap { assembler.append($0) }
+    var units = messages.flatMap { assembler.accessUnits(in: $0) }
     if let last = assembler.flush() { units.append(last) }
     return units
   }
@@ -30,11 +41,11 @@ import Testing
   /// Only the first one has to wait for the second.
   @Test func messagePerAccessUnit() {
     var assembler = AccessUnitAssembler()
-    #expect(assembler.append(Self.units[0]) == [])
+    #expect(assembler.accessUnits(in: Self.units[0]) == [])
     #expect(assembler.hasPendingPicture)
-    #expect(assembler.append(Self.units[1]) == [Self.units[0], Self.units[1]])
+    #expect(assembler.accessUnits(in: Self.units[1]) == [Self.units[0], Self.units[1]])
     for unit in Self.units.dropFirst(2) {
-      #expect(assembler.append(unit) == [unit])
+      #expect(assembler.accessUnits(in: unit) == [unit])
       #expect(!assembler.hasPendingPicture)
     }
   }
@@ -52,10 +63,10 @@ import Testing
     let first = Self.sequenceParameterSet + Self.pictureParameterSet
     var assembler = AccessUnitAssembler()
     for round in 0..<3 {
-      #expect(assembler.append(first) == [])
-      let units = assembler.append(Self.keySlice)
+      #expect(assembler.accessUnits(in: first) == [])
+      let units = assembler.accessUnits(in: Self.keySlice)
       #expect(units == (round == 0 ? [] : [first + Self.keySlice]))
-      #expect(assembler.append(Self.slice).last == Self.slice)
+      #expect(assembler.accessUnits(in: Self.slice).last == Self.slice)
     }
   }
 
@@ -83,25 +94,55 @@ import Testing
 
   @Test func severalInAMessage() {
     var assembler = AccessUnitAssembler()
-    #expect(assembler.append(Self.units[0] + Self.units[1]) == [Self.units[0]])
-    #expect(assembler.append(Self.units[2] + Self.units[3]) == [Self.units[1], Self.units[2], Self.units[3]])
+    #expect(assembler.accessUnits(in: Self.units[0] + Self.units[1]) == [Self.units[0]])
+    #expect(assembler.accessUnits(in: Self.units[2] + Self.units[3]) == [Self.units[1], Self.units[2], Self.units[3]])
   }
 
   @Test func aPictureThatNothingFollows() {
     var assembler = AccessUnitAssembler()
     #expect(assembler.flush() == nil)
-    #expect(assembler.append(Self.units[0]) == [])
+    #expect(assembler.accessUnits(in: Self.units[0]) == [])
     #expect(assembler.flush() == Self.units[0])
     #expect(assembler.flush() == nil && !assembler.hasPendingPicture)
-    #expect(assembler.append(Self.sequenceParameterSet) == [] && assembler.flush() == nil)
+    #expect(assembler.accessUnits(in: Self.sequenceParameterSet) == [] && assembler.flush() == nil)
   }
 
   @Test func memoryIsBounded() {
     var assembler = AccessUnitAssembler(maximumSize: 1000)
-    for _ in 0..<100 { #expect(assembler.append([UInt8](repeating: 0x55, count: 100)) == []) }
+    for _ in 0..<100 { #expect(assembler.accessUnits(in: [UInt8](repeating: 0x55, count: 100)) == []) }
     #expect(assembler.oversizedCount >= 9)
-    #expect(assembler.append(Self.units[0]).isEmpty)
-    #expect(assembler.append(Self.slice).last.map { $0.suffix(Self.keySlice.count) } != nil)
+    #expect(assembler.accessUnits(in: Self.units[0]).isEmpty)
+    #expect(assembler.accessUnits(in: Self.slice).last.map { $0.suffix(Self.keySlice.count) } != nil)
+  }
+
+  /// What has come before is neither copied nor searched again.
+  @Test(arguments: [[], [0x55], [0, 0, 0, 1, 0x0C, 0xFF], [0, 0, 1, 0x65]] as [[UInt8]])
+  func costOfSmallMessages(message: [UInt8]) {
+    func time(behind size: Int) -> Duration {
+      var assembler = AccessUnitAssembler()
+      var unitCount = assembler.accessUnits(
+        in: Self.keySlice + [UInt8](repeating: 0x55, count: size) + [0, 0, 1, 0x41]
+      ).count
+      let time = processorTime {
+        for _ in 0..<2000 { unitCount += assembler.accessUnits(in: message).count }
+      }
+      #expect(unitCount == 0)
+      return time
+    }
+    // The room for more bytes is made by copying them a few times.
+    #expect(time(behind: 8 << 20) < time(behind: 100) * 4 + .milliseconds(200))
+  }
+
+  /// Of this thread.
+  private func processorTime(_ body: () -> Void) -> Duration {
+    func now() -> Duration {
+      var time = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+    let start = now()
+    body()
+    return now() - start
   }
 
   /// num_units_in_tick and time_scale; a tick is a field.

@@ -87,8 +87,10 @@ struct AccessUnitQueue: Sendable {
   mutating func append(_ bytes: [UInt8], timestamp: UInt32?, now: Duration) {
     counters.bytesIn &+= UInt64(bytes.count)
     lastArrival = now
-    let accessUnits = timestamp == nil ? assembler.append(bytes) : [bytes]
-    for unit in accessUnits { enqueue(unit, timestamp: timestamp, now: now) }
+    guard timestamp == nil else { return enqueue(bytes, timestamp: timestamp, now: now) }
+    assembler.append(bytes)
+    // One at a time: those that are dropped take no memory together.
+    while let unit = assembler.next() { enqueue(unit, timestamp: nil, now: now) }
   }
 
   /// Takes what waits for its end as it is.
