@@ -1,6 +1,7 @@
 import H264
 
-/// Finds NAL units in a byte stream that may be split anywhere, and keeps only the bytes that the checks need.
+/// Finds NAL units in a byte stream that may be split anywhere, and keeps only the bytes of one of them that the checks
+/// need.
 ///
 /// The protocol carries one byte stream; apps may split an access unit over several messages (SDL's Android library
 /// does), so that a start code can begin in one message and end in the next.
@@ -14,17 +15,20 @@ struct NALUnitScanner: Sendable {
   private static let ordinaryPrefix = 2
 
   private var zeros = 0
-  private var prefix: Prefix = []
+  /// Of the NAL unit that ``next(in:)`` found last, or of the one that it is in.
+  private(set) var prefix: Prefix = []
   private var isInside = false
   private var isDelivered = false
   /// The first byte before any start code that is not padding.
   private(set) var firstStrayByte: UInt8?
 
-  /// Scans the next bytes; returns the NAL units whose beginning is now known. A sequence parameter set comes when the
-  /// next start code shows its end, other units as soon as their first bytes are there.
-  mutating func units(in bytes: UnsafeRawBufferPointer) -> [Prefix] {
-    var units: [Prefix] = []
+  /// Scans the next bytes, and removes them, up to where the beginning of a NAL unit is known; that is ``prefix`` until
+  /// the next call. A sequence parameter set comes when the next start code shows its end, other units as soon as their
+  /// first bytes are there.
+  /// - Returns: whether there is one; false when all bytes are used.
+  mutating func next(in bytes: inout UnsafeRawBufferPointer) -> Bool {
     var index = 0
+    defer { bytes = UnsafeRawBufferPointer(rebasing: bytes[index...]) }
     while index < bytes.count {
       if zeros == 0, isDelivered || !isInside {
         // A byte above 1 can't be part of a start code that ends with it: look at every third byte only.
@@ -33,41 +37,43 @@ struct NALUnitScanner: Sendable {
         if !isInside, index > start, firstStrayByte == nil {
           firstStrayByte = bytes[start..<index].first { $0 != 0 }
         }
-        guard index < bytes.count else { break }
+        guard index < bytes.count else { return false }
       }
-      take(bytes[index], &units)
+      // The byte is looked at again when the unit that it ends has been taken.
+      if bytes[index] == 1, zeros >= 2, endUnit() { return true }
       index += 1
+      if take(bytes[index - 1]) { return true }
     }
-    return units
+    return false
   }
 
-  private mutating func take(_ byte: UInt8, _ units: inout [Prefix]) {
+  /// Whether the unit that a start code ends has not been delivered yet.
+  private mutating func endUnit() -> Bool {
+    guard isInside, !isDelivered else { return false }
+    isDelivered = true
+    // These zeros belong to the start code.
+    while prefix.last == 0 { prefix.removeLast() }
+    return !prefix.isEmpty
+  }
+
+  /// Whether the beginning of the unit is known with this byte.
+  private mutating func take(_ byte: UInt8) -> Bool {
     if byte == 1, zeros >= 2 {
-      finish(&units)
       isInside = true
       isDelivered = false
       prefix.removeAll(keepingCapacity: true)
       zeros = 0
-      return
+      return false
     }
     zeros = byte == 0 ? min(zeros + 1, 2) : 0
     guard isInside else {
       if byte != 0, firstStrayByte == nil { firstStrayByte = byte }
-      return
+      return false
     }
-    guard !isDelivered else { return }
+    guard !isDelivered else { return false }
     prefix.append(byte)
     let isParameterSet = NALUnitType(header: prefix[0]) == .sequenceParameterSet
-    if prefix.count >= (isParameterSet ? Self.maximumParameterSet : Self.ordinaryPrefix) {
-      isDelivered = true
-      units.append(prefix)
-    }
-  }
-
-  private mutating func finish(_ units: inout [Prefix]) {
-    guard isInside, !isDelivered else { return }
-    // These zeros belong to the start code that was just found.
-    while prefix.last == 0 { prefix.removeLast() }
-    if !prefix.isEmpty { units.append(prefix) }
+    isDelivered = prefix.count >= (isParameterSet ? Self.maximumParameterSet : Self.ordinaryPrefix)
+    return isDelivered
   }
 }

@@ -5,24 +5,43 @@ struct RTPStreamChecker: Sendable {
   private var depacketizer = RTPDepacketizer()
   /// A sender that breaks a rule breaks it with every packet, so each rule is reported once per service.
   private var reportedRules: Set<RTPFault.Rule> = []
+  private var isAccessUnitCountReported = false
   /// RTP timestamps of the access units that were returned last.
   private(set) var timestamps: [UInt32] = []
 
-  /// Returns the access units, in Annex B form, that the next message completes.
-  mutating func accessUnits(in message: [UInt8], _ violations: inout [VideoStreamViolation]) -> [[UInt8]] {
+  /// Pictures of ten seconds. Apps send one in a message, but a message has room for a million that are next to empty.
+  static let maximumAccessUnitsPerMessage = 300
+  /// Bytes that are depacketised at once, so that they are not copied all together.
+  private static let pieceSize = 64 << 10
+
+  /// Returns the access units, in Annex B form, that the next message completes; and what is wrong with it.
+  mutating func accessUnits(in message: [UInt8]) -> ([[UInt8]], [VideoStreamViolation]) {
     var accessUnits: [[UInt8]] = []
+    var violations: [VideoStreamViolation] = []
     timestamps.removeAll(keepingCapacity: true)
-    depacketizer.append(message)
-    while let item = depacketizer.next() {
-      switch item {
-      case .accessUnit(let unit):
-        accessUnits.append(unit.bytes)
-        timestamps.append(unit.timestamp)
-      case .fault(let fault):
-        if reportedRules.insert(fault.rule).inserted { violations.append(.rtp(fault)) }
+    message.withUnsafeBytes { bytes in
+      for start in stride(from: 0, to: bytes.count, by: Self.pieceSize) {
+        depacketizer.append(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Self.pieceSize, bytes.count)]))
+        while let item = depacketizer.next() { take(item, &accessUnits, &violations) }
       }
     }
-    return accessUnits
+    return (accessUnits, violations)
+  }
+
+  private mutating func take(
+    _ item: RTPDepacketizer.Item, _ accessUnits: inout [[UInt8]], _ violations: inout [VideoStreamViolation]
+  ) {
+    switch item {
+    case .accessUnit(let unit) where accessUnits.count < Self.maximumAccessUnitsPerMessage:
+      accessUnits.append(unit.bytes)
+      timestamps.append(unit.timestamp)
+    case .accessUnit:
+      guard !isAccessUnitCountReported else { return }
+      isAccessUnitCountReported = true
+      violations.append(.tooManyAccessUnits(limit: Self.maximumAccessUnitsPerMessage))
+    case .fault(let fault):
+      if reportedRules.insert(fault.rule).inserted { violations.append(.rtp(fault)) }
+    }
   }
 
   /// After a pause SDL's iOS library sets its encoder up again, with other sequence numbers and timestamps.

@@ -18,6 +18,20 @@ public struct VideoStreamStatistics: Equatable, Sendable {
   public init() {}
 }
 
+/// What is wrong with a message: the first few violations, because an app can put one into every fourth byte, and their
+/// number.
+private struct Findings {
+  private static let maximumCount = 20
+
+  private(set) var violations: [VideoStreamViolation] = []
+  private(set) var count: UInt64 = 0
+
+  mutating func append(_ violation: VideoStreamViolation) {
+    count &+= 1
+    if violations.count < Self.maximumCount { violations.append(violation) }
+  }
+}
+
 /// Checks the stream of one app: order of the NAL units, size, frame rate, bit rate.
 ///
 /// H.264 is checked as a byte stream and over RTP; of other formats only the bit rate is.
@@ -74,46 +88,56 @@ struct VideoStreamChecker: Sendable {
 
   /// Checks the next message.
   /// - Returns: the video to show, which is the message itself or the access units that RTP packets complete with it; and
-  ///   the violations.
+  ///   the first violations, of which ``statistics`` counts all.
   mutating func accept(
     _ message: [UInt8], now: Duration
   ) -> (video: [[UInt8]], violations: [VideoStreamViolation]) {
     statistics.messages &+= 1
     statistics.bytes &+= UInt64(message.count)
-    var violations: [VideoStreamViolation] = []
-    let video = format == .rtpH264 ? rtp.accessUnits(in: message, &violations) : [message]
+    var findings = Findings()
+    var video = [message]
+    if format == .rtpH264 {
+      let (accessUnits, violations) = rtp.accessUnits(in: message)
+      video = accessUnits
+      for violation in violations { findings.append(violation) }
+    }
     var pictures = 0
     if format == .rawH264 || format == .rtpH264 {
-      for bytes in video { pictures += checkByteStream(bytes, &violations) }
+      for bytes in video { pictures += checkByteStream(bytes, &findings) }
     }
-    violations += rates.accept(pictures: pictures, bits: message.count * 8, now: now)
-    statistics.violations &+= UInt64(violations.count)
-    return (video, violations)
+    for violation in rates.accept(pictures: pictures, bits: message.count * 8, now: now) { findings.append(violation) }
+    statistics.violations &+= findings.count
+    return (video, findings.violations)
   }
 
   /// Returns how many pictures begin in the bytes.
-  private mutating func checkByteStream(_ bytes: [UInt8], _ violations: inout [VideoStreamViolation]) -> Int {
+  private mutating func checkByteStream(_ bytes: [UInt8], _ findings: inout Findings) -> Int {
     var pictures = 0
-    for unit in bytes.withUnsafeBytes({ scanner.units(in: $0) }) where check(unit, &violations) { pictures += 1 }
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes
+      while scanner.next(in: &rest) {
+        if check(scanner.prefix, &findings) { pictures += 1 }
+      }
+    }
     if let stray = scanner.firstStrayByte, !isStrayByteReported {
       isStrayByteReported = true
-      violations.append(.notByteStream(firstByte: stray))
+      findings.append(.notByteStream(firstByte: stray))
     }
     return pictures
   }
 
   /// Returns whether a picture begins with this unit.
-  private mutating func check(_ unit: NALUnitScanner.Prefix, _ violations: inout [VideoStreamViolation]) -> Bool {
+  private mutating func check(_ unit: NALUnitScanner.Prefix, _ findings: inout Findings) -> Bool {
     guard let header = unit.first else { return false }
     let type = NALUnitType(header: header)
     // A delimiter only announces a picture, and is the first unit of every picture that has one.
     if !progress.hasUnit, type != .accessUnitDelimiter {
       progress.hasUnit = true
-      if type != .sequenceParameterSet { violations.append(.firstNALUnit(type: type.rawValue)) }
+      if type != .sequenceParameterSet { findings.append(.firstNALUnit(type: type.rawValue)) }
     }
     switch type {
     case .sequenceParameterSet:
-      checkSize(unit, &violations)
+      checkSize(unit, &findings)
       return false
     case .pictureParameterSet:
       progress.hasPictureParameterSet = true
@@ -121,34 +145,34 @@ struct VideoStreamChecker: Sendable {
     default:
       // The first slice of a picture starts with macroblock 0, which is coded as a single 1 bit.
       guard type.startsSlice, unit.count > 1, unit[1] & 0x80 != 0 else { return false }
-      checkPicture(isKeyFrame: type == .idrSlice, &violations)
+      checkPicture(isKeyFrame: type == .idrSlice, &findings)
       return true
     }
   }
 
-  private mutating func checkPicture(isKeyFrame: Bool, _ violations: inout [VideoStreamViolation]) {
+  private mutating func checkPicture(isKeyFrame: Bool, _ findings: inout Findings) {
     statistics.pictures &+= 1
     guard isKeyFrame else {
       if !progress.hasKeyFrame, !progress.isEarlyPictureReported {
         progress.isEarlyPictureReported = true
-        violations.append(.pictureBeforeKeyFrame)
+        findings.append(.pictureBeforeKeyFrame)
       }
       return
     }
     statistics.keyFrames &+= 1
-    if !progress.hasKeyFrame, !progress.hasPictureParameterSet { violations.append(.missingPictureParameterSet) }
+    if !progress.hasKeyFrame, !progress.hasPictureParameterSet { findings.append(.missingPictureParameterSet) }
     progress.hasKeyFrame = true
   }
 
   /// A wrong size is reported once, not with every key frame.
-  private mutating func checkSize(_ unit: NALUnitScanner.Prefix, _ violations: inout [VideoStreamViolation]) {
+  private mutating func checkSize(_ unit: NALUnitScanner.Prefix, _ findings: inout Findings) {
     guard let parameters = try? SequenceParameterSet(nalUnit: unit) else {
-      violations.append(.unreadableSequenceParameterSet)
+      findings.append(.unreadableSequenceParameterSet)
       return
     }
     let got = ImageResolution(parameters.width, parameters.height)
     guard got != reportedSize else { return }
     reportedSize = got == size ? nil : got
-    if got != size { violations.append(.pictureSize(expected: size, got: got)) }
+    if got != size { findings.append(.pictureSize(expected: size, got: got)) }
   }
 }

@@ -9,6 +9,8 @@ extension Violation: CustomStringConvertible {
     case .messageIDZero(let service): "message id 0 in a data frame of the \(service) service"
     case .tooManyMalformedFrames(let limit, let time): "more than \(limit) malformed frames within \(time)"
     case .tooManyFrames(let limit, let time): "more than \(limit) frames within \(time)"
+    case .tooManyViolations(let limit, let time):
+      "more than \(limit) violations within \(time), of which no more are reported"
     case .headerVersion(let expected, let got): "frame of protocol version \(got) in a session of version \(expected)"
     case .sessionID(let expected, let got): "frame of session \(got), but the session is \(expected)"
     case .noSession(let service): "frame of the \(service) service before a session was started"
@@ -74,6 +76,7 @@ extension VideoStreamViolation: CustomStringConvertible {
       "\(pictures) pictures within \(time), where at most \(limit) are allowed"
     case .bitrate(let bits, let limit, let time): "\(bits) bits within \(time), where at most \(limit) are allowed"
     case .rtp(let fault): fault.text
+    case .tooManyAccessUnits(let limit): "more than \(limit) access units in one message, of which the rest is left out"
     }
   }
 }

@@ -9,6 +9,7 @@ extension Violation {
     case .messageIDZero: "message-id-zero"
     case .tooManyMalformedFrames: "too-many-malformed-frames"
     case .tooManyFrames: "too-many-frames"
+    case .tooManyViolations: "too-many-violations"
     case .headerVersion: "header-version"
     case .sessionID: "session-id"
     case .noSession: "no-session"
@@ -50,7 +51,7 @@ extension Violation {
   public var numbers: [(name: String, value: Int)] {
     switch self {
     case .tooManyMalformedFrames(let limit, let time), .tooManyFrames(let limit, let time),
-      .tooManyRequests(let limit, let time):
+      .tooManyViolations(let limit, let time), .tooManyRequests(let limit, let time):
       [("limit", limit), ("within-ms", time.milliseconds)]
     case .headerVersion(let expected, let got), .sessionID(let expected, let got):
       [("expected", Int(expected)), ("got", Int(got))]
@@ -81,6 +82,7 @@ extension VideoStreamViolation {
     case .frameRate: "frame-rate"
     case .bitrate: "bitrate"
     case .rtp: "rtp"
+    case .tooManyAccessUnits: "too-many-access-units"
     }
   }
 
@@ -98,6 +100,7 @@ extension VideoStreamViolation {
       [("pictures", pictures), ("limit", limit), ("within-ms", time.milliseconds)]
     case .bitrate(let bits, let limit, let time):
       [("bits", bits), ("limit", limit), ("within-ms", time.milliseconds)]
+    case .tooManyAccessUnits(let limit): [("limit", limit)]
     default: []
     }
   }

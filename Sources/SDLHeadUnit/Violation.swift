@@ -9,8 +9,10 @@ public enum Violation: Equatable, Sendable {
   case messageIDZero(ServiceType)
   /// More than 10 malformed frames in a second; the transport is closed.
   case tooManyMalformedFrames(limit: Int, within: Duration)
-  /// More than 1000 frames outside audio and video in a second; the app is unregistered.
+  /// More than 1000 frames in a second, the data of audio and video aside; the app is unregistered.
   case tooManyFrames(limit: Int, within: Duration)
+  /// More than 100 violations in a second; until there are fewer, they are not reported.
+  case tooManyViolations(limit: Int, within: Duration)
   /// The frame is not of the negotiated version.
   case headerVersion(expected: UInt8, got: UInt8)
   case sessionID(expected: UInt8, got: UInt8)
@@ -96,4 +98,6 @@ public enum VideoStreamViolation: Equatable, Sendable {
   case bitrate(bits: Int, limit: Int, within: Duration)
   /// A rule of RTP; each is reported once per service.
   case rtp(RTPFault)
+  /// More access units over RTP in one message; the others are left out. Reported once per service.
+  case tooManyAccessUnits(limit: Int)
 }
