@@ -1,6 +1,7 @@
 /// A whole message of the RPC, hybrid, audio, video or (TLS handshake) control service.
 public struct Message: Equatable, Sendable {
-  /// Header of the frame that completed the message; its `dataSize` is that frame's.
+  /// Header of the frame that completed the message; its `dataSize` is that frame's, and `isEncrypted` holds for all
+  /// but the first frame.
   public var header: FrameHeader
   /// All payload bytes of the message.
   public var payload: [UInt8]
@@ -29,8 +30,10 @@ public struct MessageAssembler: Sendable {
     case oversized(UInt32)
     /// The first frame announces nothing.
     case empty
-    /// Some frames of the message are encrypted and others are not.
-    case partlyEncrypted
+    /// Some frames of the message came encrypted, others in clear.
+    case mixedEncryption
+    /// There is no room for all messages that are incomplete; see ``MessageAssembler/dropOldest()``.
+    case noRoom
   }
 
   private struct Key: Hashable {
@@ -44,12 +47,19 @@ public struct MessageAssembler: Sendable {
     var payload: [UInt8]
     var frameNumber: Int
     var lastFrame: Duration
-    /// Of all frames but the first, which is always in clear.
-    var isEncrypted = false
+    /// Of all frames but the first, which always comes in clear; nil before them.
+    var isEncrypted: Bool?
+
+    /// Makes room for the next bytes, with some to spare so that few are moved, but never more than were announced.
+    mutating func append(_ bytes: [UInt8]) {
+      let size = payload.count + bytes.count
+      if payload.capacity < size { payload.reserveCapacity(min(announcedSize, size * 2)) }
+      payload.append(contentsOf: bytes)
+    }
   }
 
   /// The largest message accepted, in bytes; all that are incomplete together hold no more.
-  public let maximumMessageSize: Int
+  public var maximumMessageSize: Int
   /// How many messages may be incomplete at once; for a further one, that with the oldest last frame is dropped.
   public let maximumPartialMessages: Int
   /// A message whose next frame has not come within this time is dropped (SDL Core's `ExpectedConsecutiveFramesTimeout`).
@@ -68,6 +78,12 @@ public struct MessageAssembler: Sendable {
   /// The number of incomplete messages.
   public var partialCount: Int { partials.count }
 
+  /// The memory that incomplete messages take, in bytes.
+  public var partialByteCount: Int { partials.values.reduce(0) { $0 + $1.payload.capacity } }
+
+  /// When ``dropExpired(now:)`` has something to do; nil while no message is incomplete.
+  public var nextDeadline: Duration? { partials.values.map(\.lastFrame).min().map { $0 + timeout } }
+
   /// Takes the next data frame, already decrypted; returns the message that it completes. `now` is the time of a clock
   /// that never goes back. Control frames must not come here.
   public mutating func accept(_ frame: Frame, now: Duration) throws(Failure) -> Message? {
@@ -85,7 +101,8 @@ public struct MessageAssembler: Sendable {
     }
   }
 
-  private mutating func dropExpired(now: Duration) {
+  /// Drops the messages whose next frame is overdue. ``accept(_:now:)`` does so as well.
+  public mutating func dropExpired(now: Duration) {
     for (key, partial) in partials where now - partial.lastFrame >= timeout { partials[key] = nil }
   }
 
@@ -101,9 +118,6 @@ public struct MessageAssembler: Sendable {
 
   private mutating func append(_ frame: Frame, to key: Key, now: Duration) throws(Failure) -> Message? {
     guard var partial = partials.removeValue(forKey: key) else { throw .notAnnounced }
-    // Whoever puts frames in clear between the peer's would get them taken for encrypted with the last one.
-    if partial.frameNumber == 0 { partial.isEncrypted = frame.header.isEncrypted }
-    guard partial.isEncrypted == frame.header.isEncrypted else { throw .partlyEncrypted }
     let isLast = frame.header.frameInfo == 0
     let expected = UInt8(partial.frameNumber % 255 + 1)
     guard isLast || frame.header.frameInfo == expected else {
@@ -113,7 +127,11 @@ public struct MessageAssembler: Sendable {
     guard isLast ? size == partial.announcedSize : size < partial.announcedSize else {
       throw .sizeMismatch(announced: partial.announcedSize, got: size)
     }
-    partial.payload.append(contentsOf: frame.payload)
+    // Frames in clear that another puts between the peer's must not pass for encrypted with the last one.
+    let isEncrypted = partial.isEncrypted ?? frame.header.isEncrypted
+    guard frame.header.isEncrypted == isEncrypted else { throw .mixedEncryption }
+    partial.isEncrypted = isEncrypted
+    partial.append(frame.payload)
     partial.frameNumber += 1
     partial.lastFrame = now
     if isLast { return Message(header: frame.header, payload: partial.payload) }
@@ -124,7 +142,12 @@ public struct MessageAssembler: Sendable {
     return nil
   }
 
-  private mutating func dropOldest() {
-    if let oldest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame }) { partials[oldest.key] = nil }
+  /// Drops the incomplete message whose last frame came first.
+  /// - Returns: its service; nil if there is none.
+  @discardableResult
+  public mutating func dropOldest() -> ServiceType? {
+    guard let oldest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame })?.key else { return nil }
+    partials[oldest] = nil
+    return oldest.service
   }
 }

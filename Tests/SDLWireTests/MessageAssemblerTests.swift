@@ -53,24 +53,6 @@ private func piece(
     #expect(messages.map(\.header.sessionID) == [2, 1, 1, 1])
   }
 
-  /// Frames in clear between encrypted ones are somebody else's. Which of both the message is, its first piece says: first frames are
-  /// always in clear.
-  @Test(arguments: [[false, true], [true, false], [true, true], [false, false]]) func encryption(pieces: [Bool]) throws
-  {
-    var assembler = MessageAssembler()
-    var frames = [piece(1, 1, [1, 2]), piece(1, 0, [3, 4])]
-    for index in frames.indices { frames[index].header.isEncrypted = pieces[index] }
-    #expect(try assembler.accept(first(1, total: 4), now: .zero) == nil)
-    #expect(try assembler.accept(frames[0], now: .zero) == nil)
-    guard pieces[0] == pieces[1] else {
-      #expect(failure(&assembler, frames[1]) == .partlyEncrypted)
-      #expect(assembler.partialCount == 0)
-      return
-    }
-    let message = try assembler.accept(frames[1], now: .zero)
-    #expect(message?.payload == [1, 2, 3, 4] && message?.header.isEncrypted == pieces[0])
-  }
-
   /// All incomplete messages together hold no more than one message may.
   @Test func incompleteMessagesAreBoundedTogether() throws {
     var assembler = MessageAssembler(maximumMessageSize: 100)
@@ -150,6 +132,53 @@ private func piece(
     _ = try assembler.accept(frame(Vector.v31), now: .milliseconds(28_999))
     #expect(assembler.partialCount == 0)
     #expect(failure(&assembler, piece(1, 3, [3]), now: .seconds(29)) == .notAnnounced)
+  }
+
+  /// Without another frame.
+  @Test func deadline() throws {
+    var assembler = MessageAssembler()
+    #expect(assembler.nextDeadline == nil)
+    _ = try assembler.accept(first(1, total: 4), now: .seconds(1))
+    _ = try assembler.accept(first(2, total: 4), now: .seconds(2))
+    _ = try assembler.accept(piece(1, 1, [1]), now: .seconds(3))
+    #expect(assembler.nextDeadline == .seconds(12))
+    assembler.dropExpired(now: .milliseconds(11_999))
+    #expect(assembler.partialCount == 2)
+    assembler.dropExpired(now: .seconds(12))
+    #expect(assembler.partialCount == 1 && assembler.nextDeadline == .seconds(13))
+    assembler.dropExpired(now: .seconds(13))
+    #expect(assembler.partialByteCount == 0 && assembler.nextDeadline == nil)
+  }
+
+  /// The memory that messages take, with what is reserved for their next bytes.
+  @Test func memory() throws {
+    var assembler = MessageAssembler()
+    _ = try assembler.accept(first(1, total: 1_000_000), now: .zero)
+    for number in 1...9 as ClosedRange<UInt8> {
+      _ = try assembler.accept(piece(1, number, [UInt8](repeating: 0, count: 100_000)), now: .zero)
+      let count = Int(number) * 100_000
+      #expect((count...min(count * 2, 1_000_000) + 4096).contains(assembler.partialByteCount))
+    }
+    #expect(assembler.dropOldest() == .rpc && assembler.partialByteCount == 0)
+    #expect(assembler.dropOldest() == nil)
+  }
+
+  /// First frames always come in clear.
+  @Test(arguments: [true, false]) func clearAndEncryptedFrames(isEncrypted: Bool) throws {
+    var assembler = MessageAssembler()
+    func encrypted(_ frame: Frame, _ isEncrypted: Bool) -> Frame {
+      var frame = frame
+      frame.header.isEncrypted = isEncrypted
+      return frame
+    }
+    _ = try assembler.accept(first(1, total: 2), now: .zero)
+    _ = try assembler.accept(encrypted(piece(1, 1, [1]), isEncrypted), now: .zero)
+    let message = try assembler.accept(encrypted(piece(1, 0, [2]), isEncrypted), now: .zero)
+    #expect(message?.header.isEncrypted == isEncrypted)
+    _ = try assembler.accept(first(1, total: 2), now: .zero)
+    _ = try assembler.accept(encrypted(piece(1, 1, [1]), isEncrypted), now: .zero)
+    #expect(failure(&assembler, encrypted(piece(1, 0, [2]), !isEncrypted)) == .mixedEncryption)
+    #expect(assembler.partialCount == 0)
   }
 
   @Test func stalestGivesWay() throws {
