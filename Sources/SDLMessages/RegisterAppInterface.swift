@@ -33,11 +33,11 @@ public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
 public struct RegisterAppInterface: RPCParameters {
   /// Highest RPC version of the app.
   public var rpcVersion: RPCVersion
-  /// At most 100 characters.
+  /// 1 to 100 characters.
   public var appName: String
-  /// At most 100 characters; identifies the app in the head unit's policies.
+  /// 1 to 100 characters; identifies the app in the head unit's policies.
   public var appID: String
-  /// The long form of ``appID``, since RPC 5.0; nil if there is none.
+  /// The long form of ``appID``, since RPC 5.0, of 1 to 100 characters; nil if there is none.
   public var fullAppID: String?
   /// A language tag such as EN-US.
   public var language: String
@@ -71,7 +71,14 @@ public struct RegisterAppInterface: RPCParameters {
 
   /// Whether all mandatory members are there and within their limits.
   public var isComplete: Bool {
-    rpcVersion.major >= 1 && (1...100).contains(appName.count) && (1...100).contains(appID.count) && !language.isEmpty
+    rpcVersion.major >= 1 && Self.isName(appName) && Self.isName(appID) && fullAppID.map(Self.isName) ?? true
+      && !language.isEmpty
+  }
+
+  /// Counts as SDL Core does: code points, so that it has at most 400 bytes. What a person takes for one character may
+  /// have any number of them.
+  private static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.unicodeScalars.prefix(101).count <= 100
   }
 
   public var json: JSONObject {

@@ -44,6 +44,10 @@ import Testing
       ("syncMsgVersion", nil), ("appName", nil), ("appID", nil), ("languageDesired", nil), ("isMediaApplication", nil),
       ("hmiDisplayLanguageDesired", nil), ("appName", .string("")), ("isMediaApplication", .string("yes")),
       ("appName", .string(String(repeating: "n", count: 101))), ("languageDesired", .string("XX-XX")),
+      // One character for a person.
+      ("appName", .string("a" + String(repeating: "\u{301}", count: 100))),
+      ("appID", .string("a" + String(repeating: "\u{301}", count: 100))),
+      ("fullAppID", .string("")), ("fullAppID", .string(String(repeating: "1", count: 101))),
       ("appHMIType", .array([])),
       ("syncMsgVersion", .object(["majorVersion": .integer(11), "minorVersion": .integer(0)])),
     ] as [(String, JSONValue?)])
@@ -55,6 +59,16 @@ import Testing
     #expect(app.controls == ["rpc startServiceACK", "rpc endService"])
     #expect(app.isClosed)
     #expect(app.events == [])
+  }
+
+  @Test func longestNames() {
+    var app = TestApp()
+    app.startSession()
+    let id = app.register {
+      $0["appName"] = .string(String(repeating: "图", count: 100))
+      $0["fullAppID"] = .string(String(repeating: "1", count: 100))
+    }
+    #expect(app.result(id)?.success == true)
   }
 
   @Test func unreadableRegistrationEndsTheSession() {
