@@ -16,6 +16,8 @@ final class ServedConnection {
 
   let connectTime: Duration
   let role: Role
+  /// The phone, or computer, that the apps run on: its address without the port, or what the transport calls it.
+  let device: String
   /// The app whose secondary transport this is.
   var secondaryApp: ServedApp?
   /// In the order of their sessions' starts; not empty once the connection is served.
@@ -54,6 +56,7 @@ final class ServedConnection {
     clock = server.clock
     connectTime = clock.now
     reader = FrameReader(socket: socket, peer: peer, limits: limits)
+    device = SocketAddress(connectedTo: socket.descriptor).flatMap { $0.isIP ? $0.host : nil } ?? peer
     registrationTime =
       server.admission.registrationTime ?? (role == .secondary ? Self.secondaryRegistrationTime : nil)
     registrationDeadline = registrationTime.map { connectTime + $0 }
@@ -61,9 +64,6 @@ final class ServedConnection {
 
   /// Address of the other end.
   var peer: String { reader.peer }
-
-  /// The phone, or computer, that the apps run on: the address without the port.
-  var device: Substring { reader.peer.lastIndex(of: ":").map { reader.peer[..<$0] } ?? reader.peer[...] }
 
   /// Of the socket; nil if it has none that is an IP address.
   var localAddress: SocketAddress? {

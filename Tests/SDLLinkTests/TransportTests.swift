@@ -248,6 +248,22 @@ extension LinkTests {
       #expect(transport.stops == 1)
     }
 
+    /// Names are taken within a phone, whose address differs from another's by its last byte alone.
+    @Test func phonesBySimilarAddresses() throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(configuration: quickHeadUnit(), transport: transport, observer: headUnit)
+      try server.start()
+      let phones = try ["F1", "F2", "F1"].map {
+        PhoneConnection(Socket(adopting: try transport.connect("AA:BB:CC:DD:EE:\($0)")))
+      }
+      let answers = phones.enumerated().map { index, phone in
+        phone.start().map { phone.register("Map", "1234", session: $0.id) }
+      }
+      #expect(answers == ["SUCCESS", "SUCCESS", "APPLICATION_REGISTERED_ALREADY"])
+      server.stop()
+      server.join()
+    }
+
     /// Linux answers SIOCOUTQ of Bluetooth sockets with the room that is left (`bt_sock_ioctl`), which would hold video back for ever.
     @Test func waitingBytesOfBluetooth() throws {
       #expect(!Socket.countsWaitingBytes(family: AF_BLUETOOTH))
