@@ -151,6 +151,7 @@ extension HeadUnitSession {
   mutating func endSession(now: Duration) {
     closeSecondaryTransport(now: now)
     rpcService = nil
+    assembler = Self.makeAssembler()
     resetSecurity()
     heartbeat = nil
     timers.cancelAll()

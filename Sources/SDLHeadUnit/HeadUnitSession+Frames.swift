@@ -3,13 +3,34 @@ import SDLWire
 
 /// Validation of frames, before their content is looked at.
 extension HeadUnitSession {
+  /// In bytes.
+  private static let maximumMessageSize = 16 << 20
+  /// What comes then, registrations and TLS handshakes, is small, and comes from anybody.
+  private static let maximumMessageSizeBeforeRegistration = 1 << 20
+
+  /// Fewer partial messages than the default, because each may hold megabytes.
+  static func makeAssembler() -> MessageAssembler {
+    MessageAssembler(maximumMessageSize: maximumMessageSizeBeforeRegistration, maximumPartialMessages: 4)
+  }
+
+  /// The memory that incomplete messages of the app take, in bytes.
+  public var incompleteByteCount: Int { assembler.partialByteCount }
+
+  /// Gives up the incomplete message that has waited longest for its next frame.
+  public mutating func dropIncompleteMessage() -> [Action] {
+    if let service = assembler.dropOldest() { report(.brokenMessage(service, .noRoom)) }
+    armIncompleteMessageTimer()
+    return takeActions()
+  }
+
   mutating func receive(_ frame: Frame, on transport: TransportRole, now: Duration) {
     let header = frame.header
     if let violation = malformation(of: header) {
       noteMalformed(violation, on: transport, now: now)
       return
     }
-    if header.service != .video, header.service != .audio, frames.exceeds(at: now) {
+    let isMediaData = header.frameType != .control && (header.service == .video || header.service == .audio)
+    if !isMediaData, frames.exceeds(at: now) {
       report(.tooManyFrames(limit: frames.limit, within: frames.window))
       endForTooManyFrames(now: now)
       return
@@ -111,12 +132,21 @@ extension HeadUnitSession {
   }
 
   mutating func assemble(_ frame: Frame, now: Duration) -> Message? {
+    defer { armIncompleteMessageTimer() }
+    assembler.maximumMessageSize = app == nil ? Self.maximumMessageSizeBeforeRegistration : Self.maximumMessageSize
     do {
-      // The rest of a message may have come while nothing was read.
-      return try assembler.accept(frame, now: now - timeWithoutReading)
+      return try assembler.accept(frame, now: readingTime(at: now))
     } catch {
       report(.brokenMessage(frame.header.service, error))
       return nil
+    }
+  }
+
+  mutating func armIncompleteMessageTimer() {
+    if let deadline = assembler.nextDeadline {
+      timers.arm(.incompleteMessage, at: deadline + timeWithoutReading)
+    } else {
+      timers.cancel(.incompleteMessage)
     }
   }
 }

@@ -25,6 +25,9 @@ extension HeadUnitSession {
     case .handshake:
       // SDL Core waits for ever. So does a head unit that was told not to say a word.
       if behaviour.handshake != .silence { handshakeFailed("the app does not answer", now: now) }
+    case .incompleteMessage:
+      assembler.dropExpired(now: readingTime(at: now))
+      armIncompleteMessageTimer()
     }
   }
 

@@ -15,6 +15,9 @@ extension HeadUnitSession {
     return takeActions()
   }
 
+  /// A clock that stands still while nothing is read: the rest of a message may have come then.
+  func readingTime(at now: Duration) -> Duration { now - timeWithoutReading }
+
   mutating func resumeReading(now: Duration) {
     guard let since = notReadingSince.take() else { return }
     let time = max(now - since, .zero)

@@ -13,9 +13,26 @@ extension HeadUnitSession {
     report(.violation(violation))
   }
 
+  /// Leaves out the violations that an input has caused if there have been too many. That is reported once, until there
+  /// are fewer again.
+  mutating func limitViolations(now: Duration) {
+    guard actions.contains(where: { if case .report(.violation) = $0 { true } else { false } }) else { return }
+    actions = actions.compactMap { action in
+      guard case .report(.violation) = action else { return action }
+      guard violations.exceeds(at: now) else {
+        isLeavingOutViolations = false
+        return action
+      }
+      if isLeavingOutViolations { return nil }
+      isLeavingOutViolations = true
+      return .report(.violation(.tooManyViolations(limit: violations.limit, within: violations.window)))
+    }
+  }
+
   mutating func close(_ scope: CloseScope = .session) {
     guard link == .connected else { return }
     link = .closing
+    assembler = Self.makeAssembler()
     timers.cancelAll()
     actions.append(.close(scope))
   }

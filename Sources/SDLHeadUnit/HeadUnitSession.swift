@@ -79,6 +79,9 @@ public struct HeadUnitSession: Sendable {
   var requests = CoreLimits.requests
   /// What the response to the present request warns of, if the request is carried out.
   var requestWarning: String?
+  /// Of the reports of violations, of which an app can cause one with every frame.
+  var violations = RateLimit(limit: 100, window: .seconds(1))
+  var isLeavingOutViolations = false
   var timers = TimerTable()
   var actions: [Action] = []
 
@@ -108,15 +111,13 @@ public struct HeadUnitSession: Sendable {
   /// When ``advance(to:)`` is due; nil when nothing is pending.
   public var nextDeadline: Duration? { timers.next }
 
-  /// The transport is up. The session starts anew, except for the statistics, the behaviour and the active events.
+  /// The transport is up. The session starts anew, except for the statistics, the behaviour, the active events, and
+  /// what has been counted for the limits: otherwise an app could exceed them again and again.
   public mutating func transportConnected(now: Duration) -> [Action] {
     if link != .disconnected { loseTransport(now: now) }
     link = .connected
     forgetUpdates()
     assembler = Self.makeAssembler()
-    malformedFrames = CoreLimits.malformedFrames
-    frames = CoreLimits.frames
-    requests = CoreLimits.requests
     resetSecurity()
     return takeActions()
   }
@@ -130,6 +131,7 @@ public struct HeadUnitSession: Sendable {
     case .garbage(let reason, _): noteMalformed(.malformedBytes(reason), on: transport, now: now)
     case .frame(let frame): receive(frame, on: transport, now: now)
     }
+    limitViolations(now: now)
     return takeActions()
   }
 
@@ -178,11 +180,6 @@ public struct HeadUnitSession: Sendable {
   public mutating func unregisterApp(_ reason: UnregisteredReason, now: Duration) -> [Action] {
     unregister(reason, now: now)
     return takeActions()
-  }
-
-  /// Fewer partial messages than the default, because each may hold megabytes.
-  private static func makeAssembler() -> MessageAssembler {
-    MessageAssembler(maximumPartialMessages: 4)
   }
 
   mutating func takeActions() -> [Action] {

@@ -13,6 +13,11 @@ public struct RateLimit: Sendable {
     self.window = window
   }
 
+  /// Whether one more event would be too many.
+  public func isReached(at now: Duration) -> Bool {
+    times.count >= limit && now - times[oldest] < window
+  }
+
   /// Counts an event.
   /// - Returns: true if there were more than `limit` within the window.
   public mutating func exceeds(at now: Duration) -> Bool {
@@ -20,7 +25,7 @@ public struct RateLimit: Sendable {
       times.append(now)
       return false
     }
-    let isExceeded = now - times[oldest] < window
+    let isExceeded = isReached(at: now)
     times[oldest] = now
     oldest = (oldest + 1) % limit
     return isExceeded

@@ -105,7 +105,8 @@ extension HeadUnitSession {
 enum CoreLimits {
   /// MalformedFrequencyCount, MalformedFrequencyTime.
   static let malformedFrames = RateLimit(limit: 10, window: .milliseconds(1000))
-  /// FrequencyCount, FrequencyTime; audio and video are exempt.
+  /// FrequencyCount, FrequencyTime; the data of audio and video is exempt. (SDL Core exempts their control frames as
+  /// well, so that an app can have it answer starts as fast as they come.)
   static let frames = RateLimit(limit: 1000, window: .milliseconds(1000))
   /// AppRequestsTimeScale…
   static let requests = RateLimit(limit: 1000, window: .seconds(10))

@@ -16,12 +16,15 @@ struct TimerTable: Sendable {
     case videoData
     case heartbeat
     case handshake
+    case incompleteMessage
 
     /// Whether it waits for something that the app sends.
     var awaitsApp: Bool {
       switch self {
       case .activation, .videoStart, .policyUpdate, .transportEventUpdate, .alert, .overlay, .speech, .microphone: false
-      case .stopGrace, .endServiceACK, .audioStopGrace, .audioEndServiceACK, .videoData, .heartbeat, .handshake: true
+      case .stopGrace, .endServiceACK, .audioStopGrace, .audioEndServiceACK, .videoData, .heartbeat, .handshake,
+        .incompleteMessage:
+        true
       }
     }
   }

@@ -5,7 +5,8 @@ import SDLWire
 
 /// The connections of apps, from the port to the session.
 extension HeadUnitLoop {
-  /// How long accepting rests when descriptors have run out, and opening a port that somebody else has.
+  /// How long accepting rests when descriptors have run out, or too many have connected, and opening a port that
+  /// somebody else has.
   static let acceptPause = Duration.milliseconds(100)
   /// A connection that has been without a registered app for so long may be closed in favour of another.
   private static let minimumRegistrationTime = Duration.seconds(1)
@@ -31,6 +32,7 @@ extension HeadUnitLoop {
 
   func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {
     let descriptor = linux_accept(port.descriptor)
+    if accepted.exceeds(at: now) { acceptPausedUntil = now + Self.acceptPause }
     guard descriptor >= 0 else {
       // Otherwise the listener would stay readable and the thread would spin.
       if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptPausedUntil = now + Self.acceptPause }
@@ -67,6 +69,18 @@ extension HeadUnitLoop {
     idle.end(nil)
     removeEnded()
     return true
+  }
+
+  /// Reads some, and then bounds the memory that messages without an end take.
+  func read(_ connection: ServedConnection) {
+    connection.read(into: readBuffer)
+    while apps.reduce(0, { $0 + $1.incompleteByteCount }) > server.admission.maximumIncompleteByteCount {
+      let holding = apps.filter { $0.incompleteByteCount > 0 }
+      let strangers = holding.filter { $0.summary == nil }
+      let largest = (strangers.isEmpty ? holding : strangers).max { $0.incompleteByteCount < $1.incompleteByteCount }
+      guard let largest, !largest.connection.isOver else { return }
+      largest.perform { $0.dropIncompleteMessage() }
+    }
   }
 
   func serve(_ socket: Socket, peer: String, _ role: ServedConnection.Role = .primary) {

@@ -34,9 +34,11 @@ final class HeadUnitLoop {
   var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
   let makeSecureChannel: SecureChannelFactory?
   var acceptPausedUntil: Duration?
+  /// Each connection is told to the application, and costs more than those who connect.
+  var accepted = RateLimit(limit: 100, window: .seconds(1))
   private var lastStandstill: Duration?
   private var descriptors: [pollfd] = []
-  private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
+  let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   init(server: HeadUnitServer) {
     self.server = server
@@ -68,7 +70,7 @@ final class HeadUnitLoop {
       for connection in connections {
         // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
         if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
-          connection.read(into: readBuffer)
+          read(connection)
           for app in connection.apps { app.secondary?.read(into: readBuffer) }
         }
         if stalledUntil == nil { connection.advance(now: now) }
@@ -165,7 +167,7 @@ extension HeadUnitLoop {
     }
     for (connection, descriptor) in zip(connections, descriptors.dropFirst(3))
     where stalledUntil == nil && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
-      connection.read(into: readBuffer)
+      read(connection)
     }
     guard stalledUntil == nil else { return }
     if descriptors[1].revents != 0, case .listener(let port) = server.source { accept(from: port, .primary, now: now) }

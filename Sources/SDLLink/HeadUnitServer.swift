@@ -106,6 +106,9 @@ public final class HeadUnitServer: Sendable {
     public var maximumSessionCount = 8
     /// A connection without a registered app is closed after so long, so that it keeps nobody out; nil never.
     public var registrationTime: Duration? = .seconds(10)
+    /// The memory, in bytes, that incomplete messages of all apps together take. Beyond it messages are dropped, first
+    /// those of sessions without a registered app.
+    public var maximumIncompleteByteCount = 32 << 20
     /// The port for secondary transports, which is open while they are offered
     /// (``HeadUnitBehaviour/SecondaryTransportOffer/served``); 0 takes any that is free.
     public var secondaryPort: UInt16 = 0

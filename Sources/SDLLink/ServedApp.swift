@@ -58,6 +58,9 @@ final class ServedApp {
   /// Whether the RPC service runs.
   var isStarted: Bool { session.isStarted }
 
+  /// The memory that incomplete messages take, in bytes.
+  var incompleteByteCount: Int { session.incompleteByteCount }
+
   var nextDeadline: Duration? { session.nextDeadline }
 
   /// Whether a deadline of the session has passed.

@@ -1,0 +1,81 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+/// Messages that never end.
+@Suite struct IncompleteMessageTests {
+  private func begin(_ service: ServiceType, _ size: UInt32, sending count: Int, in app: inout TestApp) {
+    let header = FrameHeader(
+      version: 5, frameType: .first, service: service, frameInfo: 0, sessionID: 1, dataSize: 8, messageID: 9)
+    app.send(Frame(header: header, payload: withUnsafeBytes(of: size.bigEndian, Array.init) + [0, 0, 0, 9]))
+    for number in 0..<(count + 99_999) / 100_000 {
+      let piece = min(count - number * 100_000, 100_000)
+      let header = FrameHeader(
+        version: 5, frameType: .consecutive, service: service, frameInfo: UInt8(number % 255 + 1), sessionID: 1,
+        dataSize: UInt32(piece), messageID: 9)
+      app.send(Frame(header: header, payload: [UInt8](repeating: 1, count: piece)))
+    }
+  }
+
+  /// Their memory is free again after ten seconds, whether something else comes or not.
+  @Test func timeOut() {
+    var app = TestApp.streaming()
+    begin(.video, 10_000_000, sending: 3_000_000, in: &app)
+    #expect(app.violations == [] && app.session.incompleteByteCount >= 3_000_000)
+    app.wait(.milliseconds(9900))
+    #expect(app.session.incompleteByteCount >= 3_000_000)
+    app.wait(.milliseconds(100))
+    #expect(app.session.incompleteByteCount == 0)
+  }
+
+  /// Never more than was announced is allocated.
+  @Test func memory() {
+    var app = TestApp.streaming()
+    begin(.video, 3_000_001, sending: 3_000_000, in: &app)
+    // The memory that is handed out is a little larger.
+    #expect((3_000_000...3_100_000).contains(app.session.incompleteByteCount))
+  }
+
+  @Test func timeWithoutReading() {
+    var app = TestApp.streaming()
+    begin(.video, 1_000_000, sending: 500_000, in: &app)
+    app.wait(.seconds(5))
+    app.run { $0.setReading(false, now: $1) }
+    app.wait(.seconds(60))
+    #expect(app.session.incompleteByteCount >= 500_000)
+    app.run { $0.setReading(true, now: $1) }
+    app.wait(.milliseconds(4900))
+    #expect(app.session.incompleteByteCount >= 500_000)
+    app.wait(.milliseconds(100))
+    #expect(app.session.incompleteByteCount == 0)
+  }
+
+  @Test func beforeTheRegistration() {
+    var app = TestApp()
+    app.startSession()
+    app.forget()
+    begin(.rpc, 1 << 20, sending: 100_000, in: &app)
+    #expect(app.violations == [])
+    begin(.rpc, (1 << 20) + 1, sending: 0, in: &app)
+    #expect(app.violations == [.brokenMessage(.rpc, .oversized((1 << 20) + 1))])
+    #expect(app.session.incompleteByteCount == 0)
+  }
+
+  @Test func endOfTheSession() {
+    var app = TestApp.streaming()
+    begin(.video, 10_000_000, sending: 3_000_000, in: &app)
+    app.send(.endService, .rpc, payload: EndServiceRequest(hashID: 0x1_0001).bytes(version: 5))
+    #expect(app.session.incompleteByteCount == 0)
+  }
+
+  @Test func noRoom() {
+    var app = TestApp.streaming()
+    begin(.video, 10_000_000, sending: 3_000_000, in: &app)
+    app.run { session, _ in session.dropIncompleteMessage() }
+    #expect(app.violations == [.brokenMessage(.video, .noRoom)])
+    #expect(app.session.incompleteByteCount == 0 && app.session.nextDeadline == nil)
+    app.run { session, _ in session.dropIncompleteMessage() }
+    #expect(app.violations.count == 1)
+  }
+}
