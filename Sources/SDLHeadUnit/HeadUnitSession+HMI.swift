@@ -138,6 +138,7 @@ extension HeadUnitSession {
     closeMedia(reason == .transportLost ? .transportLost : .unregistered, now: now)
     guard app != nil else { return }
     app = nil
+    resetSecurity()
     timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone)
     isActivationDeferred = false
     forgetUpdates()

@@ -20,8 +20,13 @@ extension HeadUnitSession {
   /// Whether no service runs, and no start of one waits for its answer.
   private func isClosed(_ service: ServiceType) -> Bool {
     guard case .closed = self[service] else { return false }
-    return service == .audio || (pendingVideoStart == nil && !security.isVideoStartPending)
+    return service == .audio || !isVideoStartPending
   }
+
+  /// Whether a start of video waits for its time, or for a handshake.
+  var isVideoStartPending: Bool { pendingVideoStart != nil || security.isVideoStartPending }
+
+  static let disallowedReason = "The service is disallowed with the current HMI level"
 
   func isOpen(_ service: ServiceType) -> Bool {
     if case .open = self[service] { true } else { false }
@@ -35,7 +40,7 @@ extension HeadUnitSession {
       report(.startWhileActive(service))
       return "The service is active already"
     }
-    return app.allows(service, app.status) ? nil : "The service is disallowed with the current HMI level"
+    return app.allows(service, app.status) ? nil : Self.disallowedReason
   }
 
   /// A head unit that is not strict accepts a start without the acknowledgement of its own EndService. SDL's libraries for
@@ -48,7 +53,9 @@ extension HeadUnitSession {
 
   /// The app's status has changed.
   mutating func permit(_ service: ServiceType, _ status: HMIStatus, now: Duration) {
-    guard let app, case .open(let permission) = self[service] else { return }
+    guard let app else { return }
+    if service == .video, !app.allows(service, status) { cancelVideoStart() }
+    guard case .open(let permission) = self[service] else { return }
     if app.allows(service, status) {
       timers.cancel(Self.stopGrace(service))
       self[service] = .open(.allowed)

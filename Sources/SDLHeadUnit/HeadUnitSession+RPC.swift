@@ -16,9 +16,10 @@ extension HeadUnitSession {
       if case .parameters(let header) = error, header.type == .request { answerMalformed(header, now: now) }
       return
     }
+    let isRefused = !message.header.isEncrypted && refusesInClear(rpc)
     switch rpc.type {
-    case .request: receiveRequest(rpc, headerVersion: message.header.version, now: now)
-    case .notification: receiveNotification(rpc)
+    case .request: receiveRequest(rpc, headerVersion: message.header.version, isRefused: isRefused, now: now)
+    case .notification: if !isRefused { receiveNotification(rpc) }
     case .response: break  // No request was sent.
     }
   }
@@ -47,7 +48,10 @@ extension HeadUnitSession {
     return request
   }
 
-  private mutating func receiveRequest(_ received: RPCMessage, headerVersion: UInt8, now: Duration) {
+  /// - Parameter isRefused: because it is not encrypted.
+  private mutating func receiveRequest(
+    _ received: RPCMessage, headerVersion: UInt8, isRefused: Bool, now: Duration
+  ) {
     if isFlooding(now: now) { return }
     guard received.correlationID >= 0 else {
       return respond(to: received, success: false, .invalidID)
@@ -60,7 +64,7 @@ extension HeadUnitSession {
     defer { requestWarning = nil }
     if request.function == .registerAppInterface { return register(request, now: now) }
     guard let app else { return }
-    if needsProtection(request.function) { return respond(to: request, success: false, .encryptionNeeded) }
+    if isRefused { return respond(to: request, success: false, .encryptionNeeded) }
     switch request.function {
     case .unregisterAppInterface:
       sendEndService(.audio, reason: .unregistered, now: now)

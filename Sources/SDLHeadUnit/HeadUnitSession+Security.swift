@@ -61,11 +61,17 @@ extension HeadUnitSession {
   mutating func beginsHandshake(for request: VideoServiceParameters, isEncrypted: Bool, now: Duration) -> Bool {
     security.encryptsStart = false
     guard isEncrypted, configuration.security != .refuse, security.makeChannel != nil else { return false }
-    if security.established != nil {
+    guard let channel = security.established else {
+      beginHandshake(for: .video(request), now: now)
+      return true
+    }
+    guard let summary = channel.summary, let fault = identityFault(of: summary) else {
       security.encryptsStart = behaviour.handshake != .clear
       return false
     }
-    beginHandshake(for: .video(request), now: now)
+    report(.handshakeFailed(fault))
+    guard configuration.security == .require else { return false }
+    refuseVideo([], reason: fault, now: now)
     return true
   }
 
@@ -129,7 +135,7 @@ extension HeadUnitSession {
     timers.cancel(.handshake)
     for start in takePendingStarts() {
       switch start {
-      case .rpc: acknowledgeRPCProtection()
+      case .rpc: acknowledgeRPCProtection(now: now)
       case .video(let request):
         security.encryptsStart = behaviour.handshake != .clear
         handshakeEnded(request, now: now)
@@ -150,12 +156,17 @@ extension HeadUnitSession {
     case .unknownAuthority: return (.certificateInvalid, "The certificate is not signed by a known authority")
     case .regular, .silence, .garbage, .clear: break
     }
+    return identityFault(of: summary).map { (.certificateInvalid, $0) }
+  }
+
+  /// Why the peer is not the registered app.
+  func identityFault(of summary: SecureChannelSummary) -> String? {
     // A TLS server without authorities asks for no certificate.
     if !configuration.beginsHandshake, summary.peer == nil, !summary.isPeerVerified { return nil }
-    let expected = app?.identity.id ?? ""
+    guard let expected = app?.identity.id else { return "No app is registered" }
     let given = summary.peer?.serialNumber ?? ""
-    guard given.lowercased() != expected.lowercased() else { return nil }
-    return (.certificateInvalid, "The certificate's serialNumber is \"\(given)\", but the app id is \"\(expected)\"")
+    guard expected.isEmpty || given.lowercased() != expected.lowercased() else { return nil }
+    return "The certificate's serialNumber is \"\(given)\", but the app id is \"\(expected)\""
   }
 
   /// Also when the app has not answered in time.
@@ -183,10 +194,13 @@ extension HeadUnitSession {
     security.channel = nil
   }
 
-  /// The transport is another one.
+  /// Nothing is encrypted any more: the transport is another one, or the registration is over, for whose app alone the
+  /// certificate counts. Handshakes stay counted.
   mutating func resetSecurity() {
     timers.cancel(.handshake)
+    let handshakes = security.handshakes
     security = Security(makeChannel: security.makeChannel)
+    security.handshakes = handshakes
   }
 
   private mutating func sendHandshake(_ bytes: [UInt8]) {
@@ -210,19 +224,22 @@ extension HeadUnitSession {
     switch service {
     case .video: isProtected = security.isVideoEncrypted
     case .rpc, .hybrid:
-      if frame.header.isEncrypted { security.hasReceivedEncryptedRPC = security.isRPCEncrypted }
-      isProtected = security.isRPCEncrypted && (security.hasReceivedEncryptedRPC || frame.header.isEncrypted)
+      isProtected = security.isRPCEncrypted
+      if frame.header.isEncrypted { security.hasReceivedEncryptedRPC = isProtected }
     case .audio, .control: isProtected = false
     }
     guard frame.header.isEncrypted, frame.header.frameType != .first else {
-      guard isProtected, frame.header.frameType != .first else { return frame }
+      // Of RPCs it depends on the function.
+      guard isProtected, service == .video, frame.header.frameType != .first else { return frame }
       if security.clearFrameReports.insert(service).inserted { report(.clearFrame(service)) }
       // SDL Core takes it all the same, and with it what anybody in the network puts between the app's frames.
       return configuration.security == .require ? nil : frame
     }
     guard isProtected, let channel = security.established else {
+      // What crosses the end of a service and of its encryption is no violation of its own, and is not looked at.
+      if service == .video, !isOpen(.video) { return frame }
       report(.encryptedFrame(service))
-      sendSecurityError(.notProtected, "The service is not protected")
+      if !violations.isReached(at: now) { sendSecurityError(.notProtected, "The service is not protected") }
       return nil
     }
     do throws(SecureChannelFailure) {

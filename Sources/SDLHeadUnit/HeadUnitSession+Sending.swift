@@ -77,7 +77,7 @@ extension HeadUnitSession {
 
   /// Answers are encrypted as soon as the service is, notifications if the policy demands it.
   private func isEncrypted(_ message: RPCMessage) -> Bool {
-    security.isRPCEncrypted && (message.type != .notification || configuration.requiresRPCEncryption)
+    security.isRPCEncrypted && (message.type != .notification || demandsRPCEncryption)
   }
 
   mutating func send(_ query: SecurityQuery) {

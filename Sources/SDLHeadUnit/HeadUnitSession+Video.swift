@@ -38,18 +38,29 @@ extension HeadUnitSession {
     timers.arm(.videoStart, at: now + delay)
   }
 
-  /// Checks again, because the status or the behaviour may have changed since the request.
   mutating func videoStartDue(now: Duration) {
-    guard let request = pendingVideoStart.take()?.request, let app, let rpcService else { return }
+    guard let request = pendingVideoStart.take()?.request else { return }
     isVideoStartLost = isSilentOnVideo
     if isSilentOnVideo { return }
-    if let reason = reasonToRefuse(.video, app, version: rpcService.headerVersion) {
-      return refuseVideo([], reason: reason, now: now)
-    }
     answerVideoStart(request, now: now)
   }
 
+  /// The status forbids what the app has asked for before.
+  mutating func cancelVideoStart() {
+    guard isVideoStartPending else { return }
+    pendingVideoStart = nil
+    timers.cancel(.videoStart)
+    cancelVideoHandshake()
+    // The level stays as the driver has chosen it.
+    sendVideoRefusal([], reason: Self.disallowedReason, on: videoTransport)
+  }
+
+  /// Checks again, because status and behaviour may have changed since the request.
   private mutating func answerVideoStart(_ request: VideoServiceParameters, now: Duration) {
+    guard let app, let rpcService else { return }
+    if let reason = reasonToRefuse(.video, app, version: rpcService.headerVersion) {
+      return refuseVideo([], reason: reason, now: now)
+    }
     let answer: HeadUnitBehaviour.VideoStartAnswer = nextVideoStartAnswer()
     switch answer {
     case .silence: isVideoStartLost = true
@@ -80,15 +91,18 @@ extension HeadUnitSession {
   mutating func refuseVideo(
     _ parameters: [String], reason: String?, on transport: TransportRole? = nil, now: Duration
   ) {
-    guard let rpcService else { return }
-    let refusal = rejection(parameters, reason: reason)
-    send(
-      .startServiceNAK, service: .video, on: transport ?? videoTransport,
-      payload: refusal.bytes(version: rpcService.headerVersion))
-    report(.videoRefused(refusal))
+    sendVideoRefusal(parameters, reason: reason, on: transport ?? videoTransport)
     // Unless the other service goes on.
     if case .open = audio { return }
     if behaviour.dropsToNoneAfterRefusal { dropToNone(now: now) }
+  }
+
+  private mutating func sendVideoRefusal(_ parameters: [String], reason: String?, on transport: TransportRole) {
+    guard let rpcService else { return }
+    let refusal = rejection(parameters, reason: reason)
+    send(
+      .startServiceNAK, service: .video, on: transport, payload: refusal.bytes(version: rpcService.headerVersion))
+    report(.videoRefused(refusal))
   }
 
   private mutating func acknowledgeVideo(
@@ -98,13 +112,16 @@ extension HeadUnitSession {
     var answer = answer
     answer.mtu = answer.mtu ?? Int64(configuration.frameLimits.payload)
     if rpcService.headerVersion < 5 { answer = VideoServiceParameters() }
+    let payload = answer.bytes(version: rpcService.headerVersion)
+    let encrypted = security.encryptsStart ? protected(payload) : nil
+    if security.encryptsStart, encrypted == nil, configuration.security == .require {
+      return refuseVideo([], reason: "The acknowledgement can't be encrypted", now: now)
+    }
     video = .open(.allowed)
     videoStartTime = now
     let size = videoSizes.effective(answer, request)
     displaySize = videoSizes.display(of: size)
     checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: streamLimits(for: size))
-    let payload = answer.bytes(version: rpcService.headerVersion)
-    let encrypted = security.encryptsStart ? protected(payload) : nil
     security.isVideoEncrypted = encrypted != nil
     security.clearFrameReports.remove(.video)
     send(

@@ -47,12 +47,12 @@ import Testing
     #expect(app.secondaryControls == ["video startServiceNAK"] && app.controls == [])
     app.set(.full, .streamable)
     app.change(.videoStartDelay(.seconds(1)))
+    app.change(.dropsToNoneAfterRefusal(false))
     app.startVideo(.standard, on: .secondary)
     app.forget()
     // One that waits keeps its transport; another is refused on its own.
     app.startVideo(.standard, on: .primary)
     #expect(app.controls == ["video startServiceNAK"] && app.violations == [.startWhileActive(.video)])
-    app.set(.full, .streamable)
     app.wait(.seconds(1))
     #expect(app.secondaryControls == ["video startServiceACK"])
   }
