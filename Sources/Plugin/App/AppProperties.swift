@@ -8,7 +8,7 @@ extension Property where Owner: AppSink {
     [
       .text(
         "uri", \.app.uri, "URI",
-        "Head unit: sdl://HOST[:PORT], sdl+bluetooth: (waits for a car; with an address for that one), sdl+builtin:PRESET (default, core, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER, a connected stream socket that the element takes over. Unset: built-in",
+        "Head unit: sdl://HOST[:PORT], sdl+bluetooth: (waits for a car; with an address for that one), sdl+builtin:PRESET (default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER, a connected stream socket that the element takes over. Unset: built-in",
         .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } }, text: { $0 }),
       .string(
         "app-name", \.app.name, "App name",
