@@ -104,7 +104,6 @@ gst_sdl_video_sink_class_init (GstSdlVideoSinkClass * klass)
   sink_class->unlock = gst_sdl_video_sink_unlock;
   sink_class->preroll = gst_sdl_video_sink_preroll;
   sink_class->unlock_stop = gst_sdl_video_sink_unlock_stop;
-  sink_class->prepare = gst_sdl_video_sink_prepare;
   sink_class->render = gst_sdl_video_sink_render;
 }
 

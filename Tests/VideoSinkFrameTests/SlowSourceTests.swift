@@ -33,4 +33,30 @@ import Testing
     #expect(Picture(320, 240, harness.index - 1).psnr(against: try #require(decoded.last)) > 28)
     #expect(harness.headUnit.record.violations == [])
   }
+
+  /// While the next picture waits for its time, the one before it is repeated.
+  @Test func noPictureIsSentBeforeItsTime() throws {
+    let headUnit = try TestHeadUnit(.small())
+    let pipeline = try Pipeline(
+      """
+      appsrc name=src format=time is-live=true min-latency=400000000 ! sdlvideosink name=sink uri=\(headUnit.uri) \
+      keep-alive-interval=50
+      """)
+    let source = try FrameSource(
+      pipeline, caps: Picture.caps().replacing("framerate=30/1", with: "framerate=1/1"), frameRate: 1)
+    try pipeline.play()
+    source.push([], at: 0, flags: GST_BUFFER_FLAG_GAP)
+    try pipeline.waitForElementMessage("sdl-stream-started")
+    for index in 1...2 { source.push(Picture(320, 240, index).bytes, at: index) }
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["frames-sent"] + sink.statistics["frames-unchanged"] == 2 })
+    #expect(sink.statistics["frames-sent"] == 2, "\(sink.statistics.fields)")
+    let record = headUnit.record
+    let decoded = try decode(record.video, width: 320, height: 240)
+    #expect(decoded.count == record.video.count)
+    let began = Duration.nanoseconds(Int64(pipeline.element.pointer.pointee.base_time))
+    let shown = Picture(320, 240, 2)
+    let first = try #require(decoded.indices.first { shown.psnr(against: decoded[$0]) > 28 })
+    #expect(first > 3 && record.arrivals[first] - began >= .seconds(2.4), "\(first), \(record.arrivals[first] - began)")
+  }
 }

@@ -56,7 +56,6 @@ gboolean gst_sdl_video_sink_unlock (GstBaseSink * sink);
 GstFlowReturn gst_sdl_video_sink_preroll (GstBaseSink * sink, GstBuffer * buffer);
 gboolean gst_sdl_video_sink_wait_for_preroll (GstSdlVideoSink * self, GstFlowReturn * result);
 gboolean gst_sdl_video_sink_unlock_stop (GstBaseSink * sink);
-GstFlowReturn gst_sdl_video_sink_prepare (GstBaseSink * sink, GstBuffer * buffer);
 GstFlowReturn gst_sdl_video_sink_render (GstBaseSink * sink, GstBuffer * buffer);
 gchar * _Nullable gst_sdl_video_sink_copy_uri (GstSdlVideoSink * self);
 gboolean gst_sdl_video_sink_take_uri (GstSdlVideoSink * self, const gchar * uri, GError * _Nullable * _Nullable error);

@@ -142,18 +142,10 @@ public func gst_sdl_video_sink_unlock_stop(_ baseSink: UnsafeMutablePointer<GstB
 }
 
 @c @implementation
-public func gst_sdl_video_sink_prepare(
-  _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
-) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.prepare(buffer) }
-  return GST_FLOW_OK
-}
-
-@c @implementation
 public func gst_sdl_video_sink_preroll(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.preroll() ?? GST_FLOW_FLUSHING }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.preroll(with: buffer) ?? GST_FLOW_FLUSHING }
 }
 
 @c @implementation

@@ -4,13 +4,13 @@ import SDLLink
 
 /// The frames: wait for the right to send, then hand them to the frame path. On the streaming thread.
 extension VideoStreamRun {
-  /// Before the wait for the frame's time, behind which it may be dropped for being late.
-  func prepare(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+  /// The picture that is seen while the pipeline stays in PAUSED; render brings the others at their time.
+  func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     frames.withValue { path in
-      chooseForNewInput(path)
       guard path.isRaw, cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
-      path.lastPicture.prepare(buffer, for: sink.runningTime(UInt64(buffer.pointee.pts)))
+      path.lastPicture.preroll(buffer, for: sink.runningTime(UInt64(buffer.pointee.pts)))
     }
+    return preroll()
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
