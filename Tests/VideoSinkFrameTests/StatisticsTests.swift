@@ -186,6 +186,34 @@ import Testing
     #expect(second["suspensions"] == 1 && second["suspended-time-ns"] > 0)
   }
 
+  @Test func lateFramesBelongToTheSessionInWhichTheyCame() throws {
+    let harness = try SinkHarness(properties: "max-lateness=20000000 keep-alive-interval=0")
+    try harness.start()
+    let sink = try harness.pipeline.sink
+    func pushLateFrames(_ count: Int) {
+      let before = sink.statistics["frames-in"]
+      // Their time has passed long ago, since the frames are numbered from the start of the pipeline.
+      for _ in 0..<count { harness.source.push(Picture(320, 240, 0).bytes, at: 0) }
+      #expect(eventually { sink.statistics["frames-in"] == before + count })
+    }
+    harness.watch(for: .milliseconds(300))
+    pushLateFrames(4)
+    let first = sink.statistics
+    #expect(first["frames-dropped-late"] >= 3)
+    #expect(
+      first["session-frames-in"] == first["session-frames-sent"] + first["session-frames-unchanged"]
+        + first["session-frames-dropped"] + first["frames-queued"], "\(first.fields)")
+    #expect(first["session-frames-dropped"] >= first["frames-dropped-late"], "\(first.fields)")
+    // Nobody reads the statistics between the late frames and the next registration.
+    for _ in 0..<3 { harness.source.push(Picture(320, 240, 0).bytes, at: 0) }
+    harness.watch(for: .milliseconds(100))
+    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
+    let second = sink.statistics
+    #expect(second["frames-dropped-late"] >= first["frames-dropped-late"] + 2)
+    #expect(second["session-frames-in"] == 0 && second["session-frames-dropped"] == 0, "\(second.fields)")
+  }
+
   @Test func suspendedTime() throws {
     let harness = try SinkHarness()
     try harness.start()

@@ -45,6 +45,8 @@ final class VideoSink: AppSink {
   }
 
   func countApp(_ change: (inout AppCounters) -> Void) {
+    // A registration begins the counters of a session, of which late frames from before it are none.
+    countLateFrames()
     counters.withLock { change(&$0.app) }
   }
 

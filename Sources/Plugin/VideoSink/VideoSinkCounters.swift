@@ -95,8 +95,8 @@ struct VideoSinkCounters {
 
   private var present: SessionCounters {
     SessionCounters(
-      framesIn: framesIn, framesSent: framesSent, framesUnchanged: framesUnchanged, framesDropped: framesDropped,
-      videoBytesSent: videoBytesSent)
+      framesIn: framesIn &+ lateFrames.total, framesSent: framesSent, framesUnchanged: framesUnchanged,
+      framesDropped: framesDropped &+ lateFrames.total, videoBytesSent: videoBytesSent)
   }
 
   /// Since the last registration.
