@@ -32,6 +32,8 @@ extension RateController {
 
   /// The share of the bitrate by which it rises per second while nothing is known against it.
   private static let fastRise = 1.0
+  /// The same for an encoder upstream, however little is known against it.
+  private static let steepestUpstreamRise = 0.1
   /// Bits per second by which a bitrate of ``reference`` or less rises slowly, per second.
   private static let slowRise = 25_000.0
   /// The share of the bitrate by which it rises slowly at most, per second.
@@ -136,7 +138,8 @@ extension RateController {
     guard let used = used.value, used * 8 >= 0.6 * rate, rate < highest else { return }
     let slowRise = min(
       Self.slowRise * max(rate / Self.reference, 1).squareRoot(), Self.steepestSlowRise * rate)
-    rate = bounded(rate + elapsed * (isFast ? Self.fastRise * rate : slowRise))
+    let rise = isFast ? Self.fastRise * rate : slowRise
+    rate = bounded(rate + elapsed * (limits.isEncoderUpstream ? min(rise, Self.steepestUpstreamRise * rate) : rise))
     reason = .probing
   }
 }

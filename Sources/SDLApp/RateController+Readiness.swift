@@ -23,4 +23,20 @@ extension RateController {
     let wait = Duration.microseconds(Int64((min(excess, 1) * 1e6).rounded()))
     return .wait(min(max(wait, Self.shortestWait), Self.longestWait))
   }
+
+  /// Even if each acknowledgement comes late, so that the link looks slow, a key frame goes after this time.
+  private static let longestBreak = Duration.seconds(2)
+  /// What may wait, of the maximum latency, before a picture that comes encoded is left out: a key frame alone may take longer
+  /// than that, and all up to the next one would be lost.
+  private static let encodedShare = 3
+
+  /// Whether a picture that comes encoded would be too late, by the last sample.
+  ///
+  /// - Parameters:
+  ///   - isKeyFrameNeeded: whether pictures have been left out, so that only a key frame can be decoded.
+  ///   - sinceSent: from the last picture that was sent.
+  public func isLate(isKeyFrameNeeded: Bool, sinceSent: Duration) -> Bool {
+    guard limits.maximumLatency > .zero, queueingDelay > limits.maximumLatency * Self.encodedShare else { return false }
+    return !isKeyFrameNeeded || sinceSent < Self.longestBreak
+  }
 }

@@ -24,10 +24,15 @@ public struct RateController: Equatable, Sendable {
     public var frameRate: Double
     /// A picture should not be longer on the way than this; 0 for no bound.
     public var maximumLatency: Duration
+    /// Whether pictures come encoded, so that one that is not sent costs all up to the next key frame: a higher bitrate is then
+    /// tried in small steps only.
+    public var isEncoderUpstream: Bool
 
     public init(
-      minimumBitrate: Int, maximumBitrate: Int, frameRate: Double, maximumLatency: Duration = .milliseconds(200)
+      minimumBitrate: Int, maximumBitrate: Int, frameRate: Double, maximumLatency: Duration = .milliseconds(200),
+      isEncoderUpstream: Bool = false
     ) {
+      self.isEncoderUpstream = isEncoderUpstream
       self.minimumBitrate = minimumBitrate
       self.maximumBitrate = maximumBitrate
       self.frameRate = frameRate

@@ -97,6 +97,18 @@ final class SimulatedSender {
   var keyFrameSize = 4.0
   /// Of the number of bytes, to both sides.
   var noise = 0.3
+  /// The encoder is upstream: each picture is encoded when it comes, and one that would come too late is dropped up to the next
+  /// key frame, for which the encoder is asked.
+  var isEncoderUpstream = false
+  /// Whether it makes key frames when it is asked.
+  var answersRequests = true
+  /// When pictures were dropped, in milliseconds.
+  private(set) var drops: [Int] = []
+  private var needsKeyFrame = false
+  private var isKeyFrameRequested = false
+  private var lastSent = 0
+  /// What the application has set the encoder to, and when.
+  private var followed: (bitrate: Int, time: Int)?
   var window = 64 << 10
   var sendBuffer = 128 << 10
 
@@ -161,7 +173,11 @@ final class SimulatedSender {
         retryAt = now
       }
     }
-    if pending != nil, now >= retryAt { offer(at: now) }
+    if isEncoderUpstream {
+      if pending != nil { offerEncoded(at: now) }
+    } else if pending != nil, now >= retryAt {
+      offer(at: now)
+    }
     send(link)
     rates.append(Double(controller.targets.sentBitrate))
   }
@@ -190,18 +206,58 @@ final class SimulatedSender {
     _ = controller.update(sample(at: now))
   }
 
+  /// The picture at hand comes encoded; it goes at once, or never.
+  private func offerEncoded(at now: Int) {
+    defer { pending = nil }
+    let targets = controller.update(sample(at: now))
+    // `target-bitrate` changes a few times per second at most.
+    if followed.map({ abs(targets.bitrate - $0.bitrate) > $0.bitrate / 20 && now - $0.time >= 300 }) ?? true {
+      followed = (targets.bitrate, now)
+    }
+    let isKeyFrame = now - lastKeyFrame >= keyFrameInterval || isKeyFrameRequested && answersRequests
+    let byteCount = byteCount(
+      rate: Double(followed?.bitrate ?? targets.bitrate), frameRate: framesPerSecond, isKeyFrame: isKeyFrame, now: now)
+    if controller.isLate(isKeyFrameNeeded: needsKeyFrame, sinceSent: .milliseconds(now - lastSent)) {
+      isKeyFrameRequested = false
+      needsKeyFrame = true
+    } else if needsKeyFrame, !isKeyFrame {
+      isKeyFrameRequested = true
+    } else if waitingByteCount > sendBuffer {
+      needsKeyFrame = true
+    } else {
+      needsKeyFrame = false
+      isKeyFrameRequested = false
+      lastSent = now
+      hand(over: byteCount, captured: now)
+      _ = controller.update(sample(at: now))
+      return
+    }
+    drops.append(now)
+    _ = controller.update(sample(at: now))
+  }
+
   private func encode(_ targets: RateTargets, captured: Int, now: Int) {
-    let wanted = Double(targets.sentBitrate) * usage
+    let isKeyFrame = now - lastKeyFrame >= keyFrameInterval
+    var size = byteCount(
+      rate: Double(targets.sentBitrate), frameRate: targets.frameRate, isKeyFrame: isKeyFrame, now: now)
+    if let bound = targets.maximumPictureBits { size = min(size, bound / 8) }
+    hand(over: max(size, 60), captured: captured)
+  }
+
+  /// What a picture has at a bitrate.
+  private func byteCount(rate: Double, frameRate: Double, isKeyFrame: Bool, now: Int) -> Int {
+    let wanted = rate * usage
     // x264 needs a few pictures for another bitrate.
     let rate = encoderRate.map { $0 + 0.5 * (wanted - $0) } ?? wanted
     encoderRate = rate
-    let isKeyFrame = now - lastKeyFrame >= keyFrameInterval
     if isKeyFrame { lastKeyFrame = now }
-    let perInterval = Double(keyFrameInterval) / 1000 * targets.frameRate
-    let average = rate / 8 / targets.frameRate * perInterval / (perInterval - 1 + keyFrameSize)
-    var size = average * (isKeyFrame ? keyFrameSize : .random(in: (1 - noise)...(1 + noise), using: &random))
-    if let bound = targets.maximumPictureBits { size = min(size, Double(bound) / 8) }
-    let byteCount = max(Int(size), 60)
+    let perInterval = Double(keyFrameInterval) / 1000 * frameRate
+    let average = rate / 8 / frameRate * perInterval / (perInterval - 1 + keyFrameSize)
+    return max(
+      Int(average * (isKeyFrame ? keyFrameSize : .random(in: (1 - noise)...(1 + noise), using: &random))), 60)
+  }
+
+  private func hand(over byteCount: Int, captured: Int) {
     pictures.append(Picture(captured: captured, byteCount: byteCount))
     handed += UInt64(byteCount)
     var rest = byteCount
