@@ -13,7 +13,8 @@ extension FramePath {
     let frameRate = thinning.inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate
     if isUpstreamLive, let sample = connection.video.linkSample() {
       let settings = sink.settings.withLock { $0.link }
-      let wanted = LinkAdaptation.Wanted(targets: targets, frameRate: frameRate, settings: settings)
+      let wanted = LinkAdaptation.Wanted(
+        targets: targets, frameRate: frameRate, settings: settings, isEncoderUpstream: !isRaw)
       adaptation.update(sample, wanted, epoch: epoch)
     } else if !adaptation.follow(targets, frameRate: frameRate) {
       return

@@ -47,9 +47,11 @@ extension FramePath {
     return .dropped(reason, result)
   }
 
-  /// Queues a payload that does not come from upstream, if there is room.
-  func submitNow(_ payload: FramePayload, _ grant: VideoGrant) -> Bool {
-    guard let rtp = packetize(payload, for: grant, at: nil),
+  /// Queues a payload if there is room, on any thread.
+  ///
+  /// - Parameter time: when it is shown; nil for now.
+  func submitNow(_ payload: FramePayload, _ grant: VideoGrant, at time: Duration? = nil) -> Bool {
+    guard let rtp = packetize(payload, for: grant, at: time),
       connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued
     else {
       sink.payloads.giveBack(payload)
@@ -112,7 +114,7 @@ extension FramePath {
   }
 
   /// When the frame at hand is shown; nil when it does not say.
-  private var frameRunningTime: Duration? {
+  var frameRunningTime: Duration? {
     guard frameTime.presentation != .max else { return nil }
     let time = sink.runningTime(frameTime.presentation)
     return time == .max ? nil : .nanoseconds(Int64(clamping: time))

@@ -62,15 +62,17 @@ final class FramePath {
   private(set) var regions = FrameRegions()
   private var regionsPictureSize: VideoSize?
   /// Of the frame at hand.
-  private(set) var frameTime = FrameTime()
+  var frameTime = FrameTime()
   private var liveness = UpstreamLiveness()
 
   /// The frame at hand is sent before its time: nothing waits for the clock.
   var isAhead = false
   /// Of H.264.
   var seek = SeekProgress()
-  /// Of H.264 that is not live.
+  /// Of H.264 that is not live: what was sent.
   var group = PictureGroup()
+  /// Of live H.264: what could not be sent yet.
+  var held = PictureGroup()
 
   /// `VideoGrant.epoch` of the service that the last frame was for.
   private(set) var epoch: UInt32 = 0
@@ -133,6 +135,7 @@ final class FramePath {
   func breakOff() {
     needsKeyFrame = true
     group.forget()
+    dropHeld(.notStreaming)
   }
 
   /// The pipeline was flushed; with `resetsTime`, running time starts at 0 again.
@@ -140,6 +143,7 @@ final class FramePath {
     if resetsTime { delay.reset(sink.baseSink) }
     thinning.reset()
     discardDeferredPicture()
+    dropHeld(.discarded)
     seek.flushed()
     restart()
   }
@@ -149,6 +153,7 @@ final class FramePath {
     delay.reset(sink.baseSink)
     lateness.restore(sink.baseSink)
     discardDeferredPicture()
+    dropHeld(.discarded)
     lastPicture.forget()
     encodedPicture.forget()
     seek = SeekProgress()

@@ -9,7 +9,9 @@ struct ParameterSets {
   private var picture: [UInt8] = []
 
   /// Everything that a decoder needs in front of a key frame; nil before both kinds have come.
-  var bytes: [UInt8]? { sequence.isEmpty || picture.isEmpty ? nil : sequence + picture }
+  var bytes: [UInt8]? { isComplete ? sequence + picture : nil }
+
+  var isComplete: Bool { !sequence.isEmpty && !picture.isEmpty }
 
   /// Takes the parameter sets in front of the picture of an access unit; whether any of them is new. Allocates nothing
   /// for those that are not: key frames repeat their parameter sets.

@@ -1,7 +1,8 @@
 import GStreamerKit
 
-/// What was sent of a file since the last key frame, so that the stream can be taken up in the middle of a group of pictures by
-/// a decoder that was opened anew: after a pause, in which many streams can't be repeated, or another service.
+/// Frames since the last key frame, so that the stream can be taken up in the middle of a group of pictures by a decoder that was
+/// opened anew: what was sent of a file, after a pause, in which many streams can't be repeated, or for another service; and what has
+/// come of a live stream before its service was there.
 struct PictureGroup: ~Copyable {
   /// Larger ones are not kept: it would take longer to send them again than to wait for the next key frame. Nor is what
   /// follows one, since memory that is held is not in the cache when upstream uses it again.
@@ -20,7 +21,7 @@ struct PictureGroup: ~Copyable {
     for buffer in buffers { gst_buffer_unref(buffer) }
   }
 
-  /// The next frame was sent.
+  /// The next frame was sent, or has to wait.
   mutating func add(_ buffer: UnsafeMutablePointer<GstBuffer>, isKeyFrame: Bool) {
     let isKept = isKeyFrame ? !isTooLarge : !buffers.isEmpty
     if isKeyFrame { forget() }
@@ -29,6 +30,11 @@ struct PictureGroup: ~Copyable {
     guard isKept, !isTooLarge else { return release() }
     gst_buffer_ref(buffer)
     buffers.append(buffer)
+  }
+
+  /// The first one has gone.
+  mutating func removeFirst() {
+    gst_buffer_unref(buffers.removeFirst())
   }
 
   /// What follows can't be decoded behind these.

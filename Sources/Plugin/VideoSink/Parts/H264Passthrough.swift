@@ -43,6 +43,9 @@ final class H264Passthrough {
   /// The most pictures that come before another and are shown behind it; 0 when the stream does not say.
   var reorderingDepth: Int { parameterSet?.numReorderFrames ?? 0 }
 
+  /// Whether a stream can begin at a key frame that comes without them.
+  var knowsParameterSets: Bool { parameterSets.isComplete }
+
   /// Another format follows.
   ///
   /// - Parameter configuration: of a stream with lengths in front of its NAL units; nil for a byte stream.

@@ -26,12 +26,15 @@ struct LinkAdaptation {
     /// Of the pictures to be sent.
     var frameRate: Fraction
     var settings: LinkSettings
+    /// Upstream encodes; nothing of that can be left out without what follows it.
+    var isEncoderUpstream = false
 
     fileprivate var limits: RateController.Limits {
       let ceiling = settings.isAdaptive ? targets.ceiling : targets.bitrate
       return RateController.Limits(
         minimumBitrate: Int(settings.minimumBitrate) * 1000, maximumBitrate: ceiling * 1000,
-        frameRate: frameRate.value, maximumLatency: settings.latencyBound)
+        frameRate: frameRate.value, maximumLatency: settings.latencyBound,
+        isEncoderUpstream: isEncoderUpstream)
     }
   }
 
@@ -123,10 +126,9 @@ struct LinkAdaptation {
   /// Whether the link is ready for a picture.
   var readiness: LinkReadiness { controller?.readiness ?? .ready }
 
-  /// Whether what is handed over now would come too late.
-  var isBehind: Bool {
-    guard let controller, let bound = wanted?.settings.latencyBound, bound > .zero else { return false }
-    return controller.queueingDelay > bound
+  /// Whether a picture that comes encoded would be too late; see ``RateController/isLate(isKeyFrameNeeded:sinceSent:)``.
+  func isLate(isKeyFrameNeeded: Bool, sinceSent: Duration) -> Bool {
+    controller?.isLate(isKeyFrameNeeded: isKeyFrameNeeded, sinceSent: sinceSent) ?? false
   }
 
   /// What the application is to be told; nil while nothing has changed noticeably.

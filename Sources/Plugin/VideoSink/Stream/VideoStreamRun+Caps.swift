@@ -120,6 +120,8 @@ extension VideoStreamRun {
       let encodedSize = path.isRaw ? nil : path.passthrough.size
       // What the decoder sees counts, whatever the caps say; of a byte stream that comes with the first frame.
       let size = input.configuration == nil ? input.size ?? encodedSize : encodedSize ?? input.size
+      // The service will be for the new size.
+      if size != inputSize { path.dropHeld(.notStreaming) }
       setInputSize(size, isRaw: path.isRaw)
       sink.log(
         GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(path.isRaw)")

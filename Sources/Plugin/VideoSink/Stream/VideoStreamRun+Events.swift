@@ -57,6 +57,8 @@ extension VideoStreamRun {
       path.thinning.forgetDelayed()
       sendLastDeferredPicture(path)
     }
+    let sent = sendRestOfHeld()
+    guard sent == GST_FLOW_OK else { return sent }
     if let mismatch = state.withLock({ $0.finalMismatch }) {
       fail(mismatch)
       return GST_FLOW_ERROR

@@ -59,7 +59,7 @@ extension VideoStreamRun {
     haptics.setOfFrames(path.regions.rectangles, pictureSize: inputSize) { sink.warn($0) }
   }
 
-  private var inputSize: VideoSize? { state.withLock { $0.inputSize } }
+  var inputSize: VideoSize? { state.withLock { $0.inputSize } }
 
   private func takeEncodedSize(_ size: VideoSize) {
     guard inputSize != size else { return }
@@ -83,7 +83,13 @@ extension VideoStreamRun {
           continue
         }
         return finish(outcome, permission.grant, path)
-      case .drop(let reason): return drop(reason, path)
+      case .drop(let reason):
+        if reason == .notStreaming, path.isUpstreamLive, case .h264 = path.format,
+          path.hold(buffer, insteadOf: reason)
+        {
+          return GST_FLOW_OK
+        }
+        return drop(reason, path)
       case .askUpstream(let question, let dropsFrame):
         if askUpstream(question) != .stays, dropsFrame { return drop(.wrongSize, path) }
       case .wait, .pauseRequested: break

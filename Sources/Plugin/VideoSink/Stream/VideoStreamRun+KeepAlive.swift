@@ -62,6 +62,14 @@ extension VideoStreamRun {
       silence.next = next
       return silence
     }
+    if !path.held.buffers.isEmpty {
+      if path.sendHeld(permission) { noteFirstFrame(of: permission.grant) }
+      noteBitrate(path)
+      if !path.held.buffers.isEmpty {
+        silence.next = now + FramePath.heldFramePause
+        return silence
+      }
+    }
     if path.thinning.takeDelayed(isQueueFull: connection.video.isFull, now: now) {
       if path.sendLastPicture(permission, isNew: true) { path.lastSent = now }
     }
