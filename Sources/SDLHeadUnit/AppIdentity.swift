@@ -15,6 +15,11 @@ public struct AppIdentity: Equatable, Sendable {
     self.spokenNames = spokenNames
   }
 
+  /// The identity that a request names.
+  init(_ request: RegisterAppInterface, spokenNames: [String] = []) {
+    self.init(id: request.fullAppID ?? request.appID, name: request.appName, spokenNames: spokenNames)
+  }
+
   /// Why SDL Core does not register an app beside others of the same phone; nil if it does. Capital and small letters are
   /// the same to it.
   func conflict(with others: [AppIdentity]) -> ResultCode? {

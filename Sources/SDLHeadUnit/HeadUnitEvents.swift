@@ -24,7 +24,10 @@ extension HeadUnitSession {
 
   /// What happened in the session.
   public enum Event: Equatable, Sendable {
-    case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion)
+    /// RegisterAppInterface has succeeded, with this result.
+    case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion, ResultCode)
+    /// RegisterAppInterface was refused; name and id are those of the request, empty if they are missing.
+    case registrationRefused(name: String, id: String, ResultCode)
     case hmiStatusSent(HMIStatus)
     /// OnHMIStatus, of which only the system context is new: what is in front of the app on the screen.
     case systemContextSent(HMIStatus)

@@ -136,9 +136,9 @@ extension HeadUnitScript.Event {
     case .secondaryTransportLost: self = .secondaryLost
     case .interactionShown(let function, _, _):
       self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
-    case .systemContextSent, .touchSent, .driverInput, .driverInputWithoutEffect, .interactionEnded, .videoData,
-      .audioInClear, .videoMissed, .videoTimestamp, .audioData, .appHMIStatus, .capabilityUpdateDeferred, .secured,
-      .rpcProtected,
+    case .registrationRefused, .systemContextSent, .touchSent, .driverInput, .driverInputWithoutEffect,
+      .interactionEnded, .videoData, .audioInClear, .videoMissed, .videoTimestamp, .audioData, .appHMIStatus,
+      .capabilityUpdateDeferred, .secured, .rpcProtected,
       .handshakeFailed:
       return nil
     }

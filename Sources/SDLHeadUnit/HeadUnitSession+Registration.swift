@@ -5,7 +5,7 @@ import SDLWire
 extension HeadUnitSession {
   mutating func register(_ request: RPCMessage, now: Duration) {
     guard self.app == nil else {
-      return respond(to: request, success: false, .applicationRegisteredAlready)
+      return refuseRegistration(request, .applicationRegisteredAlready, now: now)
     }
     let parameters = RegisterAppInterface(json: request.parameters)
     guard parameters.isComplete else { return refuseRegistration(request, .invalidData, now: now) }
@@ -32,7 +32,7 @@ extension HeadUnitSession {
     report(
       .appRegistered(
         name: app.identity.name, id: app.identity.id, types: parameters.appTypes,
-        protocolVersion: rpcService?.protocolVersion ?? ProtocolVersion(1)))
+        protocolVersion: rpcService?.protocolVersion ?? ProtocolVersion(1), code))
     sendRegistrationNotifications(now: now)
     // What was resumed has a new hash.
     if savedApp(for: request.parameters) != nil { updateHash() }
@@ -61,6 +61,8 @@ extension HeadUnitSession {
   /// SDL Core ends the session after a failed registration.
   mutating func refuseRegistration(_ request: RPCMessage, _ code: ResultCode, now: Duration) {
     respond(to: request, success: false, code)
+    let identity = AppIdentity(RegisterAppInterface(json: request.parameters))
+    report(.registrationRefused(name: identity.name, id: identity.id, code))
     guard code != .applicationRegisteredAlready else { return }
     send(.endService, service: .rpc)
     endSession(now: now)

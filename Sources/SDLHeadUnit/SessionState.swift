@@ -57,8 +57,7 @@ extension HeadUnitSession {
     var recording: MicrophoneRecording?
 
     init(_ request: RegisterAppInterface, spokenNames: [String], rpcVersion: RPCVersion, status: HMIStatus) {
-      identity = AppIdentity(
-        id: request.fullAppID ?? request.appID, name: request.appName, spokenNames: spokenNames)
+      identity = AppIdentity(request, spokenNames: spokenNames)
       types = request.appTypes
       isMedia = request.isMediaApplication
       self.rpcVersion = rpcVersion

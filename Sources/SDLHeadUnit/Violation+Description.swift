@@ -7,10 +7,10 @@ extension Violation: CustomStringConvertible {
     switch self {
     case .malformedBytes(let reason): "bytes that are no frame (\(reason))"
     case .messageIDZero(let service): "message id 0 in a data frame of the \(service) service"
-    case .tooManyMalformedFrames(let limit, let time): "more than \(limit) malformed frames within \(time)"
-    case .tooManyFrames(let limit, let time): "more than \(limit) frames within \(time)"
+    case .tooManyMalformedFrames(let limit, let time): "more than \(limit) malformed frames within \(time.inSeconds)"
+    case .tooManyFrames(let limit, let time): "more than \(limit) frames within \(time.inSeconds)"
     case .tooManyViolations(let limit, let time):
-      "more than \(limit) violations within \(time), of which no more are reported"
+      "more than \(limit) violations within \(time.inSeconds), of which no more are reported"
     case .headerVersion(let expected, let got): "frame of protocol version \(got) in a session of version \(expected)"
     case .sessionID(let expected, let got): "frame of session \(got), but the session is \(expected)"
     case .noSession(let service): "frame of the \(service) service before a session was started"
@@ -18,9 +18,10 @@ extension Violation: CustomStringConvertible {
     case .clearFrame(let service): "frame in clear on the \(service) service, which is encrypted"
     case .undecryptableFrame(let service): "frame on the \(service) service that can't be decrypted"
     case .brokenMessage(let service, let failure): "broken message on the \(service) service (\(failure))"
-    case .unexpectedControlFrame(let frame, let service): "\(frame) on the \(service) service is for head units only"
+    case .unexpectedControlFrame(let frame, let service):
+      "\(frame.name) on the \(service) service is for head units only"
     case .malformedRPC(let reason): "unreadable RPC (\(reason))"
-    case .tooManyRequests(let limit, let time): "more than \(limit) requests within \(time)"
+    case .tooManyRequests(let limit, let time): "more than \(limit) requests within \(time.inSeconds)"
     case .notificationNotAllowed(let function, let level):
       "\(function) is not allowed at HMI level \(level?.rawValue ?? "unknown")"
     case .appCapability(let fault): "OnAppCapabilityUpdated \(fault)"
@@ -32,8 +33,8 @@ extension Violation: CustomStringConvertible {
     case .hashID(let expected, let got):
       "end of the session with hash \(got.map { "\($0)" } ?? "missing"), not \(expected)"
     case .endServiceNotAcknowledged(let service, let time):
-      "EndService of the \(service) service not acknowledged after \(time)"
-    case .heartbeatUnanswered(let time): "heartbeat not answered after \(time)"
+      "EndService of the \(service) service not acknowledged after \(time.inSeconds)"
+    case .heartbeatUnanswered(let time): "heartbeat not answered after \(time.inSeconds)"
     case .haptics(.notSupported): "touchable rectangles, which this head unit does not support"
     case .haptics(.repeatedID(let id)): "two touchable rectangles with the id \(id)"
     case .haptics(.outsideDisplay(let rectangle, let display)):
@@ -41,9 +42,9 @@ extension Violation: CustomStringConvertible {
     case .dataBeforeAcknowledgement(let service):
       "data on the \(service) service before its start was acknowledged"
     case .dataWithoutService(let service): "data on the \(service) service, which was not started"
-    case .dataAfterEndService(let service, let time): "data on the \(service) service \(time) after its end"
-    case .videoWhileForbidden(let time): "video \(time) after the HMI status forbade it"
-    case .audioWhileForbidden(let time): "sound \(time) after the HMI status forbade it"
+    case .dataAfterEndService(let service, let time): "data on the \(service) service \(time.inSeconds) after its end"
+    case .videoWhileForbidden(let time): "video \(time.inSeconds) after the HMI status forbade it"
+    case .audioWhileForbidden(let time): "sound \(time.inSeconds) after the HMI status forbade it"
     case .stream(let violation): violation.description
     case .audio(let violation): violation.description
     }
@@ -56,7 +57,7 @@ extension AudioStreamViolation: CustomStringConvertible {
     switch self {
     case .partialSample(let byteCount, let size):
       "\(byteCount) bytes of sound, which are no whole samples of \(size) bytes"
-    case .fasterThanRealTime(let time): "sound that is sent faster than it is played, by \(time) so far"
+    case .fasterThanRealTime(let time): "sound that is sent faster than it is played, by \(time.inSeconds) so far"
     }
   }
 }
@@ -73,8 +74,9 @@ extension VideoStreamViolation: CustomStringConvertible {
     case .unreadableSequenceParameterSet: "unreadable SPS"
     case .pictureSize(let expected, let got): "pictures of \(got), where \(expected) was accepted"
     case .frameRate(let pictures, let limit, let time):
-      "\(pictures) pictures within \(time), where at most \(limit) are allowed"
-    case .bitrate(let bits, let limit, let time): "\(bits) bits within \(time), where at most \(limit) are allowed"
+      "\(pictures) pictures within \(time.inSeconds), where at most \(limit) are allowed"
+    case .bitrate(let bits, let limit, let time):
+      "\(bits) bits within \(time.inSeconds), where at most \(limit) are allowed"
     case .rtp(let fault): fault.text
     case .tooManyAccessUnits(let limit): "more than \(limit) access units in one message, of which the rest is left out"
     }

@@ -82,7 +82,7 @@ extension SecureChannelFailure {
       case .alert: .handshakeFailed
       case .decryption: .decryptionFailed
       }
-    self.init(code, error.description)
+    self.init(code, error.description.printable())
   }
 }
 
@@ -97,7 +97,8 @@ extension SecureChannelSummary {
 extension SecureChannelSummary.Peer {
   fileprivate init(_ info: CertificateInfo) {
     self.init(
-      subject: info.subject, issuer: info.issuer, serialNumber: info.subjectSerialNumber, notBefore: info.notBefore,
+      subject: info.subject.printable(limit: 200), issuer: info.issuer.printable(limit: 200),
+      serialNumber: info.subjectSerialNumber, notBefore: info.notBefore,
       notAfter: info.notAfter)
   }
 }

@@ -2,7 +2,7 @@ import SDLWire
 
 /// A log of one direction of a session: a line for each control frame and each RPC. Video and audio data have none.
 public struct ConversationText: Sendable {
-  /// The most characters of JSON in a line.
+  /// The most Unicode scalars of JSON, or of a control frame's texts, in a line.
   private static let longestParameters = 2000
 
   private var assembler = MessageAssembler(maximumMessageSize: 1 << 20, maximumPartialMessages: 2)
@@ -32,17 +32,16 @@ public struct ConversationText: Sendable {
       case .notification: ""
       }
     let json = String(decoding: message.parameters.serialized, as: UTF8.self)
-    let isLong = json.count > longestParameters
-    return "\(message.function)\(kind) \(isLong ? json.prefix(longestParameters) + "…" : json[...])"
+    return "\(message.function)\(kind) \(json.printable(limit: longestParameters))"
       + (message.bulk.isEmpty ? "" : " and \(message.bulk.count) bytes")
   }
 
   private static func text(_ control: ControlFrame, _ frame: Frame) -> String {
-    let name = "\(control)"
     let details = details(of: control, frame)
-    return name.prefix(1).uppercased() + name.dropFirst()
+    return control.name
       + (frame.header.service == .control ? "" : " \(frame.header.service)")
-      + (frame.header.isEncrypted ? " encrypted" : "") + (details.isEmpty ? "" : ": \(details)")
+      + (frame.header.isEncrypted ? " encrypted" : "")
+      + (details.isEmpty ? "" : ": \(details.printable(limit: longestParameters))")
   }
 
   private static func details(of control: ControlFrame, _ frame: Frame) -> String {

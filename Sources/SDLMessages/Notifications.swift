@@ -1,6 +1,8 @@
+import SDLWire
+
 /// OnAppInterfaceUnregistered: the head unit ended the registration.
 public struct OnAppInterfaceUnregistered: RPCParameters {
-  /// The reason as it was sent, also if it is unknown here.
+  /// The reason as it was sent, if it is printable, also if it is unknown here.
   public var reasonText: String
 
   /// The reason, if known here.
@@ -12,7 +14,7 @@ public struct OnAppInterfaceUnregistered: RPCParameters {
   }
 
   public init(json: JSONObject) {
-    reasonText = json["reason"]?.string ?? ""
+    reasonText = json["reason"]?.string?.printable() ?? ""
   }
 
   public var json: JSONObject { ["reason": .string(reasonText)] }

@@ -22,10 +22,18 @@ public struct RPCMessage: Equatable, Sendable {
   }
 
   /// Why a payload is not an RPC.
-  public enum Malformed: Error, Equatable, Sendable {
+  public enum Malformed: Error, Equatable, Sendable, CustomStringConvertible {
     case header(RPCHeader.Malformed)
     /// The JSON is not an object; the header could be read.
     case parameters(RPCHeader)
+
+    /// What is wrong with the bytes.
+    public var description: String {
+      switch self {
+      case .header(let reason): reason.description
+      case .parameters(let header): "the JSON of \(FunctionID(rawValue: header.functionID)) is no object"
+      }
+    }
   }
 
   /// Reads the payload of a message on the RPC or hybrid service (protocol 2 and later).

@@ -1,10 +1,12 @@
+import SDLWire
+
 /// The members that every response has.
 public struct RPCResult: RPCParameters {
   /// Decides whether the request was carried out; several codes besides SUCCESS come with true.
   public var success: Bool
-  /// The code as it was sent, also if it is unknown here (``ResultCode``).
+  /// The code as it was sent, if it is printable, also if it is unknown here (``ResultCode``).
   public var resultCode: String
-  /// Text for logs.
+  /// Text for logs, printable if it was sent.
   public var info: String?
 
   /// Creates a result; `info` is a text for logs.
@@ -17,8 +19,8 @@ public struct RPCResult: RPCParameters {
   /// A response without `success` counts as failed.
   public init(json: JSONObject) {
     success = json["success"]?.bool ?? false
-    resultCode = json["resultCode"]?.string ?? ""
-    info = json["info"]?.string
+    resultCode = json["resultCode"]?.string?.printable(limit: 100) ?? ""
+    info = json["info"]?.string?.printable()
   }
 
   public var json: JSONObject {

@@ -1,3 +1,5 @@
+import SDLWire
+
 /// A version of the RPC set (`SyncMsgVersion`).
 public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
   public var major: Int
@@ -109,7 +111,7 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
   public var screenResolution: ImageResolution?
   /// `pcmStreamCapabilities`; nil when the head unit does not say, or says something else than the specification has.
   public var pcmFormat: PCMFormat?
-  /// `vehicleType` (deprecated in 7.1).
+  /// `vehicleType` (deprecated in 7.1); texts that were sent are printable here.
   public var make: String?
   public var model: String?
   public var modelYear: String?
@@ -131,11 +133,11 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
     screenResolution = ImageResolution(json: display?["screenParams"]?.object?["resolution"])
     pcmFormat = PCMFormat(json: json["pcmStreamCapabilities"])
     let vehicle = json["vehicleType"]?.object
-    make = vehicle?["make"]?.string
-    model = vehicle?["model"]?.string
-    modelYear = vehicle?["modelYear"]?.string
-    trim = vehicle?["trim"]?.string
-    systemSoftwareVersion = json["systemSoftwareVersion"]?.string
+    make = vehicle?["make"]?.string?.printable(limit: 100)
+    model = vehicle?["model"]?.string?.printable(limit: 100)
+    modelYear = vehicle?["modelYear"]?.string?.printable(limit: 100)
+    trim = vehicle?["trim"]?.string?.printable(limit: 100)
+    systemSoftwareVersion = json["systemSoftwareVersion"]?.string?.printable(limit: 100)
   }
 
   public var json: JSONObject {

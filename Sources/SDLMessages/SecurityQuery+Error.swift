@@ -14,6 +14,6 @@ extension SecurityQuery {
     guard queryID == Self.internalErrorID else { return (nil, nil) }
     let object = try? JSONObject(parsing: json)
     let id = object?["id"]?.integer.flatMap { UInt8(exactly: $0) } ?? binary.first
-    return (id.flatMap { SecurityErrorCode(rawValue: $0) }, object?["text"]?.string)
+    return (id.flatMap { SecurityErrorCode(rawValue: $0) }, object?["text"]?.string?.printable())
   }
 }

@@ -1,8 +1,16 @@
 /// Control payloads decode leniently: a payload that is not BSON counts as empty, as SDL Core treats it, and a key of
-/// the wrong type counts as absent.
+/// the wrong type counts as absent. Texts are printable, since they are shown to people and compared with known ones.
 extension BSONDocument {
   init(lenient payload: [UInt8]) {
     self = (try? BSONDocument(decoding: payload)) ?? BSONDocument()
+  }
+
+  private static let longestName = 100
+
+  fileprivate func name(_ key: String) -> String? { string(key)?.printable(limit: Self.longestName) }
+
+  fileprivate func names(_ key: String) -> [String]? {
+    strings(key)?.map { $0.printable(limit: Self.longestName) }
   }
 }
 
@@ -25,15 +33,15 @@ extension RPCServiceAcknowledgement {
     protocolVersion = document.string("protocolVersion").flatMap(ProtocolVersion.init)
     hashID = document.int32("hashId")
     mtu = document.int64("mtu")
-    secondaryTransports = document.strings("secondaryTransports")
+    secondaryTransports = document.names("secondaryTransports")
     audioServiceTransports = document.int32s("audioServiceTransports")
     videoServiceTransports = document.int32s("videoServiceTransports")
-    make = document.string("make")
-    model = document.string("model")
-    modelYear = document.string("modelYear")
-    trim = document.string("trim")
-    systemSoftwareVersion = document.string("systemSoftwareVersion")
-    systemHardwareVersion = document.string("systemHardwareVersion")
+    make = document.name("make")
+    model = document.name("model")
+    modelYear = document.name("modelYear")
+    trim = document.name("trim")
+    systemSoftwareVersion = document.name("systemSoftwareVersion")
+    systemHardwareVersion = document.name("systemHardwareVersion")
   }
 }
 
@@ -43,7 +51,7 @@ extension VideoServiceParameters {
     let document = BSONDocument(lenient: payload)
     self.init(
       width: document.int32("width"), height: document.int32("height"),
-      videoProtocol: document.string("videoProtocol"), videoCodec: document.string("videoCodec"),
+      videoProtocol: document.name("videoProtocol"), videoCodec: document.name("videoCodec"),
       mtu: document.int64("mtu"))
   }
 }
@@ -59,7 +67,8 @@ extension ServiceRejection {
   /// Reads the payload of a NAK frame.
   public init(payload: [UInt8]) {
     let document = BSONDocument(lenient: payload)
-    self.init(rejectedParameters: document.strings("rejectedParams") ?? [], reason: document.string("reason"))
+    self.init(
+      rejectedParameters: document.names("rejectedParams") ?? [], reason: document.string("reason")?.printable())
   }
 }
 

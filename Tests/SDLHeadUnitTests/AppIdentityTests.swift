@@ -18,7 +18,8 @@ import Testing
     var app = app(beside: [AppIdentity(id: "1234", name: "Other")])
     let id = app.register()
     #expect(app.result(id) == RPCResult(success: false, resultCode: .applicationRegisteredAlready))
-    #expect(app.session.identity == nil && app.events == [])
+    #expect(app.session.identity == nil)
+    #expect(app.events == [.registrationRefused(name: "Map", id: "1234", .applicationRegisteredAlready)])
     // The session stays, so that the app can try again.
     #expect(!app.isClosed)
     app.session.setOtherApps([])
@@ -48,7 +49,7 @@ import Testing
     let id = app.register { $0["fullAppID"] = .string("abc-1") }
     #expect(app.result(id)?.success == !isTaken)
     guard !isTaken else { return }
-    let ids = app.events.compactMap { if case .appRegistered(_, let id, _, _) = $0 { id } else { nil } }
+    let ids = app.events.compactMap { if case .appRegistered(_, let id, _, _, _) = $0 { id } else { nil } }
     #expect(ids == ["abc-1"])
   }
 
@@ -77,7 +78,7 @@ import Testing
   func typesOfApps(type: AppHMIType) {
     var app = app(beside: [])
     app.register { $0["appHMIType"] = .array([.string(type.rawValue)]) }
-    let types = app.events.compactMap { if case .appRegistered(_, _, let types, _) = $0 { types } else { nil } }
+    let types = app.events.compactMap { if case .appRegistered(_, _, let types, _, _) = $0 { types } else { nil } }
     #expect(types == [[type]])
   }
 }

@@ -77,7 +77,7 @@ import Testing
     #expect(
       app.events.first
         == .appRegistered(
-          name: "Map", id: "1234", types: [.navigation], protocolVersion: ProtocolVersion(Int(version))))
+          name: "Map", id: "1234", types: [.navigation], protocolVersion: ProtocolVersion(Int(version)), .success))
     app.wait(.seconds(1))
     app.startVideo(VideoServiceParameters())
     #expect(app.controls.last == (version == 2 ? "video startServiceNAK" : "video startServiceACK"))

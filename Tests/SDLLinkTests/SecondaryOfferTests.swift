@@ -69,8 +69,8 @@ extension LinkTests {
       let idle = try (0..<6).map { _ in try PhoneConnection(port: port) }
       let silent = try PhoneConnection(port: try #require(phone.server.port))
       #expect(silent.start()?.id == 2)
-      _ = try phone.registeredSecondary()
       for connection in idle { #expect(connection.waitForClose()) }
+      _ = try phone.registeredSecondary()
       phone.stop()
     }
 

@@ -76,4 +76,18 @@ import Testing
     #expect(
       line.hasPrefix("RegisterAppInterface response 1 {\"info\":\"xxx") && line.hasSuffix("x…") && line.count < 2100)
   }
+
+  /// JSON may contain everything but the first control characters as it is.
+  @Test func textsOfPeersArePrintable() throws {
+    let marks = "a" + String(repeating: "\u{301}", count: 100_000)
+    let message = RPCMessage(
+      type: .response, function: .registerAppInterface, correlationID: 1,
+      parameters: ["info": .string("\u{1B}[2J\n\u{9B}\u{202E}\(marks)")])
+    let line = try #require(lines(try data(message.payload, .rpc)).first)
+    #expect(line.utf8.count < 5000)
+    #expect(!line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x9B || $0.value == 0x202E }, "\(line)")
+    let result = RPCResult(json: message.parameters)
+    #expect(result.info?.hasPrefix("\\u{1B}[2J\\u{A}\\u{9B}\\u{202E}") == true)
+    #expect(result.info?.utf8.count ?? 0 < 5000)
+  }
 }

@@ -15,7 +15,7 @@ import Testing
   private func registered(_ headUnit: TestHeadUnit, _ count: Int) throws -> [Names] {
     try headUnit.wait(for: "\(count) apps") { record in
       let apps = record.events.compactMap { event -> Names? in
-        guard case .appRegistered(let name, let id, _, _) = event else { return nil }
+        guard case .appRegistered(let name, let id, _, _, _) = event else { return nil }
         return Names(name: name, id: id)
       }
       return apps.count >= count ? apps : nil

@@ -65,7 +65,6 @@ extension HeadUnitRun {
       state.part.apps = report.apps
     }
     if report.isReporting, let app = report.apps[id] {
-      reporter.log(GST_LEVEL_INFO, "app \(id) \"\(app.name)\" is registered over protocol \(app.protocolVersion)")
       reporter.registered(app)
     }
     reporter.changed(.apps)
@@ -80,7 +79,6 @@ extension HeadUnitRun {
     }
     if let app {
       if report.isReporting {
-        reporter.log(GST_LEVEL_INFO, "app \(id) \"\(app.name)\" is unregistered: \(reason)")
         reporter.unregistered(app, reason)
       }
       reporter.changed(.apps)
@@ -128,56 +126,37 @@ extension HeadUnitRun {
 /// The log.
 extension HeadUnitRun {
   private func log(_ event: HeadUnitServerEvent) {
-    switch event {
-    case .connected(let id, let peer): reporter.log(GST_LEVEL_DEBUG, "session \(id) from \(peer)")
-    case .refused(let peer): reporter.log(GST_LEVEL_WARNING, "there are too many connections; \(peer) was refused")
-    case .secondaryTransportRefused(let peer, let reason):
-      reporter.log(GST_LEVEL_WARNING, "the secondary transport of \(peer) is refused: \(reason.rawValue)")
-    case .secondaryPortFailed(let error):
-      reporter.log(GST_LEVEL_WARNING, "the port for secondary transports stays as it was: \(error)")
-    case .session(let id, let event): log(event, of: id)
-    case .disconnected(let id, let error, _):
-      reporter.log(GST_LEVEL_DEBUG, "connection \(id) is over\(error.map { ": \($0)" } ?? "")")
-    case .carriedOut(let step, let id):
-      reporter.log(GST_LEVEL_INFO, "script, line \(step.line)\(id.map { ", app \($0)" } ?? ""): \(step.text)")
-    case .leftOut(let step, let id):
-      let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
-      reporter.log(GST_LEVEL_WARNING, "script, line \(step.line) without effect, \(reason): \(step.text)")
-    case .transport: break
-    case .stepsDropped:
-      let limit = HeadUnitScriptRun.maximumWaitingCount
-      reporter.log(GST_LEVEL_WARNING, "steps of the script are dropped, because \(limit) are waiting already")
-    case .ended: break
+    guard let level = event.logLevel else { return }
+    reporter.log(level, (event.sessionID.map { "app \($0): " } ?? "") + (event.text ?? ""))
+  }
+}
+
+extension HeadUnitServerEvent {
+  /// Nil for what is not logged.
+  fileprivate var logLevel: GstDebugLevel? {
+    switch self {
+    case .connected, .disconnected: GST_LEVEL_DEBUG
+    case .carriedOut: GST_LEVEL_INFO
+    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .leftOut, .stepsDropped: GST_LEVEL_WARNING
+    case .session(_, let event): event.logLevel
+    case .transport, .ended: nil
     }
   }
+}
 
-  private func log(_ event: HeadUnitSession.Event, of id: UInt8) {
-    switch event {
-    case .secured(let summary):
-      reporter.log(
-        GST_LEVEL_INFO,
-        "app \(id): \(summary.protocolVersion), \(summary.cipher)" + (summary.peer.map { ", \($0.subject)" } ?? ""))
-    case .audioInClear:
-      reporter.log(
-        GST_LEVEL_WARNING, "app \(id) asks for encrypted sound, and gets it in clear: only video and RPCs are encrypted"
-      )
-    case .rpcProtected: reporter.log(GST_LEVEL_INFO, "app \(id): RPCs are encrypted from now on")
-    case .handshakeFailed(let reason):
-      reporter.log(GST_LEVEL_WARNING, "the TLS handshake with app \(id) failed: \(reason)")
-    case .secondaryTransportRegistered: reporter.log(GST_LEVEL_INFO, "app \(id) has a secondary transport")
-    case .secondaryTransportRefused(let reason):
-      reporter.log(GST_LEVEL_WARNING, "the secondary transport of app \(id) is refused: \(reason.rawValue)")
-    case .secondaryTransportLost: reporter.log(GST_LEVEL_INFO, "the secondary transport of app \(id) is gone")
-    case .videoDataStopped(let time): reporter.log(GST_LEVEL_INFO, "no video of app \(id) for \(time)")
-    case .videoStartRequested(let parameters): reporter.log(GST_LEVEL_DEBUG, "app \(id) asks for \(parameters)")
-    case .driverInputWithoutEffect(let input, let fault):
-      reporter.log(GST_LEVEL_WARNING, "app \(id): \"\(input)\" without effect, because \(fault)")
+extension HeadUnitSession.Event {
+  fileprivate var logLevel: GstDebugLevel? {
+    switch self {
+    case .handshakeFailed, .audioInClear, .secondaryTransportRefused, .driverInputWithoutEffect: GST_LEVEL_WARNING
+    case .appRegistered, .registrationRefused, .appUnregistered, .secured, .rpcProtected, .secondaryTransportRegistered,
+      .secondaryTransportLost, .videoDataStopped:
+      GST_LEVEL_INFO
     case .appHMIStatus, .appCapability, .hapticRectangles, .capabilityUpdateDeferred, .driverInput, .interactionShown,
-      .interactionEnded, .audioStartRequested, .audioStarted, .audioRefused, .audioStopped:
-      reporter.log(GST_LEVEL_DEBUG, "app \(id): \(event)")
-    case .videoData, .videoTimestamp, .videoMissed, .audioData, .appRegistered, .hmiStatusSent, .systemContextSent,
-      .appUnregistered, .videoStarted, .videoRefused, .videoStopped, .violation, .touchSent:
-      break
+      .interactionEnded, .videoStartRequested, .audioStartRequested, .audioStarted, .audioRefused, .audioStopped,
+      .hmiStatusSent, .systemContextSent, .videoStarted, .videoRefused, .videoStopped, .touchSent:
+      GST_LEVEL_DEBUG
+    // Violations are limited first.
+    case .videoData, .videoTimestamp, .videoMissed, .audioData, .violation: nil
     }
   }
 }

@@ -70,7 +70,7 @@ struct ServedApps: Sendable {
 
   private mutating func note(_ event: HeadUnitSession.Event, of id: UInt8) {
     switch event {
-    case .appRegistered(let name, let appID, let types, let version):
+    case .appRegistered(let name, let appID, let types, let version, _):
       remove(id)
       all.append(
         AppRecord(

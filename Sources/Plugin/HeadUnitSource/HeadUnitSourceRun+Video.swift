@@ -41,7 +41,8 @@ extension HeadUnitSourceRun {
       reporter.warn(
         .stream(
           GST_STREAM_ERROR_FORMAT,
-          "\"\(app.name)\" sends \(parameters.videoCodec ?? "?"), which is not shown: formats should list H264 only."))
+          "\(app.name.quoted) sends \((parameters.videoCodec ?? "?").quoted), which is not shown: formats should list H264 only."
+        ))
     }
     reporter.streamStarted(app, .video, on: app.videoTransport) { app.fillVideo($0) }
     reporter.changed(.apps)

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLLink
+import SDLWire
 
 /// The messages between app and head unit: `GST_DEBUG=sdlprotocol:5` shows a line for each.
 struct ProtocolLog: MessageTrace {
@@ -21,7 +22,7 @@ struct ProtocolLog: MessageTrace {
 
   /// Something about the connection that is no message: `GST_DEBUG=sdlprotocol:4` shows it.
   func note(_ line: String) {
-    Self.category.log(GST_LEVEL_INFO, nil, "\(name): \(line)")
+    Self.category.log(GST_LEVEL_INFO, nil, "\(name): \(line.printable())")
   }
 
   func trace(_ line: String) {

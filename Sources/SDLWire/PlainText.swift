@@ -1,0 +1,97 @@
+// Texts for people and for tools that read line by line.
+
+extension String {
+  /// The most Unicode scalars of a name.
+  private static let longestName = 100
+
+  /// As it may be printed, whoever has written it: on one line, without what a terminal takes for commands or shows in
+  /// another order, which is written as "\u{1B}", and with an ellipsis in place of what is longer than `limit` Unicode
+  /// scalars.
+  public func printable(limit: Int = 1000) -> String {
+    // A scalar takes four bytes at most; counting them all would be work without a bound.
+    if utf8.count <= limit, utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
+    var text = ""
+    for scalar in unicodeScalars.prefix(limit) {
+      if scalar.isPrintable {
+        text.unicodeScalars.append(scalar)
+      } else {
+        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      }
+    }
+    return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"
+  }
+
+  /// A name that somebody else has chosen, printable and in quotation marks, of which it contains none.
+  public var quoted: String {
+    var name = ""
+    for scalar in unicodeScalars.prefix(Self.longestName) {
+      if scalar == "\"" || scalar == "\\" { name += "\\" }
+      name.unicodeScalars.append(scalar)
+    }
+    if !unicodeScalars.dropFirst(Self.longestName).isEmpty { name += "…" }
+    return "\"\(name.printable(limit: name.unicodeScalars.count))\""
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it neither controls anything nor changes the order of what stands beside it.
+  fileprivate var isPrintable: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: false
+    // Joiners, which belong to the letters of some languages, are of this category as well.
+    case .format: self == "\u{200C}" || self == "\u{200D}"
+    default: true
+    }
+  }
+}
+
+extension Duration {
+  /// "5.0 seconds", to the millisecond.
+  public var inSeconds: String { "\((self / .milliseconds(1)).rounded() / 1000) seconds" }
+}
+
+extension FrameHeader.InvalidHeader: CustomStringConvertible {
+  /// What is wrong with the bytes.
+  public var description: String {
+    switch self {
+    case .version(let version): "there is no protocol version \(version)"
+    case .service(let number): "there is no service \(number)"
+    case .frameType(let number): "there is no frame type \(number)"
+    case .frameInfo(let number): "there is no such frame info, \(number)"
+    case .dataSize(let size): "the frame can't have \(size) bytes of data"
+    case .oversized(let size, let limit): "\(size) bytes of data, where at most \(limit) are allowed"
+    }
+  }
+}
+
+extension MessageAssembler.Failure: CustomStringConvertible {
+  /// How its parts do not fit together.
+  public var description: String {
+    switch self {
+    case .notAnnounced: "a part without a first frame"
+    case .outOfSequence(let expected, let got): "part \(got) where \(expected) was next"
+    case .sizeMismatch(let announced, let got): "\(got) bytes where \(announced) were announced"
+    case .oversized(let size): "\(size) bytes were announced, which is too much"
+    case .empty: "no bytes were announced"
+    }
+  }
+}
+
+extension RPCHeader.Malformed: CustomStringConvertible {
+  /// What is wrong with the bytes.
+  public var description: String {
+    switch self {
+    case .truncated: "too short for a header"
+    case .type(let number): "there is no RPC type \(number)"
+    case .jsonSize(let size): "\(size) bytes of JSON were announced, and are not there"
+    }
+  }
+}
+
+extension ControlFrame {
+  /// The name in the protocol specification, such as "StartService".
+  public var name: String {
+    let name = "\(self)"
+    return name.prefix(1).uppercased() + name.dropFirst()
+  }
+}
