@@ -10,16 +10,23 @@ final class EventPrinter: HeadUnitServerObserver {
     var violations = 0
     /// Sessions with a registered app.
     var registered: Set<UInt8> = []
+    var departures: Departures
+
+    init(awaiting awaitedCount: Int?) {
+      departures = Departures(awaiting: awaitedCount)
+    }
   }
 
   private let options: Options
-  private let totals = Mutex(Totals())
+  private let beginning = MonotonicClock.now
+  private let totals: Mutex<Totals>
   private let recording: Recording?
   private let audioRecording: AudioRecording?
 
   /// Creates the files for video and sound.
   init(options: Options) throws(LinkError) {
     self.options = options
+    totals = Mutex(Totals(awaiting: options.awaitedAppCount))
     recording = if let path = options.recording { try Recording(path: path) } else { nil }
     audioRecording = if let path = options.audioRecording { try AudioRecording(path: path) } else { nil }
   }
@@ -36,49 +43,53 @@ final class EventPrinter: HeadUnitServerObserver {
   }
 
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
+    note(event)
+    guard let text = event.text else { return }
+    let line = event.sessionID.map { "\($0) \(text)" } ?? text
     switch event {
-    case .connected(let id, let peer): say("\(id) connected \(peer)")
-    case .refused(let peer): say("refused \(peer)")
-    case .secondaryTransportRefused(let peer, let reason):
-      say("secondary transport of \(peer) refused: \(reason.rawValue)")
-    case .secondaryPortFailed(let error):
-      printLine("warning: the port for secondary transports stays as it was: \(error)")
-    case .session(_, .videoData(let bytes)): recording?.append(bytes)
-    case .session(let id, .violation(let violation)):
-      guard options.isChecking else { return }
-      totals.withLock { $0.violations &+= 1 }
-      printLine("\(id) violation: \(violation)")
-    case .session(let id, .driverInputWithoutEffect(let input, let fault)):
-      printLine("\(id) without effect: \(input), because \(fault)")
-    case .session(let id, let event):
-      noteRegistration(event, of: id)
-      audioRecording?.note(event)
-      if let text = event.text { say("\(id) \(text)") }
-    case .disconnected(let id, let error, let statistics):
-      totals.withLock { $0.video.add(statistics) }
-      say("\(id) disconnected\(error.map { ": \($0)" } ?? "")")
-      if options.leavesWithApp { kill(getpid(), SIGTERM) }
-    case .carriedOut(let step, let id): say("\(id.map { "\($0) " } ?? "")script, line \(step.line): \(step.text)")
-    case .leftOut(let step, let id):
-      let reason = id.map { "app \($0) is gone" } ?? "no app is registered"
-      printLine("warning: script, line \(step.line) without effect, \(reason): \(step.text)")
-    case .stepsDropped:
-      let limit = HeadUnitScriptRun.maximumWaitingCount
-      printLine("warning: steps of the script are dropped, because \(limit) are waiting already")
-    case .transport, .ended: break
+    case .session(_, .violation): if options.isChecking { printStamped(line) }
+    case .session(_, .driverInputWithoutEffect): printStamped(line)
+    case .secondaryPortFailed, .leftOut, .stepsDropped: printStamped("warning: \(text)")
+    // Asked and answered in the same moment.
+    case .session(_, .videoStartRequested), .session(_, .audioStartRequested): break
+    default: if !options.isQuiet { printStamped(line) }
     }
   }
 
-  private func noteRegistration(_ event: HeadUnitSession.Event, of id: UInt8) {
+  private func note(_ event: HeadUnitServerEvent) {
     switch event {
-    case .appRegistered: totals.withLock { _ = $0.registered.insert(id) }
-    case .appUnregistered: totals.withLock { _ = $0.registered.remove(id) }
+    case .session(_, .videoData(let bytes)): recording?.append(bytes)
+    case .session(_, .violation): if options.isChecking { totals.withLock { $0.violations &+= 1 } }
+    case .session(let id, let event):
+      noteRegistration(event, of: id)
+      audioRecording?.note(event)
+    case .disconnected(let id, _, let statistics):
+      let isLast = totals.withLock { totals in
+        totals.video.add(statistics)
+        return totals.departures.noteEnd(id)
+      }
+      if isLast, options.leavesWithApp { kill(getpid(), SIGTERM) }
     default: break
     }
   }
 
-  private func say(_ line: String) {
-    if !options.isQuiet { printLine(line) }
+  private func noteRegistration(_ event: HeadUnitSession.Event, of id: UInt8) {
+    totals.withLock { totals in
+      switch event {
+      case .appRegistered:
+        totals.registered.insert(id)
+        totals.departures.noteRegistration(id)
+      case .appUnregistered: totals.registered.remove(id)
+      default: break
+      }
+    }
+  }
+
+  /// With the time since the beginning, in seconds.
+  private func printStamped(_ line: String) {
+    let milliseconds = Int((MonotonicClock.now - beginning) / .milliseconds(1))
+    let fraction = "\(milliseconds % 1000)"
+    printLine("[\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)] \(line)")
   }
 }
 

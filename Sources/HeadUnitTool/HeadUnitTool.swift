@@ -8,7 +8,7 @@ enum HeadUnitTool {
   static func main() {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.contains("--help") {
-      printLine(Options.usage)
+      print(Options.usage)
       exit(0)
     }
     let options: Options
@@ -26,6 +26,7 @@ enum HeadUnitTool {
 
     let printer: EventPrinter
     do {
+      try OutputLines.standard.start()
       printer = try EventPrinter(options: options)
       let server = try HeadUnitServer(
         configuration: options.headUnit, address: options.address, port: options.port, admission: options.admission,
@@ -42,6 +43,7 @@ enum HeadUnitTool {
       leave("\(error)")
     }
     printLine(printer.summary)
+    OutputLines.standard.finish()
     exit(printer.hasViolations && options.isChecking ? 1 : 0)
   }
 
@@ -50,10 +52,4 @@ enum HeadUnitTool {
     _ = write(STDERR_FILENO, line, line.count)
     exit(2)
   }
-}
-
-/// Prints at once, also into a pipe.
-func printLine(_ line: String) {
-  print(line)
-  fflush(nil)
 }

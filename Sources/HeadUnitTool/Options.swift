@@ -28,7 +28,7 @@ struct Options {
                        write the sound to FILE, as WAV
       --pcm RATE/SIZE  the sound that is played: \(PCMFormat.SamplingRate.allCases.map(\.rawValue).joined(separator: ", ")), with \(PCMFormat.SampleSize.allCases.map(\.rawValue).joined(separator: " or "))
                        (default 16KHZ/16_BIT); none announces nothing
-      --app-exits      exit when the app has disconnected
+      --app-exits[=N]  exit when the last app has disconnected, or N have; a connection without a registration is none
       --commands       read commands from the standard input, one per line ("help" lists them)
       --script FILE    carry out the behaviour script in FILE
       --no-activation  leave apps at HMI level NONE until a command changes it
@@ -44,6 +44,8 @@ struct Options {
   var audioRecording: String?
   var script = HeadUnitScript()
   var leavesWithApp = false
+  /// After so many apps; nil for the last of those that there are.
+  var awaitedAppCount: Int?
   var takesCommands = false
   var isChecking = true
   var isQuiet = false
@@ -105,6 +107,11 @@ struct Options {
         case "--port": port = try Self.parse(option, value) { UInt16($0) }
         case "--preset": headUnit = try Self.parse(option, value) { HeadUnitPreset(rawValue: $0)?.configuration }
         default: screen = try Self.parse(option, value, ImageResolution.init(text:))
+        }
+      case let option where option.hasPrefix("--app-exits="):
+        leavesWithApp = true
+        awaitedAppCount = try Self.parse("--app-exits", String(option.drop { $0 != "=" }.dropFirst())) { text in
+          Int(text).flatMap { $0 > 0 ? $0 : nil }
         }
       default: throw Invalid(text: "unknown option \(option)")
       }

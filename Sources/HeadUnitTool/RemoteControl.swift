@@ -24,7 +24,6 @@ struct RemoteControl {
     self.apps = apps
   }
 
-  /// With read(2): stdio would hold the lock of `stdin` while it waits, and every `fflush(nil)` would wait for that lock.
   private mutating func run() {
     var buffer = [UInt8](repeating: 0, count: Self.maximumLineLength)
     while true {
@@ -53,7 +52,10 @@ struct RemoteControl {
   }
 
   private func perform(_ command: HeadUnitCommand) {
-    if command == .help { return printLine(HeadUnitCommand.helpText) }
+    if command == .help {
+      for line in HeadUnitCommand.helpText.split(separator: "\n") { printLine(String(line)) }
+      return
+    }
     if command.needsApp, !apps.isAppRegistered { return printLine("command without effect: no app is registered") }
     server.perform(command)
   }

@@ -112,7 +112,7 @@ import Testing
     let summary = headUnit.waitForEnd()
     #expect(summary.output.matches(of: /\d registered "/).count == 1, "\(summary)")
     #expect(summary.output.matches(of: /video started, H264 over RAW, 800×480\n/).count == 2, "\(summary)")
-    #expect(summary.output.contains("unregistered: requestedByApp"), "\(summary)")
+    #expect(summary.output.contains("unregistered: by the app"), "\(summary)")
   }
 
   /// The first command of an example's section.

@@ -51,6 +51,67 @@ import Testing
     #expect(wrong.status == 2 && wrong.errors.contains("script.txt, line 3: \"once\" is no time"), "\(wrong)")
   }
 
+  private static let registeringApp =
+    Installation.package.appending(path: "Tests/Pipelines/Programs/register.py").path
+
+  /// An app that is registered or refused, and stays until its input is closed.
+  private func app(_ name: String, _ id: String, port: String, answer: String, until input: Pipe) throws -> Program {
+    let app = try Program(["/usr/bin/python3", Self.registeringApp, port, name, id], in: folder, input: input)
+    try app.waitForOutput { $0 == "\(answer)\n" ? true : nil }
+    return app
+  }
+
+  /// A refused app does not end the test of another one; the log tells of both, and a name is no line of it.
+  @Test(arguments: [
+    ("--app-exits", "1 disconnected"), ("--app-exits=2", "1 disconnected"), ("--app-exits=1", "3 disconnected"),
+  ])
+  func endsWithItsApps(option: String, last: String) throws {
+    let headUnit = try Program([Installation.headUnitTool.path, "--port", "0", option], in: folder)
+    let port = try headUnit.waitForOutput { $0.firstMatch(of: /listening (\d+)\n/).map { String($0.1) } }
+    let (first, second, third) = (Pipe(), Pipe(), Pipe())
+    let apps = [
+      try app("Map", "1", port: port, answer: "SUCCESS", until: first),
+      try app("Map", "2", port: port, answer: "DUPLICATE_NAME", until: second),
+      try app("Radio\n9 registered", "3", port: port, answer: "SUCCESS", until: third),
+    ]
+    for (input, end) in [(second, "2 disconnected"), (third, "3 disconnected"), (first, "1 disconnected")] {
+      #expect(headUnit.isGroupAlive)
+      try input.fileHandleForWriting.close()
+      try headUnit.waitForOutput { $0.contains(end) ? true : nil }
+      if end == last { break }
+    }
+    let result = headUnit.wait()
+    for input in [first, second, third] { try? input.fileHandleForWriting.close() }
+    for app in apps { #expect(app.wait().status == 0) }
+    #expect(result.status == 0, "\(result)")
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.contains { $0.wholeMatch(of: /\[\d+\.\d{3}\] 1 registered "Map" \(id "1", .*: SUCCESS/) != nil })
+    #expect(
+      lines.contains {
+        $0.wholeMatch(of: /\[\d+\.\d{3}\] 2 registration of "Map" \(id "2"\) refused: DUPLICATE_NAME/) != nil
+      }
+    )
+    #expect(lines.contains { $0.contains(#"3 registered "Radio\u{A}9 registered" (id "3","#) })
+    #expect(!lines.contains { $0.hasPrefix("9 ") }, "\(result)")
+  }
+
+  /// Nobody reads what it prints, which is more than a pipe holds: apps are served all the same, and it can be ended.
+  @Test func readerThatReadsNothing() throws {
+    let commands = String(repeating: "help\n", count: 200)
+    try Data(commands.utf8).write(to: folder.url.appending(path: "commands"))
+    let script = """
+      cd "$1" && "$0" --port 0 --commands < commands | { read -r line; echo "$line"; sleep 60; }
+      """
+    let program = try Program(["sh", "-c", script, Installation.headUnitTool.path, folder.url.path], in: folder)
+    let port = try program.waitForOutput { $0.firstMatch(of: /listening (\d+)\n/).map { String($0.1) } }
+    let input = Pipe()
+    let app = try app("Map", "1", port: port, answer: "SUCCESS", until: input)
+    try input.fileHandleForWriting.close()
+    #expect(app.wait().status == 0)
+    program.interrupt()
+    #expect(program.wait().errors == "")
+  }
+
   /// The port for secondary transports is printed, of the option and of a preset; one that is taken is an error.
   @Test func secondaryTransport() throws {
     for options in [["--secondary-transport", "0"], ["--preset", "bluetooth-and-wifi"]] {
