@@ -41,7 +41,8 @@ extension AppConnection {
       let mayHeal =
         wasRegistered
         ? failure.canHeal
-        : failure.mayHealAtFirst && (waitsForPeers || clock.now - began < configuration.connectTimeout)
+        : failure.isRegisteredAlready
+          || failure.mayHealAtFirst && (waitsForPeers || clock.now - began < configuration.connectTimeout)
       guard mayHeal,
         let pause = reconnection?.pause(
           registeredTime: ending.registeredTime, chance: Double.random(in: 0..<1))

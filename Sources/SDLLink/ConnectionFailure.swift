@@ -25,12 +25,15 @@ public enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConvertib
     }
   }
 
+  /// The head unit has not yet ended the session that this very app had before, however long that takes.
+  var isRegisteredAlready: Bool {
+    if case .session(let failure) = self { failure.isRegisteredAlready } else { false }
+  }
+
   /// Whether another attempt may succeed before the app has been registered for the first time, when most failures are
-  /// likely to be a mistake in the settings: a transport that stood has gone, or the head unit has not yet ended the
-  /// session that this very app had before.
+  /// likely to be a mistake in the settings: a transport that stood has gone.
   var mayHealAtFirst: Bool {
     switch self {
-    case .session(let failure) where failure.isRegisteredAlready: true
     // A peer that accepts and resets at once may be quicker than the look at whether connect(2) has succeeded.
     case .link(.cannotConnect(_, ECONNRESET)): true
     case .link(.closedByPeer), .link(.connectionLost), .session(.connectionLost), .session(.endedByHeadUnit): true
