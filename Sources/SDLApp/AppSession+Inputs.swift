@@ -9,10 +9,20 @@ extension AppSession {
   /// A frame, or garbage, from the head unit.
   public mutating func receive(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
     perform(at: now) {
+      $0.charge(item)
       switch item {
       case .frame(let frame): $0.receive(frame)
       case .garbage(_, let firstBytes): $0.receiveGarbage(firstBytes)
       }
+    }
+  }
+
+  mutating func charge(_ item: FrameDecoder.Item) {
+    guard case .frame(let frame) = item else { return budget.charge(InputBudget.message, now: now) }
+    switch frame.header.controlFrame {
+    case .heartbeatACK, .serviceDataACK: budget.charge(InputBudget.frame, now: now)
+    default:
+      budget.charge(InputBudget.message + InputBudget.kibibyte * (frame.payload.count / 1024), now: now)
     }
   }
 

@@ -182,6 +182,7 @@ extension AppSession {
   private mutating func receiveNotification(
     _ function: FunctionID, _ parameters: JSONObject, isEncrypted: Bool
   ) {
+    budget.charge(function == .onTouchEvent ? .zero : InputBudget.change, now: now)
     switch function {
     case .onHMIStatus: receive(HMIStatus(json: parameters))
     case .onSystemCapabilityUpdated:

@@ -4,6 +4,7 @@ extension AppSession {
   mutating func receive(_ event: OnTouchEvent) {
     guard let videoGeometry, stream.summary == .streaming else { return }
     let actions = touches.receive(event, videoGeometry)
+    budget.charge(InputBudget.touch * actions.count, now: now)
     if !actions.isEmpty { self.actions.append(.report(.touch(actions))) }
   }
 

@@ -44,6 +44,7 @@ extension AppSession {
   public mutating func receiveOnSecondary(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
     perform(at: now) { session in
       guard session.transports.secondary.isConnected else { return }
+      session.charge(item)
       switch item {
       case .frame(let frame): session.receiveOnSecondary(frame)
       case .garbage: session.abandonSecondary("it sent bytes that are no frame")
@@ -73,6 +74,7 @@ extension AppSession {
   }
 
   mutating func receiveTransportUpdate(_ frame: Frame) {
+    budget.charge(InputBudget.change, now: now)
     let former = transports.secondary.announced
     perform(transports.secondary.updated(TransportEventUpdate(payload: frame.payload), now: now))
     // What was of no use is elsewhere.

@@ -187,6 +187,7 @@ public struct AppSession: Sendable {
   var assembler = MessageAssembler(maximumMessageSize: 4 << 20)
   var garbageTimes: [Duration] = []
   var hasReceivedFrame = false
+  var budget = InputBudget()
   var heartbeat = Heartbeat()
 
   var requests = PendingRequests()
@@ -285,6 +286,9 @@ public struct AppSession: Sendable {
       .earlier(transports.videoWait.nextDeadline).earlier(transports.audioWait.nextDeadline)
       .earlier(security.handshakeBegin).earlier(handshakeDeadline)
   }
+
+  /// When the head unit may be listened to again, because it has sent more than one should; nil for now.
+  public func inputPause(now: Duration) -> Duration? { budget.pause(now: now) }
 
   /// The id for the next message that is no media (see ``MediaMessageIDs``); head units refuse 0.
   mutating func nextMessageID() -> UInt32 {

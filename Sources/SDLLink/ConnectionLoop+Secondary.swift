@@ -79,7 +79,8 @@ extension ConnectionLoop {
   }
 
   private func readSecondary() {
-    guard let attempt = secondary?.attempt else { return }
+    // The buffer is in use as long as the primary one pauses.
+    guard !isInputPaused, let attempt = secondary?.attempt else { return }
     for _ in 0..<FrameReader.readsPerRound where secondary?.attempt == attempt {
       guard var reader = secondary?.reader else { return }
       let transfer = reader.read(into: readBuffer)

@@ -7,6 +7,8 @@ final class ConnectionLoop {
   /// How long queued media may take to leave before the service is ended: head units drop what comes right before an
   /// EndService.
   static let drainTimeout = Duration.milliseconds(500)
+  /// POLLRDHUP, a macro of C.
+  private static let peerClosed: Int32 = 0x2000
   /// For the last control frames of a session that ends by itself.
   private static let closeTimeout = Duration.seconds(1)
   /// There is no event for "the peer has acknowledged everything".
@@ -43,6 +45,9 @@ final class ConnectionLoop {
   private var isOver = false
   private var failure: ConnectionFailure?
   private var wantsToWrite = false
+  /// The head unit has sent more than one should, and what was read of it last is not decoded to its end.
+  private(set) var isInputPaused = false
+  private var isPeerGone = false
   private var stall = StallWatch()
 
   init(connection: AppConnection, reader: FrameReader, lastEpoch: UInt32) {
@@ -217,18 +222,21 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func waitAndRead() {
-    let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
-    let others = secondary?.descriptors ?? []
+    let pause = isInputPaused ? session.inputPause(now: clock.now) : nil
+    guard isInputPaused == (pause != nil) else { return read() }
+    let events = (pause == nil ? POLLIN : Self.peerClosed) | (wantsToWrite ? POLLOUT : 0)
+    let others = isInputPaused ? [] : secondary?.descriptors ?? []
     let attempt = secondary?.attempt
     let isReadable = withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2 + others.count) { descriptors in
       descriptors[0] = pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0)
       descriptors[1] = pollfd(fd: connection.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
       for (index, other) in others.enumerated() { descriptors[2 + index] = other }
-      pollDescriptors(descriptors, until: nextDeadline, clock: clock)
+      pollDescriptors(descriptors, until: nextDeadline.earlier(pause), clock: clock)
       if descriptors[1].revents != 0 { connection.wakeUp.clear() }
       if descriptors[0].revents & Int16(POLLOUT | POLLHUP | POLLERR) != 0 { writer.becameWritable() }
-      if attempt != nil { handleSecondary(UnsafeBufferPointer(descriptors)[2...]) }
-      return descriptors[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
+      if attempt != nil, !others.isEmpty { handleSecondary(UnsafeBufferPointer(descriptors)[2...]) }
+      if descriptors[0].revents & Int16(Self.peerClosed | POLLHUP | POLLERR) != 0 { isPeerGone = true }
+      return descriptors[0].revents & Int16(POLLIN | Self.peerClosed | POLLHUP | POLLERR) != 0
     }
     if isReadable { read() }
   }
@@ -241,16 +249,12 @@ extension ConnectionLoop {
   }
 
   private func read() {
-    for _ in 0..<FrameReader.readsPerRound where !isOver {
+    decode()
+    for _ in 0..<FrameReader.readsPerRound where !isOver && !isInputPaused {
       switch reader.read(into: readBuffer) {
       case .bytes(let count):
         connection.count(received: count)
-        while !isOver, let item = reader.next() {
-          tracer?.noteReceived(item)
-          perform(session.receive(item, now: clock.now))
-          // What the app makes of it counts for what comes next: the refusal of what it has stopped requesting is none.
-          applyCommands(now: clock.now)
-        }
+        decode()
         if count < readBuffer.count { return }
       case .wouldBlock:
         return
@@ -259,6 +263,22 @@ extension ConnectionLoop {
       case .failed(let code):
         lose(.connectionLost(address: reader.peer, errno: code))
       }
+    }
+  }
+
+  /// What was read last. The rest of a peer that has closed the connection is not much, and may say why.
+  private func decode() {
+    isInputPaused = false
+    while !isOver {
+      if session.inputPause(now: clock.now) != nil, !isPeerGone {
+        isInputPaused = true
+        return
+      }
+      guard let item = reader.next() else { return }
+      tracer?.noteReceived(item)
+      perform(session.receive(item, now: clock.now))
+      // What the app makes of it counts for what comes next: the refusal of what it has stopped requesting is none.
+      applyCommands(now: clock.now)
     }
   }
 }
