@@ -32,6 +32,11 @@ extension AppSink {
   /// Nil in NULL and READY.
   var stream: Stream? { runs.stream }
 
+  /// Calls `body` with the stream, if there is one, in a function that the base class calls with its preroll lock.
+  func withStream<Result>(_ body: (Stream) -> Result) -> Result? where Stream: StreamRun {
+    stream.map { stream in stream.progress.withPrerollLock { body(stream) } }
+  }
+
   /// Posts an error and makes everything that follows fail.
   func fail(_ error: ElementError) {
     guard let app else { return postError(error) }

@@ -1,4 +1,5 @@
 import GStreamerKit
+import Glibc
 import SDLApp
 import SDLLink
 import Synchronization
@@ -30,25 +31,49 @@ protocol StreamRun: SinkStream {
   func prepareForPreroll() -> Bool
   /// What the application reads while the first buffer of a file waits for the driver, and behind that.
   var driverWaitTexts: (waiting: String, over: String) { get }
+  /// Calls `body` while this thread has neither the frames nor the samples.
+  func withoutAccess<Result>(_ body: () -> Result) -> Result
   /// The service is about to end: takes back what the head unit has been given beside it.
   func willEndService()
   /// The stream is over: gives up what is left of it. Nothing of it is posted any more.
   func discardRest()
 }
 
-/// What the threads of a stream have to know of each other: which state was notified last, whether it is over, and whether its pad
-/// flushes.
+/// What the threads of a stream have to know of each other: which state was notified last, whether it is over, whether its pad
+/// flushes, and who has the base class's preroll lock.
 final class StreamProgress: Sendable {
   /// The value of `stream-state` that was notified last.
   fileprivate let notifiedState = Mutex(StreamState.stopped)
   fileprivate let isOver = Atomic(false)
   private let isFlushing = Atomic(false)
+  /// The thread that is in a function which the base class calls with its preroll lock; 0 for none.
+  private let prerollLockOwner = Atomic<pthread_t>(0)
 
   /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before that thread
   /// has let go of the buffer at hand.
   var isFlushPending: Bool {
     get { isFlushing.load(ordering: .acquiring) }
     set { isFlushing.store(newValue, ordering: .releasing) }
+  }
+
+  /// Calls `body`, which the base class has called with its preroll lock.
+  func withPrerollLock<Result>(_ body: () -> Result) -> Result {
+    let former = prerollLockOwner.exchange(pthread_self(), ordering: .relaxed)
+    defer { prerollLockOwner.store(former, ordering: .relaxed) }
+    return body()
+  }
+
+  fileprivate func withoutPrerollLock<Result>(
+    of sink: UnsafeMutablePointer<GstBaseSink>, _ body: () -> Result
+  ) -> Result {
+    guard prerollLockOwner.load(ordering: .relaxed) == pthread_self() else { return body() }
+    prerollLockOwner.store(0, ordering: .relaxed)
+    cgst_base_sink_preroll_unlock(sink)
+    defer {
+      cgst_base_sink_preroll_lock(sink)
+      prerollLockOwner.store(pthread_self(), ordering: .relaxed)
+    }
+    return body()
   }
 }
 
@@ -87,11 +112,19 @@ extension StreamRun {
 
   /// Posts the notifications that wait. Without locks.
   func deliverNotifications() {
-    notifications.deliver { notification in
-      post(notification)
+    unlocked {
+      notifications.deliver { notification in
+        post(notification)
+        notifyStreamState()
+      }
       notifyStreamState()
     }
-    notifyStreamState()
+  }
+
+  /// Calls `body`, which posts or pushes something, with nothing held that a flush needs: an application or an element may answer with
+  /// one on this very thread. A buffer at hand belongs to what was flushed then.
+  func unlocked<Result>(_ body: () -> Result) -> Result {
+    withoutAccess { progress.withoutPrerollLock(of: sink.baseSink, body) }
   }
 
   /// Posts a notification that video and sound have in common.
@@ -118,7 +151,12 @@ extension StreamRun {
 
   /// Posts a warning; the stream goes on.
   func warn(_ error: ElementError) {
-    if !hasEnded { sink.warn(error) }
+    if !hasEnded { unlocked { sink.warn(error) } }
+  }
+
+  /// Posts an error, and makes every following buffer fail.
+  func fail(_ error: ElementError) {
+    unlocked { app.fail(error, sink) }
   }
 
   /// Asks the application for another state of the pipeline.

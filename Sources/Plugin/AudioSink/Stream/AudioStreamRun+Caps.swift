@@ -83,11 +83,10 @@ extension AudioStreamRun {
   /// - Returns: false if upstream can't send that.
   private func askUpstream(for format: PCMFormat) -> Bool {
     let wanted = format.caps
-    guard let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty,
-      let event = Event.reconfigure()
+    guard let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty
     else { return false }
     sink.log(GST_LEVEL_INFO, "asking upstream for \(format)")
-    event.push(on: sink.pad)
+    unlocked { _ = Event.reconfigure()?.push(on: sink.pad) }
     return true
   }
 }

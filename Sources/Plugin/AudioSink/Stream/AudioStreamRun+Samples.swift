@@ -16,6 +16,8 @@ extension AudioStreamRun {
     /// Nothing can be heard in it.
     var isSilence: Bool
     var isLive: Bool
+    /// Of the path when it arrived.
+    var flushCount: UInt
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
@@ -31,14 +33,14 @@ extension AudioStreamRun {
       do throws(ElementError) {
         guard try checkFormat(path, count) else { return drop(count, .wrongFormat) }
       } catch {
-        app.fail(error, sink)
+        fail(error)
         return drop(count, .wrongFormat, GST_FLOW_ERROR)
       }
       let isGap = cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0
       let isSilence = isGap || (state.withLock { $0.activity.startsOnData } && format.isSilent(bytes))
       let input = Input(
         buffer: buffer, bytes: bytes, range: 0..<count, isGap: isGap, isSilence: isSilence,
-        isLive: path.isUpstreamLive)
+        isLive: path.isUpstreamLive, flushCount: path.flushCount)
       return place(input, path)
     }
   }
@@ -86,6 +88,12 @@ extension AudioStreamRun {
       if input.isLive, reason == .silent { path.delay.reset(sink.baseSink) }
       return leaveOut(input.range.count, reason, of: &input, path)
     case .stop(let result): return result
+    }
+    // Somebody who was told of something has flushed the pipeline with these samples.
+    guard path.flushCount == input.flushCount else {
+      let rest = input.range.count
+      input.range = input.range.upperBound..<input.range.upperBound
+      return drop(rest, .discarded)
     }
     let count = min(input.range.count, path.longestPiece)
     var (result, correction) = waitForTime(of: count, grant, path, isSilence: input.isGap)

@@ -42,7 +42,9 @@ extension AudioStreamRun {
         try negotiation.startFailed(failure, retryAfter: retryAfter, hasVideo: hasVideo)
       }
     }
-    if case .failure(let problem) = result { app.failConnection(ElementError(problem), sink) }
+    if case .failure(let problem) = result {
+      unlocked { app.failConnection(ElementError(problem), sink) }
+    }
   }
 
   private func connectionLost() {

@@ -45,6 +45,8 @@ final class AudioStreamRun: StreamRun {
     deliverNotifications()
   }
 
+  func withoutAccess<Result>(_ body: () -> Result) -> Result { samples.whileGivenBack(body) }
+
   func discardRest() {
     samples.withValue { $0.end() }
     sink.countStream { $0.resumed(at: time.now) }

@@ -42,6 +42,10 @@ final class FramePath {
   let time: TimeSource
 
   private(set) var format = Format.none
+  /// What is to be posted and pushed once nobody has the path.
+  let announcements = FrameAnnouncements()
+  /// How often the pipeline was flushed.
+  private(set) var flushCount: UInt = 0
   let encoder: RawEncoder
   let passthrough: H264Passthrough
   let lastPicture = LastPicture()
@@ -97,8 +101,8 @@ final class FramePath {
     self.keyFrameRequest = keyFrameRequest
     self.connection = connection
     self.time = time
-    encoder = RawEncoder(sink: sink)
-    passthrough = H264Passthrough(sink: sink, time: time)
+    encoder = RawEncoder(sink: sink, announcements: announcements)
+    passthrough = H264Passthrough(sink: sink, time: time, announcements: announcements)
   }
 
   var isRaw: Bool { if case .raw = format { true } else { false } }
@@ -140,6 +144,7 @@ final class FramePath {
 
   /// The pipeline was flushed; with `resetsTime`, running time starts at 0 again.
   func flush(resetsTime: Bool) {
+    flushCount &+= 1
     if resetsTime { delay.reset(sink.baseSink) }
     thinning.reset()
     discardDeferredPicture()

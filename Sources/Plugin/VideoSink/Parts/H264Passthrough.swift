@@ -18,6 +18,7 @@ final class H264Passthrough {
 
   private unowned let sink: VideoSink
   private let time: TimeSource
+  private let announcements: FrameAnnouncements
   /// Those of the stream, for key frames that come without.
   private var parameterSets = ParameterSets()
   private var parameterSet: SequenceParameterSet?
@@ -32,8 +33,9 @@ final class H264Passthrough {
   private var rateMeter = FrameRateMeter()
   private var hasWarnedAboutRate = false
 
-  init(sink: VideoSink, time: TimeSource) {
+  init(sink: VideoSink, time: TimeSource, announcements: FrameAnnouncements) {
     self.sink = sink
+    self.announcements = announcements
     self.time = time
   }
 
@@ -210,15 +212,16 @@ extension H264Passthrough {
     let now = time.now
     guard let request = keyFrameRequest else {
       keyFrameRequest = KeyFrameRequest(time: now)
-      return sink.requestKeyFrame()
+      return announcements.add(.keyFrameRequest)
     }
     guard !request.isOverdue, now - request.time >= Self.keyFrameTimeout else { return }
     keyFrameRequest?.isOverdue = true
-    sink.warn(
-      .stream(
-        GST_STREAM_ERROR_FORMAT,
-        "No key frame for \(Self.keyFrameTimeout.components.seconds) s, and nothing can be shown before one: let the encoder make them more often (key-int-max of x264enc)."
-      ))
+    announcements.add(
+      .warning(
+        .stream(
+          GST_STREAM_ERROR_FORMAT,
+          "No key frame for \(Self.keyFrameTimeout.components.seconds) s, and nothing can be shown before one: let the encoder make them more often (key-int-max of x264enc)."
+        )))
   }
 }
 
@@ -251,10 +254,11 @@ extension H264Passthrough {
     guard let limit, rate > limit.value * Self.rateTolerance else { return }
     hasWarnedAboutRate = true
     let shown = Fraction(Int((rate * 1000).rounded()), 1000) ?? limit
-    sink.warn(
-      .stream(
-        GST_STREAM_ERROR_FORMAT,
-        "The H.264 stream has \(shown) frames per second, but \(limit) are wished for: all are sent, since H.264 can't be thinned out. Encode it at the lower rate, or leave the encoding to sdlvideosink."
-      ))
+    announcements.add(
+      .warning(
+        .stream(
+          GST_STREAM_ERROR_FORMAT,
+          "The H.264 stream has \(shown) frames per second, but \(limit) are wished for: all are sent, since H.264 can't be thinned out. Encode it at the lower rate, or leave the encoding to sdlvideosink."
+        )))
   }
 }

@@ -25,6 +25,7 @@ struct RawEncoderSettings: Equatable, Sendable {
 /// rates are set on the one that is open.
 final class RawEncoder {
   private unowned let sink: VideoSink
+  private let announcements: FrameAnnouncements
   private var encoder: X264Encoder?
   /// What the encoder was opened with, or set to since.
   private(set) var settings: EncoderSettings?
@@ -40,8 +41,9 @@ final class RawEncoder {
   /// More than a slice has that changes nothing: about 20.
   private static let settledSliceByteCount = 60
 
-  init(sink: VideoSink) {
+  init(sink: VideoSink, announcements: FrameAnnouncements) {
     self.sink = sink
+    self.announcements = announcements
   }
 
   func close() {
@@ -60,7 +62,7 @@ final class RawEncoder {
     }
     // What is too fast is thinned out without disturbing upstream; only upstream itself can be faster again.
     if let former, former.frameRate < targets.frameRate, let inputRate, inputRate < targets.frameRate {
-      Event.reconfigure()?.push(on: sink.pad)
+      announcements.add(.reconfigure)
     }
   }
 
@@ -73,8 +75,10 @@ final class RawEncoder {
       "The head unit says that it takes \(implausible.announced) kbit/s, \(reason): it probably means bit/s."
     guard implausible.isConsequential, !hasWarnedAboutBitrate else { return sink.log(GST_LEVEL_WARNING, text) }
     hasWarnedAboutBitrate = true
-    sink.warn(
-      .stream(GST_STREAM_ERROR_FORMAT, "\(text) Using \(targets.bitrate) kbit/s; the property bitrate sets another."))
+    announcements.add(
+      .warning(
+        .stream(
+          GST_STREAM_ERROR_FORMAT, "\(text) Using \(targets.bitrate) kbit/s; the property bitrate sets another.")))
   }
 
   /// Puts the access unit of a picture into a payload; false when the picture can't be read.

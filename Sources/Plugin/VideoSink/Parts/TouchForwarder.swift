@@ -60,6 +60,9 @@ final class TouchForwarder: Sendable {
     deliver { $0.input.advance(to: time.now) }
   }
 
+  /// Whether ``frameShown()`` has something to deliver.
+  var hasWaitingMotion: Bool { isMotionWaiting.peek }
+
   /// On the streaming thread, after each frame: motion waits for that.
   func frameShown() {
     guard isMotionWaiting.peek else { return }

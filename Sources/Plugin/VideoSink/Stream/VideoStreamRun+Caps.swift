@@ -107,7 +107,7 @@ extension VideoStreamRun {
 
   /// Caps arrive; false if they can't be read.
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
-    frames.withValue { path in
+    withFrames { path in
       guard let input = InputCaps(caps) else { return false }
       // Before the head unit is known, upstream's first caps may be some that it changes before anything is shown.
       path.pixelWarning = input.pixelWarning

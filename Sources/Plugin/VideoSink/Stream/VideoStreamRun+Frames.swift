@@ -6,7 +6,8 @@ import SDLLink
 extension VideoStreamRun {
   /// The picture that is seen while the pipeline stays in PAUSED; render brings the others at their time.
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    frames.withValue { path in
+    withFrames { path in
+      chooseForNewInput(path)
       guard path.isRaw, cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
       path.lastPicture.preroll(buffer, for: sink.runningTime(UInt64(buffer.pointee.pts)))
     }
@@ -14,13 +15,13 @@ extension VideoStreamRun {
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    // Once the frame path is given back: upstream may answer a touch with a flush, which needs it.
     defer {
       announceBitrate()
-      touches.frameShown()
+      if touches.hasWaitingMotion { unlocked { touches.frameShown() } }
     }
-    return frames.withValue { path in
+    return withFrames { path in
       defer { noteBitrate(path) }
+      let flushCount = path.flushCount
       chooseForNewInput(path)
       guard !path.seek.takeShown(buffer) else { return GST_FLOW_OK }
       let replacesDeferred = path.takeDeferredPicture()
@@ -36,13 +37,34 @@ extension VideoStreamRun {
         do throws(ElementError) {
           guard try path.passthrough.readParameterSets(of: buffer) else { return drop(.noPicture, path) }
         } catch {
-          app.fail(error, sink)
+          fail(error)
           return drop(.noPicture, path, GST_FLOW_ERROR)
         }
         if let size = path.passthrough.size { takeEncodedSize(size) }
       }
       observeRegions(of: buffer, path)
-      return send(buffer, path, replacesDeferred: replacesDeferred)
+      return send(buffer, path, replacesDeferred: replacesDeferred, flushCount: flushCount)
+    }
+  }
+
+  /// Has the frame path for `body`, and then posts and pushes what that has led to.
+  func withFrames<Result>(_ body: (FramePath) -> Result) -> Result {
+    let (result, announcements) = frames.withValue { (body($0), $0.announcements.take()) }
+    announce(announcements)
+    return result
+  }
+
+  /// Without the frame path.
+  func announce(_ announcements: [FrameAnnouncements.Item]) {
+    guard !announcements.isEmpty, !hasEnded else { return }
+    unlocked {
+      for announcement in announcements {
+        switch announcement {
+        case .warning(let warning): sink.warn(warning)
+        case .reconfigure: Event.reconfigure()?.push(on: sink.pad)
+        case .keyFrameRequest: sink.requestKeyFrame()
+        }
+      }
     }
   }
 
@@ -56,7 +78,7 @@ extension VideoStreamRun {
   /// Regions hold until a frame has others.
   private func observeRegions(of buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath) {
     guard path.updateRegions(from: buffer, pictureSize: inputSize) else { return }
-    haptics.setOfFrames(path.regions.rectangles, pictureSize: inputSize) { sink.warn($0) }
+    haptics.setOfFrames(path.regions.rectangles, pictureSize: inputSize) { path.announcements.add(.warning($0)) }
   }
 
   var inputSize: VideoSize? { state.withLock { $0.inputSize } }
@@ -68,10 +90,12 @@ extension VideoStreamRun {
   }
 
   private func send(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath, replacesDeferred: Bool
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath, replacesDeferred: Bool, flushCount: UInt
   ) -> GstFlowReturn {
     var isDue = replacesDeferred
     while true {
+      // Somebody who was told of something has flushed the pipeline with this frame.
+      guard path.flushCount == flushCount else { return drop(.discarded, path) }
       guard let decision = decide(path) else { return drop(.discarded, path, GST_FLOW_FLUSHING) }
       switch decision {
       case .send(let permission):
@@ -183,7 +207,7 @@ extension VideoStreamRun {
       return GST_FLOW_OK
     case .dropped(let reason, let result): return drop(reason, path, result)
     case .failed(let error):
-      app.fail(error, sink)
+      fail(error)
       return drop(.noPicture, path, GST_FLOW_ERROR)
     }
   }
@@ -204,7 +228,10 @@ extension VideoStreamRun {
     sink.counters.withLock { $0.frameDropped(reason) }
     if case .h264 = path.format { path.breakOff() }
     sink.log(GST_LEVEL_LOG, "dropped a frame: \(reason)")
-    if reason.isLossOfQuality { sink.postQoS(path.frameTime, isLive: path.isUpstreamLive) }
+    if reason.isLossOfQuality {
+      let (time, isLive) = (path.frameTime, path.isUpstreamLive)
+      unlocked { sink.postQoS(time, isLive: isLive) }
+    }
     return result
   }
 }

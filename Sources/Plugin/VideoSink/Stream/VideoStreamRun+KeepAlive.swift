@@ -36,10 +36,13 @@ extension VideoStreamRun {
       return hasUnusedGrant ? now + max(interval, Self.retryPause) : nil
     }
     // If the streaming thread has the frame path, it is about to send a frame.
-    guard let silence = frames.withValueIfFree({ breakSilence($0, interval: interval, now: now) }) else {
-      return now + max(interval, Self.retryPause)
-    }
+    guard
+      let (silence, announcements) = frames.withValueIfFree({
+        (breakSilence($0, interval: interval, now: now), $0.announcements.take())
+      })
+    else { return now + max(interval, Self.retryPause) }
     deliverNotifications()
+    announce(announcements)
     announceBitrate()
     if silence.requestsKeyFrame, !hasEnded { sink.requestKeyFrame() }
     let preparation = grantedAt + NoticePreparation.delay

@@ -58,6 +58,6 @@ extension VideoStreamRun {
         return (next, state.last)
       })
     else { return }
-    if !hasEnded { sink.announce(report, after: former) }
+    if !hasEnded { unlocked { sink.announce(report, after: former) } }
   }
 }

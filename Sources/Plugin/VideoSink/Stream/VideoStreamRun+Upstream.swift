@@ -57,7 +57,7 @@ extension VideoStreamRun {
     let answer = change { $0.upstreamAnswered(question, sizes, isFinal: isFinal) }
     guard answer == .changes, !hasEnded else { return answer }
     sink.log(GST_LEVEL_INFO, "asking upstream for another size, of \(sizes)")
-    Event.reconfigure()?.push(on: sink.pad)
+    unlocked { _ = Event.reconfigure()?.push(on: sink.pad) }
     return answer
   }
 

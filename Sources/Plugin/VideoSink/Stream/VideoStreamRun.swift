@@ -74,13 +74,15 @@ final class VideoStreamRun: StreamRun {
     connection.setHapticRectangles(nil)
   }
 
+  func withoutAccess<Result>(_ body: () -> Result) -> Result { frames.whileGivenBack(body) }
+
   func discardRest() {
     frames.withValue { $0.end() }
     sink.countStream { $0.resumed(at: time.now) }
   }
 
   func prepareForPreroll() -> Bool {
-    frames.withValue { path in
+    withFrames { path in
       chooseForNewInput(path)
       return path.isUpstreamLive
     }
@@ -104,12 +106,12 @@ final class VideoStreamRun: StreamRun {
 
   /// Posts an error that a frame or caps lead to, and makes every following frame fail.
   func fail(_ problem: VideoProblem) {
-    app.fail(ElementError(problem), sink)
+    fail(ElementError(problem))
   }
 
   /// The same for an error that the head unit has caused; see ``AppRun/failConnection(_:_:)``.
   func failConnection(_ problem: VideoProblem) {
-    app.failConnection(ElementError(problem), sink)
+    unlocked { app.failConnection(ElementError(problem), sink) }
   }
 }
 
