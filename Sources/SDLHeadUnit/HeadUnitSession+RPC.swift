@@ -31,7 +31,7 @@ extension HeadUnitSession {
   }
 
   private mutating func refuseInvalid(_ request: RPCMessage, now: Duration) {
-    if request.function == .registerAppInterface, app == nil {
+    if request.function == .registerAppInterface {
       return refuseRegistration(request, .invalidData, now: now)
     }
     respond(to: request, success: false, app == nil ? .applicationNotRegistered : .invalidData)

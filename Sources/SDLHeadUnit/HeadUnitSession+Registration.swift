@@ -32,7 +32,8 @@ extension HeadUnitSession {
     report(
       .appRegistered(
         name: app.identity.name, id: app.identity.id, types: parameters.appTypes,
-        protocolVersion: rpcService?.protocolVersion ?? ProtocolVersion(1), code))
+        protocolVersion: rpcService?.protocolVersion ?? ProtocolVersion(1),
+        code == .success && requestWarning != nil ? .warnings : code))
     sendRegistrationNotifications(now: now)
     // What was resumed has a new hash.
     if savedApp(for: request.parameters) != nil { updateHash() }
@@ -58,12 +59,12 @@ extension HeadUnitSession {
     min(version.major >= 5 ? version : RPCVersion(4, 5, 1), configuration.rpcVersion)
   }
 
-  /// SDL Core ends the session after a failed registration.
+  /// SDL Core ends the session after a failed registration, unless another one stands in its way.
   mutating func refuseRegistration(_ request: RPCMessage, _ code: ResultCode, now: Duration) {
     respond(to: request, success: false, code)
     let identity = AppIdentity(RegisterAppInterface(json: request.parameters))
     report(.registrationRefused(name: identity.name, id: identity.id, code))
-    guard code != .applicationRegisteredAlready else { return }
+    guard app == nil, code != .applicationRegisteredAlready else { return }
     send(.endService, service: .rpc)
     endSession(now: now)
     close()

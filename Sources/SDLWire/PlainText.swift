@@ -73,8 +73,8 @@ extension MessageAssembler.Failure: CustomStringConvertible {
     case .sizeMismatch(let announced, let got): "\(got) bytes where \(announced) were announced"
     case .oversized(let size): "\(size) bytes were announced, which is too much"
     case .empty: "no bytes were announced"
-    case .mixedEncryption: "a part in clear among encrypted ones, or the reverse"
-    case .noRoom: "there was no room for all incomplete messages"
+    case .mixedEncryption: "a part is encrypted, and another is not"
+    case .noRoom: "too much waits for the rest of messages"
     }
   }
 }

@@ -27,6 +27,14 @@ import Testing
     #expect(texts(of: app).first?.hasSuffix(": WRONG_LANGUAGE") == true)
   }
 
+  @Test func warnings() {
+    var app = TestApp()
+    app.startSession()
+    let id = app.register { $0["appHMIType"] = .array([.string("NAVIGATION"), .string("FUTURE")]) }
+    #expect(app.result(id)?.resultCode == "WARNINGS")
+    #expect(texts(of: app).first?.hasSuffix(": WARNINGS") == true, "\(texts(of: app))")
+  }
+
   @Test func refusedRegistration() {
     var app = TestApp()
     app.startSession()

@@ -84,7 +84,7 @@ import Testing
     app.startSession()
     let id = app.register { $0["appHMIType"] = .array([.string("STREAMER"), .string("NAVIGATION")]) }
     #expect(app.result(id)?.info == "Ignored invalid value - STREAMER")
-    let types = app.events.compactMap { if case .appRegistered(_, _, let types, _) = $0 { types } else { nil } }
+    let types = app.events.compactMap { if case .appRegistered(_, _, let types, _, _) = $0 { types } else { nil } }
     #expect(types == [[.navigation]])
   }
 
