@@ -46,6 +46,7 @@ final class StreamProgress: Sendable {
   fileprivate let notifiedState = Mutex(StreamState.stopped)
   fileprivate let isOver = Atomic(false)
   private let isFlushing = Atomic(false)
+  private let endedFlushes = Atomic<UInt>(0)
   /// The thread that is in a function which the base class calls with its preroll lock; 0 for none.
   private let prerollLockOwner = Atomic<pthread_t>(0)
 
@@ -54,6 +55,15 @@ final class StreamProgress: Sendable {
   var isFlushPending: Bool {
     get { isFlushing.load(ordering: .acquiring) }
     set { isFlushing.store(newValue, ordering: .releasing) }
+  }
+
+  /// How often a flush has ended.
+  var flushCount: UInt { endedFlushes.load(ordering: .relaxed) }
+
+  /// FLUSH_STOP has come.
+  func flushEnded() {
+    isFlushPending = false
+    endedFlushes.wrappingAdd(1, ordering: .relaxed)
   }
 
   /// Calls `body`, which the base class has called with its preroll lock.
@@ -67,11 +77,16 @@ final class StreamProgress: Sendable {
     of sink: UnsafeMutablePointer<GstBaseSink>, _ body: () -> Result
   ) -> Result {
     guard prerollLockOwner.load(ordering: .relaxed) == pthread_self() else { return body() }
+    let (neededPreroll, formerCount) = (sink.pointee.need_preroll, flushCount)
     prerollLockOwner.store(0, ordering: .relaxed)
     cgst_base_sink_preroll_unlock(sink)
     defer {
       cgst_base_sink_preroll_lock(sink)
       prerollLockOwner.store(pthread_self(), ordering: .relaxed)
+      // The pipeline was paused meanwhile, and waits for this thread, which it took for one that is not in `render`.
+      if neededPreroll == 0, sink.pointee.need_preroll != 0, flushCount == formerCount {
+        cgst_base_sink_preroll_again(sink)
+      }
     }
     return body()
   }

@@ -28,8 +28,6 @@ final class SamplePath {
   var hasWarnedOfParts = false
   /// The grant for which samples were sent last.
   private var epoch: UInt32 = 0
-  /// How often the pipeline was flushed.
-  private(set) var flushCount: UInt = 0
 
   init(sink: AudioSink) {
     self.sink = sink
@@ -112,7 +110,6 @@ final class SamplePath {
 
   /// - Parameter resetsTime: running time begins anew.
   func flush(resetsTime: Bool) {
-    flushCount &+= 1
     pending.take()?.giveUp(.discarded)
     mismatch = nil
     timeline.reset()

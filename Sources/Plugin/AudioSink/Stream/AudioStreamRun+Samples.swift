@@ -40,7 +40,7 @@ extension AudioStreamRun {
       let isSilence = isGap || (state.withLock { $0.activity.startsOnData } && format.isSilent(bytes))
       let input = Input(
         buffer: buffer, bytes: bytes, range: 0..<count, isGap: isGap, isSilence: isSilence,
-        isLive: path.isUpstreamLive, flushCount: path.flushCount)
+        isLive: path.isUpstreamLive, flushCount: progress.flushCount)
       return place(input, path)
     }
   }
@@ -90,7 +90,7 @@ extension AudioStreamRun {
     case .stop(let result): return result
     }
     // Somebody who was told of something has flushed the pipeline with these samples.
-    guard path.flushCount == input.flushCount else {
+    guard progress.flushCount == input.flushCount else {
       let rest = input.range.count
       input.range = input.range.upperBound..<input.range.upperBound
       return drop(rest, .discarded)

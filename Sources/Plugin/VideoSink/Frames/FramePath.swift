@@ -44,8 +44,6 @@ final class FramePath {
   private(set) var format = Format.none
   /// What is to be posted and pushed once nobody has the path.
   let announcements = FrameAnnouncements()
-  /// How often the pipeline was flushed.
-  private(set) var flushCount: UInt = 0
   let encoder: RawEncoder
   let passthrough: H264Passthrough
   let lastPicture = LastPicture()
@@ -144,7 +142,6 @@ final class FramePath {
 
   /// The pipeline was flushed; with `resetsTime`, running time starts at 0 again.
   func flush(resetsTime: Bool) {
-    flushCount &+= 1
     if resetsTime { delay.reset(sink.baseSink) }
     thinning.reset()
     discardDeferredPicture()

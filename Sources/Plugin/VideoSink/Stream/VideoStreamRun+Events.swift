@@ -36,7 +36,7 @@ extension VideoStreamRun {
     switch event.pointee.type {
     case GST_EVENT_FLUSH_START: progress.isFlushPending = true
     case GST_EVENT_FLUSH_STOP:
-      progress.isFlushPending = false
+      progress.flushEnded()
       var resetsTime: gboolean = 0
       gst_event_parse_flush_stop(event, &resetsTime)
       frames.withValue { $0.flush(resetsTime: resetsTime != 0) }

@@ -21,7 +21,7 @@ extension VideoStreamRun {
     }
     return withFrames { path in
       defer { noteBitrate(path) }
-      let flushCount = path.flushCount
+      let flushCount = progress.flushCount
       chooseForNewInput(path)
       guard !path.seek.takeShown(buffer) else { return GST_FLOW_OK }
       let replacesDeferred = path.takeDeferredPicture()
@@ -95,7 +95,7 @@ extension VideoStreamRun {
     var isDue = replacesDeferred
     while true {
       // Somebody who was told of something has flushed the pipeline with this frame.
-      guard path.flushCount == flushCount else { return drop(.discarded, path) }
+      guard progress.flushCount == flushCount else { return drop(.discarded, path) }
       guard let decision = decide(path) else { return drop(.discarded, path, GST_FLOW_FLUSHING) }
       switch decision {
       case .send(let permission):
