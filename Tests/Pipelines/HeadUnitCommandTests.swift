@@ -72,7 +72,7 @@ import Testing
     let apps = [
       try app("Map", "1", port: port, answer: "SUCCESS", until: first),
       try app("Map", "2", port: port, answer: "DUPLICATE_NAME", until: second),
-      try app("Radio\n9 registered", "3", port: port, answer: "SUCCESS", until: third),
+      try app("Radio\r9 registered", "3", port: port, answer: "SUCCESS", until: third),
     ]
     for (input, end) in [(second, "2 disconnected"), (third, "3 disconnected"), (first, "1 disconnected")] {
       #expect(headUnit.isGroupAlive)
@@ -91,7 +91,7 @@ import Testing
         $0.wholeMatch(of: /\[\d+\.\d{3}\] 2 registration of "Map" \(id "2"\) refused: DUPLICATE_NAME/) != nil
       }
     )
-    #expect(lines.contains { $0.contains(#"3 registered "Radio\u{A}9 registered" (id "3","#) })
+    #expect(lines.contains { $0.contains(#"3 registered "Radio\u{D}9 registered" (id "3","#) })
     #expect(!lines.contains { $0.hasPrefix("9 ") }, "\(result)")
   }
 

@@ -52,7 +52,7 @@ import Testing
 
   /// Names are taken as they are, and shown so that they are nothing else.
   @Test(arguments: [
-    ("a line of its own", "Map\n1 registered \"Other\"", "Map\\u{A}1 registered \\\"Other\\\""),
+    ("a line of its own", "Map\r1 registered \"Other\"", "Map\\u{D}1 registered \\\"Other\\\""),
     ("a command to the terminal", "\u{1B}]0;x\u{7}", "\\u{1B}]0;x\\u{7}"),
   ])
   func hostileNames(what: String, name: String, shown: String) {

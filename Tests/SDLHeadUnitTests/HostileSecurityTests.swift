@@ -106,7 +106,7 @@ import Testing
     app.startEncrypted(.rpc)
     app.shakeHands()
     #expect(failures(of: app) == ["No app is registered"])
-    #expect(app.controls == ["rpc startServiceNAK"])
+    #expect(app.controls == ["rpc startServiceNAK", "rpc endService"])
     #expect(!app.events.contains(.rpcProtected))
   }
 

@@ -142,6 +142,15 @@ extension StreamRun {
     withoutAccess { progress.withoutPrerollLock(of: sink.baseSink, body) }
   }
 
+  /// Waits, with the base class's preroll lock, until what has interrupted this thread is over. That may have come and gone while the
+  /// lock was given back to tell something, and is not waited for then.
+  func waitWhileInterrupted() -> GstFlowReturn {
+    guard state.withLock({ $0.isInterrupted }) else {
+      return sink.baseSink.pointee.flushing != 0 ? GST_FLOW_FLUSHING : GST_FLOW_OK
+    }
+    return gst_base_sink_wait_preroll(sink.baseSink)
+  }
+
   /// Posts a notification that video and sound have in common.
   func post(_ notification: StreamNotification) {
     switch notification {
