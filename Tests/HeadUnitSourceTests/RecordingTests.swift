@@ -15,14 +15,14 @@ import Testing
     var duration: UInt64
   }
 
-  /// Records what an app sends at once, and reads the file.
-  private func record(_ units: [EncodedUnit], muxer: String, demuxer: String) throws -> [Sample] {
-    let path = "\(String(cString: g_get_tmp_dir()))/sdl-recording-\(getpid())-\(UInt64.random(in: 0...(.max)))"
-    defer { unlink(path) }
+  /// Records what an app sends at once, until `end` has seen what comes of it.
+  private func record(
+    _ units: [EncodedUnit], to sink: String, until end: (Pipeline) throws -> Void = { try $0.waitForEnd() }
+  ) throws {
     let screen = try Pipeline(
       """
       sdlheadunitsrc name=src port=0 screen-size=320x240 framerate=0 max-bitrate=0 eos-on-disconnect=true \
-      ! h264parse ! \(muxer) ! filesink location=\(path)
+      ! h264parse ! \(sink)
       """)
     try screen.play()
     let port = try #require(try screen["src"]["current-port"].flatMap { UInt16($0) })
@@ -30,10 +30,11 @@ import Testing
     for unit in units { app.video(unit.bytes) }
     app.endVideo()
     app.close()
-    try screen.waitForEnd()
-    #expect(try screen["src"].statistics["frames-out"] == units.count)
+    try end(screen)
     screen.stop()
+  }
 
+  private func read(_ path: String, demuxer: String) throws -> [Sample] {
     let reader = try Pipeline("filesrc location=\(path) ! \(demuxer) ! appsink name=out sync=false")
     try reader.play()
     let sink: UnsafeMutablePointer<GstAppSink> = try reader["out"].pointer.cast()
@@ -49,6 +50,20 @@ import Testing
     return samples
   }
 
+  private func newPath() -> String {
+    "\(String(cString: g_get_tmp_dir()))/sdl-recording-\(getpid())-\(UInt64.random(in: 0...(.max)))"
+  }
+
+  private func samples(of units: [EncodedUnit], muxer: String, demuxer: String) throws -> [Sample] {
+    let path = newPath()
+    defer { unlink(path) }
+    try record(units, to: "\(muxer) ! filesink location=\(path)") { screen in
+      try screen.waitForEnd()
+      #expect(try screen["src"].statistics["frames-out"] == units.count)
+    }
+    return try read(path, demuxer: demuxer)
+  }
+
   private func ranks(_ times: [UInt64]) -> [Int] {
     let order = times.indices.sorted { times[$0] < times[$1] }
     return times.indices.map { index in order.firstIndex(of: index) ?? -1 }
@@ -57,7 +72,7 @@ import Testing
   @Test(arguments: ["tune=zerolatency", "bframes=2 b-adapt=false"])
   func mp4(encoder: String) throws {
     let units = try encodedUnits(40, keyFrameInterval: 20, encoder: encoder, profile: "main")
-    let samples = try record(units, muxer: "mp4mux", demuxer: "qtdemux")
+    let samples = try samples(of: units, muxer: "mp4mux", demuxer: "qtdemux")
     #expect(samples.count == units.count)
     // No sample is empty, also of those that came at once.
     #expect(samples.dropLast().allSatisfy { $0.duration >= 900_000 }, "\(samples.map(\.duration))")
@@ -68,9 +83,48 @@ import Testing
   @Test(arguments: ["tune=zerolatency", "bframes=2 b-adapt=false"])
   func matroska(encoder: String) throws {
     let units = try encodedUnits(40, keyFrameInterval: 20, encoder: encoder, profile: "main")
-    let samples = try record(units, muxer: "matroskamux", demuxer: "matroskademux")
+    let samples = try samples(of: units, muxer: "matroskamux", demuxer: "matroskademux")
     let times = samples.map(\.presentation)
     #expect(Set(times).count == units.count)
     #expect(ranks(times) == ranks(units.map(\.time)))
+  }
+
+  /// What comes after another stream. A file describes all of its pictures by the same parameter sets.
+  enum Next: CaseIterable, CustomTestStringConvertible {
+    case otherSize, otherProfile, sameStream
+
+    var testDescription: String {
+      switch self {
+      case .otherSize: "another size"
+      case .otherProfile: "another profile in the same size"
+      case .sameStream: "the same parameter sets"
+      }
+    }
+
+    func units(_ count: Int) throws -> [EncodedUnit] {
+      switch self {
+      case .otherSize: try encodedUnits(count, width: 240, height: 160)
+      case .otherProfile: try encodedUnits(count, profile: "main")
+      case .sameStream: try encodedUnits(count)
+      }
+    }
+  }
+
+  @Test(arguments: Next.allCases)
+  func splitMuxSinkBeginsAFile(next: Next) throws {
+    let path = newPath()
+    let files = (0...2).map { "\(path)-\($0)" }
+    defer { for file in files { unlink(file) } }
+    try record(try encodedUnits(20) + next.units(15), to: "splitmuxsink location=\(path)-%d")
+    let counts = try files.filter { access($0, F_OK) == 0 }.map { try read($0, demuxer: "qtdemux").count }
+    #expect(counts == (next == .sameStream ? [35] : [20, 15]))
+  }
+
+  @Test(arguments: ["mp4mux", "matroskamux"], [Next.otherSize, .otherProfile])
+  func oneFileEndsInAnError(muxer: String, next: Next) throws {
+    try record(try encodedUnits(20) + next.units(15), to: "\(muxer) ! fakesink") { screen in
+      let error = try screen.waitForError()
+      #expect(error.domain == gst_stream_error_quark(), "\(error)")
+    }
   }
 }
