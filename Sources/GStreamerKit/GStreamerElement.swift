@@ -29,22 +29,23 @@ extension GStreamerElement {
   /// Whether messages reach an application: the outermost bin has a bus. playbin takes its sinks to READY before they belong to
   /// the pipeline, and what they post then is lost.
   public var hasListener: Bool {
-    var outermost = ObjectReference<GstObject>(retaining: gstElement.cast())
-    while let parent = ObjectReference(owning: gst_object_get_parent(outermost.pointer)) { outermost = parent }
-    let element: UnsafeMutablePointer<GstElement> = outermost.pointer.cast()
-    return ObjectReference(owning: gst_element_get_bus(element)) != nil
+    let surroundings = Surroundings(of: gstElement)
+    return ObjectReference(owning: gst_element_get_bus(surroundings.outermost.pointer.cast())) != nil
   }
 
   /// Whether the element belongs to a player that is not on its way to NULL. playsink, which all players are made of, takes its
   /// sinks to NULL when it goes to READY itself, as between two films.
   public var isKeptByPlayer: Bool {
-    var hasPlaySink = false
-    var outermost = ObjectReference<GstObject>(retaining: gstElement.cast())
-    while let parent = ObjectReference(owning: gst_object_get_parent(outermost.pointer)) {
-      if cgst_is_made_by(parent.pointer, "playsink") != 0 { hasPlaySink = true }
-      outermost = parent
-    }
-    return hasPlaySink && cgst_element_target(outermost.pointer.cast()).rawValue > GST_STATE_NULL.rawValue
+    let surroundings = Surroundings(of: gstElement)
+    return surroundings.hasPlaySink
+      && cgst_element_target(surroundings.outermost.pointer.cast()).rawValue > GST_STATE_NULL.rawValue
+  }
+
+  /// Whether it may be a player's: playbin asks its sinks for caps before they belong to any pipeline.
+  public var mayBelongToPlayer: Bool {
+    let surroundings = Surroundings(of: gstElement)
+    return surroundings.hasPlaySink
+      || g_type_check_instance_is_a(surroundings.outermost.pointer.cast(), gst_pipeline_get_type()) == 0
   }
 
   /// Logs in the element's category; the message is built only if somebody listens.
@@ -86,5 +87,20 @@ extension GStreamerElement {
   /// Emits `notify::NAME`.
   public func notify(_ property: PropertyName) {
     g_object_notify(gstElement.cast(), property.text.cString)
+  }
+}
+
+/// The bins around an element.
+private struct Surroundings: ~Copyable {
+  /// The element itself, if it is in none.
+  private(set) var outermost: ObjectReference<GstObject>
+  private(set) var hasPlaySink = false
+
+  init(of element: UnsafeMutablePointer<GstElement>) {
+    outermost = ObjectReference<GstObject>(retaining: element.cast())
+    while let parent = ObjectReference(owning: gst_object_get_parent(outermost.pointer)) {
+      if cgst_is_made_by(parent.pointer, "playsink") != 0 { hasPlaySink = true }
+      outermost = parent
+    }
   }
 }

@@ -37,6 +37,12 @@ extension AppSink {
     stream.map { stream in stream.progress.withPrerollLock { body(stream) } }
   }
 
+  /// Whether whoever asks for caps now may choose by the answer: upstream from PAUSED on, a player in READY. An
+  /// application that links elements chooses nothing, and upstream asks again before the first frame.
+  var choosesByCaps: Bool {
+    stream == nil ? mayBelongToPlayer : !UpstreamPath.isUnlinked(pad)
+  }
+
   /// Posts an error and makes everything that follows fail.
   func fail(_ error: ElementError) {
     guard let app else { return postError(error) }

@@ -20,7 +20,7 @@ extension AudioSink {
 
   private func acceptedFormat() -> PCMFormat? {
     guard let app else { return nil }
-    guard settings.withLock({ $0.suspendPolicy }) != .drop else { return app.status.pcmFormat }
+    guard settings.withLock({ $0.suspendPolicy }) != .drop, choosesByCaps else { return app.status.pcmFormat }
     let hasStream = stream != nil
     // While the pad flushes, its thread is waited for. In READY it is flushing too, but nobody is.
     return app.soundForCaps(of: self) { hasStream && cgst_pad_is_flushing(self.pad) != 0 }

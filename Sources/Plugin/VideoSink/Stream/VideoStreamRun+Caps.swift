@@ -29,8 +29,9 @@ extension VideoSink {
     let (maximumRate, policy) = settings.withLock { ($0.maxFrameRate, $0.suspendPolicy) }
     if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
     // Before the stream has chosen, or in READY, where the app is on the head unit already.
-    guard let app, let video = policy == .drop ? app.status.video : videoForCaps(of: app) else { return nil }
-    if let stream, policy != .drop, stream.waitForChoice(), let caps = stream.acceptedCaps(maximumRate: maximumRate) {
+    let waits = policy != .drop && choosesByCaps
+    guard let app, let video = waits ? videoForCaps(of: app) : app.status.video else { return nil }
+    if let stream, waits, stream.waitForChoice(), let caps = stream.acceptedCaps(maximumRate: maximumRate) {
       return caps
     }
     let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
