@@ -32,12 +32,12 @@ import Testing
 
   /// A file waits, and asks the application to pause. Only what is on its way when the driver silences the app is lost.
   @Test func aFileWaits() throws {
-    // What passes until the application pauses is made up for, which the lead has to cover.
+    // What passes until the application pauses is made up for, which the lead has to cover. It comes in a burst.
     let harness = try SoundHarness(properties: "lead-time=800")
     let sound = testSound(48_000)
     harness.push(sound)
     try harness.pipeline.play()
-    try harness.headUnit.waitForSound(3200)
+    try harness.headUnit.waitForSound(25_600)
     try harness.setAudible(.notAudible)
     let request = try harness.pipeline.wait(for: "request") { $0.stateRequest }
     #expect(request == GST_STATE_PAUSED)

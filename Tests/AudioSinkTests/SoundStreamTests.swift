@@ -47,15 +47,17 @@ import Testing
     }
     #expect(try latency(of: harness.pipeline) == .milliseconds(600))
     let began = Duration.nanoseconds(Int64(gst_element_get_base_time(harness.pipeline.element.pointer)))
-    #expect(try harness.finish() == sound)
+    let heard = try harness.finish()
     // 2 s of sound, of which the last 20 ms come 1980 ms after the start, and are heard 600 ms later.
     let arrivals = harness.headUnit.record.audioArrivals
     let (first, last) = (try #require(arrivals.first), try #require(arrivals.last))
     let times = [first.time - began, last.time - began]
-    let tolerance = Duration.milliseconds(40) + standstills.total
+    // A thread that is woken late leaves out what would be heard late.
+    let late = try harness.statistics["samples-dropped-late"]
+    #expect(heard == Array(sound.dropFirst(2 * late)))
+    let tolerance = Duration.milliseconds(40) + standstills.total + PCMFormat().duration(ofSampleCount: late)
     #expect(times[0] >= .milliseconds(600) && times[0] < .milliseconds(600) + tolerance, "\(times)")
     #expect(times[1] >= .milliseconds(1980) && times[1] < .milliseconds(1980) + tolerance, "\(times)")
-    #expect(try harness.statistics["samples-dropped-late"] == 0)
   }
 
   /// The least.
