@@ -55,15 +55,6 @@ cgst_is_made_by (gpointer object, const char *factory)
 
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
-static inline gboolean cgst_event_is_serialized (GstEvent *event) { return GST_EVENT_IS_SERIALIZED (event); }
-/* Waits in PAUSED, with the preroll lock, as the base class does with a buffer. An event prerolls without being shown. */
-static inline void cgst_base_sink_preroll_again (GstBaseSink *sink) {
-  GstEvent *event = gst_event_new_reconfigure ();
-  gst_base_sink_do_preroll (sink, GST_MINI_OBJECT_CAST (event));
-  gst_event_unref (event);
-}
-static inline void cgst_base_sink_preroll_lock (gpointer sink) { GST_BASE_SINK_PREROLL_LOCK (sink); }
-static inline void cgst_base_sink_preroll_unlock (gpointer sink) { GST_BASE_SINK_PREROLL_UNLOCK (sink); }
 
 /* GST_IS_BASE_SRC, GST_IS_BASE_TRANSFORM */
 static inline gboolean cgst_is_base_src (gpointer object) { return GST_IS_BASE_SRC (object); }

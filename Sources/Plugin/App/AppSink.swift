@@ -32,11 +32,6 @@ extension AppSink {
   /// Nil in NULL and READY.
   var stream: Stream? { runs.stream }
 
-  /// Calls `body` with the stream, if there is one, in a function that the base class calls with its preroll lock.
-  func withStream<Result>(_ body: (Stream) -> Result) -> Result? where Stream: StreamRun {
-    stream.map { stream in stream.progress.withPrerollLock { body(stream) } }
-  }
-
   /// Whether whoever asks for caps now may choose by the answer: upstream from PAUSED on, a player in READY. An
   /// application that links elements chooses nothing, and upstream asks again before the first frame.
   var choosesByCaps: Bool {

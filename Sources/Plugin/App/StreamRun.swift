@@ -1,5 +1,4 @@
 import GStreamerKit
-import Glibc
 import SDLApp
 import SDLLink
 import Synchronization
@@ -39,16 +38,14 @@ protocol StreamRun: SinkStream {
   func discardRest()
 }
 
-/// What the threads of a stream have to know of each other: which state was notified last, whether it is over, whether its pad
-/// flushes, and who has the base class's preroll lock.
+/// What the threads of a stream have to know of each other: which state was notified last, whether it is over, and whether its
+/// pad flushes.
 final class StreamProgress: Sendable {
   /// The value of `stream-state` that was notified last.
   fileprivate let notifiedState = Mutex(StreamState.stopped)
   fileprivate let isOver = Atomic(false)
   private let isFlushing = Atomic(false)
   private let endedFlushes = Atomic<UInt>(0)
-  /// The thread that is in a function which the base class calls with its preroll lock; 0 for none.
-  private let prerollLockOwner = Atomic<pthread_t>(0)
 
   /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before that thread
   /// has let go of the buffer at hand.
@@ -64,31 +61,6 @@ final class StreamProgress: Sendable {
   func flushEnded() {
     isFlushPending = false
     endedFlushes.wrappingAdd(1, ordering: .relaxed)
-  }
-
-  /// Calls `body`, which the base class has called with its preroll lock.
-  func withPrerollLock<Result>(_ body: () -> Result) -> Result {
-    let former = prerollLockOwner.exchange(pthread_self(), ordering: .relaxed)
-    defer { prerollLockOwner.store(former, ordering: .relaxed) }
-    return body()
-  }
-
-  fileprivate func withoutPrerollLock<Result>(
-    of sink: UnsafeMutablePointer<GstBaseSink>, _ body: () -> Result
-  ) -> Result {
-    guard prerollLockOwner.load(ordering: .relaxed) == pthread_self() else { return body() }
-    let (neededPreroll, formerCount) = (sink.pointee.need_preroll, flushCount)
-    prerollLockOwner.store(0, ordering: .relaxed)
-    cgst_base_sink_preroll_unlock(sink)
-    defer {
-      cgst_base_sink_preroll_lock(sink)
-      prerollLockOwner.store(pthread_self(), ordering: .relaxed)
-      // The pipeline was paused meanwhile, and waits for this thread, which it took for one that is not in `render`.
-      if neededPreroll == 0, sink.pointee.need_preroll != 0, flushCount == formerCount {
-        cgst_base_sink_preroll_again(sink)
-      }
-    }
-    return body()
   }
 }
 
@@ -136,20 +108,9 @@ extension StreamRun {
     }
   }
 
-  /// Calls `body`, which posts or pushes something, with nothing held that a flush needs: an application or an element may answer with
-  /// one on this very thread. A buffer at hand belongs to what was flushed then.
-  func unlocked<Result>(_ body: () -> Result) -> Result {
-    withoutAccess { progress.withoutPrerollLock(of: sink.baseSink, body) }
-  }
-
-  /// Waits, with the base class's preroll lock, until what has interrupted this thread is over. That may have come and gone while the
-  /// lock was given back to tell something, and is not waited for then.
-  func waitWhileInterrupted() -> GstFlowReturn {
-    guard state.withLock({ $0.isInterrupted }) else {
-      return sink.baseSink.pointee.flushing != 0 ? GST_FLOW_FLUSHING : GST_FLOW_OK
-    }
-    return gst_base_sink_wait_preroll(sink.baseSink)
-  }
+  /// Calls `body`, which posts or pushes something, without the frames or samples: an application or an element may answer with a flush
+  /// on this very thread, which needs them. A buffer at hand belongs to what was flushed then.
+  func unlocked<Result>(_ body: () -> Result) -> Result { withoutAccess(body) }
 
   /// Posts a notification that video and sound have in common.
   func post(_ notification: StreamNotification) {

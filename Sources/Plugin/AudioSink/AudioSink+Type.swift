@@ -86,7 +86,7 @@ public func gst_sdl_audio_sink_get_caps(
 public func gst_sdl_audio_sink_set_caps(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ caps: UnsafeMutablePointer<GstCaps>
 ) -> gboolean {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.withStream { $0.setCaps(caps) } ?? false } ? 1 : 0
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.setCaps(caps) ?? false } ? 1 : 0
 }
 
 @c @implementation
@@ -107,7 +107,7 @@ public func gst_sdl_audio_sink_event(
 public func gst_sdl_audio_sink_wait_event(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ event: UnsafeMutablePointer<GstEvent>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.withStream { $0.wait(for: event) } ?? GST_FLOW_FLUSHING }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.wait(for: event) ?? GST_FLOW_FLUSHING }
 }
 
 @c @implementation
@@ -153,5 +153,5 @@ public func gst_sdl_audio_sink_wait_for_preroll(
 public func gst_sdl_audio_sink_render(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.withStream { $0.render(buffer) } ?? GST_FLOW_FLUSHING }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.render(buffer) ?? GST_FLOW_FLUSHING }
 }

@@ -79,7 +79,7 @@ public func gst_sdl_video_sink_take_ahead(
   _ result: UnsafeMutablePointer<GstFlowReturn>
 ) -> gboolean {
   sink(instance)._withUnsafeGuaranteedRef { sink in
-    guard let flow = sink.withStream({ $0.takeAhead(buffer) }) ?? nil else { return 0 }
+    guard let flow = sink.stream?.takeAhead(buffer) else { return 0 }
     result.pointee = flow
     return 1
   }
@@ -96,7 +96,7 @@ public func gst_sdl_video_sink_get_caps(
 public func gst_sdl_video_sink_set_caps(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ caps: UnsafeMutablePointer<GstCaps>
 ) -> gboolean {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.withStream { $0.setCaps(caps) } ?? false } ? 1 : 0
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.setCaps(caps) ?? false } ? 1 : 0
 }
 
 @c @implementation
@@ -126,7 +126,7 @@ public func gst_sdl_video_sink_event(
 public func gst_sdl_video_sink_wait_event(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ event: UnsafeMutablePointer<GstEvent>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.withStream { $0.wait(for: event) } ?? GST_FLOW_FLUSHING }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.wait(for: event) ?? GST_FLOW_FLUSHING }
 }
 
 @c @implementation
@@ -163,7 +163,7 @@ public func gst_sdl_video_sink_wait_for_preroll(
 public func gst_sdl_video_sink_render(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.withStream { $0.render(buffer) } ?? GST_FLOW_FLUSHING }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.render(buffer) ?? GST_FLOW_FLUSHING }
 }
 
 @c @implementation

@@ -27,7 +27,7 @@ extension AudioStreamRun {
       case .drop(let reason): return .drop(reason)
       case .wait, .pauseRequested: break
       case .interrupted:
-        let result = waitWhileInterrupted()
+        let result = gst_base_sink_wait_preroll(sink.baseSink)
         guard result == GST_FLOW_OK else { return .stop(result) }
       case .fail: return .stop(GST_FLOW_ERROR)
       }

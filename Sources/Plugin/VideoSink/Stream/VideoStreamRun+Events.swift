@@ -7,11 +7,7 @@ import Synchronization
 /// Events on the sink pad, and those that the application sends.
 extension VideoSink {
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
-    if let stream {
-      // The base class has called with its preroll lock, except for what it may be waited for with.
-      let isLocked = cgst_event_is_serialized(event) != 0 && event.pointee.type != GST_EVENT_FLUSH_STOP
-      if isLocked { stream.progress.withPrerollLock { stream.observe(event) } } else { stream.observe(event) }
-    }
+    stream?.observe(event)
     return gst_sdl_video_sink_parent_event(baseSink, event) != 0
   }
 

@@ -118,7 +118,7 @@ extension VideoStreamRun {
         if askUpstream(question) != .stays, dropsFrame { return drop(.wrongSize, path) }
       case .wait, .pauseRequested: break
       case .interrupted:
-        let result = frames.whileGivenBack { waitWhileInterrupted() }
+        let result = frames.whileGivenBack { gst_base_sink_wait_preroll(sink.baseSink) }
         guard result == GST_FLOW_OK else { return drop(.discarded, path, result) }
       case .fail(let problem):
         if let problem { fail(problem) }

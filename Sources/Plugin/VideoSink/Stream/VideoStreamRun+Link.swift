@@ -26,20 +26,19 @@ extension VideoStreamRun {
 
   /// The input has ended: what is kept of H.264 goes as far as the head unit takes it.
   func sendRestOfHeld() -> GstFlowReturn {
-    while true {
-      let count = frames.withValue { path in
+    while frames.withValue({ !$0.held.buffers.isEmpty }) {
+      // The connection's thread may have filled the queue just now.
+      let drained = waitUntilDrained(of: "frames")
+      guard drained == GST_FLOW_OK else { return drained }
+      frames.withValue { path in
         let former = path.held.buffers.count
-        guard former > 0 else { return 0 }
         if let permission = state.withLock({ $0.permission }), path.sendHeld(permission, isLast: true) {
           noteFirstFrame(of: permission.grant)
         }
         if path.held.buffers.count == former, !state.withLock({ $0.isInterrupted }) { path.dropHeld(.notStreaming) }
-        return path.held.buffers.count
       }
-      guard count > 0 else { return GST_FLOW_OK }
-      let drained = waitUntilDrained(of: "frames")
-      guard drained == GST_FLOW_OK else { return drained }
     }
+    return GST_FLOW_OK
   }
 
   /// With the frame path: takes what is to be told, to be posted when nothing is held any more.
