@@ -23,6 +23,8 @@ import Testing
         sdlvideosink name=sink keep-alive-interval=0 uri=\(headUnit.uri)
         """)
       try pipeline.reach(GST_STATE_PAUSED)
+      // What was sent before the segment's first picture may still be on its way.
+      try headUnit.waitForFrames(pipeline.sink.statistics["frames-sent"])
       let before = headUnit.record.video.count
       let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
       #expect(
