@@ -214,7 +214,11 @@ import Testing
     try pipeline.waitForEnd()
     let record = headUnit.record
     #expect(record.registrations.count == 1 && record.violations == [])
-    #expect(record.video.count > 10 && abs(record.audio.count - 32_000) < 3200, "\(record.audio.count)")
+    // A busy machine leaves out what it brings late, and has silence in its place.
+    let statistics = try pipeline["sound"].statistics
+    let late = 2 * (statistics["samples-dropped-late"] - statistics["silence-samples-sent"])
+    #expect(
+      record.video.count > 10 && abs(record.audio.count + late - 32_000) < 3200, "\(record.audio.count), \(statistics)")
     pipeline.stop()
     #expect(eventually { headUnit.record.disconnections == 1 })
   }
