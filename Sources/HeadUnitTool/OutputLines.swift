@@ -2,7 +2,7 @@ import Glibc
 import SDLLink
 import SDLWire
 
-/// The standard output, written on a thread of its own: whoever says something never waits for a reader that is slow.
+/// The standard output, written on a thread of its own: no thread that prints waits for a slow reader.
 /// What such a reader keeps waiting is bounded.
 final class OutputLines: Sendable {
   private struct State: Sendable {
@@ -64,7 +64,7 @@ final class OutputLines: Sendable {
       let piece = rest.prefix(Self.pieceByteCount)
       let count = piece.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      // Without an output there is nobody to tell.
+      // Without an output nothing can be told.
       guard count > 0 else { break }
       rest = rest.dropFirst(count)
       state.withLock { $0.writtenCount &+= count }

@@ -38,7 +38,7 @@ extension AppSession {
     isRPCEncrypted && security.policy.includes(function)
   }
 
-  /// What the head unit's policy wants encrypted. Once RPCs are, nobody takes that back in clear.
+  /// What the head unit's policy wants encrypted. Once RPCs are, that is not taken back in clear.
   mutating func notePolicy(_ policy: OnPermissionsChange.Protection, isEncrypted: Bool) {
     security.policy = isRPCEncrypted && !isEncrypted ? security.policy.union(policy) : policy
   }

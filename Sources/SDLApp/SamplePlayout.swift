@@ -36,7 +36,7 @@ public struct SamplePlayout: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - due: when the first of them is to be played.
-  ///   - isSilence: what nobody misses makes up for any lateness.
+  ///   - isSilence: silence is left out to make up for any lateness.
   public func correction(
     for count: Int, due: Duration, now: Duration, isSilence: Bool, format: PCMFormat
   ) -> Correction {

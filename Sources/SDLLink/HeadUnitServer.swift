@@ -104,7 +104,7 @@ public final class HeadUnitServer: Sendable {
     public var maximumConnectionCount = 16
     /// Sessions on each connection, each with an app of its own. A start of another is refused.
     public var maximumSessionCount = 8
-    /// A connection without a registered app is closed after so long, so that it keeps nobody out; nil never.
+    /// A connection without a registered app is closed after so long, so that it takes no other app's place; nil never.
     public var registrationTime: Duration? = .seconds(10)
     /// The memory, in bytes, that incomplete messages of all apps together take. Beyond it messages are dropped, first
     /// those of sessions without a registered app.

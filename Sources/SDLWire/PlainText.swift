@@ -21,7 +21,7 @@ extension String {
     return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"
   }
 
-  /// A name that somebody else has chosen, printable and in quotation marks, of which it contains none.
+  /// A name that a peer has chosen, printable and in quotation marks, of which it contains none.
   public var quoted: String {
     var name = ""
     for scalar in unicodeScalars.prefix(Self.longestName) {

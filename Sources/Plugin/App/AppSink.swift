@@ -32,7 +32,7 @@ extension AppSink {
   /// Nil in NULL and READY.
   var stream: Stream? { runs.stream }
 
-  /// Whether whoever asks for caps now may choose by the answer: upstream from PAUSED on, a player in READY. An
+  /// Whether the answer to a CAPS query may be used to choose a format now: by upstream from PAUSED on, a player in READY. An
   /// application that links elements chooses nothing, and upstream asks again before the first frame.
   var choosesByCaps: Bool {
     stream == nil ? mayBelongToPlayer : !UpstreamPath.isUnlinked(pad)

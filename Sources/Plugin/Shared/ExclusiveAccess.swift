@@ -36,7 +36,7 @@ final class ExclusiveAccess<Value>: @unchecked Sendable {
     return body(value)
   }
 
-  /// Lets others have the value while `body` waits for something or calls somebody, if this thread has it.
+  /// Lets other threads have the value while `body` waits or calls other code, if this thread has it.
   func whileGivenBack<Result>(_ body: () -> Result) -> Result {
     guard owner.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) else { return body() }
     give()

@@ -1,7 +1,7 @@
 import GStreamerKit
 
-/// What the steps of a frame have to say to the application and to upstream. It is said when nobody has the frame path any more, since
-/// whoever hears it may flush the pipeline at once.
+/// What the steps of a frame have to say to the application and to upstream. It is said when no thread has the frame path any more, since
+/// the receiver may flush the pipeline at once.
 final class FrameAnnouncements {
   enum Item {
     case warning(ElementError)

@@ -42,7 +42,7 @@ final class FramePath {
   let time: TimeSource
 
   private(set) var format = Format.none
-  /// What is to be posted and pushed once nobody has the path.
+  /// What is to be posted and pushed once no thread has the path.
   let announcements = FrameAnnouncements()
   let encoder: RawEncoder
   let passthrough: H264Passthrough
