@@ -92,8 +92,9 @@ final class AppRun: Sendable {
   /// For the connection's thread to end, beyond that. Without a limit, a callback that waits for a lock of the thread which ends the app
   /// would keep both for ever.
   private static let joinTimeout = Duration.milliseconds(250)
-  /// No error of the connection is posted earlier after the start. One that came at once, as from a closed port on this
-  /// machine, would be too early for gst-launch: it would quit a main loop that does not run yet, and hang.
+  /// No error of the connection is posted earlier after the start. One that comes at once, as from a closed port on this
+  /// machine, is too early for gst-launch, whose handler on the posting thread quits a main loop that does not run yet, and
+  /// which then never ends (`LaunchTests.anErrorThatComesAtOnce`). When that loop runs no element can know.
   private static let earliestFailure = Duration.milliseconds(250)
 
   /// What it was made with, for the first element.
