@@ -17,6 +17,10 @@ final class Socket: Sendable {
   /// 0.6 Mbit/s under 4 Mbit/s of video, pictures are 2.6 s old with 128 KiB and 1.3 s with 32 KiB; less than that changes
   /// nothing, as the rest has been sent. Bulk data over loopback is as fast with either.
   private static let unsentLimit: Int32 = 32 << 10
+  /// TCP_RTO_MAX_MS of linux/tcp.h, since Linux 6.15; older kernels refuse it.
+  static let maximumRetransmissionTimeoutOption: Int32 = 44
+  /// The shortest that the kernel takes, in milliseconds. Retransmission backs off to 120 s without it.
+  private static let maximumRetransmissionTimeout: Int32 = 1000
   /// Bytes that a socket pair holds until the peer reads them.
   private static let pairCapacity: Int32 = 128 << 10
 
@@ -78,6 +82,8 @@ final class Socket: Sendable {
     set(Int32(IPPROTO_TCP), TCP_KEEPCNT, 5)
     // Rather than SO_SNDBUF, which bounds what is under way as well: so a fast path is kept busy.
     set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Self.unsentLimit)
+    // After 3 s without the peer the next attempt could be another 3 s away.
+    set(Int32(IPPROTO_TCP), Self.maximumRetransmissionTimeoutOption, Self.maximumRetransmissionTimeout)
   }
 
   func set(_ level: Int32, _ option: Int32, _ value: Int32) {

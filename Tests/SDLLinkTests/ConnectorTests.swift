@@ -27,6 +27,17 @@ extension LinkTests {
       #expect(names.filter { $0 == "ended" }.count == 1)
     }
 
+    /// Kernels before Linux 6.15 do not know the option.
+    @Test func retransmitsOnceASecondAtLeast() throws {
+      let socket = Socket(adopting: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+      socket.configureTCP()
+      var timeout: Int32 = 0
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      let option = Socket.maximumRetransmissionTimeoutOption
+      let result = getsockopt(socket.descriptor, Int32(IPPROTO_TCP), option, &timeout, &size)
+      #expect(result == 0 ? timeout == 1000 : errno == ENOPROTOOPT)
+    }
+
     /// The failure of a connection that is not accepted. The clock advances whenever a thread waits for it.
     private func failure(
       host: String, port: UInt16, timeout: Duration = .seconds(10), clock: ManualClock = ManualClock()
