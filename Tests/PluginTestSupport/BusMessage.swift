@@ -14,7 +14,7 @@ struct BusMessage: CustomStringConvertible {
     case asyncDone
     case endOfStream
     /// The application is asked to change the state of the pipeline.
-    case stateRequest(GstState)
+    case buffering(percent: Int)
     /// Frames processed and dropped so far, and the unit in which that is counted.
     case qualityOfService(GstFormat, processed: UInt64, dropped: UInt64)
     /// Anything else, by GStreamer's name for it.
@@ -52,7 +52,7 @@ struct BusMessage: CustomStringConvertible {
   var info: Fault? { if case .info(let fault) = kind { fault } else { nil } }
   var progress: GstProgressType? { if case .progress(let type, _, _) = kind { type } else { nil } }
 
-  var stateRequest: GstState? { if case .stateRequest(let state) = kind { state } else { nil } }
+  var buffering: Int? { if case .buffering(let percent) = kind { percent } else { nil } }
 
   func isElement(_ name: String) -> Bool { kind == .element(name) }
 
@@ -79,10 +79,10 @@ struct BusMessage: CustomStringConvertible {
       kind = .state(from: old, to: new)
     case GST_MESSAGE_ASYNC_DONE: kind = .asyncDone
     case GST_MESSAGE_EOS: kind = .endOfStream
-    case GST_MESSAGE_REQUEST_STATE:
-      var state = GST_STATE_NULL
-      gst_message_parse_request_state(message, &state)
-      kind = .stateRequest(state)
+    case GST_MESSAGE_BUFFERING:
+      var percent: gint = 0
+      gst_message_parse_buffering(message, &percent)
+      kind = .buffering(percent: Int(percent))
     case GST_MESSAGE_QOS:
       var format = GST_FORMAT_UNDEFINED
       var processed: guint64 = 0

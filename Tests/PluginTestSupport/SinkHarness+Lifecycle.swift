@@ -53,8 +53,8 @@ extension SinkHarness {
     }
   }
 
-  /// The states that REQUEST_STATE messages asked for, in order.
-  var stateRequests: [GstState] { pipeline.drain().compactMap(\.stateRequest) }
+  /// The levels of BUFFERING messages, in order.
+  var bufferings: [Int] { pipeline.drain().compactMap(\.buffering) }
 
   /// Pushes pictures of a live source until one arrives, which shows that the stream runs; its index at the head unit.
   func deliverFirst() throws -> Int {

@@ -108,10 +108,10 @@ import Testing
     try harness.wait(forStreamState: "stopped")
     let loss = MonotonicClock.now
     harness.pushPictures(3)
-    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil }
     try harness.pipeline.reach(GST_STATE_PAUSED)
     let pause = MonotonicClock.now
-    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PLAYING ? true : nil }
+    try harness.pipeline.wait(for: "request") { $0.buffering == 100 ? true : nil }
     let resumption = MonotonicClock.now
     try harness.pipeline.play()
     try harness.headUnit.waitForFrames(4)

@@ -160,7 +160,7 @@ import Testing
     try harness.setAppState(.resigning)
     try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
     harness.pushPicture()
-    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil }
     try harness.setAppState(.regaining)
     try harness.pipeline.waitForElementMessage("sdl-stream-started")
     harness.source.end()

@@ -134,12 +134,12 @@ import Testing
     let harness = try ResizeHarness(source: "videotestsrc ! video/x-raw,framerate=30/1\(encoding)")
     try harness.start()
     try harness.headUnit.show(.background)
-    try harness.pipeline.wait(for: "pause") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try harness.pipeline.wait(for: "pause") { $0.buffering == 0 ? true : nil }
     try harness.pipeline.reach(GST_STATE_PAUSED)
     harness.resize(Self.second)
     try harness.waitUntilKnown(Self.second)
     try harness.headUnit.show(.full)
-    try harness.pipeline.wait(for: "play") { $0.stateRequest == GST_STATE_PLAYING ? true : nil }
+    try harness.pipeline.wait(for: "play") { $0.buffering == 100 ? true : nil }
     try harness.pipeline.play()
     try expectEnd(harness, [Self.first, Self.second])
   }

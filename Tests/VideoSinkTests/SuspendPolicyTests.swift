@@ -78,7 +78,7 @@ import Testing
         #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == round * Self.pushed })
       case .holds: #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
       case .asks:
-        try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+        try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil }
         #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
       }
       #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.video.count == before)
@@ -93,8 +93,7 @@ import Testing
       #expect(record.video[before].startsStream)
       if held > 0 || given.outcome == .drops { #expect(record.video.count == before + held + 2) }
       let requests = given.outcome == .asks ? round : 0
-      #expect(
-        harness.stateRequests == (0..<requests).flatMap { _ in [GST_STATE_PAUSED, GST_STATE_PLAYING] })
+      #expect(harness.bufferings == (0..<requests).flatMap { _ in [0, 100] })
     }
     let record = harness.headUnit.record
     #expect(record.violations == [] && record.starts.count == (suspender == .driver ? 3 : 1))
@@ -119,7 +118,7 @@ import Testing
     harness.source.end()
     try harness.headUnit.waitForFrames(6)
     try suspender.suspend(harness)
-    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PAUSED ? true : nil }
+    try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil }
     harness.pipeline.setState(GST_STATE_PAUSED)
     try harness.wait(forStreamState: suspender.streamState)
     // Long enough that the remaining frames would come at once if the running time had gone on.
@@ -127,7 +126,7 @@ import Testing
     let before = harness.headUnit.record.video.count
     #expect(before < count - 5)
     try suspender.resume(harness)
-    try harness.pipeline.wait(for: "request") { $0.stateRequest == GST_STATE_PLAYING ? true : nil }
+    try harness.pipeline.wait(for: "request") { $0.buffering == 100 ? true : nil }
     try harness.pipeline.play()
     try harness.pipeline.waitForEnd()
     #expect(try harness.statistics.dropped == 0 && harness.statistics["frames-sent"] == count)
@@ -138,7 +137,7 @@ import Testing
     let arrivals = harness.headUnit.record.arrivals[before...]
     let span = try #require(arrivals.last) - (try #require(arrivals.first))
     #expect(span > .milliseconds((count - before - 2) * 1000 / frameRate / 2), "\(span)")
-    #expect(harness.stateRequests == [GST_STATE_PAUSED, GST_STATE_PLAYING])
+    #expect(harness.bufferings == [0, 100])
     #expect(harness.headUnit.record.violations == [])
   }
 
@@ -154,14 +153,13 @@ import Testing
     try harness.settle()
     try harness.wait(forStreamState: "streaming")
     try harness.headUnit.waitForFrames(60)
-    #expect(eventually { harness.stateRequests.count.isMultiple(of: 2) })
-    let requests = harness.stateRequests
-    let expected = (0..<requests.count).map { $0.isMultiple(of: 2) ? GST_STATE_PAUSED : GST_STATE_PLAYING }
-    #expect(requests == expected)
+    #expect(eventually { harness.bufferings.count.isMultiple(of: 2) })
+    let requests = harness.bufferings
+    #expect(requests == (0..<requests.count).map { $0.isMultiple(of: 2) ? 0 : 100 })
     #expect(try harness.statistics.areFramesConserved)
   }
 
-  /// The stream is resumed while PAUSED is being asked for.
+  /// The stream is resumed while a pause is being asked for.
   @Test func requestsKeepTheirOrder() throws {
     let harness = try SinkHarness(isLive: false)
     let bus = try #require(gst_element_get_bus(harness.pipeline.element.pointer))
@@ -174,7 +172,7 @@ import Testing
     gst_bus_set_sync_handler(
       bus,
       { _, message, harness in
-        guard let message, let harness, BusMessage(message).stateRequest == GST_STATE_PAUSED else {
+        guard let message, let harness, BusMessage(message).buffering == 0 else {
           return GST_BUS_PASS
         }
         Unmanaged<SinkHarness>.fromOpaque(harness)._withUnsafeGuaranteedRef { harness in
@@ -191,7 +189,7 @@ import Testing
     try harness.settle()
     harness.pushPictures(2)
     try harness.headUnit.waitForFrames(4)
-    #expect(eventually { harness.stateRequests.count >= 2 })
-    #expect(harness.stateRequests == [GST_STATE_PAUSED, GST_STATE_PLAYING])
+    #expect(eventually { harness.bufferings.count >= 2 })
+    #expect(harness.bufferings == [0, 100])
   }
 }

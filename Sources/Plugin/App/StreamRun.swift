@@ -120,8 +120,8 @@ extension StreamRun {
       sink.postStreamSuspended(reason: reason)
     case .suspensionBegan: sink.countStream { $0.suspended(at: time.now) }
     case .waiting(let wait): sink.postStreamWaiting(wait)
-    case .requestPause: request(GST_STATE_PAUSED)
-    case .requestPlaying: request(GST_STATE_PLAYING)
+    case .requestPause: postBuffering(percent: 0)
+    case .requestPlaying: postBuffering(percent: 100)
     }
   }
 
@@ -144,10 +144,12 @@ extension StreamRun {
     unlocked { app.fail(error, sink) }
   }
 
-  /// Asks the application for another state of the pipeline.
-  private func request(_ state: GstState) {
-    sink.log(GST_LEVEL_INFO, "asking the application for \(String(cString: gst_element_state_get_name(state)))")
-    sink.post(gst_message_new_request_state(sink.gstElement.cast(), state))
+  /// Players pause below 100 %, and go on at 100 % unless the user has paused meanwhile; with REQUEST_STATE, which few of them
+  /// know, they would play then.
+  private func postBuffering(percent: Int32) {
+    sink.log(
+      GST_LEVEL_INFO, "asking the application to \(percent == 100 ? "play on" : "pause") (buffering \(percent) %)")
+    sink.post(gst_message_new_buffering(sink.gstElement.cast(), percent))
   }
 }
 
