@@ -122,6 +122,22 @@ import Testing
     #expect(try pipeline.sink.statistics.areSamplesConserved)
   }
 
+  /// Most of a buffer waits for its time then, and another one comes only after it.
+  @Test func pausedInTheMidstOfABuffer() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "audiotestsrc num-buffers=1 samplesperbuffer=48000 ! audio/x-raw,rate=16000 ! sdlaudiosink name=sink uri=\(headUnit.uri)"
+    )
+    try pipeline.play()
+    // More than the lead.
+    try headUnit.waitForSound(16_000)
+    try pipeline.reach(GST_STATE_PAUSED)
+    try pipeline.play()
+    try pipeline.waitForEnd()
+    let statistics = try pipeline.sink.statistics
+    #expect(statistics.areSamplesConserved && statistics["samples-sent"] == 48_000, "\(statistics)")
+  }
+
   @Test func pausedAndResumed() throws {
     let harness = try SoundHarness(properties: "lead-time=800")
     let sound = testSound(32_000)

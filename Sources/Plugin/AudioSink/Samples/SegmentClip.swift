@@ -58,10 +58,12 @@ extension AudioSink {
     guard gst_base_sink_get_sync(baseSink) != 0, let clock = gst_element_get_clock(gstElement) else { return nil }
     defer { gst_object_unref(clock) }
     func duration(_ time: GstClockTime) -> Duration { .nanoseconds(Int64(clamping: UInt64(time))) }
-    // As GstBaseSink counts, which knows no time before the base time.
-    let due = duration(gst_element_get_base_time(gstElement)) + max(runningTime + offset, .zero)
+    let due = duration(gst_element_get_base_time(gstElement)) + clockTime(of: runningTime)
     return (due, duration(gst_clock_get_time(clock)))
   }
+
+  /// When something of a running time is due, after the base time: as GstBaseSink counts, which knows no time before that.
+  func clockTime(of runningTime: Duration) -> Duration { max(runningTime + offset, .zero) }
 
   /// The part of a GAP event that is in the present segment; nil for none, and for one without a duration.
   func partOfSegment(_ event: UnsafeMutablePointer<GstEvent>) -> (start: GstClockTime, duration: Duration)? {

@@ -69,16 +69,32 @@ extension AudioStreamRun {
   }
 
   /// Waits until the next samples may leave, and tells what is to be done so that they are heard in time.
+  ///
+  /// - Parameter object: the buffer or event that they belong to.
   func waitForTime(
-    of count: Int, _ grant: AudioGrant, _ path: SamplePath, isSilence: Bool
+    of count: Int, in object: UnsafeMutablePointer<GstMiniObject>, _ grant: AudioGrant, _ path: SamplePath,
+    isSilence: Bool
   ) -> (result: GstFlowReturn, correction: SamplePlayout.Correction) {
     guard let time = path.timeline.end else { return (GST_FLOW_OK, .none) }
     // Nothing leaves before running time 0; what follows the first samples then leaves with them.
     let departure = max(time - path.playout.lead, .zero)
-    let result = gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: departure.nanoseconds), nil)
+    let result = wait(until: departure, in: object)
     guard result == GST_FLOW_OK else { return (result, .none) }
     path.use(grant)
     return (result, correction(of: count, at: time, path, isSilence: isSilence))
+  }
+
+  /// Waits in PLAYING until a running time. `gst_base_sink_wait` does so too, but a change to PAUSED that comes meanwhile would
+  /// never be complete: only a preroll completes it.
+  private func wait(until time: Duration, in object: UnsafeMutablePointer<GstMiniObject>) -> GstFlowReturn {
+    while true {
+      let result = gst_base_sink_do_preroll(sink.baseSink, object)
+      guard result == GST_FLOW_OK else { return result }
+      let clockTime = GstClockTime(clamping: sink.clockTime(of: time).nanoseconds)
+      let status = gst_base_sink_wait_clock(sink.baseSink, clockTime, nil)
+      guard sink.baseSink.pointee.flushing == 0 else { return GST_FLOW_FLUSHING }
+      guard status == GST_CLOCK_UNSCHEDULED else { return GST_FLOW_OK }
+    }
   }
 
   /// Without a clock, and with sync=false, there is none.

@@ -63,7 +63,8 @@ extension AudioStreamRun {
     let placement = path.timeline.place(
       at: clip.runningTime, now: sink.presentTime + (input.isLive ? path.playout.lead : .zero))
     if placement.silence > 0 {
-      let result = sendSilence(placement.silence, path, isLive: input.isLive)
+      let result = sendSilence(
+        placement.silence, in: UnsafeMutablePointer(OpaquePointer(input.buffer)), path, isLive: input.isLive)
       guard result == GST_FLOW_OK else { return drop(input.range.count, .discarded, result) }
     }
     if placement.overlap > 0 {
@@ -96,7 +97,8 @@ extension AudioStreamRun {
       return drop(rest, .discarded)
     }
     let count = min(input.range.count, path.longestPiece)
-    var (result, correction) = waitForTime(of: count, grant, path, isSilence: input.isGap)
+    var (result, correction) = waitForTime(
+      of: count, in: UnsafeMutablePointer(OpaquePointer(input.buffer)), grant, path, isSilence: input.isGap)
     if case .silence(let missing) = correction { result = fill(missing, grant, path, isLive: input.isLive) }
     guard result == GST_FLOW_OK else { return result }
     if case .leaveOut(let excess) = correction {
@@ -144,7 +146,8 @@ extension AudioStreamRun {
       duration <= SampleTimeline.longestSilence
     else { return nil }
     // The base class would wait until the gap begins, and the lead would be gone.
-    let result = gst_base_sink_do_preroll(sink.baseSink, UnsafeMutablePointer(OpaquePointer(event)))
+    let object = UnsafeMutablePointer<GstMiniObject>(OpaquePointer(event))
+    let result = gst_base_sink_do_preroll(sink.baseSink, object)
     guard result == GST_FLOW_OK else { return result }
     path.apply(sink.settings.withLock { ($0.lead, $0.gain) })
     var count = path.timeline.format.sampleCount(in: duration)
@@ -153,11 +156,13 @@ extension AudioStreamRun {
       let placement = path.timeline.place(at: time, now: time)
       count += placement.silence - min(placement.overlap, count)
     }
-    return sendSilence(count, path, isLive: path.isUpstreamLive)
+    return sendSilence(count, in: object, path, isLive: path.isUpstreamLive)
   }
 
   /// Nobody waits for the right to send silence: without that it is only counted.
-  private func sendSilence(_ count: Int, _ path: SamplePath, isLive: Bool) -> GstFlowReturn {
+  private func sendSilence(
+    _ count: Int, in object: UnsafeMutablePointer<GstMiniObject>, _ path: SamplePath, isLive: Bool
+  ) -> GstFlowReturn {
     var left = count
     while left > 0 {
       guard let grant = state.withLock({ $0.permission }) else {
@@ -165,7 +170,7 @@ extension AudioStreamRun {
         return GST_FLOW_OK
       }
       let piece = min(left, path.longestPiece)
-      var (result, correction) = waitForTime(of: piece, grant, path, isSilence: true)
+      var (result, correction) = waitForTime(of: piece, in: object, grant, path, isSilence: true)
       if case .silence(let missing) = correction { result = fill(missing, grant, path, isLive: isLive) }
       guard result == GST_FLOW_OK else { return result }
       if case .leaveOut(let excess) = correction {
