@@ -17,7 +17,7 @@ struct WindowTouchQueue: Sendable {
     var picture: ImageResolution
   }
 
-  private var fingers = TouchTracker()
+  private var fingers = WindowTouchTracker()
   /// Size of the picture that was touched last.
   private var picture: ImageResolution?
   private var waiting: [Touch] = []

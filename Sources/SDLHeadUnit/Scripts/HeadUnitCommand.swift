@@ -1,4 +1,69 @@
+import SDLMessages
+
+/// A command to a running head unit: one line of text, as listed in ``usage``.
+public enum HeadUnitCommand: Equatable, Sendable {
+  /// Another HMI status for the app on the screen.
+  case level(HMILevel, VideoStreamingState)
+  case event(HMIEvent, isActive: Bool)
+  /// Whether the sound of the app on the screen is played.
+  case audioStreaming(AudioStreamingState)
+  /// Another size for the app on the screen; the scale is 1…10.
+  case resize(ImageResolution, scale: Double?)
+  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 is no limit.
+  case frameRate(Int)
+  case maximumBitrate(Int)
+  /// A partial capability for the app on the screen; what is absent is unchanged.
+  case update(VideoStreamingCapability)
+  case driverDistraction(OnDriverDistraction)
+  /// Brings the app of this session to the screen; nil for the one that was there last.
+  case activate(UInt8?)
+  /// OnTouchEvent to the app on the screen. The time stamps are filled in when it is sent.
+  case touch(OnTouchEvent)
+  /// A gesture of one finger: several OnTouchEvents over a time.
+  case gesture(TouchGesture)
+  /// The driver uses a button, a menu or a choice of the app on the screen.
+  case driverInput(DriverInput)
+  /// The head unit's own EndService(video).
+  case endVideo
+  /// The head unit's own EndService(audio).
+  case endAudio
+  /// Closes the connection of the app on the screen without a message.
+  case cut
+  /// Closes the secondary transport of the app on the screen.
+  case cutSecondary
+  /// Offers a secondary transport that the head unit itself serves, at this port; 0 takes any other that is free, nil the
+  /// one that it has.
+  case serveSecondaryTransport(port: UInt16?)
+  /// Ends the registration of the app on the screen.
+  case unregister(UnregisteredReason)
+  /// Ends all registrations.
+  case ignitionOff
+  /// StartServiceNAK for the next video start of the app on the screen, with the rejected keys.
+  case refuse([String])
+  /// The answer to the next video start of the app on the screen, after those that were set before.
+  case answerOnce(HeadUnitBehaviour.VideoStartAnswer)
+  /// A change of the behaviour towards all apps, also those that connect later.
+  case behave(HeadUnitBehaviour.Change)
+  /// No answers to StartService(video) and EndService(video) of any app.
+  case silent(Bool)
+  /// Neither reads nor writes for this time, as a head unit that hangs.
+  case stall(Duration)
+  /// Closes the port.
+  case refuseConnections(Bool)
+  case help
+
+  /// A line that is no command.
+  public struct Malformed: Error, Equatable, CustomStringConvertible {
+    /// What is wrong with it, on one line.
+    public var description: String
+  }
+}
+
 extension HeadUnitCommand {
+  /// Parses a line.
+  /// - Returns: nil for an empty line.
+  public static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? { try CommandParser.parse(line) }
+
   /// The forms of all commands, one per line.
   public static let usage = descriptions.map(\.form).joined(separator: "\n")
 

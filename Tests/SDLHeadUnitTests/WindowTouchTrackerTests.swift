@@ -4,7 +4,7 @@ import Testing
 @testable import SDLHeadUnit
 
 /// Events of a window, and the touches that come of them.
-@Suite struct TouchTrackerTests {
+@Suite struct WindowTouchTrackerTests {
   /// Events of a window, with the sizes of the display and of the pictures.
   struct Case: CustomTestStringConvertible, Sendable {
     var testDescription: String
@@ -148,7 +148,7 @@ import Testing
   ]
 
   @Test(arguments: cases) func table(_ example: Case) {
-    var tracker = TouchTracker()
+    var tracker = WindowTouchTracker()
     var sent: [String] = []
     var unused: [Int] = []
     for (index, input) in example.inputs.enumerated() {
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test func timesAreThoseOfTheInputs() {
-    var tracker = TouchTracker()
+    var tracker = WindowTouchTracker()
     _ = tracker.receive(.frame, time: .zero)
     _ = tracker.receive(.down(1, x: 1, y: 1), time: .microseconds(7_900))
     _ = tracker.receive(.motion(1, x: 2, y: 2), time: .milliseconds(20))
@@ -186,7 +186,7 @@ import Testing
     let tap: [WindowInput] = [.down(1, x: 5, y: 5), .up(1, x: 5, y: 5)]
     let click: [WindowInput] = [.press(x: 5, y: 5), .release(x: 5, y: 5)]
     for (first, second) in [(tap, click), (click, tap)] {
-      var tracker = TouchTracker()
+      var tracker = WindowTouchTracker()
       let touches =
         first.flatMap { tracker.receive($0, time: .zero) ?? [] }
         + second.flatMap { tracker.receive($0, time: .milliseconds(milliseconds)) ?? [] }
@@ -197,12 +197,12 @@ import Testing
 
   /// A window that has sent a frame once, and never again.
   @Test func doesNotWaitForever() {
-    var tracker = TouchTracker()
+    var tracker = WindowTouchTracker()
     _ = tracker.receive(.frame, time: .zero)
     _ = tracker.receive(.down(1, x: 1, y: 1), time: .zero)
     let samples = (1...1000).flatMap { tracker.receive(.motion(1, x: Double($0), y: 1), time: .zero) ?? [] }
       .flatMap(\.fingers).map(\.samples.count)
-    #expect(samples.reduce(0, +) > 1000 - TouchTracker.maximumWaiting)
+    #expect(samples.reduce(0, +) > 1000 - WindowTouchTracker.maximumWaiting)
     #expect(samples.allSatisfy { $0 <= OnTouchEvent.maximumSamples })
   }
 

@@ -8,7 +8,7 @@ import SDLMessages
 ///
 /// Window systems emulate a mouse with the first finger. While a finger is down, mouse events are ignored; those that come
 /// before their touch event are recognised by ``EmulatedMouseFilter``.
-public struct TouchTracker: Equatable, Sendable {
+public struct WindowTouchTracker: Equatable, Sendable {
   /// The source of a touch.
   private enum Pointer: Hashable {
     case mouse
@@ -161,6 +161,92 @@ extension PictureTouch {
       fingers[index].samples.append(sample)
     } else {
       fingers.append(Finger(id: id, samples: [sample]))
+    }
+  }
+}
+
+/// Recognises mouse events that a window system emulates from a touch, so that the touch does not count twice.
+///
+/// X servers emulate a mouse with the first finger for programs without multi-touch, and ximagesink forwards both: first the
+/// mouse events of the last 50 ms, then the touch events. So an emulated press comes up to that time before or after its
+/// touch, as does its release after a short tap. A user does not click and touch at the same place within that time.
+struct EmulatedMouseFilter: Equatable, Sendable {
+  /// Twice the 50 ms for which ximagesink collects events.
+  static let window = Duration.milliseconds(100)
+  /// In pixels of the picture. Mouse positions are whole pixels of a window that may be much smaller than the picture.
+  static let distance = 16.0
+
+  /// The last press and the last begin of a touch, while the other has not come.
+  private var press: PictureTouch.Sample?
+  private var touch: PictureTouch.Sample?
+  /// Touches whose mouse events have been used, from press to release. Bounded for windows that lose the end of touches.
+  private(set) var handled: [UInt32] = []
+  static let maximumHandledCount = 10
+  /// Whether the mouse button is held down by a touch that has been used.
+  private(set) var isEmulatedPress = false
+
+  /// Notes a press; true if it is emulated from the last touch.
+  mutating func isEmulated(_ sample: PictureTouch.Sample) -> Bool {
+    isEmulatedPress = Self.isSame(touch, sample)
+    touch = nil
+    press = isEmulatedPress ? nil : sample
+    return isEmulatedPress
+  }
+
+  /// Notes a release; true if its press was emulated.
+  mutating func isEmulatedRelease() -> Bool {
+    defer { isEmulatedPress = false }
+    return isEmulatedPress
+  }
+
+  /// Notes the begin of a touch; true if the last press was emulated from it.
+  /// - Parameter isPressed: whether that press lasts.
+  mutating func isSourceOfPress(_ id: UInt32, _ sample: PictureTouch.Sample, isPressed: Bool) -> Bool {
+    _ = endHandled(id)
+    let isSame = Self.isSame(press, sample)
+    press = nil
+    touch = isSame ? nil : sample
+    if isSame, !isPressed { handled = handled.suffix(Self.maximumHandledCount - 1) + [id] }
+    return isSame
+  }
+
+  func isHandled(_ id: UInt32) -> Bool { handled.contains(id) }
+
+  /// Notes the end of a touch; true if its mouse events have been used.
+  mutating func endHandled(_ id: UInt32) -> Bool {
+    guard let index = handled.firstIndex(of: id) else { return false }
+    handled.remove(at: index)
+    return true
+  }
+
+  private static func isSame(_ one: PictureTouch.Sample?, _ other: PictureTouch.Sample) -> Bool {
+    guard let one else { return false }
+    return other.time - one.time <= window && abs(one.x - other.x) <= distance && abs(one.y - other.y) <= distance
+  }
+}
+
+/// An event of the mouse or of fingers in a window that shows the app's pictures (GstNavigation), in pixels of the pictures.
+public enum WindowInput: Equatable, Sendable {
+  /// The mouse's first button.
+  case press(x: Double, y: Double)
+  case move(x: Double, y: Double)
+  case release(x: Double, y: Double)
+  /// A finger, with the window's id for it.
+  case down(UInt32, x: Double, y: Double)
+  case motion(UInt32, x: Double, y: Double)
+  case up(UInt32, x: Double, y: Double)
+  /// The events since the last one belong together.
+  case frame
+  /// The touches of all fingers are cancelled.
+  case cancel
+
+  /// Whether the coordinates are finite numbers.
+  var isFinite: Bool {
+    switch self {
+    case .press(let x, let y), .move(let x, let y), .release(let x, let y), .down(_, let x, let y),
+      .motion(_, let x, let y), .up(_, let x, let y):
+      x.isFinite && y.isFinite
+    case .frame, .cancel: true
     }
   }
 }

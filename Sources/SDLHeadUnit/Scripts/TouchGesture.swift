@@ -64,7 +64,7 @@ public struct TouchGesture: Equatable, Sendable {
     end = isSwipe ? OnTouchEvent.Sample(x: numbers[2], y: numbers[3]) : start
     duration = isSwipe ? Self.swipeTime : Self.tapTime
     guard words.count == 6 else { return }
-    guard let time = HeadUnitCommand.seconds(words[5]), time <= Self.longestTime else { return nil }
+    guard let time = CommandParser.seconds(words[5]), time <= Self.longestTime else { return nil }
     duration = time
   }
 }

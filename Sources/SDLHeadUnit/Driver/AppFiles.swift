@@ -44,3 +44,39 @@ struct AppFiles: Sendable {
     max(1, (size + blockSize - 1) / blockSize) * blockSize
   }
 }
+
+/// Images that a request shows, and that the app has not uploaded. SDL Core carries the request out all the same.
+enum MissingImages {
+  /// As SDL's HMI words it; nil if all images are there.
+  static func warning(of parameters: JSONObject, files: AppFiles) -> String? {
+    isMissing(in: .object(parameters), files) ? "Requested image(s) not found" : nil
+  }
+
+  /// No deeper than the schemas of requests are.
+  private static func isMissing(in value: JSONValue, _ files: AppFiles) -> Bool {
+    switch value {
+    case .array(let values): return values.contains { isMissing(in: $0, files) }
+    case .object(let object):
+      guard object["imageType"] == nil else {
+        guard object["imageType"]?.string == "DYNAMIC", let name = object["value"]?.string else { return false }
+        return !name.isEmpty && !files.contains(name)
+      }
+      return object.values.contains { isMissing(in: $0, files) }
+    default: return false
+    }
+  }
+}
+
+/// The checksum of zlib and Ethernet, which SDL Core compares files with.
+enum Checksum {
+  private static let table: [UInt32] = (0..<256).map { byte in
+    (0..<8).reduce(UInt32(byte)) { sum, _ in sum & 1 == 1 ? 0xEDB8_8320 ^ sum >> 1 : sum >> 1 }
+  }
+
+  /// CRC-32 (IEEE 802.3).
+  static func crc32(of bytes: [UInt8]) -> UInt32 {
+    ~table.withUnsafeBufferPointer { table in
+      bytes.reduce(~UInt32(0)) { sum, byte in table[Int((sum ^ UInt32(byte)) & 0xFF)] ^ sum >> 8 }
+    }
+  }
+}

@@ -1,0 +1,340 @@
+import SDLMessages
+import SDLWire
+
+/// The parser of ``HeadUnitCommand``s.
+enum CommandParser {
+  /// Parses a line.
+  /// - Returns: nil for an empty line.
+  static func parse(_ line: String) throws(HeadUnitCommand.Malformed) -> HeadUnitCommand? {
+    let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard let name = words.first else { return nil }
+    let arguments = Array(words.dropFirst())
+    guard let command = make(name, arguments) else {
+      if let fault = fault(name, arguments) { throw HeadUnitCommand.Malformed(description: fault) }
+      let forms = forms(of: words)
+      guard !forms.isEmpty else {
+        throw HeadUnitCommand.Malformed(
+          description: "unknown command \"\(name)\"; there are \(HeadUnitCommand.names.joined(separator: ", "))")
+      }
+      throw HeadUnitCommand.Malformed(
+        description: "\"\(words.joined(separator: " "))\" is not of the form \(forms.joined(separator: " or "))")
+    }
+    return command
+  }
+
+  /// The forms of the command that fit its second word; all if none fits.
+  private static func forms(of words: [String]) -> [Substring] {
+    let forms = HeadUnitCommand.usage.split(separator: "\n").filter { $0.prefix { $0 != " " } == words[0] }
+    let fitting = forms.filter { form in
+      guard words.count > 1, let second = form.split(separator: " ").dropFirst().first else { return false }
+      return second.split(separator: "|").contains { $0 == words[1] }
+    }
+    return fitting.isEmpty ? forms : fitting
+  }
+
+  private static func make(_ name: String, _ arguments: [String]) -> HeadUnitCommand? {
+    switch (name, arguments.count) {
+    case ("level", 1...2): level(arguments)
+    case ("phone-call", 1), ("emergency", 1), ("embedded-navi", 1):
+      HMIEvent(rawValue: name).flatMap { event in
+        isOn(arguments[0]).map { .event(event, isActive: $0) }
+      }
+    case ("resize", 1), ("resize", 3): resize(arguments)
+    case ("framerate", 1): rate(arguments[0]).map { .frameRate($0) }
+    case ("max-bitrate", 1): rate(arguments[0]).map { .maximumBitrate($0) }
+    case ("distraction", 1...): distraction(arguments)
+    case ("activate", 0): .activate(nil)
+    case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
+    case ("update", 2...): update(arguments)
+    case ("touch", 3...): TouchGesture(arguments).map { .gesture($0) } ?? touch(arguments)
+    case ("press", _), ("menu", _), ("choose", _): driverInput(name, arguments)
+    case ("end-video", 0): .endVideo
+    case ("end-audio", 0): .endAudio
+    case ("audio-streaming", 1): AudioStreamingState(rawValue: constant(arguments[0])).map { .audioStreaming($0) }
+    case ("cut", 0): .cut
+    case ("cut", 1): arguments[0] == "secondary" ? .cutSecondary : nil
+    case ("secondary-transport", 1...2) where arguments[0] == "on": serveSecondaryTransport(arguments.dropFirst().first)
+    case ("unregister", 1): UnregisteredReason(rawValue: constant(arguments[0])).map { .unregister($0) }
+    case ("ignition-off", 0): .ignitionOff
+    case ("refuse", _): arguments.allSatisfy(rejectable.contains) ? .refuse(arguments) : nil
+    case ("silent", 1): isOn(arguments[0]).map { .silent($0) }
+    case ("stall", 1): seconds(arguments[0]).map { .stall($0) }
+    case ("refuse-connections", 1): isOn(arguments[0]).map { .refuseConnections($0) }
+    case ("help", 0): .help
+    default: behaviour(name, arguments)
+    }
+  }
+
+  /// The keys of a StartService(video) that an answer can name.
+  static let rejectable: Set = ["videoCodec", "videoProtocol", "width", "height"]
+
+  /// The longest time in a command, in seconds.
+  private static let longestTime = 3600.0
+
+  /// A time above 0.
+  static func seconds(_ text: String) -> Duration? {
+    guard let seconds = Double(text), seconds > 0, seconds <= longestTime else { return nil }
+    return .seconds(seconds)
+  }
+
+  /// "TOO_MANY_REQUESTS" for "too-many-requests".
+  static func constant(_ text: String) -> String {
+    String(text.uppercased().map { $0 == "-" ? "_" : $0 })
+  }
+
+  static func isOn(_ text: String) -> Bool? {
+    switch text {
+    case "on": true
+    case "off": false
+    default: nil
+    }
+  }
+
+  private static func level(_ arguments: [String]) -> HeadUnitCommand? {
+    guard let level = HMILevel.allCases.first(where: { $0.rawValue.lowercased() == arguments[0] }) else { return nil }
+    let states: [String: VideoStreamingState] = ["streamable": .streamable, "not-streamable": .notStreamable]
+    guard arguments.count > 1 else {
+      return .level(level, level == .full || level == .limited ? .streamable : .notStreamable)
+    }
+    return states[arguments[1]].map { .level(level, $0) }
+  }
+
+  private static func resize(_ arguments: [String]) -> HeadUnitCommand? {
+    guard let size = ImageResolution(text: arguments[0]) else { return nil }
+    guard arguments.count > 1 else { return .resize(size, scale: nil) }
+    guard arguments[1] == "scale", let scale = Double(arguments[2]), (1...10).contains(scale) else { return nil }
+    return .resize(size, scale: scale)
+  }
+
+  /// An integer within the limits of the RPC specification.
+  static func rate(_ text: String) -> Int? {
+    Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
+  }
+
+  private static func distraction(_ arguments: [String]) -> HeadUnitCommand? {
+    guard let isLimited = isOn(arguments[0]) else { return nil }
+    let text = arguments.dropFirst().joined(separator: " ")
+    return .driverDistraction(
+      OnDriverDistraction(
+        isDistractionLimited: isLimited, lockScreenDismissalEnabled: text.isEmpty ? nil : true,
+        lockScreenDismissalWarning: text.isEmpty ? nil : text))
+  }
+
+  /// Several positions of one finger are its path, oldest first.
+  private static func touch(_ arguments: [String]) -> HeadUnitCommand? {
+    guard arguments.count > 3 else { return nil }
+    let numbers = arguments.dropFirst().map { Int($0) }
+    guard let kind = OnTouchEvent.Kind.allCases.first(where: { $0.rawValue.lowercased() == arguments[0] }),
+      numbers.count.isMultiple(of: 3)
+    else { return nil }
+    var fingers: [OnTouchEvent.Finger] = []
+    for start in stride(from: 0, to: numbers.count, by: 3) {
+      guard let id = numbers[start], let x = numbers[start + 1], let y = numbers[start + 2],
+        OnTouchEvent.ids.contains(id), OnTouchEvent.coordinates.contains(x), OnTouchEvent.coordinates.contains(y)
+      else { return nil }
+      let sample = OnTouchEvent.Sample(x: x, y: y)
+      if let index = fingers.firstIndex(where: { $0.id == id }) {
+        fingers[index].samples.append(sample)
+      } else {
+        fingers.append(OnTouchEvent.Finger(id: id, samples: [sample]))
+      }
+    }
+    return .touch(OnTouchEvent(kind: kind, fingers: fingers))
+  }
+
+  static func behaviour(_ name: String, _ arguments: [String]) -> HeadUnitCommand? {
+    if name == "answer", let request = arguments.first { return answer(to: request, Array(arguments.dropFirst())) }
+    return change(name, arguments).map { .behave($0) }
+  }
+
+  private static func change(_ name: String, _ arguments: [String]) -> HeadUnitBehaviour.Change? {
+    switch (name, arguments.count) {
+    case ("delay", 2) where arguments[0] == "start-video":
+      arguments[1] == "0" ? .videoStartDelay(.zero) : seconds(arguments[1]).map { .videoStartDelay($0) }
+    case ("none-after-refusal", 1): isOn(arguments[0]).map { .dropsToNoneAfterRefusal($0) }
+    case ("heartbeat", 1):
+      switch arguments[0] {
+      case "core": .heartbeat(.likeCore)
+      case "silence": .heartbeat(.silence)
+      default: seconds(arguments[0]).map { .heartbeat(.pings(every: $0)) }
+      }
+    case ("player", 1):
+      switch arguments[0] {
+      case "on": .player(.connects(after: .zero))
+      case "off": .player(.absent)
+      default: seconds(arguments[0]).map { .player(.connects(after: $0)) }
+      }
+    case ("data-timeout", 1):
+      arguments[0] == "off" ? .videoDataTimeout(nil) : seconds(arguments[0]).map { .videoDataTimeout($0) }
+    case ("delay", 2) where arguments[0] == "secondary-transport":
+      arguments[1] == "0" ? .secondaryTransportDelay(nil) : seconds(arguments[1]).map { .secondaryTransportDelay($0) }
+    case ("secondary-transport", 1) where arguments[0] == "off": .secondaryTransport(.off)
+    case ("secondary-transport", 2):
+      Int32(arguments[1]).map {
+        .secondaryTransport(.elsewhere(TransportEventUpdate(address: arguments[0], port: $0)))
+      }
+    case ("video-transports", 1): TransportRole.list(arguments[0]).map { .videoTransports($0) }
+    case ("audio-transports", 1): TransportRole.list(arguments[0]).map { .audioTransports($0) }
+    default: nil
+    }
+  }
+
+  static func serveSecondaryTransport(_ port: String?) -> HeadUnitCommand? {
+    guard let port else { return .serveSecondaryTransport(port: nil) }
+    return UInt16(port).map { .serveSecondaryTransport(port: $0) }
+  }
+
+  private static func answer(to request: String, _ arguments: [String]) -> HeadUnitCommand? {
+    let word = arguments.count == 1 ? arguments[0] : ""
+    switch request {
+    case "start-session": return control(word).map { .behave(.rpcStart($0)) }
+    case "start-tls": return HeadUnitBehaviour.Handshake(rawValue: word).map { .behave(.handshake($0)) }
+    case "end-service": return control(word).map { .behave(.serviceEnd($0)) }
+    case "start-audio":
+      return HeadUnitBehaviour.AudioStartAnswer(rawValue: word).map { .behave(.audioStart($0)) }
+    case "register-secondary":
+      return HeadUnitBehaviour.SecondaryRegistrationAnswer(rawValue: word).map { .behave(.secondaryRegistration($0)) }
+    case "register": return result(word).map { .behave(.registration($0)) }
+    case "get-capability": return result(word).map { .behave(.systemCapability($0)) }
+    case "start-video":
+      guard arguments.first == "once" else { return videoStart(arguments).map { .behave(.videoStart($0)) } }
+      return videoStart(Array(arguments.dropFirst())).map { .answerOnce($0) }
+    default: return nil
+    }
+  }
+
+  private static func control(_ word: String) -> HeadUnitBehaviour.ControlAnswer? {
+    switch word {
+    case "ack": .acknowledge
+    case "nak": .reject
+    case "silence": .silence
+    default: nil
+    }
+  }
+
+  private static func result(_ word: String) -> HeadUnitBehaviour.RPCAnswer? {
+    switch word {
+    case "regular": .regular
+    case "silence": .silence
+    default: ResultCode(rawValue: constant(word)).map { .result($0, success: $0.isSuccess) }
+    }
+  }
+
+  private static func videoStart(_ arguments: [String]) -> HeadUnitBehaviour.VideoStartAnswer? {
+    let rest = arguments.dropFirst()
+    switch (arguments.first, rest.isEmpty) {
+    case ("regular", true): return .regular
+    case ("echo", true): return .echo
+    case ("silence", true): return .silence
+    case ("ack", _): return acknowledgement(rest)
+    case ("nak", _):
+      let keys = Array(rest.prefix { $0 != "because" })
+      let reason = rest.dropFirst(keys.count + 1).joined(separator: " ")
+      guard keys.allSatisfy(rejectable.contains), keys.count == rest.count || !reason.isEmpty else { return nil }
+      return .reject(keys, reason: reason.isEmpty ? nil : reason)
+    default: return nil
+    }
+  }
+
+  /// Any sizes and names of formats are accepted, because head units were observed to acknowledge 0×0.
+  private static func acknowledgement(_ arguments: ArraySlice<String>) -> HeadUnitBehaviour.VideoStartAnswer? {
+    var answer = VideoServiceParameters()
+    for argument in arguments {
+      let sides = argument.split(separator: "x", omittingEmptySubsequences: false).map { Int32($0) }
+      if sides.count == 2, let width = sides[0], let height = sides[1], answer.width == nil {
+        (answer.width, answer.height) = (width, height)
+      } else if let format = VideoStreamingFormat(text: argument), answer.videoProtocol == nil {
+        (answer.videoProtocol, answer.videoCodec) = (format.videoProtocol, format.codec)
+      } else {
+        return nil
+      }
+    }
+    return .acknowledge(answer)
+  }
+
+  /// Pairs of a member and its value, each member at most once.
+  static func update(_ arguments: [String]) -> HeadUnitCommand? {
+    guard arguments.count.isMultiple(of: 2) else { return nil }
+    var update = VideoStreamingCapability()
+    var members: Set<String> = []
+    for start in stride(from: 0, to: arguments.count, by: 2) {
+      guard members.insert(arguments[start]).inserted, update.set(arguments[start], arguments[start + 1]) else {
+        return nil
+      }
+    }
+    return .update(update)
+  }
+
+  static func driverInput(_ name: String, _ arguments: [String]) -> HeadUnitCommand? {
+    switch (name, arguments.count) {
+    case ("press", 1):
+      let button = constant(arguments[0])
+      return TemplateCapabilities.buttons.contains(button) ? .driverInput(.button(button)) : nil
+    case ("press", 2) where arguments[0] == "soft-button":
+      return Int(arguments[1]).flatMap { $0 >= 0 ? .driverInput(.softButton($0)) : nil }
+    case ("menu", 1...): return .driverInput(.menu(arguments.joined(separator: " ")))
+    case ("choose", 1): return Int(arguments[0]).flatMap { $0 >= 0 ? .driverInput(.choice($0)) : nil }
+    default: return nil
+    }
+  }
+
+  /// What is wrong with a command of the right form; nil for others.
+  static func fault(_ name: String, _ arguments: [String]) -> String? {
+    guard name == "press", arguments.count == 1, arguments[0] != "soft-button" else { return nil }
+    let buttons = TemplateCapabilities.buttons.sorted().joined(separator: ", ")
+    return "there is no button \"\(arguments[0])\", but \(buttons), and the app's own with press soft-button ID"
+  }
+}
+
+extension VideoStreamingCapability {
+  /// - Returns: false for an unknown member or an invalid value.
+  fileprivate mutating func set(_ member: String, _ value: String) -> Bool {
+    func take<Value>(_ place: WritableKeyPath<Self, Value?>, _ value: Value?) -> Bool {
+      self[keyPath: place] = value
+      return value != nil
+    }
+    return switch member {
+    case "size": take(\.preferredResolution, ImageResolution(text: value))
+    case "scale": take(\.scale, Double(value).flatMap { (1...10).contains($0) ? $0 : nil })
+    case "framerate": take(\.preferredFPS, CommandParser.rate(value))
+    case "max-bitrate": take(\.maxBitrate, CommandParser.rate(value))
+    case "diagonal": take(\.diagonalScreenSize, Self.measure(value))
+    case "density": take(\.pixelPerInch, Self.measure(value))
+    case "haptics": take(\.hapticSpatialDataSupported, CommandParser.isOn(value))
+    case "formats": take(\.supportedFormats, Self.list(value, VideoStreamingFormat.init(text:)))
+    case "sizes": take(\.additionalCapabilities, Self.list(value, SizeWithScale.init(text:))?.map(\.capability))
+    default: false
+    }
+  }
+
+  private static func measure(_ text: String) -> Double? {
+    Double(text).flatMap { (0...10_000).contains($0) ? $0 : nil }
+  }
+
+  /// Entries with commas between them; nil if one can't be read, or there are more than are allowed.
+  private static func list<Entry>(_ text: String, _ read: (String) -> Entry?) -> [Entry]? {
+    let entries = text.split(separator: ",", omittingEmptySubsequences: false).map { read(String($0)) }
+    guard entries.count <= maximumAdditionalCapabilities, !entries.contains(where: { $0 == nil }) else { return nil }
+    return entries.compactMap(\.self)
+  }
+}
+
+extension ResultCode {
+  /// Whether a response with it means that the request was carried out.
+  fileprivate var isSuccess: Bool {
+    switch self {
+    case .success, .warnings, .wrongLanguage, .resumeFailed, .unsupportedResource: true
+    default: false
+    }
+  }
+}
+
+extension TransportRole {
+  /// A list of a property or a command such as "2,1", or "none"; each at most once. Nil for anything else.
+  public static func list(_ text: String) -> [TransportRole]? {
+    if text == "none" { return [] }
+    let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+    let transports = numbers.compactMap { Int32($0).flatMap(TransportRole.init(rawValue:)) }
+    return transports.count == numbers.count && Set(transports).count == numbers.count ? transports : nil
+  }
+}
