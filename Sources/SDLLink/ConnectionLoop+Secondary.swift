@@ -31,7 +31,7 @@ extension ConnectionLoop {
       if secondary?.attempt == attempt { loseSecondary(Self.reason(of: transfer)) }
     }
     secondary?.stall.limit = session.canReplaceSecondary ? StallWatch.replaceableLimit : StallWatch.limit
-    let acknowledged = writer.acknowledgedWhileHeldBack(.secondary)
+    let acknowledged = writer.acknowledgedWhileDeferred(.secondary)
     let isWaiting = secondary?.wantsToWrite == true || acknowledged != nil
     let sent = acknowledged ?? writer.sentByteCount(.secondary)
     switch secondary?.stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {

@@ -207,7 +207,7 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func watchStall(now: Duration) {
-    let acknowledged = writer.acknowledgedWhileHeldBack(.primary)
+    let acknowledged = writer.acknowledgedWhileDeferred(.primary)
     let isWaiting = wantsToWrite || acknowledged != nil
     let sent = acknowledged ?? writer.sentByteCount(.primary)
     switch stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {

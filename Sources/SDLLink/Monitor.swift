@@ -8,15 +8,19 @@ import Glibc
 /// `@unchecked Sendable`: the state is touched only by the thread that holds the mutex, and being `Sendable` it may be
 /// touched by a different thread each time.
 public final class Monitor<State: Sendable>: @unchecked Sendable {
-  // In memory of their own, because a pthread object must not move and Swift may move a stored property's value.
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let lock: MonitorLock
+  // In memory of its own, because a pthread object must not move and Swift may move a stored property's value.
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var state: State
 
+  private var mutex: UnsafeMutablePointer<pthread_mutex_t> { lock.mutex }
+
   /// A monitor over `state`.
-  public init(_ state: State) {
+  ///
+  /// - Parameter lock: for states of which one thread reads or changes several at once.
+  public init(_ state: State, lock: MonitorLock = MonitorLock()) {
     self.state = state
-    pthread_mutex_init(mutex, nil)
+    self.lock = lock
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -26,9 +30,7 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
 
   deinit {
     pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
     condition.deallocate()
-    mutex.deallocate()
   }
 
   /// Runs `body` with the lock held; it must not call out.
@@ -36,6 +38,16 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&state)
+  }
+
+  /// Runs `body` with this state and that of a monitor with the same lock, which is taken once.
+  public func withLock<Other, Result>(
+    and other: Monitor<Other>, _ body: (inout State, inout Other) -> Result
+  ) -> Result {
+    precondition(lock === other.lock)
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&state, &other.state)
   }
 
   /// Makes every thread in ``wait(until:for:)`` look at the state again.
@@ -59,5 +71,23 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
       var time = deadline.timespec
       if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return attempt(&state) }
     }
+  }
+}
+
+/// The lock of one ``Monitor``, or of several.
+///
+/// `@unchecked Sendable`: a mutex is there to be used by several threads.
+public final class MonitorLock: @unchecked Sendable {
+  // As for the condition of a monitor.
+  fileprivate let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+  /// One that nothing uses yet.
+  public init() {
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
   }
 }

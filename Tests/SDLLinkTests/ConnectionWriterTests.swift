@@ -22,7 +22,7 @@ extension LinkTests {
 
     private func submit(_ size: Int, epoch: UInt32 = 1) -> TestPayload {
       let payload = TestPayload(noise(size), cuts: [size / 3])
-      #expect(writer.submit(payload, to: .video, grantEpoch: epoch, waits: false) == .queued)
+      #expect(writer.submit(payload, to: .video, grantEpoch: epoch, waits: false).result == .queued)
       return payload
     }
 
@@ -178,9 +178,9 @@ extension LinkTests {
       let writer = writer
       let payload = CallingPayload {
         #expect(writer.read(.video, \.statistics).sentMessages == 1)
-        #expect(writer.submit(TestPayload([1]), to: .video, grantEpoch: 1, waits: false) == .queued)
+        #expect(writer.submit(TestPayload([1]), to: .video, grantEpoch: 1, waits: false).result == .queued)
       }
-      #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: true) == .queued)
+      #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: true).result == .queued)
       #expect(writer.read(.video, \.statistics).sentMessages == 2)
     }
 
@@ -206,7 +206,7 @@ extension LinkTests {
     @Test func emptyPayloadIsDiscarded() throws {
       try setGrant(1)
       let payload = TestPayload([], cuts: [0])
-      #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: false) == .queued)
+      #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: false).result == .queued)
       #expect(payload.outcomes == [false])
       #expect(writer.read(.video, \.statistics).discardedMessages == 1)
       #expect(writeAll().isEmpty)

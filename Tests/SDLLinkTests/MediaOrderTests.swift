@@ -24,7 +24,7 @@ extension LinkTests {
     private func submit(_ bytes: [UInt8], to medium: ConnectionWriter.Medium) -> TestPayload {
       let payload = TestPayload(bytes)
       let epoch: UInt32 = medium == .audio ? 2 : 1
-      #expect(writer.submit(payload, to: medium, grantEpoch: epoch, waits: false) == .queued)
+      #expect(writer.submit(payload, to: medium, grantEpoch: epoch, waits: false).result == .queued)
       return payload
     }
 
@@ -92,7 +92,7 @@ extension LinkTests {
       #expect(frames[(last + 2)...].allSatisfy { $0.header.service == .video })
       #expect(picture.outcomes == [true])
       let late = TestPayload([1])
-      #expect(writer.submit(late, to: .audio, grantEpoch: 2, waits: false) == .closed)
+      #expect(writer.submit(late, to: .audio, grantEpoch: 2, waits: false).result == .closed)
     }
   }
 

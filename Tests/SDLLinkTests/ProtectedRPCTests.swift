@@ -54,14 +54,14 @@ extension LinkTests {
       let (writer, _, peer) = try makeWriter()
       let channel = NumberingChannel()
       try writer.setGrants([.init(medium: .video, grant: grant(), channel: channel)], sending: [], peer: "test")
-      #expect(writer.submit(TestPayload(noise(100_000)), to: .video, grantEpoch: 1, waits: false) == .queued)
+      #expect(writer.submit(TestPayload(noise(100_000)), to: .video, grantEpoch: 1, waits: false).result == .queued)
       try writer.send(
         [
           .protected(request(10, id: 1), by: channel), .frames(heartbeat),
           .protected(request(3000, id: 2), by: channel),
         ],
         peer: "test")
-      #expect(writer.submit(TestPayload(noise(5000)), to: .video, grantEpoch: 1, waits: false) == .queued)
+      #expect(writer.submit(TestPayload(noise(5000)), to: .video, grantEpoch: 1, waits: false).result == .queued)
       try writer.send([.frames(heartbeat)], peer: "test")
       var bytes: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 7000)

@@ -34,7 +34,7 @@ extension LinkTests {
         rounds.withLock { $0.begun = round }
         rounds.broadcast()
         for _ in 0..<(round % 50) { _ = writer.sentByteCount }
-        #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: false) == .queued)
+        #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: false).result == .queued)
         rounds.wait(until: nil) { $0.ended >= round ? () : nil }
         // There is no other thread that could write it.
         #expect(payload.outcomes == [true])

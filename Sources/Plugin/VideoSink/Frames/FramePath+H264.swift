@@ -134,7 +134,7 @@ extension FramePath {
       case .filled:
         guard submitNow(payload, permission.grant, at: frameRunningTime) else { return isFirstOfService }
         needsKeyFrame = false
-        lastSent = connection.video.lastQueueTime
+        lastSent = time.now
         isFirstOfService = noteQueued(permission.grant) || isFirstOfService
       case .kept:
         sink.payloads.giveBack(payload)

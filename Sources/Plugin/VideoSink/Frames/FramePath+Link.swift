@@ -37,7 +37,7 @@ extension FramePath {
   func holdBack(_ isHeldBack: Bool) {
     guard isHeldBack != self.isHeldBack else { return }
     self.isHeldBack = isHeldBack
-    connection.video.setHeldBack(isHeldBack)
+    connection.video.setDeferred(isHeldBack)
   }
 
   /// Another picture takes the place of the one that waits; whether there was one.

@@ -13,13 +13,14 @@ extension FramePath {
     guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
     while true {
       let began = time.now
-      let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive)
+      let submission = connection.video.submit(
+        payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive, samplesLink: false)
       let now = time.now
       if !isAhead, now - began >= Self.noticeableWait { delay.extend(by: now - began, sink.baseSink) }
-      switch result {
+      switch submission.result {
       case .queued:
         // Not the time now: this thread may have been kept waiting since.
-        lastSent = connection.video.lastQueueTime
+        lastSent = submission.time
         self.rtp = rtp
         return .queued(isFirstOfService: noteQueued(grant))
       case .full: return abandon(payload, .queueFull)

@@ -44,9 +44,16 @@ public final class MediaChannel: Sendable {
   ///   - grantEpoch: `VideoGrant.epoch` or `AudioGrant.epoch` of the grant that the payload was made for.
   ///   - blocking: Whether to wait for room.
   public func submit(_ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
-    let result = writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: false)
-    guard result == .full, blocking, !threads.isCurrent else { return result }
-    return writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: true)
+    submit(payload, grantEpoch: grantEpoch, blocking: blocking, samplesLink: false).result
+  }
+
+  /// The same; says as well when the payload was queued and, with `samplesLink`, how the link is after that.
+  public func submit(
+    _ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool, samplesLink: Bool
+  ) -> Submission {
+    let first = writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: false, samplesLink: samplesLink)
+    guard first.result == .full, blocking, !threads.isCurrent else { return first }
+    return writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: true, samplesLink: samplesLink)
   }
 
   /// Whether all that was queued is with the kernel.
@@ -55,13 +62,10 @@ public final class MediaChannel: Sendable {
   /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
   public var isFull: Bool { writer.read(medium) { $0.isFull } }
 
-  /// When the last payload was queued, which is before any of it was written; zero before the first.
-  public var lastQueueTime: Duration { writer.read(medium) { $0.lastQueueTime } }
-
-  /// Says whether pictures wait, not yet encoded, for the link to be ready. A peer that acknowledges nothing for long
-  /// while they do counts as one that does not read, although nothing is queued.
-  public func setHeldBack(_ isHeldBack: Bool) {
-    writer.change(medium) { $0.isHeldBack = isHeldBack }
+  /// Says whether pictures are deferred, not yet encoded, until the link is ready. A peer that acknowledges nothing for long
+  /// while they are counts as one that does not read, although nothing is queued.
+  public func setDeferred(_ isDeferred: Bool) {
+    writer.change(medium) { $0.isDeferred = isDeferred }
   }
 
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
@@ -88,6 +92,52 @@ public final class MediaChannel: Sendable {
   /// Cheap enough to be asked for twice per frame. On any thread.
   public func linkSample() -> LinkSample? { writer.linkSample(of: medium) }
 
+  /// The same, and ``isFull`` at that moment.
+  public func linkSampleAndIsFull() -> (sample: LinkSample?, isFull: Bool) {
+    writer.readWithLink(medium) { ($1, $0.isFull) }
+  }
+
   /// A snapshot.
   public var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }
+}
+
+/// One message of a service that carries media on its way to the socket, in memory blocks that it keeps valid: an access unit
+/// (or RTP packet) of video, or a piece of sound.
+///
+/// A class, so that queueing allocates nothing; `Sendable`, because the connection thread may write what the streaming
+/// thread has submitted. Blocks and sizes must not change until ``release(wasSent:)``. Their getters are called with the
+/// connection's lock held, so they must neither block nor call the connection.
+public protocol MediaPayload: AnyObject, Sendable {
+  /// Number of memory blocks.
+  var segmentCount: Int { get }
+  /// One memory block, valid until ``release(wasSent:)``.
+  func segment(at index: Int) -> UnsafeRawBufferPointer
+  /// Bytes of all blocks together.
+  var byteCount: Int { get }
+  /// Called exactly once for each payload that was queued, on any thread and with no lock held: `wasSent` when the
+  /// last byte is with the kernel, otherwise when the payload was discarded.
+  func release(wasSent: Bool)
+}
+
+/// What came of ``MediaChannel/submit(_:grantEpoch:blocking:samplesLink:)``.
+public struct Submission: Sendable {
+  public var result: SubmitResult
+  /// When it was queued, which is before any of it was written; the present if it was not.
+  public var time: Duration
+  /// Nil unless it was asked for, the payload was queued, and there is a connection.
+  public var link: LinkSample?
+}
+
+/// The result of ``MediaChannel/submit(_:grantEpoch:blocking:)``. With any but `queued` the payload still belongs to the
+/// caller.
+public enum SubmitResult: Equatable, Sendable {
+  case queued
+  /// The queue is full, and waiting was not asked for.
+  case full
+  /// ``MediaChannel/setFlushing(_:)`` is on.
+  case flushing
+  /// Nothing may be sent now: there is no grant, the service is about to end, or the connection is over.
+  case closed
+  /// The payload was made for another grant than the present one.
+  case stale
 }

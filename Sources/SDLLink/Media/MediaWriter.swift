@@ -11,7 +11,7 @@ final class MediaWriter {
   private static let maximumPrefixCount = 32
   private static let prefixStride = Fragmentation.Fragment.maximumPrefixByteCount
 
-  struct Message {
+  fileprivate struct Message {
     var payload: any MediaPayload
     var frames: Fragmentation.Iterator
     var memory = SegmentCursor()
@@ -29,9 +29,9 @@ final class MediaWriter {
   private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: maximumVectorCount)
   private let prefixes = UnsafeMutableRawBufferPointer.allocate(
     byteCount: maximumPrefixCount * prefixStride, alignment: 4)
-  var message: Message?
+  private var message: Message?
   /// Made for the first message that is encrypted.
-  var encrypted: EncryptedFrames?
+  private var encrypted: EncryptedFrames?
 
   deinit {
     vectors.deallocate()
@@ -137,6 +137,49 @@ final class MediaWriter {
   }
 }
 
+/// The way of an encrypted service: the payload of each frame becomes one TLS record. First frames stay in clear, and announce the
+/// size of the plaintext.
+extension MediaWriter {
+  private func writeEncrypted(
+    by channel: any SecureChannel, to socket: Socket, finishesFrameOnly: Bool
+  ) -> Socket.Transfer {
+    let frames = encrypted ?? EncryptedFrames()
+    encrypted = frames
+    if frames.isEmpty, !encryptFrames(into: frames, by: channel, onlyOne: finishesFrameOnly) {
+      // The other end can't follow any more: the connection is made again, with a handshake of its own.
+      return .failed(errno: EPROTO)
+    }
+    let transfer = socket.send(frames.bytes)
+    guard case .bytes(let count) = transfer else { return transfer }
+    frames.advance(by: count)
+    if frames.isEmpty, message?.isEncrypted == true { message = nil }
+    return transfer
+  }
+
+  /// False when encryption fails.
+  private func encryptFrames(into frames: EncryptedFrames, by channel: any SecureChannel, onlyOne: Bool) -> Bool {
+    guard var message else { return true }
+    defer { self.message = message }
+    while frames.hasRoom, let frame = message.frames.next() {
+      switch frame.content {
+      case .announcement: frames.append(announcement: frame)
+      case .payload(let range):
+        let payload = message.payload
+        var memory = message.memory
+        do throws(SecureChannelFailure) {
+          try frames.append(frame.header, size: range.count, by: channel) { memory.next(upTo: $0, of: payload) }
+        } catch {
+          return false
+        }
+        message.memory = memory
+        message.isEncrypted = range.upperBound == message.byteCount
+      }
+      if onlyOne { break }
+    }
+    return true
+  }
+}
+
 extension MediaWriter.Message {
   fileprivate mutating func advance(by count: Int) {
     var count = count
@@ -198,5 +241,78 @@ extension iovec {
   /// For reading only: sendmsg(2) takes the type of writev and readv.
   fileprivate init(_ bytes: UnsafeRawBufferPointer) {
     self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+  }
+}
+
+/// Whole encrypted frames on their way to the socket: a block of memory that is filled, written, and filled again.
+///
+/// TLS counts its records, so that what is in here has to be written, all of it and in this order.
+final class EncryptedFrames {
+  /// Frames that are encrypted at once: with one, each system call would carry 16 KiB.
+  private static let frameCount = 4
+  private static let frameSize =
+    FrameHeader.maximumByteCount + SecurePayload.recordLimit + SecurePayload.overhead
+  private static let capacity = frameCount * frameSize + Fragmentation.Fragment.maximumPrefixByteCount
+
+  private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+  /// For plaintext that lies in several blocks of its payload.
+  private let gathered = UnsafeMutableRawBufferPointer.allocate(byteCount: SecurePayload.recordLimit, alignment: 16)
+  private var end = 0
+  private var written = 0
+
+  deinit {
+    memory.deallocate()
+    gathered.deallocate()
+  }
+
+  var isEmpty: Bool { written == end }
+
+  /// What has to be written.
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[written..<end]) }
+
+  func discard() {
+    (written, end) = (0, 0)
+  }
+
+  /// Notes that `count` bytes have been written.
+  func advance(by count: Int) {
+    written += count
+    if isEmpty { discard() }
+  }
+
+  /// Whether another frame fits.
+  var hasRoom: Bool { memory.count - end >= Self.frameSize }
+
+  /// Adds a first frame, which is always in clear.
+  func append(announcement frame: Fragmentation.Fragment) {
+    end += frame.writePrefix(to: UnsafeMutableRawBufferPointer(rebasing: memory[end...]))
+  }
+
+  /// Adds a frame with the next plaintext of the message, of `size` bytes.
+  ///
+  /// - Parameter next: the next bytes that lie together, at most as many as asked for; nil at the end.
+  func append(
+    _ header: FrameHeader, size: Int, by channel: any SecureChannel, next: (Int) -> UnsafeRawBufferPointer?
+  ) throws(SecureChannelFailure) {
+    guard size <= gathered.count, var plaintext = next(size) else {
+      throw SecureChannelFailure(.encryptionFailed, "the payload does not fit")
+    }
+    if plaintext.count < size {
+      var count = 0
+      var piece: UnsafeRawBufferPointer? = plaintext
+      while let bytes = piece {
+        UnsafeMutableRawBufferPointer(rebasing: gathered[count...]).copyMemory(from: bytes)
+        count += bytes.count
+        piece = count < size ? next(size - count) : nil
+      }
+      plaintext = UnsafeRawBufferPointer(rebasing: gathered[..<count])
+    }
+    var header = header
+    let start = end + header.byteCount
+    let count = try channel.encrypt(plaintext, into: UnsafeMutableRawBufferPointer(rebasing: memory[start...]))
+    header.isEncrypted = true
+    header.dataSize = UInt32(truncatingIfNeeded: count)
+    header.write(to: UnsafeMutableRawBufferPointer(rebasing: memory[end...]))
+    end = start + count
   }
 }

@@ -37,9 +37,7 @@ struct MediaSendState {
   /// While on, nothing more is accepted and nobody waits; what is queued is still written.
   var isFlushing = false
   /// Whether pictures wait, not yet encoded, until the peer has acknowledged what was sent before.
-  var isHeldBack = false
-  /// When the last payload was queued; zero before the first.
-  private(set) var lastQueueTime = Duration.zero
+  var isDeferred = false
   private var counters = MediaChannelStatistics()
   private var queue: PayloadQueue
   private let writer = MediaWriter()
@@ -74,7 +72,6 @@ struct MediaSendState {
     guard !isFlushing else { return .flushing }
     guard queue.hasRoom(for: byteCount) else { return .full }
     queue.append(PayloadQueue.Entry(payload: payload, byteCount: byteCount, queuedAt: now))
-    lastQueueTime = now
     return .queued
   }
 
@@ -134,5 +131,91 @@ struct MediaSendState {
     counters.lastDwellTime = dwellTime
     counters.longestDwellTime = max(counters.longestDwellTime, dwellTime)
     return Finished(payload: entry.payload, wasSent: true)
+  }
+}
+
+/// The right to send on one service, as far as writing depends on it.
+struct MediaGrant: Equatable, Sendable {
+  let service: ServiceType
+  /// The number of this start of the service; payloads made for an earlier start are refused.
+  let epoch: UInt32
+  let sessionID: UInt8
+  /// Protocol version of all frames.
+  let version: UInt8
+  /// Largest payload of one frame, in bytes.
+  let maximumPayload: Int
+  /// Each frame has to be encrypted.
+  let isEncrypted: Bool
+  /// The transport that carries the service.
+  let role: TransportRole
+
+  init(_ grant: VideoGrant) {
+    service = .video
+    epoch = grant.epoch
+    sessionID = grant.sessionID
+    version = grant.version
+    maximumPayload = grant.maximumPayload
+    isEncrypted = grant.isEncrypted
+    role = grant.role
+  }
+
+  init(_ grant: AudioGrant) {
+    service = .audio
+    epoch = grant.epoch
+    sessionID = grant.sessionID
+    version = grant.version
+    maximumPayload = grant.maximumPayload
+    isEncrypted = false
+    role = grant.role
+  }
+}
+
+/// Payloads that wait to be written, oldest first. Bounded in payloads, because each is latency, and in bytes.
+///
+/// A ring that is allocated once.
+struct PayloadQueue {
+  struct Entry {
+    let payload: any MediaPayload
+    let byteCount: Int
+    let queuedAt: Duration
+  }
+
+  private var entries: [Entry?]
+  private var firstIndex = 0
+  private let maximumByteCount: Int
+  /// Frames that wait.
+  private(set) var count = 0
+  private(set) var byteCount = 0
+
+  /// `capacity` is in frames, at least 1.
+  init(capacity: Int, maximumByteCount: Int) {
+    entries = Array(repeating: nil, count: max(capacity, 1))
+    self.maximumByteCount = maximumByteCount
+  }
+
+  /// Whether another frame of any size would have to wait.
+  var isFull: Bool { count == entries.count }
+
+  var first: Entry? { entries[firstIndex] }
+
+  /// A payload above the byte limit gets in alone: otherwise it would wait for ever.
+  func hasRoom(for size: Int) -> Bool {
+    count == 0 || (!isFull && size <= maximumByteCount - byteCount)
+  }
+
+  /// Ask ``hasRoom(for:)`` first.
+  mutating func append(_ entry: Entry) {
+    entries[(firstIndex + count) % entries.count] = entry
+    count += 1
+    byteCount += entry.byteCount
+  }
+
+  mutating func removeFirst() -> Entry? {
+    guard let entry = entries[firstIndex] else { return nil }
+    entries[firstIndex] = nil
+    firstIndex = (firstIndex + 1) % entries.count
+    count -= 1
+    byteCount -= entry.byteCount
+    return entry
   }
 }

@@ -27,6 +27,58 @@ final class ConnectionWriter: Sendable {
     case failed(Socket.Transfer)
   }
 
+  /// What came of having the lock once.
+  struct Step {
+    /// Nil when there is more to write.
+    var status: Status?
+    var isLast: Bool { status != nil }
+    var byteCount = 0
+    /// To be released without the lock.
+    var finished: MediaSendState.Finished?
+  }
+
+  /// A service that carries media.
+  enum Medium: Sendable, CaseIterable {
+    case audio
+    case video
+  }
+
+  /// A new grant of one service.
+  struct GrantChange {
+    var medium: Medium
+    /// Nil when it ends.
+    var grant: MediaGrant?
+    /// Encrypts what is sent under it; nil for a service in clear.
+    var channel: (any SecureChannel)?
+  }
+
+  /// A control message for one transport.
+  struct Outgoing {
+    var message: ControlMessage
+    var role = TransportRole.primary
+
+    /// Whole frames as they are.
+    static func frames(_ bytes: [UInt8], on role: TransportRole = .primary) -> Outgoing {
+      Outgoing(message: .frames(bytes), role: role)
+    }
+
+    /// An RPC to be encrypted, which belongs to the primary transport.
+    static func protected(_ message: ProtectedMessage, by channel: any SecureChannel) -> Outgoing {
+      Outgoing(message: .protected(message, by: channel))
+    }
+  }
+
+  /// `@unchecked Sendable`: no more than this refers to the services' writers, and only the thread that holds the lock
+  /// touches it.
+  struct State: @unchecked Sendable {
+    var primary = OutgoingLink()
+    var secondary = OutgoingLink()
+    var video: MediaSendState
+    var audio: MediaSendState
+    /// Bytes handed to the kernel over transports that are gone.
+    var formerByteCount: UInt64 = 0
+  }
+
   /// Bytes that a thread writes before it does something else.
   private static let budget = 1 << 20
 
@@ -61,14 +113,19 @@ final class ConnectionWriter: Sendable {
   /// Three system calls of less than a microsecond together. They are made under the lock, so that no thread writes
   /// between the count of bytes and what the kernel says about them.
   func linkSample(of medium: Medium) -> LinkSample? {
-    state.withLock { $0[$0[medium].role].sample(now: clock.now) }
+    readWithLink(medium) { $1 }
+  }
+
+  /// A view of a service's state, and of its link at the same moment.
+  func readWithLink<Result>(_ medium: Medium, _ body: (MediaSendState, LinkSample?) -> Result) -> Result {
+    state.withLock { body($0[medium], $0[$0[medium].role].sample(now: clock.now)) }
   }
 
   /// How many bytes the peer has acknowledged on this transport; nil unless it has to acknowledge more there and video is
-  /// held back for that.
-  func acknowledgedWhileHeldBack(_ role: TransportRole) -> UInt64? {
+  /// deferred until it does.
+  func acknowledgedWhileDeferred(_ role: TransportRole) -> UInt64? {
     state.withLock { state in
-      guard state.video.isHeldBack, state.video.role == role, let sample = state[role].sample(now: .zero),
+      guard state.video.isDeferred, state.video.role == role, let sample = state[role].sample(now: .zero),
         let unacknowledged = sample.unacknowledgedByteCount, unacknowledged > 0
       else { return nil }
       return sample.handedByteCount - min(unacknowledged, sample.handedByteCount)
@@ -98,25 +155,34 @@ extension ConnectionWriter {
     state.wait(until: deadline) { attempt($0[medium]) }
   }
 
-  /// Queues a payload and writes what the kernel takes. With `waits`, waits for room.
-  func submit(_ payload: any MediaPayload, to medium: Medium, grantEpoch: UInt32, waits: Bool) -> SubmitResult {
+  /// Queues a payload and writes what the kernel takes. With `waits`, waits for room; with `samplesLink`, says how the link is
+  /// after that.
+  func submit(
+    _ payload: any MediaPayload, to medium: Medium, grantEpoch: UInt32, waits: Bool, samplesLink: Bool = false
+  ) -> Submission {
     // Asked for before the lock is taken: the payload may have to count.
     let byteCount = payload.byteCount
-    func attempt(_ state: inout State) -> (SubmitResult, TransportRole, Step?) {
-      let result = state[medium].accept(payload, byteCount: byteCount, grantEpoch: grantEpoch, now: clock.now)
+    func attempt(_ state: inout State) -> (Submission, TransportRole, Step?) {
+      let now = clock.now
+      let result = state[medium].accept(payload, byteCount: byteCount, grantEpoch: grantEpoch, now: now)
       let role = state[medium].role
-      guard result == .queued, state[role].isWritable else { return (result, role, nil) }
-      return (result, role, state.writeOnce(on: role, now: clock))
+      var submission = Submission(result: result, time: now)
+      guard result == .queued else { return (submission, role, nil) }
+      let step = state[role].isWritable ? state.writeOnce(on: role, now: clock) : nil
+      if samplesLink, step?.isLast ?? true { submission.link = state[role].sample(now: clock.now) }
+      return (submission, role, step)
     }
-    let (result, role, step) =
+    var (submission, role, step) =
       waits
       ? state.wait(until: nil) { state in
         let outcome = attempt(&state)
-        return outcome.0 == .full ? nil : outcome
-      } ?? (.closed, .primary, nil)
+        return outcome.0.result == .full ? nil : outcome
+      } ?? (Submission(result: .closed, time: clock.now), .primary, nil)
       : state.withLock { attempt(&$0) }
-    if let step, finish(step, on: role) != .idle { wakeUp.signal() }
-    return result
+    guard let step else { return submission }
+    if finish(step, on: role) != .idle { wakeUp.signal() }
+    if samplesLink, !step.isLast { submission.link = linkSample(of: medium) }
+    return submission
   }
 }
 
@@ -229,8 +295,97 @@ extension ConnectionWriter {
   }
 }
 
+// MARK: What one thread does with the lock at a time
+
 extension ConnectionWriter.State {
-  /// Queues control messages. Those for a transport that is gone are of no use to anybody.
+  subscript(medium: ConnectionWriter.Medium) -> MediaSendState {
+    _read {
+      if medium == .audio { yield audio } else { yield video }
+    }
+    _modify {
+      if medium == .audio { yield &audio } else { yield &video }
+    }
+  }
+
+  subscript(role: TransportRole) -> OutgoingLink {
+    _read {
+      if role == .primary { yield primary } else { yield secondary }
+    }
+    _modify {
+      if role == .primary { yield &primary } else { yield &secondary }
+    }
+  }
+
+  var sentByteCount: UInt64 { formerByteCount &+ primary.sentByteCount &+ secondary.sentByteCount }
+
+  /// Replaces a transport; nil for none.
+  ///
+  /// - Returns: The former socket, to be released without the lock.
+  mutating func setSocket(_ socket: Socket?, _ role: TransportRole) -> Socket? {
+    let former = self[role]
+    formerByteCount &+= former.sentByteCount
+    self[role] = socket.map { OutgoingLink($0) } ?? OutgoingLink()
+    return former.socket
+  }
+
+  /// Whether the bytes so far end in the middle of a frame of video or audio.
+  func isInsideFrame(on role: TransportRole) -> Bool {
+    (video.isInsideFrame && video.role == role) || (audio.isInsideFrame && audio.role == role)
+  }
+
+  private func hasMedia(_ medium: ConnectionWriter.Medium, on role: TransportRole) -> Bool {
+    self[medium].role == role && !self[medium].isEmpty
+  }
+
+  private func isIdle(_ role: TransportRole) -> Bool {
+    self[role].control.isEmpty && self[role].unfinishedFrame.isEmpty && !hasMedia(.video, on: role)
+      && !hasMedia(.audio, on: role)
+  }
+
+  /// The service that writes next; nil when no payload waits. Audio goes first, because it is small and its gaps are heard;
+  /// but after each of its payloads a frame of video goes, so that a burst of sound does not hold the picture up.
+  private func nextMedium(on role: TransportRole) -> ConnectionWriter.Medium? {
+    if video.isInsideFrame, video.role == role { return .video }
+    if audio.isInsideFrame, audio.role == role { return .audio }
+    let hasVideo = hasMedia(.video, on: role)
+    guard hasMedia(.audio, on: role) else { return hasVideo ? .video : nil }
+    return self[role].isVideosTurn && hasVideo ? .video : .audio
+  }
+
+  /// Makes one system call, or discards one payload: control frames first, video and audio behind them, never one frame
+  /// inside the other.
+  mutating func writeOnce(on role: TransportRole, now: TimeSource) -> ConnectionWriter.Step {
+    guard let socket = self[role].socket else { return ConnectionWriter.Step(status: .idle) }
+    if let failure = self[role].failure { return ConnectionWriter.Step(status: .failed(failure)) }
+    if self[role].isBlocked { return ConnectionWriter.Step(status: .blocked) }
+    if !self[role].unfinishedFrame.isEmpty { return step(self[role].unfinishedFrame.write(to: socket), role) }
+    let hasControl = !self[role].control.isEmpty
+    if hasControl, !isInsideFrame(on: role) { return step(self[role].control.write(to: socket), role) }
+    guard let medium = nextMedium(on: role) else { return ConnectionWriter.Step(status: .idle) }
+    let mustYield = hasControl || (medium == .video && hasMedia(.audio, on: role))
+    let (transfer, finished) = self[medium].write(to: socket, finishesFrameOnly: mustYield, now: now)
+    self[role].isVideosTurn = medium == .audio && hasMedia(.video, on: role)
+    return step(transfer, role, isSound: medium == .audio, finished)
+  }
+
+  private mutating func step(
+    _ transfer: Socket.Transfer?, _ role: TransportRole, isSound: Bool = false,
+    _ finished: MediaSendState.Finished? = nil
+  ) -> ConnectionWriter.Step {
+    var step = ConnectionWriter.Step(finished: finished)
+    if let transfer {
+      self[role].note(transfer, isSound: isSound)
+      switch transfer {
+      case .bytes(let count): step.byteCount = count
+      case .wouldBlock: step.status = .blocked
+      case .endOfStream, .failed: step.status = .failed(transfer)
+      }
+    }
+    if step.status == nil, isIdle(role) { step.status = .idle }
+    return step
+  }
+
+  /// Queues control messages. Those for a transport that is gone are of no use.
   fileprivate mutating func append(_ messages: [ConnectionWriter.Outgoing], peer: String) throws(LinkError) {
     for outgoing in messages where outgoing.role == .primary || self[outgoing.role].isConnected {
       try self[outgoing.role].control.append(outgoing.message, peer: peer)
