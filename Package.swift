@@ -148,13 +148,14 @@ let package = Package(
       swiftSettings: test),
     .testTarget(name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: test),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
+    .target(name: "LockCount", path: "Tests/LockCount"),
     // No tests, but what those of the plugin's elements share; optimised, since it makes and compares pictures.
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
     .testTarget(name: "AudioSinkTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: test),
-    .testTarget(name: "VideoSinkFrameTests", dependencies: pluginTests, swiftSettings: test),
+    .testTarget(name: "VideoSinkFrameTests", dependencies: pluginTests + ["LockCount"], swiftSettings: test),
     .testTarget(name: "VideoSinkTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(
       name: "PipelineTests", path: "Tests/Pipelines", exclude: ["Golden", "Programs"], swiftSettings: test),

@@ -56,6 +56,10 @@ cgst_is_made_by (gpointer object, const char *factory)
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
 
+/* GST_BASE_SINK_PREROLL_LOCK, GST_BASE_SINK_PREROLL_UNLOCK */
+static inline void cgst_base_sink_preroll_lock (GstBaseSink * sink) { GST_BASE_SINK_PREROLL_LOCK (sink); }
+static inline void cgst_base_sink_preroll_unlock (GstBaseSink * sink) { GST_BASE_SINK_PREROLL_UNLOCK (sink); }
+
 /* GST_IS_BASE_SRC, GST_IS_BASE_TRANSFORM */
 static inline gboolean cgst_is_base_src (gpointer object) { return GST_IS_BASE_SRC (object); }
 static inline gboolean cgst_is_base_transform (gpointer object) { return GST_IS_BASE_TRANSFORM (object); }

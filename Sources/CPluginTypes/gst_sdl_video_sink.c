@@ -122,33 +122,36 @@ gst_sdl_video_sink_see_event (GstPad * pad, GstPadProbeInfo * info, gpointer sel
   return GST_PAD_PROBE_OK;
 }
 
-/* H.264 that comes before what a seek has asked for has to be decoded. The base class drops it, or prerolls with it, so it
- * is taken here, as the base class would call render: with the preroll lock, unless the pad flushes or has seen its end. */
-static gboolean
-gst_sdl_video_sink_take (GstSdlVideoSink * self, GstBuffer * buffer, GstFlowReturn * result)
-{
-  GstBaseSink *sink = GST_BASE_SINK (self);
-  gboolean taken;
-
-  GST_BASE_SINK_PREROLL_LOCK (sink);
-  taken = !sink->flushing && !sink->eos && sink->have_newsegment
-      && gst_sdl_video_sink_take_ahead (self, buffer, result);
-  GST_BASE_SINK_PREROLL_UNLOCK (sink);
-  return taken;
-}
-
 /* The first buffer waits here until it could be shown, and not in the preroll function: a flush that ended that one would make the
- * base class give up the change of state. */
+ * base class give up the change of state. Whether it prerolls is looked at without the lock first: who starts the pad or ends a
+ * flush has set it before the next buffer comes, and who pauses does not wait for the buffer at hand. */
 static gboolean
 gst_sdl_video_sink_may_preroll (GstSdlVideoSink * self, GstFlowReturn * result)
 {
   GstBaseSink *sink = GST_BASE_SINK (self);
   gboolean prerolls;
 
+  if (!g_atomic_int_get (&sink->need_preroll))
+    return TRUE;
   GST_BASE_SINK_PREROLL_LOCK (sink);
   prerolls = sink->need_preroll && !sink->flushing && !sink->eos;
   GST_BASE_SINK_PREROLL_UNLOCK (sink);
   return !prerolls || gst_sdl_video_sink_wait_for_preroll (self, result);
+}
+
+/* H.264 that comes before what a seek has asked for has to be decoded. The base class drops it, or prerolls with it, so it
+ * is taken before. */
+static GstFlowReturn
+gst_sdl_video_sink_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GstSdlVideoSink *self = (GstSdlVideoSink *) parent;
+  GstFlowReturn result = GST_FLOW_OK;
+
+  if (gst_sdl_video_sink_may_preroll (self, &result)
+      && !(self->takes_ahead && gst_sdl_video_sink_take_ahead (self, buffer, &result)))
+    return self->chain (pad, parent, buffer);
+  gst_buffer_unref (buffer);
+  return result;
 }
 
 typedef struct {
@@ -161,51 +164,40 @@ gst_sdl_video_sink_take_of_list (GstBuffer ** buffer, guint index, gpointer data
 {
   TakenList *list = data;
 
-  if (gst_sdl_video_sink_take (list->self, *buffer, &list->result))
+  if (gst_sdl_video_sink_take_ahead (list->self, *buffer, &list->result))
     gst_clear_buffer (buffer);
   return list->result == GST_FLOW_OK;
 }
 
-static GstPadProbeReturn
-gst_sdl_video_sink_see_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer self)
+static GstFlowReturn
+gst_sdl_video_sink_chain_list (GstPad * pad, GstObject * parent, GstBufferList * buffers)
 {
+  GstSdlVideoSink *self = (GstSdlVideoSink *) parent;
   TakenList list = { self, GST_FLOW_OK };
 
-  if (!gst_sdl_video_sink_may_preroll (self, &list.result)) {
-    gst_mini_object_unref (GST_PAD_PROBE_INFO_DATA (info));
-    GST_PAD_PROBE_INFO_DATA (info) = NULL;
-    GST_PAD_PROBE_INFO_FLOW_RETURN (info) = list.result;
-    return GST_PAD_PROBE_HANDLED;
-  }
-  if (!((GstSdlVideoSink *) self)->takes_ahead)
-    return GST_PAD_PROBE_OK;
-
-  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
-    GstBufferList *buffers = gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
-
-    GST_PAD_PROBE_INFO_DATA (info) = buffers;
+  if (gst_sdl_video_sink_may_preroll (self, &list.result)) {
+    if (!self->takes_ahead)
+      return self->chain_list (pad, parent, buffers);
+    buffers = gst_buffer_list_make_writable (buffers);
     gst_buffer_list_foreach (buffers, gst_sdl_video_sink_take_of_list, &list);
     if (list.result == GST_FLOW_OK && gst_buffer_list_length (buffers) > 0)
-      return GST_PAD_PROBE_OK;
-    gst_buffer_list_unref (buffers);
-  } else {
-    if (!gst_sdl_video_sink_take (self, GST_PAD_PROBE_INFO_BUFFER (info), &list.result))
-      return GST_PAD_PROBE_OK;
-    gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
+      return self->chain_list (pad, parent, buffers);
   }
-  GST_PAD_PROBE_INFO_DATA (info) = NULL;
-  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = list.result;
-  return GST_PAD_PROBE_HANDLED;
+  gst_buffer_list_unref (buffers);
+  return list.result;
 }
 
 static void
 gst_sdl_video_sink_init (GstSdlVideoSink * self)
 {
+  GstPad *pad = GST_BASE_SINK_PAD (self);
+
   self->impl = gst_sdl_video_sink_impl_new (self);
-  gst_pad_add_probe (GST_BASE_SINK_PAD (self), GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
-      gst_sdl_video_sink_see_buffer, self, NULL);
-  gst_pad_add_probe (GST_BASE_SINK_PAD (self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-      gst_sdl_video_sink_see_event, self, NULL);
+  self->chain = GST_PAD_CHAINFUNC (pad);
+  self->chain_list = GST_PAD_CHAINLISTFUNC (pad);
+  gst_pad_set_chain_function (pad, gst_sdl_video_sink_chain);
+  gst_pad_set_chain_list_function (pad, gst_sdl_video_sink_chain_list);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, gst_sdl_video_sink_see_event, self, NULL);
 }
 
 static GstURIType

@@ -36,12 +36,11 @@ import Testing
   }
 
   @Test func encodeTimes() {
-    var counters = VideoSinkCounters()
-    counters.frameEncoded(in: .milliseconds(2))
-    counters.frameEncoded(in: .milliseconds(4))
-    counters.frameEncoded(in: .milliseconds(-1))
-    #expect(counters.framesEncoded == 3)
-    #expect(counters.encodeTimeTotal == 6_000_000)
-    #expect(counters.encodeTimeMaximum == 4_000_000)
+    var times = EncodeTimes()
+    #expect(times.average == 0)
+    times.add(.milliseconds(2))
+    times.add(.milliseconds(7))
+    times.add(.milliseconds(-1))
+    #expect(times.count == 3 && times.average == 3_000_000 && times.maximum == 7_000_000)
   }
 }

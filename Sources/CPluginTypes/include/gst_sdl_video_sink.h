@@ -21,6 +21,9 @@ typedef struct _GstSdlVideoSink {
    * presentation times. */
   gboolean takes_ahead;
   gboolean syncs_by_presentation;
+  /* The base class's own. */
+  GstPadChainFunction _Nonnull chain;
+  GstPadChainListFunction _Nonnull chain_list;
 } GstSdlVideoSink;
 
 typedef struct _GstSdlVideoSinkClass {

@@ -15,7 +15,9 @@ protocol SinkStream: AppService {
 }
 
 /// What lasts as long as a state of a sink: the app from NULL→READY on, the stream from READY→PAUSED on.
-final class SinkRuns<Stream: SinkStream>: Sendable {
+///
+/// `@unchecked Sendable`: all but ``onPad`` is under a lock.
+final class SinkRuns<Stream: SinkStream>: @unchecked Sendable {
   private struct State: Sendable {
     var app: AppRun?
     /// With which the element has asked for it; the app may have been made with those of another.
@@ -32,6 +34,9 @@ final class SinkRuns<Stream: SinkStream>: Sendable {
   /// Nil in NULL and READY.
   var stream: Stream? { state.withLock { $0.stream } }
 
+  /// The same without a lock, for the streaming thread: it is set before the pad starts, and taken away after it has stopped.
+  private(set) var onPad: Stream?
+
   /// What the present app was asked for with.
   var appSettings: AppSettings? { state.withLock { $0.appSettings } }
 
@@ -43,10 +48,15 @@ final class SinkRuns<Stream: SinkStream>: Sendable {
   }
 
   func set(_ stream: Stream) {
+    onPad = stream
     state.withLock { $0.stream = stream }
   }
 
-  func takeStream() -> Stream? { state.withLock { $0.stream.take() } }
+  /// After the pad has stopped.
+  func takeStream() -> Stream? {
+    onPad = nil
+    return state.withLock { $0.stream.take() }
+  }
 
   /// A stream has ended.
   func noteStreamEnd(at now: Duration, took time: Duration) {

@@ -21,7 +21,7 @@ extension VideoSink {
   func postStreamStopped(_ reason: StreamStopReason) {
     let message = Structure("sdl-stream-stopped")
     message.set("reason", reason.rawValue)
-    message.set("frames-sent", counters.withLock { $0.framesSent })
+    message.set("frames-sent", counters.framesSent)
     message.set("service", StreamService.video.rawValue)
     postElementMessage(message)
   }

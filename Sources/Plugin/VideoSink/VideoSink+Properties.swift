@@ -28,7 +28,7 @@ extension VideoSink {
       .mutableReady),
     .unsigned(
       "keep-alive-interval", \.keepAliveInterval, 0...3_600_000, "Keep-alive interval",
-      "The last picture is sent again after so long without another, in milliseconds, lest the head unit blank its screen; 0 never",
+      "The last picture is sent again after so long without another, in milliseconds, so that the head unit does not blank its screen; 0 never",
       .mutablePlaying, changed: { $0.stream?.applyKeepAliveInterval() }),
     .boolean(
       "background-notice", \.notice.isShown, "Background notice",
@@ -71,15 +71,15 @@ extension VideoSink {
     .boolean(
       "adaptive-bitrate", \.link.isAdaptive, "Adaptive bitrate",
       "Behind a live source, the bitrate follows what the link carries, from min-bitrate to bitrate; with bitrate=0 it rises above its start as far as the picture and the head unit's maximum allow",
-      .mutablePlaying),
+      .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
       "min-bitrate", \.link.minimumBitrate, 1...UInt32(EncoderSettings.bitrateRange.upperBound), "Minimum bitrate",
       "Where the link carries less than this with adaptive-bitrate, in kbit/s, there are fewer pictures instead of worse ones",
-      .mutablePlaying),
+      .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
       "max-latency", \.link.maximumLatency, 0...60_000, "Maximum latency",
       "How long a picture of a live source may be on the way, in milliseconds: while the link is not ready, the newest one waits to be encoded. H.264 that would come later is dropped up to the next key frame. 0 is no bound",
-      .mutablePlaying),
+      .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .fraction(
       "max-framerate", \.maxFrameRate, upTo: Int32(EncoderTargets.maximumFrameRate), "Maximum frame rate",
       "Most frames of raw video per second; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply to the next frame",
@@ -117,7 +117,7 @@ extension VideoSink {
     .boolean(
       "skip-unchanged", \.skipsUnchanged, "Skip unchanged pictures",
       "Leave out raw pictures that equal the one before, once the head unit shows that one sharply; keep-alive-interval then counts. Off for applications that draw into a buffer that they have pushed already",
-      .mutablePlaying),
+      .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .enumeration(
       "encryption", \.app.encryption, "Encryption",
       "Whether the head unit is asked to encrypt the video by TLS; certificate and private-key are needed for that",

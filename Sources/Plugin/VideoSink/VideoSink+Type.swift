@@ -79,7 +79,7 @@ public func gst_sdl_video_sink_take_ahead(
   _ result: UnsafeMutablePointer<GstFlowReturn>
 ) -> gboolean {
   sink(instance)._withUnsafeGuaranteedRef { sink in
-    guard let flow = sink.stream?.takeAhead(buffer) else { return 0 }
+    guard let stream = sink.runs.onPad, let flow = stream.renderer.takeAhead(buffer, stream) else { return 0 }
     result.pointee = flow
     return 1
   }
@@ -126,7 +126,7 @@ public func gst_sdl_video_sink_event(
 public func gst_sdl_video_sink_wait_event(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ event: UnsafeMutablePointer<GstEvent>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.wait(for: event) ?? GST_FLOW_FLUSHING }
+  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream.map { $0.renderer.wait(for: event, $0) } ?? GST_FLOW_FLUSHING }
 }
 
 @c @implementation
@@ -145,7 +145,9 @@ public func gst_sdl_video_sink_unlock_stop(_ baseSink: UnsafeMutablePointer<GstB
 public func gst_sdl_video_sink_preroll(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.preroll(with: buffer) ?? GST_FLOW_FLUSHING }
+  sink(baseSink)._withUnsafeGuaranteedRef { sink in
+    sink.runs.onPad.map { $0.renderer.preroll(with: buffer, $0) } ?? GST_FLOW_FLUSHING
+  }
 }
 
 @c @implementation
@@ -163,7 +165,9 @@ public func gst_sdl_video_sink_wait_for_preroll(
 public func gst_sdl_video_sink_render(
   _ baseSink: UnsafeMutablePointer<GstBaseSink>, _ buffer: UnsafeMutablePointer<GstBuffer>
 ) -> GstFlowReturn {
-  sink(baseSink)._withUnsafeGuaranteedRef { $0.stream?.render(buffer) ?? GST_FLOW_FLUSHING }
+  sink(baseSink)._withUnsafeGuaranteedRef { sink in
+    sink.runs.onPad.map { $0.renderer.render(buffer, $0) } ?? GST_FLOW_FLUSHING
+  }
 }
 
 @c @implementation

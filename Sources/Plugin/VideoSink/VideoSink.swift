@@ -14,17 +14,18 @@ import X264Encoder
 /// It derives from GstBaseSink and not from GstVideoSink, which is made for raw video: that drops late frames, but
 /// frames of H.264, which depend on each other, must not be dropped.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the frame path (``ExclusiveAccess``, no lock) →
-/// `runs` → the app's state → the stream's state → those of notifications, touches, haptic rectangles and notice,
-/// `settings`, `counters`, the connection. None of ours is held while calling GStreamer or waiting.
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the frame path (``FrameAccess``, no lock) →
+/// `runs` → the app's state → `state`, which is also that of the stream → those of notifications, touches, haptic
+/// rectangles and notice, `settings`, the connection. None of ours is held while calling GStreamer or waiting.
 final class VideoSink: AppSink {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
   nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlVideoSink>
 
   let settings = ElementSettings(VideoSinkSettings())
-  let counters = Mutex(VideoSinkCounters())
-  let runs = SinkRuns<VideoStreamRun>()
-  let payloads = PayloadPool<FramePayload>()
+  /// Of ``state`` and of the negotiation of each stream, so that a frame is decided on and counted in one moment.
+  let lock = MonitorLock()
+  let state: Monitor<FrameState>
+  let runs = SinkRuns<VideoStream>()
   let time: TimeSource
 
   static let log = LogCategory("sdlvideosink", "SmartDeviceLink video sink")
@@ -32,6 +33,7 @@ final class VideoSink: AppSink {
   init(element: UnsafeMutablePointer<GstSdlVideoSink>, time: TimeSource = .monotonic) {
     self.element = element
     self.time = time
+    state = Monitor(FrameState(), lock: lock)
   }
 
   var baseSink: UnsafeMutablePointer<GstBaseSink> { element.cast() }
@@ -47,15 +49,21 @@ final class VideoSink: AppSink {
   func countApp(_ change: (inout AppCounters) -> Void) {
     // A registration begins the counters of a session, of which late frames from before it are none.
     countLateFrames()
-    counters.withLock { change(&$0.app) }
+    count { change(&$0.app) }
   }
 
   func countStream(_ change: (inout StreamCounters) -> Void) {
-    counters.withLock { change(&$0.stream) }
+    count { change(&$0.stream) }
   }
 
+  func count(_ change: (inout VideoSinkCounters) -> Void) {
+    state.withLock { change(&$0.counters) }
+  }
+
+  var counters: VideoSinkCounters { state.withLock { $0.counters } }
+
   /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding, and
-  /// no time is set aside for processing, because a frame is encoded behind the wait for its time.
+  /// no time is set aside for processing, because a frame is encoded after the wait for its time.
   func configureBaseSink() {
     gst_base_sink_set_processing_deadline(baseSink, 0)
     gst_base_sink_set_qos_enabled(baseSink, 1)
@@ -66,8 +74,8 @@ final class VideoSink: AppSink {
     try settings.encoder.check()
   }
 
-  func makeStream(_ app: AppRun, _ settings: VideoSinkSettings) -> VideoStreamRun {
-    VideoStreamRun(sink: self, app: app, settings: settings)
+  func makeStream(_ app: AppRun, _ settings: VideoSinkSettings) -> VideoStream {
+    VideoStream(sink: self, app: app, settings: settings)
   }
 
   func keepCounters() {
@@ -77,12 +85,113 @@ final class VideoSink: AppSink {
   func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
     gst_sdl_video_sink_parent_change_state(gstElement, transition)
   }
+}
 
-  /// Counters, connection and time of one moment; a suspension that ends could seem longer than it was otherwise.
-  var countersAndLink: (counters: VideoSinkCounters, link: LinkStatistics?, now: Duration) {
-    runs.readWithConnection { link in
-      let (counters, now) = counters.withLock { ($0, time.now) }
-      return (counters, link, now)
+/// What a frame needs of the base class.
+extension VideoSink {
+  /// Of a time stamp in the present segment, in ns; `GST_CLOCK_TIME_NONE` if that is none of times, such as the segment
+  /// of bytes of `multifilesrc caps=video/x-raw,…`.
+  func runningTime(_ time: UInt64) -> UInt64 {
+    withUnsafePointer(to: baseSink.pointee.segment) { segment in
+      guard segment.pointee.format == GST_FORMAT_TIME else { return .max }
+      return UInt64(gst_segment_to_running_time(segment, GST_FORMAT_TIME, guint64(time)))
     }
+  }
+
+  /// Tells the application that a frame is lost (GStreamer's design document on QoS).
+  func postQoS(_ time: FrameTime, isLive: Bool) {
+    let streamTime = withUnsafePointer(to: baseSink.pointee.segment) { segment in
+      segment.pointee.format == GST_FORMAT_TIME
+        ? gst_segment_to_stream_time(segment, GST_FORMAT_TIME, guint64(time.presentation)) : guint64.max
+    }
+    let (processed, dropped) = state.withLock {
+      ($0.counters.framesSent &+ $0.counters.framesUnchanged, $0.counters.framesDropped)
+    }
+    let message = gst_message_new_qos(
+      gstElement.cast(), isLive ? 1 : 0, guint64(runningTime(time.presentation)), streamTime,
+      guint64(time.presentation), guint64(time.duration))
+    gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, guint64(processed), guint64(dropped))
+    post(message)
+  }
+}
+
+/// What upstream and application hear.
+extension VideoSink {
+  /// Asks upstream for a key frame. Without locks; what upstream makes of it may come back on this thread.
+  func requestKeyFrame() {
+    count { $0.keyFramesForced &+= 1 }
+    log(GST_LEVEL_INFO, "asking upstream for a key frame")
+    Event(owning: gst_video_event_new_upstream_force_key_unit(.max, 1, 0))?.push(on: pad)
+  }
+
+  /// The property `target-bitrate`.
+  var targetBitrate: UInt32 {
+    if let link = state.withLock({ $0.counters.link }) { return UInt32(clamping: max(link.bitrate, 1)) }
+    let bitrate = settings.withLock { $0.bitrate }
+    return bitrate > 0 ? bitrate : UInt32(EncoderTargets.defaultBitrate)
+  }
+
+  /// Tells the application. Without locks.
+  func announce(_ report: LinkReport, after former: LinkReport?) {
+    if report.bitrate != former?.bitrate { notify(.targetBitrate) }
+    if former != nil, report.reason != nil { postBitrate(report) }
+  }
+
+  /// The property `haptic-rectangles`.
+  func hapticRectanglesChanged() {
+    stream?.applyHapticRectangles()
+    let count = settings.withLock { $0.hapticRectangles?.count ?? 0 }
+    if count > SendHapticData.maximumCount { warn(HapticRegions.tooMany("The property haptic-rectangles has")) }
+  }
+
+  /// A property has changed that the next frame depends on.
+  func frameSettingsChanged() {
+    state.withLock { $0.settings = settings.withLock { $0.frames } }
+  }
+}
+
+/// Events on the sink pad, and those that the application sends.
+extension VideoSink {
+  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    stream?.observe(event)
+    return gst_sdl_video_sink_parent_event(baseSink, event) != 0
+  }
+
+  /// An application asks for a key frame with an event that it sends to the sink. Raw video is encoded here, so it ends
+  /// here; for H.264 it goes on upstream, to the encoder.
+  func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    let isKeyFrameRequest =
+      event.pointee.type == GST_EVENT_CUSTOM_UPSTREAM && gst_video_event_is_force_key_unit(event) != 0
+    if isKeyFrameRequest, let stream, stream.isInputRaw {
+      stream.keyFrameRequest.raise()
+      gst_event_unref(event)
+      return true
+    }
+    return gst_sdl_video_sink_parent_send_event(gstElement, event) != 0
+  }
+}
+
+/// How late a frame may be. A late raw picture is better dropped; H.264 would be damaged by that, whatever the
+/// application has set for raw.
+struct LatenessLimit {
+  /// In nanoseconds.
+  static let raw = 100_000_000
+
+  /// What the application has set for raw video, while H.264 does without.
+  private var saved: (maximum: Int, isQoSEnabled: gboolean)?
+
+  /// Frames come as H.264 or as raw video from now on.
+  mutating func apply(isRaw: Bool, to sink: UnsafeMutablePointer<GstBaseSink>) {
+    guard !isRaw else { return restore(sink) }
+    if saved == nil { saved = (gst_base_sink_get_max_lateness(sink), gst_base_sink_is_qos_enabled(sink)) }
+    gst_base_sink_set_max_lateness(sink, -1)
+    gst_base_sink_set_qos_enabled(sink, 0)
+  }
+
+  /// Gives the application's values back.
+  mutating func restore(_ sink: UnsafeMutablePointer<GstBaseSink>) {
+    guard let saved = saved.take() else { return }
+    gst_base_sink_set_max_lateness(sink, saved.maximum)
+    gst_base_sink_set_qos_enabled(sink, saved.isQoSEnabled)
   }
 }

@@ -1,5 +1,7 @@
+import GStreamerKit
 import SDLApp
 import SDLLink
+import X264Encoder
 
 /// What has become of the frames. Every frame that came in is in exactly one place, so that
 /// `framesIn == framesSent + framesUnchanged + all of dropped + framesQueued` holds at any moment.
@@ -17,15 +19,9 @@ struct VideoSinkCounters {
   var keyFramesForced: UInt64 = 0
   /// Of frames that were sent over RTP, which can't carry them.
   var nalUnitsLeftOut: UInt64 = 0
-  var framesEncoded: UInt64 = 0
-  /// Nanoseconds.
-  var encodeTimeTotal: UInt64 = 0
-  /// Nanoseconds.
-  var encodeTimeMaximum: UInt64 = 0
-  /// kbit/s.
-  var bitrateTarget: UInt64 = 0
-  /// Frames per second.
-  var frameRateTarget = 0.0
+  private(set) var encodings = EncodeTimes()
+  /// What the encoder was last told to aim at; nil before it was opened.
+  var rates: EncoderRates?
   /// Of the present stream, or of the last one; nil before the first.
   var link: LinkReport?
   /// Pictures that were sent again while upstream was silent.
@@ -86,11 +82,9 @@ struct VideoSinkCounters {
     bitrate.add(byteCount: byteCount, at: now)
   }
 
-  mutating func frameEncoded(in time: Duration) {
-    let nanoseconds = UInt64(clamping: time.nanoseconds)
-    framesEncoded &+= 1
-    encodeTimeTotal &+= nanoseconds
-    encodeTimeMaximum = max(encodeTimeMaximum, nanoseconds)
+  mutating func encoded(_ encoding: FramePayload.Encoding) {
+    encodings.add(encoding.time)
+    if encoding.isForced { keyFramesForced &+= 1 }
   }
 
   private var present: SessionCounters {
@@ -146,6 +140,123 @@ extension FrameDropReason {
     case .frameRate: "frames-dropped-frame-rate"
     case .discarded: "frames-dropped-discarded"
     case .noPicture: "frames-dropped-no-picture"
+    }
+  }
+}
+
+/// How long pictures took to be encoded, in nanoseconds.
+struct EncodeTimes {
+  private(set) var count: UInt64 = 0
+  private var total: UInt64 = 0
+  private(set) var maximum: UInt64 = 0
+
+  var average: UInt64 { count == 0 ? 0 : total / count }
+
+  mutating func add(_ time: Duration) {
+    let nanoseconds = UInt64(clamping: time.nanoseconds)
+    count &+= 1
+    total &+= nanoseconds
+    maximum = max(maximum, nanoseconds)
+  }
+}
+
+/// Measures what is sent, over a second at a time.
+struct BitrateMeter {
+  private static let window = Duration.seconds(1)
+
+  private var began: Duration = .zero
+  private var byteCount = 0
+  private var measured: UInt64 = 0
+
+  mutating func add(byteCount: Int, at now: Duration) {
+    let elapsed = now - began
+    if elapsed >= Self.window {
+      measured = elapsed < Self.window * 2 ? Self.rate(self.byteCount, over: elapsed) : 0
+      began = now
+      self.byteCount = 0
+    }
+    self.byteCount += byteCount
+  }
+
+  /// kbit/s of the last full second; 0 when nothing has been sent for two.
+  func value(at now: Duration) -> UInt64 { now - began < Self.window * 2 ? measured : 0 }
+
+  private static func rate(_ byteCount: Int, over time: Duration) -> UInt64 {
+    let microseconds = max(time.nanoseconds / 1000, 1)
+    return UInt64(clamping: byteCount) * 8000 / UInt64(clamping: microseconds)
+  }
+}
+
+/// The property `sdl-stats`.
+extension VideoSink {
+  /// Valid in every state.
+  func statistics() -> Structure {
+    let late = countLateFrames()
+    // The counters first: a suspension that ends meanwhile could seem longer than it was otherwise.
+    let (counters, link, now) = runs.readWithConnection { link in
+      let (counters, now) = state.withLock { ($0.counters, time.now) }
+      return (counters, link, now)
+    }
+    let structure = Structure("application/x-sdl-stats")
+    structure.set("frames-in", counters.framesIn + late)
+    structure.set("frames-sent", counters.framesSent)
+    structure.set("frames-unchanged", counters.framesUnchanged)
+    structure.set("frames-queued", counters.framesQueued)
+    for reason in FrameDropReason.allCases {
+      structure.set(reason.field, counters.dropped(reason))
+    }
+    structure.set("frames-dropped-late", late)
+    structure.set("frames-repeated", counters.framesRepeated)
+    structure.set("notice-frames-sent", counters.noticeFramesSent)
+    structure.set("frames-encoded", counters.encodings.count)
+    structure.set("key-frames-sent", counters.keyFramesSent)
+    structure.set("key-frames-forced", counters.keyFramesForced)
+    structure.set("nal-units-left-out", counters.nalUnitsLeftOut)
+    structure.set(
+      "encode-time-average-ns",
+      counters.encodings.average)
+    structure.set("encode-time-maximum-ns", counters.encodings.maximum)
+    structure.set("queue-frames", UInt64(clamping: link?.queuedFrames ?? 0))
+    structure.set("queue-bytes", UInt64(clamping: link?.queuedByteCount ?? 0))
+    structure.set("queue-dwell-last-ns", nanoseconds(link?.lastVideoDwellTime))
+    structure.set("queue-dwell-maximum-ns", nanoseconds(link?.longestVideoDwellTime))
+    structure.set("bitrate-target-kbps", UInt64(clamping: counters.rates?.bitrate ?? 0))
+    structure.set("framerate-target", counters.rates?.frameRate.value ?? 0)
+    structure.set("bitrate-measured-kbps", counters.bitrate.value(at: now))
+    structure.set("bitrate-reason", counters.link?.reason?.name ?? "")
+    structure.set("link-capacity-kbps", UInt64(clamping: counters.link?.capacity ?? 0))
+    structure.set("link-delay-ns", nanoseconds(counters.link?.delay))
+    structure.set("bytes-sent", counters.app.formerBytesSent &+ (link?.sentByteCount ?? 0))
+    structure.set("video-bytes-sent", counters.videoBytesSent)
+    counters.app.fill(structure)
+    counters.stream.fill(structure, now: now)
+    structure.set("resizes", counters.resizes)
+    structure.set("touches", counters.touches)
+    structure.set("navigation-events", counters.navigationEvents)
+    structure.set("last-error", counters.app.lastError ?? "")
+    structure.set("session-frames-in", counters.session.framesIn)
+    structure.set("session-frames-sent", counters.session.framesSent)
+    structure.set("session-frames-unchanged", counters.session.framesUnchanged)
+    structure.set("session-frames-dropped", counters.session.framesDropped)
+    structure.set("session-video-bytes-sent", counters.session.videoBytesSent)
+    return structure
+  }
+
+  private func nanoseconds(_ time: Duration?) -> UInt64 {
+    UInt64(clamping: (time ?? .zero).nanoseconds)
+  }
+
+  /// Frames that the base class has dropped, because they came too late. It forgets them when a state changes, so this
+  /// is called before.
+  @discardableResult
+  func countLateFrames() -> UInt64 {
+    guard let statistics = gst_base_sink_get_stats(baseSink) else { return 0 }
+    defer { gst_structure_free(statistics) }
+    var count: guint64 = 0
+    gst_structure_get_uint64(statistics, "dropped", &count)
+    return state.withLock { state in
+      state.counters.lateFrames.observe(UInt64(count))
+      return state.counters.lateFrames.total
     }
   }
 }

@@ -26,6 +26,9 @@ struct VideoSinkSettings: AppSinkSettings {
   /// Whether raw pictures that equal the one before are left out.
   var skipsUnchanged = true
 
+  /// What the next frame depends on.
+  var frames: FrameSettings { FrameSettings(skipsUnchanged: skipsUnchanged, link: link) }
+
   /// What the negotiation has to know.
   var negotiation: VideoNegotiation.Settings {
     var settings = VideoNegotiation.Settings()
@@ -53,5 +56,102 @@ struct VideoSinkSettings: AppSinkSettings {
     return rows.map { row in
       HapticRectangle(id: 0, x: Double(row[0]), y: Double(row[1]), width: Double(row[2]), height: Double(row[3]))
     }
+  }
+}
+
+/// What each frame has to know of the settings.
+struct FrameSettings: Sendable {
+  var skipsUnchanged: Bool
+  var link: LinkSettings
+}
+
+/// The property `video-formats`: which transports of H.264 may be used, in order of preference.
+struct VideoFormatList: Equatable {
+  /// As it was written.
+  let text: String
+  /// Not empty.
+  let transports: [VideoTransport]
+
+  /// Names with commas between them, in letters of any size; nil for anything else.
+  init?(_ text: String) {
+    var transports: [VideoTransport] = []
+    for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = name.trimmingSpaces.uppercased()
+      guard let transport = VideoTransport(rawValue: name) else { return nil }
+      if !transports.contains(transport) { transports.append(transport) }
+    }
+    self.text = text
+    self.transports = transports
+  }
+
+  /// Parses the property's value; nil and the empty text leave the choice to the head unit.
+  static func parse(_ text: String?) throws(InvalidPropertyValue) -> VideoFormatList? {
+    guard let text, !text.isEmpty else { return nil }
+    guard let list = VideoFormatList(text) else {
+      throw InvalidPropertyValue("\"\(text)\" is not raw, rtp, or both with a comma between them")
+    }
+    return list
+  }
+}
+
+extension Substring {
+  fileprivate var trimmingSpaces: Substring {
+    let start = drop { $0 == " " }
+    return start.dropLast(start.reversed().prefix { $0 == " " }.count)
+  }
+}
+
+// MARK: Enumerations
+
+extension ResizePolicy: ObjectEnumeration {
+  public static let objectType = EnumerationType<ResizePolicy>("GstSdlVideoSinkResizePolicy")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .renegotiate: .init(0, "renegotiate", "Follow with upstream and stream")
+    case .keep: .init(1, "keep", "Go on in the present size while the service lasts")
+    case .error: .init(2, "error", "End with an error")
+    }
+  }
+}
+
+extension BitratePolicy: ObjectEnumeration {
+  public static let objectType = EnumerationType<BitratePolicy>("GstSdlVideoSinkBitratePolicy")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .defaultCapped:
+      .init(0, "default-capped", "600 kbit/s, or the head unit's maximum if that is less")
+    case .headUnitMaximum: .init(1, "head-unit-maximum", "The head unit's maximum, if it has one")
+    }
+  }
+}
+
+extension SpeedPreset: ObjectEnumeration {
+  public static let objectType = EnumerationType<SpeedPreset>("GstSdlVideoSinkSpeedPreset")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .none: .init(0, "None", "None")
+    case .ultrafast: .init(1, "ultrafast", "ultrafast")
+    case .superfast: .init(2, "superfast", "superfast")
+    case .veryfast: .init(3, "veryfast", "veryfast")
+    case .faster: .init(4, "faster", "faster")
+    case .fast: .init(5, "fast", "fast")
+    case .medium: .init(6, "medium", "medium")
+    case .slow: .init(7, "slow", "slow")
+    case .slower: .init(8, "slower", "slower")
+    case .veryslow: .init(9, "veryslow", "veryslow")
+    case .placebo: .init(10, "placebo", "placebo")
+    }
+  }
+}
+
+extension Fraction: FractionConvertible {
+  public var terms: Structure.FractionTerms { (Int32(clamping: numerator), Int32(clamping: denominator)) }
+
+  /// Nil for 0, which leaves the rate open.
+  public init?(terms: Structure.FractionTerms) {
+    self.init(Int(terms.numerator), Int(terms.denominator))
   }
 }

@@ -1,17 +1,17 @@
 import SDLApp
 
-/// The outgoing half of a connection, shared by the connection thread and by the threads that bring media: one lock over
-/// the sockets of its transports, the control frames, and what each service has queued together with its right to send,
-/// which says on which transport it is written.
+/// The outgoing half of a connection, shared by the connection thread and by the threads that bring media: one lock
+/// over the sockets of its transports, the control frames, and what each service has queued together with its right to
+/// send, which says on which transport it is written.
 ///
 /// The thread that brings a frame writes it to the socket itself, under the lock: handing each frame to the connection
-/// thread cost two context switches, and 1.25 to 1.5 times the CPU under load. So the lock is held over one non-blocking
-/// sendmsg(2) at a time, but never while a payload is released or anything waits. A frame that the kernel takes whole
-/// needs the lock once.
+/// thread cost two context switches, and 1.25 to 1.5 times the CPU under load. So the lock is held over one
+/// non-blocking sendmsg(2) at a time, but never while a payload is released or anything waits. A frame that the kernel
+/// takes whole needs the lock once.
 ///
-/// No frame is forgotten. Whenever the lock is let go and bytes remain, either the thread that lets it go comes back for
-/// them; or it wakes the connection thread; or the kernel takes no more (`isBlocked`) or the transport has failed, and
-/// whoever found that out has woken the connection thread, which polls.
+/// No frame is forgotten. Whenever the lock is let go and bytes remain, either the thread that lets it go comes back
+/// for them; or it wakes the connection thread; or the kernel takes no more (`isBlocked`) or the transport has failed,
+/// and whoever found that out has woken the connection thread, which polls.
 ///
 /// Video and audio have a state each, and their order in ``State/writeOnce(on:now:)``.
 final class ConnectionWriter: Sendable {
@@ -121,8 +121,8 @@ final class ConnectionWriter: Sendable {
     state.withLock { body($0[medium], $0[$0[medium].role].sample(now: clock.now)) }
   }
 
-  /// How many bytes the peer has acknowledged on this transport; nil unless it has to acknowledge more there and video is
-  /// deferred until it does.
+  /// How many bytes the peer has acknowledged on this transport; nil unless it has to acknowledge more there and video
+  /// is deferred until it does.
   func acknowledgedWhileDeferred(_ role: TransportRole) -> UInt64? {
     state.withLock { state in
       guard state.video.isDeferred, state.video.role == role, let sample = state[role].sample(now: .zero),
@@ -155,8 +155,8 @@ extension ConnectionWriter {
     state.wait(until: deadline) { attempt($0[medium]) }
   }
 
-  /// Queues a payload and writes what the kernel takes. With `waits`, waits for room; with `samplesLink`, says how the link is
-  /// after that.
+  /// Queues a payload and writes what the kernel takes. With `waits`, waits for room; with `samplesLink`, says how the
+  /// link is after that.
   func submit(
     _ payload: any MediaPayload, to medium: Medium, grantEpoch: UInt32, waits: Bool, samplesLink: Bool = false
   ) -> Submission {
@@ -201,7 +201,8 @@ extension ConnectionWriter {
     _ = consume former
   }
 
-  /// Nothing is written to the secondary transport any more; the grants of its services are for the caller to take away.
+  /// Nothing is written to the secondary transport any more; the grants of its services are for the caller to take
+  /// away.
   func closeSecondary() {
     let socket = state.withLock { $0.setSocket(nil, .secondary) }
     _ = consume socket
@@ -223,8 +224,8 @@ extension ConnectionWriter {
     try state.withLock { state throws(LinkError) in try state.append(messages, peer: peer) }
   }
 
-  /// From now on only media of the new grants begin on their services, and not before `messages` are written: in one step, so
-  /// that no media come between the loss of a grant and the end of the service.
+  /// From now on only media of the new grants begin on their services, and not before `messages` are written: in one
+  /// step, so that no media come between the loss of a grant and the end of the service.
   ///
   /// - Throws: As ``send(_:peer:)``; the grants are replaced all the same.
   func setGrants(_ changes: [GrantChange], sending messages: [Outgoing], peer: String) throws(LinkError) {
@@ -342,8 +343,9 @@ extension ConnectionWriter.State {
       && !hasMedia(.audio, on: role)
   }
 
-  /// The service that writes next; nil when no payload waits. Audio goes first, because it is small and its gaps are heard;
-  /// but after each of its payloads a frame of video goes, so that a burst of sound does not hold the picture up.
+  /// The service that writes next; nil when no payload waits. Audio goes first, because it is small and its gaps are
+  /// heard; but after each of its payloads a frame of video goes, so that a burst of sound does not hold the picture
+  /// up.
   private func nextMedium(on role: TransportRole) -> ConnectionWriter.Medium? {
     if video.isInsideFrame, video.role == role { return .video }
     if audio.isInsideFrame, audio.role == role { return .audio }

@@ -7,8 +7,8 @@ public struct MediaChannelStatistics: Equatable, Sendable {
   public var sentByteCount: UInt64 = 0
   /// Queued, but not sent: the grant went away or the connection ended.
   public var discardedMessages: UInt64 = 0
-  /// From ``MediaChannel/submit(_:grantEpoch:blocking:)`` to the kernel, of the last message: it grows when the network is
-  /// too slow for the bitrate.
+  /// From ``MediaChannel/submit(_:grantEpoch:blocking:)`` to the kernel, of the last message: it grows when the network
+  /// is too slow for the bitrate.
   public var lastDwellTime: Duration = .zero
   public var longestDwellTime: Duration = .zero
   public var queuedFrames = 0
@@ -18,11 +18,11 @@ public struct MediaChannelStatistics: Equatable, Sendable {
   public init() {}
 }
 
-/// The way of video, or of sound, to the head unit, for any thread: a short queue that is written at once as long as the kernel takes
-/// what is in it.
+/// The way of video, or of sound, to the head unit, for any thread: a short queue that is written at once as long as
+/// the kernel takes what is in it.
 ///
-/// It lives as long as its ``AppConnection`` and serves one stream after the other. A grant is the right to send, and only
-/// payloads made for the present one are taken; when it goes away, what is queued is discarded and released.
+/// It lives as long as its ``AppConnection`` and serves one stream after the other. A grant is the right to send, and
+/// only payloads made for the present one are taken; when it goes away, what is queued is discarded and released.
 public final class MediaChannel: Sendable {
   private let medium: ConnectionWriter.Medium
   private let writer: ConnectionWriter
@@ -62,8 +62,8 @@ public final class MediaChannel: Sendable {
   /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
   public var isFull: Bool { writer.read(medium) { $0.isFull } }
 
-  /// Says whether pictures are deferred, not yet encoded, until the link is ready. A peer that acknowledges nothing for long
-  /// while they are counts as one that does not read, although nothing is queued.
+  /// Says whether pictures are deferred, not yet encoded, until the link is ready. A peer that acknowledges nothing for
+  /// long while they are counts as one that does not read, although nothing is queued.
   public func setDeferred(_ isDeferred: Bool) {
     writer.change(medium) { $0.isDeferred = isDeferred }
   }
@@ -75,8 +75,8 @@ public final class MediaChannel: Sendable {
 
   /// Waits until all queued bytes are with the kernel, though not in a callback of the connection's observer.
   ///
-  /// - Returns: False after `timeout`, when payloads were discarded, and at once while flushing with a queue that is not
-  ///   empty.
+  /// - Returns: False after `timeout`, when payloads were discarded, and at once while flushing with a queue that is
+  ///   not empty.
   public func waitUntilDrained(timeout: Duration) -> Bool {
     let deadline = MonotonicClock.now + (threads.isCurrent ? .zero : timeout)
     let discardedBefore = statistics.discardedMessages
@@ -87,7 +87,8 @@ public final class MediaChannel: Sendable {
     } ?? false
   }
 
-  /// What the kernel says at this moment about the transport that carries the service, for ``RateController``; nil without a connection.
+  /// What the kernel says at this moment about the transport that carries the service, for ``RateController``; nil
+  /// without a connection.
   ///
   /// Cheap enough to be asked for twice per frame. On any thread.
   public func linkSample() -> LinkSample? { writer.linkSample(of: medium) }
@@ -101,12 +102,12 @@ public final class MediaChannel: Sendable {
   public var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }
 }
 
-/// One message of a service that carries media on its way to the socket, in memory blocks that it keeps valid: an access unit
-/// (or RTP packet) of video, or a piece of sound.
+/// One message of a service that carries media on its way to the socket, in memory blocks that it keeps valid: an
+/// access unit (or RTP packet) of video, or a piece of sound.
 ///
 /// A class, so that queueing allocates nothing; `Sendable`, because the connection thread may write what the streaming
-/// thread has submitted. Blocks and sizes must not change until ``release(wasSent:)``. Their getters are called with the
-/// connection's lock held, so they must neither block nor call the connection.
+/// thread has submitted. Blocks and sizes must not change until ``release(wasSent:)``. Their getters are called with
+/// the connection's lock held, so they must neither block nor call the connection.
 public protocol MediaPayload: AnyObject, Sendable {
   /// Number of memory blocks.
   var segmentCount: Int { get }
@@ -128,8 +129,8 @@ public struct Submission: Sendable {
   public var link: LinkSample?
 }
 
-/// The result of ``MediaChannel/submit(_:grantEpoch:blocking:)``. With any but `queued` the payload still belongs to the
-/// caller.
+/// The result of ``MediaChannel/submit(_:grantEpoch:blocking:)``. With any but `queued` the payload still belongs to
+/// the caller.
 public enum SubmitResult: Equatable, Sendable {
   case queued
   /// The queue is full, and waiting was not asked for.

@@ -1,7 +1,7 @@
 import SDLApp
 
-/// The right to send on one service, the payloads queued under it and the one being written: a single value, so that one lock
-/// keeps them consistent. That lock is the ``ConnectionWriter``'s.
+/// The right to send on one service, the payloads queued under it and the one being written: a single value, so that
+/// one lock keeps them consistent. That lock is the ``ConnectionWriter``'s.
 ///
 /// Every payload in here belongs to the present grant.
 struct MediaSendState {

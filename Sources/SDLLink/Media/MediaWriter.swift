@@ -3,8 +3,8 @@ import SDLApp
 
 /// Cuts one payload at a time into frames and writes them from where they lie.
 ///
-/// Headers are built in a small block of their own; sendmsg(2) gathers them and the payload's memory. Blocks and vectors
-/// are allocated once. Encrypted frames are written from where they were encrypted to.
+/// Headers are built in a small block of their own; sendmsg(2) gathers them and the payload's memory. Blocks and
+/// vectors are allocated once. Encrypted frames are written from where they were encrypted to.
 final class MediaWriter {
   /// Vectors per system call; with small frames, half of it are headers.
   private static let maximumVectorCount = 64
@@ -65,8 +65,9 @@ final class MediaWriter {
 
   /// Gives up the payload that was begun, if there is one.
   ///
-  /// - Returns: A copy of what is missing of the frame that was begun, empty between frames: it has to be written before
-  ///   anything else, or the peer would take what follows for media. And whether that is the end of the payload as well.
+  /// - Returns: A copy of what is missing of the frame that was begun, empty between frames: it has to be written
+  ///   before anything else, or the peer would take what follows for media. And whether that is the end of the payload
+  ///   as well.
   func abandon() -> (rest: [UInt8], isEndOfPayload: Bool) {
     if let encrypted, !encrypted.isEmpty {
       defer { encrypted.discard() }
@@ -137,8 +138,8 @@ final class MediaWriter {
   }
 }
 
-/// The way of an encrypted service: the payload of each frame becomes one TLS record. First frames stay in clear, and announce the
-/// size of the plaintext.
+/// The way of an encrypted service: the payload of each frame becomes one TLS record. First frames stay in clear, and
+/// announce the size of the plaintext.
 extension MediaWriter {
   private func writeEncrypted(
     by channel: any SecureChannel, to socket: Socket, finishesFrameOnly: Bool

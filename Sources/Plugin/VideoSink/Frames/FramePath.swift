@@ -1,95 +1,115 @@
 import GStreamerKit
+import Glibc
 import H264
 import SDLApp
 import SDLLink
 import X264Encoder
 
-/// What is kept between frames, and the way of a frame once it may be sent: encode it or refer to it, then queue it.
+/// What has become of a frame.
+enum FrameOutcome {
+  /// It is in the connection's queue, or is kept to be sent later.
+  case queued
+  /// It holds no picture; what it holds goes with the next one.
+  case parametersKept
+  /// The decoder shows the same picture already; nothing is sent.
+  case unchanged
+  case dropped(FrameDropReason, GstFlowReturn = GST_FLOW_OK)
+  /// It can't be used, and the stream fails, or has failed.
+  case failed(ElementError?, FrameDropReason = .noPicture)
+}
+
+/// The way of one kind of frames, once it is decided that they may be sent: of raw pictures, or of H.264.
+protocol FormatPath: AnyObject {
+  /// After a longer pause the head unit may have closed its decoder, and the next frame must stand alone.
+  var longestPause: Duration { get }
+
+  /// A frame has come; whether it is sent is not decided.
+  ///
+  /// - Returns: false when it can't be read.
+  /// - Throws: an error that ends the stream.
+  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool
+  /// Encodes or refers to a frame, and queues it.
+  ///
+  /// - Parameter isDue: whether it is sent whatever the frame rate: it takes the place of one that was due and waited
+  ///   for the link, or was due itself.
+  func send(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
+  ) -> FrameOutcome
+  /// A frame is not sent now. Whether it is kept for later, and still counts as queued.
+  func keep(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool
+  /// A frame is not sent.
+  func frameLost()
+  /// Sends what waits, as far as the link takes it. On any thread; it does not block.
+  ///
+  /// - Parameter isLast: whether nothing follows, so that it is not too late for anything.
+  /// - Returns: when to look again; nil when nothing waits, so that the last picture may be repeated.
+  func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration?
+  /// Puts the last picture into a payload; false when there is none, or it can't be repeated.
+  func fillWithLastPicture(
+    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
+  ) -> Bool
+}
+
+/// What is kept between frames, and the way of access units into the connection's queue.
 ///
-/// Frames are encoded in render, behind the wait for the clock, so that nothing is encoded that is not sent: a picture
+/// Frames are encoded in render, after the wait for the clock, so that nothing is encoded that is not sent: a picture
 /// that the decoder never gets would break the chain of those that depend on it.
 ///
-/// Only the thread that has it through ``ExclusiveAccess`` may use it.
+/// Only the thread that has it through ``FrameAccess`` may use it.
 final class FramePath {
-  enum Format {
-    case none
-    case raw(GstVideoInfo)
-    case h264
-  }
-
-  /// What has become of a frame.
-  enum Outcome {
-    /// It is queued; the first one of a service may complete a resize.
-    case queued(isFirstOfService: Bool)
-    /// It holds no picture; what it holds goes with the next one.
-    case kept
-    /// It waits for the link.
-    case deferred
-    /// The decoder shows the same picture already; nothing is sent.
-    case unchanged
-    case dropped(FrameDropReason, GstFlowReturn)
-    /// Nothing can be encoded: the stream fails.
-    case failed(ElementError)
-  }
-
   /// After a second without data, SDL Core opens the stream to its decoder anew (`VideoDataStoppedTimeout`).
   static let decoderTimeout = Duration.seconds(1)
-  /// A raw picture after a longer pause becomes a key frame: encoding it and the way to the head unit lengthen the pause.
-  private static let longestRawPause = decoderTimeout * 3 / 4
+  /// When the queue is full, or the link has not taken all, it is looked at again after this time.
+  static let retryPause = Duration.milliseconds(20)
+  /// Shorter waits for room in the queue are normal; longer ones delay what follows.
+  private static let noticeableWait = Duration.milliseconds(10)
 
-  let sink: VideoSink
+  unowned let sink: VideoSink
   let connection: AppConnection
   let time: TimeSource
+  /// The service has been resumed, and no frame been sent since: the next one must stand alone.
+  private let resumption: AtomicFlag
 
-  private(set) var format = Format.none
-  /// What is to be posted and pushed once no thread has the path.
-  let announcements = FrameAnnouncements()
-  let encoder: RawEncoder
-  let passthrough: H264Passthrough
-  let lastPicture = LastPicture()
-  /// Of raw video.
-  var encodedPicture = EncodedPicture()
-  var thinning = FrameRateThinning()
-  var delay = RenderDelay()
-  private var lateness = LatenessLimit()
-  var adaptation = LinkAdaptation()
-  /// The last picture waits for the link; it is still counted as queued.
-  var isPictureDeferred = false
-  var isHeldBack = false
+  private(set) lazy var raw = RawPath(self, keyFrameRequest: keyFrameRequest)
+  private(set) lazy var h264 = H264Path(self)
+  private let keyFrameRequest: AtomicFlag
+  /// That of the present input; nil before the first caps.
+  private(set) var format: (any FormatPath)?
+  /// What the caps say; nil when they leave it open.
+  private(set) var inputRate: Fraction?
   /// No frame has come since the last caps.
   var isInputNew = false
   /// What is wrong with the pixels of the input, to be told when they are shown.
   var pixelWarning: ElementError?
-  /// What can be touched in the frame at hand.
-  private(set) var regions = FrameRegions()
-  private var regionsPictureSize: VideoSize?
+  /// What the properties say.
+  private(set) var settings = VideoSinkSettings().frames
   /// Of the frame at hand.
-  var frameTime = FrameTime()
-  private var liveness = UpstreamLiveness()
-
+  private(set) var frameTime = FrameTime()
   /// The frame at hand is sent before its time: nothing waits for the clock.
   var isAhead = false
-  /// Of H.264.
-  var seek = SeekProgress()
-  /// Of H.264 that is not live: what was sent.
-  var group = PictureGroup()
-  /// Of live H.264: what could not be sent yet.
-  var held = PictureGroup()
+
+  private var lateness = LatenessLimit()
+  private var delay = RenderDelay()
+  private var regions = FrameRegions()
+  private var regionsPictureSize: VideoSize?
+  private var liveness = UpstreamLiveness()
+  private var adaptation = LinkAdaptation()
+  /// No more is to be queued now. Of a live source.
+  private(set) var isQueueFull = false
 
   /// `VideoGrant.epoch` of the service that the last frame was for.
-  private(set) var epoch: UInt32 = 0
+  private var epoch: UInt32 = 0
   /// `VideoGrant.epoch` of the service that a frame was queued for last.
-  var queuedEpoch: UInt32 = 0
+  private var queuedEpoch: UInt32 = 0
   /// When the last frame was queued.
-  var lastSent: Duration = .zero
+  private var lastSent: Duration = .zero
   /// For a head unit that wants RTP.
-  var rtp = RTPStream()
+  private var rtp = RTPStream()
   /// The next frame must be a key frame, since the decoder has not got what other frames depend on.
   var needsKeyFrame = true
-  /// The service has been resumed, and no frame been sent since: the next one must stand alone.
-  private let resumption: AtomicFlag
-  /// Upstream or the application has asked for a key frame of raw video.
-  let keyFrameRequest: AtomicFlag
+  /// One that nothing is in.
+  private var payload: FramePayload?
+  private var results = FrameResults()
 
   init(
     sink: VideoSink, connection: AppConnection, time: TimeSource, resumption: AtomicFlag, keyFrameRequest: AtomicFlag
@@ -99,54 +119,99 @@ final class FramePath {
     self.keyFrameRequest = keyFrameRequest
     self.connection = connection
     self.time = time
-    encoder = RawEncoder(sink: sink, announcements: announcements)
-    passthrough = H264Passthrough(sink: sink, time: time, announcements: announcements)
   }
 
-  var isRaw: Bool { if case .raw = format { true } else { false } }
+  var isRaw: Bool { format === raw }
+  private var isH264: Bool { format === h264 }
 
   /// Whether upstream is live: its time stamps go on while frames are held up.
   var isUpstreamLive: Bool { liveness.isLive(at: sink.pad) }
 
-  /// Frames of another format or rate follow. Forgets the last picture, which is never sent again then.
-  ///
-  /// - Parameter configuration: of H.264 with lengths in front of its NAL units.
-  func setFormat(_ format: Format, configuration: DecoderConfiguration? = nil, frameRate: Fraction?) {
-    let wasRaw = isRaw
-    discardDeferredPicture()
-    lastPicture.forget()
-    encodedPicture.forget()
-    thinning.forgetDelayed()
-    self.format = format
-    if isRaw != wasRaw {
-      breakOff()
-      encoder.close()
-    }
-    if passthrough.setConfiguration(configuration) { breakOff() }
-    thinning.inputRate = frameRate
-    passthrough.restartRateMeter(inputRate: frameRate)
-    lateness.apply(isRaw: isRaw, to: sink.baseSink)
+  /// Something to be said to the application or to upstream.
+  func announce(_ announcement: FrameResults.Announcement) {
+    results.announcements.append(announcement)
   }
 
-  /// After a flush, or when a new stream follows another: H.264 goes on with a key frame.
+  /// Frames that were kept, and counted as queued, are given up.
+  func dropKept(_ reason: FrameDropReason, count: Int = 1) {
+    guard count > 0 else { return }
+    sink.count { counters in
+      for _ in 0..<count { counters.frameDropped(reason) }
+    }
+  }
+
+  /// The frame at hand is not sent: the application hears of it, if a viewer misses it.
+  func announceLoss(_ reason: FrameDropReason) {
+    sink.log(GST_LEVEL_LOG, "dropped a frame: \(reason)")
+    if reason.isLossOfQuality { announce(.loss(frameTime, isLive: isUpstreamLive)) }
+  }
+}
+
+// MARK: Use by one thread at a time
+
+extension FramePath {
+  /// With the lock: this thread begins to use it.
+  func taken(_ shared: inout FrameState) {
+    settings = shared.settings
+    if payload == nil { payload = shared.payloads.popLast() }
+  }
+
+  /// With the lock: counts what has been done, and gives out what is to be told.
+  func given(_ counters: inout VideoSinkCounters, now: Duration) -> FrameResults {
+    var taken = FrameResults()
+    swap(&taken, &results)
+    if let encoding = taken.lostEncoding { counters.encoded(encoding) }
+    if let report = adaptation.report { counters.link = report }
+    taken.report = adaptation.takeReport(now: now)
+    return taken
+  }
+}
+
+// MARK: The input
+
+extension FramePath {
+  /// Frames of another format or rate follow. Forgets the last picture, which is never sent again then.
+  func setInput(_ input: InputCaps) {
+    raw.forget()
+    inputRate = input.frameRate
+    let next: any FormatPath
+    switch input.format {
+    case .raw(let info):
+      raw.info = info
+      next = raw
+    case .h264(let configuration):
+      if h264.setConfiguration(configuration) { requireKeyFrame() }
+      next = h264
+    }
+    if next !== format {
+      raw.close()
+      requireKeyFrame()
+    }
+    format = next
+    lateness.apply(isRaw: isRaw, to: sink.baseSink)
+    // Before the head unit is known, upstream's first caps may be some that it changes before anything is shown.
+    pixelWarning = input.pixelWarning
+    // Upstream may have other elements now. It is asked with the first frame: an element that sends a CAPS event may
+    // hold a lock that its answers need.
+    isInputNew = true
+  }
+
+  /// A new stream follows another: H.264 goes on with a key frame.
   func restart() {
-    if !isRaw { breakOff() }
+    if !isRaw { requireKeyFrame() }
   }
 
   /// What follows depends on frames that were not sent.
-  func breakOff() {
+  func requireKeyFrame() {
     needsKeyFrame = true
-    group.forget()
-    dropHeld(.notStreaming)
+    h264.forget()
   }
 
   /// The pipeline was flushed; with `resetsTime`, running time starts at 0 again.
   func flush(resetsTime: Bool) {
     if resetsTime { delay.reset(sink.baseSink) }
-    thinning.reset()
-    discardDeferredPicture()
-    dropHeld(.discarded)
-    seek.flushed()
+    raw.flush()
+    h264.flush()
     restart()
   }
 
@@ -154,137 +219,259 @@ final class FramePath {
   func end() {
     delay.reset(sink.baseSink)
     lateness.restore(sink.baseSink)
-    discardDeferredPicture()
-    dropHeld(.discarded)
-    lastPicture.forget()
-    encodedPicture.forget()
-    seek = SeekProgress()
-    group.forget()
-    encoder.close()
+    h264.flush()
+    h264.forget()
+    raw.forget()
+    raw.close()
   }
 
-  /// Notes a frame's time, and keeps a raw picture, before it is decided whether the frame is sent.
-  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+  /// A frame has come: notes its time, and has its format look at it.
+  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
     frameTime = FrameTime(of: buffer)
-    if isRaw { lastPicture.show(buffer) }
+    return try format?.begin(buffer) ?? true
   }
 
-  /// Reads the regions of a frame. Returns whether they differ from those before, or belong to pictures of another
-  /// size.
-  func updateRegions(from buffer: UnsafeMutablePointer<GstBuffer>, pictureSize: VideoSize?) -> Bool {
+  /// For a frame that was kept.
+  func begin(kept buffer: UnsafeMutablePointer<GstBuffer>) {
+    frameTime = FrameTime(of: buffer)
+  }
+
+  /// Reads what can be touched in a frame.
+  ///
+  /// - Returns: the regions, if they differ from those before, or belong to pictures of another size.
+  func changedRegions(
+    of buffer: UnsafeMutablePointer<GstBuffer>, pictureSize: VideoSize?
+  ) -> [HapticRectangle]? {
+    // The usual frame has none, as the one before.
+    guard
+      !regions.rectangles.isEmpty
+        || gst_buffer_get_meta(buffer, gst_video_region_of_interest_meta_api_get_type()) != nil
+    else { return nil }
     let hasChanged = regions.update(from: buffer)
-    guard hasChanged || (!regions.rectangles.isEmpty && regionsPictureSize != pictureSize) else { return false }
+    guard hasChanged || (!regions.rectangles.isEmpty && regionsPictureSize != pictureSize) else { return nil }
     regionsPictureSize = pictureSize
-    return true
+    return regions.rectangles
+  }
+
+  /// Running time at which the frame at hand is shown, in ns; `GST_CLOCK_TIME_NONE` when it does not say.
+  var frameRunningTime: UInt64 { sink.runningTime(frameTime.presentation) }
+
+  /// The frame at hand was held up for so long.
+  func extendDelay(by time: Duration) {
+    if !isAhead { delay.extend(by: time, sink.baseSink) }
+  }
+}
+
+// MARK: One service
+
+extension FramePath {
+  /// Sends the frame at hand.
+  func send(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
+  ) -> FrameOutcome {
+    guard let format else { return .dropped(.noPicture, GST_FLOW_NOT_NEGOTIATED) }
+    begin(permission.grant)
+    observeLink(permission.targets)
+    return format.send(buffer, permission, isDue: isDue)
   }
 
   /// The first frame of a service must stand alone, and the first after a pause, in which the head unit may have closed
   /// its decoder.
   func begin(_ grant: VideoGrant) {
     let now = time.now
-    if resumption.take() || epoch != grant.epoch {
+    let isNew = epoch != grant.epoch
+    if resumption.take() || isNew {
       needsKeyFrame = true
-      passthrough.forgetKeyFrameRequest()
+      h264.forgetKeyFrameRequest()
     } else if isPauseLong(now) {
       needsKeyFrame = true
     }
-    guard epoch != grant.epoch else { return }
+    guard isNew else { return }
     epoch = grant.epoch
     lastSent = now
   }
 
   /// Whether the head unit may have closed its decoder since the last picture.
-  private func isPauseLong(_ now: Duration) -> Bool {
-    now - lastSent >= (isRaw ? Self.longestRawPause : Self.decoderTimeout)
+  func isPauseLong(_ now: Duration) -> Bool {
+    now - lastSent >= (format?.longestPause ?? Self.decoderTimeout)
   }
 
-  /// Encodes or refers to a frame, and queues it.
+  /// No frame has been queued for the present service.
+  var isFirstOfService: Bool { queuedEpoch != epoch }
+
+  /// How long nothing has been sent.
+  func silence(_ now: Duration) -> Duration { now - lastSent }
+
+  /// When something was sent for this service last; nil for nothing.
+  func lastSent(in grant: VideoGrant) -> Duration? { epoch == grant.epoch ? lastSent : nil }
+
+  /// Queues the last picture once more, if there is one and room for it.
   ///
-  /// - Parameter isDue: Whether it is sent whatever the frame rate: it takes the place of one that was due and waited for
-  ///   the link, or was due itself.
-  func send(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
-  ) -> Outcome {
+  /// - Parameters:
+  ///   - isNew: whether it has not been sent before; then it may be the key frame that is due.
+  ///   - time: when it counts as sent.
+  func sendLastPicture(_ permission: VideoNegotiation.Permission, isNew: Bool = false, at time: Duration) {
+    guard let format, !connection.video.isFull else { return }
     begin(permission.grant)
-    observeLink(permission.targets)
-    defer { if isUpstreamLive { observeLink(permission.targets) } }
-    switch format {
-    case .none: return .dropped(.noPicture, GST_FLOW_NOT_NEGOTIATED)
-    case .raw(let info):
-      return sendRaw(buffer, info, permission, isDue: isDue)
-    case .h264: return sendH264(buffer, permission)
+    let payload = takePayload(.repeated)
+    guard format.fillWithLastPicture(payload, permission, isNew: isNew) else { return giveBack(payload) }
+    guard submitNow(payload, permission.grant) else {
+      // Pictures that are encoded next would depend on this one, which the decoder never gets.
+      if isRaw { needsKeyFrame = true }
+      return
     }
+    lastSent = time
+  }
+}
+
+// MARK: The link
+
+extension FramePath {
+  /// Looks at the link before a frame is sent.
+  func observeLink(_ targets: EncoderTargets) {
+    guard isUpstreamLive else { return follow(targets) }
+    let (sample, isFull) = connection.video.linkSampleAndIsFull()
+    isQueueFull = isFull
+    observe(sample, targets)
   }
 
-  private func sendRaw(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ permission: VideoNegotiation.Permission,
-    isDue: Bool
-  ) -> Outcome {
-    let change = change(by: buffer, info)
-    if change == .nothing {
-      holdBack(false)
-      return .unchanged
-    }
-    let targets = permission.targets
-    encoder.follow(targets, inputRate: thinning.inputRate)
-    let now = time.now
-    let isPaced = isUpstreamLive || gst_base_sink_get_sync(sink.baseSink) != 0
-    let limit = adaptation.frameRateLimit ?? targets.frameRate
-    if !isDue,
-      let timer = thinning.judge(
-        sink.runningTime(frameTime.presentation), limit: limit, isPaced: isPaced, now: now)
-    {
-      if let timer = timer.value { connection.setTimer(at: timer) }
-      return .dropped(.frameRate, GST_FLOW_OK)
-    }
-    if defersPicture(now: now) { return .deferred }
-    holdBack(false)
-    // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
-    if isUpstreamLive, connection.video.isFull { return .dropped(.queueFull, GST_FLOW_OK) }
-    let payload = sink.payloads.take(for: sink, kind: .frame)
-    do {
-      guard try encodeFrame(buffer, info, targets, into: payload, isRepetition: change == .refinement) else {
-        sink.payloads.giveBack(payload)
-        return .dropped(.noPicture, GST_FLOW_OK)
+  private func observe(_ sample: LinkSample?, _ targets: EncoderTargets) {
+    guard let sample else { return follow(targets) }
+    let wanted = LinkAdaptation.Wanted(
+      targets: targets, frameRate: frameRate(targets), settings: settings.link, isEncoderUpstream: isH264)
+    adaptation.update(sample, wanted, epoch: epoch)
+  }
+
+  private func follow(_ targets: EncoderTargets) {
+    adaptation.follow(targets, frameRate: frameRate(targets))
+  }
+
+  private func frameRate(_ targets: EncoderTargets) -> Fraction {
+    inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate
+  }
+
+  /// Whether the link is ready for a picture.
+  var readiness: LinkReadiness { isUpstreamLive ? adaptation.readiness : .ready }
+
+  /// What the encoder is to aim at because of the link; nil for the targets.
+  var linkRates: EncoderRates? { adaptation.rates }
+
+  /// The most pictures per second, if the link carries fewer than wanted.
+  var frameRateLimit: Fraction? { adaptation.frameRateLimit }
+
+  /// Whether the link is too far behind for a live frame. Those up to the next key frame follow it, for which upstream
+  /// is asked once the link is ready for it.
+  var isLinkLate: Bool {
+    isUpstreamLive && adaptation.isLate(isKeyFrameNeeded: needsKeyFrame, sinceSent: time.now - lastSent)
+  }
+}
+
+// MARK: The queue
+
+extension FramePath {
+  /// An empty payload.
+  func takePayload(_ kind: FramePayload.Kind) -> FramePayload {
+    let payload = self.payload.take() ?? sink.state.withLock { $0.payloads.popLast() } ?? FramePayload()
+    payload.begin(kind, for: sink)
+    return payload
+  }
+
+  /// One that was not queued.
+  func giveBack(_ payload: FramePayload) {
+    results.lostEncoding = payload.encoding ?? results.lostEncoding
+    payload.clear()
+    self.payload = payload
+  }
+
+  /// Queues a finished access unit of the frame at hand, and waits for room if upstream is not live.
+  func submit(_ payload: FramePayload, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+    let grant = permission.grant
+    guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
+    while true {
+      let began = time.now
+      let submission = connection.video.submit(
+        payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive, samplesLink: isUpstreamLive)
+      let now = time.now
+      if now - began >= Self.noticeableWait { extendDelay(by: now - began) }
+      switch submission.result {
+      case .queued:
+        noteQueued(grant, rtp, at: submission.time)
+        if isUpstreamLive { observe(submission.link, permission.targets) }
+        if let warning = pixelWarning.take() { announce(.warning(warning)) }
+        return .queued
+      case .full: return abandon(payload, .queueFull)
+      case .closed, .stale: return abandon(payload, .notStreaming)
+      case .flushing:
+        // Access is kept: nothing may overtake what has been encoded.
+        let result = gst_base_sink_wait_preroll(sink.baseSink)
+        guard result == GST_FLOW_OK else { return abandon(payload, .discarded, result) }
       }
-      return submit(payload, permission.grant)
-    } catch {
-      sink.payloads.giveBack(payload)
-      encoder.close()
-      return .failed(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
     }
   }
 
-  /// Encodes a frame from upstream, and counts it; false when it can't be read.
-  func encodeFrame(
-    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets,
-    into payload: FramePayload, isRepetition: Bool
-  ) throws(EncoderError) -> Bool {
-    let began = time.now
-    let isRequested = keyFrameRequest.take()
-    let kind: PictureKind = needsKeyFrame || isRequested ? .keyFrame : isRepetition ? .repetition : .frame
-    guard try encode(picture, info, targets, into: payload, as: kind) else { return false }
-    let encodeTime = time.now - began
-    sink.counters.withLock { counters in
-      counters.frameEncoded(in: encodeTime)
-      if isRequested { counters.keyFramesForced &+= 1 }
+  /// A frame that others depend on is lost, so the next one must stand alone.
+  private func abandon(
+    _ payload: FramePayload, _ reason: FrameDropReason, _ result: GstFlowReturn = GST_FLOW_OK
+  ) -> FrameOutcome {
+    giveBack(payload)
+    requireKeyFrame()
+    return .dropped(reason, result)
+  }
+
+  /// Queues a payload if there is room, on any thread.
+  ///
+  /// - Parameter time: running time at which it is shown; `GST_CLOCK_TIME_NONE` for now.
+  func submitNow(_ payload: FramePayload, _ grant: VideoGrant, at time: UInt64 = .max) -> Bool {
+    let kind = payload.kind
+    guard let rtp = packetize(payload, for: grant, at: time) else {
+      giveBack(payload)
+      return false
     }
+    let submission = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false, samplesLink: false)
+    guard submission.result == .queued else {
+      giveBack(payload)
+      return false
+    }
+    guard kind != .notice else {
+      self.rtp = rtp
+      return true
+    }
+    noteQueued(grant, rtp, at: submission.time)
     return true
   }
 
-  /// Encodes a picture; once more, as a key frame, if the machine stood still meanwhile for so long that the head unit may have
-  /// closed its decoder. False when the picture can't be read.
-  func encode(
-    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets,
-    into payload: FramePayload, as kind: PictureKind
-  ) throws(EncoderError) -> Bool {
-    func encode(as kind: PictureKind) throws(EncoderError) -> Bool {
-      try encoder.encode(
-        picture, info, targets, rates: adaptation.rates, inputRate: thinning.inputRate, as: kind, into: payload)
-    }
-    var isEncoded = try encode(as: kind)
-    if isEncoded, !payload.isKeyFrame, isPauseLong(time.now) { isEncoded = try encode(as: .keyFrame) }
-    if isEncoded { noteEncoded(picture, isKeyFrame: payload.isKeyFrame) }
-    return isEncoded
+  private func noteQueued(_ grant: VideoGrant, _ rtp: RTPStream, at time: Duration) {
+    self.rtp = rtp
+    // Not the time now: this thread may have been kept waiting since.
+    lastSent = time
+    guard queuedEpoch != grant.epoch else { return }
+    queuedEpoch = grant.epoch
+    results.firstOfService = grant
+  }
+
+  /// Puts an access unit into the form that the head unit expects.
+  ///
+  /// - Returns: the RTP numbering after it, to be kept once it is queued; nil when there is nothing to send.
+  private func packetize(
+    _ payload: FramePayload, for grant: VideoGrant, at time: @autoclosure () -> UInt64
+  ) -> RTPStream? {
+    guard grant.transport == .rtp else { return rtp }
+    var stream = rtp
+    let time = time()
+    let runningTime = time == .max ? nil : Duration.nanoseconds(Int64(clamping: time))
+    return stream.packetize(payload, for: grant, at: runningTime, now: self.time.now) ? stream : nil
+  }
+}
+
+/// When a frame is to be shown, as its buffer says; `GST_CLOCK_TIME_NONE` where it does not.
+struct FrameTime {
+  private(set) var presentation = UInt64.max
+  private(set) var duration = UInt64.max
+
+  init() {}
+
+  init(of buffer: UnsafeMutablePointer<GstBuffer>) {
+    presentation = UInt64(buffer.pointee.pts)
+    duration = UInt64(buffer.pointee.duration)
   }
 }

@@ -1,24 +1,16 @@
 import GStreamerKit
 import H264
+import SDLApp
 import SDLLink
 
-extension PayloadPool<FramePayload> {
-  /// An empty payload that reports to `sink` what becomes of it.
-  func take(for sink: VideoSink, kind: FramePayload.Kind = .frame) -> FramePayload {
-    let payload = take { FramePayload() }
-    payload.sink = sink
-    payload.kind = kind
-    return payload
-  }
-}
-
 /// One access unit: bytes of its own (from the encoder), then memory of a GstBuffer (H.264 input), either may be empty.
-/// It is sent as it is, or as RTP packets that refer to it. NAL units with lengths in front are sent from where they are too:
-/// the buffer may belong to others as well, such as the base class and the branches of a tee, so nothing is written into it.
+/// It is sent as it is, or as RTP packets that refer to it. NAL units with lengths in front are sent from where they
+/// are too: the buffer may belong to others as well, such as the base class and the branches of a tee, so nothing is
+/// written into it.
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
-/// by nobody else until it comes back through the pool's.
-final class FramePayload: ReusablePayload, @unchecked Sendable {
+/// by nothing else until it comes back, under the lock of the sink's state.
+final class FramePayload: MediaPayload, @unchecked Sendable {
   private static let maximumBlocks = 8
 
   /// What is in it.
@@ -31,11 +23,20 @@ final class FramePayload: ReusablePayload, @unchecked Sendable {
     case notice
   }
 
-  fileprivate var kind = Kind.frame
+  /// How the picture in it came about; counted together with what becomes of it.
+  struct Encoding {
+    var time: Duration
+    /// Upstream or the application has asked for a key frame.
+    var isForced: Bool
+  }
+
+  private(set) var kind = Kind.frame
+  /// Nil unless a picture from upstream was encoded here.
+  var encoding: Encoding?
 
   /// Where to count what became of it. Held while in use, because a sink that is stopped in a callback of the
   /// connection's own thread does not wait for what is queued.
-  fileprivate var sink: VideoSink?
+  private var sink: VideoSink?
   private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
   private var storedCount = 0
   private var buffer: UnsafeMutablePointer<GstBuffer>?
@@ -57,6 +58,12 @@ final class FramePayload: ReusablePayload, @unchecked Sendable {
     storage.deallocate()
   }
 
+  /// Something is about to be put into it.
+  func begin(_ kind: Kind, for sink: VideoSink) {
+    self.kind = kind
+    self.sink = sink
+  }
+
   /// Copies bytes in front of everything else.
   func store(_ bytes: UnsafeRawBufferPointer, isKeyFrame: Bool) {
     reserve(bytes.count)
@@ -65,7 +72,7 @@ final class FramePayload: ReusablePayload, @unchecked Sendable {
     self.isKeyFrame = isKeyFrame
   }
 
-  /// Copies the NAL units of an access unit, each behind a start code of four bytes, which is the only form that SDL's
+  /// Copies the NAL units of an access unit, each after a start code of four bytes, which is the only form that SDL's
   /// own libraries send. Encoders write shorter ones where they may.
   func storeUnits(of accessUnit: UnsafeRawBufferPointer, isKeyFrame: Bool) {
     // A start code of three bytes and a unit of one become five.
@@ -196,23 +203,27 @@ final class FramePayload: ReusablePayload, @unchecked Sendable {
     let isKeyFrame = self.isKeyFrame
     let byteCount = self.byteCount
     let leftOutCount = packets.leftOutCount
+    let encoding = self.encoding
     let now = MonotonicClock.now
-    sink.counters.withLock { counters in
+    clear()
+    sink.state.withLock { state in
+      if let encoding { state.counters.encoded(encoding) }
       if wasSent {
-        counters.sent(byteCount: byteCount, isKeyFrame: isKeyFrame, at: now)
-        counters.nalUnitsLeftOut &+= UInt64(leftOutCount)
+        state.counters.sent(byteCount: byteCount, isKeyFrame: isKeyFrame, at: now)
+        state.counters.nalUnitsLeftOut &+= UInt64(leftOutCount)
       }
       switch (kind, wasSent) {
-      case (.frame, true): counters.frameSent()
-      case (.frame, false): counters.frameDropped(.discarded)
-      case (.repeated, true): counters.framesRepeated += 1
-      case (.notice, true): counters.noticeFramesSent += 1
+      case (.frame, true): state.counters.frameSent()
+      case (.frame, false): state.counters.frameDropped(.discarded)
+      case (.repeated, true): state.counters.framesRepeated &+= 1
+      case (.notice, true): state.counters.noticeFramesSent &+= 1
       case (.repeated, false), (.notice, false): break
       }
+      state.payloads.append(self)
     }
-    sink.payloads.giveBack(self)
   }
 
+  /// Lets everything go that it refers to.
   func clear() {
     if let buffer {
       unmap(buffer)
@@ -220,6 +231,7 @@ final class FramePayload: ReusablePayload, @unchecked Sendable {
     }
     buffer = nil
     sink = nil
+    encoding = nil
     storedCount = 0
     skipped = 0
     framing = .startCodes
@@ -236,5 +248,99 @@ final class FramePayload: ReusablePayload, @unchecked Sendable {
     }
     isMerged = false
     mapCount = 0
+  }
+}
+
+/// RTP packets as memory blocks to write one after the other: what stands in front of each, then its part of the access
+/// unit, which stays where it is.
+struct PacketBlocks: ~Copyable {
+  private static let stride = RTPPacket.maximumPrefixByteCount
+
+  private var prefixes = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * stride, alignment: 16)
+  /// The parts of the access unit. Used again and again, as are the prefixes.
+  private var parts: [UnsafeRawBufferPointer] = []
+  private var prefixByteCounts: [Int] = []
+  private(set) var byteCount = 0
+  /// NAL units that RTP can't carry.
+  private(set) var leftOutCount = 0
+
+  deinit {
+    prefixes.deallocate()
+  }
+
+  /// Two for each packet.
+  var count: Int { parts.count * 2 }
+
+  subscript(_ index: Int) -> UnsafeRawBufferPointer {
+    let packet = index / 2
+    guard index.isMultiple(of: 2) else { return parts[packet] }
+    let start = packet * Self.stride
+    return UnsafeRawBufferPointer(rebasing: prefixes[start..<(start + prefixByteCounts[packet])])
+  }
+
+  /// Adds the packets of `accessUnit`, or of a part of one; it must stay valid while the blocks are in use.
+  mutating func append(_ packets: RTPPackets, of accessUnit: UnsafeRawBufferPointer) {
+    reserve(parts.count + packets.packetCount)
+    for packet in packets {
+      let start = parts.count * Self.stride
+      prefixByteCounts.append(
+        packet.writePrefix(to: UnsafeMutableRawBufferPointer(rebasing: prefixes[start..<(start + Self.stride)])))
+      parts.append(UnsafeRawBufferPointer(rebasing: accessUnit[packet.payloadRange]))
+    }
+    byteCount += packets.byteCount
+    leftOutCount += packets.leftOutCount
+  }
+
+  private mutating func reserve(_ packetCount: Int) {
+    let byteCount = packetCount * Self.stride
+    guard prefixes.count < byteCount else { return }
+    let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount * 2, alignment: 16)
+    larger.copyMemory(from: UnsafeRawBufferPointer(prefixes))
+    prefixes.deallocate()
+    prefixes = larger
+  }
+
+  mutating func removeAll() {
+    parts.removeAll(keepingCapacity: true)
+    prefixByteCounts.removeAll(keepingCapacity: true)
+    byteCount = 0
+    leftOutCount = 0
+  }
+}
+
+/// The RTP packets of a video service: their numbers and times, which go on from one access unit to the next.
+///
+/// A value: it is kept only when the access unit that it was used for is queued, so that skipped numbers don't look
+/// like a loss.
+struct RTPStream {
+  private var packetizer: RTPPacketizer
+  /// Start of the service that the last access unit was for.
+  private var epoch: UInt32 = 0
+  /// Time of the last access unit, and when it was made.
+  private var lastTime = Duration.zero
+  private var lastMade: Duration?
+
+  init() {
+    var generator = SystemRandomNumberGenerator()
+    packetizer = RTPPacketizer(using: &generator)
+  }
+
+  /// Turns the payload into packets; false when there is nothing in it.
+  ///
+  /// - Parameters:
+  ///   - time: when to show the picture, in running time; nil for one that has no time of its own, which is as
+  ///     much later than the one before as it comes later.
+  ///   - now: the present.
+  mutating func packetize(_ payload: FramePayload, for grant: VideoGrant, at time: Duration?, now: Duration) -> Bool {
+    if epoch != grant.epoch {
+      var generator = SystemRandomNumberGenerator()
+      packetizer.restart(using: &generator)
+      epoch = grant.epoch
+    }
+    let time = time ?? lastTime + (now - (lastMade ?? now))
+    guard payload.packetize(with: &packetizer, at: time) else { return false }
+    lastTime = time
+    lastMade = now
+    return true
   }
 }

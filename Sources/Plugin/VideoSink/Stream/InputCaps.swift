@@ -5,23 +5,25 @@ import X264Encoder
 
 /// What caps say of the pictures that upstream is about to send.
 struct InputCaps {
-  let format: FramePath.Format
+  enum Format {
+    case raw(GstVideoInfo)
+    /// With a configuration if its NAL units have lengths in front.
+    case h264(DecoderConfiguration?)
+  }
+
+  let format: Format
   /// Nil for a variable rate. A maximum that is given with that is as good as a rate.
   let frameRate: Fraction?
   /// Nil for H.264 that does not tell.
   let size: VideoSize?
-  /// Of H.264 with lengths in front of its NAL units.
-  let configuration: DecoderConfiguration?
 
   /// Nil for raw video that is not described in full, and for H.264 whose `codec_data` can't be read.
   init?(_ caps: UnsafeMutablePointer<GstCaps>) {
     guard let structure = StructureView(caps: caps, 0) else { return nil }
     if structure.hasName("video/x-h264") {
-      format = .h264
       guard let form = H264Caps(structure).form else { return nil }
-      configuration = form.configuration
+      format = .h264(form.configuration)
     } else {
-      configuration = nil
       var info = GstVideoInfo()
       guard gst_video_info_from_caps(&info, caps) != 0 else { return nil }
       format = .raw(info)
@@ -68,7 +70,7 @@ extension InputCaps {
         "Raw video with incomplete caps can't be encoded: put videoconvertscale before sdlvideosink.")
     }
     let format = cgst_video_info_format(&info)
-    guard PixelFormats.encoderFormat(format) != nil else {
+    guard PixelFormat(format) != nil else {
       let name = gst_video_format_to_string(format).map { String(cString: $0) } ?? "this format"
       return .stream(
         GST_STREAM_ERROR_FORMAT,
@@ -94,5 +96,135 @@ extension InputCaps {
   static func isH264(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let structure = StructureView(caps: caps, 0), structure.hasName("video/x-h264") else { return false }
     return H264Caps(structure).isTaken
+  }
+}
+
+/// What caps say of H.264.
+struct H264Caps {
+  /// The form of a stream whose `codec_data`, if it needs any, could be read.
+  enum Form {
+    case byteStream
+    case lengths(DecoderConfiguration)
+
+    /// Nil for a byte stream.
+    var configuration: DecoderConfiguration? {
+      if case .lengths(let configuration) = self { configuration } else { nil }
+    }
+  }
+
+  private enum CodecData {
+    case missing
+    case malformed(DecoderConfiguration.Malformed)
+    case read(DecoderConfiguration)
+  }
+
+  private let structure: StructureView
+
+  /// Reads a structure with the name `video/x-h264`.
+  init(_ structure: StructureView) {
+    self.structure = structure
+  }
+
+  /// Nil for a form that the sink does not take.
+  var form: Form? {
+    guard isFormTaken else { return nil }
+    guard isLengthPrefixed else { return .byteStream }
+    guard case .read(let configuration) = codecData else { return nil }
+    return .lengths(configuration)
+  }
+
+  /// Why the stream can't be passed on; nil when it can.
+  var rejectionReason: ElementError? {
+    guard isFormTaken else {
+      let (format, alignment) = (structure.string("stream-format"), structure.string("alignment"))
+      return .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "H.264 must come in whole access units, as a byte stream or as avc, not as \(format ?? "unknown")/\(alignment ?? "unknown"): put h264parse before sdlvideosink."
+      )
+    }
+    if let profile = structure.string("profile"), !SinkCaps.profiles.contains(profile) {
+      return Self.profileError(profile)
+    }
+    guard isLengthPrefixed else { return nil }
+    switch codecData {
+    case .missing:
+      return .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "H.264 as avc needs codec_data in its caps: keep those of the demuxer or encoder, or have h264parse make a byte stream of it while they are there."
+      )
+    case .malformed(let reason):
+      return .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "The codec_data of the H.264 stream is damaged (\(reason)): mux the file again from what it was made of.")
+    case .read(let configuration): return configuration.rejectionReason
+    }
+  }
+
+  /// Whether the sink takes this, as far as the caps tell. Those of demuxers may lack the profile, or the alignment,
+  /// which is always that of access units in files.
+  var isTaken: Bool { isFormTaken && structure.string("profile").map(SinkCaps.profiles.contains) ?? true }
+
+  private var isLengthPrefixed: Bool {
+    let format = structure.string("stream-format")
+    return format == "avc" || format == "avc3"
+  }
+
+  private var isFormTaken: Bool {
+    let alignment = structure.string("alignment")
+    if isLengthPrefixed { return alignment == nil || alignment == "au" }
+    return structure.string("stream-format") == "byte-stream" && alignment == "au"
+  }
+
+  private var codecData: CodecData {
+    structure.withBytes("codec_data") { bytes in
+      do throws(DecoderConfiguration.Malformed) {
+        return .read(try DecoderConfiguration(bytes))
+      } catch {
+        return .malformed(error)
+      }
+    } ?? .missing
+  }
+
+  fileprivate static func profileError(_ profile: String) -> ElementError {
+    .stream(
+      GST_STREAM_ERROR_FORMAT,
+      "H.264 of the profile \(profile) can't be decoded by head units: put video/x-raw,format=I420 before the encoder, or ask it for constrained-baseline."
+    )
+  }
+}
+
+extension SequenceParameterSet {
+  /// Why head units can't decode the stream; nil when they can.
+  var rejectionReason: ElementError? { isCommonProfile ? nil : H264Caps.profileError(profileName) }
+}
+
+extension DecoderConfiguration {
+  /// The first sequence parameter set that can be read.
+  var sequenceParameterSet: SequenceParameterSet? {
+    sequenceParameterSets.lazy.compactMap { try? SequenceParameterSet(nalUnit: $0) }.first
+  }
+
+  /// Why head units can't decode the stream; nil when they can.
+  fileprivate var rejectionReason: ElementError? { sequenceParameterSet?.rejectionReason }
+}
+
+extension DecoderConfiguration.Malformed: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .truncated: "it ends too early"
+    case .unsupportedVersion(let version): "its version is \(version), not 1"
+    case .unexpectedNALUnit(let type): "a NAL unit of type \(type.rawValue) is among the parameter sets"
+    }
+  }
+}
+
+extension NALUnitLengthError {
+  /// Ends the stream: where the next NAL unit begins is not known any more.
+  var elementError: ElementError {
+    let announced = length.map { "\($0) bytes are announced" } ?? "a length is cut off"
+    return .stream(
+      GST_STREAM_ERROR_FORMAT,
+      "The H.264 stream is damaged: \(announced) for a NAL unit where \(availableByteCount) are left. Mux the file again from what it was made of; if another element has changed the stream, its caps must say so (stream-format)."
+    )
   }
 }

@@ -8,11 +8,11 @@ extension VideoSink {
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has reported what it takes.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
     guard var caps = acceptedCaps() else { return nil }
-    // Encoders and files in another size get an error that says what is wrong, instead of not being linked. In READY it is a
-    // player that asks, which can choose something else.
+    // Encoders and files in another size get an error that says what is wrong, instead of not being linked. In READY it
+    // is a player that asks, which can choose something else.
     if stream != nil, gst_pad_has_current_caps(pad) == 0 {
       caps.merge(SinkCaps.h264OfAnySize)
-      // The same for whoever links a decoder now: nothing is chosen before that.
+      // The same where a decoder is linked now: nothing is chosen before that.
       if UpstreamPath.isUnlinked(pad) { caps.merge(Caps.template(of: pad)) }
     }
     guard let filter else { return caps.take() }
@@ -38,7 +38,7 @@ extension VideoSink {
     return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
   }
 
-  /// While the pad flushes, its thread is waited for. In READY it is flushing too, but nobody is.
+  /// While the pad flushes, its thread is waited for. In READY it is flushing too, but no thread is.
   private func videoForCaps(of app: AppRun) -> AppRun.VideoCapability? {
     let hasStream = stream != nil
     return app.videoForCaps(of: self) { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
@@ -59,8 +59,8 @@ extension VideoSink {
     return true
   }
 
-  /// Players ask in READY, before they choose between passing H.264 on and decoding it. From PAUSED on, an error says what is
-  /// wrong with it.
+  /// Players ask in READY, before they choose between passing H.264 on and decoding it. From PAUSED on, an error says
+  /// what is wrong with it.
   private func canBegin(with caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard stream == nil,
       StructureView(caps: caps, 0)?.hasName("video/x-h264") == true, let accepted = acceptedCaps()
@@ -69,9 +69,9 @@ extension VideoSink {
   }
 }
 
-extension VideoStreamRun {
-  /// How long the choice may take once the head unit has spoken: upstream is asked for its ranges, and may need a lock that the
-  /// streaming thread holds.
+extension VideoStream {
+  /// How long the choice may take once the head unit has spoken: upstream is asked for its ranges, and may need a lock
+  /// that the streaming thread holds.
   private static let choiceTime = Duration.milliseconds(300)
 
   /// On a streaming thread, waits until the first choice is made; false if that takes too long.
@@ -105,37 +105,6 @@ extension VideoStreamRun {
     caps.merge(template)
     return caps
   }
-
-  /// Caps arrive; false if they can't be read.
-  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
-    withFrames { path in
-      guard let input = InputCaps(caps) else { return false }
-      // Before the head unit is known, upstream's first caps may be some that it changes before anything is shown.
-      path.pixelWarning = input.pixelWarning
-      sink.element.pointee.takes_ahead = if case .h264 = input.format { 1 } else { 0 }
-      sink.element.pointee.syncs_by_presentation = 0
-      path.setFormat(input.format, configuration: input.configuration, frameRate: input.frameRate)
-      // Upstream may have other elements now. It is asked with the first frame: an element that sends a CAPS event may hold
-      // a lock that its answers need.
-      path.isInputNew = true
-      let encodedSize = path.isRaw ? nil : path.passthrough.size
-      // What the decoder sees counts, whatever the caps say; of a byte stream that comes with the first frame.
-      let size = input.configuration == nil ? input.size ?? encodedSize : encodedSize ?? input.size
-      // The service will be for the new size.
-      if size != inputSize { path.dropHeld(.notStreaming) }
-      setInputSize(size, isRaw: path.isRaw)
-      sink.log(
-        GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(path.isRaw)")
-      return true
-    }
-  }
-
-  /// - Parameter size: nil for H.264 whose caps do not tell; its parameter sets will.
-  func setInputSize(_ size: VideoSize?, isRaw: Bool) {
-    let lostFrames = sink.counters.withLock { $0.framesLost }
-    let now = time.now
-    change { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
-  }
 }
 
 /// The caps that the sink offers.
@@ -149,8 +118,8 @@ enum SinkCaps {
     var rate: Fraction
   }
 
-  /// First what head unit and app prefer, then H.264 in the same sizes, first of all as a byte stream, then raw video that is
-  /// faster, which the sink thins out, or does not say what shape its pixels have.
+  /// First what head unit and app prefer, then H.264 in the same sizes, first of all as a byte stream, then raw video
+  /// that is faster, which the sink thins out, or does not say what shape its pixels have.
   static func offer(_ displays: [VideoDisplay], maximumRate: Fraction?) -> Caps {
     var offers: [Offer] = []
     for display in displays {

@@ -3,7 +3,8 @@ import H264
 import SDLApp
 import SDLLink
 
-/// H.264 input: passed on from its own memory, beginning at a key frame. Lengths in front of its NAL units become start codes.
+/// H.264 input: passed on from its own memory, beginning at a key frame. Lengths in front of its NAL units become start
+/// codes.
 final class H264Passthrough {
   /// A key frame that upstream was asked for.
   private struct KeyFrameRequest {
@@ -16,9 +17,7 @@ final class H264Passthrough {
   private static let keyFrameTimeout = Duration.seconds(5)
   private static let rateTolerance = 1.05
 
-  private unowned let sink: VideoSink
-  private let time: TimeSource
-  private let announcements: FrameAnnouncements
+  private unowned let path: FramePath
   /// Those of the stream, for key frames that come without.
   private var parameterSets = ParameterSets()
   private var parameterSet: SequenceParameterSet?
@@ -29,20 +28,17 @@ final class H264Passthrough {
   /// Upstream has been asked for the key frame that is missing.
   private var keyFrameRequest: KeyFrameRequest?
   private var repeatPicture = RepeatPicture()
-  private var inputRate: Fraction?
   private var rateMeter = FrameRateMeter()
   private var hasWarnedAboutRate = false
 
-  init(sink: VideoSink, time: TimeSource, announcements: FrameAnnouncements) {
-    self.sink = sink
-    self.announcements = announcements
-    self.time = time
+  init(_ path: FramePath) {
+    self.path = path
   }
 
   /// The size that the parameter sets tell.
   var size: VideoSize? { parameterSet.map { VideoSize($0.width, $0.height) } }
 
-  /// The most pictures that come before another and are shown behind it; 0 when the stream does not say.
+  /// The most pictures that come before another and are shown after it; 0 when the stream does not say.
   var reorderingDepth: Int { parameterSet?.numReorderFrames ?? 0 }
 
   /// Whether a stream can begin at a key frame that comes without them.
@@ -85,7 +81,7 @@ final class H264Passthrough {
     let unit = AccessUnitSummary(scanning: bytes, framing: framing)
     if parameterSets.update(from: bytes, framing: framing), let range = unit.sequenceParameterSet {
       guard let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
-        sink.log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
+        path.sink.log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
         return true
       }
       if let error = parameterSet.rejectionReason { throw error }
@@ -108,29 +104,27 @@ final class H264Passthrough {
     case filled
     /// It holds parameter sets and no picture: they go with the next one, because some head units stop at a message
     /// without a picture.
-    case kept
+    case parametersKept
     case dropped(FrameDropReason)
   }
 
-  /// Has a payload refer to an access unit.
-  ///
-  /// - Parameter needsKeyFrame: whether nothing else can be decoded.
+  /// Has a payload refer to an access unit, if it can be decoded.
   func fill(
-    _ payload: FramePayload, from buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant, needsKeyFrame: Bool
+    _ payload: FramePayload, from buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant
   ) -> Filling {
     // Packets are cut out of one block.
     let isMerged = grant.transport == .rtp || Self.mayBeKeyFrame(buffer)
     guard payload.refer(to: buffer, framing: framing, isMerged: isMerged) else {
-      sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
+      path.sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
       return .dropped(.noPicture)
     }
     let unit = AccessUnitSummary(scanning: payload.firstBlock, framing: framing)
     if !unit.hasPicture, unit.hasSequenceParameterSet || unit.hasPictureParameterSet {
       hasKeptParameterSets = true
-      return .kept
+      return .parametersKept
     }
     if unit.isKeyFrame { payload.markKeyFrame() }
-    if needsKeyFrame {
+    if path.needsKeyFrame {
       guard unit.isKeyFrame, begin(payload, unit) else {
         keyFrameMissed()
         return .dropped(.waitingForKeyFrame)
@@ -149,9 +143,9 @@ final class H264Passthrough {
     return .filled
   }
 
-  /// The first frame of a stream starts with its parameter sets, behind a delimiter if it has one, as the standard orders
-  /// them (7.4.1.2.3). What else stands before them is left out, and what is missing is put in front. False when they
-  /// are not known.
+  /// The first frame of a stream starts with its parameter sets, after a delimiter if it has one, as the standard
+  /// orders them (7.4.1.2.3). What else stands before them is left out, and what is missing is put in front. False when
+  /// they are not known.
   private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
     if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
       if unit.firstNALUnit != .accessUnitDelimiter {
@@ -168,7 +162,7 @@ final class H264Passthrough {
     return true
   }
 
-  /// Puts the stream's parameter sets in front of a picture, but behind its delimiter. False when they are not known.
+  /// Puts the stream's parameter sets in front of a picture, but after its delimiter. False when they are not known.
   private func putParameterSetsInFront(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
     guard var front = parameterSets.bytes else { return false }
     var units = NALUnits(inFrontOfPictureIn: payload.firstBlock, framing: framing).makeIterator()
@@ -209,14 +203,14 @@ extension H264Passthrough {
 
   /// Nothing can be shown before the next key frame: upstream is asked for one. If none comes, a warning is posted.
   private func keyFrameMissed() {
-    let now = time.now
+    let now = path.time.now
     guard let request = keyFrameRequest else {
       keyFrameRequest = KeyFrameRequest(time: now)
-      return announcements.add(.keyFrameRequest)
+      return path.announce(.keyFrameRequest)
     }
     guard !request.isOverdue, now - request.time >= Self.keyFrameTimeout else { return }
     keyFrameRequest?.isOverdue = true
-    announcements.add(
+    path.announce(
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,
@@ -225,40 +219,112 @@ extension H264Passthrough {
   }
 }
 
-extension VideoSink {
-  /// Asks upstream for a key frame. Without locks; what upstream makes of it may come back on this thread.
-  func requestKeyFrame() {
-    counters.withLock { $0.keyFramesForced &+= 1 }
-    log(GST_LEVEL_INFO, "asking upstream for a key frame")
-    Event(owning: gst_video_event_new_upstream_force_key_unit(.max, 1, 0))?.push(on: pad)
-  }
-}
-
 /// Frame rates.
 extension H264Passthrough {
-  /// - Parameter inputRate: what the caps say; nil when they leave it open.
-  func restartRateMeter(inputRate: Fraction?) {
-    self.inputRate = inputRate
+  func restartRateMeter() {
     rateMeter = FrameRateMeter()
   }
 
   /// With each frame: what is too fast can't be thinned out, since frames depend on each other.
   ///
-  /// - Parameters:
-  ///   - time: when the frame is shown, in ns.
-  ///   - limit: what user and head unit want; nil if neither says.
-  func observeRate(at time: UInt64, limit: Fraction?) {
+  /// - Parameter limit: what user and head unit want; nil if neither says.
+  func observeRate(limit: Fraction?) {
     guard !hasWarnedAboutRate else { return }
-    let measured = rateMeter.observe(time)
-    guard let rate = inputRate?.value ?? measured else { return }
+    let time = path.frameRunningTime
+    let measured = rateMeter.observe(time == .max ? UInt64(clamping: path.time.now.nanoseconds) : time)
+    guard let rate = path.inputRate?.value ?? measured else { return }
     guard let limit, rate > limit.value * Self.rateTolerance else { return }
     hasWarnedAboutRate = true
     let shown = Fraction(Int((rate * 1000).rounded()), 1000) ?? limit
-    announcements.add(
+    path.announce(
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,
           "The H.264 stream has \(shown) frames per second, but \(limit) are wished for: all are sent, since H.264 can't be thinned out. Encode it at the lower rate, or leave the encoding to sdlvideosink."
         )))
+  }
+}
+
+/// The parameter sets of an H.264 stream, as they came last.
+struct ParameterSets {
+  static let startCode: [UInt8] = [0, 0, 0, 1]
+
+  /// Each with a start code; all units of a kind in one access unit.
+  private var sequence: [UInt8] = []
+  private var picture: [UInt8] = []
+
+  /// Everything that a decoder needs in front of a key frame; nil before both kinds have come.
+  var bytes: [UInt8]? { isComplete ? sequence + picture : nil }
+
+  var isComplete: Bool { !sequence.isEmpty && !picture.isEmpty }
+
+  /// Takes the parameter sets in front of the picture of an access unit; whether any of them is new. Allocates nothing
+  /// for those that are not: key frames repeat their parameter sets.
+  mutating func update(from accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes) -> Bool {
+    let isSequenceNew = Self.update(&sequence, .sequenceParameterSet, from: accessUnit, framing)
+    let isPictureNew = Self.update(&picture, .pictureParameterSet, from: accessUnit, framing)
+    return isSequenceNew || isPictureNew
+  }
+
+  private static func update(
+    _ kept: inout [UInt8], _ type: NALUnitType, from accessUnit: UnsafeRawBufferPointer, _ framing: NALUnitFraming
+  ) -> Bool {
+    var offset = 0
+    var isNew = false
+    for unit in NALUnits(inFrontOfPictureIn: accessUnit, framing: framing) where unit.type == type {
+      let end = offset + startCode.count + unit.range.count
+      if !isNew, !isKept(kept, offset + startCode.count, accessUnit[unit.range]) {
+        isNew = true
+        kept.removeSubrange(min(offset, kept.count)...)
+      }
+      if isNew {
+        kept += startCode
+        kept.append(contentsOf: accessUnit[unit.range])
+      }
+      offset = end
+    }
+    // Units that are not there any more; none at all means that the access unit has nothing to say of this kind.
+    if offset > 0, offset < kept.count {
+      kept.removeSubrange(offset...)
+      isNew = true
+    }
+    return isNew
+  }
+
+  private static func isKept(_ kept: [UInt8], _ start: Int, _ unit: Slice<UnsafeRawBufferPointer>) -> Bool {
+    guard start + unit.count <= kept.count else { return false }
+    for (index, byte) in unit.enumerated() where kept[start + index] != byte { return false }
+    return true
+  }
+
+  /// Where the start code of the unit at `offset` begins: it has three or four bytes.
+  static func startCodeOffset(before offset: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+    let hasFourBytes = offset >= 4 && bytes[offset - 4] == 0
+    return max(offset - (hasFourBytes ? 4 : 3), 0)
+  }
+}
+
+/// Measures how many frames there are per second, for streams whose caps do not say.
+struct FrameRateMeter {
+  private static let second: UInt64 = 1_000_000_000
+
+  private var start: UInt64?
+  private var count = 0
+
+  /// Adds a frame; `time` is in ns. The rate over the last second or more, once it is over.
+  mutating func observe(_ time: UInt64) -> Double? {
+    guard let start, time >= start else {
+      start = time
+      count = 0
+      return nil
+    }
+    count += 1
+    let elapsed = time - start
+    guard elapsed >= Self.second else { return nil }
+    defer {
+      self.start = time
+      count = 0
+    }
+    return Double(count) * Double(Self.second) / Double(elapsed)
   }
 }

@@ -8,17 +8,18 @@ struct LinkSettings: Equatable, Sendable {
   var isAdaptive = true
   /// kbit/s below which the frame rate goes down and not the quality.
   var minimumBitrate: UInt32 = 200
-  /// Milliseconds; 0 is no bound. A touch that is answered within this still feels direct, and the short interruptions of
-  /// Wi-Fi (retransmissions, power saving, scans) are mostly shorter.
+  /// Milliseconds; 0 is no bound. A touch that is answered within this still feels direct, and the short interruptions
+  /// of Wi-Fi (retransmissions, power saving, scans) are mostly shorter.
   var maximumLatency: UInt32 = 150
 
   var latencyBound: Duration { .milliseconds(Int64(maximumLatency)) }
 }
 
-/// Follows the link of one stream from a live source: whether it is ready for a picture, and at which rates that is encoded.
+/// Follows the link of one stream from a live source: whether it is ready for a picture, and at which rates that is
+/// encoded.
 ///
-/// It gives samples of the link to ``RateController``, and passes on what that decides when it has changed noticeably, so that
-/// x264 is not set anew for each picture.
+/// It gives samples of the link to ``RateController``, and passes on what that decides when it has changed noticeably,
+/// so that x264 is not set anew for each picture.
 struct LinkAdaptation {
   /// What application, head unit and input ask for.
   struct Wanted: Equatable {
@@ -64,7 +65,7 @@ struct LinkAdaptation {
     self.reportTime = reportTime
   }
 
-  /// Takes what the kernel says just before a picture would be encoded, and just behind it.
+  /// Takes what the kernel says just before a picture would be encoded, and just after it.
   ///
   /// - Parameters:
   ///   - sample: of this moment.
@@ -96,12 +97,11 @@ struct LinkAdaptation {
       capacity: (controller.measuredCapacity ?? 0) / 1000, delay: controller.queueingDelay)
   }
 
-  /// Without samples, as for a source that waits for the link, the targets hold as they are. Whether they are new.
-  mutating func follow(_ targets: EncoderTargets, frameRate: Fraction) -> Bool {
+  /// Without samples, as for a source that waits for the link, the targets hold as they are.
+  mutating func follow(_ targets: EncoderTargets, frameRate: Fraction) {
     let report = LinkReport(bitrate: targets.bitrate, frameRate: frameRate.value)
-    guard controller != nil || report != self.report else { return false }
+    guard controller != nil || report != self.report else { return }
     self = LinkAdaptation(report: report, reported: reported, reportTime: reportTime)
-    return true
   }
 
   private mutating func apply(_ targets: RateTargets, _ wanted: Wanted) {
@@ -126,14 +126,15 @@ struct LinkAdaptation {
   /// Whether the link is ready for a picture.
   var readiness: LinkReadiness { controller?.readiness ?? .ready }
 
-  /// Whether a picture that comes encoded would be too late; see ``RateController/isLate(isKeyFrameNeeded:sinceSent:)``.
+  /// Whether a picture that comes encoded would be too late; see
+  /// ``RateController/isLate(isKeyFrameNeeded:sinceSent:)``.
   func isLate(isKeyFrameNeeded: Bool, sinceSent: Duration) -> Bool {
     controller?.isLate(isKeyFrameNeeded: isKeyFrameNeeded, sinceSent: sinceSent) ?? false
   }
 
-  /// What the application is to be told; nil while nothing has changed noticeably.
-  mutating func takeReport(now: Duration) -> LinkReport? {
-    guard let report else { return nil }
+  /// What the application is to be told, and what it was told before; nil while nothing has changed noticeably.
+  mutating func takeReport(now: Duration) -> (present: LinkReport, former: LinkReport?)? {
+    guard let report, report != reported else { return nil }
     if let reported {
       let isNew =
         report.reason != reported.reason || differs(reported.bitrate, report.bitrate, by: Self.reportedShare)
@@ -141,9 +142,9 @@ struct LinkAdaptation {
         || differs(reported.frameRate, report.frameRate, by: Self.reportedShare)
       guard isNew, reportTime.map({ now - $0 >= Self.reportInterval }) ?? true else { return nil }
     }
-    reported = report
+    defer { reported = report }
     reportTime = now
-    return report
+    return (report, reported)
   }
 }
 
@@ -154,4 +155,31 @@ private func differs(_ former: Int, _ present: Int, by share: Double = 0.02) -> 
 
 private func differs(_ former: Double, _ present: Double, by share: Double = 0.02) -> Bool {
   abs(present - former) > former * share
+}
+
+/// What is aimed at, and why: the message `sdl-bitrate`, and fields of `sdl-stats`.
+struct LinkReport: Equatable {
+  /// kbit/s at the wanted frame rate.
+  var bitrate: Int
+  /// Pictures per second.
+  var frameRate: Double
+  /// Nil while the bitrate does not follow the link.
+  var reason: RateTargets.Reason?
+  /// What the link carries, in kbit/s; 0 while it is not known.
+  var capacity = 0
+  /// How long what is sent now would wait for what was sent before.
+  var delay = Duration.zero
+}
+
+extension RateTargets.Reason {
+  /// In messages and statistics.
+  var name: String {
+    switch self {
+    case .ceiling: "ceiling"
+    case .probing: "probing"
+    case .link: "link"
+    case .belowMinimum: "below-minimum"
+    case .stalled: "stalled"
+    }
+  }
 }

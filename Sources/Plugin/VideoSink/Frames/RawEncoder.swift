@@ -24,8 +24,8 @@ struct RawEncoderSettings: Equatable, Sendable {
 /// Encodes raw pictures as access units. When the format of the pictures changes, the encoder is opened anew; other
 /// rates are set on the one that is open.
 final class RawEncoder {
-  private unowned let sink: VideoSink
-  private let announcements: FrameAnnouncements
+  private unowned let path: FramePath
+  private let user: RawEncoderSettings
   private var encoder: X264Encoder?
   /// What the encoder was opened with, or set to since.
   private(set) var settings: EncoderSettings?
@@ -41,9 +41,10 @@ final class RawEncoder {
   /// More than a slice has that changes nothing: about 20.
   private static let settledSliceByteCount = 60
 
-  init(sink: VideoSink, announcements: FrameAnnouncements) {
-    self.sink = sink
-    self.announcements = announcements
+  init(_ path: FramePath) {
+    self.path = path
+    // They are fixed while a stream lasts.
+    user = path.sink.settings.withLock { $0.encoder }
   }
 
   func close() {
@@ -52,17 +53,17 @@ final class RawEncoder {
   }
 
   /// With each picture: logs new targets, warns about implausible ones, and lets upstream be faster again.
-  func follow(_ targets: EncoderTargets, inputRate: Fraction?) {
+  func follow(_ targets: EncoderTargets) {
     guard targets != self.targets else { return }
     let former = self.targets
     self.targets = targets
-    sink.log(GST_LEVEL_INFO, "aiming at \(targets.bitrate) kbit/s and \(targets.frameRate) frames per second")
+    path.sink.log(GST_LEVEL_INFO, "aiming at \(targets.bitrate) kbit/s and \(targets.frameRate) frames per second")
     if let implausible = targets.implausibleBitrate, implausible != former?.implausibleBitrate {
       warn(implausible, targets)
     }
     // What is too fast is thinned out without disturbing upstream; only upstream itself can be faster again.
-    if let former, former.frameRate < targets.frameRate, let inputRate, inputRate < targets.frameRate {
-      announcements.add(.reconfigure)
+    if let former, former.frameRate < targets.frameRate, let rate = path.inputRate, rate < targets.frameRate {
+      path.announce(.reconfigure)
     }
   }
 
@@ -73,9 +74,9 @@ final class RawEncoder {
       : "which its connection can hardly carry"
     let text =
       "The head unit says that it takes \(implausible.announced) kbit/s, \(reason): it probably means bit/s."
-    guard implausible.isConsequential, !hasWarnedAboutBitrate else { return sink.log(GST_LEVEL_WARNING, text) }
+    guard implausible.isConsequential, !hasWarnedAboutBitrate else { return path.sink.log(GST_LEVEL_WARNING, text) }
     hasWarnedAboutBitrate = true
-    announcements.add(
+    path.announce(
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT, "\(text) Using \(targets.bitrate) kbit/s; the property bitrate sets another.")))
@@ -83,19 +84,20 @@ final class RawEncoder {
 
   /// Puts the access unit of a picture into a payload; false when the picture can't be read.
   ///
-  /// - Parameter rates: what the link carries; nil for the targets.
+  /// - Parameter targets: unless the link carries something else.
   func encode(
-    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets, rates: EncoderRates?,
-    inputRate: Fraction?, as kind: PictureKind, into payload: FramePayload
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets, as kind: PictureKind,
+    into payload: FramePayload
   ) throws(EncoderError) -> Bool {
     // The clock, not the time stamps: decoders start and recover in real time, however fast a file is read.
-    let now = sink.time.now
+    let now = path.time.now
+    let rates = path.linkRates
     let encoder = try encoder(
-      for: encoderSettings(info, targets, inputRate: inputRate, followsLink: rates != nil), rates, kind, now: now)
+      for: encoderSettings(info, targets, followsLink: rates != nil), rates, kind, now: now)
     var info = info
     var frame = GstVideoFrame()
     guard gst_video_frame_map(&frame, &info, picture, GST_MAP_READ) != 0 else {
-      sink.log(GST_LEVEL_WARNING, "a picture could not be mapped")
+      path.sink.log(GST_LEVEL_WARNING, "a picture could not be mapped")
       return false
     }
     defer { gst_video_frame_unmap(&frame) }
@@ -110,7 +112,8 @@ final class RawEncoder {
 
   /// The encoder for the present input; the first picture of a new one is a key frame. After a change of rates only, a
   /// running encoder is kept until its next key frame; then one with the right frame rate in the stream's headers takes
-  /// its place. What changes with the link never needs a new one, since it is opened for the most that the link may carry.
+  /// its place. What changes with the link never needs a new one, since it is opened for the most that the link may
+  /// carry.
   private func encoder(
     for wanted: EncoderSettings, _ linkRates: EncoderRates?, _ kind: PictureKind, now: Duration
   ) throws(EncoderError) -> X264Encoder {
@@ -136,7 +139,7 @@ final class RawEncoder {
     settings = wanted
     note(EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate))
     if rates != self.rates { set(rates, opened) }
-    sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(rates.bitrate) kbit/s")
+    path.sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(rates.bitrate) kbit/s")
     return opened
   }
 
@@ -147,27 +150,23 @@ final class RawEncoder {
       note(rates)
     } catch {
       self.rates = rates
-      sink.log(GST_LEVEL_DEBUG, "the encoder's rates stay: \(error)")
+      path.sink.log(GST_LEVEL_DEBUG, "the encoder's rates stay: \(error)")
     }
   }
 
   private func note(_ rates: EncoderRates) {
     self.rates = rates
-    sink.counters.withLock { counters in
-      counters.bitrateTarget = UInt64(clamping: rates.bitrate)
-      counters.frameRateTarget = Double(rates.frameRate.numerator) / Double(rates.frameRate.denominator)
-    }
+    path.sink.count { $0.rates = rates }
   }
 
   private func encoderSettings(
-    _ info: GstVideoInfo, _ targets: EncoderTargets, inputRate: Fraction?, followsLink: Bool
+    _ info: GstVideoInfo, _ targets: EncoderTargets, followsLink: Bool
   ) -> EncoderSettings {
     var info = info
-    let user = sink.settings.withLock { $0.encoder }
     return EncoderSettings(
       width: Int(info.width), height: Int(info.height),
-      frameRate: FrameRate(inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate),
-      pixelFormat: PixelFormats.encoderFormat(cgst_video_info_format(&info)) ?? .i420,
+      frameRate: FrameRate(path.inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate),
+      pixelFormat: PixelFormat(cgst_video_info_format(&info)) ?? .i420,
       bitrate: followsLink ? targets.ceiling : targets.bitrate,
       speedPreset: user.speedPreset, keyFrameInterval: Int(user.keyFrameInterval), threads: Int(user.threads),
       optionString: user.optionString, color: ColorDescription(info.colorimetry))
@@ -208,5 +207,18 @@ extension ColorDescription {
       transferCharacteristics: Int(gst_video_transfer_function_to_iso(colorimetry.transfer)),
       matrixCoefficients: Int(gst_video_color_matrix_to_iso(colorimetry.matrix)),
       isFullRange: colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255)
+  }
+}
+
+extension PixelFormat {
+  /// GStreamer's formats; nil for those that the encoder does not take.
+  init?(_ format: GstVideoFormat) {
+    switch format {
+    case GST_VIDEO_FORMAT_I420: self = .i420
+    case GST_VIDEO_FORMAT_YV12: self = .yv12
+    case GST_VIDEO_FORMAT_NV12: self = .nv12
+    case GST_VIDEO_FORMAT_NV21: self = .nv21
+    default: return nil
+    }
   }
 }

@@ -32,8 +32,6 @@ final class NoticePreparation: Sendable {
     var isReady = false
     /// Nil when it could not be made.
     var sequence: NoticeSequence?
-    /// The stream is over, so that nothing needs to be made any more.
-    var isOver = false
   }
 
   /// Making a notice costs as much as a hundred milliseconds of video, so it is not done while a stream starts.
@@ -51,21 +49,16 @@ final class NoticePreparation: Sendable {
   /// - Parameter element: kept until then.
   func prepare(_ request: NoticeRequest, for element: UnsafeMutablePointer<GstElement>) {
     let isNew = state.withLock { state in
-      guard !state.isOver, state.request?.isSame(as: request) != true else { return false }
+      guard state.request?.isSame(as: request) != true else { return false }
       state = State(request: request)
       return true
     }
     if isNew { NoticeQueue.shared.add(self, request, element) }
   }
 
-  /// The stream is over.
-  func end() {
-    state.withLock { $0.isOver = true }
-  }
-
   /// Draws and encodes. On the thread for notices.
   fileprivate func make(_ request: NoticeRequest) {
-    guard state.withLock({ !$0.isOver && $0.request?.isSame(as: request) == true }) else { return }
+    guard state.withLock({ $0.request?.isSame(as: request) == true }) else { return }
     var sequence: NoticeSequence?
     do {
       sequence = try NoticeSequence(text: request.text, settings: request.settings) { _, text in

@@ -1,0 +1,134 @@
+import GStreamerKit
+import Glibc
+import SDLApp
+import SDLLink
+
+/// What comes of the use of the frame path: counted, posted and pushed once no thread has it, since the receiver may
+/// flush the pipeline at once.
+struct FrameResults {
+  enum Announcement {
+    case warning(ElementError)
+    case error(ElementError)
+    /// A frame is lost.
+    case loss(FrameTime, isLive: Bool)
+    /// Upstream may send other caps.
+    case reconfigure
+    case keyFrameRequest
+  }
+
+  var announcements: [Announcement] = []
+  /// The service for which a frame was queued that is its first.
+  var firstOfService: VideoGrant?
+  var report: (present: LinkReport, former: LinkReport?)?
+  /// Of a frame that could not be queued, and so is not counted with it.
+  var lostEncoding: FramePayload.Encoding?
+}
+
+/// What all threads share that have to do with frames.
+struct FrameState: Sendable {
+  var counters = VideoSinkCounters()
+  var settings = VideoSinkSettings().frames
+  /// Payloads that come back from the connection, to be used again.
+  var payloads: [FramePayload] = []
+  /// The thread that has the frame path.
+  fileprivate var owner: pthread_t?
+}
+
+/// The frame path, which one thread at a time works with. The streaming thread has it for each frame; when that thread
+/// brings none, the connection thread takes it for the last picture or a notice.
+///
+/// Unlike a lock it may be kept over a blocking call: the connection thread never waits for it, and has it for no
+/// longer than it takes to encode one picture. Nothing is posted or pushed with it: the answer may be a flush, which
+/// needs it.
+///
+/// `@unchecked Sendable`: the path is reached only through the methods, by the thread that has set `owner` under the
+/// monitor's lock, which also orders what one thread has written before what the next one reads.
+final class FrameAccess: @unchecked Sendable {
+  private let path: FramePath
+  private let shared: Monitor<FrameState>
+  private let negotiation: Monitor<VideoNegotiation>
+
+  /// - Parameter negotiation: with the lock of the sink's own state.
+  init(_ path: FramePath, negotiation: Monitor<VideoNegotiation>) {
+    self.path = path
+    self.negotiation = negotiation
+    shared = path.sink.state
+  }
+
+  /// Waits for the path, and calls `opening` in the moment in which this thread gets it, with the lock.
+  func take<Result>(
+    _ opening: (FramePath, inout VideoSinkCounters, inout VideoNegotiation) -> Result
+  ) -> (FramePath, Result) {
+    while true {
+      let result = shared.withLock(and: negotiation) { shared, negotiation -> Result? in
+        guard shared.owner == nil else { return nil }
+        hold(&shared)
+        return opening(path, &shared.counters, &negotiation)
+      }
+      if let result { return (path, result) }
+      shared.wait(until: nil) { $0.owner == nil ? () : nil }
+    }
+  }
+
+  /// Gives the path back after a frame, which is counted in that moment.
+  func give(counting outcome: FrameOutcome? = nil) -> FrameResults {
+    let now = path.time.now
+    let results = shared.withLock { shared in
+      switch outcome {
+      case nil, .queued: break
+      case .parametersKept: shared.counters.frameDropped(.noPicture)
+      case .unchanged: shared.counters.frameUnchanged()
+      case .dropped(let reason, _), .failed(_, let reason): shared.counters.frameDropped(reason)
+      }
+      shared.owner = nil
+      return path.given(&shared.counters, now: now)
+    }
+    shared.broadcast()
+    return results
+  }
+
+  /// Waits for the path and has it for `body`.
+  func withPath<Result>(_ body: (FramePath) -> Result) -> (Result, FrameResults) {
+    shared.wait(until: nil) { shared -> Void? in
+      guard shared.owner == nil else { return nil }
+      return hold(&shared)
+    }
+    let result = body(path)
+    return (result, give())
+  }
+
+  /// Has the path for `body` unless another thread has it, and then returns nil; for the connection thread.
+  func withPathIfFree<Result>(_ body: (FramePath) -> Result) -> (Result, FrameResults)? {
+    let isFree = shared.withLock { shared in
+      guard shared.owner == nil else { return false }
+      hold(&shared)
+      return true
+    }
+    guard isFree else { return nil }
+    let result = body(path)
+    return (result, give())
+  }
+
+  /// Lets other threads have the path while `body` waits or calls other code, if this thread has it.
+  func whileGivenBack<Result>(_ body: () -> Result) -> Result {
+    let isMine = shared.withLock { shared in
+      guard let owner = shared.owner, pthread_equal(owner, pthread_self()) != 0 else { return false }
+      shared.owner = nil
+      return true
+    }
+    guard isMine else { return body() }
+    shared.broadcast()
+    defer {
+      shared.wait(until: nil) { shared -> Void? in
+        guard shared.owner == nil else { return nil }
+        return hold(&shared)
+      }
+    }
+    return body()
+  }
+
+  private func hold(_ shared: inout FrameState) {
+    shared.owner = pthread_self()
+    path.taken(&shared)
+  }
+}

@@ -1,0 +1,246 @@
+import GStreamerKit
+import H264
+import SDLApp
+import SDLLink
+
+/// H.264 that came as such: each frame goes on as it is, if the decoder has what it depends on.
+///
+/// Live frames that come while there is no service are kept from the last key frame on, because encoders with a
+/// look-ahead make the next one that they are asked for seconds later.
+final class H264Path: FormatPath {
+  let longestPause = FramePath.decoderTimeout
+
+  private unowned let path: FramePath
+  private let passthrough: H264Passthrough
+  /// Of a stream that is not live: what was sent.
+  private var sent = PictureGroup()
+  /// Of a live stream: what could not be sent yet, and counts as queued.
+  private var waiting = PictureGroup()
+
+  init(_ path: FramePath) {
+    self.path = path
+    passthrough = H264Passthrough(path)
+  }
+
+  /// The size that the parameter sets tell.
+  var size: VideoSize? { passthrough.size }
+  /// The most pictures that come before another and are shown after it; 0 when the stream does not say.
+  var reorderingDepth: Int { passthrough.reorderingDepth }
+
+  func isKeyFrame(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { passthrough.isKeyFrame(buffer) }
+
+  /// Other caps have come; whether decoding has to begin anew.
+  func setConfiguration(_ configuration: DecoderConfiguration?) -> Bool {
+    passthrough.restartRateMeter()
+    return passthrough.setConfiguration(configuration)
+  }
+
+  /// Another service begins, or goes on: upstream may be asked for a key frame again.
+  func forgetKeyFrameRequest() {
+    passthrough.forgetKeyFrameRequest()
+  }
+
+  /// Whether the stream can't be taken up without a key frame that upstream has not been asked for, and may send
+  /// nothing else before; it counts as asked then.
+  func mustRequestKeyFrame(now: Duration) -> Bool {
+    path.needsKeyFrame && passthrough.mustRequestKeyFrame(now: now)
+  }
+
+  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
+    if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { path.requireKeyFrame() }
+    return try passthrough.readParameterSets(of: buffer)
+  }
+
+  func frameLost() {
+    path.requireKeyFrame()
+  }
+
+  /// What follows depends on frames that were not sent.
+  func forget() {
+    sent.forget()
+    dropWaiting(.notStreaming)
+  }
+
+  func flush() {
+    dropWaiting(.discarded)
+  }
+
+  func send(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
+  ) -> FrameOutcome {
+    if hasWaiting {
+      guard wait(buffer, insteadOf: .latency) else { return .parametersKept }
+      sendWaiting(permission)
+      return .queued
+    }
+    if path.needsKeyFrame, !passthrough.isKeyFrame(buffer), let failure = sendGroupAgain(permission) { return failure }
+    if path.isLinkLate {
+      passthrough.forgetKeyFrameRequest()
+      return .dropped(.latency)
+    }
+    let payload = path.takePayload(.frame)
+    switch passthrough.fill(payload, from: buffer, for: permission.grant) {
+    case .filled: break
+    case .parametersKept:
+      path.giveBack(payload)
+      return .parametersKept
+    case .dropped(let reason):
+      path.giveBack(payload)
+      return .dropped(reason)
+    }
+    path.needsKeyFrame = false
+    if !path.isAhead { passthrough.observeRate(limit: permission.frameRateLimit) }
+    let isKeyFrame = payload.isKeyFrame
+    let outcome = path.submit(payload, permission)
+    if case .queued = outcome, !path.isUpstreamLive { sent.add(buffer, isKeyFrame: isKeyFrame) }
+    return outcome
+  }
+
+  /// Sends what the next frame depends on to a new decoder, unless that is not known.
+  ///
+  /// - Returns: what stands in the way; nil for nothing.
+  private func sendGroupAgain(_ permission: VideoNegotiation.Permission) -> FrameOutcome? {
+    guard !sent.buffers.isEmpty else { return nil }
+    // It is no part of what is to be shown in time.
+    let wasAhead = path.isAhead
+    path.isAhead = true
+    defer { path.isAhead = wasAhead }
+    for buffer in sent.buffers {
+      let payload = path.takePayload(.repeated)
+      guard case .filled = passthrough.fill(payload, from: buffer, for: permission.grant) else {
+        path.giveBack(payload)
+        path.needsKeyFrame = true
+        return nil
+      }
+      path.needsKeyFrame = false
+      let outcome = path.submit(payload, permission)
+      guard case .queued = outcome else { return outcome }
+    }
+    return nil
+  }
+
+  func fillWithLastPicture(
+    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
+  ) -> Bool {
+    // Without its key frame the stream can't be taken up, and after a break of any kind that is what has to come.
+    !path.needsKeyFrame && passthrough.fillWithRepeat(payload)
+  }
+}
+
+// MARK: Frames that wait
+
+extension H264Path {
+  /// Whether frames wait for the service, or for the link.
+  var hasWaiting: Bool { !waiting.buffers.isEmpty }
+  var waitingCount: Int { waiting.buffers.count }
+
+  func keep(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool {
+    reason == .notStreaming && path.isUpstreamLive && wait(buffer, insteadOf: reason)
+  }
+
+  /// Keeps a frame that can't be sent yet.
+  ///
+  /// - Parameter reason: for frames that are given up, because a key frame takes their place, or because there are too
+  ///   many.
+  /// - Returns: false when nothing that is kept leads to it.
+  private func wait(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool {
+    let isKeyFrame = passthrough.isKeyFrame(buffer)
+    // A copy, since the pool of an encoder may be small.
+    guard isKeyFrame ? passthrough.knowsParameterSets : hasWaiting, let copy = gst_buffer_copy_deep(buffer)
+    else { return false }
+    defer { gst_buffer_unref(copy) }
+    let count = waitingCount
+    waiting.add(copy, isKeyFrame: isKeyFrame)
+    let droppedCount = count + 1 - waitingCount
+    path.dropKept(reason, count: droppedCount)
+    if droppedCount > 0 { path.announceLoss(reason) }
+    if !hasWaiting { path.needsKeyFrame = true }
+    return true
+  }
+
+  /// Gives up what waits.
+  func dropWaiting(_ reason: FrameDropReason) {
+    path.dropKept(reason, count: waitingCount)
+    waiting.forget()
+  }
+
+  func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration? {
+    guard hasWaiting else { return nil }
+    sendWaiting(permission, isLast: isLast)
+    return hasWaiting ? now + FramePath.retryPause : nil
+  }
+
+  private func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool = false) {
+    path.begin(permission.grant)
+    while let buffer = waiting.buffers.first {
+      // The rest of a group whose beginning another service has got.
+      guard !path.needsKeyFrame || passthrough.isKeyFrame(buffer) else { return dropWaiting(.notStreaming) }
+      path.observeLink(permission.targets)
+      guard !path.isQueueFull, isLast || !path.isLinkLate else { return }
+      path.begin(kept: buffer)
+      let payload = path.takePayload(.frame)
+      switch passthrough.fill(payload, from: buffer, for: permission.grant) {
+      case .filled:
+        guard path.submitNow(payload, permission.grant, at: path.frameRunningTime) else { return }
+        path.needsKeyFrame = false
+      case .parametersKept:
+        path.giveBack(payload)
+        path.dropKept(.noPicture)
+      case .dropped(let reason):
+        path.giveBack(payload)
+        path.dropKept(reason)
+      }
+      waiting.removeFirst()
+    }
+  }
+}
+
+/// Frames since the last key frame, so that the stream can be taken up in the middle of a group of pictures by a
+/// decoder that was opened anew: what was sent of a file, after a pause, in which many streams can't be repeated, or
+/// for another service; and what has come of a live stream before its service was there.
+struct PictureGroup: ~Copyable {
+  /// Larger ones are not kept: it would take longer to send them again than to wait for the next key frame. Nor is what
+  /// follows one, since memory that is held is not in the cache when upstream uses it again.
+  private static let maximumCount = 600
+  private static let maximumByteCount = 2 << 20
+
+  /// Empty when the key frame is not known, or something has been lost since.
+  private(set) var buffers: [UnsafeMutablePointer<GstBuffer>] = []
+  /// Those since the last key frame, kept or not.
+  private var count = 0
+  private var byteCount = 0
+
+  private var isTooLarge: Bool { count > Self.maximumCount || byteCount > Self.maximumByteCount }
+
+  deinit {
+    for buffer in buffers { gst_buffer_unref(buffer) }
+  }
+
+  /// The next frame was sent, or has to wait.
+  mutating func add(_ buffer: UnsafeMutablePointer<GstBuffer>, isKeyFrame: Bool) {
+    let isKept = isKeyFrame ? !isTooLarge : !buffers.isEmpty
+    if isKeyFrame { forget() }
+    count += 1
+    byteCount += Int(gst_buffer_get_size(buffer))
+    guard isKept, !isTooLarge else { return release() }
+    gst_buffer_ref(buffer)
+    buffers.append(buffer)
+  }
+
+  /// The first one has gone.
+  mutating func removeFirst() {
+    gst_buffer_unref(buffers.removeFirst())
+  }
+
+  /// What follows can't be decoded after these.
+  mutating func forget() {
+    release()
+    count = 0
+    byteCount = 0
+  }
+
+  private mutating func release() {
+    for buffer in buffers { gst_buffer_unref(buffer) }
+    buffers.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,437 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+import X264Encoder
+
+/// Raw pictures: one that the decoder shows already is left out, one that comes too early is put off, one that finds
+/// the link not ready is deferred, and the others are encoded.
+final class RawPath: FormatPath {
+  /// What a picture changes on the screen.
+  private enum Change {
+    /// It differs, or has to be encoded in any case.
+    case picture
+    /// It has the same pixels, which the decoder does not show as well as it could yet, or has not been sent for a
+    /// while.
+    case refinement
+    /// There is nothing to send.
+    case nothing
+  }
+
+  /// Encoding a picture and the way to the head unit lengthen the pause.
+  let longestPause = FramePath.decoderTimeout * 3 / 4
+
+  private unowned let path: FramePath
+  private let encoder: RawEncoder
+  /// Upstream or the application has asked for a key frame.
+  private let keyFrameRequest: AtomicFlag
+  /// What the caps say of the pictures.
+  var info = GstVideoInfo()
+  private let lastPicture = LastPicture()
+  private var encodedPicture = EncodedPicture()
+  private var thinning = FrameRateThinning()
+  /// The last picture waits for the link, of a live source, and counts as queued: it is sent once the link is ready,
+  /// unless another one comes before.
+  private var isDeferred = false
+  /// The connection has to notice a head unit that takes nothing any more, although nothing is queued.
+  private var isDeferralTold = false
+
+  init(_ path: FramePath, keyFrameRequest: AtomicFlag) {
+    self.path = path
+    self.keyFrameRequest = keyFrameRequest
+    encoder = RawEncoder(path)
+  }
+
+  /// What the encoder was opened with; nil without one.
+  var encoderSettings: EncoderSettings? { encoder.settings }
+
+  /// Nothing will be encoded for a while.
+  func close() {
+    encoder.close()
+  }
+
+  /// The picture with which the pipeline prerolls, and which is seen while it stays in PAUSED.
+  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+    lastPicture.preroll(buffer, for: path.sink.runningTime(UInt64(buffer.pointee.pts)))
+  }
+
+  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    lastPicture.show(buffer)
+    return true
+  }
+
+  func keep(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool { false }
+
+  /// Nothing has been encoded yet, so nothing depends on it.
+  func frameLost() {}
+
+  func flush() {
+    thinning.reset()
+    discardDeferred()
+  }
+
+  /// The input changes or is over.
+  func forget() {
+    discardDeferred()
+    lastPicture.forget()
+    encodedPicture.forget()
+    thinning.forgetDelayed()
+  }
+
+  /// The input has ended: what comes too early is not shown later.
+  func inputEnded() {
+    thinning.forgetDelayed()
+  }
+
+  func send(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
+  ) -> FrameOutcome {
+    let change = change(by: buffer)
+    if change == .nothing {
+      tellDeferral(false)
+      return .unchanged
+    }
+    let targets = permission.targets
+    encoder.follow(targets)
+    let now = path.time.now
+    if !isDue, isEarly(targets, now: now) { return .dropped(.frameRate) }
+    if case .wait(let time) = path.readiness {
+      isDeferred = true
+      tellDeferral(true)
+      path.connection.setTimer(at: now + time)
+      return .queued
+    }
+    tellDeferral(false)
+    // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
+    if path.isUpstreamLive, path.isQueueFull { return .dropped(.queueFull) }
+    let payload = path.takePayload(.frame)
+    do {
+      guard try encodeFrame(buffer, targets, into: payload, isRepetition: change == .refinement) else {
+        path.giveBack(payload)
+        return .dropped(.noPicture)
+      }
+      return path.submit(payload, permission)
+    } catch {
+      path.giveBack(payload)
+      encoder.close()
+      return .failed(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
+    }
+  }
+
+  /// Whether the frame at hand is one too many for the rate of the head unit, or of the link.
+  private func isEarly(_ targets: EncoderTargets, now: Duration) -> Bool {
+    let isPaced = path.isUpstreamLive || gst_base_sink_get_sync(path.sink.baseSink) != 0
+    guard
+      let early = thinning.judge(
+        path.frameRunningTime, limit: path.frameRateLimit ?? targets.frameRate, inputRate: path.inputRate,
+        isPaced: isPaced, now: now)
+    else { return false }
+    if let timer = early.timer { path.connection.setTimer(at: timer) }
+    return true
+  }
+
+  /// Compares a picture with the one that was encoded last.
+  private func change(by picture: UnsafeMutablePointer<GstBuffer>) -> Change {
+    // The first frame of a service is always queued, since others wait for it, such as the end of a resize.
+    guard !path.needsKeyFrame, !path.isFirstOfService, !keyFrameRequest.peek, path.settings.skipsUnchanged,
+      encodedPicture.equals(picture, info)
+    else { return .picture }
+    // Half of the decoder's time-out, so that at two or more pictures per second the next one is not too late, even if
+    // the keep-alive timer is off or waits for longer.
+    guard encodedPicture.isSharp, path.silence(path.time.now) < FramePath.decoderTimeout / 2 else { return .refinement }
+    // It also replaces a picture that was left out and would be shown later.
+    thinning.forgetDelayed()
+    return .nothing
+  }
+
+  /// Encodes a frame from upstream, and counts it; false when it can't be read.
+  private func encodeFrame(
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ targets: EncoderTargets, into payload: FramePayload,
+    isRepetition: Bool
+  ) throws(EncoderError) -> Bool {
+    let began = path.time.now
+    let isRequested = keyFrameRequest.take()
+    let kind: PictureKind = path.needsKeyFrame || isRequested ? .keyFrame : isRepetition ? .repetition : .frame
+    guard try encode(picture, targets, into: payload, as: kind) else { return false }
+    payload.encoding = FramePayload.Encoding(time: path.time.now - began, isForced: isRequested)
+    return true
+  }
+
+  /// Encodes a picture; once more, as a key frame, if the machine stood still meanwhile for so long that the head unit
+  /// may have closed its decoder. False when the picture can't be read.
+  private func encode(
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ targets: EncoderTargets, into payload: FramePayload,
+    as kind: PictureKind
+  ) throws(EncoderError) -> Bool {
+    var isEncoded = try encoder.encode(picture, info, targets, as: kind, into: payload)
+    if isEncoded, !payload.isKeyFrame, path.isPauseLong(path.time.now) {
+      isEncoded = try encoder.encode(picture, info, targets, as: .keyFrame, into: payload)
+    }
+    guard isEncoded else { return false }
+    path.needsKeyFrame = false
+    encodedPicture.note(picture, isKeyFrame: payload.isKeyFrame, isSettled: encoder.isSettled)
+    return true
+  }
+}
+
+// MARK: Pictures that wait
+
+extension RawPath {
+  private func tellDeferral(_ isDeferred: Bool) {
+    guard isDeferred != isDeferralTold else { return }
+    isDeferralTold = isDeferred
+    path.connection.video.setDeferred(isDeferred)
+  }
+
+  /// Another picture takes the place of the one that is deferred; whether there was one.
+  func takeDeferred() -> Bool {
+    defer { isDeferred = false }
+    return isDeferred
+  }
+
+  private func discardDeferred() {
+    tellDeferral(false)
+    if takeDeferred() { path.dropKept(.discarded) }
+  }
+
+  /// Sends the picture that is deferred, if the link is ready, and the one that was put off, if nothing has come since.
+  func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration? {
+    if isDeferred {
+      path.observeLink(permission.targets)
+      if !isLast {
+        if case .wait(let time) = path.readiness { return now + time }
+        if path.isQueueFull { return now + FramePath.retryPause }
+      }
+      isDeferred = false
+      tellDeferral(false)
+      sendDeferred(permission)
+      path.observeLink(permission.targets)
+    }
+    if thinning.takeDelayed(isQueueFull: path.connection.video.isFull, now: now) {
+      path.sendLastPicture(permission, isNew: true, at: now)
+    }
+    return nil
+  }
+
+  /// When a picture that was put off is to be sent; nil for none.
+  func nextTimer(now: Duration) -> Duration? { thinning.nextTimer(now: now) }
+
+  private func sendDeferred(_ permission: VideoNegotiation.Permission) {
+    guard let picture = shownPicture else { return path.dropKept(.noPicture) }
+    path.begin(permission.grant)
+    let change = change(by: picture)
+    if change == .nothing { return path.sink.count { $0.frameUnchanged() } }
+    let payload = path.takePayload(.frame)
+    do {
+      guard try encodeFrame(picture, permission.targets, into: payload, isRepetition: change == .refinement) else {
+        path.giveBack(payload)
+        return path.dropKept(.noPicture)
+      }
+    } catch {
+      path.sink.log(GST_LEVEL_WARNING, "a picture that waited for the link could not be encoded: \(error)")
+      path.giveBack(payload)
+      encoder.close()
+      return path.dropKept(.noPicture)
+    }
+    guard path.submitNow(payload, permission.grant) else {
+      // Pictures that are encoded next would depend on this one, which the decoder never gets.
+      path.needsKeyFrame = true
+      return path.dropKept(.queueFull)
+    }
+  }
+
+  /// What is to be seen now.
+  private var shownPicture: UnsafeMutablePointer<GstBuffer>? {
+    lastPicture.picture(at: UInt64(gst_element_get_current_running_time(path.sink.gstElement)))
+  }
+
+  func fillWithLastPicture(
+    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
+  ) -> Bool {
+    guard let picture = shownPicture else { return false }
+    do {
+      let kind: PictureKind = path.needsKeyFrame ? .keyFrame : isNew ? .frame : .repetition
+      return try encode(picture, permission.targets, into: payload, as: kind)
+    } catch {
+      path.sink.log(GST_LEVEL_WARNING, "the last picture could not be encoded again: \(error)")
+      encoder.close()
+      return false
+    }
+  }
+}
+
+/// The last raw picture, whether it was sent or not. It is sent again when no other comes.
+final class LastPicture {
+  private var shown: UnsafeMutablePointer<GstBuffer>?
+  /// The next one, with which the base class has prerolled.
+  private var prerolled: UnsafeMutablePointer<GstBuffer>?
+  private var prerolledTime: UInt64 = 0
+
+  deinit {
+    forget()
+  }
+
+  /// The pipeline has paused in front of a picture that is to be shown at `runningTime`; `GST_CLOCK_TIME_NONE` is at
+  /// once.
+  func preroll(_ picture: UnsafeMutablePointer<GstBuffer>, for runningTime: UInt64) {
+    gst_buffer_ref(picture)
+    if let prerolled { gst_buffer_unref(prerolled) }
+    prerolled = picture
+    prerolledTime = runningTime
+  }
+
+  /// Its time has come.
+  func show(_ picture: UnsafeMutablePointer<GstBuffer>) {
+    gst_buffer_ref(picture)
+    forget()
+    shown = picture
+  }
+
+  /// What is to be seen at `runningTime`.
+  func picture(at runningTime: UInt64) -> UnsafeMutablePointer<GstBuffer>? {
+    if let prerolled, prerolledTime == .max || prerolledTime <= runningTime { show(prerolled) }
+    return shown
+  }
+
+  /// What follows has another format, or the stream is over.
+  func forget() {
+    if let shown { gst_buffer_unref(shown) }
+    if let prerolled { gst_buffer_unref(prerolled) }
+    shown = nil
+    prerolled = nil
+  }
+}
+
+/// The raw picture that was encoded last, kept by reference, and whether encoding it again would improve what the
+/// decoder shows of it.
+struct EncodedPicture: ~Copyable {
+  /// What takes longer to settle, such as noise at a low bitrate, is left as it is then.
+  private static let maximumRepetitions = 150
+
+  private var buffer: UnsafeMutablePointer<GstBuffer>?
+  private var repetitions = 0
+  private var isSettled = false
+
+  deinit {
+    if let buffer { gst_buffer_unref(buffer) }
+  }
+
+  /// The decoder shows the picture as well as it ever will.
+  var isSharp: Bool { isSettled || repetitions >= Self.maximumRepetitions }
+
+  /// A picture has been encoded.
+  ///
+  /// - Parameter isSettled: whether the encoder would add nothing if it encoded the picture again.
+  mutating func note(_ picture: UnsafeMutablePointer<GstBuffer>, isKeyFrame: Bool, isSettled: Bool) {
+    repetitions = picture == buffer && !isKeyFrame ? repetitions + 1 : 0
+    self.isSettled = isSettled
+    keep(picture)
+  }
+
+  /// Whether a picture has the same pixels. If so, it is kept from now on instead of the former one, whose buffer goes
+  /// back to its pool.
+  mutating func equals(_ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo) -> Bool {
+    guard let buffer else { return false }
+    if picture == buffer { return true }
+    guard Self.haveSameMemory(picture, buffer) || Self.haveSamePixels(picture, buffer, info) else { return false }
+    keep(picture)
+    return true
+  }
+
+  /// The next picture has another format, or what the decoder shows is not known.
+  mutating func forget() {
+    if let buffer { gst_buffer_unref(buffer) }
+    buffer = nil
+    repetitions = 0
+    isSettled = false
+  }
+
+  private mutating func keep(_ picture: UnsafeMutablePointer<GstBuffer>) {
+    gst_buffer_ref(picture)
+    if let buffer { gst_buffer_unref(buffer) }
+    buffer = picture
+  }
+
+  /// Whether two buffers refer to the same bytes. While both exist, GStreamer lets nobody write there: memory of two
+  /// buffers can't be mapped for writing, and a pool gives out no buffer that somebody holds.
+  private static func haveSameMemory(
+    _ one: UnsafeMutablePointer<GstBuffer>, _ other: UnsafeMutablePointer<GstBuffer>
+  ) -> Bool {
+    let count = gst_buffer_n_memory(one)
+    guard count > 0, count == gst_buffer_n_memory(other), havePlanesInSamePlaces(one, other) else { return false }
+    for index in 0..<count {
+      guard let memory = gst_buffer_peek_memory(one, index), let otherMemory = gst_buffer_peek_memory(other, index),
+        (memory.pointee.parent ?? memory) == (otherMemory.pointee.parent ?? otherMemory),
+        memory.pointee.offset == otherMemory.pointee.offset, memory.pointee.size == otherMemory.pointee.size
+      else { return false }
+    }
+    return true
+  }
+
+  private static func havePlanesInSamePlaces(
+    _ one: UnsafeMutablePointer<GstBuffer>, _ other: UnsafeMutablePointer<GstBuffer>
+  ) -> Bool {
+    switch (gst_buffer_get_video_meta(one), gst_buffer_get_video_meta(other)) {
+    case (nil, nil): true
+    case (let meta?, let otherMeta?):
+      meta.pointee.offset == otherMeta.pointee.offset && meta.pointee.stride == otherMeta.pointee.stride
+    default: false
+    }
+  }
+
+  private static func haveSamePixels(
+    _ one: UnsafeMutablePointer<GstBuffer>, _ other: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo
+  ) -> Bool {
+    var info = info
+    var frame = GstVideoFrame()
+    guard gst_video_frame_map(&frame, &info, one, GST_MAP_READ) != 0 else { return false }
+    defer { gst_video_frame_unmap(&frame) }
+    var otherFrame = GstVideoFrame()
+    guard gst_video_frame_map(&otherFrame, &info, other, GST_MAP_READ) != 0 else { return false }
+    defer { gst_video_frame_unmap(&otherFrame) }
+    guard let planes = Planes(frame), let otherPlanes = Planes(otherFrame) else { return false }
+    return planes.haveSamePixels(as: otherPlanes, width: Int(info.width), height: Int(info.height))
+  }
+}
+
+extension Planes {
+  /// Whether two pictures of one format and size have the same pixels. Ends with the first row that differs; what pads
+  /// a row belongs to no picture and is not read.
+  ///
+  /// Planes that lie in the same place hold the same bytes, whatever has been written there since the other picture was
+  /// taken. That proves nothing, so it counts as a difference.
+  ///
+  /// - Parameters:
+  ///   - width: in pixels.
+  ///   - height: in pixels.
+  func haveSamePixels(as other: Planes, width: Int, height: Int) -> Bool {
+    let chromaWidth = (width + 1) / 2
+    let chromaHeight = (height + 1) / 2
+    guard first.hasSameRows(as: other.first, rowBytes: width, count: height) else { return false }
+    switch (third, other.third) {
+    case (let third?, let otherThird?):
+      return second.hasSameRows(as: other.second, rowBytes: chromaWidth, count: chromaHeight)
+        && third.hasSameRows(as: otherThird, rowBytes: chromaWidth, count: chromaHeight)
+    case (nil, nil):
+      // Both kinds of chroma alternate in the second plane.
+      return second.hasSameRows(as: other.second, rowBytes: 2 * chromaWidth, count: chromaHeight)
+    default: return false
+    }
+  }
+}
+
+extension Plane {
+  fileprivate func hasSameRows(as other: Plane, rowBytes: Int, count: Int) -> Bool {
+    guard rowBytes > 0, count > 0, stride >= rowBytes, other.stride >= rowBytes,
+      !extent(rowBytes, count).overlaps(other.extent(rowBytes, count))
+    else { return false }
+    if stride == rowBytes, other.stride == rowBytes { return memcmp(base, other.base, rowBytes * count) == 0 }
+    for row in 0..<count where memcmp(base + row * stride, other.base + row * other.stride, rowBytes) != 0 {
+      return false
+    }
+    return true
+  }
+
+  private func extent(_ rowBytes: Int, _ count: Int) -> Range<UnsafeRawPointer> {
+    base..<(base + (count - 1) * stride + rowBytes)
+  }
+}

@@ -1,0 +1,436 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+import Synchronization
+
+/// A stream of video, from READY→PAUSED to PAUSED→READY. It passes what happens to the negotiation, and carries out
+/// what that decides, with the help of the parts.
+///
+/// The streaming thread brings caps, frames and events; the connection thread what the head unit says; the application
+/// its properties. After ``end()`` nothing of it reaches the element any more.
+final class VideoStream: StreamRun {
+  let sink: VideoSink
+  let app: AppRun
+  let time: TimeSource
+
+  let state: Monitor<VideoNegotiation>
+  let notifications = NotificationQueue<VideoNotification>()
+  let progress = StreamProgress()
+  /// What is kept between frames.
+  let frames: FrameAccess
+  let renderer: FrameRenderer
+  let touches: TouchForwarder
+  private let haptics: HapticRegions
+  private let silence: SilenceWatch
+
+  /// An event has asked for a key frame, from upstream or from the application, on any thread. The encoder of raw video
+  /// makes one.
+  let keyFrameRequest = AtomicFlag()
+  /// The service was resumed: the decoder may have been closed meanwhile.
+  private let resumption = AtomicFlag()
+
+  init(sink: VideoSink, app: AppRun, settings: VideoSinkSettings) {
+    self.sink = sink
+    self.app = app
+    time = sink.time
+    state = Monitor(
+      VideoNegotiation(settings: settings.negotiation, appState: settings.appState), lock: sink.lock)
+    let path = FramePath(
+      sink: sink, connection: app.connection, time: sink.time, resumption: resumption, keyFrameRequest: keyFrameRequest)
+    frames = FrameAccess(path, negotiation: state)
+    renderer = FrameRenderer()
+    touches = TouchForwarder(sink: sink, connection: app.connection, time: sink.time)
+    haptics = HapticRegions(connection: app.connection)
+    silence = SilenceWatch()
+  }
+
+  var channel: MediaChannel { connection.video }
+
+  /// Takes over what is known of the head unit already, and asks upstream about its displays.
+  func begin() {
+    let settings = sink.settings.current
+    let question = app.attach(self, of: sink) { status in
+      update { negotiation -> Result<VideoNegotiation.RangesQuestion?, VideoProblem> in
+        negotiation.settingsChanged(settings.negotiation)
+        negotiation.appStateChanged(settings.appState)
+        negotiation.hmiStatusChanged(status.hmi)
+        if let grant = status.grant { negotiation.serviceStarted(grant, now: time.now) }
+        if status.isVideoSuspended { negotiation.serviceSuspended() }
+        negotiation.sessionStateChanged(status.videoState)
+        guard let video = status.video else { return .success(nil) }
+        return negotiation.headUnitSpoke(video)
+      }
+    }
+    applyHapticRectangles()
+    deliverNotifications()
+    choose(question)
+  }
+
+  func prepareToEnd() {
+    touches.finish()
+  }
+
+  func willEndService() {
+    connection.setHapticRectangles(nil)
+  }
+
+  func withoutAccess<Result>(_ body: () -> Result) -> Result { frames.whileGivenBack(body) }
+
+  func discardRest() {
+    _ = frames.withPath { $0.end() }
+    sink.countStream { $0.resumed(at: time.now) }
+  }
+
+  func prepareForPreroll() -> Bool {
+    withPath { path in
+      chooseForNewInput(path)
+      return path.isUpstreamLive
+    }
+  }
+
+  var driverWaitTexts: (waiting: String, over: String) {
+    ("Waiting for the driver to open the app", "The driver has opened the app")
+  }
+
+  func apply(_ outputs: [VideoNegotiation.Output]) {
+    for output in outputs {
+      switch output {
+      case .request(let request): connection.setVideoRequest(request)
+      case .supportedDisplays(let displays): connection.setSupportedDisplays(displays)
+      case .appState(let appState): connection.setAppState(appState)
+      case .setTimer(let time): connection.setTimer(at: time)
+      case .notify(let notification): notifications.add(notification)
+      }
+    }
+  }
+
+  /// Posts an error that a frame or caps lead to, and makes every following frame fail.
+  func fail(_ problem: VideoProblem) {
+    fail(ElementError(problem))
+  }
+
+  /// The same for an error that the head unit has caused; see ``AppRun/failConnection(_:_:)``.
+  func failConnection(_ problem: VideoProblem) {
+    unlocked { app.failConnection(ElementError(problem), sink) }
+  }
+}
+
+/// What the application sets.
+extension VideoStream {
+  /// The property `app-state` has changed.
+  func applyAppState() {
+    change { $0.appStateChanged(sink.settings.withLock { $0.appState }) }
+  }
+
+  /// A property that the negotiation has to know has changed.
+  func applySettings() {
+    let settings = sink.settings.current.negotiation
+    change { $0.settingsChanged(settings) }
+  }
+
+  /// The property `keep-alive-interval` has changed.
+  func applyKeepAliveInterval() {
+    connection.setTimer(at: time.now)
+  }
+
+  /// The property `haptic-rectangles` has changed, or the stream begins.
+  func applyHapticRectangles() {
+    haptics.setOwn(sink.settings.withLock { $0.hapticRectangles })
+  }
+}
+
+/// What comes in.
+extension VideoStream {
+  /// Caps arrive; false if they can't be read.
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    guard let input = InputCaps(caps) else { return false }
+    let isRaw = if case .raw = input.format { true } else { false }
+    withPath { path in
+      renderer.inputChanged(isRaw: isRaw, sink)
+      path.setInput(input)
+      let encodedSize = isRaw ? nil : path.h264.size
+      // What the decoder sees counts, whatever the caps say; of a byte stream that comes with the first frame.
+      let size = if case .h264(.some) = input.format { encodedSize ?? input.size } else { input.size ?? encodedSize }
+      // The service will be for the new size.
+      if size != state.withLock({ $0.inputSize }) { path.h264.dropWaiting(.notStreaming) }
+      setInputSize(size, isRaw: isRaw)
+    }
+    sink.log(GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(isRaw)")
+    return true
+  }
+
+  /// - Parameter size: nil for H.264 whose caps do not tell; its parameter sets will.
+  func setInputSize(_ size: VideoSize?, isRaw: Bool) {
+    let lostFrames = sink.counters.framesLost
+    let now = time.now
+    change { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
+  }
+
+  var isInputRaw: Bool { state.withLock { $0.isInputRaw } }
+
+  /// The elements that new caps come from may have other ranges, and may be able to send other sizes.
+  func chooseForNewInput(_ path: FramePath) {
+    guard path.isInputNew else { return }
+    path.isInputNew = false
+    choose(.caps)
+  }
+
+  /// Regions hold until a frame has others.
+  func setRegions(_ regions: [HapticRectangle], _ pictureSize: VideoSize?, _ path: FramePath) {
+    haptics.setOfFrames(regions, pictureSize: pictureSize) { path.announce(.warning($0)) }
+  }
+
+  func observe(_ event: UnsafeMutablePointer<GstEvent>) {
+    switch event.pointee.type {
+    case GST_EVENT_FLUSH_START: progress.isFlushPending = true
+    case GST_EVENT_FLUSH_STOP:
+      progress.flushEnded()
+      renderer.flushed()
+      var resetsTime: gboolean = 0
+      gst_event_parse_flush_stop(event, &resetsTime)
+      withPath { $0.flush(resetsTime: resetsTime != 0) }
+      change { $0.flushed() }
+    case GST_EVENT_STREAM_START:
+      withPath { $0.restart() }
+      change { $0.streamBegan() }
+    case GST_EVENT_SEGMENT: change { $0.streamBegan() }
+    case GST_EVENT_CUSTOM_DOWNSTREAM_OOB where RangesQuery.isChange(event): choose(.ranges)
+    case GST_EVENT_CUSTOM_DOWNSTREAM where gst_video_event_is_force_key_unit(event) != 0:
+      keyFrameRequest.raise()
+    default: break
+    }
+  }
+}
+
+/// The frame path.
+extension VideoStream {
+  /// Has the frame path for `body`, and then posts and pushes what that has led to.
+  @discardableResult
+  func withPath<Result>(_ body: (FramePath) -> Result) -> Result {
+    let (result, results) = frames.withPath(body)
+    tell(results)
+    return result
+  }
+
+  /// The same, unless another thread has it; for the connection thread.
+  @discardableResult
+  func withPathIfFree<Result>(_ body: (FramePath) -> Result) -> Result? {
+    guard let (result, results) = frames.withPathIfFree(body) else { return nil }
+    tell(results)
+    return result
+  }
+
+  /// Posts and pushes what has come of frames. Without the frame path, if this thread has it.
+  func tell(_ results: FrameResults) {
+    if let grant = results.firstOfService {
+      // It may complete a resize.
+      let lostFrames = sink.counters.framesLost
+      let now = time.now
+      if change({ $0.firstFrameQueued(of: grant, lostFrames: lostFrames, now: now) }) {
+        sink.count { $0.resizes &+= 1 }
+      }
+    }
+    if !results.announcements.isEmpty { unlocked { results.announcements.forEach(tell) } }
+    if let report = results.report, !hasEnded { unlocked { sink.announce(report.present, after: report.former) } }
+  }
+
+  private func tell(_ announcement: FrameResults.Announcement) {
+    switch announcement {
+    case .error(let error): fail(error)
+    case _ where hasEnded: break
+    case .warning(let warning): sink.warn(warning)
+    case .loss(let time, let isLive): sink.postQoS(time, isLive: isLive)
+    case .reconfigure: Event.reconfigure()?.push(on: sink.pad)
+    case .keyFrameRequest: sink.requestKeyFrame()
+    }
+  }
+}
+
+/// What the app's connection reports of the head unit. On the connection thread, without locks.
+extension VideoStream {
+  func appReported(_ event: ConnectionEvent) {
+    switch event {
+    case .session(let event): receive(event)
+    case .videoState(let videoState): change { $0.sessionStateChanged(videoState) }
+    case .timerFired:
+      // Outputs that had to wait for this time.
+      change { _ in }
+      silence.sendWhatIsDue(self)
+      touches.timerFired()
+    case .lost, .ended: connectionLost()
+    case .attempting, .resolving, .connecting, .waiting, .connected, .audioState, .roundTrip, .stalled, .headUnit: break
+    }
+  }
+
+  private func receive(_ event: AppSession.Event) {
+    switch event {
+    case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
+    case .videoCapability(let capability, let fallbackSize):
+      let video = AppRun.VideoCapability(capability: capability, fallbackSize: fallbackSize)
+      choose(update { $0.headUnitSpoke(video) })
+    case .videoStarted(let grant):
+      sink.countStream { $0.starts &+= 1 }
+      change { $0.serviceStarted(grant, now: time.now) }
+      connection.setTimer(at: time.now)
+    case .videoSuspended:
+      touches.interrupt()
+      // A file that waits may now ask for a pause.
+      change { $0.serviceSuspended() }
+      silence.beginNotice(self)
+    case .videoResumed:
+      silence.endNotice()
+      resumption.raise()
+      change { $0.serviceResumed() }
+      connection.setTimer(at: time.now)
+    case .videoStopped(let reason): serviceStopped(reason)
+    case .videoWaits(let wait): change { $0.serviceWaits(wait) }
+    case .videoStartFailed(let failure, let request, let retryAfter): startFailed(failure, request, retryAfter)
+    case .touch(let actions): touches.receive(actions)
+    case .touchInterrupted: touches.interrupt()
+    case .hapticRectanglesRefused(let resultCode, let info): warn(HapticRegions.refusal(resultCode, info))
+    case .sessionStarted, .registered, .driverDistraction, .secured, .videoInClear, .rpcProtected, .rpcInClear,
+      .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .secondaryTransportChanged,
+      .audioWaits, .transportProblem, .diagnostic, .failed:
+      break
+    }
+  }
+
+  private func serviceStopped(_ reason: StreamStopReason) {
+    silence.endNotice()
+    touches.interrupt()
+    let lostFrames = sink.counters.framesLost
+    let now = time.now
+    let mustAsk = change { $0.serviceStopped(reason, lostFrames: lostFrames, now: now) }
+    if mustAsk { askUpstream() }
+  }
+
+  /// A start of video has failed. The negotiation asks for the same again later, or for something else at once.
+  private func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ retryAfter: Duration?) {
+    sink.countStream { $0.startFailures &+= 1 }
+    let result = change { negotiation in
+      Result { () throws(VideoProblem) in
+        try negotiation.startFailed(failure, request, retryAfter: retryAfter)
+      }
+    }
+    if case .failure(let problem) = result { failConnection(problem) }
+  }
+
+  private func connectionLost() {
+    silence.endNotice()
+    let wasStreaming = change { $0.connectionLost() }
+    if wasStreaming { sink.countStream { $0.suspended(at: time.now) } }
+    // Nothing will be encoded for a while.
+    withPathIfFree { $0.raw.close() }
+  }
+
+  /// Posts one notification.
+  func post(_ notification: VideoNotification) {
+    switch notification {
+    case .started(let grant, let reason):
+      sink.countStream { $0.resumed(at: time.now) }
+      sink.postStreamStarted(grant, reason: reason)
+    case .stream(let notification): post(notification)
+    case .stopped(let reason): sink.postStreamStopped(reason)
+    case .resized(let resize): sink.postResized(resize)
+    case .resizeIgnored(let kept, let offered, let reason):
+      sink.log(GST_LEVEL_INFO, "the head unit resizes to \(offered), but the stream stays \(kept)")
+      sink.postResizeIgnored(kept, offered, reason)
+    case .problem(let problem): warn(ElementError(problem))
+    }
+  }
+}
+
+/// What upstream is asked: which displays the app's ranges accept, and which pictures it can send. Without locks.
+extension VideoStream {
+  /// The choice has to be made anew. On the connection thread, the streaming thread, or that of a filter whose ranges
+  /// have changed.
+  func choose(_ cause: VideoNegotiation.ChoiceCause) {
+    choose(.success(update { $0.beginChoice(cause) }))
+  }
+
+  /// Asks the range filters upstream which displays they reject, and has the negotiation choose.
+  func choose(_ question: Result<VideoNegotiation.RangesQuestion?, VideoProblem>) {
+    let asked: VideoNegotiation.RangesQuestion
+    switch question {
+    case .success(let question):
+      guard let question else { return }
+      asked = question
+    case .failure(let problem): return failConnection(problem)
+    }
+    let choice = VideoChoice(asked.displays, reasons: RangesQuery.ask(sink.pad, asked.displays))
+    let supported = possible(choice.acceptedDisplays)
+    let lostFrames = sink.counters.framesLost
+    let now = time.now
+    let mustAsk = change { negotiation in
+      Result { () throws(VideoProblem) in
+        try negotiation.choose(choice, supported: supported, asked, lostFrames: lostFrames, now: now)
+      }
+    }
+    sink.log(GST_LEVEL_INFO, "to be streamed: \(choice.acceptedDisplays), not: \(choice.rejections)")
+    switch mustAsk {
+    case .success(let mustAsk): if mustAsk { askUpstream() }
+    case .failure(let problem): failConnection(problem)
+    }
+  }
+
+  /// Those of `displays` whose size upstream can send.
+  private func possible(_ displays: [VideoDisplay]) -> [VideoDisplay] {
+    guard !displays.isEmpty else { return displays }
+    let offer = SinkCaps.offer(displays, maximumRate: sink.settings.withLock { $0.maxFrameRate })
+    guard let answer = Caps.peerQuery(sink.pad, filter: offer) else { return displays }
+    let sizes = CapsSizes.sizes(in: answer.pointer, among: displays.compactMap(\.streamSize))
+    return displays.filter { $0.streamSize.map(sizes.contains) ?? false }
+  }
+
+  /// Asks upstream for pictures of the head unit's choice.
+  func askUpstream() {
+    _ = askUpstream(state.withLock { $0.upstreamQuestion })
+  }
+
+  /// Asks which of the accepted sizes upstream can send, and has it negotiate anew if there is a better one.
+  func askUpstream(_ question: VideoNegotiation.UpstreamQuestion) -> VideoNegotiation.UpstreamAnswer {
+    // A callback may have ended the stream meanwhile; upstream serves the next one then.
+    guard !hasEnded else { return .stays }
+    let sizes = sizesUpstreamCanSend()
+    let isFinal = !UpstreamPath.mayChange(sink.pad, to: question.displays)
+    let answer = change { $0.upstreamAnswered(question, sizes, isFinal: isFinal) }
+    guard answer == .changes, !hasEnded else { return answer }
+    sink.log(GST_LEVEL_INFO, "asking upstream for another size, of \(sizes)")
+    unlocked { _ = Event.reconfigure()?.push(on: sink.pad) }
+    return answer
+  }
+
+  /// In the order in which upstream would choose.
+  private func sizesUpstreamCanSend() -> [VideoSize] {
+    guard let pointer = sink.caps(filter: nil) else { return [] }
+    let caps = Caps(taking: pointer)
+    guard let answer = Caps.peerQuery(sink.pad, filter: caps) else { return [] }
+    let possible = caps.intersected(with: answer)
+    return (0..<possible.count).compactMap { index in
+      guard let structure = possible.structure(at: index), let width = structure.integer("width"),
+        let height = structure.integer("height")
+      else { return nil }
+      return VideoSize(Int(width), Int(height))
+    }
+  }
+}
+
+extension VideoNegotiation {
+  /// The head unit has reported what it takes. Returns what upstream has to be asked about that; nil for nothing.
+  mutating func headUnitSpoke(
+    _ video: AppRun.VideoCapability
+  ) -> Result<RangesQuestion?, VideoProblem> {
+    Result { () throws(VideoProblem) in
+      beginChoice(.headUnit(try headUnitSpoke(video.capability, screen: video.fallbackSize)))
+    }
+  }
+}
+
+extension ElementError {
+  init(_ problem: VideoProblem) {
+    self =
+      problem.concernsPermission
+      ? .resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, problem.description, details: problem.details)
+      : .stream(GST_STREAM_ERROR_FORMAT, problem.description, details: problem.details)
+  }
+}
