@@ -169,11 +169,4 @@ import TestSupport
     #expect(answers.isEmpty)
     #expect(driver.session.nextDeadline == nil)
   }
-
-  @Test func messageIDsSkipZeroAndThoseOfMedia() {
-    var session = AppDriver.streaming().session
-    session.lastMessageID = MediaMessageIDs.audio.range.lowerBound - 2
-    #expect(session.nextMessageID() == MediaMessageIDs.audio.range.lowerBound - 1)
-    #expect(session.nextMessageID() == 1)
-  }
 }

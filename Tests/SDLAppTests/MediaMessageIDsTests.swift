@@ -10,5 +10,7 @@ import Testing
     #expect([video.next(), video.next()] == [0x7FFF_FFFF, 0x4000_0000])
     var audio = MediaMessageIDs.audio.starting(at: .max)
     #expect([audio.next(), audio.next()] == [0x3FFF_FFFF, 0x2000_0000])
+    var others = MediaMessageIDs.session.starting(at: .max)
+    #expect([others.next(), others.next()] == [0x1FFF_FFFF, 1])
   }
 }

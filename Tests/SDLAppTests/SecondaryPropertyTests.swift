@@ -123,7 +123,7 @@ import TestSupport
     #expect(lines.filter { $0.hasPrefix("⇒ open") }.count <= 24)
     #expect(lines.filter { $0.hasPrefix("• secondary") }.count <= 50)
     #expect(lines.filter { $0 == "• transport problem" }.count == 1)
-    #expect(driver.session.transports.secondary.counters.updates == 6001)
+    #expect(driver.session.secondaryTransport.counters.updates == 6001)
   }
 }
 

@@ -69,8 +69,8 @@ import Testing
     driver.status(.full, .streamable)
     driver.loseSecondary()
     driver.wait(.milliseconds(500))
-    #expect(driver.session.stream.summary == (row.before == nil ? .stopped : .starting))
-    #expect(driver.session.transports.videoWait.reported == row.wait)
+    #expect(driver.session.videoState == (row.before == nil ? .stopped : .starting))
+    #expect(driver.session.videoWait == row.wait)
     if row.before == .primary {
       driver.acknowledgeVideo()
       #expect(driver.session.videoGrant?.role == .primary)
@@ -84,12 +84,12 @@ import Testing
     }
     if row.with == .secondary { driver.acknowledgeVideo(on: .secondary) }
     #expect(driver.session.videoGrant?.role == row.with)
-    #expect(driver.session.transports.videoWait.reported == (row.with == nil ? row.wait : nil))
+    #expect(driver.session.videoWait == (row.with == nil ? row.wait : nil))
     driver.loseSecondary()
     if row.with == .secondary, row.before == .primary { driver.acknowledgeVideo() }
     driver.wait(.milliseconds(500))
     #expect(driver.session.videoGrant?.role == row.before)
-    #expect(driver.session.transports.videoWait.reported == row.wait)
+    #expect(driver.session.videoWait == row.wait)
   }
 
   /// Acceptance case L24: EndService here, its answer, StartService there.
@@ -211,7 +211,7 @@ import Testing
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     #expect(driver.take().contains("⇒ \(Self.start)"))
-    #expect(driver.session.transports.videoWait.reported == nil)
+    #expect(driver.session.videoWait == nil)
   }
 
   /// Both connections end together: there is nothing to wait for but the connection itself.
@@ -243,7 +243,7 @@ import Testing
       driver.status(.full, .streamable)
       driver.wait(.milliseconds(500))
       #expect(driver.secondaryAttempt == nil)
-      #expect(driver.session.transports.videoWait.reported == wait)
+      #expect(driver.session.videoWait == wait)
       #expect(driver.session.secondaryTransport.state == .none)
     }
   }
@@ -344,7 +344,7 @@ import Testing
     #expect(driver.take().prefix(2) == ["⇒ close", "• audio stopped transport-lost"])
     #expect(driver.isStreaming)
     driver.wait(.milliseconds(500))
-    #expect(driver.session.transports.audioWait.reported == .secondaryTransport)
+    #expect(driver.session.audioWait == .secondaryTransport)
   }
 
   /// Over Bluetooth frames are small and the bitrate is bounded, but not on the secondary transport.

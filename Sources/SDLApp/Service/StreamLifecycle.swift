@@ -276,7 +276,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
 /// How long answers may take.
 struct StreamTimeouts: Equatable, Sendable {
   /// For the answer to StartService.
-  var start: Duration = .seconds(5)
+  var start: Duration
   /// The same after a start that stayed unanswered: SDL Core gives its HMI 11 s, and giving up earlier again and again
   /// would never let a slow one through.
   var startAfterUnanswered: Duration = .seconds(12)
@@ -286,4 +286,47 @@ struct StreamTimeouts: Equatable, Sendable {
   var reason: Duration = .milliseconds(100)
   /// As ``end``, where the stream goes on over another transport.
   var endOfMove: Duration = .seconds(5)
+
+  /// The usual times, but `start` for the answer to StartService.
+  init(start: Duration = .seconds(5)) {
+    self.start = start
+    startAfterUnanswered = max(start, startAfterUnanswered)
+  }
+}
+
+/// The state that a service has to reach.
+enum StreamDemand<Request: StreamRequest>: Equatable, Sendable {
+  case stream(Request)
+  /// Keep a service that is there, without sending.
+  case hold
+  case closed(StreamStopReason)
+}
+
+/// The state of a service.
+public enum StreamState: Sendable, CaseIterable {
+  case stopped
+  /// Asked for, not answered yet.
+  case starting
+  case streaming
+  /// The service is kept, but the app sends nothing.
+  case suspended
+  /// Its end was asked for, and is not answered yet.
+  case stopping
+}
+
+/// How a ``StreamLifecycle`` deals with the head unit's answer to a request.
+protocol ServiceRequest: StreamRequest {
+  /// What a StartServiceACK says.
+  associatedtype Answer
+  /// What the app makes of it.
+  associatedtype Acceptance: Equatable, Sendable
+
+  /// Whether the service can be encrypted.
+  static var canBeProtected: Bool { get }
+  /// The last form of a request that has others: once it is refused, nothing is left to try.
+  var isBare: Bool { get }
+  /// - Throws: The failure when the answer names something that can't be sent.
+  func acceptance(_ answer: Answer) throws(StreamStartFailure<Self>) -> Acceptance
+  /// The request of an app that follows what the head unit has accepted, which is no change of the stream.
+  func following(_ acceptance: Acceptance) -> Self
 }

@@ -3,6 +3,10 @@
 struct HapticDelivery: Equatable, Sendable {
   /// The shortest time between two requests. Head units unregister apps with more than 1000 requests of any kind in 10 s.
   static let interval = Duration.milliseconds(100)
+  /// The most result codes that are reported, and the longest of them in bytes: the specification has some 30, and what
+  /// a head unit makes up besides must not fill the memory.
+  private static let maximumRefusals = 32
+  private static let longestResultCode = 100
 
   /// The list that the app has set; nil before the first.
   var list: HapticRectangleList?
@@ -15,6 +19,8 @@ struct HapticDelivery: Equatable, Sendable {
   private var notBefore: Duration?
   /// The head unit refused the request as such, whatever the rectangles.
   private var isForbidden = false
+  /// Result codes that were reported to the app.
+  private var reportedRefusals: Set<String> = []
 
   /// When ``next(_:now:)`` has to be called again for what ``interval`` holds back.
   private(set) var nextDeadline: Duration?
@@ -52,16 +58,25 @@ struct HapticDelivery: Equatable, Sendable {
 
   /// Takes the answer to the request. A list that was refused is not sent again, but the next one is, unless the request
   /// as such was refused.
-  /// - Parameter result: nil when no answer came in time.
-  mutating func answered(_ result: RPCResult?) {
+  /// - Parameters:
+  ///   - result: nil when no answer came in time.
+  ///   - isInFull: if the app has left HMI level FULL meanwhile, a refusal was to be expected.
+  /// - Returns: Whether the app should hear of a refusal: once for each code. A list that needs encryption is sent again
+  ///   with it.
+  mutating func answered(_ result: RPCResult?, isInFull: Bool) -> Bool {
     isUnanswered = false
-    guard let result, !result.success else { return }
-    switch ResultCode(rawValue: result.resultCode) {
+    guard let result, !result.success else { return false }
+    let code = ResultCode(rawValue: result.resultCode)
+    switch code {
     case .encryptionNeeded, .disallowed, .userDisallowed, .unsupportedRequest, .unsupportedResource:
       isForbidden = true
       forget()
     default: break
     }
+    guard code != .encryptionNeeded, isInFull, reportedRefusals.count < Self.maximumRefusals,
+      result.resultCode.utf8.count <= Self.longestResultCode
+    else { return false }
+    return reportedRefusals.insert(result.resultCode).inserted
   }
 
   private mutating func forget() {
@@ -72,5 +87,31 @@ struct HapticDelivery: Equatable, Sendable {
   private struct Computed: Equatable {
     var list: HapticRectangleList
     var geometry: VideoGeometry
+  }
+}
+
+/// The parts of the app's pictures that can be touched.
+public struct HapticRectangleList: Equatable, Sendable {
+  /// In pixels of the stream; their ids are in range and different.
+  public let rectangles: [HapticRectangle]
+  /// The size of the pictures that they belong to; nil for pictures of any size.
+  public let pictureSize: VideoSize?
+  /// Whether there were more than the 1000 rectangles that a head unit takes, so that the last ones are left out.
+  public let isCut: Bool
+
+  /// Creates a list. If the ids are not in range or not different, each becomes the index in the list.
+  public init(_ given: [HapticRectangle], pictureSize: VideoSize? = nil) {
+    isCut = given.count > SendHapticData.maximumCount
+    self.pictureSize = pictureSize
+    let kept = given.prefix(SendHapticData.maximumCount)
+    let hasIDs = kept.allSatisfy { HapticRectangle.ids.contains($0.id) } && Set(kept.map(\.id)).count == kept.count
+    rectangles =
+      hasIDs
+      ? Array(kept)
+      : kept.enumerated().map { index, rectangle in
+        var numbered = rectangle
+        numbered.id = index
+        return numbered
+      }
   }
 }

@@ -1,12 +1,16 @@
-/// The ids of the messages of one service that carries media: a range of numbers, then from its start again.
+/// The ids of the messages of one service that carries media, or of all others: a range of numbers, then from its start
+/// again.
 ///
-/// Media is numbered by the thread that writes it, while ``AppSession`` numbers its own messages below 2²⁹. The ranges must
-/// not overlap, because receivers (SDL Core among them) identify unfinished messages by session and id only.
+/// Media is numbered by the thread that writes it. The ranges must not overlap, because receivers (SDL Core among them)
+/// identify unfinished messages by session and id only.
 public struct MediaMessageIDs: Equatable, Sendable {
   /// 2³⁰…2³¹−1. A head unit that reads ids as signed would see larger ones as negative.
   public static let video = MediaMessageIDs(1 << 30...1 << 31 - 1)
   /// 2²⁹…2³⁰−1.
   public static let audio = MediaMessageIDs(1 << 29...1 << 30 - 1)
+
+  /// 1…2²⁹−1, for what is no media. Head units refuse 0.
+  static let session = MediaMessageIDs(1...1 << 29 - 1)
 
   let range: ClosedRange<UInt32>
   private var following: UInt32

@@ -1,3 +1,5 @@
+import SDLWire
+
 /// How much a head unit may make the app do: whatever it sends costs time, and while it has used up more than has passed, nothing more
 /// is read of it. Nothing is lost that way, and the head unit feels it as a connection that is slow.
 ///
@@ -16,11 +18,35 @@ struct InputBudget: Equatable, Sendable {
   /// Each action of a finger, besides.
   static let touch = Duration.microseconds(250)
 
+  /// More runs of garbage than this within a second end the session, as in SDL Core.
+  private static let maximumGarbageRate = 10
+
+  /// When the last runs of garbage came, within a second.
+  private var garbageTimes: [Duration] = []
+  private var hasReceivedFrame = false
   /// Until then all of the time is used up.
   private var usedUntil = Duration.zero - reserve
 
   mutating func charge(_ cost: Duration, now: Duration) {
     usedUntil = max(usedUntil, now - Self.reserve) + cost
+  }
+
+  mutating func charge(_ item: FrameDecoder.Item, now: Duration) {
+    guard case .frame(let frame) = item else { return charge(Self.message, now: now) }
+    hasReceivedFrame = true
+    switch frame.header.controlFrame {
+    case .heartbeatACK, .serviceDataACK: charge(Self.frame, now: now)
+    default: charge(Self.message + Self.kibibyte * (frame.payload.count / 1024), now: now)
+    }
+  }
+
+  /// Notes bytes that are no frame.
+  ///
+  /// - Returns: Whether the peer may still be a head unit.
+  mutating func garbageReceived(now: Duration) -> Bool {
+    garbageTimes.append(now)
+    garbageTimes.removeAll { now - $0 >= .seconds(1) }
+    return hasReceivedFrame && garbageTimes.count <= Self.maximumGarbageRate
   }
 
   /// When something may be read again; nil for now.

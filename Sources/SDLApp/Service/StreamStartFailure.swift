@@ -1,3 +1,11 @@
+/// What an app asks of the head unit when it starts a service that carries media.
+public protocol StreamRequest: Hashable, Sendable {
+  /// "video" or "audio", for messages to the user.
+  static var mediaName: String { get }
+  /// What to do about a head unit that takes it encrypted only, for messages to the user.
+  static var protectionAdvice: String { get }
+}
+
 /// Why a stream could not start. It is tried again unless the failure ``isFinal(for:)`` the request.
 public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendable, CustomStringConvertible {
   /// StartServiceNAK.
@@ -71,3 +79,8 @@ extension StreamStartFailure where Request: ServiceRequest {
     }
   }
 }
+
+/// Why a video stream could not start.
+public typealias VideoStartFailure = StreamStartFailure<VideoStartRequest>
+/// Why an audio stream could not start.
+public typealias AudioStartFailure = StreamStartFailure<AudioStartRequest>

@@ -1,0 +1,154 @@
+import SDLMessages
+import SDLWire
+
+typealias AudioStream = StreamLifecycle<AudioStartRequest>
+
+/// The audio service of a session: from the app's request to the right to send.
+struct AudioService: Sendable {
+  /// The sound that the app asks for; nil for none.
+  var request: AudioStartRequest?
+  /// The right to send sound; nil while there is no audio service.
+  private(set) var grant: AudioGrant?
+  private(set) var transport = ServiceTransport()
+  private var lifecycle = AudioStream()
+  /// The head unit has refused sound for good.
+  private var isRefused = false
+
+  init(_ configuration: AppSession.Configuration) {
+    lifecycle.timeouts = StreamTimeouts(start: configuration.videoStartTimeout)
+    lifecycle.history.limits.longestPause = configuration.longestVideoRetry
+  }
+
+  var state: StreamState { lifecycle.summary }
+
+  var isClosed: Bool { lifecycle.state == .closed }
+
+  func nextDeadline(now: Duration) -> Duration? {
+    lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now))
+  }
+
+  /// What the service has to be. Whether the app is in the foreground of its own device does not count: a navigation app
+  /// speaks there as well. An app that is not audible keeps its service as long as its level allows one: SDL Core leaves
+  /// it open if nothing is sent.
+  ///
+  /// - Parameter isVideoRequested: a further refusal could cost the app its level, and with that the picture.
+  private func unplacedDemand(
+    _ context: SessionContext, isVideoRequested: Bool
+  ) -> StreamDemand<AudioStartRequest> {
+    guard context.isRegistered else { return .closed(.app) }
+    let isMedia = context.configuration.isMediaApplication || context.configuration.appType == .media
+    guard let status = context.hmiStatus, status.allowsAudio(isMedia: isMedia) else { return .closed(.hmiStatus) }
+    guard let request, !(isRefused && isVideoRequested) else { return .closed(.app) }
+    return status.isAudible ? .stream(request) : .hold
+  }
+
+  private func placement(_ context: SessionContext) -> ServicePlacement {
+    transport.placement(beside: context.secondary, now: context.now)
+  }
+
+  private func demand(_ context: SessionContext, isVideoRequested: Bool) -> StreamDemand<AudioStartRequest> {
+    transport.placed(
+      unplacedDemand(context, isVideoRequested: isVideoRequested), placement(context), isClosed: isClosed)
+  }
+
+  /// Acts on the difference between what is demanded and what is there. There is no start while that of the video waits for
+  /// its answer: a refusal costs the app its level, unless its other service runs already.
+  mutating func reconcile(_ context: inout SessionContext, beside video: VideoService) {
+    var demand = demand(context, isVideoRequested: video.request != nil)
+    if case .stream = demand, isClosed, video.state == .starting { demand = .hold }
+    perform(lifecycle.reconcile(demand, now: context.now), &context)
+  }
+
+  mutating func advance(_ context: inout SessionContext) {
+    perform(lifecycle.advance(now: context.now), &context)
+  }
+
+  /// A control frame of the service, on the transport that carries it.
+  mutating func receive(
+    _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext, beside video: VideoService
+  ) {
+    let demand = demand(context, isVideoRequested: video.request != nil)
+    switch control {
+    case .startServiceACK:
+      let answer = AudioServiceAcknowledgement(payload: frame.payload)
+      perform(lifecycle.acknowledged(answer, demand, now: context.now), &context)
+    case .startServiceNAK:
+      perform(lifecycle.refused(ServiceRejection(payload: frame.payload), demand, now: context.now), &context)
+    case .endServiceACK, .endServiceNAK: lifecycle.endConfirmed()
+    default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
+    }
+  }
+
+  mutating func endedByHeadUnit(_ context: inout SessionContext) {
+    perform(lifecycle.endedByHeadUnit(now: context.now), &context)
+  }
+
+  /// The session has begun; `list` says which transports may carry sound.
+  mutating func offered(_ list: [Int32]?) {
+    transport.offered(list)
+  }
+
+  mutating func secondaryAddressChanged() {
+    transport.addressChanged()
+  }
+
+  /// The secondary transport is gone: the head unit drops its services by itself.
+  mutating func secondaryLost(_ context: inout SessionContext) {
+    if transport.role == .secondary { perform(lifecycle.transportLost(now: context.now), &context) }
+  }
+
+  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the session is
+  /// already gone.
+  mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
+    let outputs = lifecycle.reconcile(.closed(reason), now: context.now)
+    perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService }, &context)
+  }
+
+  mutating func reportWait(_ context: inout SessionContext, beside video: VideoService) {
+    var wait: TransportWait?
+    if isClosed, case .stream = unplacedDemand(context, isVideoRequested: video.request != nil),
+      case .impossible(let reason) = placement(context)
+    {
+      wait = reason
+    }
+    if transport.updateWait(wait, now: context.now) { context.messenger.report(.audioWaits(wait)) }
+  }
+
+  private mutating func perform(_ outputs: [AudioStream.Output], _ context: inout SessionContext) {
+    for output in outputs {
+      switch output {
+      case .sendStartService:
+        transport.starts(placement(context))
+        context.messenger.send(.startService, .audio, on: transport.role)
+      case .sendEndService:
+        if !context.hasUnregistered { context.messenger.send(.endService, .audio, on: transport.role) }
+      case .started(let acknowledgement):
+        let format = context.headUnit?.announcedPCMFormat
+        var grant = AudioGrant(
+          epoch: context.messenger.nextEpoch(), sessionID: context.messenger.sessionID,
+          version: context.messenger.version,
+          maximumPayload: context.messenger.maximumPayload(mtu: acknowledgement.mtu, on: transport.role),
+          format: format ?? PCMFormat(), isFormatAssumed: format == nil)
+        grant.role = transport.role
+        self.grant = grant
+        isRefused = false
+        transport.started()
+        context.messenger.report(.audioStarted(grant))
+      case .suspended: context.messenger.report(.audioSuspended)
+      case .resumed: context.messenger.report(.audioResumed)
+      case .withdrawn: grant = nil
+      case .stopped(let reason):
+        grant = nil
+        context.messenger.report(.audioStopped(reason))
+      case .startFailed(let failure, _, let retryAfter):
+        if retryAfter == nil { isRefused = true }
+        // An app that asks for nothing any more has nothing to decide.
+        guard context.isRegistered, request != nil else { break }
+        context.messenger.report(.audioStartFailed(failure, retryAfter: retryAfter))
+        if let reason = transport.startFailed(failure, now: context.now) {
+          context.changeSecondary { $0.failed(reason, now: $1) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,273 @@
+import SDLMessages
+import SDLWire
+
+typealias VideoStream = StreamLifecycle<VideoStartRequest>
+typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
+
+/// The video service of a session: from the app's request to the right to send, and what the driver touches in the pictures.
+struct VideoService: Sendable {
+  /// The stream that the app asks for; nil for none.
+  var request: VideoStartRequest?
+  var appState = AppState.foreground
+  /// The right to send video; nil while no byte may go out.
+  private(set) var grant: VideoGrant?
+  private(set) var transport = ServiceTransport()
+  private var lifecycle = VideoStream()
+  /// The place of the pictures of the present service, or of the last one, on the display.
+  private var geometry: VideoGeometry?
+  private var touches = TouchTracker()
+  private var haptics = HapticDelivery()
+
+  init(_ configuration: AppSession.Configuration, asksForEncryption: Bool) {
+    let time = configuration.videoStartTimeout
+    lifecycle.timeouts = StreamTimeouts(start: asksForEncryption ? max(time, configuration.handshakeTimeout) : time)
+    lifecycle.history.limits.longestPause = configuration.longestVideoRetry
+    lifecycle.restartsAfterPause = configuration.restartsOnForeground
+  }
+
+  var state: StreamState { lifecycle.summary }
+
+  var isClosed: Bool { lifecycle.state == .closed }
+
+  var isStarting: Bool { if case .starting = lifecycle.state { true } else { false } }
+
+  func nextDeadline(now: Duration) -> Duration? {
+    lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now)).earlier(haptics.nextDeadline)
+  }
+
+  /// The sizes of the pictures that are streamed or requested, the most certain first: those of the service if there is one,
+  /// else what the app asks for.
+  var sizesInUse: [VideoSize] {
+    switch lifecycle.state {
+    case .open(let request, let accepted, _): [accepted.size, request.size]
+    case .starting(let request, _): [request.size]
+    case .closed, .ending, .awaitingReason: request.map { [$0.size] } ?? []
+    }
+  }
+
+  /// What the service has to be: HMI status × app state, the table that SDL-0033 began.
+  private func unplacedDemand(_ context: SessionContext) -> StreamDemand<VideoStartRequest> {
+    guard context.isRegistered else { return .closed(.app) }
+    // First, because a driver who leaves ends the pauses between attempts, whatever the app asks for meanwhile.
+    guard context.hmiStatus?.allowsVideo == true else { return .closed(.hmiStatus) }
+    guard let request else { return .closed(.app) }
+    guard appState.isInForeground else { return .hold }
+    return context.announced.isSettled ? .stream(request) : .closed(.app)
+  }
+
+  private func placement(_ context: SessionContext) -> ServicePlacement {
+    // TLS numbers the records of a session, and nothing keeps those of two connections in order.
+    let staysOnPrimary = context.security.isRPCEncrypted && context.security.asksForEncryption
+    return transport.placement(beside: context.secondary, staysOnPrimary: staysOnPrimary, now: context.now)
+  }
+
+  private func demand(_ context: SessionContext) -> StreamDemand<VideoStartRequest> {
+    transport.placed(unplacedDemand(context), placement(context), isClosed: isClosed)
+  }
+
+  /// Acts on the difference between what is demanded and what is there.
+  mutating func reconcile(_ context: inout SessionContext) {
+    perform(lifecycle.reconcile(demand(context), now: context.now), &context)
+  }
+
+  mutating func advance(_ context: inout SessionContext) {
+    perform(lifecycle.advance(now: context.now), &context)
+  }
+
+  /// The head unit's capability is known, or has changed.
+  mutating func capabilityChanged(_ context: inout SessionContext) {
+    lifecycle.startDelay = context.announced.capability == nil ? context.configuration.legacyStartDelay : .zero
+    // The running service may be shown in another place from now on; where the capability does not show its size any
+    // more, it is about to end.
+    guard context.announced.capability != nil, let size = grant?.size,
+      let geometry = context.announced.geometry(of: size)
+    else { return }
+    if geometry.display != self.geometry?.display { interruptTouches(&context) }
+    self.geometry = geometry
+  }
+
+  /// A control frame of the service, on the transport that carries it.
+  mutating func receive(
+    _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext
+  ) throws(AppSessionFailure) {
+    switch control {
+    case .startServiceACK:
+      try acknowledged(VideoServiceParameters(payload: frame.payload), frame.header.isEncrypted, &context)
+    case .startServiceNAK:
+      let rejection = context.security.videoRefused(ServiceRejection(payload: frame.payload))
+      perform(lifecycle.refused(rejection, demand(context), now: context.now), &context)
+    case .endServiceACK, .endServiceNAK: lifecycle.endConfirmed()
+    default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
+    }
+  }
+
+  private mutating func acknowledged(
+    _ parameters: VideoServiceParameters, _ isEncrypted: Bool, _ context: inout SessionContext
+  ) throws(AppSessionFailure) {
+    if isStarting {
+      do {
+        try context.security.videoAcknowledged(isEncrypted: isEncrypted, &context.messenger)
+      } catch {
+        context.messenger.send(.endService, .video, on: transport.role)
+        throw error
+      }
+    }
+    if (parameters.width == nil) != (parameters.height == nil) {
+      context.messenger.diagnose("the head unit acknowledged only one side of the video size")
+    } else if let width = parameters.width, let height = parameters.height, parameters.acceptedSize == nil {
+      context.messenger.diagnose("the head unit acknowledged the impossible size \(width)×\(height)")
+    }
+    perform(lifecycle.acknowledged(parameters, demand(context), now: context.now), &context)
+  }
+
+  /// The head unit believes that the service runs, encrypted as nothing can be: it counts as refused.
+  mutating func acknowledgedUnreadably(_ rejection: ServiceRejection, _ context: inout SessionContext) {
+    let outputs = lifecycle.refused(rejection, demand(context), now: context.now)
+    perform(outputs + [.sendEndService], &context)
+  }
+
+  /// Gives up a start that is not answered.
+  mutating func giveUp(_ context: inout SessionContext) {
+    perform(lifecycle.giveUp(now: context.now), &context)
+  }
+
+  mutating func endedByHeadUnit(_ context: inout SessionContext) {
+    perform(lifecycle.endedByHeadUnit(now: context.now), &context)
+  }
+
+  /// The session has begun; `list` says which transports may carry video.
+  mutating func offered(_ list: [Int32]?) {
+    transport.offered(list)
+  }
+
+  mutating func secondaryAddressChanged() {
+    transport.addressChanged()
+  }
+
+  /// The secondary transport is gone: the head unit drops its services by itself.
+  mutating func secondaryLost(_ context: inout SessionContext) {
+    if transport.role == .secondary { perform(lifecycle.transportLost(now: context.now), &context) }
+  }
+
+  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the session is
+  /// already gone.
+  mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
+    let outputs = lifecycle.reconcile(.closed(reason), now: context.now)
+    perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService }, &context)
+  }
+
+  mutating func reportWait(_ context: inout SessionContext) {
+    var wait: TransportWait?
+    if isClosed, case .stream = unplacedDemand(context), case .impossible(let reason) = placement(context) {
+      wait = reason
+    }
+    if transport.updateWait(wait, now: context.now) { context.messenger.report(.videoWaits(wait)) }
+  }
+
+  private mutating func perform(_ outputs: [VideoStream.Output], _ context: inout SessionContext) {
+    for output in outputs {
+      switch output {
+      case .sendStartService(let request): start(request, &context)
+      case .sendEndService:
+        if !context.hasUnregistered { context.messenger.send(.endService, .video, on: transport.role) }
+      case .started(let accepted): started(accepted, &context)
+      case .suspended:
+        interruptTouches(&context)
+        context.messenger.report(.videoSuspended)
+      case .resumed: context.messenger.report(.videoResumed)
+      case .withdrawn:
+        grant = nil
+        interruptTouches(&context)
+      case .stopped(let reason):
+        grant = nil
+        interruptTouches(&context)
+        context.messenger.report(.videoStopped(reason))
+      case .startFailed(let failure, let request, let retryAfter):
+        // An app that asks for nothing any more has nothing to decide.
+        guard context.isRegistered, self.request != nil else { break }
+        context.messenger.report(
+          .videoStartFailed(context.security.videoFailed(failure), request: request, retryAfter: retryAfter))
+        if let reason = transport.startFailed(failure, now: context.now) {
+          context.changeSecondary { $0.failed(reason, now: $1) }
+        }
+      }
+    }
+  }
+
+  private mutating func start(_ request: VideoStartRequest, _ context: inout SessionContext) {
+    transport.starts(placement(context))
+    context.announceSupportedDisplays()
+    let isEncrypted = context.security.videoStarts(now: context.now)
+    let parameters = VideoServiceParameters(
+      width: Int32(clamping: request.size.width), height: Int32(clamping: request.size.height),
+      videoProtocol: request.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
+    context.messenger.send(
+      .startService, .video, on: transport.role, isEncrypted: isEncrypted,
+      payload: request.isBare ? [] : parameters.bytes(version: context.messenger.version))
+  }
+
+  private mutating func started(_ accepted: VideoStartRequest.Acceptance, _ context: inout SessionContext) {
+    var grant = VideoGrant(
+      epoch: context.messenger.nextEpoch(), sessionID: context.messenger.sessionID, version: context.messenger.version,
+      maximumPayload: context.messenger.maximumPayload(mtu: accepted.mtu, on: transport.role), size: accepted.size)
+    grant.transport = accepted.transport
+    grant.role = transport.role
+    grant.transportClass = context.messenger.transportClass(of: transport.role)
+    if context.security.isVideoEncrypted {
+      grant.isEncrypted = true
+      grant.maximumPayload = SecurePayload.plaintextLimit(grant.maximumPayload)
+    }
+    var requested = accepted.size
+    if case .open(let request, _, _) = lifecycle.state { requested = request.size }
+    grant.isSizeOverridden = requested != accepted.size
+    self.grant = grant
+    transport.started()
+    geometry = context.announced.geometry(of: accepted.size, requested: requested)
+    haptics.serviceStarted()
+    context.messenger.report(.videoStarted(grant))
+  }
+}
+
+// MARK: Touches, and what can be touched
+
+extension VideoService {
+  /// The actions of the driver's fingers while the app streams; while it is suspended, its pictures are not on the screen.
+  mutating func receive(_ event: OnTouchEvent) -> [TouchAction] {
+    guard let geometry, lifecycle.summary == .streaming else { return [] }
+    return touches.receive(event, geometry)
+  }
+
+  /// Ends the touches under way, because the pictures are gone or shown in another place.
+  mutating func interruptTouches(_ context: inout SessionContext) {
+    if touches.interrupt() { context.messenger.report(.touchInterrupted) }
+  }
+
+  /// What can be touched in the pictures; nil if the app has never said.
+  var hapticRectangles: HapticRectangleList? {
+    get { haptics.list }
+    set { haptics.list = newValue }
+  }
+
+  /// HMI level, permissions or encryption have changed, so that a refused request may now be accepted.
+  mutating func permissionsChanged() {
+    haptics.permissionsChanged()
+  }
+
+  /// Head units accept the request in FULL only, and the places of the rectangles depend on the size of the pictures.
+  mutating func sendHapticRectangles(_ context: inout SessionContext) {
+    let geometry = context.isRegistered && grant != nil && context.hmiStatus?.level == .full ? geometry : nil
+    guard let rectangles = haptics.next(geometry, now: context.now) else { return }
+    context.request(.sendHapticData, SendHapticData(rectangles: rectangles).json)
+  }
+
+  /// The answer to SendHapticData, nil when none came in time.
+  mutating func receiveHapticAnswer(_ result: RPCResult?, _ context: inout SessionContext) {
+    let isNews = haptics.answered(result, isInFull: context.hmiStatus?.level == .full)
+    guard let result else { return context.messenger.diagnose("SendHapticData was not answered") }
+    guard !result.success else { return }
+    context.messenger.diagnose("SendHapticData failed, \(result.resultCode)\(result.info.map { ": \($0)" } ?? "")")
+    if isNews {
+      context.messenger.report(.hapticRectanglesRefused(resultCode: result.resultCode, info: result.info))
+    }
+  }
+}

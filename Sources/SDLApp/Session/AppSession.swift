@@ -1,0 +1,613 @@
+@_exported import SDLMessages
+@_exported import SDLWire
+
+/// The app's side of one connection to a head unit: version negotiation, registration, HMI status, capabilities, and
+/// the services of video and audio.
+///
+/// Sans-I/O: every input is a method that takes the time and returns what to do. The caller owns the socket, calls
+/// ``advance(to:)`` when ``nextDeadline`` has come, sends video only while ``videoGrant`` is there, and
+/// sound only while ``audioGrant`` is there and not suspended.
+public struct AppSession: Sendable {
+  /// How long to wait for OnAppInterfaceUnregistered, with its reason, after the head unit has ended the session.
+  private static let reasonTimeout = Duration.milliseconds(500)
+
+  private var context: SessionContext
+  private var video: VideoService
+  private var audio: AudioService
+  private var heartbeat = Heartbeat()
+  private var budget = InputBudget()
+  /// What the app has heard of the secondary transport last.
+  private var reportedSecondary = SecondaryTransportStatus()
+
+  /// Creates a session before its connection.
+  /// - Parameters:
+  ///   - lastEpoch: that of the session before, from which this one counts on: frames made for an earlier session are
+  ///     then never sent in this one.
+  ///   - makeSecureChannel: makes this end of TLS, of which the head unit is the client; nil refuses handshakes.
+  public init(
+    configuration: Configuration, lastEpoch: UInt32 = 0, makeSecureChannel: SecureChannelFactory? = nil
+  ) {
+    context = SessionContext(
+      configuration: configuration, lastEpoch: lastEpoch, makeSecureChannel: makeSecureChannel)
+    video = VideoService(configuration, asksForEncryption: context.security.asksForEncryption)
+    audio = AudioService(configuration)
+  }
+
+  public var configuration: Configuration { context.configuration }
+
+  /// The epoch of the last ``VideoGrant`` or ``AudioGrant``.
+  public var epoch: UInt32 { context.messenger.epoch }
+
+  /// The right to send video; nil while no byte may go out.
+  public var videoGrant: VideoGrant? { video.grant }
+
+  /// The right to send sound; nil while there is no audio service.
+  public var audioGrant: AudioGrant? { audio.grant }
+
+  /// How far the video service has come.
+  public var videoState: StreamState { video.state }
+
+  /// How far the audio service has come.
+  public var audioState: StreamState { audio.state }
+
+  /// Why video that is asked for does not start, as the app has heard last.
+  public var videoWait: TransportWait? { video.transport.reportedWait }
+
+  /// The same for sound.
+  public var audioWait: TransportWait? { audio.transport.reportedWait }
+
+  /// How far the secondary transport has come.
+  public var secondaryTransport: SecondaryTransportStatus { context.secondary.status }
+
+  /// Whether a service on the secondary transport could go on over the primary one.
+  public var canReplaceSecondary: Bool { video.transport.canReplaceSecondary || audio.transport.canReplaceSecondary }
+
+  /// The TLS of this session once its handshake is complete, with which to encrypt.
+  public var secureChannel: (any SecureChannel)? { context.security.channel }
+
+  /// Whether RPCs go encrypted in both directions.
+  public var isRPCEncrypted: Bool { context.security.isRPCEncrypted }
+
+  /// Between the last heartbeat that was answered and its answer.
+  public var roundTrip: Duration? { heartbeat.roundTrip }
+
+  /// Whether RegisterAppInterface waits for its answer, before which the transport must not be closed if that can be
+  /// helped.
+  public var isRegistrationPending: Bool {
+    switch context.phase {
+    case .registering, .finishing(.awaitingRegistration, _): true
+    default: false
+    }
+  }
+
+  /// When the head unit may be listened to again, because it has sent more than one should; nil for now.
+  public func inputPause(now: Duration) -> Duration? { budget.pause(now: now) }
+
+  /// When ``advance(to:)`` has to be called next; nil when only the head unit or the app can go on.
+  public var nextDeadline: Duration? {
+    let phaseDeadline: Duration?
+    switch context.phase {
+    case .idle, .over: return nil
+    case .startingSession(let deadline), .endedByHeadUnit(let deadline), .finishing(_, let deadline):
+      phaseDeadline = deadline
+    case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
+    }
+    let now = context.now
+    return phaseDeadline.earlier(context.messenger.requests.nextDeadline).earlier(video.nextDeadline(now: now))
+      .earlier(audio.nextDeadline(now: now)).earlier(context.security.nextDeadline(situation))
+      .earlier(context.secondary.nextDeadline(isWanted: context.isSecondaryWanted, now: now))
+  }
+
+  private var situation: SessionSecurity.Situation {
+    SessionSecurity.Situation(
+      now: context.now, isVideoStarting: video.isStarting, isVideoEncrypted: video.grant?.isEncrypted == true)
+  }
+}
+
+// MARK: What happens to the session, from either side, and with time
+
+extension AppSession {
+  /// The transport is up.
+  public mutating func transportConnected(now: Duration) -> [Action] {
+    perform(at: now) { $0.context.startSession() }
+  }
+
+  /// A frame, or garbage, from the head unit.
+  public mutating func receive(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
+    perform(at: now) { session throws(AppSessionFailure) in
+      session.budget.charge(item, now: now)
+      switch item {
+      case .frame(let frame): try session.receive(frame)
+      case .garbage(_, let firstBytes):
+        guard session.budget.garbageReceived(now: now) else { throw .notSDL(firstBytes: firstBytes) }
+        session.context.messenger.diagnose("skipped bytes that are no frame: \(firstBytes)")
+      }
+    }
+  }
+
+  /// The connection of an attempt (``Action/openSecondary(_:attempt:)``) stands.
+  public mutating func secondaryConnected(attempt: UInt32, now: Duration) -> [Action] {
+    perform(at: now) { $0.context.changeSecondary { $0.connected(attempt: attempt, now: $1) } }
+  }
+
+  /// The connection of an attempt could not be made, or is gone.
+  /// - Parameter reason: For people, in a form that can follow a colon.
+  public mutating func secondaryClosed(attempt: UInt32, reason: String, now: Duration) -> [Action] {
+    perform(at: now) { $0.context.changeSecondary { $0.closed(attempt: attempt, reason: reason, now: $1) } }
+  }
+
+  /// A frame, or garbage, from the secondary transport.
+  public mutating func receiveOnSecondary(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
+    perform(at: now) { session throws(AppSessionFailure) in
+      guard session.context.secondary.isConnected else { return }
+      session.budget.charge(item, now: now)
+      switch item {
+      case .frame(let frame): try session.receiveOnSecondary(frame)
+      case .garbage: session.abandonSecondary("it sent bytes that are no frame")
+      }
+    }
+  }
+
+  /// Time has passed.
+  public mutating func advance(to now: Duration) -> [Action] {
+    perform(at: now) { session throws(AppSessionFailure) in try session.handleDeadlines() }
+  }
+
+  /// The transport is gone.
+  public mutating func transportLost(now: Duration) -> [Action] {
+    perform(at: now) { session throws(AppSessionFailure) in
+      // Head units close the connection after their EndService.
+      if case .endedByHeadUnit = session.context.phase { throw .endedByHeadUnit }
+      throw .connectionLost
+    }
+  }
+
+  /// Asks for a stream from now on, or for none if `request` is nil. Asking again for what failed does not shorten the
+  /// pause before the next attempt.
+  public mutating func setVideoRequest(_ request: VideoStartRequest?, now: Duration) -> [Action] {
+    perform(at: now) { $0.video.request = request }
+  }
+
+  /// Asks for sound from now on, or for none if `request` is nil.
+  public mutating func setAudioRequest(_ request: AudioStartRequest?, now: Duration) -> [Action] {
+    perform(at: now) { $0.audio.request = request }
+  }
+
+  /// Sets which of the head unit's displays the app supports from now on. They are announced once, before the first start
+  /// of video with any (OnAppCapabilityUpdated).
+  public mutating func setSupportedDisplays(_ displays: [VideoDisplay], now: Duration) -> [Action] {
+    perform(at: now) { $0.context.announced.supportedDisplays = displays }
+  }
+
+  /// Sets whether the app is in the foreground of its own device.
+  public mutating func setAppState(_ appState: AppState, now: Duration) -> [Action] {
+    perform(at: now) { $0.video.appState = appState }
+  }
+
+  /// Sets what can be touched in the pictures from now on; nil leaves the head unit as it is, an empty list clears.
+  public mutating func setHapticRectangles(_ list: HapticRectangleList?, now: Duration) -> [Action] {
+    guard video.hapticRectangles != list else { return [] }
+    return perform(at: now) { $0.video.hapticRectangles = list }
+  }
+
+  /// Ends video, audio, registration and session, as far as they exist, each after the answer to the one before, within
+  /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any more.
+  public mutating func finish(now: Duration) -> [Action] {
+    perform(at: now) { $0.beginFinish() }
+  }
+
+  private mutating func perform(
+    at now: Duration, _ body: (inout AppSession) throws(AppSessionFailure) -> Void
+  ) -> [Action] {
+    guard context.phase != .over else { return [] }
+    context.now = now
+    do {
+      try body(&self)
+      try reconcile()
+    } catch {
+      fail(error)
+    }
+    return context.messenger.takeActions()
+  }
+
+  /// Acts on the difference between what is wanted and what is there.
+  private mutating func reconcile() throws(AppSessionFailure) {
+    guard context.phase != .over else { return }
+    try noteLossOfSecondary()
+    let isWanted = context.isSecondaryWanted
+    context.changeSecondary { $0.reconcile(isWanted: isWanted, now: $1) }
+    try noteLossOfSecondary()
+    video.reconcile(&context)
+    audio.reconcile(&context, beside: video)
+    unregisterIfServicesHaveEnded()
+    video.sendHapticRectangles(&context)
+    let status = context.secondary.status
+    if status.differs(from: reportedSecondary) {
+      reportedSecondary = status
+      context.messenger.report(.secondaryTransportChanged(status))
+    }
+    video.reportWait(&context)
+    audio.reportWait(&context, beside: video)
+  }
+
+  private mutating func handleDeadlines() throws(AppSessionFailure) {
+    switch context.phase {
+    case .startingSession(let deadline) where deadline <= context.now: throw .unanswered(request: "StartService")
+    case .endedByHeadUnit(let deadline) where deadline <= context.now: throw .endedByHeadUnit
+    case .finishing(.unregistering, let deadline) where deadline <= context.now,
+      .finishing(.endingSession, let deadline) where deadline <= context.now:
+      return end()
+    default: break
+    }
+    for function in context.messenger.requests.takeExpired(now: context.now) { try requestExpired(function) }
+    if context.phase == .registering || context.isRegistered {
+      switch heartbeat.advance(now: context.now) {
+      case .none: break
+      case .send: context.messenger.sendHeartbeat()
+      case .lost: throw .heartbeatLost
+      }
+    }
+    try perform(try context.security.advance(situation, &context.messenger))
+    video.advance(&context)
+    audio.advance(&context)
+  }
+}
+
+// MARK: Beginning and end
+
+extension AppSession {
+  private mutating func sessionAcknowledged(_ frame: Frame) throws(AppSessionFailure) {
+    let acknowledgement = RPCServiceAcknowledgement(payload: frame.payload, version: frame.header.version)
+    heartbeat.start(interval: configuration.heartbeatInterval, now: context.now)
+    try context.register(acknowledgement, frame.header)
+    video.offered(acknowledgement.videoServiceTransports)
+    audio.offered(acknowledgement.audioServiceTransports)
+  }
+
+  private mutating func endedByHeadUnit() {
+    stopStreams(.sessionEnded)
+    context.messenger.requests.removeAll()
+    switch context.phase {
+    case .finishing: end()
+    case .endedByHeadUnit: break
+    default: context.phase = .endedByHeadUnit(deadline: context.now + Self.reasonTimeout)
+    }
+  }
+
+  /// Begins to end the session step by step; each further step follows an answer.
+  private mutating func beginFinish() {
+    switch context.phase {
+    case .registered:
+      stopStreams(.app)
+      context.phase = .finishing(.endingServices, deadline: context.now + configuration.finishTimeout / 2)
+      unregisterIfServicesHaveEnded()
+    case .registering:
+      // Of the request that is pending.
+      context.phase = .finishing(
+        .awaitingRegistration, deadline: context.messenger.requests.nextDeadline ?? context.now)
+    case .idle, .startingSession, .endedByHeadUnit: end()
+    case .finishing, .over: break
+    }
+  }
+
+  /// Goes on with the end of the session.
+  private mutating func unregisterIfServicesHaveEnded() {
+    guard case .finishing(.endingServices, let deadline) = context.phase else { return }
+    let isVideoEnding = video.transport.role == .secondary && !video.isClosed
+    let isAudioEnding = audio.transport.role == .secondary && !audio.isClosed
+    if deadline <= context.now || !(isVideoEnding || isAudioEnding) { context.unregister() }
+  }
+
+  private mutating func stopStreams(_ reason: StreamStopReason) {
+    video.stop(reason, &context)
+    audio.stop(reason, &context)
+  }
+
+  /// Ends the session with an error for the app, unless the app is ending it anyway.
+  private mutating func fail(_ failure: AppSessionFailure) {
+    guard context.phase != .over else { return }
+    if case .finishing = context.phase { return end() }
+    stopStreams(failure == .connectionLost || failure == .heartbeatLost ? .connectionLost : .sessionEnded)
+    context.messenger.report(.failed(failure))
+    end()
+  }
+
+  private mutating func end() {
+    guard context.phase != .over else { return }
+    stopStreams(.sessionEnded)
+    context.changeSecondary { secondary, _ in secondary.finish() }
+    context.messenger.requests.removeAll()
+    context.phase = .over
+    context.messenger.append(.close)
+  }
+}
+
+// MARK: Frames
+
+extension AppSession {
+  private mutating func receive(_ frame: Frame) throws(AppSessionFailure) {
+    heartbeat.frameReceived(now: context.now)
+    if case .startingSession = context.phase { return try receiveSessionAnswer(frame) }
+    guard frame.header.sessionID == context.messenger.sessionID else {
+      return context.messenger.diagnose("ignored a frame of session \(frame.header.sessionID)")
+    }
+    guard let frame = try decrypted(frame, on: .primary) else { return }
+    if let control = frame.header.controlFrame { return try receive(control, frame) }
+    guard let message = context.messenger.message(completedBy: frame, now: context.now) else { return }
+    switch message.header.service {
+    case .rpc, .hybrid:
+      do {
+        let rpc = try RPCMessage(payload: message.payload)
+        try receive(rpc, isEncrypted: message.header.isEncrypted)
+      } catch let error as AppSessionFailure {
+        throw error
+      } catch {
+        context.messenger.diagnose("ignored an unreadable RPC: \(error)")
+      }
+    case .control: try perform(try context.security.receive(message.payload, situation, &context.messenger))
+    case .audio, .video: break
+    }
+  }
+
+  private mutating func receiveSessionAnswer(_ frame: Frame) throws(AppSessionFailure) {
+    switch (frame.header.controlFrame, frame.header.service) {
+    // Head units send it right after the acknowledgement, which control frames can overtake.
+    case (.transportEventUpdate, _): receiveTransportUpdate(frame)
+    case (.startServiceACK, .rpc): try sessionAcknowledged(frame)
+    case (.startServiceNAK, .rpc): throw .sessionRefused(reason: ServiceRejection(payload: frame.payload).reason)
+    default: break
+    }
+  }
+
+  private mutating func receive(_ control: ControlFrame, _ frame: Frame) throws(AppSessionFailure) {
+    let header = frame.header
+    switch (control, header.service) {
+    case (.heartbeat, _): context.messenger.send(.heartbeatACK, .control, messageID: header.messageID)
+    case (.heartbeatACK, _): heartbeat.answered(now: context.now)
+    case (.transportEventUpdate, _): receiveTransportUpdate(frame)
+    case (.serviceDataACK, _): break
+    case (_, .audio), (_, .video): try receiveMediaControl(control, frame, on: .primary)
+    case (.endService, .rpc):
+      context.messenger.send(.endServiceACK, .rpc)
+      endedByHeadUnit()
+    case (.endService, let service): context.messenger.send(.endServiceACK, service)
+    case (.startServiceACK, .rpc):
+      try perform(context.security.rpcAcknowledged(isEncrypted: header.isEncrypted, &context.messenger))
+    case (.startServiceNAK, .rpc):
+      try perform(context.security.rpcRefused(ServiceRejection(payload: frame.payload), &context.messenger))
+    case (.endServiceACK, .rpc), (.endServiceNAK, .rpc):
+      if case .finishing(.endingSession, _) = context.phase { end() }
+    default: context.messenger.diagnose("ignored control frame \(control) on \(header.service)")
+    }
+  }
+
+  /// A control frame of the audio or video service.
+  private mutating func receiveMediaControl(
+    _ control: ControlFrame, _ frame: Frame, on role: TransportRole
+  ) throws(AppSessionFailure) {
+    let service = frame.header.service
+    let isVideo = service == .video
+    if control == .endService {
+      // Unanswered, the head unit would keep the service and refuse to start it again.
+      context.messenger.send(.endServiceACK, service, on: role)
+      return isVideo ? video.endedByHeadUnit(&context) : audio.endedByHeadUnit(&context)
+    }
+    guard role == (isVideo ? video.transport.role : audio.transport.role) else {
+      context.messenger.diagnose("ignored \(control) of \(service) on the transport that does not carry it")
+      // What the head unit believes to run there was given up before it answered.
+      if control == .startServiceACK { context.messenger.send(.endService, service, on: role) }
+      return
+    }
+    guard control != .serviceDataACK else { return }
+    if isVideo {
+      try video.receive(control, frame, &context)
+    } else {
+      audio.receive(control, frame, &context, beside: video)
+    }
+  }
+
+  private mutating func receiveOnSecondary(_ frame: Frame) throws(AppSessionFailure) {
+    let header = frame.header
+    if header.controlFrame == .registerSecondaryTransportNAK {
+      // It may name another session, since the head unit does not know this one.
+      let reason = ServiceRejection(payload: frame.payload).reason.map { ": \($0.prefix(200))" } ?? ""
+      return abandonSecondary("the head unit refused it" + reason)
+    }
+    guard header.sessionID == context.messenger.sessionID, let frame = try decrypted(frame, on: .secondary) else {
+      return
+    }
+    switch (header.controlFrame, header.service) {
+    case (.registerSecondaryTransportACK, _):
+      context.changeSecondary { secondary, now in
+        secondary.accepted(now: now)
+        return []
+      }
+    case (.heartbeat, _):
+      context.messenger.send(.heartbeatACK, .control, on: .secondary, messageID: header.messageID)
+    case (let control?, .audio), (let control?, .video): try receiveMediaControl(control, frame, on: .secondary)
+    default: context.messenger.diagnose("ignored a frame of \(header.service) on the secondary transport")
+    }
+  }
+
+  private mutating func receiveTransportUpdate(_ frame: Frame) {
+    budget.charge(InputBudget.change, now: context.now)
+    let former = context.secondary.announced
+    context.changeSecondary { $0.updated(TransportEventUpdate(payload: frame.payload), now: $1) }
+    if let address = context.secondary.announced, address != former {
+      video.secondaryAddressChanged()
+      audio.secondaryAddressChanged()
+    }
+  }
+
+  /// The secondary transport is of no use; it is tried again after a pause.
+  private mutating func abandonSecondary(_ reason: String) {
+    context.changeSecondary { $0.failed(reason, now: $1) }
+  }
+
+  private mutating func noteLossOfSecondary() throws(AppSessionFailure) {
+    guard context.takeLossOfSecondary() else { return }
+    // TLS numbers its records, of which some may be lost. No further one could be decrypted.
+    let hadRecords = video.transport.role == .secondary && !video.isClosed && context.security.isVideoEncrypted
+    video.secondaryLost(&context)
+    audio.secondaryLost(&context)
+    // The end of the session goes on.
+    if case .finishing = context.phase { return unregisterIfServicesHaveEnded() }
+    if hadRecords { throw .encryptedTransportLost }
+  }
+
+  /// The frame with its payload in clear; nil for one that is dropped.
+  private mutating func decrypted(_ frame: Frame, on role: TransportRole) throws(AppSessionFailure) -> Frame? {
+    switch try context.security.decrypt(frame, on: role, situation, &context.messenger) {
+    case .frame(let frame): return frame
+    case .dropped: break
+    case .videoRefused(let rejection): video.acknowledgedUnreadably(rejection, &context)
+    }
+    return nil
+  }
+
+  private mutating func perform(_ outputs: [SessionSecurity.Output]) throws(AppSessionFailure) {
+    for output in outputs {
+      switch output {
+      case .receive(let frame, .primary): try receive(frame)
+      case .receive(let frame, .secondary): try receiveOnSecondary(frame)
+      case .giveUpVideo: video.giveUp(&context)
+      case .rpcProtected:
+        video.permissionsChanged()
+        if context.isRegistered { try act(on: context.announced.rpcProtected(isInNone: context.isInNone)) }
+      case .rpcInClear: if context.isRegistered { try act(on: context.announced.rpcInClear()) }
+      }
+    }
+  }
+}
+
+// MARK: Remote procedure calls
+
+extension AppSession {
+  private mutating func receive(_ message: RPCMessage, isEncrypted: Bool) throws(AppSessionFailure) {
+    switch message.type {
+    case .response:
+      guard let function = context.messenger.requests.take(message, isEncrypted: isEncrypted) else {
+        return context.messenger.diagnose("ignored a response without a request: \(message.function)")
+      }
+      try receiveResponse(to: function, message.parameters)
+    case .notification where !isEncrypted && context.security.needsProtection(message.function):
+      context.messenger.diagnose("ignored \(message.function) in clear, which has to be encrypted")
+    case .notification: try receiveNotification(message.function, message.parameters, isEncrypted: isEncrypted)
+    case .request: context.messenger.diagnose("ignored request \(message.function)")
+    }
+  }
+
+  private mutating func receiveResponse(
+    to function: FunctionID, _ parameters: JSONObject
+  ) throws(AppSessionFailure) {
+    let result = RPCResult(json: parameters)
+    if result.resultCode == ResultCode.encryptionNeeded.rawValue { rpcProtectionNeeded() }
+    switch function {
+    case .registerAppInterface: try registered(RegisterAppInterfaceResponse(json: parameters))
+    case .getSystemCapability:
+      guard context.isRegistered else { break }
+      try act(
+        on: context.announced.answered(
+          result, SystemCapability(json: parameters), isInNone: context.isInNone,
+          canProtectRPCs: context.security.canProtectRPCs, &context.messenger))
+    case .sendHapticData: video.receiveHapticAnswer(result, &context)
+    case .unregisterAppInterface: context.endSession()
+    default: break
+    }
+  }
+
+  private mutating func requestExpired(_ function: FunctionID) throws(AppSessionFailure) {
+    switch function {
+    case .registerAppInterface:
+      if case .finishing = context.phase { return context.endSession() }
+      throw .unanswered(request: "RegisterAppInterface")
+    case .getSystemCapability:
+      context.messenger.diagnose("GetSystemCapability was not answered")
+      if context.isRegistered { try act(on: context.announced.unavailable()) }
+    case .sendHapticData: video.receiveHapticAnswer(nil, &context)
+    case .unregisterAppInterface: context.endSession()
+    default: break
+    }
+  }
+
+  private mutating func registered(_ response: RegisterAppInterfaceResponse) throws(AppSessionFailure) {
+    if case .finishing(.awaitingRegistration, _) = context.phase {
+      return response.result.success ? context.unregister() : context.endSession()
+    }
+    guard case .registering = context.phase else { return }
+    guard response.result.success else {
+      throw .registrationRefused(resultCode: response.result.resultCode, info: response.result.info)
+    }
+    let rpcVersion = min(configuration.maximumRPCVersion, response.rpcVersion ?? configuration.maximumRPCVersion)
+    context.headUnit?.merge(response, rpcVersion: rpcVersion)
+    context.phase = .registered
+    if let headUnit = context.headUnit { context.messenger.report(.registered(headUnit)) }
+    try act(
+      on: context.announced.registered(
+        response, make: context.headUnit?.make, rpcVersion: rpcVersion, isInNone: context.isInNone))
+  }
+
+  private mutating func act(on output: AnnouncedVideo.Output) throws(AppSessionFailure) {
+    switch output {
+    case .none: break
+    case .request:
+      context.request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
+    case .notSupported: throw .videoNotSupported
+    case .changed:
+      let capability = context.announced.capability
+      context.headUnit?.videoCapability = capability
+      if let count = capability?.unreadCapabilityCount, count > 0 {
+        context.messenger.diagnose("the head unit's list of video capabilities is too long: \(count) were cut off")
+      }
+      video.capabilityChanged(&context)
+      context.messenger.report(.videoCapability(capability, fallbackSize: context.announced.fallbackSize))
+    }
+  }
+
+  private mutating func receiveNotification(
+    _ function: FunctionID, _ parameters: JSONObject, isEncrypted: Bool
+  ) throws(AppSessionFailure) {
+    budget.charge(function == .onTouchEvent ? .zero : InputBudget.change, now: context.now)
+    switch function {
+    case .onHMIStatus: try receive(HMIStatus(json: parameters))
+    case .onSystemCapabilityUpdated:
+      guard context.isRegistered, let update = SystemCapability(json: parameters).videoStreaming else { break }
+      try act(on: context.announced.updated(by: update, inUse: video.sizesInUse))
+    case .onDriverDistraction:
+      context.messenger.report(.driverDistraction(OnDriverDistraction(json: parameters)))
+    case .onTouchEvent:
+      let touches = video.receive(OnTouchEvent(json: parameters))
+      budget.charge(InputBudget.touch * touches.count, now: context.now)
+      if !touches.isEmpty { context.messenger.report(.touch(touches)) }
+    case .onAppInterfaceUnregistered:
+      if case .finishing = context.phase { return context.endSession() }
+      throw .unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText)
+    case .onPermissionsChange:
+      video.permissionsChanged()
+      let permissions = OnPermissionsChange(json: parameters)
+      context.security.note(permissions.protection, isEncrypted: isEncrypted)
+      if permissions.requiresEncryption { rpcProtectionNeeded() }
+    default:
+      // Policy updates, icons, languages, hashes: no stream depends on them, and none has to be answered.
+      break
+    }
+  }
+
+  private mutating func rpcProtectionNeeded() {
+    if context.isRegistered { context.security.rpcProtectionNeeded(now: context.now, &context.messenger) }
+  }
+
+  private mutating func receive(_ status: HMIStatus) throws(AppSessionFailure) {
+    guard status.windowID == 0 else { return }
+    guard status.level != nil else {
+      return context.messenger.diagnose("ignored an HMI status with an unknown level")
+    }
+    let former = context.hmiStatus?.level
+    if former != status.level { video.permissionsChanged() }
+    // SDL Core sends touches in FULL only, so that the end of a finger that is down now would never come.
+    if former == .full, status.level != .full { video.interruptTouches(&context) }
+    context.hmiStatus = status
+    context.messenger.report(.hmiStatus(status))
+    if context.isRegistered { try act(on: context.announced.levelChanged(isInNone: context.isInNone)) }
+  }
+}

@@ -1,0 +1,58 @@
+extension AppSession {
+  /// Who the app is, and how long it waits.
+  public struct Configuration: Equatable, Sendable {
+    /// At most 100 characters.
+    public var appName: String
+    /// At most 100 characters.
+    public var appID: String
+    public var appType: AppHMIType
+    /// The app registers as a media app as well. SDL Core gives no sound to projection apps that are none.
+    public var isMediaApplication = false
+    /// A language tag such as EN-US.
+    public var language: String
+    /// For the answer to the first request; head units whose HMI is still starting take long.
+    public var sessionTimeout: Duration = .seconds(10)
+    /// For the answer to any RPC; SDL Core waits 11 s for its HMI.
+    public var requestTimeout: Duration = .seconds(12)
+    /// For all steps of ``AppSession/finish(now:)`` together, from the answer to RegisterAppInterface on.
+    public var finishTimeout: Duration = .seconds(1)
+    /// Between heartbeats of the app; nil sends none. Head units send theirs only after the first of the app.
+    public var heartbeatInterval: Duration?
+    /// For the answer to a StartService of video or audio; after an unanswered one, at least 12 s.
+    public var videoStartTimeout: Duration = .seconds(5)
+    /// The longest pause before video or audio is tried again.
+    public var longestVideoRetry: Duration = .seconds(30)
+    /// When the app comes back to the foreground, the video service is ended and started anew instead of being used on.
+    public var restartsOnForeground = false
+    /// Between the permission to stream and StartService, for head units without a video capability: early ones, such as
+    /// SYNC 3.0, stay black otherwise (sdl_ios waits as long).
+    public var legacyStartDelay: Duration = .milliseconds(250)
+    /// Whether video is to be encrypted, which takes a ``SecureChannelFactory``.
+    public var encryption = VideoEncryption.none
+    public var encryptionPolicy = EncryptionPolicy.require
+    /// Whether the app is the TLS client, for head units that are configured as servers.
+    public var beginsHandshake = false
+    /// For the answer to a StartService of video that takes a TLS handshake.
+    public var handshakeTimeout: Duration = .seconds(30)
+    /// For the end of a TLS handshake that has begun.
+    public var unfinishedHandshakeTimeout: Duration = .seconds(5)
+    /// What the session's connection runs over, which bounds the size of frames.
+    public var primaryTransport = TransportClass.tcpWiFi
+    /// Whether services may use a secondary transport that the head unit offers.
+    public var usesSecondaryTransport = true
+    /// Whether a secondary transport may be on this machine, because the head unit is.
+    public var acceptsLoopback = true
+    /// Highest protocol version to ask for.
+    public var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
+    /// Highest RPC version to ask for.
+    public var maximumRPCVersion = RPCVersion(8, 0, 0)
+
+    /// Creates a configuration with the usual times and versions.
+    public init(appName: String, appID: String, appType: AppHMIType, language: String) {
+      self.appName = appName
+      self.appID = appID
+      self.appType = appType
+      self.language = language
+    }
+  }
+}

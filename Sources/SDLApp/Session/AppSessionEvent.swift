@@ -1,0 +1,76 @@
+extension AppSession {
+  /// What the caller must do, in order.
+  public enum Action: Equatable, Sendable {
+    /// Whole frames for the transport; never dropped, sent before any further frame of video or audio.
+    case send([UInt8])
+    /// As ``send(_:)``, encrypted by ``AppSession/secureChannel`` when it is written.
+    case sendProtected(ProtectedMessage)
+    /// As ``send(_:)``, on the secondary transport.
+    case sendOnSecondary([UInt8])
+    /// Connect to this address for a secondary transport, and report what comes of it with the number of the attempt: first
+    /// ``AppSession/secondaryConnected(attempt:now:)``, then, or instead of it,
+    /// ``AppSession/secondaryClosed(attempt:reason:now:)``.
+    case openSecondary(TransportAddress, attempt: UInt32)
+    /// Close the secondary transport, or give up the attempt.
+    case closeSecondary
+    case report(Event)
+    /// Close the transport once everything has been written; the session is over.
+    case close
+  }
+
+  /// Something that the app learns.
+  public enum Event: Equatable, Sendable {
+    /// The session has begun; the app is not registered yet.
+    case sessionStarted(ProtocolVersion)
+    case registered(HeadUnitInfo)
+    /// The status of the main window has changed, or was repeated.
+    case hmiStatus(HMIStatus)
+    /// What video the head unit takes, at first and whenever it changes. `fallbackSize` is for head units that announce
+    /// no size: that of the screen or, on an old screen that enlarges pictures, that of the pictures.
+    case videoCapability(VideoStreamingCapability?, fallbackSize: VideoSize?)
+    case videoStarted(VideoGrant)
+    /// The app has left the foreground: the service and the grant are kept, but only a notice may still be sent.
+    case videoSuspended
+    /// The app may send on, with the same grant.
+    case videoResumed
+    case videoStopped(StreamStopReason)
+    /// `retryAfter` is nil when nothing is tried again by itself.
+    case videoStartFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
+    case audioStarted(AudioGrant)
+    /// The app is not audible any more: the service and the grant are kept, but no sound may be sent.
+    case audioSuspended
+    /// The app may send sound again, with the same grant.
+    case audioResumed
+    case audioStopped(StreamStopReason)
+    /// `retryAfter` is nil when nothing is tried again by itself.
+    case audioStartFailed(AudioStartFailure, retryAfter: Duration?)
+    case driverDistraction(OnDriverDistraction)
+    /// The touches of one message of the head unit, in pixels of the stream.
+    case touch([TouchAction])
+    /// The secondary transport has come further, or has ended.
+    case secondaryTransportChanged(SecondaryTransportStatus)
+    /// Video is asked for and the driver would see it, but no transport may carry it; nil when that is over.
+    case videoWaits(TransportWait?)
+    /// The same for sound.
+    case audioWaits(TransportWait?)
+    /// Something about the transports that the user should know; a text that can follow a colon.
+    case transportProblem(String)
+    /// The fingers that are down are to be forgotten, because the stream is suspended, stops, or is shown elsewhere.
+    case touchInterrupted
+    /// The head unit refuses touchable rectangles although it asked for them. Once for each code, up to 32.
+    case hapticRectanglesRefused(resultCode: String, info: String?)
+    /// A TLS handshake with the head unit is complete.
+    case secured(SecureChannelSummary)
+    /// Encrypted video was asked for, but the video that starts now is not; why, in a form that can follow a colon. Only with
+    /// ``EncryptionPolicy/prefer``.
+    case videoInClear(String)
+    /// RPCs are encrypted from now on, as the head unit's policy asks.
+    case rpcProtected
+    /// They are not although it asks for that, and it may refuse some; why, in a form that can follow a colon.
+    case rpcInClear(String)
+    /// Something unexpected without consequences, for the log.
+    case diagnostic(String)
+    /// The session has ended without the app having asked for it. At most once.
+    case failed(AppSessionFailure)
+  }
+}

@@ -1,0 +1,150 @@
+import SDLMessages
+import SDLWire
+
+/// How far an ``AppSession`` has come.
+enum SessionPhase: Equatable {
+  case idle
+  case startingSession(deadline: Duration)
+  case registering
+  case registered
+  /// The head unit ended the session; the reason may still be on its way.
+  case endedByHeadUnit(deadline: Duration)
+  case finishing(Finish, deadline: Duration)
+  case over
+
+  /// Steps of ``AppSession/finish(now:)``.
+  enum Finish: Equatable {
+    /// SDL Core registers an app whose session ends before the answer all the same, and refuses it from then on as
+    /// registered already, until it is started anew.
+    case awaitingRegistration
+    /// Services on the secondary transport. What ends the registration on the other one must not overtake their end.
+    case endingServices
+    case unregistering
+    case endingSession
+  }
+}
+
+/// What the services of an ``AppSession`` have to know of the rest of it, and the way out.
+struct SessionContext: Sendable {
+  /// RPC version that first had OnAppCapabilityUpdated.
+  private static let appCapabilityVersion = RPCVersion(7, 1)
+
+  let configuration: AppSession.Configuration
+  var now: Duration = .zero
+  var phase = SessionPhase.idle
+  var hmiStatus: HMIStatus?
+  var headUnit: HeadUnitInfo?
+  var announced = AnnouncedVideo()
+  var security: SessionSecurity
+  var messenger: SessionMessenger
+  private(set) var secondary: SecondaryTransport
+  private var hashID: Int32?
+  /// The secondary transport was lost, and its services do not know.
+  private var hasLostSecondary = false
+
+  init(configuration: AppSession.Configuration, lastEpoch: UInt32, makeSecureChannel: SecureChannelFactory?) {
+    self.configuration = configuration
+    security = SessionSecurity(configuration, makeChannel: makeSecureChannel)
+    messenger = SessionMessenger(primaryTransport: configuration.primaryTransport, lastEpoch: lastEpoch)
+    secondary = SecondaryTransport(
+      isEnabled: configuration.usesSecondaryTransport, acceptsLoopback: configuration.acceptsLoopback)
+  }
+
+  var isRegistered: Bool { phase == .registered }
+
+  /// Whether the end of the registration has been asked for. The services end with it: a head unit that acknowledges a start
+  /// meanwhile has none left when the answer to that arrives.
+  var hasUnregistered: Bool {
+    switch phase {
+    case .finishing(.unregistering, _), .finishing(.endingSession, _): true
+    default: false
+    }
+  }
+
+  /// The driver has opened the app (SDL-0214).
+  var isSecondaryWanted: Bool { isRegistered && !isInNone }
+
+  /// Whether the driver has not opened the app.
+  var isInNone: Bool { hmiStatus?.level == nil || hmiStatus?.level == HMILevel.none }
+
+  /// The first frame has a header of version 1; only apps of protocol 5 name their version in its payload.
+  mutating func startSession() {
+    let asked = configuration.maximumProtocolVersion
+    let request = RPCServiceRequest(protocolVersion: asked.major >= 5 ? asked : nil)
+    phase = .startingSession(deadline: now + configuration.sessionTimeout)
+    messenger.send(.startService, .rpc, payload: request.bytes)
+  }
+
+  /// The session has begun: registers the app.
+  mutating func register(
+    _ acknowledgement: RPCServiceAcknowledgement, _ header: FrameHeader
+  ) throws(AppSessionFailure) {
+    let offered = acknowledgement.protocolVersion ?? ProtocolVersion(Int(header.version))
+    let negotiated = min(configuration.maximumProtocolVersion, offered)
+    guard negotiated.major >= 3 else { throw .unsupportedProtocol(version: "\(offered)") }
+    messenger.begin(
+      version: UInt8(clamping: min(negotiated.major, 5)), sessionID: header.sessionID, mtu: acknowledgement.mtu)
+    hashID = acknowledgement.hashID
+    headUnit = HeadUnitInfo(acknowledgement, protocolVersion: negotiated)
+    secondary.offered(acknowledgement, protocolVersion: negotiated)
+    messenger.report(.sessionStarted(negotiated))
+    phase = .registering
+    let registration = RegisterAppInterface(
+      rpcVersion: configuration.maximumRPCVersion, appName: configuration.appName, appID: configuration.appID,
+      language: configuration.language, isMediaApplication: configuration.isMediaApplication,
+      appTypes: [configuration.appType])
+    request(.registerAppInterface, registration.json)
+  }
+
+  /// Ends the registration, because the app ends.
+  mutating func unregister() {
+    phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)
+    request(.unregisterAppInterface, [:])
+  }
+
+  /// Ends the session, when the registration has ended or was refused, or when its beginning or end was not answered.
+  mutating func endSession() {
+    guard case .finishing(let step, let deadline) = phase, step != .endingSession else { return }
+    let isFirstStep = step == .awaitingRegistration
+    phase = .finishing(.endingSession, deadline: isFirstStep ? now + configuration.finishTimeout : deadline)
+    let request = EndServiceRequest(hashID: hashID)
+    messenger.send(.endService, .rpc, payload: request.bytes(version: messenger.version))
+  }
+
+  /// Sends a request, encrypted if RPCs are.
+  mutating func request(_ function: FunctionID, _ parameters: JSONObject) {
+    messenger.request(
+      function, parameters, isEncrypted: security.isRPCEncrypted, deadline: now + configuration.requestTimeout)
+  }
+
+  /// Tells the head unit, once, which of its displays the app supports.
+  mutating func announceSupportedDisplays() {
+    guard let version = headUnit?.rpcVersion, version >= Self.appCapabilityVersion else { return }
+    let entries = announced.takeSupportedEntries()
+    guard !entries.isEmpty else { return }
+    messenger.notify(
+      .onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: entries).json, isEncrypted: security.isRPCEncrypted)
+  }
+
+  /// Gives an input to the secondary transport, and carries out what comes of it.
+  mutating func changeSecondary(_ body: (inout SecondaryTransport, Duration) -> [SecondaryTransport.Output]) {
+    let outputs = body(&secondary, now)
+    messenger.isSecondaryOpen = secondary.isConnected
+    for output in outputs {
+      switch output {
+      case .open(let address, let attempt): messenger.append(.openSecondary(address, attempt: attempt))
+      case .register: messenger.send(.registerSecondaryTransport, .control, on: .secondary, messageID: 1)
+      case .lost: hasLostSecondary = true
+      case .close: messenger.append(.closeSecondary)
+      case .problem(let text): messenger.report(.transportProblem(text))
+      case .diagnostic(let text): messenger.diagnose(text)
+      }
+    }
+  }
+
+  /// Whether the secondary transport was lost since the last call.
+  mutating func takeLossOfSecondary() -> Bool {
+    defer { hasLostSecondary = false }
+    return hasLostSecondary
+  }
+}
