@@ -4,13 +4,13 @@ import SDLWire
 /// The properties of a head unit: its versions, its screen and its video capability.
 public struct HeadUnitConfiguration: Equatable, Sendable {
   /// Sent in the first StartServiceACK (protocol 5.4) and in the registration response.
-  public var vehicle: VehicleDescription
+  public var vehicle = VehicleDescription()
   /// 2.0.0…5.4.0 in practice; below 5 there is no video format negotiation.
-  public var maximumProtocolVersion: ProtocolVersion
+  public var maximumProtocolVersion = ProtocolVersion(5, 4, 0)
   /// Highest RPC version; functions that are newer than the negotiated one are unsupported.
-  public var rpcVersion: RPCVersion
+  public var rpcVersion = RPCVersion(8, 0, 0)
   /// Language tag of the head unit; an app that wants another one registers with WRONG_LANGUAGE.
-  public var language: String
+  public var language = "EN-US"
   /// `displayCapabilities.screenParams.resolution`, in pixels.
   public var screen: ImageResolution
   /// Answer to GetSystemCapability(VIDEO_STREAMING); nil on head units that tell apps only the size of their screen.
@@ -18,13 +18,13 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   /// The sound that is played (`pcmStreamCapabilities`); nil announces none, and plays what apps assume then.
   public var pcmFormat: PCMFormat? = PCMFormat()
   /// Largest frame payload that is accepted, in bytes; announced as `mtu`.
-  public var maximumPayload: Int
+  public var maximumPayload = FrameLimits.corePayload
   /// Whether an app that streams without the right is unregistered with PROTOCOL_VIOLATION, and one that has not
   /// acknowledged an EndService refused its next start, as SDL Core does. When false the violation is only reported.
-  public var isStrict: Bool
+  public var isStrict = true
   /// Whether a video size that no capability offers is refused, as the software behind SDL Core usually does. When
   /// false any size passes, as SDL Core itself lets it.
-  public var refusesUnknownSizes: Bool
+  public var refusesUnknownSizes = true
   /// Whether an app is refused whose id or name another app of the same phone has, as SDL Core does. An app that starts
   /// again while its former session is still ending is refused as well.
   public var refusesTakenNames = true
@@ -42,28 +42,15 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   /// Whether apps must encrypt the RPC service, except for the first messages (SDL-0207). Needs the same.
   public var requiresRPCEncryption = false
   /// Deviations from what a healthy SDL Core does; a behaviour script may change them later.
-  public var behaviour: HeadUnitBehaviour
+  public var behaviour = HeadUnitBehaviour()
 
   /// A protocol 5.4 head unit with the given screen.
   public init(
-    screen: ImageResolution, videoCapability: VideoStreamingCapability?,
-    vehicle: VehicleDescription = VehicleDescription(),
-    maximumProtocolVersion: ProtocolVersion = ProtocolVersion(5, 4, 0), rpcVersion: RPCVersion = RPCVersion(8, 0, 0),
-    language: String = "EN-US", maximumPayload: Int = FrameLimits.corePayload, isStrict: Bool = true,
-    refusesUnknownSizes: Bool = true, activation: Duration? = .milliseconds(100),
-    behaviour: HeadUnitBehaviour = HeadUnitBehaviour()
+    screen: ImageResolution, videoCapability: VideoStreamingCapability?, activation: Duration? = .milliseconds(100)
   ) {
-    self.vehicle = vehicle
-    self.maximumProtocolVersion = maximumProtocolVersion
-    self.rpcVersion = rpcVersion
-    self.language = language
     self.screen = screen
     self.videoCapability = videoCapability
-    self.maximumPayload = maximumPayload
-    self.isStrict = isStrict
-    self.refusesUnknownSizes = refusesUnknownSizes
     self.activation = activation
-    self.behaviour = behaviour
   }
 
   /// Limits for the ``FrameDecoder`` that feeds the session.
@@ -83,27 +70,14 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   var maximumHeaderVersion: UInt8 { UInt8(clamping: min(max(maximumProtocolVersion.major, 2), 5)) }
 }
 
-/// Make and model, as head units announce them.
+/// Make and model, as head units announce them; by default those that SDL Core ships.
 public struct VehicleDescription: Equatable, Sendable {
-  public var make: String
-  public var model: String
-  public var modelYear: String
-  public var trim: String
-  public var systemSoftwareVersion: String
-  public var systemHardwareVersion: String
-
-  /// Creates a description; by default the one that SDL Core ships.
-  public init(
-    make: String = "SDL", model: String = "Generic", modelYear: String = "2019", trim: String = "SE",
-    systemSoftwareVersion: String = "1.0", systemHardwareVersion: String = "1.0"
-  ) {
-    self.make = make
-    self.model = model
-    self.modelYear = modelYear
-    self.trim = trim
-    self.systemSoftwareVersion = systemSoftwareVersion
-    self.systemHardwareVersion = systemHardwareVersion
-  }
+  public var make = "SDL"
+  public var model = "Generic"
+  public var modelYear = "2019"
+  public var trim = "SE"
+  public var systemSoftwareVersion = "1.0"
+  public var systemHardwareVersion = "1.0"
 }
 
 /// A size of the screen with the scale of the video in it.

@@ -37,9 +37,10 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
     case .genericHMI:
       return HeadUnitConfiguration(screen: ImageResolution(960, 600), videoCapability: Self.genericCapability)
     case .legacy:
-      return HeadUnitConfiguration(
-        screen: ImageResolution(800, 480), videoCapability: nil, maximumProtocolVersion: ProtocolVersion(4),
-        rpcVersion: RPCVersion(4, 4))
+      var configuration = HeadUnitConfiguration(screen: ImageResolution(800, 480), videoCapability: nil)
+      configuration.maximumProtocolVersion = ProtocolVersion(4)
+      configuration.rpcVersion = RPCVersion(4, 4)
+      return configuration
     case .bluetoothAndWiFi:
       var configuration = Self.standard.configuration
       configuration.behaviour.secondaryTransport = .served

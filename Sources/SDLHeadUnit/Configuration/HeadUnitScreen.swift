@@ -91,40 +91,36 @@ extension AppSummary.Role {
   }
 }
 
-/// Inputs that come from other apps.
-extension HeadUnitSession {
-  /// Sets whether another app has the screen. While it has, this one is not opened automatically after its registration. An
-  /// app that reconnects before its former connection has ended is therefore opened as soon as that ends.
-  public mutating func setScreenTaken(_ isTaken: Bool, now: Duration) -> [Action] {
-    isScreenTaken = isTaken
-    if isActivationDeferred { activateAutomatically(now: now) }
-    return takeActions()
+/// The state of an app that matters for the other apps of a head unit.
+public struct AppSummary: Equatable, Sendable {
+  /// The kind of app, which decides how apps displace each other. An app of both kinds counts as a navigation app.
+  public enum Role: Equatable, Sendable {
+    case navigation
+    case projection
+    /// Never gets a video service.
+    case other
   }
 
-  /// Sets what other apps show in front of the screen, and so of this app's.
-  public mutating func setOverlaysOfOthers(_ overlays: HeadUnitScreen.Overlays, now: Duration) -> [Action] {
-    overlaysOfOthers = overlays
-    sendChangedStatus(now: now)
-    return takeActions()
+  /// The id of its session.
+  public var id: UInt8
+  public var role: Role
+  /// The level that the driver chose, before events change it; nil as in ``HMIStatus``.
+  public var level: HMILevel?
+  /// Whether its video service is open.
+  public var isStreaming: Bool
+  /// When what it shows in front of the screen is over.
+  var shownUntil: [AppInteraction.Layer: Duration]
+
+  /// Creates a summary.
+  public init(id: UInt8, role: Role, level: HMILevel?, isStreaming: Bool) {
+    self.init(id: id, role: role, level: level, isStreaming: isStreaming, shownUntil: [:])
   }
 
-  mutating func activateAutomatically(now: Duration) {
-    isActivationDeferred = isScreenTaken
-    if !isScreenTaken { openApp(now: now) }
-  }
-
-  /// Another app is brought to the screen.
-  public mutating func giveWay(to other: AppSummary.Role, now: Duration) -> [Action] {
-    if let app {
-      let status = app.role.status(from: app.chosenStatus, isMedia: app.isMedia, givingWayTo: other)
-      if status != app.chosenStatus { apply(status, now: now) }
-    }
-    return takeActions()
-  }
-
-  /// Another app has started a video service, and SDL Core has one at a time.
-  public mutating func abortVideo(now: Duration) -> [Action] {
-    sendEndService(.video, reason: .otherAppStarted, now: now)
-    return takeActions()
+  init(id: UInt8, role: Role, level: HMILevel?, isStreaming: Bool, shownUntil: [AppInteraction.Layer: Duration]) {
+    self.shownUntil = shownUntil
+    self.id = id
+    self.role = role
+    self.level = level
+    self.isStreaming = isStreaming
   }
 }

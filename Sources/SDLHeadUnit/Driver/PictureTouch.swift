@@ -57,7 +57,7 @@ public struct PictureTouch: Equatable, Sendable {
             OnTouchEvent.Sample(
               x: Self.map(sample.x, picture.width, display.width),
               y: Self.map(sample.y, picture.height, display.height),
-              time: HeadUnitSession.milliseconds(sample.time))
+              time: sample.time.timestamp)
           })
       })
   }
@@ -72,12 +72,10 @@ public struct PictureTouch: Equatable, Sendable {
   }
 }
 
-extension HeadUnitSession {
-  /// The driver touches the pictures in a window that shows them. Ignored before the app's first video service, and while
-  /// the app gets no touches.
-  /// - Parameter picture: the size of the pictures, in pixels.
-  public mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
-    guard let displaySize else { return [] }
-    return self.touch(touch.onDisplay(displaySize, picture: picture), now: now)
+extension Duration {
+  /// In ms; wraps at the end of the range of time stamps.
+  var timestamp: Int {
+    let limit = Int64(OnTouchEvent.times.upperBound)
+    return Int((components.seconds % limit * 1000 + components.attoseconds / 1_000_000_000_000_000) % limit)
   }
 }

@@ -20,6 +20,11 @@ public struct AppIdentity: Equatable, Sendable {
     self.init(id: request.fullAppID ?? request.appID, name: request.appName, spokenNames: spokenNames)
   }
 
+  /// The words by which the driver calls an app; nil if the request names none.
+  static func spokenNames(in parameters: JSONObject) -> [String]? {
+    parameters["vrSynonyms"].map { ($0.array ?? []).compactMap(\.string) }
+  }
+
   /// Why SDL Core does not register an app beside others of the same phone; nil if it does. Capital and small letters are
   /// the same to it.
   func conflict(with others: [AppIdentity]) -> ResultCode? {
@@ -33,17 +38,11 @@ public struct AppIdentity: Equatable, Sendable {
   }
 }
 
-extension HeadUnitSession {
-  /// Nil while no app is registered.
-  public var identity: AppIdentity? { app?.identity }
-
-  /// Sets the apps of the same phone that are registered in other sessions, whose ids and names are taken.
-  public mutating func setOtherApps(_ others: [AppIdentity]) {
-    otherApps = others
-  }
-
-  /// Sets what was kept of apps whose former connection has broken.
-  public mutating func setSavedApps(_ apps: [SavedApp]) {
-    savedApps = apps
-  }
+/// What SDL Core keeps of an app whose connection has broken. If the app names the hash in its next registration, it goes on
+/// with this.
+public struct SavedApp: Sendable {
+  public let id: String
+  let hash: String
+  let menu: AppMenu
+  let subscribedButtons: Set<String>
 }

@@ -7,83 +7,17 @@ import SDLWire
 /// refuses what SDL Core 8.2 refuses and checks video and sound. One app, one session: a transport with several apps has
 /// as many of these, and its owner gives each frame to the session that it names. A session may have a second transport
 /// (``registerSecondaryTransport(_:now:)``).
+///
+/// Here inputs find their part: the parts have the state, and share the ``SessionContext``.
 public struct HeadUnitSession: Sendable {
-  /// The configuration at the start; ``behaviour`` and ``capability`` may have changed since.
-  public let configuration: HeadUnitConfiguration
-  /// The id in the header of every frame of the session.
-  public let sessionID: UInt8
-
-  /// The configured behaviour with later changes.
-  var behaviour: HeadUnitBehaviour
-  let hashID: Int32
-  var link = Link.disconnected
-  var rpcService: RPCService?
-  var app: RegisteredApp?
-  var video = MediaService.closed(endedAt: nil)
-  var audio = MediaService.closed(endedAt: nil)
-  /// The configured capability with the updates that were sent to the app.
-  var capability: VideoStreamingCapability?
-  /// Where the owner takes second connections of this session.
-  var servedTransport: TransportEventUpdate?
-  /// Whether RegisterSecondaryTransport was acknowledged, and the connection is still there.
-  var hasSecondaryTransport = false
-  /// Of the service that runs, or else of the last one.
-  var videoTransport = TransportRole.primary
-  var audioTransport = TransportRole.primary
-  /// The services of which data on the wrong transport was reported.
-  var wrongTransportReports: Set<ServiceType> = []
-  var checker = VideoStreamChecker()
-  var audioChecker = AudioStreamChecker()
-  /// Size of the display that the last stream fills, for touches; nil before the first stream.
-  var displaySize: ImageResolution?
-  var heartbeat: Heartbeat?
-  /// Video messages, as ServiceDataACK counts them.
-  var acknowledgedVideoMessages: UInt32 = 0
-  /// The only size that is accepted since the last resize, with its scale.
-  var window: VideoStreamingCapability?
-  var hmiEvents: Set<HMIEvent> = []
-  /// How many of ``HeadUnitBehaviour/videoStarts`` have been used.
-  var usedVideoStarts = 0
-  var security: Security
-  /// Answers to the next starts of video; they precede ``HeadUnitBehaviour/videoStarts``.
-  var nextVideoAnswers: [HeadUnitBehaviour.VideoStartAnswer] = []
-  /// A StartService(video) whose answer is due later.
-  var pendingVideoStart: (request: VideoServiceParameters, time: Duration)?
-  /// Whether the last start of audio got no answer.
-  var isAudioStartLost = false
-  /// Whether the last start got no answer. An app may then end a service that was never started.
-  var isVideoStartLost = false
-  /// When the video service was acknowledged last.
-  var videoStartTime = Duration.zero
-  var isSilentOnVideo = false
-  /// Nil while the head unit reads what the app sends.
-  var notReadingSince: Duration?
-  /// All former times without reading together.
-  var timeWithoutReading = Duration.zero
-  var isScreenTaken = false
-  var overlaysOfOthers = HeadUnitScreen.Overlays(until: [:])
-  /// The apps in other sessions of the same phone.
-  var otherApps: [AppIdentity] = []
-  /// The apps whose former connection has broken.
-  var savedApps: [SavedApp] = []
-  /// How many hashes the app was told (OnHashChange).
-  var hashCount: UInt32 = 0
-  /// Of an app that is opened, as far as it may stream and be heard.
-  var activationStatus = HMIStatus(
-    level: .full, audioStreamingState: .audible, videoStreamingState: .streamable)
-  /// Whether the app is to be opened as soon as the screen is free.
-  var isActivationDeferred = false
-  var assembler = Self.makeAssembler()
-  var malformedFrames = CoreLimits.malformedFrames
-  var frames = CoreLimits.frames
-  var requests = CoreLimits.requests
-  /// What the response to the present request warns of, if the request is carried out.
-  var requestWarning: String?
-  /// Of the reports of violations, of which an app can cause one with every frame.
-  var violations = RateLimit(limit: 100, window: .seconds(1))
-  var isLeavingOutViolations = false
-  var timers = TimerTable()
-  var actions: [Action] = []
+  private var context: SessionContext
+  private var gate = FrameGate()
+  private var heartbeat = SessionHeartbeat()
+  private var security: SessionSecurity
+  private var secondary = SecondaryTransport()
+  private var registration: Registration
+  private var video = VideoService()
+  private var audio = AudioService()
 
   /// Creates a session that waits for its transport.
   /// - Parameters:
@@ -94,77 +28,184 @@ public struct HeadUnitSession: Sendable {
     configuration: HeadUnitConfiguration, sessionID: UInt8 = 1, connectionID: UInt16 = 1,
     makeSecureChannel: SecureChannelFactory? = nil
   ) {
-    self.configuration = configuration
-    security = Security(makeChannel: makeSecureChannel)
-    self.sessionID = sessionID
-    behaviour = configuration.behaviour
-    hashID = Int32(sessionID) << 16 | Int32(connectionID)
-    capability = configuration.videoCapability
+    context = SessionContext(configuration, sessionID: sessionID, connectionID: connectionID)
+    security = SessionSecurity(makeChannel: makeSecureChannel)
+    registration = Registration(configuration)
   }
 
+  // MARK: What the owner can see
+
+  /// The configuration at the start; behaviour and capability may have changed since.
+  public var configuration: HeadUnitConfiguration { context.configuration }
+  /// The id in the header of every frame of the session.
+  public var sessionID: UInt8 { context.sessionID }
   /// Counters over all video services since the session was created.
-  public var statistics: VideoStreamStatistics { checker.statistics }
-
+  public var statistics: VideoStreamStatistics { video.statistics }
   /// The same for audio.
-  public var audioStatistics: AudioStreamStatistics { audioChecker.statistics }
-
+  public var audioStatistics: AudioStreamStatistics { audio.statistics }
   /// When ``advance(to:)`` is due; nil when nothing is pending.
-  public var nextDeadline: Duration? { timers.next }
+  public var nextDeadline: Duration? { context.timers.next }
+  /// Whether the RPC service runs, which is what makes a session.
+  public var isStarted: Bool { context.rpcService != nil }
+  /// The memory that incomplete messages of the app take, in bytes.
+  public var incompleteByteCount: Int { gate.incompleteByteCount }
+  /// Nil while no app is registered.
+  public var identity: AppIdentity? { registration.app?.identity }
+  /// Nil while no app is registered.
+  public var summary: AppSummary? { registration.app?.summary(isStreaming: video.service.isOpen, context) }
+  /// What is to be kept of the app; nil while none is registered, or it has nothing to lose.
+  public var savedApp: SavedApp? { registration.app?.saved }
+
+  // MARK: The transport
 
   /// The transport is up. The session starts anew, except for the statistics, the behaviour, the active events, and
   /// what has been counted for the limits: otherwise an app could exceed them again and again.
   public mutating func transportConnected(now: Duration) -> [Action] {
-    if link != .disconnected { loseTransport(now: now) }
-    link = .connected
-    forgetUpdates()
-    assembler = Self.makeAssembler()
-    resetSecurity()
-    return takeActions()
+    input(now) { session in
+      if session.context.link != .disconnected { session.loseTransport() }
+      session.context.link = .connected
+      session.registration.forgetUpdates()
+      session.gate.reset()
+      session.security.reset(&session.context)
+    }
+  }
+
+  /// The primary transport is gone, by either side; with it goes the secondary one.
+  public mutating func transportLost(now: Duration) -> [Action] {
+    input(now) { $0.loseTransport() }
   }
 
   /// The next frame, or garbage, from a transport. Nothing comes from the secondary one before it is registered.
   public mutating func receive(
     _ item: FrameDecoder.Item, on transport: TransportRole = .primary, now: Duration
   ) -> [Action] {
-    guard link == .connected, transport == .primary || hasSecondaryTransport else { return [] }
+    guard context.link == .connected, transport == .primary || secondary.isRegistered else { return [] }
+    context.now = now
     switch item {
-    case .garbage(let reason, _): noteMalformed(.malformedBytes(reason), on: transport, now: now)
-    case .frame(let frame): receive(frame, on: transport, now: now)
+    case .garbage(let reason, _): noteMalformed(.malformedBytes(reason), on: transport)
+    case .frame(let frame): receive(frame, on: transport)
     }
-    limitViolations(now: now)
-    return takeActions()
+    settle()
+    context.limitViolations()
+    return context.takeActions()
   }
 
   /// Carries out what is due at `now`.
   public mutating func advance(to now: Duration) -> [Action] {
-    while let purpose = timers.takeDue(at: now) {
-      fire(purpose, now: now)
+    context.now = now
+    while let purpose = context.timers.takeDue(at: now) {
+      fire(purpose)
+      settle()
     }
-    return takeActions()
+    return context.takeActions()
   }
 
-  /// The primary transport is gone, by either side; with it goes the secondary one.
-  public mutating func transportLost(now: Duration) -> [Action] {
-    loseTransport(now: now)
-    return takeActions()
+  /// Sets whether what the app sends is read, which it is from the start.
+  ///
+  /// Meanwhile nothing is expected of the app, and what it sends piles up. So that nothing of it is taken for the app's
+  /// fault, deadlines for the app are postponed by the time without reading, a pause of the video is not seen in it, and
+  /// the rates of video and sound are compared with the whole time in which it may have been sent.
+  public mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
+    input(now) { if isReading { $0.resumeReading() } else { $0.gate.stopReading(&$0.context) } }
   }
 
-  /// The driver, or another app, changes how prominent the app is. Ignored unless an app is registered.
+  /// Gives up the incomplete message that has waited longest for its next frame.
+  public mutating func dropIncompleteMessage() -> [Action] {
+    input(context.now) { $0.gate.dropOldest(&$0.context) }
+  }
+
+  /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as may be.
+  public mutating func refuseSession(_ frame: Frame) -> [Action] {
+    guard context.link == .connected else { return [] }
+    refuseRPCService(frame)
+    return context.takeActions()
+  }
+
+  /// Where the owner takes second connections of this session; nil while it does not. The app is told if it is offered
+  /// that (``HeadUnitBehaviour/SecondaryTransportOffer/served``).
+  public mutating func setServedTransport(_ address: TransportEventUpdate?, now: Duration) -> [Action] {
+    input(now) { $0.secondary.setServedAddress(address, &$0.context) }
+  }
+
+  /// RegisterSecondaryTransport with the id of this session has come on another connection. If it is accepted, the
+  /// connection's further frames are inputs of ``receive(_:on:now:)``.
+  public mutating func registerSecondaryTransport(_ frame: Frame, now: Duration) -> (SecondaryRegistration, [Action]) {
+    guard context.link == .connected, isStarted else {
+      return (.refused(Self.refusal(of: frame.header, .unknownSession)), [])
+    }
+    var registration = SecondaryRegistration.unanswered
+    let actions = input(now) { session in
+      registration = session.secondary.register(frame.header, &session.context)
+      guard registration == .accepted else { return }
+      session.heartbeat.noteTraffic(&session.context)
+      if session.context.behaviour.secondaryRegistration == .acknowledgeAndClose { session.closeSecondaryTransport() }
+    }
+    return (registration, actions)
+  }
+
+  /// The second connection is gone. Its services are over, without EndService; the session goes on.
+  public mutating func secondaryTransportLost(now: Duration) -> [Action] {
+    input(now) { $0.endSecondaryTransport() }
+  }
+
+  // MARK: The driver and the vehicle
+
+  /// The driver, or another app, changes how prominent the app is. Ignored unless an app is registered, as is all that the
+  /// driver does.
   public mutating func setHMIStatus(_ status: HMIStatus, now: Duration) -> [Action] {
-    apply(status, now: now)
-    return takeActions()
+    input(now) { $0.registration.app?.apply(status, &$0.context) }
+  }
+
+  /// The driver opens the app: FULL, or what the active events leave of it.
+  public mutating func activateApp(now: Duration) -> [Action] {
+    input(now) { $0.registration.app?.open(&$0.context) }
+  }
+
+  /// An event begins or ends; a new status is sent if the app's changes. An app that registers later is restricted as well.
+  public mutating func setEvent(_ event: HMIEvent, isActive: Bool, now: Duration) -> [Action] {
+    input(now) {
+      $0.context.screen.set(event, isActive: isActive)
+      $0.registration.app?.sendChangedStatus(&$0.context)
+    }
+  }
+
+  /// Another source of the car sounds, or no longer does: the app is played, played more quietly, or not at all. Ignored at
+  /// NONE, where no app is heard. An active event may restrict it further; the next change of the level ends it.
+  public mutating func setAudioStreaming(_ state: AudioStreamingState, now: Duration) -> [Action] {
+    input(now) { $0.registration.app?.setAudioStreaming(state, &$0.context) }
+  }
+
+  /// OnDriverDistraction.
+  public mutating func setDriverDistraction(_ distraction: OnDriverDistraction, now: Duration) -> [Action] {
+    input(now) { if $0.registration.app != nil { $0.context.notify(.onDriverDistraction, distraction.json) } }
+  }
+
+  /// The driver uses something of the app. An input that the app has not asked for is reported, with the reason.
+  public mutating func take(_ input: DriverInput, now: Duration) -> [Action] {
+    self.input(now) { $0.registration.app?.take(input, &$0.context) }
+  }
+
+  /// The driver touches the screen. Samples without a time get the present one.
+  public mutating func touch(_ event: OnTouchEvent, now: Duration) -> [Action] {
+    input(now) { $0.registration.app?.touch(event, &$0.context) }
+  }
+
+  /// The driver touches the pictures in a window that shows them. Ignored before the app's first video service, and while
+  /// the app gets no touches.
+  /// - Parameter picture: the size of the pictures, in pixels.
+  public mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
+    guard let display = video.displaySize else { return [] }
+    return self.touch(touch.onDisplay(display, picture: picture), now: now)
   }
 
   /// The head unit ends the video service. Ignored unless the service is open.
   public mutating func endVideoService(now: Duration) -> [Action] {
-    sendEndService(.video, reason: .endedByHeadUnit, now: now)
-    return takeActions()
+    input(now) { $0.video.end(.endedByHeadUnit, &$0.context) }
   }
 
   /// The head unit ends the audio service. Ignored unless the service is open.
   public mutating func endAudioService(now: Duration) -> [Action] {
-    sendEndService(.audio, reason: .endedByHeadUnit, now: now)
-    return takeActions()
+    input(now) { $0.audio.end(.endedByHeadUnit, &$0.context) }
   }
 
   /// The video capability changes, for example because the driver splits the screen. Absent members are unchanged.
@@ -172,18 +213,459 @@ public struct HeadUnitSession: Sendable {
   /// Sent only to an app that has subscribed, and to others once they subscribe; GetSystemCapability keeps returning the
   /// old value, as SDL Core's does.
   public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
-    sendCapabilityUpdate(update, now: now)
-    return takeActions()
+    input(now) { session in
+      guard session.registration.app != nil else { return }
+      session.registration.capability.update(update, &session.context)
+      session.announceLimits()
+    }
+  }
+
+  /// The window of the app gets another size, and from now on no other is accepted. As with ``updateCapability(_:now:)``
+  /// an app gets the update only when it has subscribed. It holds size and scale, so the rest is unchanged.
+  /// - Parameter scale: 1…10, or nil for the present one.
+  public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
+    input(now) { session in
+      guard session.registration.app != nil else { return }
+      session.registration.capability.resize(to: size, scale: scale, &session.context)
+      session.announceLimits()
+    }
   }
 
   /// The head unit ends the registration. Ignored unless an app is registered.
   public mutating func unregisterApp(_ reason: UnregisteredReason, now: Duration) -> [Action] {
-    unregister(reason, now: now)
-    return takeActions()
+    input(now) { $0.unregister(reason) }
   }
 
-  mutating func takeActions() -> [Action] {
-    defer { actions = [] }
-    return actions
+  // MARK: Other apps
+
+  /// Sets whether another app has the screen. While it has, this one is not opened automatically after its registration. An
+  /// app that reconnects before its former connection has ended is therefore opened as soon as that ends.
+  public mutating func setScreenTaken(_ isTaken: Bool, now: Duration) -> [Action] {
+    input(now) {
+      $0.context.screen.isTaken = isTaken
+      if $0.context.screen.isActivationDeferred { $0.registration.app?.openAutomatically(&$0.context) }
+    }
+  }
+
+  /// Sets what other apps show in front of the screen, and so of this app's.
+  public mutating func setOverlaysOfOthers(_ overlays: HeadUnitScreen.Overlays, now: Duration) -> [Action] {
+    input(now) {
+      $0.context.screen.overlaysOfOthers = overlays
+      $0.registration.app?.sendChangedStatus(&$0.context)
+    }
+  }
+
+  /// Another app is brought to the screen.
+  public mutating func giveWay(to other: AppSummary.Role, now: Duration) -> [Action] {
+    input(now) { $0.registration.app?.giveWay(to: other, &$0.context) }
+  }
+
+  /// Another app has started a video service, and SDL Core has one at a time.
+  public mutating func abortVideo(now: Duration) -> [Action] {
+    input(now) { $0.video.end(.otherAppStarted, &$0.context) }
+  }
+
+  /// Sets the apps of the same phone that are registered in other sessions, whose ids and names are taken.
+  public mutating func setOtherApps(_ others: [AppIdentity]) {
+    registration.setOtherApps(others)
+  }
+
+  /// Sets what was kept of apps whose former connection has broken.
+  public mutating func setSavedApps(_ apps: [SavedApp]) {
+    registration.setSavedApps(apps)
+  }
+
+  // MARK: The behaviour
+
+  /// Changes the head unit's behaviour towards this app.
+  public mutating func change(_ change: HeadUnitBehaviour.Change, now: Duration) -> [Action] {
+    input(now) { session in
+      session.context.behaviour.apply(change)
+      switch change {
+      case .heartbeat:
+        session.heartbeat.stop(&session.context)
+        if session.registration.app != nil { session.heartbeat.startScripted(&session.context) }
+      case .videoStartDelay(let delay): session.video.changeDelay(to: delay, &session.context)
+      case .videoDataTimeout(nil): session.context.timers.cancel(.videoData)
+      case .secondaryTransport: session.secondary.offerChanged(&session.context)
+      default: break
+      }
+    }
+  }
+
+  /// Applies a change that concerns all apps to this session.
+  public mutating func apply(_ change: HeadUnitConditions.Change, now: Duration) -> [Action] {
+    switch change {
+    case .event(let event, let isActive): return setEvent(event, isActive: isActive, now: now)
+    case .videoSilence(let isSilent): setVideoSilence(isSilent)
+    case .activationStatus(let status): context.screen.activationStatus = status
+    }
+    return []
+  }
+
+  /// Sets the answer to the next StartService(video) that is allowed; several calls answer as many starts, in order.
+  public mutating func answerNextVideoStart(_ answer: HeadUnitBehaviour.VideoStartAnswer) {
+    video.answerNextStart(answer)
+  }
+
+  /// Sets whether StartService and EndService of the video service get no answer. A start is ignored, an end is carried out.
+  public mutating func setVideoSilence(_ isSilent: Bool) {
+    video.setSilence(isSilent)
+  }
+
+  // MARK: Consequences
+
+  private mutating func input(_ now: Duration, _ body: (inout Self) -> Void) -> [Action] {
+    context.now = now
+    body(&self)
+    settle()
+    return context.takeActions()
+  }
+
+  /// Lets the parts know what has changed in others, and does what they demand.
+  private mutating func settle() {
+    repeat {
+      if let app = registration.app {
+        // SDL Core ends audio first.
+        audio.permit(app, &context)
+        video.permit(app, &context)
+      }
+      if !video.waitsForHandshake { security.cancelVideo(&context) }
+      guard let consequence = context.takeConsequence() else { break }
+      carryOut(consequence)
+    } while true
+    if context.link == .closing { gate.reset() }
+  }
+
+  private mutating func carryOut(_ consequence: SessionContext.Consequence) {
+    switch consequence {
+    case .refused(let service):
+      // Unless the other service goes on, or the one that runs already.
+      let isStreaming = audio.service.isOpen || service == .audio && video.service.isOpen
+      if !isStreaming, context.behaviour.dropsToNoneAfterRefusal { registration.app?.close(&context) }
+    case .closeApp: registration.app?.close(&context)
+    case .unregister(let reason): unregister(reason)
+    case .endSession: endAndCloseSession()
+    case .close: context.close()
+    case .unregisterByApp(let request):
+      endMedia(.unregistered)
+      context.respond(to: request, success: true, .success)
+      endRegistration(.requestedByApp)
+    case .registered: heartbeat.startScripted(&context)
+    case .capabilityAnnounced: announceLimits()
+    case .videoHandshakeEnded(let failure):
+      video.handshakeEnded(failure, registration.app, registration.capability, &context)
+    }
+  }
+
+  private mutating func fire(_ purpose: TimerTable.Purpose) {
+    switch purpose {
+    case .activation: registration.app?.openAutomatically(&context)
+    case .videoStart: video.answerDue(registration.app, registration.capability, &context)
+    case .policyUpdate: registration.sendPolicyUpdate(&context)
+    case .transportEventUpdate: secondary.sendAddress(&context)
+    case .alert: registration.app?.interactionDue(.alert, &context)
+    case .overlay: registration.app?.interactionDue(.overlay, &context)
+    case .speech: registration.app?.promptDue(&context)
+    case .microphone: registration.app?.recordingDue(&context)
+    case .stopGrace: video.service.graceOver()
+    case .audioStopGrace: audio.service.graceOver()
+    case .endServiceACK: video.service.acknowledgementDue(&context)
+    case .audioEndServiceACK: audio.service.acknowledgementDue(&context)
+    case .videoData: video.dataStopped(&context)
+    case .heartbeat:
+      guard heartbeat.isUnanswered(&context) else { return }
+      endRegistration(.heartbeatTimeout)
+      endAndCloseSession()
+    case .handshake: security.handshakeDue(&context)
+    case .incompleteMessage: gate.dropExpired(&context)
+    }
+  }
+
+  private mutating func announceLimits() {
+    video.setLimits(registration.capability.limits(for: video.size), now: context.now)
+  }
+}
+
+// MARK: Ends
+
+extension HeadUnitSession {
+  private mutating func loseTransport() {
+    context.link = .disconnected
+    resumeReading()
+    closeMedia(.transportLost)
+    video.service.reset()
+    audio.service.reset()
+    endRegistration(.transportLost)
+    endSession()
+  }
+
+  private mutating func resumeReading() {
+    guard let time = gate.resumeReading(&context) else { return }
+    video.noteTimeWithoutReading(time, now: context.now)
+    audio.noteTimeWithoutReading(time, now: context.now)
+  }
+
+  private mutating func unregister(_ reason: UnregisteredReason) {
+    guard registration.app != nil else { return }
+    let notification = OnAppInterfaceUnregistered(reason: reason).json
+    endMedia(.unregistered)
+    switch reason {
+    case .ignitionOff, .masterReset, .factoryDefaults:
+      context.send(.endService, service: .rpc)
+      context.notify(.onAppInterfaceUnregistered, notification)
+    case .languageChange, .protocolViolation:
+      // The session goes on, and the app may register again in it.
+      context.notify(.onAppInterfaceUnregistered, notification)
+      return endRegistration(.headUnit(reason))
+    default:
+      context.notify(.onAppInterfaceUnregistered, notification)
+      context.send(.endService, service: .rpc)
+    }
+    endRegistration(.headUnit(reason))
+    endSession()
+    context.close()
+  }
+
+  /// Ends the registration and the app's services.
+  private mutating func endRegistration(_ reason: UnregistrationReason) {
+    closeMedia(reason == .transportLost ? .transportLost : .unregistered)
+    guard registration.app != nil else { return }
+    registration.end(&context)
+    security.reset(&context)
+    context.report(.appUnregistered(reason: reason))
+  }
+
+  /// EndService of both services that carry media.
+  private mutating func endMedia(_ reason: StreamStopReason) {
+    audio.end(reason, &context)
+    video.end(reason, &context)
+  }
+
+  /// Removes both, without EndService.
+  private mutating func closeMedia(_ reason: StreamStopReason) {
+    audio.close(reason, &context)
+    video.close(reason, &context)
+  }
+
+  /// The app may start another session on the same transport.
+  private mutating func endSession() {
+    closeSecondaryTransport()
+    context.rpcService = nil
+    gate.reset()
+    security.reset(&context)
+    heartbeat.stop(&context)
+    secondary.reset()
+    context.timers.cancelAll()
+  }
+
+  private mutating func endAndCloseSession() {
+    context.send(.endService, service: .rpc)
+    endSession()
+    context.close()
+  }
+
+  /// The owner has to close the second connection, if there is one, and need not say that it is gone.
+  private mutating func closeSecondaryTransport() {
+    guard secondary.isRegistered else { return }
+    context.closeSecondary()
+    endSecondaryTransport()
+  }
+
+  private mutating func endSecondaryTransport() {
+    guard secondary.isRegistered else { return }
+    secondary.end()
+    audio.secondaryLost(&context)
+    video.secondaryLost(&context)
+    context.report(.secondaryTransportLost)
+  }
+}
+
+// MARK: Frames
+
+extension HeadUnitSession {
+  private mutating func receive(_ frame: Frame, on transport: TransportRole) {
+    let header = frame.header
+    if let violation = gate.malformation(of: header, configuration) { return noteMalformed(violation, on: transport) }
+    if gate.hasTooMany(with: header, &context) {
+      return registration.app == nil ? context.close() : unregister(.tooManyRequests)
+    }
+    if header.controlFrame == .startService, header.service == .rpc { return startRPCService(frame, on: transport) }
+    guard let rpcService = context.rpcService else { return gate.refuseWithoutSession(header, &context) }
+    guard header.sessionID == sessionID else { return gate.refuseOfOtherSession(frame, on: transport, &context) }
+    heartbeat.noteTraffic(&context)
+    let isPickingVersion = !rpcService.isVersionSettled && (2...rpcService.headerVersion).contains(header.version)
+    if header.version != rpcService.headerVersion, !isPickingVersion {
+      context.report(.headerVersion(expected: rpcService.headerVersion, got: header.version))
+    }
+    guard !isMisplaced(header, on: transport) else { return }
+    if let control = header.controlFrame {
+      receive(control, frame, on: transport)
+    } else {
+      receiveData(frame)
+    }
+  }
+
+  private mutating func noteMalformed(_ violation: Violation, on transport: TransportRole) {
+    context.report(violation)
+    // Who speaks there need not be the app, whose session must not suffer.
+    if transport == .secondary { return closeSecondaryTransport() }
+    guard gate.hasTooManyMalformed(&context) else { return }
+    endRegistration(.malformedFrames)
+    context.close(.transport)
+  }
+
+  /// Reports what comes on a connection where it does not belong: all but media and heartbeats on the secondary one, and
+  /// the data and the end of a service elsewhere than where it was started.
+  /// - Returns: whether the frame is to be ignored.
+  private mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole) -> Bool {
+    switch header.service {
+    case .audio: return audio.service.isMisplaced(header, on: transport, &context)
+    case .video: return video.service.isMisplaced(header, on: transport, &context)
+    case .rpc, .hybrid, .control:
+      guard transport == .secondary else { return false }
+      switch header.controlFrame {
+      case .heartbeat, .heartbeatACK, .registerSecondaryTransport: return false
+      default: context.report(.wrongTransport(header.service, expected: .primary))
+      }
+      return true
+    }
+  }
+
+  private mutating func receiveData(_ frame: Frame) {
+    guard let frame = security.decrypted(frame, isVideoOpen: video.service.isOpen, &context) else { return }
+    switch frame.header.service {
+    case .rpc, .hybrid: if let message = assemble(frame) { receiveRPC(message) }
+    case .control: if let message = assemble(frame) { security.receive(message.payload, registration.app, &context) }
+    case .audio:
+      guard let permission = audio.service.permission(&context), let message = assemble(frame) else { return }
+      audio.take(message.payload, permission, &context)
+    case .video:
+      guard let permission = video.permission(&context), let message = assemble(frame) else { return }
+      video.take(message.payload, permission, &context)
+    }
+  }
+
+  private mutating func assemble(_ frame: Frame) -> Message? {
+    gate.assemble(frame, isRegistered: registration.app != nil, &context)
+  }
+
+  private mutating func receive(_ control: ControlFrame, _ frame: Frame, on transport: TransportRole) {
+    let service = frame.header.service
+    switch control {
+    case .heartbeat: heartbeat.answer(frame.header, on: transport, &context)
+    case .heartbeatACK: break
+    case .startService:
+      let isAllowed = secondary.allows(service, on: transport)
+      switch service {
+      case .video:
+        video.start(
+          frame, on: transport, isTransportAllowed: isAllowed, registration.app,
+          registration.capability, &security, &context)
+      case .audio:
+        audio.start(
+          isEncrypted: frame.header.isEncrypted, on: transport, isTransportAllowed: isAllowed,
+          registration.app, &context)
+      case .control, .rpc, .hybrid:
+        context.refuse(.startServiceNAK, service: service, reason: "This service is not supported")
+      }
+    case .endService:
+      switch service {
+      case .rpc: endRPCService(frame)
+      case .video: video.answerEnd(on: transport, &context)
+      case .audio: audio.answerEnd(on: transport, &context)
+      case .control, .hybrid:
+        context.report(.endOfServiceNotRunning(service))
+        context.refuse(.endServiceNAK, service: service, reason: nil)
+      }
+    case .endServiceACK:
+      if service == .video { video.endAcknowledged(&context) }
+      if service == .audio { audio.endAcknowledged(&context) }
+    case .registerSecondaryTransport:
+      // This transport is one of the session's already.
+      context.send(
+        .registerSecondaryTransportNAK, service: .control, on: transport, messageID: 2,
+        payload: ServiceRejection(reason: SecondaryRefusal.registeredAlready.rawValue)
+          .bytes(version: context.headerVersion))
+    case .startServiceACK, .startServiceNAK, .endServiceNAK, .registerSecondaryTransportACK,
+      .registerSecondaryTransportNAK, .transportEventUpdate, .serviceDataACK:
+      context.report(.unexpectedControlFrame(control, service))
+    }
+  }
+}
+
+// MARK: The RPC service
+
+extension HeadUnitSession {
+  private mutating func startRPCService(_ frame: Frame, on transport: TransportRole) {
+    guard transport == .primary else {
+      context.report(.wrongTransport(.rpc, expected: .primary))
+      return refuseRPCService(frame, on: transport)
+    }
+    switch context.behaviour.rpcStart {
+    case .silence: return
+    case .reject: return refuseRPCService(frame)
+    case .acknowledge: break
+    }
+    if isStarted, frame.header.isEncrypted, frame.header.sessionID == sessionID {
+      return security.protectRPC(registration.app, &context)
+    }
+    guard !isStarted else {
+      context.report(.startWhileActive(.rpc))
+      return refuseRPCService(frame)
+    }
+    // A session gets its id from the head unit.
+    guard frame.header.sessionID == 0 else {
+      context.report(.sessionID(expected: 0, got: frame.header.sessionID))
+      return refuseRPCService(frame)
+    }
+    guard let rpcService = RPCService(negotiatedBy: frame, configuration) else { return refuseRPCService(frame) }
+    context.rpcService = rpcService
+    var acknowledgement = rpcService.acknowledgement(configuration, hashID: context.hashID)
+    if rpcService.protocolVersion >= ProtocolVersion(5, 1) { secondary.offer(in: &acknowledgement, context) }
+    context.send(.startServiceACK, service: .rpc, payload: acknowledgement.bytes(version: rpcService.headerVersion))
+    secondary.sessionStarted(&context)
+  }
+
+  private mutating func refuseRPCService(_ frame: Frame, on transport: TransportRole = .primary) {
+    let header = frame.header
+    // SDL Core copies the version of the request: an old header, so no payload.
+    context.send(
+      .startServiceNAK, service: .rpc, on: transport, version: header.version, sessionID: header.sessionID,
+      messageID: 0, payload: header.version < 5 ? [] : BSONDocument().bytes)
+  }
+
+  private mutating func endRPCService(_ frame: Frame) {
+    let version = context.headerVersion
+    let given = EndServiceRequest(payload: frame.payload, version: version).hashID
+    guard version == 1 || given == context.hashID else {
+      context.report(.hashID(expected: context.hashID, got: given))
+      context.refuse(.endServiceNAK, service: .rpc, ["hashId"], reason: "Wrong hash")
+      return
+    }
+    switch context.behaviour.serviceEnd {
+    case .reject:
+      context.refuse(.endServiceNAK, service: .rpc, reason: nil)
+      return
+    case .acknowledge: context.send(.endServiceACK, service: .rpc)
+    case .silence: break
+    }
+    // The transport stays open, as with SDL Core: the app closes it.
+    endRegistration(.sessionEndedByApp)
+    endSession()
+  }
+
+  private mutating func receiveRPC(_ message: Message) {
+    guard message.header.version >= 2 else {
+      // Protocol 1 has other RPC payloads, which are not supported.
+      return context.report(.headerVersion(expected: context.headerVersion, got: message.header.version))
+    }
+    do throws(RPCMessage.Malformed) {
+      let rpc = try RPCMessage(payload: message.payload)
+      let isRefused = !message.header.isEncrypted && security.refusesInClear(rpc, &context)
+      registration.receive(rpc, headerVersion: message.header.version, isRefused: isRefused, &context)
+    } catch {
+      registration.refuse(error, &context)
+    }
   }
 }

@@ -1,5 +1,116 @@
 import SDLMessages
 
+/// What an app shows in front of its screen: how it begins and ends.
+struct AppInteractions: Sendable {
+  private var shown: [AppInteraction.Layer: AppInteraction] = [:]
+
+  subscript(_ layer: AppInteraction.Layer) -> AppInteraction? { shown[layer] }
+
+  /// From the front.
+  var all: [AppInteraction] { AppInteraction.Layer.allCases.compactMap { shown[$0] } }
+
+  /// What the status of the app says of them; nil if there are none.
+  var systemContext: SystemContext? { all.first?.systemContext }
+
+  /// When each is over.
+  func deadlines(_ timers: TimerTable) -> [AppInteraction.Layer: Duration] {
+    shown.keys.reduce(into: [:]) { $0[$1] = timers.deadline(of: $1.timer) }
+  }
+
+  /// - Returns: whether something is shown now. Otherwise the request was refused.
+  mutating func begin(_ request: RPCMessage, menu: AppMenu, _ context: inout SessionContext) -> Bool {
+    var interaction: AppInteraction
+    do throws(RequestRefusal) {
+      interaction = try AppInteraction(request, menu: menu)
+      interaction.warning = context.requestWarning
+    } catch {
+      context.respond(to: request, success: false, error.code)
+      return false
+    }
+    let layer = interaction.layer
+    guard shown[layer] == nil, context.screen.overlaysOfOthers.until[layer] == nil else {
+      refuse(request, layer, &context)
+      return false
+    }
+    shown[layer] = interaction
+    prolong(interaction, &context)
+    context.report(.interactionShown(interaction.function, for: interaction.duration, interaction.driverInputs))
+    return true
+  }
+
+  /// One at a time, of all apps; alerts get the time after which the app may try again.
+  private func refuse(_ request: RPCMessage, _ layer: AppInteraction.Layer, _ context: inout SessionContext) {
+    let end = context.timers.deadline(of: layer.timer) ?? context.screen.overlaysOfOthers.until[layer]
+    let rest = layer == .alert ? end.map { max($0 - context.now, .zero) } : nil
+    let members = rest.map { ["tryAgainTime": JSONValue.integer($0.timestamp)] } ?? [:]
+    context.respond(
+      to: request, RPCResult(success: false, resultCode: .rejected).json.merging(members) { $1 })
+  }
+
+  /// It is shown for as long again.
+  func prolong(_ interaction: AppInteraction, _ context: inout SessionContext) {
+    context.timers.arm(interaction.layer.timer, at: context.now + interaction.duration)
+  }
+
+  /// Ends what is shown there, and answers its request.
+  /// - Parameter code: nil if its time is over.
+  /// - Returns: false if nothing is shown there.
+  mutating func end(
+    _ layer: AppInteraction.Layer, _ code: ResultCode?, with members: JSONObject = [:], _ context: inout SessionContext
+  ) -> Bool {
+    guard let interaction = shown.removeValue(forKey: layer) else { return false }
+    Self.answer(interaction, code ?? interaction.resultAtTimeout, with: members, &context)
+    return true
+  }
+
+  private static func answer(
+    _ interaction: AppInteraction, _ code: ResultCode, with members: JSONObject = [:], _ context: inout SessionContext
+  ) {
+    context.timers.cancel(interaction.layer.timer)
+    let position = interaction.sliderPosition.map { ["sliderPosition": JSONValue.integer($0)] } ?? [:]
+    context.respond(
+      to: interaction.function, interaction.correlationID, code, with: members.merging(position) { $1 },
+      warning: interaction.warning)
+    context.report(.interactionEnded(interaction.function, code))
+  }
+
+  /// CancelInteraction: without `cancelID` for whatever of this kind is shown.
+  /// - Returns: what is to be ended; nil if the request was refused.
+  func layer(cancelledBy request: RPCMessage, _ context: inout SessionContext) -> AppInteraction.Layer? {
+    let cancelID = request.parameters["cancelID"]
+    let code: ResultCode
+    if let number = request.parameters["functionID"]?.integer, cancelID.map({ $0.integer != nil }) ?? true {
+      let function = UInt32(exactly: number).map { FunctionID(rawValue: $0) }
+      if let function, let layer = AppInteraction.Layer(function) {
+        if let interaction = shown[layer], interaction.function == function,
+          cancelID == nil || cancelID?.integer == interaction.cancelID
+        {
+          return layer
+        }
+        code = .ignored
+      } else {
+        code = .invalidID
+      }
+    } else {
+      code = .invalidData
+    }
+    context.respond(to: request, success: false, code)
+    return nil
+  }
+
+  /// Removes what may not be shown at a level, and returns it.
+  mutating func take(notAllowedAt level: HMILevel?, by policy: AppPolicy) -> [AppInteraction] {
+    guard let level else { return [] }
+    let taken = all.filter { !policy.allows($0.function, at: level) }
+    for interaction in taken { shown[interaction.layer] = nil }
+    return taken
+  }
+
+  static func abort(_ interactions: [AppInteraction], _ context: inout SessionContext) {
+    for interaction in interactions { answer(interaction, .aborted, &context) }
+  }
+}
+
 /// What an app shows in front of its screen for a time, and gets the answer to when it is over: an alert, a choice, a
 /// message or a slider.
 struct AppInteraction: Sendable {
@@ -121,22 +232,6 @@ struct AppInteraction: Sendable {
   /// What ends it before its time.
   var driverInputs: [DriverInput] {
     softButtons.map { .softButton($0.id) } + choices.sorted().map { .choice($0) }
-  }
-}
-
-extension HeadUnitSession.RegisteredApp {
-  /// What the app itself shows in front of its screen; nil if nothing.
-  var shownContext: SystemContext? {
-    (interactions[.alert] ?? interactions[.overlay])?.systemContext
-  }
-
-  /// Removes what may not be shown at a level, and returns it.
-  mutating func takeInteractions(notAllowedAt level: HMILevel?, by policy: AppPolicy) -> [AppInteraction] {
-    guard let level else { return [] }
-    let taken = AppInteraction.Layer.allCases.compactMap { interactions[$0] }
-      .filter { !policy.allows($0.function, at: level) }
-    for interaction in taken { interactions[interaction.layer] = nil }
-    return taken
   }
 }
 

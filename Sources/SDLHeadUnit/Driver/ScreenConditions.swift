@@ -1,5 +1,37 @@
 import SDLMessages
 
+/// What other apps, and the vehicle, leave of an app's HMI status. It outlasts registrations.
+struct ScreenConditions: Sendable {
+  private var events: Set<HMIEvent> = []
+  /// What other apps show in front of the screen, and so of this app's.
+  var overlaysOfOthers = HeadUnitScreen.Overlays(until: [:])
+  /// Whether another app has the screen.
+  var isTaken = false
+  /// Whether the app is to be opened as soon as the screen is free.
+  var isActivationDeferred = false
+  /// Of an app that is opened, as far as it may stream and be heard.
+  var activationStatus = HMIStatus(
+    level: .full, audioStreamingState: .audible, videoStreamingState: .streamable)
+
+  mutating func set(_ event: HMIEvent, isActive: Bool) {
+    if isActive { events.insert(event) } else { events.remove(event) }
+  }
+
+  /// The status of an app that the driver chose, as restricted by the active events.
+  /// - Parameter shown: what the app itself shows in front of its screen.
+  func restricted(_ chosen: HMIStatus, of role: AppSummary.Role, isMedia: Bool, shown: SystemContext?) -> HMIStatus {
+    var status = HMIEvent.allCases.filter(events.contains).reduce(chosen) { status, event in
+      event.status(from: status, of: role, isMedia: isMedia)
+    }
+    if let shown {
+      status.systemContext = shown
+    } else if status.level == .full, !overlaysOfOthers.until.isEmpty {
+      status.systemContext = .obscured
+    }
+    return status
+  }
+}
+
 /// An event of the vehicle that restricts all apps while it lasts (`OnEventChanged` between SDL Core and the HMI).
 public enum HMIEvent: String, CaseIterable, Sendable {
   /// PHONE_CALL: apps may not be heard. HMI level and video stay.

@@ -1,0 +1,157 @@
+import SDLMessages
+
+/// What is said for an app (Speak), one after the other, and recorded for it (PerformAudioPassThru). Nothing is heard; it
+/// takes as long as saying it would.
+struct AppSpeech: Sendable {
+  /// More are refused, so that an app can't let them grow.
+  private static let mostWaiting = 50
+  /// The pace of a voice.
+  private static let timePerLetter = Duration.milliseconds(60)
+  private static let shortest = Duration.milliseconds(500)
+
+  /// A request, which is answered when it has been said.
+  private struct Prompt: Sendable {
+    let correlationID: Int32
+    let duration: Duration
+    /// What the response warns of.
+    let warning: String?
+  }
+
+  /// The first one is being said.
+  private var prompts: [Prompt] = []
+  private var recording: MicrophoneRecording?
+
+  mutating func speak(_ request: RPCMessage, _ files: AppFiles, _ context: inout SessionContext) {
+    let chunks = request.parameters["ttsChunks"]
+    if Self.isFileMissing(in: chunks, files) { return context.respond(to: request, success: false, .fileNotFound) }
+    guard prompts.count < Self.mostWaiting else { return context.respond(to: request, success: false, .rejected) }
+    prompts.append(
+      Prompt(
+        correlationID: request.correlationID, duration: Self.duration(of: chunks), warning: context.requestWarning))
+    if prompts.count == 1 { armPrompt(&context) }
+  }
+
+  private func armPrompt(_ context: inout SessionContext) {
+    if let prompt = prompts.first { context.timers.arm(.speech, at: context.now + prompt.duration) }
+  }
+
+  /// The present one has been said.
+  mutating func promptDue(_ context: inout SessionContext) {
+    guard !prompts.isEmpty else { return }
+    let prompt = prompts.removeFirst()
+    armPrompt(&context)
+    context.respond(to: .speak, prompt.correlationID, .success, warning: prompt.warning)
+  }
+
+  mutating func record(_ request: RPCMessage, _ files: AppFiles, _ context: inout SessionContext) {
+    let prompt = request.parameters["initialPrompt"]
+    if Self.isFileMissing(in: prompt, files) { return context.respond(to: request, success: false, .fileNotFound) }
+    // One at a time.
+    guard recording == nil else { return context.respond(to: request, success: false, .rejected) }
+    let start = prompt == nil ? context.now : context.now + Self.duration(of: prompt)
+    guard let recording = MicrophoneRecording(request, warning: context.requestWarning, start: start) else {
+      return context.respond(to: request, success: false, .invalidData)
+    }
+    self.recording = recording
+    context.timers.arm(.microphone, at: recording.nextDeadline)
+  }
+
+  mutating func recordingDue(_ context: inout SessionContext) {
+    guard var recording = recording.take() else { return }
+    let sound = recording.take(until: context.now)
+    if !sound.isEmpty { context.notify(.onAudioPassThru, [:], bulk: sound) }
+    guard recording.isOver else {
+      self.recording = recording
+      return context.timers.arm(.microphone, at: recording.nextDeadline)
+    }
+    answer(recording, .success, &context)
+  }
+
+  /// The app has heard enough.
+  mutating func endRecording(_ request: RPCMessage, _ context: inout SessionContext) {
+    guard let recording = recording.take() else { return context.respond(to: request, success: false, .rejected) }
+    context.timers.cancel(.microphone)
+    context.respond(to: request, success: true, .success)
+    answer(recording, .success, &context)
+  }
+
+  /// Ends what may not be said, or recorded, at this level.
+  mutating func abort(notAllowedAt level: HMILevel?, _ context: inout SessionContext) {
+    let policy = context.configuration.policy
+    if !policy.allows(.speak, at: level), !prompts.isEmpty {
+      context.timers.cancel(.speech)
+      for prompt in prompts { context.respond(to: .speak, prompt.correlationID, .aborted, warning: nil) }
+      prompts = []
+    }
+    guard !policy.allows(.performAudioPassThru, at: level), let recording = recording.take() else { return }
+    context.timers.cancel(.microphone)
+    answer(recording, .aborted, &context)
+  }
+
+  private func answer(_ recording: MicrophoneRecording, _ code: ResultCode, _ context: inout SessionContext) {
+    context.respond(to: .performAudioPassThru, recording.correlationID, code, warning: recording.warning)
+  }
+
+  /// How long it takes to say `ttsChunks`; a file counts as a short word.
+  private static func duration(of chunks: JSONValue?) -> Duration {
+    let letters = (chunks?.array ?? []).reduce(0) { count, chunk in
+      chunk.object?["type"]?.string == "FILE"
+        ? count : count + (chunk.object?["text"]?.string?.unicodeScalars.count ?? 0)
+    }
+    return max(timePerLetter * letters, shortest)
+  }
+
+  /// Whether they name a file that the app has not uploaded.
+  private static func isFileMissing(in chunks: JSONValue?, _ files: AppFiles) -> Bool {
+    (chunks?.array ?? []).compactMap(\.object).contains { chunk in
+      chunk["type"]?.string == "FILE" && !files.contains(chunk["text"]?.string ?? "")
+    }
+  }
+}
+
+/// A recording from the car's microphone, which is silent (PerformAudioPassThru).
+struct MicrophoneRecording: Sendable {
+  /// From one OnAudioPassThru to the next.
+  static let interval = Duration.milliseconds(100)
+
+  let correlationID: Int32
+  /// What the response warns of.
+  let warning: String?
+  private let format: PCMFormat
+  private let end: Duration
+  /// Until when it was sent.
+  private var position: Duration
+
+  /// - Parameter start: the end of what is said before.
+  init?(_ request: RPCMessage, warning: String?, start: Duration) {
+    guard let format = Self.format(of: request.parameters),
+      let duration = request.parameters["maxDuration"]?.integer
+    else { return nil }
+    correlationID = request.correlationID
+    self.warning = warning
+    self.format = format
+    position = start
+    end = start + .milliseconds(duration)
+  }
+
+  private static func format(of parameters: JSONObject) -> PCMFormat? {
+    let members = ["samplingRate", "bitsPerSample"].compactMap { parameters[$0]?.string }
+    return PCMFormat(text: members.joined(separator: "/"))
+  }
+
+  /// When the next part is due, or the end.
+  var nextDeadline: Duration { min(position + Self.interval, end) }
+
+  /// The sound since the last call.
+  mutating func take(until now: Duration) -> [UInt8] {
+    let time = max(min(now, end) - position, .zero)
+    position += time
+    let milliseconds = Int(time / .milliseconds(1))
+    let count = format.samplingRate.hertz * milliseconds / 1000 * format.sampleSize.byteCount
+    // Eight bits are unsigned.
+    return [UInt8](repeating: format.sampleSize == .bits8 ? 0x80 : 0, count: count)
+  }
+
+  /// Whether all of it was sent.
+  var isOver: Bool { position >= end }
+}

@@ -1,0 +1,326 @@
+import SDLMessages
+import SDLWire
+
+/// A registered app: its HMI status, what it shows besides video, and what the driver does with that.
+struct RegisteredApp: Sendable {
+  private static let buttonLevels: [HMILevel] = [.full, .limited]
+  private static let anyButNone: [HMILevel] = [.full, .limited, .background]
+
+  /// ChangeRegistration may change the names.
+  private(set) var identity: AppIdentity
+  let types: [AppHMIType]
+  let rpcVersion: RPCVersion
+  private let isMedia: Bool
+  /// As sent to the app.
+  private(set) var status = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
+  /// The driver's choice, before events restrict it.
+  private var chosenStatus = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
+  private var templates: AppTemplates
+  private var interactions = AppInteractions()
+  private var speech = AppSpeech()
+
+  init(_ request: RegisterAppInterface, _ identity: AppIdentity, rpcVersion: RPCVersion) {
+    self.identity = identity
+    types = request.appTypes
+    isMedia = request.isMediaApplication
+    self.rpcVersion = rpcVersion
+    templates = AppTemplates(isMedia: isMedia, isNavigation: types.contains(.navigation))
+  }
+
+  private var role: AppSummary.Role {
+    types.contains(.navigation) ? .navigation : types.contains(.projection) ? .projection : .other
+  }
+
+  var mayStream: Bool { role != .other }
+
+  /// Whether the app may stream at its status.
+  func allows(_ service: ServiceType) -> Bool {
+    service == .audio ? status.allowsAudio(isMedia: isMedia) && status.isAudible : status.allowsVideo
+  }
+
+  /// What is to be kept of the app; nil if it has nothing to lose.
+  var saved: SavedApp? { templates.saved(id: identity.id) }
+
+  mutating func resume(_ saved: SavedApp, _ context: inout SessionContext) {
+    templates.resume(saved, &context)
+  }
+
+  func summary(isStreaming: Bool, _ context: SessionContext) -> AppSummary {
+    AppSummary(
+      id: context.sessionID, role: role, level: chosenStatus.level, isStreaming: isStreaming,
+      shownUntil: interactions.deadlines(context.timers))
+  }
+
+  // MARK: HMI status
+
+  /// Opens the app. Only navigation and projection apps may stream video; projection apps are audible only if they are
+  /// media apps as well.
+  mutating func open(_ context: inout SessionContext) {
+    let opened = context.screen.activationStatus
+    let isAudible = isMedia || types.contains(.navigation)
+    apply(
+      HMIStatus(
+        level: opened.level, audioStreamingState: isAudible ? opened.audioStreamingState : .notAudible,
+        videoStreamingState: mayStream ? opened.videoStreamingState : .notStreamable), &context)
+  }
+
+  /// Opens the app after its registration, as soon as no other app has the screen.
+  mutating func openAutomatically(_ context: inout SessionContext) {
+    context.screen.isActivationDeferred = context.screen.isTaken
+    if !context.screen.isTaken { open(&context) }
+  }
+
+  /// Another app is brought to the screen.
+  mutating func giveWay(to other: AppSummary.Role, _ context: inout SessionContext) {
+    let status = role.status(from: chosenStatus, isMedia: isMedia, givingWayTo: other)
+    if status != chosenStatus { apply(status, &context) }
+  }
+
+  /// The level NONE, as SDL Core 6 and later give it after a refused start of video or audio.
+  mutating func close(_ context: inout SessionContext) {
+    guard status.level != HMILevel.none else { return }
+    apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
+  }
+
+  mutating func setAudioStreaming(_ state: AudioStreamingState, _ context: inout SessionContext) {
+    guard chosenStatus.level != HMILevel.none else { return }
+    var status = chosenStatus
+    status.audioStreamingState = state
+    apply(status, &context)
+  }
+
+  /// Sends the status that the driver chose, as restricted by the active events.
+  mutating func apply(_ chosen: HMIStatus, _ context: inout SessionContext) {
+    // Other windows are widgets and do not concern the app's own.
+    let isMain = chosen.windowID == 0
+    if isMain { chosenStatus = chosen }
+    let level = restrictedStatus(context).level
+    let aborted = isMain ? interactions.take(notAllowedAt: level, by: context.configuration.policy) : []
+    let status = isMain ? restrictedStatus(context) : chosen
+    context.notify(.onHMIStatus, status.json)
+    context.report(status.differsOnlyInContext(from: self.status) ? .systemContextSent(status) : .hmiStatusSent(status))
+    AppInteractions.abort(aborted, &context)
+    speech.abort(notAllowedAt: level, &context)
+    guard isMain else { return }
+    context.timers.cancel(.activation)
+    context.screen.isActivationDeferred = false
+    self.status = status
+  }
+
+  /// Sends the status if anything of it has changed: an event, or what is in front of the screen.
+  mutating func sendChangedStatus(_ context: inout SessionContext) {
+    if restrictedStatus(context) != status { apply(chosenStatus, &context) }
+  }
+
+  private func restrictedStatus(_ context: SessionContext) -> HMIStatus {
+    context.screen.restricted(chosenStatus, of: role, isMedia: isMedia, shown: interactions.systemContext)
+  }
+
+  // MARK: Requests
+
+  /// What a response warns of, although the request is carried out.
+  func warning(of parameters: JSONObject) -> String? {
+    MissingImages.warning(of: parameters, files: templates.files)
+  }
+
+  /// Answers a request that concerns neither the registration nor streams.
+  /// - Parameter others: the apps of the same phone; nil if their names are not looked at.
+  mutating func answer(_ request: RPCMessage, others: [AppIdentity]?, _ context: inout SessionContext) {
+    let function = request.function
+    guard function.isKnownRequest, rpcVersion >= function.introduction else {
+      return context.respond(to: request, success: false, .unsupportedRequest)
+    }
+    guard isAllowed(function, context) else { return context.respond(to: request, success: false, .disallowed) }
+    context.requestWarning = context.requestWarning ?? templates.warning(of: request)
+    if let refusal = templates.refusal(of: request, systemContext: status.systemContext) {
+      return context.respond(to: request, success: false, refusal.code, info: refusal.info)
+    }
+    switch function {
+    case .alert, .subtleAlert, .performInteraction, .scrollableMessage, .slider:
+      if interactions.begin(request, menu: templates.menu, &context) { sendChangedStatus(&context) }
+    case .cancelInteraction:
+      guard let layer = interactions.layer(cancelledBy: request, &context) else { return }
+      endInteraction(layer, .aborted, &context)
+      context.respond(to: request, success: true, .success)
+    case .changeRegistration: changeRegistration(request, others, &context)
+    case .speak: speech.speak(request, templates.files, &context)
+    case .performAudioPassThru: speech.record(request, templates.files, &context)
+    case .endAudioPassThru: speech.endRecording(request, &context)
+    case .closeApplication:
+      context.respond(to: request, success: true, .success)
+      context.demand(.closeApp)
+    default:
+      let isChoosing = interactions[.overlay]?.function == .performInteraction
+      templates.answer(request, systemContext: status.systemContext, isChoosing: isChoosing, &context)
+    }
+  }
+
+  func isAllowed(_ function: FunctionID, _ context: SessionContext) -> Bool {
+    context.configuration.policy.allows(function, at: status.level)
+  }
+
+  /// Other languages than the head unit's own are taken: nothing is shown or said in them.
+  private mutating func changeRegistration(
+    _ request: RPCMessage, _ others: [AppIdentity]?, _ context: inout SessionContext
+  ) {
+    let parameters = request.parameters
+    let changed = AppIdentity(
+      id: identity.id, name: parameters["appName"]?.string ?? identity.name,
+      spokenNames: AppIdentity.spokenNames(in: parameters) ?? identity.spokenNames)
+    guard others.map({ changed.conflict(with: $0) == nil }) ?? true else {
+      return context.respond(to: request, success: false, .duplicateName)
+    }
+    identity = changed
+    context.respond(to: request, success: true, .success)
+  }
+
+  // MARK: What takes its time
+
+  /// The time of what is shown is over.
+  mutating func interactionDue(_ layer: AppInteraction.Layer, _ context: inout SessionContext) {
+    endInteraction(layer, nil, &context)
+  }
+
+  mutating func promptDue(_ context: inout SessionContext) {
+    speech.promptDue(&context)
+  }
+
+  mutating func recordingDue(_ context: inout SessionContext) {
+    speech.recordingDue(&context)
+  }
+
+  /// Answers the request, and then tells the app that its screen is free.
+  /// - Parameter code: nil if the time is over.
+  private mutating func endInteraction(
+    _ layer: AppInteraction.Layer, _ code: ResultCode?, with members: JSONObject = [:], _ context: inout SessionContext
+  ) {
+    if interactions.end(layer, code, with: members, &context) { sendChangedStatus(&context) }
+  }
+
+  // MARK: The driver
+
+  /// The driver uses a button, a menu or a choice. As with SDL Core, only what the app has asked for reaches it; an input
+  /// that it has not asked for is reported, with the reason.
+  mutating func take(_ input: DriverInput, _ context: inout SessionContext) {
+    do throws(DriverInputFault) {
+      switch input {
+      case .button(let name): try press(name, &context)
+      case .softButton(let id): try press(softButton: id, &context)
+      case .menu(let text): try choose(command: text, &context)
+      case .choice(let id): try choose(id, &context)
+      }
+    } catch {
+      context.report(.driverInputWithoutEffect(input, error))
+    }
+  }
+
+  private func press(_ name: String, _ context: inout SessionContext) throws(DriverInputFault) {
+    guard templates.subscribedButtons.contains(name) else {
+      throw .notSubscribed(to: name, subscribed: templates.subscribedButtons.sorted())
+    }
+    // SDL Core looks for an app at FULL for OK, and at FULL or LIMITED for the others.
+    try check(name == "OK" ? [.full] : Self.buttonLevels)
+    sendPress(["buttonName": .string(name)], &context)
+    context.report(.driverInput(.button(name)))
+  }
+
+  private mutating func press(softButton id: Int, _ context: inout SessionContext) throws(DriverInputFault) {
+    let shown = interactions.all
+    let all = shown.flatMap(\.softButtons) + templates.softButtons
+    guard all.contains(where: { $0.id == id }) else {
+      let ids = Set(all.map(\.id)).sorted()
+      throw .noSoftButton(id, available: ids.map { id in Self.label(id, all.first { $0.id == id }?.text) })
+    }
+    try check(Self.anyButNone)
+    sendPress(["buttonName": .string("CUSTOM_BUTTON"), "customButtonID": .integer(id)], &context)
+    context.report(.driverInput(.softButton(id)))
+    for interaction in shown {
+      guard let button = interaction.softButtons.first(where: { $0.id == id }) else { continue }
+      switch button.action {
+      case .keepContext: interactions.prolong(interaction, &context)
+      case .close: endInteraction(interaction.layer, .success, &context)
+      case .stealFocus:
+        let wasFull = status.level == .full
+        endInteraction(interaction.layer, .success, &context)
+        if !wasFull { open(&context) }
+      }
+      return
+    }
+  }
+
+  private func choose(command text: String, _ context: inout SessionContext) throws(DriverInputFault) {
+    guard let (id, command) = templates.menu.command(text) else {
+      throw .noCommand(
+        text,
+        available: templates.menu.commands.sorted { $0.key < $1.key }.map { Self.label($0.key, $0.value.name) })
+    }
+    try check(command.isSpoken ? Self.anyButNone : [.full])
+    // The app learns that the menu was in front of its screen, and that it has gone.
+    sendContext(command.isSpoken ? .voiceSession : .menu, &context)
+    context.notify(.onCommand, ["cmdID": .integer(id), "triggerSource": Self.triggerSource(command.isSpoken)])
+    sendContext(status.systemContext, &context)
+    context.report(.driverInput(.menu(text)))
+  }
+
+  private mutating func choose(_ id: Int, _ context: inout SessionContext) throws(DriverInputFault) {
+    guard let interaction = interactions[.overlay], interaction.function == .performInteraction else {
+      throw .nothingToChoose
+    }
+    guard interaction.choices.contains(id) else { throw .noChoice(id, available: interaction.choices.sorted()) }
+    context.report(.driverInput(.choice(id)))
+    let members: JSONObject = [
+      "choiceID": .integer(id), "triggerSource": Self.triggerSource(interaction.isSpoken),
+    ]
+    endInteraction(.overlay, .success, with: members, &context)
+  }
+
+  private func check(_ levels: [HMILevel]) throws(DriverInputFault) {
+    guard let level = status.level, levels.contains(level) else { throw .level(status.level, allowed: levels) }
+  }
+
+  /// Down, up, and the press that they make.
+  private func sendPress(_ button: JSONObject, _ context: inout SessionContext) {
+    for mode in ["BUTTONDOWN", "BUTTONUP"] {
+      context.notify(.onButtonEvent, button.merging(["buttonEventMode": .string(mode)]) { $1 })
+    }
+    context.notify(.onButtonPress, button.merging(["buttonPressMode": .string("SHORT")]) { $1 })
+  }
+
+  private func sendContext(_ systemContext: SystemContext, _ context: inout SessionContext) {
+    var status = status
+    status.systemContext = systemContext
+    context.notify(.onHMIStatus, status.json)
+    context.report(.systemContextSent(status))
+  }
+
+  /// `TriggerSource` of the RPC specification.
+  private static func triggerSource(_ isSpoken: Bool) -> JSONValue { .string(isSpoken ? "VR" : "MENU") }
+
+  private static func label(_ id: Int, _ name: String?) -> String {
+    name.map { $0.isEmpty ? "\(id)" : "\(id) \"\($0)\"" } ?? "\(id)"
+  }
+
+  /// The driver touches the screen. As with SDL Core, OnTouchEvent goes only to apps that can show video, and only at FULL,
+  /// if the policies allow it at all. Samples without a time get the present one.
+  func touch(_ event: OnTouchEvent, _ context: inout SessionContext) {
+    guard mayStream, isAllowed(.onTouchEvent, context) else { return }
+    var event = event
+    let time = context.now.timestamp
+    for finger in event.fingers.indices {
+      for sample in event.fingers[finger].samples.indices where event.fingers[finger].samples[sample].time == nil {
+        event.fingers[finger].samples[sample].time = time
+      }
+    }
+    context.notify(.onTouchEvent, event.json)
+    context.report(.touchSent(event))
+  }
+}
+
+extension HMIStatus {
+  /// Whether something else is in front of the screen, and the rest is the same.
+  fileprivate func differsOnlyInContext(from other: HMIStatus) -> Bool {
+    var same = other
+    same.systemContext = systemContext
+    return systemContext != other.systemContext && self == same
+  }
+}

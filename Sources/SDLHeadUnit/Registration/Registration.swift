@@ -1,0 +1,239 @@
+import SDLMessages
+import SDLWire
+
+/// The app of a session, from its registration to its end: takes its RPCs, and answers those that concern no other part.
+struct Registration: Sendable {
+  /// What becomes of a RegisterAppInterface.
+  private enum Decision {
+    case accepted(RegisteredApp, ResultCode, resuming: SavedApp?)
+    case refused(ResultCode)
+    case unanswered
+  }
+
+  private let configuration: HeadUnitConfiguration
+  /// Nil while none is registered.
+  var app: RegisteredApp?
+  var capability: OfferedCapability
+  private var requests = CoreLimits.requests
+  /// The apps of the same phone in other sessions, whose ids and names are taken.
+  private var others: [AppIdentity] = []
+  /// The apps whose former connection has broken.
+  private var saved: [SavedApp] = []
+
+  init(_ configuration: HeadUnitConfiguration) {
+    self.configuration = configuration
+    capability = OfferedCapability(configuration)
+  }
+
+  mutating func setOtherApps(_ others: [AppIdentity]) {
+    self.others = others
+  }
+
+  mutating func setSavedApps(_ saved: [SavedApp]) {
+    self.saved = saved
+  }
+
+  /// The capability is the configured one again.
+  mutating func forgetUpdates() {
+    capability = OfferedCapability(configuration)
+  }
+
+  /// No app is registered any more.
+  mutating func end(_ context: inout SessionContext) {
+    app = nil
+    context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone)
+    context.screen.isActivationDeferred = false
+    forgetUpdates()
+  }
+
+  // MARK: RPCs
+
+  /// - Parameter isRefused: because it is not encrypted.
+  mutating func receive(_ rpc: RPCMessage, headerVersion: UInt8, isRefused: Bool, _ context: inout SessionContext) {
+    switch rpc.type {
+    case .request: answer(rpc, headerVersion: headerVersion, isRefused: isRefused, &context)
+    case .notification: if !isRefused { receiveNotification(rpc, &context) }
+    case .response: break  // No request was sent.
+    }
+  }
+
+  /// A message that is no RPC.
+  func refuse(_ message: RPCMessage.Malformed, _ context: inout SessionContext) {
+    context.report(.malformedRPC(message))
+    guard case .parameters(let header) = message, header.type == .request else { return }
+    let function = FunctionID(rawValue: header.functionID)
+    refuseInvalid(RPCMessage(type: .request, function: function, correlationID: header.correlationID), &context)
+  }
+
+  private func refuseInvalid(_ request: RPCMessage, _ context: inout SessionContext) {
+    if request.function == .registerAppInterface { return refuse(request, .invalidData, &context) }
+    context.respond(to: request, success: false, app == nil ? .applicationNotRegistered : .invalidData)
+  }
+
+  private mutating func answer(
+    _ received: RPCMessage, headerVersion: UInt8, isRefused: Bool, _ context: inout SessionContext
+  ) {
+    // SDL Core unregisters apps that send too many requests.
+    if app != nil, requests.exceeds(at: context.now) {
+      context.report(.tooManyRequests(limit: requests.limit, within: requests.window))
+      return context.demand(.unregister(.tooManyRequests))
+    }
+    guard received.correlationID >= 0 else { return context.respond(to: received, success: false, .invalidID) }
+    let isRegistration = received.function == .registerAppInterface
+    if isRegistration, app == nil { context.rpcService?.settleVersion(headerVersion) }
+    guard app != nil || isRegistration else {
+      return context.respond(to: received, success: false, .applicationNotRegistered)
+    }
+    // The request as SDL Core understands it, with a warning of what it has left out.
+    guard let (request, warning) = RequestSchemas.checked(received) else { return refuseInvalid(received, &context) }
+    context.requestWarning = warning ?? app?.warning(of: request.parameters)
+    defer { context.requestWarning = nil }
+    if isRegistration { return register(request, &context) }
+    guard let app else { return }
+    if isRefused { return context.respond(to: request, success: false, .encryptionNeeded) }
+    switch request.function {
+    case .unregisterAppInterface: context.demand(.unregisterByApp(request))
+    case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):
+      capability.answer(request, app, &context)
+      context.demand(.capabilityAnnounced)
+    case .sendHapticData where app.rpcVersion >= RPCVersion(4, 5):
+      guard app.mayStream, app.isAllowed(.sendHapticData, context) else {
+        return context.respond(to: request, success: false, .disallowed)
+      }
+      capability.check(request, &context)
+    default:
+      let others = takenIdentities
+      self.app?.answer(request, others: others, &context)
+    }
+  }
+
+  private func receiveNotification(_ notification: RPCMessage, _ context: inout SessionContext) {
+    guard let app else { return }
+    switch notification.function {
+    case .onHMIStatus: context.report(.appHMIStatus(HMIStatus(json: notification.parameters)))
+    case .onAppCapabilityUpdated:
+      guard app.status.level != HMILevel.none else {
+        return context.report(.notificationNotAllowed(notification.function, app.status.level))
+      }
+      capability.check(notification, rpcVersion: app.rpcVersion, &context)
+    default: break
+    }
+  }
+
+  // MARK: RegisterAppInterface
+
+  private mutating func register(_ request: RPCMessage, _ context: inout SessionContext) {
+    guard app == nil else { return refuse(request, .applicationRegisteredAlready, &context) }
+    switch decide(request, context) {
+    case .unanswered: return
+    case .refused(let code): refuse(request, code, &context)
+    case .accepted(let app, let code, let saved):
+      self.app = app
+      context.respond(to: request, Self.response(code, app.rpcVersion, configuration))
+      context.report(
+        .appRegistered(
+          name: app.identity.name, id: app.identity.id, types: app.types,
+          protocolVersion: context.rpcService?.protocolVersion ?? ProtocolVersion(1),
+          code == .success && context.requestWarning != nil ? .warnings : code))
+      sendNotifications(&context)
+      if let saved { self.app?.resume(saved, &context) }
+    }
+  }
+
+  /// SDL Core ends the session after a failed registration, unless another one stands in its way.
+  private func refuse(_ request: RPCMessage, _ code: ResultCode, _ context: inout SessionContext) {
+    context.respond(to: request, success: false, code)
+    let identity = AppIdentity(RegisterAppInterface(json: request.parameters))
+    context.report(.registrationRefused(name: identity.name, id: identity.id, code))
+    if app == nil, code != .applicationRegisteredAlready { context.demand(.endSession) }
+  }
+
+  /// What follows a registration.
+  private mutating func sendNotifications(_ context: inout SessionContext) {
+    let behaviour = context.behaviour
+    app?.apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
+    if behaviour.activatesBeforePermissions { app?.openAutomatically(&context) }
+    let permissions = OnPermissionsChange(
+      allowedLevels: configuration.policy.levels, requiresEncryption: configuration.requiresRPCEncryption)
+    context.notify(.onPermissionsChange, permissions.json)
+    if behaviour.sendsCoreNotifications {
+      context.notify(
+        .onSystemRequest,
+        ["requestType": .string("LOCK_SCREEN_ICON_URL"), "url": .string("https://example.invalid/lock-screen.png")])
+      context.notify(.onDriverDistraction, OnDriverDistraction(isDistractionLimited: false).json)
+    }
+    if !behaviour.activatesBeforePermissions, let activation = configuration.activation {
+      context.timers.arm(.activation, at: context.now + activation)
+    }
+    if let size = behaviour.policyUpdateSize, size > 0 {
+      context.timers.arm(.policyUpdate, at: context.now + CoreLimits.policyUpdate)
+    }
+    context.demand(.registered)
+  }
+
+  func sendPolicyUpdate(_ context: inout SessionContext) {
+    guard app != nil, let size = context.behaviour.policyUpdateSize, size > 0 else { return }
+    context.notify(
+      .onSystemRequest,
+      ["requestType": .string("HTTP"), "fileType": .string("JSON"), "length": .integer(size)],
+      bulk: [UInt8](repeating: UInt8(ascii: "p"), count: size))
+  }
+
+  /// The apps whose names are taken; nil if the head unit does not look at names.
+  private var takenIdentities: [AppIdentity]? { configuration.refusesTakenNames ? others : nil }
+
+  /// A request of an app that is not registered yet.
+  private func decide(_ request: RPCMessage, _ context: SessionContext) -> Decision {
+    let parameters = RegisterAppInterface(json: request.parameters)
+    guard parameters.isComplete else { return .refused(.invalidData) }
+    // Apps that run in the head unit's own browser are listed in its policies.
+    if parameters.appTypes.contains(.webView) { return .refused(.disallowed) }
+    let identity = AppIdentity(parameters, spokenNames: AppIdentity.spokenNames(in: request.parameters) ?? [])
+    let saved = savedApp(of: identity, hash: request.parameters["hashID"]?.string)
+    var code = Self.result(of: request.parameters, isResumed: saved != nil, context)
+    switch context.behaviour.registration {
+    case .regular: break
+    case .silence: return .unanswered
+    case .result(let scripted, success: true): code = scripted
+    case .result(let scripted, success: false): return .refused(scripted)
+    }
+    if let others = takenIdentities, let conflict = identity.conflict(with: others) { return .refused(conflict) }
+    // SDL Core answers an app below 5.0 with 4.5.1.
+    let version = parameters.rpcVersion.major >= 5 ? parameters.rpcVersion : RPCVersion(4, 5, 1)
+    let rpcVersion = min(version, context.configuration.rpcVersion)
+    return .accepted(RegisteredApp(parameters, identity, rpcVersion: rpcVersion), code, resuming: saved)
+  }
+
+  /// SDL Core tells one fault alone, in this order.
+  private static func result(of parameters: JSONObject, isResumed: Bool, _ context: SessionContext) -> ResultCode {
+    let languages = ["languageDesired", "hmiDisplayLanguageDesired"].map { parameters[$0]?.string }
+    if languages.contains(where: { $0 != context.configuration.language }) { return .wrongLanguage }
+    guard context.requestWarning == nil, parameters["hashID"] != nil else { return .success }
+    return isResumed ? .success : .resumeFailed
+  }
+
+  /// What the app goes on with, if it names the right hash.
+  private func savedApp(of identity: AppIdentity, hash: String?) -> SavedApp? {
+    saved.first { $0.id.lowercased() == identity.id.lowercased() && $0.hash == hash }
+  }
+
+  /// The members of the response.
+  private static func response(
+    _ code: ResultCode, _ rpcVersion: RPCVersion, _ configuration: HeadUnitConfiguration
+  ) -> JSONObject {
+    var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: code))
+    response.rpcVersion = rpcVersion
+    response.language = configuration.language
+    response.graphicSupported = true
+    response.screenResolution = configuration.screen
+    // `hmiCapabilities.videoStreaming` came with RPC 4.5.
+    response.videoStreaming = configuration.rpcVersion >= RPCVersion(4, 5) ? true : nil
+    response.pcmFormat = configuration.pcmFormat
+    response.make = configuration.vehicle.make
+    response.model = configuration.vehicle.model
+    response.modelYear = configuration.vehicle.modelYear
+    response.trim = configuration.vehicle.trim
+    response.systemSoftwareVersion = configuration.vehicle.systemSoftwareVersion
+    return TemplateCapabilities.added(to: response.json)
+  }
+}

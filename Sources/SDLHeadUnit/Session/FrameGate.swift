@@ -1,0 +1,148 @@
+import SDLMessages
+import SDLWire
+
+/// The entrance of a session: which frames are refused before their content is looked at, how fragments become messages,
+/// and when the head unit itself does not read.
+struct FrameGate: Sendable {
+  /// In bytes.
+  private static let maximumMessageSize = 16 << 20
+  /// What comes then, registrations and TLS handshakes, is small, and comes from anybody.
+  private static let maximumMessageSizeBeforeRegistration = 1 << 20
+
+  private var assembler = Self.makeAssembler()
+  private var malformedFrames = CoreLimits.malformedFrames
+  private var frames = CoreLimits.frames
+  /// Nil while the head unit reads what the app sends.
+  private var notReadingSince: Duration?
+  /// All former times without reading together.
+  private var timeWithoutReading = Duration.zero
+
+  /// Fewer partial messages than the default, because each may hold megabytes.
+  private static func makeAssembler() -> MessageAssembler {
+    MessageAssembler(maximumMessageSize: maximumMessageSizeBeforeRegistration, maximumPartialMessages: 4)
+  }
+
+  /// The memory that incomplete messages take, in bytes.
+  var incompleteByteCount: Int { assembler.partialByteCount }
+
+  /// Forgets incomplete messages. What has been counted for the limits stays: otherwise an app could exceed them again and
+  /// again.
+  mutating func reset() {
+    assembler = Self.makeAssembler()
+  }
+
+  /// A header that SDL Core refuses and the decoder accepts.
+  func malformation(of header: FrameHeader, _ configuration: HeadUnitConfiguration) -> Violation? {
+    guard header.version <= configuration.maximumHeaderVersion else {
+      return .malformedBytes(.version(header.version))
+    }
+    let limit = configuration.frameLimits.maximumPayload(version: header.version, service: header.service)
+    guard header.dataSize <= limit else { return .malformedBytes(.oversized(header.dataSize, limit: limit)) }
+    if header.frameType != .control, header.version > 1, header.messageID == 0 {
+      return .messageIDZero(header.service)
+    }
+    return nil
+  }
+
+  /// Counts a malformed frame.
+  /// - Returns: whether that is one too many.
+  mutating func hasTooManyMalformed(_ context: inout SessionContext) -> Bool {
+    guard malformedFrames.exceeds(at: context.now) else { return false }
+    context.report(.tooManyMalformedFrames(limit: malformedFrames.limit, within: malformedFrames.window))
+    return true
+  }
+
+  /// Counts a frame, if it is not the data of audio or video.
+  /// - Returns: whether that is one too many.
+  mutating func hasTooMany(with header: FrameHeader, _ context: inout SessionContext) -> Bool {
+    let isMediaData = header.frameType != .control && (header.service == .video || header.service == .audio)
+    guard !isMediaData, frames.exceeds(at: context.now) else { return false }
+    context.report(.tooManyFrames(limit: frames.limit, within: frames.window))
+    return true
+  }
+
+  /// A frame before there is a session.
+  func refuseWithoutSession(_ header: FrameHeader, _ context: inout SessionContext) {
+    context.report(.noSession(header.service))
+    switch header.controlFrame {
+    case .registerSecondaryTransport:
+      // Another transport of a session over the same port, which SDL Core refuses.
+      context.send(
+        .registerSecondaryTransportNAK, service: .control, version: header.version, sessionID: header.sessionID,
+        messageID: 2,
+        payload: ServiceRejection(reason: HeadUnitSession.SecondaryRefusal.unknownSession.rawValue)
+          .bytes(version: header.version))
+    case .endService:
+      context.send(.endServiceNAK, service: header.service, version: header.version, sessionID: header.sessionID)
+    default: break
+    }
+  }
+
+  /// A frame of another session. SDL Core knows no app in a session that was never started, and says so in that session.
+  func refuseOfOtherSession(_ frame: Frame, on transport: TransportRole, _ context: inout SessionContext) {
+    let header = frame.header
+    context.report(.sessionID(expected: context.sessionID, got: header.sessionID))
+    if header.controlFrame == .endService {
+      context.send(
+        .endServiceNAK, service: header.service, on: transport, sessionID: header.sessionID,
+        payload: ServiceRejection().bytes(version: context.headerVersion))
+    }
+    guard header.frameType == .single, header.service == .rpc || header.service == .hybrid,
+      let request = try? RPCMessage(payload: frame.payload), request.type == .request
+    else { return }
+    let result = RPCResult(success: false, resultCode: .applicationNotRegistered)
+    context.send(
+      RPCMessage(
+        type: .response, function: request.function, correlationID: request.correlationID, parameters: result.json),
+      sessionID: header.sessionID)
+  }
+
+  /// The message that a frame completes.
+  mutating func assemble(_ frame: Frame, isRegistered: Bool, _ context: inout SessionContext) -> Message? {
+    defer { armTimer(&context) }
+    assembler.maximumMessageSize =
+      isRegistered ? Self.maximumMessageSize : Self.maximumMessageSizeBeforeRegistration
+    do {
+      // By a clock that stands still while nothing is read: the rest of a message may have come then.
+      return try assembler.accept(frame, now: context.now - timeWithoutReading)
+    } catch {
+      context.report(.brokenMessage(frame.header.service, error))
+      return nil
+    }
+  }
+
+  /// Gives up the incomplete message that has waited longest for its next frame.
+  mutating func dropOldest(_ context: inout SessionContext) {
+    if let service = assembler.dropOldest() { context.report(.brokenMessage(service, .noRoom)) }
+    armTimer(&context)
+  }
+
+  mutating func dropExpired(_ context: inout SessionContext) {
+    assembler.dropExpired(now: context.now - timeWithoutReading)
+    armTimer(&context)
+  }
+
+  private func armTimer(_ context: inout SessionContext) {
+    if let deadline = assembler.nextDeadline {
+      context.timers.arm(.incompleteMessage, at: deadline + timeWithoutReading)
+    } else {
+      context.timers.cancel(.incompleteMessage)
+    }
+  }
+
+  /// The head unit does not read any more what the app sends.
+  mutating func stopReading(_ context: inout SessionContext) {
+    guard notReadingSince == nil else { return }
+    notReadingSince = context.now
+    context.timers.holdAppDeadlines()
+  }
+
+  /// - Returns: how long nothing was read; nil if the head unit has read.
+  mutating func resumeReading(_ context: inout SessionContext) -> Duration? {
+    guard let since = notReadingSince.take() else { return nil }
+    let time = max(context.now - since, .zero)
+    context.timers.releaseAppDeadlines(postponedBy: time)
+    timeWithoutReading += time
+    return time
+  }
+}

@@ -1,0 +1,140 @@
+import SDLMessages
+import SDLWire
+
+/// The offer of a second connection of the session, which may carry video and audio (SDL-0141), and its registration.
+struct SecondaryTransport: Sendable {
+  /// Where the owner takes second connections of this session.
+  private var servedAddress: TransportEventUpdate?
+  /// Whether the session's acknowledgement listed one.
+  private var isOffered = false
+  /// Where the services may run, in the order of preference that the acknowledgement lists.
+  private var audioTransports = [TransportRole.primary]
+  private var videoTransports = [TransportRole.primary]
+  /// Whether RegisterSecondaryTransport was acknowledged, and the connection is still there.
+  private(set) var isRegistered = false
+
+  /// Where the owner takes second connections; nil while it does not. The app is told if it is offered that.
+  mutating func setServedAddress(_ address: TransportEventUpdate?, _ context: inout SessionContext) {
+    guard address != servedAddress else { return }
+    servedAddress = address
+    if context.behaviour.secondaryTransport == .served { offerChanged(&context) }
+  }
+
+  /// The address that the app is told; nil while there is none.
+  private func address(_ context: SessionContext) -> TransportEventUpdate? {
+    switch context.behaviour.secondaryTransport {
+    case .off: nil
+    case .elsewhere(let address): address
+    case .served: servedAddress
+    }
+  }
+
+  /// A session starts: the lists of its acknowledgement.
+  mutating func offer(in acknowledgement: inout RPCServiceAcknowledgement, _ context: SessionContext) {
+    let behaviour = context.behaviour
+    // Over plain TCP SDL Core offers no other transport by default, and lists none.
+    let isOffered = behaviour.secondaryTransport != .off
+    func allowed(_ configured: [TransportRole]?) -> [TransportRole] {
+      (configured ?? [.primary, .secondary]).filter { $0 == .primary || isOffered }
+    }
+    self.isOffered = isOffered
+    audioTransports = allowed(behaviour.audioTransports)
+    videoTransports = allowed(behaviour.videoTransports)
+    acknowledgement.secondaryTransports = isOffered ? ["TCP_WIFI"] : []
+    acknowledgement.audioServiceTransports = audioTransports.map(\.rawValue)
+    acknowledgement.videoServiceTransports = videoTransports.map(\.rawValue)
+  }
+
+  /// The session's acknowledgement was sent.
+  func sessionStarted(_ context: inout SessionContext) {
+    if address(context) != nil { offerChanged(&context) }
+  }
+
+  /// The app is told of an address late if the behaviour says so, and of its end at once.
+  func offerChanged(_ context: inout SessionContext) {
+    guard isOffered else { return }
+    if address(context) != nil, let delay = context.behaviour.secondaryTransportDelay {
+      context.timers.arm(.transportEventUpdate, at: context.now + delay)
+    } else {
+      context.timers.cancel(.transportEventUpdate)
+      sendAddress(&context)
+    }
+  }
+
+  /// The address of the secondary transport; empty once it is withdrawn.
+  func sendAddress(_ context: inout SessionContext) {
+    let update = address(context) ?? TransportEventUpdate(address: nil, port: nil)
+    context.send(.transportEventUpdate, service: .control, payload: update.bytes)
+  }
+
+  /// Whether the lists of the acknowledgement allow the service there.
+  func allows(_ service: ServiceType, on transport: TransportRole) -> Bool {
+    (service == .audio ? audioTransports : videoTransports).contains(transport)
+  }
+
+  /// RegisterSecondaryTransport with the id of this session, whose RPC service runs.
+  mutating func register(
+    _ header: FrameHeader, _ context: inout SessionContext
+  ) -> HeadUnitSession.SecondaryRegistration {
+    if let reason = reasonToRefuse(context) {
+      context.report(.secondaryTransportRefused(reason))
+      return .refused(HeadUnitSession.refusal(of: header, reason, version: context.headerVersion))
+    }
+    guard context.behaviour.secondaryRegistration != .silence else { return .unanswered }
+    isRegistered = true
+    context.send(.registerSecondaryTransportACK, service: .control, on: .secondary, messageID: 2)
+    context.report(.secondaryTransportRegistered)
+    return .accepted
+  }
+
+  private func reasonToRefuse(_ context: SessionContext) -> HeadUnitSession.SecondaryRefusal? {
+    if isRegistered { return .registeredAlready }
+    guard isOffered, context.behaviour.secondaryTransport == .served else { return .notOffered }
+    return context.behaviour.secondaryRegistration == .reject ? .scripted : nil
+  }
+
+  /// The second connection is gone, or to be closed.
+  mutating func end() {
+    isRegistered = false
+  }
+
+  /// The session is over; the next one begins with a new offer.
+  mutating func reset() {
+    self = SecondaryTransport(servedAddress: servedAddress)
+  }
+
+  init(servedAddress: TransportEventUpdate? = nil) {
+    self.servedAddress = servedAddress
+  }
+}
+
+extension HeadUnitSession {
+  /// What becomes of a connection on which RegisterSecondaryTransport has come.
+  public enum SecondaryRegistration: Equatable, Sendable {
+    /// It is the session's second one. The acknowledgement is among the actions.
+    case accepted
+    /// It is closed after these frames have been written.
+    case refused([UInt8])
+    /// It gets no answer; the app gives it up.
+    case unanswered
+  }
+
+  /// How RegisterSecondaryTransport is refused, with the texts of SDL Core 8.2.
+  public enum SecondaryRefusal: String, Sendable {
+    case noSessionID = "RegisterSecondaryTransport MUST include a non-zero session ID"
+    case unknownSession = "RegisterSecondaryTransport session ID not found"
+    case registeredAlready = "RegisterSecondaryTransport session ID has already been registered"
+    case notOffered = "No secondary transport is offered"
+    case scripted = "The secondary transport is refused"
+    /// Gets no answer.
+    case notRegistered = "The connection did not begin with RegisterSecondaryTransport"
+  }
+
+  /// The answer to RegisterSecondaryTransport that no session takes; of protocol 5 then, as from SDL Core.
+  public static func refusal(of header: FrameHeader, _ reason: SecondaryRefusal, version: UInt8 = 5) -> [UInt8] {
+    Frame.control(
+      .registerSecondaryTransportNAK, service: .control, version: version, sessionID: header.sessionID, messageID: 2,
+      payload: ServiceRejection(reason: reason.rawValue).bytes(version: version)
+    ).bytes
+  }
+}

@@ -1,0 +1,277 @@
+import SDLMessages
+import SDLWire
+
+/// What all parts of a session share: its settings, the time of the present input, its timers, and the way to the app and
+/// to the owner.
+struct SessionContext: Sendable {
+  /// The transport underneath.
+  enum Link: Equatable, Sendable {
+    case disconnected
+    case connected
+    /// `close` was asked for; what still arrives is ignored.
+    case closing
+  }
+
+  /// What a part asks of the session. It is carried out once the part is done.
+  enum Consequence: Equatable, Sendable {
+    /// A start of this service was refused, which may cost the app its HMI level.
+    case refused(ServiceType)
+    /// The HMI level becomes NONE.
+    case closeApp
+    case unregister(UnregisteredReason)
+    /// The session ends with EndService(RPC).
+    case endSession
+    case close
+    /// UnregisterAppInterface has come, and is to be answered.
+    case unregisterByApp(RPCMessage)
+    /// An app has registered.
+    case registered
+    /// Other rates of video may have been announced.
+    case capabilityAnnounced
+    /// The handshake for which the start of video waits is over; nil if it was successful.
+    case videoHandshakeEnded(failure: String?)
+  }
+
+  /// SDL Core numbers notifications with −1.
+  private static let notificationCorrelationID: Int32 = -1
+
+  let configuration: HeadUnitConfiguration
+  let sessionID: UInt8
+  let hashID: Int32
+  /// The configured behaviour with later changes.
+  var behaviour: HeadUnitBehaviour
+  /// Of the present input.
+  var now = Duration.zero
+  var link = Link.disconnected
+  var rpcService: RPCService?
+  var encryption = Encryption()
+  var screen = ScreenConditions()
+  var timers = TimerTable()
+  /// What the response to the present request warns of, if the request is carried out.
+  var requestWarning: String?
+  private var actions: [HeadUnitSession.Action] = []
+  private var consequences: [Consequence] = []
+  /// How many hashes the app was told (OnHashChange).
+  private var hashCount: UInt32 = 0
+  /// Of the reports of violations, of which an app can cause one with every frame.
+  private var violations = RateLimit(limit: 100, window: .seconds(1))
+  private var isLeavingOutViolations = false
+
+  init(_ configuration: HeadUnitConfiguration, sessionID: UInt8, connectionID: UInt16) {
+    self.configuration = configuration
+    self.sessionID = sessionID
+    behaviour = configuration.behaviour
+    hashID = Int32(sessionID) << 16 | Int32(connectionID)
+  }
+
+  /// Of the session, or the lowest.
+  var headerVersion: UInt8 { rpcService?.headerVersion ?? 1 }
+
+  /// Whether there are so many violations that another is not reported.
+  var areViolationsLeftOut: Bool { violations.isReached(at: now) }
+
+  // MARK: To the owner
+
+  mutating func report(_ event: HeadUnitSession.Event) {
+    actions.append(.report(event))
+  }
+
+  mutating func report(_ violation: Violation) {
+    report(.violation(violation))
+  }
+
+  mutating func close(_ scope: HeadUnitSession.CloseScope = .session) {
+    guard link == .connected else { return }
+    link = .closing
+    timers.cancelAll()
+    actions.append(.close(scope))
+  }
+
+  mutating func closeSecondary() {
+    actions.append(.closeSecondary)
+  }
+
+  mutating func takeActions() -> [HeadUnitSession.Action] {
+    defer { actions = [] }
+    return actions
+  }
+
+  /// Leaves out the violations that an input has caused if there have been too many. That is reported once, until there
+  /// are fewer again.
+  mutating func limitViolations() {
+    guard actions.contains(where: { if case .report(.violation) = $0 { true } else { false } }) else { return }
+    actions = actions.compactMap { action in
+      guard case .report(.violation) = action else { return action }
+      guard violations.exceeds(at: now) else {
+        isLeavingOutViolations = false
+        return action
+      }
+      if isLeavingOutViolations { return nil }
+      isLeavingOutViolations = true
+      return .report(.violation(.tooManyViolations(limit: violations.limit, within: violations.window)))
+    }
+  }
+
+  /// Lets something follow from what a part does.
+  mutating func demand(_ consequence: Consequence) {
+    consequences.append(consequence)
+  }
+
+  mutating func takeConsequence() -> Consequence? {
+    consequences.isEmpty ? nil : consequences.removeFirst()
+  }
+
+  // MARK: Control frames
+
+  /// Sends a control frame of the session, or one in the given version before there is a session.
+  mutating func send(
+    _ control: ControlFrame, service: ServiceType, on transport: TransportRole = .primary, version: UInt8? = nil,
+    sessionID: UInt8? = nil, messageID: UInt32? = nil, isEncrypted: Bool = false, payload: [UInt8] = []
+  ) {
+    let version = version ?? headerVersion
+    let id = messageID ?? rpcService?.takeMessageID() ?? 0
+    var frame = Frame.control(
+      control, service: service, version: version, sessionID: sessionID ?? self.sessionID,
+      messageID: version > 1 ? id : 0, payload: payload)
+    frame.header.isEncrypted = isEncrypted
+    actions.append(transport == .primary ? .send(frame.bytes) : .sendOnSecondary(frame.bytes))
+    // SDL Core forgets its counter with the service, also in the middle of a session.
+    if control == .endServiceACK { rpcService?.resetMessageID() }
+  }
+
+  /// Refuses a start or an end. The text exists since protocol 5.3.
+  /// - Returns: what the app was told.
+  @discardableResult
+  mutating func refuse(
+    _ control: ControlFrame, service: ServiceType, on transport: TransportRole = .primary, sessionID: UInt8? = nil,
+    _ parameters: [String] = [], reason: String?
+  ) -> ServiceRejection {
+    let hasReason = (rpcService?.protocolVersion ?? ProtocolVersion(1)) >= ProtocolVersion(5, 3)
+    let rejection = ServiceRejection(rejectedParameters: parameters, reason: hasReason ? reason : nil)
+    send(
+      control, service: service, on: transport, sessionID: sessionID, payload: rejection.bytes(version: headerVersion))
+    return rejection
+  }
+
+  // MARK: RPCs
+
+  mutating func notify(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
+    send(
+      RPCMessage(
+        type: .notification, function: function, correlationID: Self.notificationCorrelationID, parameters: parameters,
+        bulk: bulk))
+  }
+
+  /// Tells the app a hash that no other session has used.
+  mutating func sendNewHash() -> String {
+    hashCount &+= 1
+    let hash = "\(hashID)-\(hashCount)"
+    notify(.onHashChange, ["hashID": .string(hash)])
+    return hash
+  }
+
+  /// - Parameter warning: what SUCCESS has to be told with, as WARNINGS; nil for that of the present request.
+  mutating func respond(to request: RPCMessage, _ parameters: JSONObject, warning: String? = nil) {
+    var parameters = parameters
+    if let warning = warning ?? requestWarning, parameters["resultCode"]?.string == ResultCode.success.rawValue {
+      parameters["resultCode"] = .string(ResultCode.warnings.rawValue)
+      parameters["info"] = .string(warning)
+    }
+    send(
+      RPCMessage(
+        type: .response, function: request.function, correlationID: request.correlationID, parameters: parameters))
+  }
+
+  mutating func respond(to request: RPCMessage, success: Bool, _ code: ResultCode, info: String? = nil) {
+    respond(to: request, RPCResult(success: success, resultCode: code, info: info).json)
+  }
+
+  /// SUCCESS with further members.
+  mutating func respond(to request: RPCMessage, with members: JSONObject) {
+    respond(to: request, RPCResult(success: true, resultCode: .success).json.merging(members) { result, _ in result })
+  }
+
+  /// Answers a request that waited until now.
+  mutating func respond(
+    to function: FunctionID, _ correlationID: Int32, _ code: ResultCode, with members: JSONObject = [:],
+    warning: String?
+  ) {
+    let request = RPCMessage(type: .request, function: function, correlationID: correlationID)
+    let result = RPCResult(success: code == .success, resultCode: code).json
+    respond(to: request, result.merging(members) { $1 }, warning: warning)
+  }
+
+  /// - Parameter foreignID: the id of a session that is not this one.
+  mutating func send(_ message: RPCMessage, sessionID foreignID: UInt8? = nil) {
+    guard let version = rpcService?.headerVersion else { return }
+    // SDL Core drops notifications that it may not send in clear.
+    if message.type == .notification, needsProtection(message.function) { return }
+    let payload = message.payload
+    let id = rpcService?.takeMessageID() ?? 0
+    let limit = maximumPayload(of: .rpc)
+    if foreignID == nil, isEncrypted(message), let channel = encryption.established {
+      let message = ProtectedMessage(
+        service: message.service, version: version, sessionID: sessionID,
+        messageID: id, payload: payload, maximumPayload: limit)
+      guard let frames = try? message.frames(encryptedBy: channel) else { return close() }
+      return actions.append(.send(frames))
+    }
+    let fragmentation = Fragmentation(
+      service: message.service, version: version, sessionID: foreignID ?? sessionID,
+      messageID: payload.count > limit ? id & 0xFF : id, payloadSize: payload.count, maximumPayload: limit)
+    actions.append(.send(fragmentation.frames(of: payload)))
+  }
+
+  mutating func send(_ query: SecurityQuery) {
+    guard let version = rpcService?.headerVersion else { return }
+    let bytes = query.bytes
+    let fragmentation = Fragmentation(
+      service: .control, version: version, sessionID: sessionID, messageID: rpcService?.takeMessageID() ?? 0,
+      payloadSize: bytes.count, maximumPayload: maximumPayload(of: .control))
+    actions.append(.send(fragmentation.frames(of: bytes)))
+  }
+
+  /// In bytes. The libraries on phones drop frames whose payload reaches mtu − 12.
+  func maximumPayload(of service: ServiceType) -> Int {
+    configuration.frameLimits.maximumPayload(version: headerVersion, service: service) - 13
+  }
+
+  /// Whether all RPCs have to be encrypted once the service is, except for some. Otherwise that is the app's choice for
+  /// each, as with SDL Core.
+  var demandsRPCEncryption: Bool { configuration.requiresRPCEncryption || configuration.security == .require }
+
+  /// Whether RPCs of this function must not go in clear, and the service is in clear.
+  func needsProtection(_ function: FunctionID) -> Bool {
+    configuration.requiresRPCEncryption && !encryption.isRPCEncrypted && !Encryption.mayBeClear(function)
+  }
+
+  /// Answers are encrypted as soon as the service is, notifications if the policy demands it.
+  private func isEncrypted(_ message: RPCMessage) -> Bool {
+    encryption.isRPCEncrypted && (message.type != .notification || demandsRPCEncryption)
+  }
+}
+
+/// Numbers of SDL Core 8.2 (smartDeviceLink.ini as shipped, where not said otherwise).
+enum CoreLimits {
+  /// MalformedFrequencyCount, MalformedFrequencyTime.
+  static let malformedFrames = RateLimit(limit: 10, window: .milliseconds(1000))
+  /// FrequencyCount, FrequencyTime; the data of audio and video is exempt. (SDL Core exempts their control frames as
+  /// well, so that an app can have it answer starts as fast as they come.)
+  static let frames = RateLimit(limit: 1000, window: .milliseconds(1000))
+  /// AppRequestsTimeScale…
+  static let requests = RateLimit(limit: 1000, window: .seconds(10))
+  /// HeartBeatTimeout.
+  static let heartbeat = Duration.milliseconds(7000)
+  /// StopStreamingTimeout.
+  static let stopStreaming = Duration.milliseconds(1000)
+  /// VideoDataStoppedTimeout.
+  static let videoDataStopped = Duration.milliseconds(1000)
+  /// From the registration to the policy update (observed on SDL Core).
+  static let policyUpdate = Duration.seconds(2)
+  /// For a TLS handshake. SDL Core has no limit (70 s were seen); an app that stalls must not keep its place.
+  static let handshake = Duration.seconds(10)
+  /// TLS handshakes of one session.
+  static let handshakes = RateLimit(limit: 10, window: .seconds(10))
+  /// After this time SDL Core no longer expects EndServiceACK: data is a violation then. The service it keeps without limit.
+  static let endServiceACK = stopStreaming
+}

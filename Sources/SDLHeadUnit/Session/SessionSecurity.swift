@@ -1,0 +1,343 @@
+import SDLMessages
+import SDLWire
+
+/// What a head unit makes of a StartService with the E bit.
+public enum HeadUnitSecurity: String, CaseIterable, Sendable {
+  /// Acknowledges it in clear, as SDL Core does without certificates.
+  case refuse
+  /// Does what the app asks for; in clear after a handshake that fails.
+  case accept
+  /// Takes video only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single frames.
+  case require
+}
+
+/// What of a session is encrypted.
+struct Encryption: Sendable {
+  /// What SDL Core takes and sends in clear all the same, since it may come before the RPC service is encrypted.
+  private static let clearFunctions: Set<FunctionID> = [
+    .registerAppInterface, .systemRequest, .putFile, .onPermissionsChange, .onSystemRequest, .onHMIStatus,
+  ]
+
+  static func mayBeClear(_ function: FunctionID) -> Bool { clearFunctions.contains(function) }
+
+  var channel: (any SecureChannel)?
+  var isRPCEncrypted = false
+  private(set) var isVideoEncrypted = false
+  /// The encrypted services on which a frame in clear was reported.
+  private var clearFrameReports: Set<ServiceType> = []
+
+  /// The channel once its handshake is complete.
+  var established: (any SecureChannel)? {
+    guard let channel, channel.isEstablished else { return nil }
+    return channel
+  }
+
+  mutating func beginVideo(isEncrypted: Bool) {
+    isVideoEncrypted = isEncrypted
+    clearFrameReports.remove(.video)
+  }
+
+  /// Notes a frame in clear on an encrypted service.
+  /// - Returns: whether it is the first.
+  mutating func noteClearFrame(_ service: ServiceType) -> Bool { clearFrameReports.insert(service).inserted }
+
+  /// The encrypted payload of an acknowledgement; SDL Core does so from protocol 5 on. Nil if that fails.
+  func encrypted(_ payload: [UInt8]) -> [UInt8]? {
+    guard let channel = established else { return nil }
+    return payload.isEmpty ? payload : try? channel.encrypt(payload)
+  }
+}
+
+/// TLS, of which the head unit is the client in SDL Core's default (protocol specification, "Secure services"), and the
+/// encryption of the RPC service, as SDL Core demands it of apps whose policy says so (SDL-0207).
+struct SessionSecurity: Sendable {
+  /// A service whose start has the E bit.
+  private enum Start: Sendable {
+    case rpc
+    case video
+  }
+
+  /// How a start of video goes on.
+  enum VideoProtection {
+    case clear
+    case encrypted
+    /// ``SessionContext/Consequence/videoHandshakeEnded(failure:)`` tells its end.
+    case handshake
+    case refused(reason: String)
+  }
+
+  private let makeChannel: SecureChannelFactory?
+  /// What waits for the handshake.
+  private var pendingStarts: [Start] = []
+  /// Before that, what the app has sent in clear may have crossed the acknowledgement.
+  private var hasReceivedEncryptedRPC = false
+  private var sequenceNumber: UInt32 = 0
+  private var handshakes = CoreLimits.handshakes
+
+  init(makeChannel: SecureChannelFactory?) {
+    self.makeChannel = makeChannel
+  }
+
+  // MARK: Starts
+
+  /// Why a start of video is refused before anything else is looked at; nil if it is not.
+  func reasonToRefuseVideo(isEncrypted: Bool, _ context: SessionContext) -> String? {
+    context.configuration.security == .require && !(isEncrypted && makeChannel != nil)
+      ? "The service has to be protected" : nil
+  }
+
+  /// Begins a handshake if a start of video needs one.
+  mutating func prepareVideo(
+    isEncrypted: Bool, _ app: RegisteredApp, _ context: inout SessionContext
+  ) -> VideoProtection {
+    guard isEncrypted, context.configuration.security != .refuse, makeChannel != nil else { return .clear }
+    guard let channel = context.encryption.established else {
+      beginHandshake(for: .video, app, &context)
+      return .handshake
+    }
+    guard let summary = channel.summary, let fault = Self.identityFault(of: summary, app, context) else {
+      return context.behaviour.handshake == .clear ? .clear : .encrypted
+    }
+    context.report(.handshakeFailed(fault))
+    return context.configuration.security == .require ? .refused(reason: fault) : .clear
+  }
+
+  /// A StartService(RPC) of a session that runs, with the E bit.
+  mutating func protectRPC(_ app: RegisteredApp?, _ context: inout SessionContext) {
+    guard context.configuration.security != .refuse, makeChannel != nil else {
+      return refuseRPC("The RPC service can't be protected", &context)
+    }
+    guard !context.encryption.isRPCEncrypted else { return refuseRPC("The service is protected already", &context) }
+    // One answer is enough.
+    guard !pendingStarts.contains(.rpc) else { return context.report(.startWhileActive(.rpc)) }
+    guard let channel = context.encryption.established else { return beginHandshake(for: .rpc, app, &context) }
+    if let summary = channel.summary, let fault = Self.identityFault(of: summary, app, context) {
+      context.report(.handshakeFailed(fault))
+      return refuseRPC(fault, &context)
+    }
+    acknowledgeRPC(&context)
+  }
+
+  /// As SDL Core does, the acknowledgement has no hash id: that of the session stays.
+  private func acknowledgeRPC(_ context: inout SessionContext) {
+    guard let rpcService = context.rpcService else { return }
+    var acknowledgement = RPCServiceAcknowledgement()
+    acknowledgement.protocolVersion = rpcService.protocolVersion
+    acknowledgement.hashID = 0
+    acknowledgement.mtu = Int64(context.configuration.frameLimits.payload)
+    let payload = acknowledgement.bytes(version: rpcService.headerVersion)
+    let isClear = context.behaviour.handshake == .clear
+    let encrypted = isClear ? nil : context.encryption.encrypted(payload)
+    if encrypted == nil, !isClear, context.demandsRPCEncryption {
+      return refuseRPC("The acknowledgement can't be encrypted", &context)
+    }
+    context.send(.startServiceACK, service: .rpc, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
+    context.encryption.isRPCEncrypted = encrypted != nil
+    if encrypted != nil { context.report(.rpcProtected) }
+  }
+
+  /// SDL Core ends the session of an app whose RPCs it could not protect.
+  private func refuseRPC(_ reason: String, _ context: inout SessionContext) {
+    guard context.rpcService != nil else { return }
+    context.refuse(.startServiceNAK, service: .rpc, reason: reason)
+    guard !context.encryption.isRPCEncrypted else { return }
+    context.demand(.unregister(.protocolViolation))
+    context.demand(.endSession)
+  }
+
+  // MARK: The handshake
+
+  /// Begins the handshake of the session, or lets `start` wait for the one that is under way.
+  private mutating func beginHandshake(for start: Start, _ app: RegisteredApp?, _ context: inout SessionContext) {
+    let isUnderWay = !pendingStarts.isEmpty
+    pendingStarts.append(start)
+    guard !isUnderWay, let makeChannel else { return }
+    guard !handshakes.exceeds(at: context.now) else { return fail("too many handshakes", &context) }
+    context.timers.arm(.handshake, at: context.now + CoreLimits.handshake)
+    switch context.behaviour.handshake {
+    case .silence: break
+    case .garbage: send((0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37) }, &context)
+    case .regular, .clear, .expired, .wrongID, .unknownAuthority:
+      do throws(SecureChannelFailure) {
+        let channel = try makeChannel()
+        context.encryption.channel = channel
+        // The server of TLS waits for the first message.
+        if context.configuration.beginsHandshake { take(channel.begin(), of: channel, app, &context) }
+      } catch {
+        fail(error.text, &context)
+      }
+    }
+  }
+
+  /// A message of the control service that is no control frame.
+  mutating func receive(_ payload: [UInt8], _ app: RegisteredApp?, _ context: inout SessionContext) {
+    // Without certificates, nothing in SDL Core takes it.
+    guard makeChannel != nil else { return }
+    guard let query = SecurityQuery(payload: payload) else {
+      return context.send(.error(.invalidQuerySize, "The query is too short"))
+    }
+    switch query.queryID {
+    case SecurityQuery.handshakeID:
+      guard !pendingStarts.isEmpty, let channel = context.encryption.channel, !channel.isEstablished else {
+        // As SDL Core answers bytes that it has not asked for.
+        return context.send(.error(.notProtected, "There is no handshake"))
+      }
+      take(channel.advance(query.handshakeBytes), of: channel, app, &context)
+    case SecurityQuery.internalErrorID:
+      let (code, text) = query.error
+      // SDL Core waits on after all other codes.
+      guard !pendingStarts.isEmpty, code == .invalidData || code == .notSupported else { return }
+      fail("the app says \"\((text ?? "").prefix(200))\"", &context)
+    default: context.send(.error(.invalidQueryID, "There is no query \(query.queryID)"))
+    }
+  }
+
+  private mutating func take(
+    _ step: SecureChannelStep, of channel: any SecureChannel, _ app: RegisteredApp?, _ context: inout SessionContext
+  ) {
+    send(step.output, &context)
+    if let failure = step.failure {
+      context.send(.error(failure.code, failure.text))
+      return fail(failure.text, &context)
+    }
+    guard let summary = channel.summary else { return }
+    if let (code, text) = fault(of: summary, app, context) {
+      context.send(.error(code, text))
+      return fail(text, &context)
+    }
+    context.report(.secured(summary))
+    context.timers.cancel(.handshake)
+    for start in takePendingStarts() {
+      switch start {
+      case .rpc: acknowledgeRPC(&context)
+      case .video: context.demand(.videoHandshakeEnded(failure: nil))
+      }
+    }
+  }
+
+  private mutating func takePendingStarts() -> [Start] {
+    defer { pendingStarts = [] }
+    return pendingStarts
+  }
+
+  /// What SDL Core checks beside the chain: the certificate is that of this app.
+  private func fault(
+    of summary: SecureChannelSummary, _ app: RegisteredApp?, _ context: SessionContext
+  ) -> (SecurityErrorCode, String)? {
+    switch context.behaviour.handshake {
+    case .expired: (.certificateExpired, "The certificate has expired")
+    case .wrongID: (.certificateInvalid, "The certificate is that of another app")
+    case .unknownAuthority: (.certificateInvalid, "The certificate is not signed by a known authority")
+    case .regular, .silence, .garbage, .clear:
+      Self.identityFault(of: summary, app, context).map { (.certificateInvalid, $0) }
+    }
+  }
+
+  /// Why the peer is not the registered app.
+  private static func identityFault(
+    of summary: SecureChannelSummary, _ app: RegisteredApp?, _ context: SessionContext
+  ) -> String? {
+    // A TLS server without authorities asks for no certificate.
+    if !context.configuration.beginsHandshake, summary.peer == nil, !summary.isPeerVerified { return nil }
+    guard let expected = app?.identity.id else { return "No app is registered" }
+    let given = summary.peer?.serialNumber ?? ""
+    guard expected.isEmpty || given.lowercased() != expected.lowercased() else { return nil }
+    return "The certificate's serialNumber is \"\(given)\", but the app id is \"\(expected)\""
+  }
+
+  /// The app has not answered in time. SDL Core waits without an end, as does a head unit that was told to be silent.
+  mutating func handshakeDue(_ context: inout SessionContext) {
+    if context.behaviour.handshake != .silence { fail("the app does not answer", &context) }
+  }
+
+  private mutating func fail(_ reason: String, _ context: inout SessionContext) {
+    context.timers.cancel(.handshake)
+    context.encryption.channel = nil
+    let starts = takePendingStarts()
+    if !starts.isEmpty { context.report(.handshakeFailed(reason)) }
+    for start in starts {
+      let text = "The TLS handshake failed: \(reason)"
+      switch start {
+      case .rpc: refuseRPC(text, &context)
+      case .video: context.demand(.videoHandshakeEnded(failure: text))
+      }
+    }
+  }
+
+  /// Forgets a start of video that waits for a handshake, and the handshake if nothing else does.
+  mutating func cancelVideo(_ context: inout SessionContext) {
+    guard pendingStarts.contains(.video) else { return }
+    pendingStarts.removeAll { $0 == .video }
+    guard pendingStarts.isEmpty else { return }
+    context.timers.cancel(.handshake)
+    context.encryption.channel = nil
+  }
+
+  /// Nothing is encrypted any more: the transport is another one, or the registration is over, for whose app alone the
+  /// certificate counts. Handshakes stay counted.
+  mutating func reset(_ context: inout SessionContext) {
+    context.timers.cancel(.handshake)
+    context.encryption = Encryption()
+    let handshakes = handshakes
+    self = SessionSecurity(makeChannel: makeChannel)
+    self.handshakes = handshakes
+  }
+
+  private mutating func send(_ bytes: [UInt8], _ context: inout SessionContext) {
+    guard !bytes.isEmpty else { return }
+    sequenceNumber &+= 1
+    let queries = SecurityQuery.handshake(
+      bytes, type: SecurityQuery.request, sequenceNumber: sequenceNumber, limit: context.maximumPayload(of: .control))
+    for query in queries { context.send(query) }
+  }
+
+  // MARK: Frames
+
+  /// The frame with its payload in clear; nil for one that is dropped. First frames are always in clear.
+  mutating func decrypted(_ frame: Frame, isVideoOpen: Bool, _ context: inout SessionContext) -> Frame? {
+    let service = frame.header.service
+    let isProtected: Bool
+    switch service {
+    case .video: isProtected = context.encryption.isVideoEncrypted
+    case .rpc, .hybrid:
+      isProtected = context.encryption.isRPCEncrypted
+      if frame.header.isEncrypted { hasReceivedEncryptedRPC = isProtected }
+    case .audio, .control: isProtected = false
+    }
+    guard frame.header.isEncrypted, frame.header.frameType != .first else {
+      // Of RPCs it depends on the function.
+      guard isProtected, service == .video, frame.header.frameType != .first else { return frame }
+      if context.encryption.noteClearFrame(service) { context.report(.clearFrame(service)) }
+      // SDL Core takes it all the same, and with it what anybody in the network puts between the app's frames.
+      return context.configuration.security == .require ? nil : frame
+    }
+    guard isProtected, let channel = context.encryption.established else {
+      // What crosses the end of a service and of its encryption is no violation of its own, and is not looked at.
+      if service == .video, !isVideoOpen { return frame }
+      context.report(.encryptedFrame(service))
+      if !context.areViolationsLeftOut { context.send(.error(.notProtected, "The service is not protected")) }
+      return nil
+    }
+    do throws(SecureChannelFailure) {
+      return try frame.decrypted(by: channel)
+    } catch {
+      context.report(.undecryptableFrame(service))
+      context.send(.error(.decryptionFailed, error.text))
+      context.demand(.unregister(.protocolViolation))
+      context.demand(.close)
+      return nil
+    }
+  }
+
+  /// Whether an RPC that has come in clear is refused: anybody in the network can put one between the app's.
+  func refusesInClear(_ rpc: RPCMessage, _ context: inout SessionContext) -> Bool {
+    guard context.encryption.isRPCEncrypted else {
+      return rpc.type == .request && context.needsProtection(rpc.function)
+    }
+    // What the app had sent before it got the acknowledgement is no violation.
+    let mayBeClear = rpc.type == .request && Encryption.mayBeClear(rpc.function)
+    guard hasReceivedEncryptedRPC, !mayBeClear else { return false }
+    if context.encryption.noteClearFrame(.rpc) { context.report(.clearFrame(.rpc)) }
+    return context.demandsRPCEncryption
+  }
+}

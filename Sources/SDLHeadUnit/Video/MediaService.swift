@@ -1,0 +1,252 @@
+import SDLMessages
+import SDLWire
+
+/// The state of a service that carries media, as SDL Core keeps it for video and audio alike.
+struct MediaService: Sendable {
+  /// Whether SDL Core lets an open service stream.
+  enum Permission: Sendable {
+    case allowed
+    /// The HMI status forbids the media since then, but the app may not know yet.
+    case grace(since: Duration)
+    case forbidden(since: Duration)
+  }
+
+  private enum State: Sendable {
+    /// With the time at which it ended, if it ever ran.
+    case closed(endedAt: Duration?)
+    /// StartService came before the registration: never answered, yet SDL Core keeps the entry.
+    case unanswered
+    case open(Permission)
+    /// The head unit's own EndService waits for the app's answer.
+    case ending(since: Duration)
+  }
+
+  static let disallowedReason = "The service is disallowed with the current HMI level"
+
+  let type: ServiceType
+  private var state = State.closed(endedAt: nil)
+  /// Of the service that runs, is ending, or waits for its answer; otherwise of the last one.
+  private(set) var transport = TransportRole.primary
+  /// Whether the last start got no answer. An app may then end a service that was never started.
+  var isStartLost = false
+  private var isMisplacedDataReported = false
+
+  init(_ type: ServiceType) {
+    self.type = type
+  }
+
+  var isOpen: Bool { if case .open = state { true } else { false } }
+
+  private var isClosed: Bool { if case .closed = state { true } else { false } }
+
+  private var stopGrace: TimerTable.Purpose { type == .audio ? .audioStopGrace : .stopGrace }
+  private var endServiceACK: TimerTable.Purpose { type == .audio ? .audioEndServiceACK : .endServiceACK }
+
+  // MARK: The start
+
+  /// A start without a registered app. SDL Core does not answer, but lists the service from now on.
+  mutating func noteEarlyStart(_ context: inout SessionContext) {
+    if isClosed { state = .unanswered }
+    context.report(.startBeforeRegistration(type))
+  }
+
+  /// The reasons for which SDL Core refuses a start without asking the HMI.
+  /// - Parameter isStarting: whether another start waits for its answer.
+  func reasonToRefuse(_ app: RegisteredApp, isStarting: Bool = false, _ context: inout SessionContext) -> String? {
+    guard context.headerVersion >= 3 else { return "The service needs protocol 3" }
+    guard app.mayStream else { return "The app type may not use this service" }
+    guard isClosed, !isStarting else {
+      context.report(.startWhileActive(type))
+      return "The service is active already"
+    }
+    return app.allows(type) ? nil : Self.disallowedReason
+  }
+
+  /// - Parameter transport: of the request; nil for that of the service.
+  /// - Parameter costsLevel: whether the app may lose its HMI level. SDL Core asks the HMI otherwise.
+  mutating func refuse(
+    _ parameters: [String] = [], reason: String?, on transport: TransportRole? = nil, costsLevel: Bool = true,
+    _ context: inout SessionContext
+  ) {
+    let rejection = context.refuse(
+      .startServiceNAK, service: type, on: transport ?? self.transport, parameters, reason: reason)
+    context.report(type == .audio ? .audioRefused(rejection) : .videoRefused(rejection))
+    if costsLevel { context.demand(.refused(type)) }
+  }
+
+  /// Refuses a start on a connection that the lists of the session's acknowledgement exclude.
+  mutating func refuseMisplaced(on transport: TransportRole, _ context: inout SessionContext) {
+    refuse(
+      reason: "The service is not allowed on the \(transport) transport", on: transport, costsLevel: false, &context)
+  }
+
+  /// A start on this transport is carried out, unless the head unit's own software refuses it.
+  mutating func prepare(on transport: TransportRole) {
+    self.transport = transport
+    isMisplacedDataReported = false
+  }
+
+  /// The start was acknowledged.
+  mutating func begin() {
+    state = .open(.allowed)
+  }
+
+  // MARK: The right to stream
+
+  /// The app's status allows the service, or forbids it at this level.
+  mutating func permit(
+    _ isAllowed: Bool, at level: HMILevel?, reporting stop: HeadUnitSession.Event, _ context: inout SessionContext
+  ) {
+    guard case .open(let permission) = state else { return }
+    if isAllowed {
+      if case .allowed = permission { return }
+      context.timers.cancel(stopGrace)
+      state = .open(.allowed)
+    } else if level == HMILevel.none {
+      end(reporting: stop, &context)
+    } else if case .allowed = permission {
+      state = .open(.grace(since: context.now))
+      context.timers.arm(stopGrace, at: context.now + CoreLimits.stopStreaming)
+    }
+  }
+
+  /// From now on the app must know that it may not stream.
+  mutating func graceOver() {
+    if case .open(.grace(let since)) = state { state = .open(.forbidden(since: since)) }
+  }
+
+  /// Data of the service.
+  /// - Returns: nil if it is not to be looked at.
+  func permission(isStarting: Bool = false, _ context: inout SessionContext) -> Permission? {
+    switch state {
+    case .open(let permission): return permission
+    case .ending(let since):
+      // What was on the way when EndService was sent is no violation.
+      let time = context.now - since
+      if time > CoreLimits.stopStreaming { refuse(.dataAfterEndService(type, after: time), &context) }
+    case .closed(let endedAt?):
+      let time = context.now - endedAt
+      let violation = Violation.dataAfterEndService(type, after: time)
+      // Observed on SDL Core: a frame just after EndService is tolerated, one 1.5 s later is not.
+      if time > CoreLimits.stopStreaming { refuse(violation, &context) } else { context.report(violation) }
+    case .closed(nil): refuse(isStarting ? .dataBeforeAcknowledgement(type) : .dataWithoutService(type), &context)
+    case .unanswered: refuse(.dataBeforeAcknowledgement(type), &context)
+    }
+    return nil
+  }
+
+  /// Reports data that has no service; a strict head unit unregisters the app for it.
+  private func refuse(_ violation: Violation, _ context: inout SessionContext) {
+    context.report(violation)
+    if context.configuration.isStrict { context.demand(.unregister(.protocolViolation)) }
+  }
+
+  /// Reports what comes on another connection than that of the service: its data, of which only the first frame is
+  /// reported, and its end.
+  /// - Returns: whether the frame is to be ignored.
+  mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool
+  {
+    guard transport != self.transport, isOpen else { return false }
+    switch header.controlFrame {
+    case .endService:
+      context.report(.wrongTransport(type, expected: self.transport))
+      context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
+    case nil:
+      if !isMisplacedDataReported { context.report(.wrongTransport(type, expected: self.transport)) }
+      isMisplacedDataReported = true
+    default: return false
+    }
+    return true
+  }
+
+  /// Nothing was read for this time: as if what has ended, or was forbidden, had been so later.
+  mutating func postpone(by time: Duration) {
+    switch state {
+    case .closed(let end?): state = .closed(endedAt: end + time)
+    case .open(.grace(let since)): state = .open(.grace(since: since + time))
+    case .open(.forbidden(let since)): state = .open(.forbidden(since: since + time))
+    case .ending(let since): state = .ending(since: since + time)
+    case .closed(nil), .unanswered, .open(.allowed): break
+    }
+  }
+
+  // MARK: The end
+
+  /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer the
+  /// app can only assume the end.
+  /// - Returns: whether there is a service to close.
+  func answerEnd(
+    on transport: TransportRole, _ answer: HeadUnitBehaviour.ControlAnswer, isStarting: Bool = false,
+    _ context: inout SessionContext
+  ) -> Bool {
+    if isClosed, !isStarting {
+      if !isStartLost { context.report(.endOfServiceNotRunning(type)) }
+      context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
+      return false
+    }
+    switch answer {
+    case .acknowledge: context.send(.endServiceACK, service: type, on: transport)
+    case .reject: context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
+    case .silence: break
+    }
+    return true
+  }
+
+  /// The head unit's own EndService; nothing if the service is not open.
+  mutating func end(reporting stop: HeadUnitSession.Event, _ context: inout SessionContext) {
+    guard isOpen else { return }
+    context.send(.endService, service: type, on: transport)
+    if type == .video, context.behaviour.endsVideoServiceTwice {
+      context.send(.endService, service: type, on: transport)
+    }
+    state = .ending(since: context.now)
+    context.timers.cancel(stopGrace)
+    if type == .video { context.timers.cancel(.videoData) }
+    context.timers.arm(endServiceACK, at: context.now + CoreLimits.endServiceACK)
+    context.report(stop)
+  }
+
+  /// Whether the head unit's own EndService waits for its acknowledgement.
+  var isEnding: Bool { endingSince != nil }
+
+  private var endingSince: Duration? { if case .ending(let since) = state { since } else { nil } }
+
+  /// A new start without the acknowledgement of the head unit's own EndService. SDL's libraries for apps never acknowledge;
+  /// a strict SDL Core then refuses every start.
+  /// - Returns: whether the former service is to be closed.
+  func forgivesMissingAcknowledgement(_ context: inout SessionContext) -> Bool {
+    guard let endingSince, !context.configuration.isStrict else { return false }
+    let time = context.now - endingSince
+    if time < CoreLimits.endServiceACK { context.report(.endServiceNotAcknowledged(type, after: time)) }
+    return true
+  }
+
+  /// The app has not acknowledged EndService in time.
+  func acknowledgementDue(_ context: inout SessionContext) {
+    guard let endingSince else { return }
+    context.report(.endServiceNotAcknowledged(type, after: context.now - endingSince))
+  }
+
+  /// Removes the service, without EndService; reports it unless its end was reported before.
+  mutating func close(reporting stop: HeadUnitSession.Event, _ context: inout SessionContext) {
+    context.timers.cancel(stopGrace, endServiceACK)
+    switch state {
+    case .closed: return
+    case .unanswered: state = .closed(endedAt: nil)
+    case .ending: state = .closed(endedAt: context.now)
+    case .open:
+      state = .closed(endedAt: context.now)
+      context.report(stop)
+    }
+  }
+
+  /// The secondary transport is gone, and with it the service there.
+  mutating func returnToPrimary() {
+    prepare(on: .primary)
+  }
+
+  /// The transport is gone: no service of before counts.
+  mutating func reset() {
+    state = .closed(endedAt: nil)
+  }
+}

@@ -1,0 +1,188 @@
+import SDLMessages
+import SDLWire
+
+/// The video capability that the app knows, or is to be told.
+///
+/// GetSystemCapability keeps returning the configured one, as SDL Core's does; an app that has subscribed gets the changes.
+struct OfferedCapability: Sendable {
+  private let configuration: HeadUnitConfiguration
+  /// The configured capability with the updates that were sent to the app.
+  private var present: VideoStreamingCapability?
+  /// The only size that is accepted since the last resize, with its scale.
+  private var window: VideoStreamingCapability?
+  /// Whether the app has got the answer to GetSystemCapability(VIDEO_STREAMING), or an update.
+  private var isKnown = false
+  private var isSubscribed = false
+  /// Updates, merged, that are sent once the app has subscribed.
+  private var deferredUpdate: VideoStreamingCapability?
+
+  /// What an app is offered that has just registered.
+  init(_ configuration: HeadUnitConfiguration) {
+    self.configuration = configuration
+    present = configuration.videoCapability
+  }
+
+  // MARK: To the app
+
+  /// Answers GetSystemCapability.
+  mutating func answer(_ request: RPCMessage, _ app: RegisteredApp, _ context: inout SessionContext) {
+    switch context.behaviour.systemCapability {
+    case .silence: return
+    case .result(let code, let success): return context.respond(to: request, success: success, code)
+    case .regular: break
+    }
+    guard let name = request.parameters["systemCapabilityType"]?.string,
+      request.parameters["subscribe"].map({ $0.bool != nil }) ?? true
+    else {
+      return context.respond(to: request, success: false, .invalidData)
+    }
+    let parameters = GetSystemCapability(json: request.parameters)
+    guard parameters.type == .videoStreaming else { return answer(name, request, app, &context) }
+    guard let configured = configuration.videoCapability else {
+      return context.respond(to: request, success: false, .dataNotAvailable)
+    }
+    if let subscribe = parameters.subscribe { isSubscribed = subscribe }
+    context.respond(to: request, with: SystemCapability(type: .videoStreaming, videoStreaming: configured).json)
+    isKnown = true
+    // An app that subscribes late has to be sent what has changed before.
+    if isSubscribed, let update = deferredUpdate.take() { send(update, &context) }
+  }
+
+  /// Of anything but video. It never changes, so that a subscription has no effect.
+  private func answer(_ name: String, _ request: RPCMessage, _ app: RegisteredApp, _ context: inout SessionContext) {
+    if name == "REMOTE_CONTROL" {
+      let mayControl = app.types.contains(.remoteControl)
+      return context.respond(to: request, success: false, mayControl ? .dataNotAvailable : .disallowed)
+    }
+    guard let (member, capability) = SystemCapabilities.capability(name) else {
+      return context.respond(to: request, success: false, .unsupportedResource)
+    }
+    let answer: JSONObject = ["systemCapabilityType": .string(name), member: capability]
+    context.respond(to: request, with: ["systemCapability": .object(answer)])
+  }
+
+  /// Tells the app of a change once it has subscribed. Absent members are unchanged.
+  mutating func update(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
+    guard isSubscribed else {
+      deferredUpdate = deferredUpdate?.updated(by: update) ?? update
+      return context.report(.capabilityUpdateDeferred)
+    }
+    send(update, &context)
+  }
+
+  private mutating func send(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
+    isKnown = true
+    present = present?.updated(by: update) ?? update
+    context.notify(
+      .onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
+  }
+
+  /// The window of the app gets another size; the scale is 1…10, or nil for the present one.
+  mutating func resize(to size: ImageResolution, scale: Double?, _ context: inout SessionContext) {
+    var update = VideoStreamingCapability()
+    update.preferredResolution = size
+    update.scale = scale
+    var resized = update
+    resized.scale = scale ?? window?.scale ?? present?.scale
+    window = resized
+    self.update(update, &context)
+  }
+
+  // MARK: From the app
+
+  /// SendHapticData of an app that may send it.
+  func check(_ request: RPCMessage, _ context: inout SessionContext) {
+    guard let data = SendHapticData(validating: request.parameters) else {
+      return context.respond(to: request, success: false, .invalidData)
+    }
+    context.respond(to: request, success: true, .success)
+    for fault in hapticRules.faults(of: data.rectangles) { context.report(.haptics(fault)) }
+    context.report(.hapticRectangles(data.rectangles))
+  }
+
+  /// The rules for the present display.
+  private var hapticRules: HapticRules {
+    var present = present
+    // A window has its own size; the sizes that were offered before it are gone.
+    if let window {
+      present = (present ?? VideoStreamingCapability()).updated(by: window)
+      present?.additionalCapabilities = nil
+    }
+    return HapticRules(capability: present, screen: configuration.screen)
+  }
+
+  /// OnAppCapabilityUpdated.
+  func check(_ notification: RPCMessage, rpcVersion: RPCVersion, _ context: inout SessionContext) {
+    let parameters = OnAppCapabilityUpdated(json: notification.parameters)
+    guard parameters.type == .videoStreaming else { return }
+    let video = parameters.videoStreaming ?? VideoStreamingCapability()
+    let offered = [configuration.videoCapability, present].compactMap(\.self)
+    for fault in AppCapabilityRules.faults(of: video, offered: offered, rpcVersion: rpcVersion) {
+      context.report(.appCapability(fault))
+    }
+    context.report(.appCapability(video))
+  }
+
+  // MARK: For starts of video
+
+  /// Sizes of the present capability, and of the configured one; before them that of the screen for an app that has
+  /// received neither. After a resize only that of the window.
+  var sizes: VideoSizeRules {
+    let sent = [present, configuration.videoCapability]
+    let capabilities = isKnown ? sent : [configuration.screenCapability] + sent
+    return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
+  }
+
+  /// The announced rates: the highest of the entries that pictures of this size may be for.
+  func limits(for size: ImageResolution) -> VideoStreamLimits {
+    guard let present else { return VideoStreamLimits() }
+    let entries = sizes.entries(of: present, covering: size)
+    let rates = (entries.isEmpty ? [present] : entries).map { $0.preferredFPS ?? present.preferredFPS }
+    let bitrates = (entries.isEmpty ? [present] : entries).map { $0.maxBitrate ?? present.maxBitrate }
+    func most(_ values: [Int?]) -> Int? { values.contains(nil) ? nil : values.compactMap(\.self).max() }
+    return VideoStreamLimits(picturesPerSecond: most(rates), kilobitsPerSecond: most(bitrates))
+  }
+
+  /// The formats of the entries that the requested size belongs to, each of which may have its own.
+  func formats(for request: VideoServiceParameters) -> [VideoStreamingFormat]? {
+    guard let present, let width = request.width, let height = request.height else { return present?.supportedFormats }
+    let entries = sizes.entries(of: present, covering: ImageResolution(Int(width), Int(height)))
+    let formats = entries.compactMap { $0.supportedFormats ?? present.supportedFormats }
+    return formats.isEmpty ? present.supportedFormats : formats.flatMap(\.self)
+  }
+}
+
+/// Rules for a list of touchable rectangles that SDL Core does not check.
+struct HapticRules {
+  /// The present capability, with its additional ones.
+  let capability: VideoStreamingCapability?
+  let screen: ImageResolution
+
+  /// At most one fault of each kind.
+  func faults(of rectangles: [HapticRectangle]) -> [HapticFault] {
+    let entries = capability.map { [$0] + ($0.additionalCapabilities ?? []) } ?? []
+    let isSupported = entries.contains { $0.hapticSpatialDataSupported ?? false }
+    // Each side by itself, because it is not known here which of the sizes the app streams for.
+    let sizes = entries.compactMap(\.preferredResolution)
+    let display = ImageResolution(
+      sizes.map(\.width).max() ?? screen.width, sizes.map(\.height).max() ?? screen.height)
+    let outside = rectangles.first { !Self.isWithin(display, $0) }
+    return (isSupported ? [] : [.notSupported])
+      + (Self.repeatedID(of: rectangles).map { [.repeatedID($0)] } ?? [])
+      + (outside.map { [.outsideDisplay($0, display: display)] } ?? [])
+  }
+
+  /// For the rounding of floating-point sums, in pixels.
+  private static let tolerance = 1e-6
+
+  private static func isWithin(_ display: ImageResolution, _ rectangle: HapticRectangle) -> Bool {
+    rectangle.x >= 0 && rectangle.y >= 0 && rectangle.width >= 0 && rectangle.height >= 0
+      && rectangle.x + rectangle.width <= Double(display.width) + tolerance
+      && rectangle.y + rectangle.height <= Double(display.height) + tolerance
+  }
+
+  private static func repeatedID(of rectangles: [HapticRectangle]) -> Int? {
+    var seen: Set<Int> = []
+    return rectangles.first { !seen.insert($0.id).inserted }?.id
+  }
+}

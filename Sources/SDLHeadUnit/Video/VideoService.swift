@@ -1,0 +1,292 @@
+import SDLMessages
+import SDLWire
+
+/// The video service: the answers to its starts, and its data.
+struct VideoService: Sendable {
+  /// A start whose answer is still to come.
+  private struct Start: Sendable {
+    let request: VideoServiceParameters
+    /// Whether the acknowledgement is to be encrypted.
+    var isEncrypted = false
+    /// When the request was ready to be answered; nil while it waits for a TLS handshake.
+    var readyTime: Duration?
+  }
+
+  private static let mostAnswersInAdvance = 100
+
+  var service = MediaService(.video)
+  private var checker = VideoStreamChecker()
+  private var start: Start?
+  /// Answers to the next starts; they precede ``HeadUnitBehaviour/videoStarts``.
+  private var nextAnswers: [HeadUnitBehaviour.VideoStartAnswer] = []
+  /// How many of ``HeadUnitBehaviour/videoStarts`` have been used.
+  private var usedAnswerCount = 0
+  private var isSilent = false
+  /// When the service was acknowledged last.
+  private var startTime = Duration.zero
+  /// Video messages, as ServiceDataACK counts them.
+  private var acknowledgedMessageCount: UInt32 = 0
+  /// Size of the display that the last stream fills, for touches; nil before the first stream.
+  private(set) var displaySize: ImageResolution?
+
+  var statistics: VideoStreamStatistics { checker.statistics }
+  private var transport: TransportRole { service.transport }
+  /// The negotiated size of the pictures.
+  var size: ImageResolution { checker.size }
+  var waitsForHandshake: Bool { start.map { $0.readyTime == nil } ?? false }
+
+  // MARK: The start
+
+  /// - Parameter isTransportAllowed: by the lists of the session's acknowledgement.
+  mutating func start(
+    _ frame: Frame, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
+    _ capability: OfferedCapability, _ security: inout SessionSecurity, _ context: inout SessionContext
+  ) {
+    guard let app else {
+      if !isSilent { service.noteEarlyStart(&context) }
+      return
+    }
+    let request =
+      context.headerVersion >= 5 ? VideoServiceParameters(payload: frame.payload) : VideoServiceParameters()
+    context.report(.videoStartRequested(request))
+    service.isStartLost = isSilent
+    if isSilent { return }
+    guard isTransportAllowed else { return service.refuseMisplaced(on: transport, &context) }
+    if service.forgivesMissingAcknowledgement(&context) { close(.endedByHeadUnit, &context) }
+    let isEncrypted = frame.header.isEncrypted
+    let refusal =
+      service.reasonToRefuse(app, isStarting: start != nil, &context)
+      ?? security.reasonToRefuseVideo(isEncrypted: isEncrypted, context)
+    if let refusal { return service.refuse(reason: refusal, on: transport, &context) }
+    service.prepare(on: transport)
+    start = Start(request: request)
+    switch security.prepareVideo(isEncrypted: isEncrypted, app, &context) {
+    case .clear: startReady(isEncrypted: false, app, capability, &context)
+    case .encrypted: startReady(isEncrypted: true, app, capability, &context)
+    case .handshake: break
+    case .refused(let reason): refuse(reason: reason, &context)
+    }
+  }
+
+  /// The handshake is over for which the start has waited.
+  /// - Parameter failure: why it has failed.
+  mutating func handshakeEnded(
+    _ failure: String?, _ app: RegisteredApp?, _ capability: OfferedCapability, _ context: inout SessionContext
+  ) {
+    guard waitsForHandshake, let app else { return }
+    if let failure, context.configuration.security == .require { return refuse(reason: failure, &context) }
+    startReady(isEncrypted: failure == nil && context.behaviour.handshake != .clear, app, capability, &context)
+  }
+
+  /// Goes on with a start that needs no handshake, or has had it.
+  private mutating func startReady(
+    isEncrypted: Bool, _ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout SessionContext
+  ) {
+    start?.isEncrypted = isEncrypted
+    start?.readyTime = context.now
+    // Without parameters SDL Core need not ask the head unit's own software.
+    let time = start?.request == VideoServiceParameters() ? nil : context.configuration.videoStartTime
+    guard let delay = context.behaviour.videoStartDelay ?? time else { return answer(app, capability, &context) }
+    context.timers.arm(.videoStart, at: context.now + delay)
+  }
+
+  /// The delay of answers was changed.
+  func changeDelay(to delay: Duration, _ context: inout SessionContext) {
+    if let time = start?.readyTime { context.timers.arm(.videoStart, at: time + delay) }
+  }
+
+  /// The answer is due.
+  mutating func answerDue(_ app: RegisteredApp?, _ capability: OfferedCapability, _ context: inout SessionContext) {
+    guard let app, start != nil else { return }
+    service.isStartLost = isSilent
+    if isSilent { start = nil } else { answer(app, capability, &context) }
+  }
+
+  /// Checks again, because status and behaviour may have changed since the request.
+  private mutating func answer(_ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout SessionContext) {
+    guard let start = start.take() else { return }
+    if let reason = service.reasonToRefuse(app, &context) { return refuse(reason: reason, &context) }
+    let request = start.request
+    switch takeAnswer(context.behaviour.videoStarts) {
+    case .silence: service.isStartLost = true
+    case .echo: acknowledge(start, request, capability, &context)
+    case .reject(let parameters, let reason): refuse(parameters, reason: reason, &context)
+    case .acknowledge(let parameters): acknowledge(start, parameters, capability, &context)
+    case .regular:
+      let format = VideoFormatRules.rejection(of: request, supported: capability.formats(for: request))
+      guard format.isEmpty else { return refuse(format, reason: "The format is not supported", &context) }
+      let size = capability.sizes.rejection(of: request)
+      if !size.isEmpty, context.configuration.refusesUnknownSizes {
+        return refuse(size, reason: "The size is not supported", &context)
+      }
+      acknowledge(start, request, capability, &context)
+    }
+  }
+
+  private mutating func takeAnswer(
+    _ script: [HeadUnitBehaviour.VideoStartAnswer]
+  ) -> HeadUnitBehaviour.VideoStartAnswer {
+    if !nextAnswers.isEmpty { return nextAnswers.removeFirst() }
+    guard let last = script.last else { return .regular }
+    guard usedAnswerCount < script.count else { return last }
+    defer { usedAnswerCount += 1 }
+    return script[usedAnswerCount]
+  }
+
+  private mutating func refuse(_ parameters: [String] = [], reason: String?, _ context: inout SessionContext) {
+    start = nil
+    service.refuse(parameters, reason: reason, &context)
+  }
+
+  private mutating func acknowledge(
+    _ start: Start, _ answer: VideoServiceParameters, _ capability: OfferedCapability,
+    _ context: inout SessionContext
+  ) {
+    let version = context.headerVersion
+    var answer = answer
+    answer.mtu = answer.mtu ?? Int64(context.configuration.frameLimits.payload)
+    if version < 5 { answer = VideoServiceParameters() }
+    let payload = answer.bytes(version: version)
+    let encrypted = start.isEncrypted ? context.encryption.encrypted(payload) : nil
+    if start.isEncrypted, encrypted == nil, context.configuration.security == .require {
+      return refuse(reason: "The acknowledgement can't be encrypted", &context)
+    }
+    service.begin()
+    startTime = context.now
+    let sizes = capability.sizes
+    let size = sizes.effective(answer, start.request)
+    displaySize = sizes.display(of: size)
+    checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: capability.limits(for: size))
+    context.encryption.beginVideo(isEncrypted: encrypted != nil)
+    context.send(
+      .startServiceACK, service: .video, on: transport, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
+    context.report(.videoStarted(answer, on: transport))
+  }
+
+  /// Sets the answer to the next start that is allowed; several calls answer as many starts, in order.
+  mutating func answerNextStart(_ answer: HeadUnitBehaviour.VideoStartAnswer) {
+    if nextAnswers.count < Self.mostAnswersInAdvance { nextAnswers.append(answer) }
+  }
+
+  /// Sets whether starts and ends of the service get no answer.
+  mutating func setSilence(_ isSilent: Bool) {
+    self.isSilent = isSilent
+  }
+
+  // MARK: The stream
+
+  /// The status of the app, which may allow or forbid the stream.
+  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
+    let isAllowed = app.allows(.video)
+    if !isAllowed, start != nil {
+      cancelStart(&context)
+      // The level stays as the driver has chosen it.
+      service.refuse(reason: MediaService.disallowedReason, costsLevel: false, &context)
+    }
+    service.permit(isAllowed, at: app.status.level, reporting: .videoStopped(reason: .hmiLevelNone), &context)
+  }
+
+  /// Data of the service.
+  /// - Returns: nil if it is not to be looked at.
+  func permission(_ context: inout SessionContext) -> MediaService.Permission? {
+    service.permission(isStarting: start != nil, &context)
+  }
+
+  mutating func take(_ message: [UInt8], _ permission: MediaService.Permission, _ context: inout SessionContext) {
+    if let timeout = context.behaviour.videoDataTimeout {
+      context.timers.arm(.videoData, at: context.now + timeout)
+    }
+    let (video, violations) = checker.accept(message, now: context.now)
+    for violation in violations { context.report(.stream(violation)) }
+    switch permission {
+    case .allowed:
+      if isPlayerConnected(context) { show(video, &context) } else if !video.isEmpty { context.report(.videoMissed) }
+      acknowledgeData(&context)
+    case .grace: break
+    case .forbidden(let since):
+      context.report(.videoWhileForbidden(for: context.now - since))
+      end(.streamingForbidden, &context)
+    }
+  }
+
+  private func isPlayerConnected(_ context: SessionContext) -> Bool {
+    switch context.behaviour.player {
+    case .connects(let delay): context.now - startTime >= delay
+    case .absent: false
+    }
+  }
+
+  private func show(_ video: [[UInt8]], _ context: inout SessionContext) {
+    let timestamps = checker.timestamps
+    for (index, bytes) in video.enumerated() {
+      if index < timestamps.count { context.report(.videoTimestamp(timestamps[index])) }
+      context.report(.videoData(bytes))
+    }
+  }
+
+  private mutating func acknowledgeData(_ context: inout SessionContext) {
+    switch context.behaviour.serviceDataAcknowledgement {
+    case .never: return
+    case .likeCore: guard (2...4).contains(context.headerVersion) else { return }
+    case .always: break
+    }
+    acknowledgedMessageCount &+= 1
+    let count = withUnsafeBytes(of: acknowledgedMessageCount.bigEndian, Array.init)
+    context.send(.serviceDataACK, service: .video, on: transport, payload: count)
+  }
+
+  /// No data has come for ``HeadUnitBehaviour/videoDataTimeout``.
+  mutating func dataStopped(_ context: inout SessionContext) {
+    guard service.isOpen else { return }
+    checker.expectRestart()
+    context.report(.videoDataStopped(after: context.behaviour.videoDataTimeout ?? CoreLimits.videoDataStopped))
+  }
+
+  /// Other rates were announced to the app.
+  mutating func setLimits(_ limits: VideoStreamLimits, now: Duration) {
+    checker.setLimits(limits, now: now)
+  }
+
+  /// Nothing was read for this time.
+  mutating func noteTimeWithoutReading(_ time: Duration, now: Duration) {
+    checker.expectBacklog(of: time, now: now)
+    service.postpone(by: time)
+  }
+
+  // MARK: The end
+
+  /// EndService from the app.
+  mutating func answerEnd(on transport: TransportRole, _ context: inout SessionContext) {
+    let answer = isSilent ? .silence : context.behaviour.serviceEnd
+    if service.answerEnd(on: transport, answer, isStarting: start != nil, &context) { close(.endedByApp, &context) }
+  }
+
+  /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing.
+  mutating func endAcknowledged(_ context: inout SessionContext) {
+    if service.isEnding { close(.endedByHeadUnit, &context) }
+  }
+
+  /// The head unit's own EndService; nothing if the service is not open.
+  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+    service.end(reporting: .videoStopped(reason: reason), &context)
+  }
+
+  /// Removes the service, without EndService.
+  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+    cancelStart(&context)
+    context.timers.cancel(.videoData)
+    service.close(reporting: .videoStopped(reason: reason), &context)
+  }
+
+  /// The secondary transport is gone.
+  mutating func secondaryLost(_ context: inout SessionContext) {
+    guard transport == .secondary else { return }
+    close(.transportLost, &context)
+    service.returnToPrimary()
+  }
+
+  private mutating func cancelStart(_ context: inout SessionContext) {
+    start = nil
+    context.timers.cancel(.videoStart)
+  }
+}
