@@ -1,31 +1,12 @@
 import SDLHeadUnit
 import SDLWire
 
-/// What a ``ServedConnection`` and its apps report to the thread that they live on.
-protocol ServedAppOwner: AnyObject {
-  /// After every change of a session that may concern other apps.
-  func appDidChangeSummary()
-  /// The app's connection has broken; it may go on where it was.
-  func keep(_ saved: SavedApp, of app: ServedApp)
-  /// In the middle of the app's work: for the record.
-  func app(_ app: ServedApp, didReport event: HeadUnitSession.Event)
-  /// The app's session may be given another input. False when the head unit hangs from now on, so that it gets none.
-  func appDidTakeInput() -> Bool
-  /// The app begins a further session.
-  /// - Returns: the new session; nil if there are as many as may be.
-  func addSession(to connection: ServedConnection) -> ServedApp?
-  /// RegisterSecondaryTransport has come on a connection that belongs to no session.
-  func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration
-  /// A connection is no secondary transport, and is closed.
-  func refuse(_ connection: ServedConnection, _ reason: HeadUnitSession.SecondaryRefusal)
-}
-
 /// One app of a ``HeadUnitServer``: a session on a connection that it may share. Lives on the server's thread.
 final class ServedApp {
   /// Of its session.
   let id: UInt8
   unowned let connection: ServedConnection
-  private unowned let owner: any ServedAppOwner
+  private unowned let loop: HeadUnitLoop
   private var session: HeadUnitSession
   private var tracer: MessageTracer?
   /// Nil while none is registered.
@@ -36,11 +17,11 @@ final class ServedApp {
   ///   - makeSecureChannel: for encrypted video; nil without.
   init(
     id: UInt8, connectionID: UInt8, connection: ServedConnection, configuration: HeadUnitConfiguration,
-    server: HeadUnitServer, makeSecureChannel: SecureChannelFactory?, owner: any ServedAppOwner
+    server: HeadUnitServer, makeSecureChannel: SecureChannelFactory?, loop: HeadUnitLoop
   ) {
     self.id = id
     self.connection = connection
-    self.owner = owner
+    self.loop = loop
     session = HeadUnitSession(
       configuration: configuration, sessionID: id, connectionID: UInt16(connectionID),
       makeSecureChannel: makeSecureChannel)
@@ -74,7 +55,7 @@ final class ServedApp {
     let summary = session.summary
     guard summary != former else { return }
     if (summary == nil) != (former == nil) { connection.registrationDidChange() }
-    owner.appDidChangeSummary()
+    loop.appDidChangeSummary()
   }
 
   func receive(_ item: FrameDecoder.Item, on transport: TransportRole = .primary, now: Duration) {
@@ -115,7 +96,7 @@ final class ServedApp {
 
   /// The transport is gone.
   func loseTransport(now: Duration) {
-    if let saved = session.savedApp { owner.keep(saved, of: self) }
+    if let saved = session.savedApp { loop.keep(saved, of: self) }
     execute(session.transportLost(now: now))
   }
 
@@ -129,7 +110,7 @@ final class ServedApp {
         tracer?.noteSent(frames)
         secondary?.send(frames)
       case .closeSecondary: secondary.take()?.detach()
-      case .report(let event): owner.app(self, didReport: event)
+      case .report(let event): loop.app(self, didReport: event)
       case .close(let scope): connection.close(scope, by: self)
       }
     }

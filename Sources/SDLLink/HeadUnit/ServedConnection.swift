@@ -19,27 +19,27 @@ final class ServedConnection {
   /// The phone, or computer, that the apps run on: its address without the port, or what the transport calls it.
   let device: String
   /// The app whose secondary transport this is.
-  var secondaryApp: ServedApp?
+  private var secondaryApp: ServedApp?
   /// In the order of their sessions' starts; not empty once the connection is served.
   private(set) var apps: [ServedApp] = []
   /// Off lets the connection fill up.
-  var isReading = true
+  private var isReading = true
   /// Whether the whole head unit hangs.
   private var isHanging = false
   /// Whether the socket is to be closed.
   private(set) var isOver = false
   private(set) var failure: LinkError?
   private let registrationTime: Duration?
-  let clock: TimeSource
-  unowned let owner: any ServedAppOwner
-  var reader: FrameReader
+  private let clock: TimeSource
+  private unowned let loop: HeadUnitLoop
+  private var reader: FrameReader
   /// Read, but not taken by a session, because the head unit began to hang; poll(2) knows nothing of them. No more than
   /// one read's.
-  var heldItems: [FrameDecoder.Item] = []
+  private var heldItems: [FrameDecoder.Item] = []
   private var outgoing = ControlFrameBuffer()
-  var closeDeadline: Duration?
+  private var closeDeadline: Duration?
   /// Until when an app has to be registered; nil while one is.
-  var registrationDeadline: Duration?
+  private var registrationDeadline: Duration?
 
   /// Which port it came from.
   enum Role {
@@ -49,9 +49,9 @@ final class ServedConnection {
 
   init(
     socket: Socket, peer: String, role: Role = .primary, limits: FrameLimits, server: HeadUnitServer,
-    owner: any ServedAppOwner
+    loop: HeadUnitLoop
   ) {
-    self.owner = owner
+    self.loop = loop
     self.role = role
     clock = server.clock
     connectTime = clock.now
@@ -70,7 +70,7 @@ final class ServedConnection {
     SocketAddress(boundTo: reader.socket.descriptor).flatMap { $0.isIP ? $0 : nil }
   }
 
-  var socket: Socket { reader.socket }
+  private var socket: Socket { reader.socket }
 
   var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.summary != nil } }
 
@@ -136,7 +136,7 @@ final class ServedConnection {
   func advance(now: Duration) {
     for app in apps where app.isDue(at: now) {
       app.perform { $0.advance(to: now) }
-      guard owner.appDidTakeInput() else { break }
+      guard loop.appDidTakeInput() else { break }
     }
     if let deadline = [closeDeadline, registrationDeadline].compactMap(\.self).min(), deadline <= now { end(nil) }
   }
@@ -148,7 +148,7 @@ final class ServedConnection {
     failure = error
     for app in apps { app.loseTransport(now: clock.now) }
     secondaryApp.take()?.loseSecondary(now: clock.now)
-    owner.appDidChangeSummary()
+    loop.appDidChangeSummary()
   }
 }
 
@@ -188,5 +188,125 @@ extension ServedConnection {
       }
     }
     if closeDeadline != nil { end(nil) }
+  }
+}
+
+// MARK: What comes, and for whom it is
+
+extension ServedConnection {
+  /// Reads some, so that each connection gets its turn.
+  func read(into buffer: UnsafeMutableRawBufferPointer) {
+    guard isReading, takeHeldItems() else { return }
+    for _ in 0..<FrameReader.readsPerRound where !isOver {
+      switch reader.read(into: buffer) {
+      case .bytes(let count):
+        while !isOver, let item = reader.next() {
+          guard take(item) else {
+            // The buffer is all connections'.
+            while let item = reader.next() { heldItems.append(item) }
+            return
+          }
+        }
+        if count < buffer.count { return }
+      case .wouldBlock:
+        return
+      case .endOfStream:
+        end(.closedByPeer(address: reader.peer))
+      case .failed(let code):
+        end(.connectionLost(address: reader.peer, errno: code))
+      }
+    }
+  }
+
+  /// False when nothing more may be taken.
+  private func take(_ item: FrameDecoder.Item) -> Bool {
+    if role == .secondary {
+      takeOnSecondary(item)
+    } else if case .frame(let frame) = item, frame.startsSession, !apps.contains(where: { !$0.isStarted }) {
+      if let app = closeDeadline == nil ? loop.addSession(to: self) : nil {
+        app.receive(item, now: clock.now)
+      } else {
+        apps.first?.refuseSession(frame)
+      }
+    } else {
+      let app = recipient(of: item)
+      if case .frame(let frame) = item, frame.header.controlFrame == .startService { app?.secondary?.readToEnd() }
+      app?.receive(item, now: clock.now)
+    }
+    return loop.appDidTakeInput()
+  }
+
+  /// The session that an item belongs to; the first reports what belongs to none.
+  private func recipient(of item: FrameDecoder.Item) -> ServedApp? {
+    guard apps.count > 1, case .frame(let frame) = item else { return apps.first }
+    let app = frame.startsSession ? apps.first { !$0.isStarted } : apps.first { $0.id == frame.header.sessionID }
+    return app ?? apps.first
+  }
+
+  /// False when nothing more may be taken.
+  private func takeHeldItems() -> Bool {
+    guard !heldItems.isEmpty else { return true }
+    let items = heldItems
+    heldItems = []
+    for (index, item) in items.enumerated() where !isOver {
+      guard take(item) else {
+        heldItems = Array(items[(index + 1)...])
+        return false
+      }
+    }
+    return true
+  }
+}
+
+// MARK: A connection from the port for secondary transports
+
+extension ServedConnection {
+  /// The first frame has to be RegisterSecondaryTransport; the rest is for the session that it names.
+  private func takeOnSecondary(_ item: FrameDecoder.Item) {
+    if let app = secondaryApp { return app.receive(item, on: .secondary, now: clock.now) }
+    guard closeDeadline == nil else { return }
+    guard case .frame(let frame) = item, frame.header.controlFrame == .registerSecondaryTransport else {
+      loop.refuse(self, .notRegistered)
+      return end(nil)
+    }
+    switch loop.register(self, with: frame) {
+    case .accepted: break
+    case .refused(let answer):
+      send(answer)
+      closeAfterWriting()
+    // The app closes it, or the time for the registration does.
+    case .unanswered: break
+    }
+  }
+
+  /// It is the secondary transport of this app from now on.
+  func attach(to app: ServedApp) {
+    secondaryApp = app
+    registrationDeadline = nil
+  }
+
+  /// If the peer has closed it, takes what it has sent before, and the end.
+  ///
+  /// An app that goes over to another connection may have done so before this one has been read. What it sends there would
+  /// otherwise come too early.
+  func readToEnd() {
+    guard isReading, socket.isClosedByPeer else { return }
+    // The common buffer may be in use. What is read is bounded by what the kernel holds, as the peer sends no more.
+    withUnsafeTemporaryAllocation(byteCount: FrameReader.readSize, alignment: 8) { buffer in
+      while !isOver, heldItems.isEmpty { read(into: buffer) }
+    }
+  }
+
+  /// The session does not want it any more.
+  func detach() {
+    secondaryApp = nil
+    closeAfterWriting()
+  }
+}
+
+extension Frame {
+  /// StartService(RPC) that names no session.
+  fileprivate var startsSession: Bool {
+    header.sessionID == 0 && header.service == .rpc && header.controlFrame == .startService
   }
 }

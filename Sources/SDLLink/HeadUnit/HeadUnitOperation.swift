@@ -1,12 +1,34 @@
 import SDLHeadUnit
 import SDLMessages
 
-/// The remote control, from any thread.
 extension HeadUnitServer {
-  /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that an answer which is
-  /// given once waits for the next app; ``HeadUnitCommand/help`` is the caller's business.
-  public func perform(_ command: HeadUnitCommand) {
-    if let operation = Operation(command, for: .appOnScreen) { submit(operation) }
+  /// What other threads ask of the server's thread.
+  enum Operation: Sendable {
+    case control(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
+    case read(id: UInt8, Bool)
+    case disconnect(Recipient)
+    case answerOnce(Recipient, HeadUnitBehaviour.VideoStartAnswer)
+    case setCondition(HeadUnitConditions.Change)
+    case behave(HeadUnitBehaviour.Change)
+    case touch(Recipient, TouchGesture)
+    case stall(Duration)
+    case refuseConnections(Bool)
+    case configure(HeadUnitConfiguration)
+    /// At the port that there is if nil is given.
+    case serveSecondary(port: UInt16?)
+    case transport(TransportEvent)
+    case disconnectSecondary(Recipient)
+  }
+
+  /// The apps that an operation is for.
+  public enum Recipient: Sendable {
+    /// Ignored when it is not connected.
+    case app(UInt8)
+    /// The one that was brought there last, if it is still registered; otherwise the first that is.
+    case appOnScreen
+    /// The one that shows what takes the input in front of the screen, else the one on the screen.
+    case appInFront(DriverInput)
+    case everyApp
   }
 }
 

@@ -5,72 +5,11 @@ import SDLMessages
 import Synchronization
 import TLSEngine
 
-/// What a ``HeadUnitServer`` reports. Apps are named by the id of their SDL session.
-public enum HeadUnitServerEvent: Sendable {
-  /// An app's connection, or a further session on one.
-  case connected(id: UInt8, peer: String)
-  /// There were as many connections as may be, so this one was closed at once.
-  case refused(peer: String)
-  /// RegisterSecondaryTransport that no session takes; the connection is closed. Others are events of their sessions.
-  case secondaryTransportRefused(peer: String, HeadUnitSession.SecondaryRefusal)
-  /// The port for secondary transports can't be opened, so that none is offered.
-  case secondaryPortFailed(LinkError)
-  case session(id: UInt8, HeadUnitSession.Event)
-  /// The connection has ended, for each of its sessions. Nil when this side ended it; otherwise also for a peer that simply
-  /// closed.
-  case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
-  /// A step of the script was carried out, for this app if an event of it was the cause.
-  case carriedOut(HeadUnitScript.Step, id: UInt8?)
-  /// A step did nothing, because this app has gone; nil when there was no app for it.
-  case leftOut(HeadUnitScript.Step, id: UInt8?)
-  /// How the transport stands that brings the connections, or why it has failed; never a connection, which is an event of its own.
-  case transport(TransportEvent)
-  /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported once.
-  case stepsDropped
-  /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
-  case ended
-}
-
-/// Gets the events of a ``HeadUnitServer``.
-public protocol HeadUnitServerObserver: AnyObject, Sendable {
-  /// Called on the server's thread with no lock held; any method of the server may be called back.
-  func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent)
-}
-
 /// The head unit's side: one thread that serves all apps, each with a session of its own.
 ///
 /// Like ``AppConnection``: the thread keeps the server alive, the observer is held weakly, and the owner must
 /// ``stop()`` it.
 public final class HeadUnitServer: Sendable {
-  /// What other threads ask of the server's thread.
-  enum Operation: Sendable {
-    case control(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
-    case read(id: UInt8, Bool)
-    case disconnect(Recipient)
-    case answerOnce(Recipient, HeadUnitBehaviour.VideoStartAnswer)
-    case setCondition(HeadUnitConditions.Change)
-    case behave(HeadUnitBehaviour.Change)
-    case touch(Recipient, TouchGesture)
-    case stall(Duration)
-    case refuseConnections(Bool)
-    case configure(HeadUnitConfiguration)
-    /// At the port that there is if nil is given.
-    case serveSecondary(port: UInt16?)
-    case transport(TransportEvent)
-    case disconnectSecondary(Recipient)
-  }
-
-  /// The apps that an operation is for.
-  public enum Recipient: Sendable {
-    /// Ignored when it is not connected.
-    case app(UInt8)
-    /// The one that was brought there last, if it is still registered; otherwise the first that is.
-    case appOnScreen
-    /// The one that shows what takes the input in front of the screen, else the one on the screen.
-    case appInFront(DriverInput)
-    case everyApp
-  }
-
   /// Where connections come from.
   enum Source: Sendable {
     case listener(ListeningPort)
@@ -259,5 +198,67 @@ public final class HeadUnitServer: Sendable {
   func submit(_ operation: Operation) {
     operations.withLock { $0.append(operation) }
     wakeUp.signal()
+  }
+}
+
+// MARK: Control of the sessions, from any thread. An id that is not connected is ignored.
+
+extension HeadUnitServer {
+  /// Gives sessions an input, on the server's thread, with the present time.
+  public func control(
+    _ recipient: Recipient, _ input: @escaping @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]
+  ) {
+    submit(.control(recipient, input))
+  }
+
+  /// What apps get that connect from now on, except for the behaviour: ``change(_:)``.
+  public func configure(_ configuration: HeadUnitConfiguration) {
+    submit(.configure(configuration))
+  }
+
+  /// Something becomes different for all apps, also for those that connect later.
+  public func setCondition(_ change: HeadUnitConditions.Change) {
+    submit(.setCondition(change))
+  }
+
+  /// The head unit behaves otherwise, also to apps that connect later.
+  public func change(_ change: HeadUnitBehaviour.Change) {
+    submit(.behave(change))
+  }
+
+  /// See `HeadUnitSession.setHMIStatus`.
+  public func setHMIStatus(_ status: HMIStatus, for id: UInt8) {
+    control(.app(id)) { $0.setHMIStatus(status, now: $1) }
+  }
+
+  /// See `HeadUnitSession.endVideoService`.
+  public func endVideoService(for id: UInt8) {
+    control(.app(id)) { $0.endVideoService(now: $1) }
+  }
+
+  /// See `HeadUnitSession.updateCapability`.
+  public func updateCapability(_ update: VideoStreamingCapability, for id: UInt8) {
+    control(.app(id)) { $0.updateCapability(update, now: $1) }
+  }
+
+  /// See `HeadUnitSession.unregisterApp`.
+  public func unregisterApp(_ reason: UnregisteredReason, for id: UInt8) {
+    control(.app(id)) { $0.unregisterApp(reason, now: $1) }
+  }
+
+  /// Off lets the connection fill up, as a head unit does that hangs.
+  public func setReading(_ isReading: Bool, for id: UInt8) {
+    submit(.read(id: id, isReading))
+  }
+
+  /// Closes the connection without ending the session.
+  public func disconnect(_ id: UInt8) {
+    submit(.disconnect(.app(id)))
+  }
+
+  /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that an answer which is
+  /// given once waits for the next app; ``HeadUnitCommand/help`` is the caller's business.
+  public func perform(_ command: HeadUnitCommand) {
+    if let operation = Operation(command, for: .appOnScreen) { submit(operation) }
   }
 }

@@ -1,0 +1,505 @@
+import CLinux
+import Glibc
+import SDLHeadUnit
+import SDLWire
+
+/// The server's thread: accepts apps, moves bytes, and executes the sessions' actions.
+final class HeadUnitLoop {
+  /// Of all apps together.
+  private static let handshakes = RateLimit(limit: 100, window: .seconds(10))
+
+  /// From when on a late wake-up counts as a standstill of the machine.
+  private static let noticeableDelay = Duration.milliseconds(5)
+  /// How long before a missed deadline a standstill may have begun, and how long the apps may take to recover from it.
+  private static let unseenStandstill = Duration.milliseconds(500)
+  /// So that a machine that is always late still sees an app that is gone.
+  private static let standstillPause = unseenStandstill * 2
+
+  /// How long accepting rests when descriptors have run out, or too many have connected, and opening a port that
+  /// somebody else has.
+  private static let acceptPause = Duration.milliseconds(100)
+  /// A connection that has been without a registered app for so long may be closed in favour of another.
+  private static let minimumRegistrationTime = Duration.seconds(1)
+  /// Secondary transports that are accepted beyond one for each app.
+  private static let spareSecondaryCount = 2
+  /// As many as one session takes.
+  private static let maximumAnswersInAdvance = 100
+  private static let mostSavedApps = 8
+
+  private let server: HeadUnitServer
+  private let clock: TimeSource
+  private var configuration: HeadUnitConfiguration
+  private var connections: [ServedConnection] = []
+  /// Of all connections, in the order of their ids' use.
+  private var apps: [ServedApp] = []
+  private var lastID: UInt8 = 0
+  /// Of apps whose connections have broken, with their phones; the last one at the end.
+  private var savedApps: [(device: String, app: SavedApp)] = []
+  private var conditions = HeadUnitConditions()
+  private var screen = HeadUnitScreen()
+  private var script: HeadUnitScriptRun
+  /// While it lasts, only operations are taken: no app is read or written, and no session's time goes on.
+  private var stalledUntil: Duration?
+  private var isRefusing = false
+  /// For the app that registers next.
+  private var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
+  private let makeSecureChannel: SecureChannelFactory?
+  private var acceptPausedUntil: Duration?
+  /// Each connection is told to the application, and costs more than those who connect.
+  private var accepted = RateLimit(limit: 100, window: .seconds(1))
+  private var lastStandstill: Duration?
+  private var descriptors: [pollfd] = []
+  private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
+
+  init(server: HeadUnitServer) {
+    self.server = server
+    clock = server.clock
+    configuration = server.configuration
+    makeSecureChannel = server.tls?.makeChannel(within: Self.handshakes, clock: server.clock)
+    script = HeadUnitScriptRun(server.script, now: clock.now)
+    // Otherwise the answer would have gone before the script can change it.
+    if script.reacts(to: .startVideo) { configuration.behaviour.videoStartDelay = .zero }
+  }
+
+  deinit {
+    readBuffer.deallocate()
+  }
+
+  /// Returns after the server's stop, or after the end of an adopted connection.
+  func run() {
+    if case .connection(let socket) = server.source { serve(socket, peer: "the app in this process") }
+    while true {
+      // Before the operations are taken, so that those from before the stop are carried out.
+      let isStopping = server.isStopRequested
+      let now = clock.now
+      for operation in server.takeOperations() { apply(operation, now: now) }
+      if let end = stalledUntil, end <= now || isStopping {
+        stalledUntil = nil
+        for connection in connections { connection.setHanging(false, now: now) }
+      }
+      if !isStopping { followScript(now: now) }
+      for connection in connections {
+        // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
+        if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
+          read(connection)
+          for app in connection.apps { app.secondary?.read(into: readBuffer) }
+        }
+        if stalledUntil == nil { connection.advance(now: now) }
+        if stalledUntil == nil || isStopping { connection.write() }
+      }
+      removeEnded()
+      if isStopping { break }
+      if case .connection = server.source, apps.isEmpty { break }
+      wait(now: now)
+    }
+    for connection in connections { connection.end(nil) }
+    removeEnded()
+    if case .transport(let transport) = server.source { transport.stop() }
+    server.secondaryListener?.shutDown()
+    server.report(.ended)
+  }
+
+  private func removeEnded() {
+    for app in apps where app.connection.isOver {
+      server.report(.disconnected(id: app.id, app.connection.failure, app.statistics))
+      script.note(.disconnected, app: app.id, now: clock.now)
+    }
+    apps.removeAll(where: \.connection.isOver)
+    connections.removeAll(where: \.isOver)
+  }
+}
+
+// MARK: Events of the apps
+
+extension HeadUnitLoop {
+  /// After every change of a session that may concern other apps.
+  func appDidChangeSummary() {
+    settleScreen()
+  }
+
+  /// The connection of the app has broken; it may go on where it was.
+  func keep(_ saved: SavedApp, of app: ServedApp) {
+    let device = String(app.connection.device)
+    savedApps.removeAll { $0.device == device && $0.app.id == saved.id }
+    savedApps = savedApps.suffix(Self.mostSavedApps - 1) + [(device, saved)]
+  }
+
+  /// In the middle of the app's work.
+  func app(_ app: ServedApp, didReport event: HeadUnitSession.Event) {
+    server.report(.session(id: app.id, event))
+    switch event {
+    case .appRegistered where !answersInAdvance.isEmpty:
+      let answers = answersInAdvance
+      answersInAdvance = []
+      app.perform { session in
+        for answer in answers { session.answerNextVideoStart(answer) }
+        return []
+      }
+      note(event, of: app)
+    case .videoData, .videoMissed:
+      if script.reacts(to: .frame) {
+        script.notePictures(app.statistics.pictures, app: app.id, now: clock.now)
+      }
+    default: note(event, of: app)
+    }
+  }
+
+  private func note(_ event: HeadUnitSession.Event, of app: ServedApp) {
+    guard let event = HeadUnitScript.Event(event) else { return }
+    script.note(event, app: app.id, pictures: app.statistics.pictures, now: clock.now)
+  }
+
+  /// Follows the script, so that a step comes between the frame that caused it and the next.
+  /// - Returns: false when the head unit hangs from now on, so that sessions get no input.
+  func appDidTakeInput() -> Bool {
+    if script.nextDeadline != nil { followScript(now: clock.now) }
+    return stalledUntil == nil
+  }
+}
+
+// MARK: Waiting
+
+extension HeadUnitLoop {
+  private func wait(now: Duration) {
+    descriptors.removeAll(keepingCapacity: true)
+    descriptors.append(pollfd(fd: server.wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
+    if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
+    descriptors.append(pollfd(fd: listenerDescriptor(now: now), events: Int16(POLLIN), revents: 0))
+    descriptors.append(pollfd(fd: secondaryDescriptor(now: now), events: Int16(POLLIN), revents: 0))
+    var deadlines = [stalledUntil, acceptPausedUntil]
+    if stalledUntil == nil {
+      for connection in connections { descriptors.append(connection.pollDescriptor) }
+      deadlines += connections.map(\.nextDeadline) + [script.nextDeadline]
+    }
+    let deadline = deadlines.compactMap(\.self).min()
+    let awaited = stalledUntil == nil ? connections.compactMap(\.nextDeadline).min() : nil
+    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline, clock: clock) }
+    if let awaited { noteStandstill(since: awaited) }
+    if descriptors[0].revents != 0 {
+      // Operations from before the apps sent more are carried out before that is read.
+      server.wakeUp.clear()
+      return
+    }
+    for (connection, descriptor) in zip(connections, descriptors.dropFirst(3))
+    where stalledUntil == nil && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+      read(connection)
+    }
+    guard stalledUntil == nil else { return }
+    if descriptors[1].revents != 0, case .listener(let port) = server.source { accept(from: port, .primary, now: now) }
+    if descriptors[2].revents != 0, let port = server.secondaryListener { accept(from: port, .secondary, now: now) }
+  }
+
+  /// A machine that stood still, or had no time for this thread, is no fault of the apps, which it may have kept waiting too.
+  private func noteStandstill(since deadline: Duration) {
+    let now = clock.now
+    guard now - deadline > Self.noticeableDelay else { return }
+    if let lastStandstill, now - lastStandstill < Self.standstillPause { return }
+    lastStandstill = now
+    for connection in connections { connection.noteStandstill(since: deadline - Self.unseenStandstill, now: now) }
+  }
+}
+
+// MARK: Connections, from the port to the session
+
+extension HeadUnitLoop {
+  /// -1, which poll(2) ignores, while nobody can be accepted.
+  private func listenerDescriptor(now: Duration) -> Int32 {
+    guard case .listener(let port) = server.source, !isRefusing, canAccept else { return -1 }
+    if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
+    return port.descriptor
+  }
+
+  /// A transport has connected to an app, or tells how it stands.
+  private func receive(_ event: TransportEvent, now: Duration) {
+    guard case .connected(let connection) = event else { return server.report(.transport(event)) }
+    guard hasRoom(for: .primary) || makeRoom(for: .primary, now: now) else {
+      return server.report(.refused(peer: connection.peer))
+    }
+    if let socket = connection.takeSocket() { serve(socket, peer: connection.peer) }
+  }
+
+  private func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {
+    let descriptor = linux_accept(port.descriptor)
+    if accepted.exceeds(at: now) { acceptPausedUntil = now + Self.acceptPause }
+    guard descriptor >= 0 else {
+      // Otherwise the listener would stay readable and the thread would spin.
+      if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptPausedUntil = now + Self.acceptPause }
+      return
+    }
+    let socket = Socket(adopting: descriptor)
+    let peer = SocketAddress(connectedTo: descriptor)?.description ?? "the app"
+    guard hasRoom(for: role) || makeRoom(for: role, now: now) else {
+      return server.report(.refused(peer: peer))
+    }
+    socket.configureTCP()
+    serve(socket, peer: peer, role)
+  }
+
+  /// Whether a connection that waits at a port is looked at now.
+  private var canAccept: Bool {
+    acceptPausedUntil == nil && stalledUntil == nil
+  }
+
+  private func hasRoom(for role: ServedConnection.Role) -> Bool {
+    let most = server.admission.maximumConnectionCount
+    // Each session may have one, and a replacement may come before its end is noticed.
+    let limit = role == .primary ? most : max(most, apps.count + Self.spareSecondaryCount)
+    return connections.count { $0.role == role } < limit
+  }
+
+  /// Closes the connection that has been there longest without an app, if there is one.
+  private func makeRoom(for role: ServedConnection.Role, now: Duration) -> Bool {
+    let idle = connections.first { connection in
+      connection.role == role && !connection.hasRegisteredApp
+        && now - connection.connectTime >= Self.minimumRegistrationTime
+    }
+    guard let idle else { return false }
+    idle.end(nil)
+    removeEnded()
+    return true
+  }
+
+  /// Reads some, and then bounds the memory that messages without an end take.
+  private func read(_ connection: ServedConnection) {
+    connection.read(into: readBuffer)
+    while apps.reduce(0, { $0 + $1.incompleteByteCount }) > server.admission.maximumIncompleteByteCount {
+      let holding = apps.filter { $0.incompleteByteCount > 0 }
+      let strangers = holding.filter { $0.summary == nil }
+      let largest = (strangers.isEmpty ? holding : strangers).max { $0.incompleteByteCount < $1.incompleteByteCount }
+      guard let largest, !largest.connection.isOver else { return }
+      largest.perform { $0.dropIncompleteMessage() }
+    }
+  }
+
+  private func serve(_ socket: Socket, peer: String, _ role: ServedConnection.Role = .primary) {
+    let connection = ServedConnection(
+      socket: socket, peer: peer, role: role, limits: configuration.frameLimits, server: server, loop: self)
+    connections.append(connection)
+    if role == .primary { begin(makeSession(on: connection)) }
+  }
+
+  private func makeSession(on connection: ServedConnection) -> ServedApp {
+    repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
+    let app = ServedApp(
+      id: lastID, connectionID: connection.apps.first?.id ?? lastID, connection: connection,
+      configuration: configuration, server: server, makeSecureChannel: makeSecureChannel, loop: self)
+    connection.add(app)
+    apps.append(app)
+    return app
+  }
+
+  private func begin(_ app: ServedApp) {
+    settleScreen()
+    server.report(.connected(id: app.id, peer: app.connection.peer))
+    script.note(.connected, app: app.id, now: clock.now)
+    let now = clock.now
+    let address = servedTransport(for: app)
+    app.perform { $0.setServedTransport(address, now: now) }
+    app.connection.connect(app, now: now)
+    let saved = savedApps.filter { $0.device == app.connection.device }.map(\.app)
+    app.perform { session in
+      session.setSavedApps(saved)
+      return []
+    }
+    for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
+  }
+
+  /// The app begins a further session; nil if there are as many as may be.
+  func addSession(to connection: ServedConnection) -> ServedApp? {
+    // Ids are kept free for the first sessions of further connections.
+    let mostSessions = Int(UInt8.max) - server.admission.maximumConnectionCount
+    guard connection.apps.count < server.admission.maximumSessionCount, apps.count < mostSessions else { return nil }
+    let app = makeSession(on: connection)
+    begin(app)
+    return app
+  }
+}
+
+// MARK: The port for secondary transports
+
+extension HeadUnitLoop {
+  /// -1, which poll(2) ignores, while nobody can be accepted.
+  private func secondaryDescriptor(now: Duration) -> Int32 {
+    guard configuration.behaviour.secondaryTransport == .served, !isRefusing, let port = server.secondaryListener,
+      canAccept
+    else { return -1 }
+    if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
+    return port.descriptor
+  }
+
+  /// Offers a secondary transport at this port, at any other that is free if it is 0, or at the one that there is if it is
+  /// nil.
+  private func serveSecondary(port: UInt16?, now: Duration) {
+    do throws(LinkError) {
+      let former = server.secondaryListener
+      if let former, port == nil || port == former.address.port {
+        guard former.reopen() else {
+          throw .cannotListen(address: former.address.description, errno: EADDRINUSE)
+        }
+      } else {
+        _ = try server.openSecondaryPort(port ?? server.admission.secondaryPort)
+      }
+    } catch {
+      return server.report(.secondaryPortFailed(error))
+    }
+    let change = HeadUnitBehaviour.Change.secondaryTransport(.served)
+    configuration.behaviour.apply(change)
+    for app in apps {
+      let address = servedTransport(for: app)
+      app.perform { session in
+        let update = session.setServedTransport(address, now: now)
+        // Each change is told once.
+        return update.isEmpty ? session.change(change, now: now) : update
+      }
+    }
+  }
+
+  /// Where this app reaches the port: at the address of its primary transport, which it has reached before.
+  private func servedTransport(for app: ServedApp) -> TransportEventUpdate? {
+    guard let port = server.secondaryListener else { return nil }
+    let host =
+      app.connection.localAddress?.host
+      ?? (port.isOnAllAddresses ? SocketAddress.ofThisMachine?.host ?? "127.0.0.1" : port.address.host)
+    // Without the name of this machine's interface (RFC 4007), which means nothing on another.
+    return TransportEventUpdate(address: String(host.prefix { $0 != "%" }), port: Int32(port.address.port))
+  }
+
+  /// A connection is no secondary transport, and is closed.
+  func refuse(_ connection: ServedConnection, _ reason: HeadUnitSession.SecondaryRefusal) {
+    server.report(.secondaryTransportRefused(peer: connection.peer, reason))
+  }
+
+  /// RegisterSecondaryTransport has come on a connection that belongs to no session.
+  func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration {
+    let id = frame.header.sessionID
+    guard let app = apps.first(where: { $0.id == id && $0.isStarted && !$0.connection.isOver }) else {
+      let reason = id == 0 ? HeadUnitSession.SecondaryRefusal.noSessionID : .unknownSession
+      refuse(connection, reason)
+      return .refused(HeadUnitSession.refusal(of: frame.header, reason))
+    }
+    // An app that replaces its connection closes the former one first, but that may not have been read yet.
+    app.secondary?.readToEnd()
+    return app.register(connection, with: frame, now: clock.now)
+  }
+}
+
+// MARK: Operations that other threads and the script ask for
+
+extension HeadUnitLoop {
+  private func apply(_ operation: HeadUnitServer.Operation, now: Duration) {
+    switch operation {
+    case .control(let recipient, let input):
+      for app in recipients(recipient) { app.perform { input(&$0, now) } }
+    case .read(let id, let isReading):
+      for app in recipients(.app(id)) {
+        app.connection.setReading(isReading, now: now)
+        app.secondary?.setReading(isReading, now: now)
+      }
+    case .disconnect(let recipient):
+      for app in recipients(recipient) {
+        // What earlier operations have made it send.
+        if stalledUntil == nil { app.connection.write() }
+        app.connection.end(nil)
+      }
+    case .answerOnce(let recipient, let answer):
+      let apps = recipients(recipient)
+      if apps.isEmpty, case .appOnScreen = recipient, answersInAdvance.count < Self.maximumAnswersInAdvance {
+        answersInAdvance.append(answer)
+      }
+      for app in apps {
+        app.perform { session in
+          session.answerNextVideoStart(answer)
+          return []
+        }
+      }
+    case .setCondition(let change):
+      conditions.apply(change)
+      for app in apps { app.perform { $0.apply(change, now: now) } }
+    case .behave(.secondaryTransport(.served)): serveSecondary(port: nil, now: now)
+    case .serveSecondary(let port): serveSecondary(port: port, now: now)
+    case .disconnectSecondary(let recipient):
+      for app in recipients(recipient) {
+        if stalledUntil == nil { app.secondary?.write() }
+        app.secondary?.end(nil)
+      }
+    case .behave(let change):
+      if case .secondaryTransport = change { server.secondaryListener?.close() }
+      configuration.behaviour.apply(change)
+      for app in apps { app.perform { $0.change(change, now: now) } }
+    case .touch(let recipient, let gesture):
+      guard let id = recipients(recipient).first?.id else { return }
+      script.begin(gesture, app: id, now: now)
+    case .stall(let time):
+      // As above.
+      if stalledUntil == nil { for connection in connections { connection.write() } }
+      stalledUntil = now + time
+      for connection in connections { connection.setHanging(true, now: now) }
+    case .refuseConnections(let isRefusing):
+      self.isRefusing = isRefusing
+      if isRefusing, case .listener(let port) = server.source { port.close() }
+      if isRefusing { server.secondaryListener?.close() }
+    case .transport(let event): receive(event, now: now)
+    case .configure(var configuration):
+      configuration.behaviour = self.configuration.behaviour
+      self.configuration = configuration
+    }
+  }
+
+  private func recipients(_ recipient: HeadUnitServer.Recipient) -> [ServedApp] {
+    let connected = apps.filter { !$0.connection.isOver }
+    switch recipient {
+    case .app(let id): return connected.filter { $0.id == id }
+    case .appOnScreen:
+      let registered = connected.filter { $0.summary != nil }
+      return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
+    case .appInFront(let input):
+      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap(\.summary))
+      return recipients(id.map { .app($0) } ?? .appOnScreen)
+    case .everyApp: return connected
+    }
+  }
+
+  /// Carries out what is due by now, unless the head unit hangs.
+  private func followScript(now: Duration) {
+    while stalledUntil == nil, let due = script.takeDue(at: now) {
+      var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
+      if let step = due.step, step.followsAppsEnd, recipients(recipient).isEmpty { recipient = .appOnScreen }
+      guard let operation = HeadUnitServer.Operation(due.command, for: recipient) else { continue }
+      let lacksApp = operation.requiredRecipient.map { recipients($0).isEmpty } ?? false
+      if let step = due.step {
+        let id: UInt8? = if case .app(let id) = recipient { id } else { nil }
+        server.report(lacksApp ? .leftOut(step, id: id) : .carriedOut(step, id: id))
+      }
+      if !lacksApp { apply(operation, now: now) }
+    }
+    if script.takeDropping() { server.report(.stepsDropped) }
+  }
+
+  // MARK: What the apps of a head unit mean for each other
+
+  /// Runs again for every change that it causes, until there is none.
+  private func settleScreen() {
+    let connected = apps.filter { !$0.connection.isOver }
+    let now = clock.now
+    for app in connected {
+      // Looked at anew for each, because the one before may just have been opened.
+      let summaries = connected.compactMap(\.summary)
+      let isTaken = HeadUnitScreen.isTaken(for: app.id, among: summaries)
+      app.perform { $0.setScreenTaken(isTaken, now: now) }
+      let overlays = HeadUnitScreen.overlays(besidesThoseOf: app.id, among: summaries)
+      app.perform { $0.setOverlaysOfOthers(overlays, now: now) }
+      let samePhone = connected.filter { $0 !== app && $0.connection.device == app.connection.device }
+      let others = samePhone.compactMap(\.identity)
+      app.perform { session in
+        session.setOtherApps(others)
+        return []
+      }
+    }
+    for action in screen.settle(connected.compactMap(\.summary)) {
+      switch action {
+      case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
+      case .abortVideo(let id): recipients(.app(id)).first?.perform { $0.abortVideo(now: now) }
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import SDLHeadUnit
+import SDLWire
+
+/// What a ``HeadUnitServer`` reports. Apps are named by the id of their SDL session.
+public enum HeadUnitServerEvent: Sendable {
+  /// An app's connection, or a further session on one.
+  case connected(id: UInt8, peer: String)
+  /// There were as many connections as may be, so this one was closed at once.
+  case refused(peer: String)
+  /// RegisterSecondaryTransport that no session takes; the connection is closed. Others are events of their sessions.
+  case secondaryTransportRefused(peer: String, HeadUnitSession.SecondaryRefusal)
+  /// The port for secondary transports can't be opened, so that none is offered.
+  case secondaryPortFailed(LinkError)
+  case session(id: UInt8, HeadUnitSession.Event)
+  /// The connection has ended, for each of its sessions. Nil when this side ended it; otherwise also for a peer that simply
+  /// closed.
+  case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
+  /// A step of the script was carried out, for this app if an event of it was the cause.
+  case carriedOut(HeadUnitScript.Step, id: UInt8?)
+  /// A step did nothing, because this app has gone; nil when there was no app for it.
+  case leftOut(HeadUnitScript.Step, id: UInt8?)
+  /// How the transport stands that brings the connections, or why it has failed; never a connection, which is an event of its own.
+  case transport(TransportEvent)
+  /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported once.
+  case stepsDropped
+  /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
+  case ended
+}
+
+/// Gets the events of a ``HeadUnitServer``.
+public protocol HeadUnitServerObserver: AnyObject, Sendable {
+  /// Called on the server's thread with no lock held; any method of the server may be called back.
+  func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent)
+}
+
+extension HeadUnitServerEvent {
+  /// The session that it is about, if it is about one.
+  public var sessionID: UInt8? {
+    switch self {
+    case .connected(let id, _), .session(let id, _), .disconnected(let id, _, _): id
+    case .carriedOut(_, let id), .leftOut(_, let id): id
+    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .transport, .stepsDropped, .ended: nil
+    }
+  }
+
+  /// What happened, as a line of a log for people, without the session; nil for what is not logged.
+  public var text: String? {
+    switch self {
+    case .connected(_, let peer): "connected \(peer)".printable()
+    case .refused(let peer): "\(peer) refused: there are too many connections".printable()
+    case .secondaryTransportRefused(let peer, let reason):
+      "secondary transport of \(peer) refused: \(reason.rawValue)".printable()
+    case .secondaryPortFailed(let error): "the port for secondary transports stays as it was: \(error)"
+    case .session(_, let event): event.text
+    case .disconnected(_, let error, _): "disconnected\(error.map { ": \($0)" } ?? "")".printable()
+    case .carriedOut(let step, _): "script, line \(step.line): \(step.text)".printable()
+    case .leftOut(let step, let id):
+      "script, line \(step.line) without effect, \(id.map { "app \($0) is gone" } ?? "no app is registered"): \(step.text)"
+        .printable()
+    case .stepsDropped:
+      "steps of the script are dropped, because \(HeadUnitScriptRun.maximumWaitingCount) are waiting already"
+    case .transport, .ended: nil
+    }
+  }
+}
