@@ -15,9 +15,7 @@ protocol SinkStream: AppService {
 }
 
 /// What lasts as long as a state of a sink: the app from NULL→READY on, the stream from READY→PAUSED on.
-///
-/// `@unchecked Sendable`: all but ``onPad`` is under a lock.
-final class SinkRuns<Stream: SinkStream>: @unchecked Sendable {
+final class SinkRuns<Stream: SinkStream>: Sendable {
   private struct State: Sendable {
     var app: AppRun?
     /// With which the element has asked for it; the app may have been made with those of another.
@@ -28,14 +26,16 @@ final class SinkRuns<Stream: SinkStream>: @unchecked Sendable {
   }
 
   private let state = Mutex(State())
+  /// Kept by `state`.
+  private let published = Atomic<Unmanaged<Stream>?>(nil)
 
   /// Nil in NULL.
   var app: AppRun? { state.withLock { $0.app } }
   /// Nil in NULL and READY.
   var stream: Stream? { state.withLock { $0.stream } }
 
-  /// The same without a lock, for the streaming thread: it is set before the pad starts, and taken away after it has stopped.
-  private(set) var onPad: Stream?
+  /// The same without a lock, for the streaming thread: it is there before the pad starts, and until it has stopped.
+  var onPad: Stream? { published.load(ordering: .acquiring)?.takeUnretainedValue() }
 
   /// What the present app was asked for with.
   var appSettings: AppSettings? { state.withLock { $0.appSettings } }
@@ -48,13 +48,13 @@ final class SinkRuns<Stream: SinkStream>: @unchecked Sendable {
   }
 
   func set(_ stream: Stream) {
-    onPad = stream
     state.withLock { $0.stream = stream }
+    published.store(.passUnretained(stream), ordering: .releasing)
   }
 
   /// After the pad has stopped.
   func takeStream() -> Stream? {
-    onPad = nil
+    published.store(nil, ordering: .releasing)
     return state.withLock { $0.stream.take() }
   }
 

@@ -9,11 +9,17 @@ extension VideoSink {
     Property.app,
     .unsigned(
       "legacy-start-delay", \.app.legacyStartDelay, 0...60_000, "Legacy start delay",
-      "Pause before a start of video on a head unit without a video capability, which may stay black otherwise, in milliseconds",
+      """
+      Pause before a start of video on a head unit without a video capability, which may stay black otherwise, in \
+      milliseconds
+      """,
       .mutableReady),
     .enumeration(
       "app-state", \.appState, "App state",
-      "How the app stands to its user: video is sent in foreground and regaining; in resigning the background notice, then nothing, as in background",
+      """
+      How the app stands to its user: video is sent in foreground and regaining; in resigning the background notice, \
+      then nothing, as in background
+      """,
       .mutablePlaying, changed: { $0.stream?.applyAppState() }),
     .boolean(
       "restart-on-foreground", \.app.restartsOnForeground, "Restart on foreground",
@@ -24,11 +30,17 @@ extension VideoSink {
       "What happens to frames while driver or app do not want video", .mutableReady),
     .enumeration(
       "resize-policy", \.resizePolicy, "Resize policy",
-      "What happens when the head unit resizes the picture of a stream that has started: keep lasts until the service ends, also in the background; a connection made anew may bring a resize as well",
+      """
+      What happens when the head unit resizes the picture of a stream that has started: keep lasts until the service \
+      ends, also in the background; a connection made anew may bring a resize as well
+      """,
       .mutableReady),
     .unsigned(
       "keep-alive-interval", \.keepAliveInterval, 0...3_600_000, "Keep-alive interval",
-      "The last picture is sent again after so long without another, in milliseconds, so that the head unit does not blank its screen; 0 never",
+      """
+      The last picture is sent again after so long without another, in milliseconds, so that the head unit does not \
+      blank its screen; 0 never
+      """,
       .mutablePlaying, changed: { $0.stream?.applyKeepAliveInterval() }),
     .boolean(
       "background-notice", \.notice.isShown, "Background notice",
@@ -38,16 +50,25 @@ extension VideoSink {
       "Text of the background notice; unset: a sentence with the app's name", .mutablePlaying),
     .boolean(
       "background-repeat", \.notice.isRepeated, "Background repeat",
-      "Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen without data",
+      """
+      Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen \
+      without data
+      """,
       .mutablePlaying),
     .integerRows(
       "haptic-rectangles", \.hapticRectangles, "Haptic rectangles",
-      "Touchable parts of the picture, for head units worked with a knob: <<x,y,width,height>,…> in pixels of the input. A frame's own (GstVideoRegionOfInterestMeta of the type sdl-haptic) replace them",
+      """
+      Touchable parts of the picture, for head units worked with a knob: <<x,y,width,height>,…> in pixels of the \
+      input. A frame's own (GstVideoRegionOfInterestMeta of the type sdl-haptic) replace them
+      """,
       .mutablePlaying, parse: VideoSinkSettings.hapticRectangles, rows: VideoSinkSettings.rows,
       changed: { $0.hapticRectanglesChanged() }),
     .boolean(
       "synced-panning", \.touch.isSynced, "Synchronized panning",
-      "Motion of fingers goes upstream once for each frame, with its last place, instead of as often as the head unit tells",
+      """
+      Motion of fingers goes upstream once for each frame, with its last place, instead of as often as the head unit \
+      tells
+      """,
       .mutablePlaying),
     .boolean(
       "emulate-mouse", \.touch.emulatesMouse, "Emulate mouse",
@@ -58,11 +79,17 @@ extension VideoSink {
       .mutablePlaying),
     .text(
       "video-formats", \.videoFormats, "Video formats",
-      "How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; what the head unit does not list is left out. Unset: the head unit's order",
+      """
+      How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; what the head unit does not \
+      list is left out. Unset: the head unit's order
+      """,
       .mutableReady, parse: VideoFormatList.parse, text: { $0?.text }),
     .unsigned(
       "bitrate", \.bitrate, 0...UInt32(EncoderSettings.bitrateRange.upperBound), "Bitrate",
-      "Bitrate of raw video once encoded, in kbit/s; 0 is automatic. Never above what the head unit takes. Changes apply to the next frame",
+      """
+      Bitrate of raw video once encoded, in kbit/s; 0 is automatic. Never above what the head unit takes. Changes \
+      apply to the next frame
+      """,
       .mutablePlaying, changed: { $0.stream?.applySettings() }),
     .enumeration(
       "bitrate-policy", \.bitratePolicy, "Bitrate policy",
@@ -70,19 +97,31 @@ extension VideoSink {
       changed: { $0.stream?.applySettings() }),
     .boolean(
       "adaptive-bitrate", \.link.isAdaptive, "Adaptive bitrate",
-      "Behind a live source, the bitrate follows what the link carries, from min-bitrate to bitrate; with bitrate=0 it rises above its start as far as the picture and the head unit's maximum allow",
+      """
+      Behind a live source, the bitrate follows what the link carries, from min-bitrate to bitrate; with bitrate=0 it \
+      rises above its start as far as the picture and the head unit's maximum allow
+      """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
       "min-bitrate", \.link.minimumBitrate, 1...UInt32(EncoderSettings.bitrateRange.upperBound), "Minimum bitrate",
-      "Where the link carries less than this with adaptive-bitrate, in kbit/s, there are fewer pictures instead of worse ones",
+      """
+      Where the link carries less than this with adaptive-bitrate, in kbit/s, there are fewer pictures instead of \
+      worse ones
+      """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
       "max-latency", \.link.maximumLatency, 0...60_000, "Maximum latency",
-      "How long a picture of a live source may be on the way, in milliseconds: while the link is not ready, the newest one waits to be encoded. H.264 that would come later is dropped up to the next key frame. 0 is no bound",
+      """
+      How long a picture of a live source may be on the way, in milliseconds: while the link is not ready, the newest \
+      one waits to be encoded. H.264 that would come later is dropped up to the next key frame. 0 is no bound
+      """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .fraction(
       "max-framerate", \.maxFrameRate, upTo: Int32(EncoderTargets.maximumFrameRate), "Maximum frame rate",
-      "Most frames of raw video per second; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply to the next frame",
+      """
+      Most frames of raw video per second; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply \
+      to the next frame
+      """,
       .mutablePlaying, changed: { $0.stream?.applySettings() }),
     .enumeration(
       "speed-preset", \.encoder.speedPreset, "Speed/quality preset", "x264 preset for speed against quality",
@@ -112,11 +151,17 @@ extension VideoSink {
     .headUnit,
     .structure(
       "sdl-stats", "SDL statistics",
-      "Counters of this element (application/x-sdl-stats): frames-in = frames-sent + frames-unchanged + every frames-dropped-* + frames-queued; bytes-sent; …",
+      """
+      Counters of this element (application/x-sdl-stats): frames-in = frames-sent + frames-unchanged + every \
+      frames-dropped-* + frames-queued; bytes-sent; …
+      """,
       get: { $0.statistics() }),
     .boolean(
       "skip-unchanged", \.skipsUnchanged, "Skip unchanged pictures",
-      "Leave out raw pictures that equal the one before, once the head unit shows that one sharply; keep-alive-interval then counts. Off for applications that draw into a buffer that they have pushed already",
+      """
+      Leave out raw pictures that equal the one before, once the head unit shows that one sharply; keep-alive-interval \
+      then counts. Off for applications that draw into a buffer that they have pushed already
+      """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .enumeration(
       "encryption", \.app.encryption, "Encryption",
@@ -127,18 +172,27 @@ extension VideoSink {
       "What happens when the head unit does not give what encryption asks for", .mutableReady),
     .pem(
       "certificate", \.app.tls.certificate, "Certificate",
-      "PEM file, or PEM text, with the app's certificate and those between it and its authority. The serialNumber of its subject has to be the app-id"
+      """
+      PEM file, or PEM text, with the app's certificate and those between it and its authority. The serialNumber of \
+      its subject has to be the app-id
+      """
     ),
     .pem(
       "private-key", \.app.tls.privateKey, "Private key",
-      "PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never read back"
+      """
+      PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never \
+      read back
+      """
     ),
     .secret(
       "private-key-passphrase", \.app.tls.passphrase.text, "Private key's passphrase",
       "Passphrase of the private key, if it is encrypted; can't be read"),
     .pem(
       "ca-certificates", \.app.tls.authorities, "CA certificates",
-      "PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: any head unit is taken"
+      """
+      PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: \
+      any head unit is taken
+      """
     ),
     .enumeration(
       "tls-role", \.app.tls.role, "TLS role",
@@ -148,7 +202,10 @@ extension VideoSink {
       "What the app begins with as TLS client; as a server it answers what it is asked in", .mutableReady),
     .structure(
       "encryption-state", "Encryption state",
-      "What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, rpc-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake",
+      """
+      What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, rpc-encrypted, protocol, \
+      cipher, the head unit's certificate; unset before the handshake
+      """,
       get: { $0.encryptionState }),
     .secondaryTransport,
     .transports)

@@ -346,7 +346,8 @@ extension FramePath {
     adaptation.follow(targets, frameRate: frameRate(targets))
   }
 
-  private func frameRate(_ targets: EncoderTargets) -> Fraction {
+  /// Of the pictures that are to be sent.
+  func frameRate(_ targets: EncoderTargets) -> Fraction {
     inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate
   }
 
@@ -423,20 +424,15 @@ extension FramePath {
   /// - Parameter time: running time at which it is shown; `GST_CLOCK_TIME_NONE` for now.
   func submitNow(_ payload: FramePayload, _ grant: VideoGrant, at time: UInt64 = .max) -> Bool {
     let kind = payload.kind
-    guard let rtp = packetize(payload, for: grant, at: time) else {
+    let rtp = packetize(payload, for: grant, at: time)
+    let submission = rtp.map { _ in
+      connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false, samplesLink: false)
+    }
+    guard let rtp, let submission, submission.result == .queued else {
       giveBack(payload)
       return false
     }
-    let submission = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false, samplesLink: false)
-    guard submission.result == .queued else {
-      giveBack(payload)
-      return false
-    }
-    guard kind != .notice else {
-      self.rtp = rtp
-      return true
-    }
-    noteQueued(grant, rtp, at: submission.time)
+    if kind == .notice { self.rtp = rtp } else { noteQueued(grant, rtp, at: submission.time) }
     return true
   }
 

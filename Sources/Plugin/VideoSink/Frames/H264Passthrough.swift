@@ -214,7 +214,10 @@ extension H264Passthrough {
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,
-          "No key frame for \(Self.keyFrameTimeout.components.seconds) s, and nothing can be shown before one: let the encoder make them more often (key-int-max of x264enc)."
+          """
+          No key frame for \(Self.keyFrameTimeout.components.seconds) s, and nothing can be shown before one: let the \
+          encoder make them more often (key-int-max of x264enc).
+          """
         )))
   }
 }
@@ -240,7 +243,10 @@ extension H264Passthrough {
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,
-          "The H.264 stream has \(shown) frames per second, but \(limit) are wished for: all are sent, since H.264 can't be thinned out. Encode it at the lower rate, or leave the encoding to sdlvideosink."
+          """
+          The H.264 stream has \(shown) frames per second, but \(limit) are wished for: all are sent, since H.264 \
+          can't be thinned out. Encode it at the lower rate, or leave the encoding to sdlvideosink.
+          """
         )))
   }
 }

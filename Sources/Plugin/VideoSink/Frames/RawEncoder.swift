@@ -165,7 +165,7 @@ final class RawEncoder {
     var info = info
     return EncoderSettings(
       width: Int(info.width), height: Int(info.height),
-      frameRate: FrameRate(path.inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate),
+      frameRate: FrameRate(path.frameRate(targets)),
       pixelFormat: PixelFormat(cgst_video_info_format(&info)) ?? .i420,
       bitrate: followsLink ? targets.ceiling : targets.bitrate,
       speedPreset: user.speedPreset, keyFrameInterval: Int(user.keyFrameInterval), threads: Int(user.threads),

@@ -51,7 +51,10 @@ final class HapticRegions: Sendable {
   static func tooMany(_ subject: String) -> ElementError {
     .resource(
       GST_RESOURCE_ERROR_SETTINGS,
-      "\(subject) more than \(SendHapticData.maximumCount) touchable rectangles, which is all that a head unit takes: the rest is left out."
+      """
+      \(subject) more than \(SendHapticData.maximumCount) touchable rectangles, which is all that a head unit takes: \
+      the rest is left out.
+      """
     )
   }
 

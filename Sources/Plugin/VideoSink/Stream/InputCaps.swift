@@ -21,8 +21,8 @@ struct InputCaps {
   init?(_ caps: UnsafeMutablePointer<GstCaps>) {
     guard let structure = StructureView(caps: caps, 0) else { return nil }
     if structure.hasName("video/x-h264") {
-      guard let form = H264Caps(structure).form else { return nil }
-      format = .h264(form.configuration)
+      guard let format = H264Caps(structure).format else { return nil }
+      self.format = format
     } else {
       var info = GstVideoInfo()
       guard gst_video_info_from_caps(&info, caps) != 0 else { return nil }
@@ -42,7 +42,10 @@ struct InputCaps {
     guard case .raw(let info) = format, info.par_n != info.par_d else { return nil }
     return .stream(
       GST_STREAM_ERROR_FORMAT,
-      "The pixels of the input are not square (\(info.par_n)/\(info.par_d)), but the head unit's are: the picture is stretched. Put videoconvertscale before sdlvideosink."
+      """
+      The pixels of the input are not square (\(info.par_n)/\(info.par_d)), but the head unit's are: the picture is \
+      stretched. Put videoconvertscale before sdlvideosink.
+      """
     )
   }
 }
@@ -86,7 +89,10 @@ extension InputCaps {
     else {
       return .stream(
         GST_STREAM_ERROR_FORMAT,
-        "\(info.width)×\(info.height) can't be encoded, sides must be even and between 16 and 8192, and the area at most that of H.264 level 6.2: put videoconvertscale before sdlvideosink."
+        """
+        \(info.width)×\(info.height) can't be encoded, sides must be even and between 16 and 8192, and the area at \
+        most that of H.264 level 6.2: put videoconvertscale before sdlvideosink.
+        """
       )
     }
     return nil
@@ -101,17 +107,6 @@ extension InputCaps {
 
 /// What caps say of H.264.
 struct H264Caps {
-  /// The form of a stream whose `codec_data`, if it needs any, could be read.
-  enum Form {
-    case byteStream
-    case lengths(DecoderConfiguration)
-
-    /// Nil for a byte stream.
-    var configuration: DecoderConfiguration? {
-      if case .lengths(let configuration) = self { configuration } else { nil }
-    }
-  }
-
   private enum CodecData {
     case missing
     case malformed(DecoderConfiguration.Malformed)
@@ -125,12 +120,12 @@ struct H264Caps {
     self.structure = structure
   }
 
-  /// Nil for a form that the sink does not take.
-  var form: Form? {
+  /// Nil for a form that the sink does not take, and for `codec_data` that can't be read.
+  var format: InputCaps.Format? {
     guard isFormTaken else { return nil }
-    guard isLengthPrefixed else { return .byteStream }
+    guard isLengthPrefixed else { return .h264(nil) }
     guard case .read(let configuration) = codecData else { return nil }
-    return .lengths(configuration)
+    return .h264(configuration)
   }
 
   /// Why the stream can't be passed on; nil when it can.
@@ -139,7 +134,10 @@ struct H264Caps {
       let (format, alignment) = (structure.string("stream-format"), structure.string("alignment"))
       return .stream(
         GST_STREAM_ERROR_FORMAT,
-        "H.264 must come in whole access units, as a byte stream or as avc, not as \(format ?? "unknown")/\(alignment ?? "unknown"): put h264parse before sdlvideosink."
+        """
+        H.264 must come in whole access units, as a byte stream or as avc, not as \
+        \(format ?? "unknown")/\(alignment ?? "unknown"): put h264parse before sdlvideosink.
+        """
       )
     }
     if let profile = structure.string("profile"), !SinkCaps.profiles.contains(profile) {
@@ -150,7 +148,10 @@ struct H264Caps {
     case .missing:
       return .stream(
         GST_STREAM_ERROR_FORMAT,
-        "H.264 as avc needs codec_data in its caps: keep those of the demuxer or encoder, or have h264parse make a byte stream of it while they are there."
+        """
+        H.264 as avc needs codec_data in its caps: keep those of the demuxer or encoder, or have h264parse make a byte \
+        stream of it while they are there.
+        """
       )
     case .malformed(let reason):
       return .stream(
@@ -188,7 +189,10 @@ struct H264Caps {
   fileprivate static func profileError(_ profile: String) -> ElementError {
     .stream(
       GST_STREAM_ERROR_FORMAT,
-      "H.264 of the profile \(profile) can't be decoded by head units: put video/x-raw,format=I420 before the encoder, or ask it for constrained-baseline."
+      """
+      H.264 of the profile \(profile) can't be decoded by head units: put video/x-raw,format=I420 before the encoder, \
+      or ask it for constrained-baseline.
+      """
     )
   }
 }
@@ -224,7 +228,10 @@ extension NALUnitLengthError {
     let announced = length.map { "\($0) bytes are announced" } ?? "a length is cut off"
     return .stream(
       GST_STREAM_ERROR_FORMAT,
-      "The H.264 stream is damaged: \(announced) for a NAL unit where \(availableByteCount) are left. Mux the file again from what it was made of; if another element has changed the stream, its caps must say so (stream-format)."
+      """
+      The H.264 stream is damaged: \(announced) for a NAL unit where \(availableByteCount) are left. Mux the file \
+      again from what it was made of; if another element has changed the stream, its caps must say so (stream-format).
+      """
     )
   }
 }
