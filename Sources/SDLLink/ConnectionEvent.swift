@@ -13,13 +13,10 @@ public enum ConnectionEvent: Sendable {
   /// A peer has to connect by itself, which may take any time, or can't for the reason given.
   case waiting(TransportStatus)
   case connected(peer: String)
+  /// Something has happened that leaves the session's status as it is.
   case session(AppSession.Event)
-  /// The video service has come so far; after the session's event about the same.
-  case videoState(StreamState)
-  /// The same for the audio service.
-  case audioState(StreamState)
-  /// A heartbeat was answered after so long.
-  case roundTrip(Duration)
+  /// The session has this status now, by what the events say; there may be none.
+  case sessionChanged(AppSession.Status, by: [AppSession.Event])
   /// The time of ``AppConnection/setTimer(at:)`` has come.
   case timerFired
   /// The head unit has not read for this long; video waits. It may go on, or end the connection later.

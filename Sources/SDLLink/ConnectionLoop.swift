@@ -24,11 +24,8 @@ final class ConnectionLoop {
   var tracer: MessageTracer?
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
-  private var grantEpoch: UInt32?
-  private var audioGrantEpoch: UInt32?
-  private var videoState = StreamState.stopped
-  private var audioState = StreamState.stopped
-  private var roundTrip: Duration?
+  /// As reported last.
+  private var status = AppSession.Status()
   private var registeredAt: Duration?
   /// Not passed on to the session yet.
   var pendingVideo: AppConnection.VideoParameters?
@@ -97,9 +94,11 @@ final class ConnectionLoop {
     // What is lost with it does not count as sent.
     if actions.contains(.closeSecondary) { closeSecondary() }
     let messages = actions.compactMap(takeMessage)
+    let former = status
+    if !actions.isTouch { status = session.status }
     var failure: LinkError?
     do throws(LinkError) {
-      let changes = takeGrantChanges()
+      let changes = grantChanges(since: former)
       if changes.isEmpty {
         try writer.send(messages, peer: reader.peer)
       } else {
@@ -111,25 +110,17 @@ final class ConnectionLoop {
     }
     for action in actions {
       switch action {
-      case .send, .sendProtected, .sendOnSecondary, .closeSecondary: break
       case .openSecondary(let address, let attempt): openSecondary(address, attempt: attempt)
-      case .report(let event):
-        note(event)
-        connection.report(.session(event))
       case .close: closeDeadline = clock.now + Self.closeTimeout
+      case .report(.registered): registeredAt = clock.now
+      case .report(.failed(let error)) where self.failure == nil: self.failure = .session(error)
+      case .send, .sendProtected, .sendOnSecondary, .closeSecondary, .report: break
       }
     }
-    if session.videoState != videoState {
-      videoState = session.videoState
-      connection.report(.videoState(videoState))
-    }
-    if session.audioState != audioState {
-      audioState = session.audioState
-      connection.report(.audioState(audioState))
-    }
-    if let time = session.roundTrip, time != roundTrip {
-      roundTrip = time
-      connection.report(.roundTrip(time))
+    if status != former {
+      connection.report(.sessionChanged(status, by: actions.compactMap(\.event)))
+    } else {
+      for case .report(let event) in actions { connection.report(.session(event)) }
     }
     if let failure { lose(failure) }
   }
@@ -150,30 +141,20 @@ final class ConnectionLoop {
     }
   }
 
-  /// What has changed since the last call. Video keeps its grant while it is suspended, for a notice; audio has none to send.
-  private func takeGrantChanges() -> [ConnectionWriter.GrantChange] {
+  /// Video keeps its grant while it is suspended, for a notice; audio has none to send.
+  private func grantChanges(since former: AppSession.Status) -> [ConnectionWriter.GrantChange] {
     var changes: [ConnectionWriter.GrantChange] = []
-    let audioGrant = session.audioState == .streaming ? session.audioGrant : nil
-    if audioGrant?.epoch != audioGrantEpoch {
-      audioGrantEpoch = audioGrant?.epoch
+    let audioGrant = status.usableAudioGrant
+    if audioGrant?.epoch != former.usableAudioGrant?.epoch {
       changes.append(ConnectionWriter.GrantChange(medium: .audio, grant: audioGrant.map { MediaGrant($0) }))
     }
-    if session.videoGrant?.epoch != grantEpoch {
-      grantEpoch = session.videoGrant?.epoch
-      let channel = session.videoGrant?.isEncrypted == true ? session.secureChannel : nil
+    if status.videoGrant?.epoch != former.videoGrant?.epoch {
+      let channel = status.videoGrant?.isEncrypted == true ? session.secureChannel : nil
       changes.append(
         ConnectionWriter.GrantChange(
-          medium: .video, grant: session.videoGrant.map { MediaGrant($0) }, channel: channel))
+          medium: .video, grant: status.videoGrant.map { MediaGrant($0) }, channel: channel))
     }
     return changes
-  }
-
-  private func note(_ event: AppSession.Event) {
-    switch event {
-    case .registered: registeredAt = clock.now
-    case .failed(let error) where failure == nil: failure = .session(error)
-    default: break
-    }
   }
 
   private func lose(_ error: LinkError) {
@@ -281,4 +262,17 @@ extension ConnectionLoop {
       applyCommands(now: clock.now)
     }
   }
+}
+
+extension AppSession.Status {
+  fileprivate var usableAudioGrant: AudioGrant? { audioState == .streaming ? audioGrant : nil }
+}
+
+extension AppSession.Action {
+  fileprivate var event: AppSession.Event? { if case .report(let event) = self { event } else { nil } }
+}
+
+extension [AppSession.Action] {
+  /// Whether there is nothing but a touch, which leaves the status as it is.
+  fileprivate var isTouch: Bool { if count == 1, case .report(.touch) = self[0] { true } else { false } }
 }

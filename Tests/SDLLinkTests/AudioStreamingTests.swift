@@ -19,7 +19,9 @@ extension ConnectionRecorder {
 
   func waitForAudioState(_ state: StreamState) -> Bool {
     eventually {
-      let states = self.events.compactMap { if case .audioState(let state) = $0 { state } else { nil } }
+      let states = self.events.compactMap {
+        if case .sessionChanged(let status, _) = $0 { status.audioState } else { nil }
+      }
       return states.last == state
     }
   }

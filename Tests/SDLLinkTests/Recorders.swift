@@ -20,7 +20,13 @@ final class ConnectionRecorder: AppConnectionObserver {
     self.callback = callback
   }
 
+  /// What changes the session's status comes event by event, as what does not, and then the status.
   func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
+    if case .sessionChanged(_, let events) = event { for event in events { note(.session(event), of: connection) } }
+    note(event, of: connection)
+  }
+
+  private func note(_ event: ConnectionEvent, of connection: AppConnection) {
     state.withLock { state in
       state.events.append(event)
       if case .ended = event { state.endedCount += 1 }

@@ -11,7 +11,7 @@ protocol AppHost: GStreamerElement {
   /// What was agreed on by TLS has changed.
   func notifyEncryption()
   /// The app has waited in vain to be used again, and is to be ended. On the connection thread.
-  func appHasLingered(_ app: AppRun)
+  func appHasLingered(_ app: AppClient)
 }
 
 /// Counters of the app, over all connections of an element.
@@ -37,9 +37,15 @@ struct AppCounters: Equatable {
 
 /// A service that uses a registered app and hears what happens on its connection. Video or sound.
 protocol AppService: AnyObject, Sendable {
-  /// Something has happened on the app's connection, and is already in ``AppRun``'s state. On the connection thread,
-  /// without locks.
-  func appReported(_ event: ConnectionEvent)
+  /// Something has happened in the app's session, and is already in ``AppClient/status``. This, and what follows, on the
+  /// connection thread, without locks.
+  func appReported(_ event: AppSession.Event)
+  /// The session has this status now, by what was reported before.
+  func sessionChanged(to status: AppSession.Status)
+  /// The time has come that was set (``AppConnection/setTimer(at:)``), or an earlier one.
+  func timerFired()
+  /// There is no connection any more; it may be made again.
+  func connectionLost()
   /// The app is about to fail, and an error message follows, before which nothing may fail.
   func appIsFailing()
   /// The app has failed. The error message is posted, so frames may fail from now on.

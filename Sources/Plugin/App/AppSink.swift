@@ -17,7 +17,7 @@ protocol AppSink: AppHost, PropertyOwner where Settings: AppSinkSettings {
   var pad: UnsafeMutablePointer<GstPad> { get }
   /// Checks what the properties could not, before anything begins.
   func checkBeforeStart(_ settings: Settings) throws(ElementError)
-  func makeStream(_ app: AppRun, _ settings: Settings) -> Stream
+  func makeStream(_ app: AppClient, _ settings: Settings) -> Stream
   /// A change of state is about to reset what the base class counts.
   func keepCounters()
   /// Changes the counters of the streams.
@@ -28,7 +28,7 @@ protocol AppSink: AppHost, PropertyOwner where Settings: AppSinkSettings {
 
 extension AppSink {
   /// Nil in NULL.
-  var app: AppRun? { runs.app }
+  var app: AppClient? { runs.app }
   /// Nil in NULL and READY.
   var stream: Stream? { runs.stream }
 
@@ -83,9 +83,8 @@ extension AppSink {
     let settings = self.settings.current
     try checkBeforeStart(settings)
     if let app {
-      guard !app.stopLingering(ObjectIdentifier(self)) || !app.isUsable || runs.appSettings != settings.app else {
-        return
-      }
+      app.stopLingering(ObjectIdentifier(self))
+      guard !app.isUsable || runs.appSettings != settings.app else { return }
       endApp()
     }
     switch try SharedApps.context.find(for: self, make: SharedApps.init).join(settings.app, self, time: time) {
@@ -100,7 +99,7 @@ extension AppSink {
     }
   }
 
-  private func begin(_ app: AppRun, _ settings: AppSettings) throws(ElementError) {
+  private func begin(_ app: AppClient, _ settings: AppSettings) throws(ElementError) {
     announceHeadUnit(settings)
     do {
       try app.start()
@@ -112,7 +111,7 @@ extension AppSink {
   }
 
   /// Uses an app that the element `first` has registered, with its settings.
-  private func adopt(_ app: AppRun, _ settings: AppSettings, first: String) throws(ElementError) {
+  private func adopt(_ app: AppClient, _ settings: AppSettings, first: String) throws(ElementError) {
     let name = String(freeing: gst_object_get_name(gstElement.cast())) ?? ""
     log(GST_LEVEL_INFO, "using the app of \(first)")
     if settings.encryption != .none, app.settings.encryption == .none {
@@ -172,7 +171,7 @@ extension AppSink {
     runs.noteStreamEnd(at: now, took: now - began)
   }
 
-  func appHasLingered(_ app: AppRun) {
+  func appHasLingered(_ app: AppClient) {
     if self.app === app { endApp() }
   }
 

@@ -23,7 +23,7 @@ final class SharedApps: Sendable {
 
   private struct Entry: Sendable {
     var key: Key
-    weak var app: AppRun?
+    weak var app: AppClient?
   }
 
   private let entries = Mutex<[Entry]>([])
@@ -31,9 +31,9 @@ final class SharedApps: Sendable {
   /// What has become of a request to use an app.
   enum Result {
     /// It is new, and its first element has to start it.
-    case made(AppRun)
+    case made(AppClient)
     /// It runs already, for the element with this name.
-    case joined(AppRun, first: String)
+    case joined(AppClient, first: String)
   }
 
   /// Finds the app of `settings` or makes it, and counts `host` among its elements.
@@ -56,7 +56,7 @@ final class SharedApps: Sendable {
           "\(other) sends the sound of the app \(settings.name) already, and head units play one stream of each app: give this sdlaudiosink an app-id and app-name of its own, or mix the sound before it (audiomixer)."
         )
       }
-      let app = try AppRun(settings, host: host, time: time)
+      let app = try AppClient(settings, host: host, time: time)
       entries.append(Entry(key: key, app: app))
       return .made(app)
     }

@@ -17,7 +17,7 @@ protocol SinkStream: AppService {
 /// What lasts as long as a state of a sink: the app from NULL→READY on, the stream from READY→PAUSED on.
 final class SinkRuns<Stream: SinkStream>: Sendable {
   private struct State: Sendable {
-    var app: AppRun?
+    var app: AppClient?
     /// With which the element has asked for it; the app may have been made with those of another.
     var appSettings: AppSettings?
     var stream: Stream?
@@ -30,7 +30,7 @@ final class SinkRuns<Stream: SinkStream>: Sendable {
   private let published = Atomic<Unmanaged<Stream>?>(nil)
 
   /// Nil in NULL.
-  var app: AppRun? { state.withLock { $0.app } }
+  var app: AppClient? { state.withLock { $0.app } }
   /// Nil in NULL and READY.
   var stream: Stream? { state.withLock { $0.stream } }
 
@@ -40,7 +40,7 @@ final class SinkRuns<Stream: SinkStream>: Sendable {
   /// What the present app was asked for with.
   var appSettings: AppSettings? { state.withLock { $0.appSettings } }
 
-  func set(_ app: AppRun, _ settings: AppSettings) {
+  func set(_ app: AppClient, _ settings: AppSettings) {
     state.withLock { state in
       state.app = app
       state.appSettings = settings
@@ -72,7 +72,7 @@ final class SinkRuns<Stream: SinkStream>: Sendable {
   }
 
   /// Forgets `app` and calls `body` in the same moment, if it is the present one.
-  func forget(_ app: AppRun, _ body: () -> Void) {
+  func forget(_ app: AppClient, _ body: () -> Void) {
     state.withLock { state in
       guard state.app === app else { return }
       state.app = nil

@@ -12,7 +12,7 @@ protocol StreamRun: SinkStream {
   associatedtype Notification: Sendable
 
   var sink: Sink { get }
-  var app: AppRun { get }
+  var app: AppClient { get }
   var time: TimeSource { get }
   var state: Monitor<Negotiation> { get }
   var notifications: NotificationQueue<Notification> { get }

@@ -12,7 +12,7 @@ extension AppHost {
   }
 }
 
-extension AppRun.Status {
+extension AppStatus {
   /// The property `transports`; nil without a connection.
   func transportsStructure(primary: TransportClass) -> Structure? {
     guard connection == .ready || connection == .streaming else { return nil }
@@ -20,9 +20,10 @@ extension AppRun.Status {
     let first = Structure("application/x-sdl-transport")
     first.set("class", primary.rawValue)
     first.set("state", "registered")
-    first.set("address", peer)
+    first.set("address", peer ?? "")
     first.set("services", services(on: .primary))
     structure.set("primary", first)
+    let secondary = session.secondary
     guard secondary.state != .none else { return structure }
     let second = Structure("application/x-sdl-transport")
     secondary.fill(second)
@@ -37,8 +38,8 @@ extension AppRun.Status {
   /// Such as "rpc, video".
   private func services(on role: TransportRole) -> String {
     var names = role == .primary ? ["rpc"] : []
-    if grant?.role == role { names.append(StreamService.video.rawValue) }
-    if audioGrant?.role == role { names.append(StreamService.audio.rawValue) }
+    if session.videoGrant?.role == role { names.append(StreamService.video.rawValue) }
+    if session.audioGrant?.role == role { names.append(StreamService.audio.rawValue) }
     return names.joined(separator: ", ")
   }
 }

@@ -30,7 +30,7 @@ extension AudioSink {
     .enumeration(
       "hmi-level", default: HMILevel.none, "HMI level",
       "How prominent the app is on the head unit; sound is played in full and limited, and of media apps in background",
-      get: { $0.app?.status.hmi?.level ?? .none }),
+      get: { $0.app?.status.level ?? .none }),
     .headUnit,
     .structure(
       "sdl-stats", "SDL statistics",

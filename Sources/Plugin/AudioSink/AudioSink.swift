@@ -81,7 +81,7 @@ final class AudioSink: AppSink {
 
   func checkBeforeStart(_ settings: AudioSinkSettings) throws(ElementError) {}
 
-  func makeStream(_ app: AppRun, _ settings: AudioSinkSettings) -> AudioStreamRun {
+  func makeStream(_ app: AppClient, _ settings: AudioSinkSettings) -> AudioStreamRun {
     AudioStreamRun(sink: self, app: app, settings: settings)
   }
 

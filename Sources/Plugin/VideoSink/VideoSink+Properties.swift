@@ -142,7 +142,7 @@ extension VideoSink {
     .enumeration(
       "hmi-level", default: HMILevel.none, "HMI level",
       "How prominent the app is on the head unit; video is shown in full and limited",
-      get: { $0.app?.status.hmi?.level ?? .none }),
+      get: { $0.app?.status.level ?? .none }),
     .unsigned(
       "target-bitrate", 1...UInt32(EncoderSettings.bitrateRange.upperBound),
       default: UInt32(EncoderTargets.defaultBitrate), "Target bitrate",
@@ -212,9 +212,9 @@ extension VideoSink {
 
   /// Unset before the TLS handshake.
   private var encryptionState: Structure? {
-    guard let status = app?.status, let summary = status.encryption else { return nil }
+    guard let status = app?.status.session, let summary = status.encryption else { return nil }
     return summary.structure(
-      isVideoEncrypted: status.grant?.isEncrypted == true, isRPCEncrypted: status.isRPCEncrypted)
+      isVideoEncrypted: status.videoGrant?.isEncrypted == true, isRPCEncrypted: status.isRPCEncrypted)
   }
 
   /// Sets the URI for GstURIHandler, which refuses at once what is no URI of a head unit.

@@ -74,7 +74,7 @@ final class VideoSink: AppSink {
     try settings.encoder.check()
   }
 
-  func makeStream(_ app: AppRun, _ settings: VideoSinkSettings) -> VideoStream {
+  func makeStream(_ app: AppClient, _ settings: VideoSinkSettings) -> VideoStream {
     VideoStream(sink: self, app: app, settings: settings)
   }
 

@@ -38,6 +38,26 @@ public struct AppSession: Sendable {
   /// The epoch of the last ``VideoGrant`` or ``AudioGrant``.
   public var epoch: UInt32 { context.messenger.epoch }
 
+  /// A snapshot. Reports of touches leave it as it is.
+  public var status: Status {
+    var status = Status()
+    if context.headUnit?.rpcVersion != nil { status.headUnit = context.headUnit }
+    status.hmi = context.hmiStatus
+    if context.announced.isSettled {
+      status.video = VideoCapability(
+        capability: context.announced.capability, fallbackSize: context.announced.fallbackSize)
+    }
+    status.videoGrant = videoGrant
+    status.audioGrant = audioGrant
+    status.videoState = videoState
+    status.audioState = audioState
+    status.secondary = reportedSecondary
+    status.encryption = secureChannel?.summary
+    status.isRPCEncrypted = isRPCEncrypted
+    status.roundTrip = heartbeat.roundTrip
+    return status
+  }
+
   /// The right to send video; nil while no byte may go out.
   public var videoGrant: VideoGrant? { video.grant }
 
@@ -67,9 +87,6 @@ public struct AppSession: Sendable {
 
   /// Whether RPCs go encrypted in both directions.
   public var isRPCEncrypted: Bool { context.security.isRPCEncrypted }
-
-  /// Between the last heartbeat that was answered and its answer.
-  public var roundTrip: Duration? { heartbeat.roundTrip }
 
   /// Whether RegisterAppInterface waits for its answer, before which the transport must not be closed if that can be
   /// helped.

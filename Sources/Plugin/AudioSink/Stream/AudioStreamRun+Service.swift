@@ -4,17 +4,15 @@ import SDLLink
 
 /// What the app's connection reports of the head unit. On the connection thread, without locks.
 extension AudioStreamRun {
-  func appReported(_ event: ConnectionEvent) {
-    switch event {
-    case .session(let event): receive(event)
-    case .audioState(let audioState): change { $0.sessionStateChanged(audioState) }
-    case .timerFired: change { $0.advance(now: time.now) }
-    case .lost, .ended: connectionLost()
-    case .attempting, .resolving, .connecting, .waiting, .connected, .videoState, .roundTrip, .stalled, .headUnit: break
-    }
+  func sessionChanged(to status: AppSession.Status) {
+    change { $0.sessionStateChanged(status.audioState) }
   }
 
-  private func receive(_ event: AppSession.Event) {
+  func timerFired() {
+    change { $0.advance(now: time.now) }
+  }
+
+  func appReported(_ event: AppSession.Event) {
     switch event {
     case .registered(let headUnit): sayAssumption(headUnit)
     case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
@@ -47,7 +45,7 @@ extension AudioStreamRun {
     }
   }
 
-  private func connectionLost() {
+  func connectionLost() {
     let wasStreaming = change { $0.connectionLost() }
     if wasStreaming { sink.countStream { $0.suspended(at: time.now) } }
   }

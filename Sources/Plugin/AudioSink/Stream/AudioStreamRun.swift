@@ -10,7 +10,7 @@ import Synchronization
 /// of it reaches the element any more.
 final class AudioStreamRun: StreamRun {
   let sink: AudioSink
-  let app: AppRun
+  let app: AppClient
   let time: TimeSource
 
   let state: Monitor<AudioNegotiation>
@@ -21,7 +21,7 @@ final class AudioStreamRun: StreamRun {
   /// That the format is assumed has been said.
   let hasSaidAssumption = AtomicFlag()
 
-  init(sink: AudioSink, app: AppRun, settings: AudioSinkSettings) {
+  init(sink: AudioSink, app: AppClient, settings: AudioSinkSettings) {
     self.sink = sink
     self.app = app
     time = sink.time
@@ -37,7 +37,7 @@ final class AudioStreamRun: StreamRun {
       update { negotiation in
         negotiation.hmiStatusChanged(status.hmi)
         if let grant = status.audioGrant { negotiation.serviceStarted(grant) }
-        if status.isAudioSuspended { negotiation.serviceSuspended() }
+        if status.audioState == .suspended { negotiation.serviceSuspended() }
         negotiation.sessionStateChanged(status.audioState)
       }
     }

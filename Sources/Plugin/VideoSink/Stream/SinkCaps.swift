@@ -30,7 +30,7 @@ extension VideoSink {
     if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
     // Before the stream has chosen, or in READY, where the app is on the head unit already.
     let waits = policy != .drop && choosesByCaps
-    guard let app, let video = waits ? videoForCaps(of: app) : app.status.video else { return nil }
+    guard let app, let video = waits ? videoForCaps(of: app) : app.status.session.video else { return nil }
     if let stream, waits, stream.waitForChoice(), let caps = stream.acceptedCaps(maximumRate: maximumRate) {
       return caps
     }
@@ -39,7 +39,7 @@ extension VideoSink {
   }
 
   /// While the pad flushes, its thread is waited for. In READY it is flushing too, but no thread is.
-  private func videoForCaps(of app: AppRun) -> AppRun.VideoCapability? {
+  private func videoForCaps(of app: AppClient) -> AppSession.VideoCapability? {
     let hasStream = stream != nil
     return app.videoForCaps(of: self) { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
   }

@@ -10,7 +10,7 @@ import Synchronization
 /// its properties. After ``end()`` nothing of it reaches the element any more.
 final class VideoStream: StreamRun {
   let sink: VideoSink
-  let app: AppRun
+  let app: AppClient
   let time: TimeSource
 
   let state: Monitor<VideoNegotiation>
@@ -29,7 +29,7 @@ final class VideoStream: StreamRun {
   /// The service was resumed: the decoder may have been closed meanwhile.
   private let resumption = AtomicFlag()
 
-  init(sink: VideoSink, app: AppRun, settings: VideoSinkSettings) {
+  init(sink: VideoSink, app: AppClient, settings: VideoSinkSettings) {
     self.sink = sink
     self.app = app
     time = sink.time
@@ -54,8 +54,8 @@ final class VideoStream: StreamRun {
         negotiation.settingsChanged(settings.negotiation)
         negotiation.appStateChanged(settings.appState)
         negotiation.hmiStatusChanged(status.hmi)
-        if let grant = status.grant { negotiation.serviceStarted(grant, now: time.now) }
-        if status.isVideoSuspended { negotiation.serviceSuspended() }
+        if let grant = status.videoGrant { negotiation.serviceStarted(grant, now: time.now) }
+        if status.videoState == .suspended { negotiation.serviceSuspended() }
         negotiation.sessionStateChanged(status.videoState)
         guard let video = status.video else { return .success(nil) }
         return negotiation.headUnitSpoke(video)
@@ -109,7 +109,7 @@ final class VideoStream: StreamRun {
     fail(ElementError(problem))
   }
 
-  /// The same for an error that the head unit has caused; see ``AppRun/failConnection(_:_:)``.
+  /// The same for an error that the head unit has caused; see ``AppClient/failConnection(_:_:)``.
   func failConnection(_ problem: VideoProblem) {
     unlocked { app.failConnection(ElementError(problem), sink) }
   }
@@ -248,25 +248,22 @@ extension VideoStream {
 
 /// What the app's connection reports of the head unit. On the connection thread, without locks.
 extension VideoStream {
-  func appReported(_ event: ConnectionEvent) {
-    switch event {
-    case .session(let event): receive(event)
-    case .videoState(let videoState): change { $0.sessionStateChanged(videoState) }
-    case .timerFired:
-      // Outputs that had to wait for this time.
-      change { _ in }
-      silence.sendWhatIsDue(self)
-      touches.timerFired()
-    case .lost, .ended: connectionLost()
-    case .attempting, .resolving, .connecting, .waiting, .connected, .audioState, .roundTrip, .stalled, .headUnit: break
-    }
+  func sessionChanged(to status: AppSession.Status) {
+    change { $0.sessionStateChanged(status.videoState) }
   }
 
-  private func receive(_ event: AppSession.Event) {
+  func timerFired() {
+    // Outputs that had to wait for this time.
+    change { _ in }
+    sendWhatIsDue()
+    touches.timerFired()
+  }
+
+  func appReported(_ event: AppSession.Event) {
     switch event {
     case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
     case .videoCapability(let capability, let fallbackSize):
-      let video = AppRun.VideoCapability(capability: capability, fallbackSize: fallbackSize)
+      let video = AppSession.VideoCapability(capability: capability, fallbackSize: fallbackSize)
       choose(update { $0.headUnitSpoke(video) })
     case .videoStarted(let grant):
       sink.countStream { $0.starts &+= 1 }
@@ -315,7 +312,7 @@ extension VideoStream {
     if case .failure(let problem) = result { failConnection(problem) }
   }
 
-  private func connectionLost() {
+  func connectionLost() {
     silence.endNotice()
     let wasStreaming = change { $0.connectionLost() }
     if wasStreaming { sink.countStream { $0.suspended(at: time.now) } }
@@ -418,7 +415,7 @@ extension VideoStream {
 extension VideoNegotiation {
   /// The head unit has reported what it takes. Returns what upstream has to be asked about that; nil for nothing.
   mutating func headUnitSpoke(
-    _ video: AppRun.VideoCapability
+    _ video: AppSession.VideoCapability
   ) -> Result<RangesQuestion?, VideoProblem> {
     Result { () throws(VideoProblem) in
       beginChoice(.headUnit(try headUnitSpoke(video.capability, screen: video.fallbackSize)))

@@ -1,0 +1,612 @@
+import Glibc
+import GStreamerKit
+import SDLApp
+import SDLHeadUnit
+import SDLLink
+import Synchronization
+
+/// An app on a head unit, from NULL→READY to READY→NULL: connection, registration and status, and the streams that use
+/// them.
+///
+/// It stays registered whatever streams come and go in between, and connects again when the connection breaks.
+/// Callbacks of an app that has ended never reach the element, which may have a new app by then.
+///
+/// Several elements may use it (``AppMember``), each with a stream of its own. One of them posts what concerns the app; all
+/// of them notify.
+///
+/// Locks: `state`, under which a stream is attached. None is held while anything is posted, notified or waited for.
+final class AppClient: Sendable {
+  /// How long it may take to unregister and close the connection.
+  private static let closeTimeout = Duration.seconds(1)
+  /// What is left of that at least, if ending the stream has taken long already.
+  private static let shortestClose = Duration.milliseconds(400)
+  /// For the connection's thread to end, beyond that. Without a limit, a callback that waits for a lock of the thread which
+  /// ends the app would block both without end.
+  private static let joinTimeout = Duration.milliseconds(250)
+  /// No error of the connection is posted earlier after the start. One that comes at once, as from a closed port on this
+  /// machine, is too early for gst-launch, whose handler on the posting thread quits a main loop that does not run yet, and
+  /// which then never ends (`LaunchTests.anErrorThatComesAtOnce`). When that loop runs no element can know.
+  private static let earliestFailure = Duration.milliseconds(250)
+  /// How long it stays registered for a sink that is in NULL.
+  private static let lingerTime = Duration.seconds(5)
+  /// How long the end of the process may wait for the end of a session.
+  private static let exitTime = Duration.milliseconds(400)
+
+  /// What it was made with, for the first element.
+  let settings: AppSettings
+  let connection: AppConnection
+  private let state: Monitor<AppClientState>
+  private let time: TimeSource
+  private let observer = Observer()
+  /// Kept until the app's end, so that no other app takes it.
+  private let number: Mutex<AppNumber?>
+  private let began: Duration
+
+  /// An app that does nothing before ``start()``.
+  ///
+  /// - Throws: the first thing in the settings that can't work.
+  init<Host: AppHost>(_ settings: AppSettings, host: Host, time: TimeSource = .monotonic) throws(ElementError) {
+    var number: AppNumber?
+    if let headUnit = settings.headUnitOfDefaults { number = AppNumber(on: headUnit) }
+    let log = ProtocolLog(host.gstElement)
+    var configuration = try settings.connection(number: number?.value ?? 1) { log.note($0) }
+    configuration.messageTrace = log
+    configuration.clock = time
+    self.settings = settings
+    self.time = time
+    began = time.now
+    state = Monitor(AppClientState(AppMember(host)))
+    self.number = Mutex(number)
+    connection = AppConnection(configuration: configuration, observer: observer)
+    observer.app.withLock { $0 = self }
+  }
+
+  /// Keeps the app alive until its end, since the connection refers to its observer only weakly.
+  private final class Observer: AppConnectionObserver {
+    let app = Monitor<AppClient?>(nil)
+
+    func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
+      guard let app = app.withLock({ $0 }) else { return }
+      // A handler may stop and free the pipeline while it is called on this thread. The references keep the elements
+      // until the handlers have returned.
+      app.receive(event)
+      if case .ended = event { app.noteConnectionEnd() }
+    }
+  }
+
+  var status: AppStatus { state.withLock { $0.status } }
+
+  /// Whether it can serve a stream: neither failed nor ended.
+  var isUsable: Bool { state.withLock { $0.isUsable } }
+
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  /// Begins to connect; what comes of it is reported on the connection thread.
+  ///
+  /// - Throws: when there is no thread to be had.
+  func start() throws(ElementError) {
+    // The connection's thread notifies it: a listener that restarted the element inside this state change would leave GStreamer
+    // with two of them at once.
+    guard state.withLock({ $0.start() }) else { return }
+    do {
+      try connection.start()
+    } catch {
+      noteConnectionEnd()
+      throw .resource(GST_RESOURCE_ERROR_FAILED, "The connection's thread could not be started: \(error)")
+    }
+  }
+
+  /// Posts an error, once, and makes the app and what it serves fail.
+  func fail(_ error: ElementError, _ host: any AppHost) {
+    let (isFirst, members) = state.withLock { ($0.fail(), $0.members) }
+    guard isFirst else { return }
+    countApp { $0.lastError = error.text }
+    withServices(of: members) { $0.appIsFailing() }
+    // Before any frame fails, because upstream then posts an error of its own that explains nothing.
+    host.postError(error)
+    state.withLock { $0.failureIsKnown() }
+    state.broadcast()
+    withServices(of: members) { $0.appHasFailed() }
+    // The application may have stopped, and even started, the elements in answer to the message.
+    guard !isOver else { return }
+    notify(.connectionState)
+    // The connection is of no use any more.
+    connection.stop(grace: Self.closeTimeout)
+  }
+
+  /// Fails because of the connection, or of what the head unit said: not before ``earliestFailure``, and after the
+  /// error message the progress that is under way ends with an error as well.
+  func failConnection(_ error: ElementError, _ host: any AppHost) {
+    _ = state.wait(until: began + Self.earliestFailure) { $0.isOver ? true : nil }
+    fail(error, host)
+    endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
+  }
+
+  /// Ends the connection and waits for its threads, though not on one of them and not without limit. Nothing that it still
+  /// reports reaches an element.
+  ///
+  /// - Parameters:
+  ///   - member: the last element that uses the app.
+  ///   - host: nil when the element is being freed, and can't post anything any more.
+  ///   - time: has passed already since the element began to stop, and is taken off what the end may last.
+  private func end(_ member: AppMember, _ host: (any AppHost)?, after time: Duration) {
+    stopLingering(member.host.id)
+    let (isFirst, wasConnected) = state.withLock { ($0.end(), $0.status.peer != nil) }
+    guard isFirst else { return }
+    state.broadcast()
+    let grace = max(Self.closeTimeout - time, Self.shortestClose)
+    connection.stop(grace: grace)
+    if !connection.isOnObserverThread, waitForConnection(grace + Self.joinTimeout) { connection.join() }
+    number.withLock { $0 = nil }
+    member.host.end()
+    observer.app.withLock { $0 = nil }
+    let (last, isInProgress) = state.withLock { $0.clear() }
+    guard let host else { return }
+    if isInProgress { host.postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
+    if last.lockScreen.status != .off { host.postLockScreen(LockScreen()) }
+    if wasConnected { host.postDisconnected(reason: "closed by the app", retryAfter: nil) }
+    host.notify(.connectionState)
+    if last.level != .none { host.notify(.hmiLevel) }
+    if last.headUnit != nil { host.notify(.headUnit) }
+  }
+
+  private func noteConnectionEnd() {
+    state.withLock { $0.connectionEnded() }
+    state.broadcast()
+  }
+
+  /// False when its thread is still in a callback after `timeout`; that keeps what it needs.
+  private func waitForConnection(_ timeout: Duration) -> Bool {
+    state.wait(until: MonotonicClock.now + timeout) { $0.isConnectionRunning ? nil : true } ?? false
+  }
+
+  /// The element belongs to a pipeline by now: announces a registration or a level that no application has heard of.
+  func repeatUnheard(_ host: any AppHost) {
+    let (unheard, status) = state.withLock { state in
+      defer { state.unheard = .nothing }
+      return (state.unheard, state.status)
+    }
+    guard unheard != .nothing, let headUnit = status.headUnit else { return }
+    if unheard == .registration {
+      host.postProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
+      host.postConnected(headUnit, uri: settings.uri, peer: status.peer ?? "")
+    }
+    if let hmi = status.session.hmi { host.postHMIStatus(hmi) }
+  }
+
+  /// Posts the end of a progress that is under way; at most one end for each START.
+  func endProgress(_ type: GstProgressType, _ text: String) {
+    if state.withLock({ $0.endProgress() }) { withPoster { $0.postProgress(type, text) } }
+  }
+}
+
+extension PropertyName {
+  static let connectionState: PropertyName = "connection-state"
+  static let hmiLevel: PropertyName = "hmi-level"
+  static let headUnit: PropertyName = "head-unit"
+  static let streamState: PropertyName = "stream-state"
+}
+
+// MARK: The elements and their streams
+
+extension AppClient {
+  /// Reports everything to the element's stream from now on. `begin` gets what is known so far, with the lock held, so that no
+  /// event is missed or comes twice.
+  func attach<Result>(_ service: any AppService, of host: any AppHost, _ begin: (AppSession.Status) -> Result) -> Result
+  {
+    state.withLock { state in
+      _ = state.change(ObjectIdentifier(host)) { $0.service = service }
+      return begin(state.status.session)
+    }
+  }
+
+  /// Reports nothing more to `service`.
+  func detach(_ service: any AppService) {
+    state.withLock { $0.detach(service) }
+  }
+
+  /// A further element uses the app.
+  ///
+  /// - Returns: the name of the first one; nil if another element streams the same, or the app can't be used.
+  func join<Host: AppHost>(_ host: Host) -> String? {
+    let member = AppMember(host)
+    return state.withLock { $0.join(member) }
+  }
+
+  /// The name of the element that streams `kind`; nil if none does.
+  func elementName(of kind: StreamService) -> String? {
+    state.withLock { state in state.members.first { $0.kind == kind }?.name }
+  }
+
+  /// The element does not use the app any more. The last one ends it, and with it those that are in NULL already.
+  ///
+  /// - Parameters:
+  ///   - host: nil when the element is being freed, and can't post anything any more.
+  ///   - time: has passed already since the element began to stop.
+  /// - Returns: whether the app goes on.
+  @discardableResult
+  func leave(_ id: ObjectIdentifier, _ host: (any AppHost)?, after time: Duration = .zero) -> Bool {
+    let (left, others, goesOn) = state.withLock { $0.leave(id) }
+    guard let left else { return false }
+    guard !goesOn else {
+      left.host.end()
+      return true
+    }
+    end(left, host, after: time)
+    for other in others { other.host.withReference { $0.appHasLingered(self) } }
+    return false
+  }
+
+  private func withPoster(_ body: (any AppHost) -> Void) {
+    state.withLock { $0.poster }?.withReference(body)
+  }
+
+  private func withEveryHost(_ body: (any AppHost) -> Void) {
+    for host in state.withLock({ $0.members.map(\.host) }) { host.withReference(body) }
+  }
+
+  /// Calls `body` with the streams of `members`, as far as their elements still use the app.
+  private func withServices(of members: [AppMember], _ body: (any AppService) -> Void) {
+    for member in members {
+      guard let service = member.service else { continue }
+      member.host.withReference { _ in body(service) }
+    }
+  }
+
+  private func notify(_ property: PropertyName) {
+    withEveryHost { $0.notify(property) }
+  }
+
+  /// An element that joins a registered app counts its connection.
+  func countFormer(_ host: any AppHost) {
+    guard status.headUnit != nil else { return }
+    host.countApp { $0.connections &+= 1 }
+  }
+
+  private func countApp(_ change: (inout AppCounters) -> Void) {
+    withEveryHost { $0.countApp(change) }
+  }
+}
+
+// MARK: Waiting for what the head unit takes, so that upstream chooses its first caps with that in mind
+
+extension AppClient {
+  /// What video the head unit takes; nil if it has not said so yet.
+  ///
+  /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt(_:)``, failure and the end of
+  /// the app end the wait. Other threads get the present state at once: an application's main thread may be the one that
+  /// this waits for.
+  ///
+  /// - Parameters:
+  ///   - host: the element that is asked.
+  ///   - isUnwanted: whether no thread may wait now, whatever else holds.
+  func videoForCaps(of host: any AppHost, unless isUnwanted: () -> Bool) -> AppSession.VideoCapability? {
+    valueForCaps(of: host, unless: isUnwanted) { $0.session.video }
+  }
+
+  /// What sound the head unit plays, as ``videoForCaps(of:unless:)``.
+  func soundForCaps(of host: any AppHost, unless isUnwanted: () -> Bool) -> PCMFormat? {
+    valueForCaps(of: host, unless: isUnwanted) { $0.pcmFormat }
+  }
+
+  private func valueForCaps<Value>(
+    of host: any AppHost, unless isUnwanted: () -> Bool, _ value: (AppStatus) -> Value?
+  ) -> Value? {
+    let id = ObjectIdentifier(host)
+    let (present, interruptions) = state.withLock { state in
+      (value(state.status), state.change(id) { $0.interruptions })
+    }
+    guard present == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return present }
+    let deadline = began + .milliseconds(Int64(settings.connectTimeout))
+    let result = state.wait(until: deadline) { state -> Value?? in
+      if let value = value(state.status) { return .some(value) }
+      let isOver = state.phase == .failed || state.isOver || !state.isConnectionRunning
+      let isGoingDown = state.change(id) { $0.isGoingDown } ?? true
+      return isOver || isGoingDown || state.change(id) { $0.interruptions } != interruptions || isUnwanted()
+        ? .some(nil) : nil
+    }
+    return result ?? nil
+  }
+
+  /// The element's pipeline flushes, or changes its state: its streaming threads must return.
+  func interrupt(_ host: any AppHost) {
+    state.withLock { state in _ = state.change(ObjectIdentifier(host)) { $0.interruptions &+= 1 } }
+    state.broadcast()
+  }
+
+  /// Between PAUSED→READY and READY→PAUSED no streaming thread waits: its element is about to stop.
+  func setGoingDown(_ isGoingDown: Bool, _ host: any AppHost) {
+    state.withLock { state in _ = state.change(ObjectIdentifier(host)) { $0.isGoingDown = isGoingDown } }
+    state.broadcast()
+  }
+}
+
+// MARK: A player that changes to READY between two films
+
+/// It takes its sinks to NULL meanwhile (``GStreamerElement/isKeptByPlayer``). The app stays registered for a while then, and
+/// so on the car's screen.
+extension AppClient {
+  /// The element begins to wait for the next film; the app lingers once all of its elements do.
+  ///
+  /// - Returns: whether there is a registration to keep.
+  func linger(_ host: any AppHost) -> Bool {
+    let end = time.now + Self.lingerTime
+    let (isKept, isLast) = state.withLock { $0.linger(ObjectIdentifier(host), until: end) }
+    guard isLast else { return isKept }
+    LingeringApps.add(self)
+    connection.setTimer(at: end)
+    return true
+  }
+
+  /// The next film begins for the element, or the app is to end.
+  func stopLingering(_ host: ObjectIdentifier) {
+    if state.withLock({ $0.stopLingering(host) }) { LingeringApps.remove(self) }
+  }
+
+  /// Ends an app that lingers, in vain if there is no time, else if it has waited for long enough. On the connection thread.
+  private func endLinger(at now: Duration? = nil) {
+    let (end, isOver) = state.withLock { state in
+      let end = state.lingersUntil
+      let isOver = end.map { end in now.map { $0 >= end } ?? true } ?? false
+      if isOver { state.endLinger() }
+      return (end, isOver)
+    }
+    guard isOver else {
+      // An earlier time had been asked for, and is over.
+      if let end { connection.setTimer(at: end) }
+      return
+    }
+    LingeringApps.remove(self)
+    withEveryHost { $0.appHasLingered(self) }
+  }
+
+  /// The apps that linger end with the process if it ends first: head units keep an app whose connection just breaks, and
+  /// refuse it when it comes again. Those of other elements end with their elements.
+  private enum LingeringApps {
+    private static let apps = Mutex<[AppClient]>([])
+    private static let registration: Void = {
+      atexit { LingeringApps.end() }
+    }()
+
+    static func add(_ app: AppClient) {
+      _ = registration
+      apps.withLock { $0.append(app) }
+    }
+
+    static func remove(_ app: AppClient) {
+      apps.withLock { $0.removeAll { $0 === app } }
+    }
+
+    private static func end() {
+      for app in apps.withLock({ $0 }) {
+        app.connection.stop(grace: AppClient.exitTime)
+        _ = app.waitForConnection(AppClient.exitTime)
+      }
+    }
+  }
+}
+
+// MARK: What the connection reports, on its thread and without any lock held
+
+/// The app handles each event first, then the streams.
+extension AppClient {
+  private func receive(_ event: ConnectionEvent) {
+    let (members, isOver) = state.withLock { ($0.members, $0.isOver) }
+    guard !isOver else { return }
+    switch event {
+    case .attempting:
+      countApp { $0.attempts &+= 1 }
+      if state.withLock({ $0.beginAttempt(at: time.now) }) { notify(.connectionState) }
+    case .resolving(let name): progress(.resolving, "Resolving \(name)")
+    case .connecting(let address): progress(.connecting, "Connecting to \(address)")
+    case .waiting(let status): wait(status)
+    case .connected(let peer):
+      state.withLock { $0.status.peer = peer }
+      progress(.registering, "Connected to \(peer), starting a session")
+    case .session(let event):
+      receive(event)
+      if !self.isOver { withServices(of: members) { $0.appReported(event) } }
+    case .sessionChanged(let status, let events): sessionChanged(to: status, by: events)
+    case .stalled(let time):
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_WRITE,
+          "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
+        ))
+    case .headUnit(.violation(let violation)):
+      // The built-in head unit checks the stream, so that faults are found before a car is there.
+      warn(
+        .stream(GST_STREAM_ERROR_FORMAT, "The built-in head unit found fault with the stream: \(violation)"))
+    case .lost(let failure, let pause):
+      connectionLost(failure, retryAfter: pause, members)
+      endLinger()
+    case .ended(let failure):
+      connectionEnded(failure, members)
+      endLinger()
+    case .timerFired:
+      withServices(of: members) { $0.timerFired() }
+      endLinger(at: time.now)
+    case .headUnit: break
+    }
+  }
+
+  private func sessionChanged(to status: AppSession.Status, by events: [AppSession.Event]) {
+    let (former, isLevelNew, members) = state.withLock { state in
+      let former = state.status.session
+      return (former, state.sessionChanged(to: status), state.members)
+    }
+    if status.video != former.video || status.headUnit != former.headUnit { state.broadcast() }
+    if let time = status.roundTrip, time != former.roundTrip { countApp { $0.roundTrip = time } }
+    if isLevelNew { notify(.hmiLevel) }
+    for event in events where !isOver {
+      receive(event)
+      if !isOver { withServices(of: members) { $0.appReported(event) } }
+    }
+    if !isOver { withServices(of: members) { $0.sessionChanged(to: status) } }
+  }
+
+  private func progress(_ newState: ConnectionState, _ text: String) {
+    enter(newState)
+    if !isOver { withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) } }
+  }
+
+  /// A car has to connect by itself. That none has come is no error.
+  private func wait(_ status: TransportStatus) {
+    switch status {
+    case .waiting(let peer): progress(.waiting, "Waiting for \(peer)")
+    case .hindered(let failure):
+      let error = ElementError(failure)
+      progress(.waiting, error.text)
+      if !isOver { warn(error) }
+    }
+  }
+
+  private func enter(_ newState: ConnectionState) {
+    if state.withLock({ $0.enter(newState) }) { notify(.connectionState) }
+  }
+
+  private func receive(_ event: AppSession.Event) {
+    switch event {
+    case .sessionStarted(let version):
+      withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, "Registering the app over SDL protocol \(version)") }
+    case .registered(let headUnit): registered(headUnit)
+    case .hmiStatus(let status):
+      let streaming = "\(status.videoStreamingState.rawValue), \(status.audioStreamingState.rawValue)"
+      log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(streaming)")
+      let isHeard = isHeard
+      state.withLock { if $0.unheard != .registration { $0.unheard = isHeard ? .nothing : .level } }
+      withPoster { $0.postHMIStatus(status) }
+      changeLockScreen { $0.receive(status) }
+    case .videoCapability: notify(.headUnit)
+    case .videoStarted:
+      enter(.streaming)
+      if settings.encryption != .none, !isOver { withEveryHost { $0.notifyEncryption() } }
+    case .audioStarted: enter(.streaming)
+    case .videoStopped(let reason), .audioStopped(let reason):
+      let session = status.session
+      let isStreaming = session.videoGrant != nil || session.audioGrant != nil
+      if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
+    case .secured(let summary):
+      log(GST_LEVEL_INFO, "\(summary.protocolVersion) with the head unit, \(summary.cipher)")
+    case .videoInClear(let reason):
+      warn(.resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: \(reason)."))
+    case .rpcProtected:
+      log(GST_LEVEL_INFO, "RPCs are encrypted from now on")
+      withEveryHost { $0.notifyEncryption() }
+    case .rpcInClear(let reason):
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED,
+          "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them."))
+    case .driverDistraction(let distraction):
+      withPoster { $0.postDriverDistraction(distraction) }
+      changeLockScreen { $0.receive(distraction) }
+    case .secondaryTransportChanged(let status):
+      log(GST_LEVEL_INFO, "secondary transport \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
+      withPoster { $0.postTransportChanged(status) }
+    case .transportProblem(let text):
+      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
+    case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
+    case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused,
+      .audioSuspended, .audioResumed, .audioStartFailed, .videoWaits, .audioWaits:
+      break
+    case .failed: break  // Handled when the end of the connection is reported, which follows.
+    }
+  }
+
+  /// Whether what is posted now reaches an application.
+  private var isHeard: Bool {
+    var isHeard = false
+    withPoster { isHeard = $0.hasListener }
+    return isHeard
+  }
+
+  private func warn(_ error: ElementError) {
+    withPoster { $0.warn(error) }
+  }
+
+  private func log(_ level: GstDebugLevel, _ text: String) {
+    withPoster { $0.log(level, text) }
+  }
+
+  private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
+    let changed = state.withLock { state -> LockScreen? in
+      let before = state.status.lockScreen.status
+      change(&state.status.lockScreen)
+      return state.status.lockScreen.status == before || state.isOver ? nil : state.status.lockScreen
+    }
+    if let changed { withPoster { $0.postLockScreen(changed) } }
+  }
+
+  private func registered(_ headUnit: HeadUnitInfo) {
+    let (peer, attemptBegan) = state.withLock { ($0.status.peer ?? "", $0.attemptBegan ?? began) }
+    let connectTime = time.now - attemptBegan
+    countApp { counters in
+      counters.connections &+= 1
+      counters.connectTime = connectTime
+    }
+    enter(.ready)
+    let isHeard = isHeard
+    state.withLock { $0.unheard = isHeard ? .nothing : .registration }
+    endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
+    guard !isOver else { return }
+    withPoster { $0.postConnected(headUnit, uri: settings.uri, peer: peer) }
+    if !isOver { notify(.headUnit) }
+  }
+
+  /// The connection will be made again; the pipeline stays as it is.
+  private func connectionLost(_ failure: ConnectionFailure, retryAfter pause: Duration, _ members: [AppMember]) {
+    let hadStreamed = state.withLock { $0.hasStreamed }
+    let last = forgetConnection(.reconnecting, failure)
+    guard !isOver else { return }
+    withServices(of: members) { $0.connectionLost() }
+    let text = ElementError(failure, wasStreaming: hadStreamed).text
+    let retry = "Connecting again in \(pause.inSeconds) s."
+    endProgress(GST_PROGRESS_TYPE_ERROR, text)
+    // Once for each loss, not for each attempt.
+    if last.peer != nil, !isOver {
+      warn(.resource(GST_RESOURCE_ERROR_WRITE, "\(text) \(retry)"))
+      withPoster { $0.postDisconnected(reason: "\(failure)", retryAfter: pause) }
+    }
+    guard !isOver else { return }
+    state.withLock { $0.beginProgress() }
+    withPoster { $0.postProgress(GST_PROGRESS_TYPE_START, retry) }
+  }
+
+  private func connectionEnded(_ failure: ConnectionFailure?, _ members: [AppMember]) {
+    if let failure {
+      let error = ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed })
+      withPoster { failConnection(error, $0) }
+    }
+    guard !isOver else { return }
+    let hasFailed = state.withLock { $0.phase == .failing || $0.phase == .failed }
+    let last = forgetConnection(.idle, failure)
+    guard !isOver else { return }
+    withServices(of: members) { $0.connectionLost() }
+    guard last.peer != nil, !isOver else { return }
+    // Without a failure, the element has ended the connection itself, perhaps after an error.
+    var reason = failure.map { "\($0)" }
+    if reason == nil, hasFailed { countApp { reason = $0.lastError } }
+    withPoster { $0.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil) }
+  }
+
+  /// Forgets what holds for one connection only.
+  ///
+  /// - Returns: the status before.
+  private func forgetConnection(_ newState: ConnectionState, _ failure: ConnectionFailure?) -> AppStatus {
+    let last = state.withLock { $0.connectionLost() }
+    if let failure { countApp { $0.lastError = "\(failure)" } }
+    enter(newState)
+    changeLockScreen { $0 = LockScreen() }
+    if last.level != .none, !isOver { notify(.hmiLevel) }
+    return last
+  }
+}
+
+extension HeadUnitInfo {
+  /// Make and model, for people.
+  var name: String {
+    let name = [make, model, modelYear].compactMap(\.self).joined(separator: " ")
+    return name.isEmpty ? "the head unit" : name
+  }
+}

@@ -1,0 +1,240 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// An element that uses the app.
+struct AppMember: Sendable {
+  let host: AppHostHandle
+  /// What the element streams.
+  let kind: StreamService
+  /// The element's name.
+  let name: String
+  /// Its stream, while there is one.
+  var service: (any AppService)?
+  /// How often its streaming threads had to return.
+  var interruptions: UInt64 = 0
+  /// No stream is to come: its pipeline goes down.
+  var isGoingDown = false
+  /// It is in NULL, and will soon use the app again.
+  var isLingering = false
+
+  init<Host: AppHost>(_ host: Host) {
+    self.host = AppHostHandle(host)
+    kind = host.service
+    name = String(freeing: gst_object_get_name(host.gstElement.cast())) ?? ""
+  }
+}
+
+/// What is known of an app.
+struct AppStatus: Sendable {
+  var connection = ConnectionState.idle
+  /// Address of the head unit; nil without a connection.
+  var peer: String?
+  /// Of the last connection on which it was known.
+  var headUnit: HeadUnitInfo?
+  /// That of the connection.
+  var session = AppSession.Status()
+  var lockScreen = LockScreen()
+
+  /// The property `hmi-level`.
+  var level: HMILevel { session.hmi?.level ?? .none }
+
+  /// What sound the head unit plays, assumed if it has announced none; nil while there is no head unit.
+  var pcmFormat: PCMFormat? { headUnit.map { $0.announcedPCMFormat ?? PCMFormat() } }
+}
+
+/// The state of an ``AppClient``, under its lock.
+struct AppClientState: Sendable {
+  /// How far the app has come. No phase follows that stands before it.
+  enum Phase: Int, Comparable, Sendable {
+    /// Its first element has not started it.
+    case made
+    case running
+    /// An error message is about to be posted.
+    case failing
+    /// It is on the bus.
+    case failed
+    /// Its last element has left, or it has lingered in vain: no other one may join.
+    case ending
+    /// Nothing reaches its elements any more.
+    case over
+
+    static func < (left: Phase, right: Phase) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  /// What was announced while no application could hear of it.
+  enum Unheard: Sendable {
+    case nothing
+    case level
+    case registration
+  }
+
+  private(set) var phase = Phase.made
+  var status = AppStatus()
+  /// The elements that use the app, in the order in which they came.
+  private(set) var members: [AppMember]
+  var unheard = Unheard.nothing
+  /// A service has run since the app was made.
+  private(set) var hasStreamed = false
+  /// When the last attempt to connect began; nil before the first.
+  private(set) var attemptBegan: Duration?
+  /// A PROGRESS message was posted whose end has not been.
+  private(set) var isInProgress = true
+  /// The connection's last event is still to come.
+  private(set) var isConnectionRunning = false
+  /// All elements are in NULL, and will soon be used again; nil unless that is so.
+  private(set) var lingersUntil: Duration?
+
+  init(_ member: AppMember) {
+    members = [member]
+  }
+
+  var isOver: Bool { phase == .over }
+
+  /// Whether it can serve a stream: neither failed nor ended. One that its first element has made, but not started yet, will.
+  var isUsable: Bool { phase < .failing && (phase == .made || status.connection != .idle) }
+
+  /// The element that posts for the app: the first one that is not on its way out, as it may have no bus any more.
+  var poster: AppHostHandle? { (members.first { !$0.isLingering } ?? members.first)?.host }
+
+  /// The app begins to connect; whether it is still wanted.
+  mutating func start() -> Bool {
+    guard phase == .made else { return false }
+    phase = .running
+    status.connection = .connecting
+    isConnectionRunning = true
+    return true
+  }
+
+  /// The app is about to fail; whether that is news.
+  mutating func fail() -> Bool {
+    guard phase < .failing else { return false }
+    phase = .failing
+    status.connection = .failed
+    return true
+  }
+
+  mutating func failureIsKnown() {
+    if phase == .failing { phase = .failed }
+  }
+
+  /// The app ends; false if that has happened.
+  mutating func end() -> Bool {
+    guard phase != .over else { return false }
+    phase = .over
+    return true
+  }
+
+  /// Its threads have ended. Returns what was known, and whether a PROGRESS message waits for its end.
+  mutating func clear() -> (AppStatus, isInProgress: Bool) {
+    defer {
+      members = []
+      status = AppStatus()
+      isInProgress = false
+    }
+    return (status, isInProgress)
+  }
+
+  mutating func connectionEnded() {
+    isConnectionRunning = false
+  }
+
+  /// Enters a state of the connection; false if it is the present one, or nothing follows any more.
+  mutating func enter(_ state: ConnectionState) -> Bool {
+    guard phase < .failing || phase == .ending, status.connection != state else { return false }
+    status.connection = state
+    return true
+  }
+
+  /// Begins an attempt; whether it is the first.
+  mutating func beginAttempt(at now: Duration) -> Bool {
+    defer { attemptBegan = now }
+    return attemptBegan == nil
+  }
+
+  /// - Returns: Whether the level has changed, rather than been repeated, as SDL Core does when a call takes the sound.
+  mutating func sessionChanged(to session: AppSession.Status) -> Bool {
+    let former = status.level
+    status.session = session
+    if let headUnit = session.headUnit { status.headUnit = headUnit }
+    if session.videoGrant != nil || session.audioGrant != nil { hasStreamed = true }
+    return status.level != former
+  }
+
+  /// Forgets what holds for one connection only, and returns what was known.
+  mutating func connectionLost() -> AppStatus {
+    defer {
+      status.peer = nil
+      status.session = AppSession.Status()
+    }
+    return status
+  }
+
+  mutating func beginProgress() {
+    isInProgress = true
+  }
+
+  /// Whether a PROGRESS message is under way, which ends by this.
+  mutating func endProgress() -> Bool {
+    defer { isInProgress = false }
+    return isInProgress && !isOver
+  }
+}
+
+// MARK: Elements
+
+extension AppClientState {
+  /// Changes what is known of an element; nil if it does not use the app any more.
+  mutating func change<Result>(_ host: ObjectIdentifier, _ body: (inout AppMember) -> Result) -> Result? {
+    guard let index = members.firstIndex(where: { $0.host.id == host }) else { return nil }
+    return body(&members[index])
+  }
+
+  /// Reports nothing more to `service`.
+  mutating func detach(_ service: any AppService) {
+    for index in members.indices where members[index].service === service { members[index].service = nil }
+  }
+
+  /// Adds an element, and returns the name of the first one; nil if another streams the same, or the app can't be used.
+  mutating func join(_ member: AppMember) -> String? {
+    guard let first = members.first, phase < .failing, !members.contains(where: { $0.kind == member.kind }) else {
+      return nil
+    }
+    members.append(member)
+    return first.name
+  }
+
+  /// An element leaves. The last one stays until the connection has ended, for whose lifetime an element has to be known.
+  ///
+  /// - Returns: the element, the others, and whether the app goes on.
+  mutating func leave(_ id: ObjectIdentifier) -> (AppMember?, others: [AppMember], goesOn: Bool) {
+    let left = members.first { $0.host.id == id }
+    let others = members.filter { $0.host.id != id }
+    let goesOn = others.contains { !$0.isLingering }
+    if goesOn { members = others } else { phase = max(phase, .ending) }
+    return (left, others, goesOn)
+  }
+
+  /// An element begins to wait for the next film; the app lingers once all of its elements do.
+  ///
+  /// - Returns: whether there is a registration to keep, and whether this was the last element.
+  mutating func linger(_ host: ObjectIdentifier, until end: Duration) -> (isKept: Bool, isLast: Bool) {
+    guard status.peer != nil, status.headUnit != nil, phase == .running else { return (false, false) }
+    _ = change(host) { $0.isLingering = true }
+    guard members.allSatisfy(\.isLingering) else { return (true, false) }
+    lingersUntil = end
+    return (true, true)
+  }
+
+  /// The next film begins for an element, or the app is to end; whether the app lingered.
+  mutating func stopLingering(_ host: ObjectIdentifier) -> Bool {
+    _ = change(host) { $0.isLingering = false }
+    return lingersUntil.take() != nil
+  }
+
+  /// The app has lingered for long enough, or in vain.
+  mutating func endLinger() {
+    lingersUntil = nil
+    phase = max(phase, .ending)
+  }
+}

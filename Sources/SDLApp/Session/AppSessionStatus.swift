@@ -1,0 +1,42 @@
+extension AppSession {
+  /// What holds in a session at a moment; events say how that came about.
+  public struct Status: Equatable, Sendable {
+    /// Nil until the app is registered.
+    public internal(set) var headUnit: HeadUnitInfo?
+    /// That of the main window; nil until the head unit has told one.
+    public internal(set) var hmi: HMIStatus?
+    /// Nil until it is known.
+    public internal(set) var video: VideoCapability?
+    /// The right to send video, which outlives a request whose end the head unit has not confirmed yet.
+    public internal(set) var videoGrant: VideoGrant?
+    /// The same for sound.
+    public internal(set) var audioGrant: AudioGrant?
+    public internal(set) var videoState = StreamState.stopped
+    public internal(set) var audioState = StreamState.stopped
+    /// Counters alone do not change it.
+    public internal(set) var secondary = SecondaryTransportStatus()
+    /// What TLS was agreed on.
+    public internal(set) var encryption: SecureChannelSummary?
+    public internal(set) var isRPCEncrypted = false
+    /// Between the last heartbeat that was answered and its answer.
+    public internal(set) var roundTrip: Duration?
+
+    /// That of no session.
+    public init() {}
+  }
+
+  /// What video the head unit takes.
+  public struct VideoCapability: Equatable, Sendable {
+    /// Nil for a head unit that announces none.
+    public var capability: VideoStreamingCapability?
+    /// For head units that announce no size: that of the screen or, on an old screen that enlarges pictures, that of the
+    /// pictures.
+    public var fallbackSize: VideoSize?
+
+    /// Creates a capability.
+    public init(capability: VideoStreamingCapability?, fallbackSize: VideoSize?) {
+      self.capability = capability
+      self.fallbackSize = fallbackSize
+    }
+  }
+}
