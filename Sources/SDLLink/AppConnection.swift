@@ -1,6 +1,5 @@
 import Glibc
 import SDLApp
-import SDLHeadUnit
 import SDLWire
 import Synchronization
 import TLSEngine
@@ -18,17 +17,15 @@ public final class AppConnection: Sendable {
   public enum Endpoint: Sendable {
     /// A host name or numeric address, IPv6 without brackets.
     case tcp(host: String, port: UInt16)
-    /// A head unit in this process, behind a socket pair.
-    case builtIn(HeadUnitConfiguration)
     /// A connection that stands already. It can't be made again, so there should be no ``Configuration/reconnection``.
     case descriptor(ConnectedDescriptor)
-    /// Connections that come by themselves, however long that takes. It is started by the connection, and stopped at its end.
+    /// Any other way, such as connections that come by themselves. It is started by the connection, and stopped at its end.
     case transport(any Transport)
 
     /// What its connections run over. Of a descriptor nothing is known.
     public var transportClass: TransportClass {
       switch self {
-      case .tcp, .builtIn, .descriptor: .tcpWiFi
+      case .tcp, .descriptor: .tcpWiFi
       case .transport(let transport): transport.transportClass
       }
     }
@@ -75,9 +72,9 @@ public final class AppConnection: Sendable {
   let clock: TimeSource
   let wakeUp = WakeUp()
   let writer: ConnectionWriter
-  let threads = ObserverThreads()
+  private let thread = WorkerThread(name: "sdl-connection")
   /// For ``Endpoint/transport(_:)``.
-  let inbox: TransportInbox
+  private let inbox: TransportInbox
   private let commands = Monitor(Commands())
   private let receivedByteCount = Atomic<UInt64>(0)
   private weak let observer: (any AppConnectionObserver)?
@@ -91,8 +88,8 @@ public final class AppConnection: Sendable {
     writer = ConnectionWriter(
       videoCapacity: configuration.videoQueueCapacity, audioCapacity: configuration.audioQueueCapacity, clock: clock,
       wakeUp: wakeUp)
-    video = MediaChannel(.video, writer: writer, threads: threads)
-    audio = MediaChannel(.audio, writer: writer, threads: threads)
+    video = MediaChannel(.video, writer: writer, thread: thread)
+    audio = MediaChannel(.audio, writer: writer, thread: thread)
   }
 
   /// Begins to connect; failures of that come as the `ended` event. A second start does nothing.
@@ -100,14 +97,14 @@ public final class AppConnection: Sendable {
   /// - Throws: ``LinkError/system(operation:errno:)`` when no thread or descriptor can be had.
   public func start() throws(LinkError) {
     try wakeUp.open()
-    try threads.connection.start { self.run() }
+    try thread.start { self.run() }
   }
 
   /// Asks for the end: queued video and the end of the session get at most `grace`, then the socket closes. Returns at
   /// once.
   ///
   /// Only a session whose registration is not answered yet may take longer, up to its own time-outs: SDL Core registers
-  /// an app whose session has ended meanwhile, and never unregisters it. Whoever can't wait need not ``join()``.
+  /// an app whose session has ended meanwhile, and never unregisters it. What can't wait need not ``join()``.
   public func stop(grace: Duration) {
     let stop = Stop(deadline: clock.now + grace, drainTimeout: min(ConnectionLoop.drainTimeout, grace / 2))
     commands.withLock { commands in
@@ -123,13 +120,12 @@ public final class AppConnection: Sendable {
   /// Waits until the connection has ended, which only ``stop(grace:)`` makes certain. Does not wait in an observer's
   /// callback.
   public func join() {
-    guard !threads.isCurrent else { return }
-    threads.connection.join()
+    thread.join()
   }
 
   /// Whether the caller runs in a callback of the observer, where nothing must be waited for that has to come from this very
   /// thread.
-  public var isOnObserverThread: Bool { threads.isCurrent }
+  public var isOnObserverThread: Bool { thread.isCurrent }
 
   /// A snapshot.
   public var statistics: LinkStatistics {
@@ -184,7 +180,7 @@ extension AppConnection {
   /// has been asked for. While there is no connection, none comes.
   public func setTimer(at time: Duration) {
     commands.withLock { $0.timer = $0.timer.earlier(time) }
-    if !threads.connection.isCurrent { wakeUp.signal() }
+    if !thread.isCurrent { wakeUp.signal() }
   }
 }
 
@@ -193,6 +189,11 @@ extension AppConnection {
 extension AppConnection {
   func report(_ event: ConnectionEvent) {
     observer?.connection(self, didReport: event)
+  }
+
+  /// Reports what the other end complains of, if it belongs to the transport.
+  func reportFaults() {
+    for fault in inbox.takeFaults() { report(.faultFound(fault)) }
   }
 
   /// What has changed of the video's parameters since the last call; nil for nothing.
@@ -228,5 +229,244 @@ extension AppConnection {
 
   func count(received: Int) {
     receivedByteCount.wrappingAdd(UInt64(received), ordering: .relaxed)
+  }
+}
+
+// MARK: From one attempt to connect to the next, on the connection thread
+
+extension AppConnection {
+  /// Between two attempts to reach a head unit that refuses connections because it is just starting.
+  static let refusalPause = Duration.milliseconds(250)
+
+  /// How an attempt ended.
+  struct Ending {
+    /// Nil after ``stop(grace:)``.
+    var failure: ConnectionFailure?
+    /// For how long the app was registered; nil when it never came to that.
+    var registeredTime: Duration?
+    /// The last right to send video, for the next attempt to count on from.
+    var lastEpoch: UInt32
+  }
+
+  private func run() {
+    let failure = runAttempts()
+    if let transport {
+      transport.stop()
+      inbox.discard()
+    }
+    report(.ended(failure))
+  }
+
+  /// Returns why no further attempt is made; nil after ``stop(grace:)``.
+  private func runAttempts() -> ConnectionFailure? {
+    let began = clock.now
+    var reconnection = configuration.reconnection.map(Reconnection.init(timing:))
+    var wasRegistered = false
+    var lastEpoch: UInt32 = 0
+    while true {
+      let ending = attempt(after: lastEpoch, isFirst: !wasRegistered)
+      lastEpoch = ending.lastEpoch
+      if ending.registeredTime != nil { wasRegistered = true }
+      guard stopCommand == nil, let failure = ending.failure else { return nil }
+      let mayHeal =
+        wasRegistered
+        ? failure.canHeal
+        : failure.isRegisteredAlready
+          || failure.mayHealAtFirst && (waitsForPeers || clock.now - began < configuration.connectTimeout)
+      guard mayHeal,
+        let pause = reconnection?.pause(
+          registeredTime: ending.registeredTime, chance: Double.random(in: 0..<1))
+      else { return failure }
+      report(.lost(failure, retryAfter: pause))
+      wait(until: clock.now + pause)
+      guard stopCommand == nil else { return nil }
+    }
+  }
+
+  /// Whether peers come by themselves.
+  private var waitsForPeers: Bool { transport?.waitsForPeers == true }
+
+  private var transport: (any Transport)? {
+    if case .transport(let transport) = configuration.endpoint { transport } else { nil }
+  }
+
+  /// One connection, from its beginning to its end.
+  private func attempt(after lastEpoch: UInt32, isFirst: Bool) -> Ending {
+    var ending = Ending(lastEpoch: lastEpoch)
+    report(.attempting)
+    do {
+      if let reader = try openTransport(isFirst: isFirst) {
+        writer.open(reader.socket)
+        renewServices()
+        report(.connected(peer: reader.peer))
+        ending = ConnectionLoop(connection: self, reader: reader, lastEpoch: lastEpoch).run()
+      }
+    } catch {
+      ending.failure = .link(error)
+    }
+    // First, because until then the memory of queued payloads may be read.
+    writer.close()
+    transport?.disconnect()
+    reportFaults()
+    return ending
+  }
+
+  /// Nil after ``stop(grace:)``.
+  private func openTransport(isFirst: Bool) throws(LinkError) -> FrameReader? {
+    switch configuration.endpoint {
+    case .tcp(let host, let port): try connect(host: host, port: port, isFirst: isFirst)
+    case .descriptor(let descriptor): try use(descriptor)
+    case .transport(let transport): try connect(by: transport, isFirst: isFirst)
+    }
+  }
+
+  private func connect(host: String, port: UInt16, isFirst: Bool) throws(LinkError) -> FrameReader? {
+    let timeout = configuration.connectTimeout
+    let deadline = clock.now + timeout
+    report(.resolving(host: host))
+    let resolver = try Resolver.start(host: host, port: port, wakeUp: wakeUp)
+    guard
+      let resolved = resolver.wait(
+        until: deadline, clock: clock, wakeUp: wakeUp, isWanted: { self.stopCommand == nil })
+    else {
+      guard stopCommand == nil else { return nil }
+      throw .resolvingTimedOut(host: host, after: timeout)
+    }
+    let addresses = try resolved.get()
+    // A user who starts app and head unit by hand may begin with either, and a car's network comes up with the car.
+    let lastRetry = isFirst ? deadline - Self.refusalPause * 2 : .zero
+    var reported: Set<String> = []
+    while true {
+      let began = clock.now
+      var connector = Connector(addresses: addresses, timeout: timeout, deadline: deadline, clock: clock)
+      let outcome = connector.run(
+        wakeUp: wakeUp, isWanted: { self.stopCommand == nil },
+        willTry: { address in
+          if reported.insert(address.description).inserted { self.report(.connecting(address: address.description)) }
+        })
+      switch outcome {
+      case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
+      case .interrupted: return nil
+      case .failed(.refused) where began < lastRetry, .failed(.unreachable) where began < lastRetry:
+        wait(until: began + Self.refusalPause)
+      case .failed(let error): throw error
+      }
+    }
+  }
+
+  /// Returns earlier only after ``stop(grace:)``, and when a peer has come by itself.
+  private func wait(until time: Duration) {
+    while stopCommand == nil, !inbox.isReady, clock.now < time {
+      waitForSignal(until: time)
+    }
+  }
+
+  private func use(_ descriptor: ConnectedDescriptor) throws(LinkError) -> FrameReader {
+    let peer = "descriptor \(descriptor.number)"
+    guard let socket = descriptor.take() else { throw .closedByPeer(address: peer) }
+    return FrameReader(socket: socket, peer: peer)
+  }
+
+  /// Makes a connection, or waits for a peer that connects by itself, for as long as it takes. Nil after ``stop(grace:)``.
+  ///
+  /// - Parameter isFirst: whether the app has never been registered. A service that is missing then is waited for until the connect
+  ///   time-out only, since it may never have been installed.
+  /// - Throws: what keeps peers from coming for good.
+  private func connect(by transport: any Transport, isFirst: Bool) throws(LinkError) -> FrameReader? {
+    let deadline = isFirst ? clock.now + configuration.connectTimeout : nil
+    inbox.renew()
+    try inbox.start(transport)
+    if let connection = try transport.connect() {
+      return connection.takeSocket().map { FrameReader(socket: $0, peer: connection.peer) }
+    }
+    while stopCommand == nil {
+      switch inbox.take() {
+      case .connection(let connection):
+        guard let socket = connection.takeSocket() else { continue }
+        return FrameReader(socket: socket, peer: connection.peer)
+      case .failure(let failure): throw .transport(failure)
+      case .status(let status): report(.waiting(status))
+      case .nothing:
+        let end = missingService == nil ? nil : deadline
+        if let end, end <= clock.now, let failure = missingService { throw .transport(failure) }
+        waitForSignal(until: end)
+      }
+    }
+    return nil
+  }
+
+  private var missingService: TransportFailure? {
+    guard case .hindered(let failure)? = inbox.status, failure.kind == .serviceMissing else { return nil }
+    return failure
+  }
+
+  private func waitForSignal(until deadline: Duration?) {
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
+      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+      pollDescriptors(descriptors, until: deadline, clock: clock)
+    }
+    wakeUp.clear()
+  }
+}
+
+// MARK: What other threads ask of the connection thread
+
+extension AppConnection {
+  /// What other threads ask of the connection thread.
+  struct Commands: Sendable {
+    var video = ServiceCommand(VideoParameters())
+    var audio = ServiceCommand(AudioParameters())
+    /// When to report ``ConnectionEvent/timerFired``.
+    var timer: Duration?
+    var stop: Stop?
+  }
+
+  /// What is asked of one service.
+  struct ServiceCommand<Parameters: Sendable>: Sendable {
+    private var parameters: Parameters
+    /// The session does not know `parameters` yet.
+    private var isNew = false
+
+    init(_ parameters: Parameters) {
+      self.parameters = parameters
+    }
+
+    mutating func change(_ body: (inout Parameters) -> Void) {
+      body(&parameters)
+      isNew = true
+    }
+
+    /// A session begins that knows nothing yet.
+    mutating func renew() {
+      isNew = true
+    }
+
+    /// What has changed since the last call; nil for nothing.
+    mutating func take() -> Parameters? {
+      guard isNew else { return nil }
+      isNew = false
+      return parameters
+    }
+  }
+
+  /// What the app wants to sound.
+  struct AudioParameters: Equatable, Sendable {
+    var request: AudioStartRequest?
+  }
+
+  /// What the app wants to stream, and what the head unit has to know of it.
+  struct VideoParameters: Equatable, Sendable {
+    var request: VideoStartRequest?
+    var supportedDisplays: [VideoDisplay] = []
+    var appState = AppState.foreground
+    /// What can be touched; nil when the app has never set it.
+    var hapticRectangles: HapticRectangleList?
+  }
+
+  /// The end as asked for.
+  struct Stop: Sendable {
+    var deadline: Duration
+    /// How much of the time may be spent on video that is still queued.
+    var drainTimeout: Duration
   }
 }

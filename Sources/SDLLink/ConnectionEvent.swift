@@ -1,5 +1,4 @@
 import SDLApp
-import SDLHeadUnit
 
 /// What an ``AppConnection`` reports: in this order for each attempt to connect, `lost` between two of them, and `ended`
 /// as the very last.
@@ -21,8 +20,8 @@ public enum ConnectionEvent: Sendable {
   case timerFired
   /// The head unit has not read for this long; video waits. It may go on, or end the connection later.
   case stalled(for: Duration)
-  /// From the built-in head unit only, and on its thread: what it noticed, without the data of video and audio.
-  case headUnit(HeadUnitSession.Event)
+  /// The built-in head unit complains of what was sent, in a sentence without a full stop.
+  case faultFound(String)
   /// The connection is gone, and is made again after a pause.
   case lost(ConnectionFailure, retryAfter: Duration)
   /// Exactly once. Nil after ``AppConnection/stop(grace:)``.

@@ -14,36 +14,36 @@ final class ConnectionLoop {
   /// There is no event for "the peer has acknowledged everything".
   private static let deliveryPollInterval = Duration.milliseconds(5)
 
-  let connection: AppConnection
-  let clock: TimeSource
-  let writer: ConnectionWriter
-  var session: AppSession
+  private let connection: AppConnection
+  private let clock: TimeSource
+  private let writer: ConnectionWriter
+  private var session: AppSession
   private var reader: FrameReader
   /// Nil while the session has none.
-  var secondary: SecondaryLink?
-  var tracer: MessageTracer?
-  let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
+  private var secondary: SecondaryLink?
+  private var tracer: MessageTracer?
+  private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   /// As reported last.
   private var status = AppSession.Status()
   private var registeredAt: Duration?
   /// Not passed on to the session yet.
-  var pendingVideo: AppConnection.VideoParameters?
-  var pendingAudio: AppConnection.AudioParameters?
+  private var pendingVideo: AppConnection.VideoParameters?
+  private var pendingAudio: AppConnection.AudioParameters?
   /// The present service is about to end: what is queued leaves first.
-  var videoDrain: Drain?
-  var audioDrain: Drain?
-  var hasFinished = false
+  private var videoDrain: Drain?
+  private var audioDrain: Drain?
+  private var hasFinished = false
   /// The session was asked to end while the head unit registered the app: it may outlast the time for that, within
   /// its own time-outs, so that the head unit can take the registration back.
-  var endsInItsOwnTime = false
+  private var endsInItsOwnTime = false
   /// Not nil when the session is over and only its last frames remain.
   private var closeDeadline: Duration?
   private var isOver = false
   private var failure: ConnectionFailure?
   private var wantsToWrite = false
   /// The head unit has sent more than one should, and what was read of it last is not decoded to its end.
-  private(set) var isInputPaused = false
+  private var isInputPaused = false
   private var isPeerGone = false
   private var stall = StallWatch()
 
@@ -73,6 +73,7 @@ final class ConnectionLoop {
       if let deadline = session.nextDeadline, deadline <= now { perform(session.advance(to: now)) }
       applyCommands(now: now)
       if connection.takeElapsedTimer(now: now) { connection.report(.timerFired) }
+      connection.reportFaults()
       if secondary != nil { advanceSecondary(now: now) }
       write()
       watchStall(now: now)
@@ -90,7 +91,7 @@ final class ConnectionLoop {
     (endsInItsOwnTime ? nil : connection.stopCommand?.deadline).earlier(closeDeadline)
   }
 
-  func perform(_ actions: [AppSession.Action]) {
+  private func perform(_ actions: [AppSession.Action]) {
     // What is lost with it does not count as sent.
     if actions.contains(.closeSecondary) { closeSecondary() }
     let messages = actions.compactMap(takeMessage)
@@ -261,6 +262,201 @@ extension ConnectionLoop {
       // What the app makes of it counts for what comes next: the refusal of what it has stopped requesting is none.
       applyCommands(now: clock.now)
     }
+  }
+}
+
+// MARK: What other threads ask of the connection thread, carried out between two steps of the session
+
+extension ConnectionLoop {
+  private func applyCommands(now: Duration) {
+    if let stop = connection.stopCommand {
+      guard !hasFinished else { return }
+      let isAudioDrained = isAudioDrained(now: now, within: stop.drainTimeout)
+      guard isVideoDrained(now: now, within: stop.drainTimeout), isAudioDrained else { return }
+      hasFinished = true
+      (videoDrain, audioDrain) = (nil, nil)
+      endsInItsOwnTime = session.isRegistrationPending
+      return perform(session.finish(now: now))
+    }
+    applyAudio(now: now)
+    applyVideo(now: now)
+  }
+
+  private func applyAudio(now: Duration) {
+    pendingAudio = connection.takeNewAudio() ?? pendingAudio
+    guard let audio = pendingAudio else { return }
+    guard audio.request != nil || isAudioDrained(now: now, within: Self.drainTimeout) else { return }
+    pendingAudio = nil
+    perform(session.setAudioRequest(audio.request, now: now))
+    if audioDrain != nil {
+      audioDrain = nil
+      writer.change(.audio) { $0.isDraining = false }
+    }
+  }
+
+  private func applyVideo(now: Duration) {
+    pendingVideo = connection.takeNewVideo() ?? pendingVideo
+    guard let video = pendingVideo else { return }
+    guard video.request != nil || isVideoDrained(now: now, within: Self.drainTimeout) else { return }
+    pendingVideo = nil
+    perform(session.setSupportedDisplays(video.supportedDisplays, now: now))
+    // The request before the state: a service of a size that is not requested any more is not worth resuming.
+    perform(session.setVideoRequest(video.request, now: now))
+    perform(session.setAppState(video.appState, now: now))
+    perform(session.setHapticRectangles(video.hapticRectangles, now: now))
+    if videoDrain != nil {
+      videoDrain = nil
+      writer.change(.video) { $0.isDraining = false }
+    }
+  }
+
+  private func isVideoDrained(now: Duration, within timeout: Duration) -> Bool {
+    session.videoGrant == nil || isDrained(.video, &videoDrain, now: now, within: timeout)
+  }
+
+  private func isAudioDrained(now: Duration, within timeout: Duration) -> Bool {
+    session.audioGrant == nil || isDrained(.audio, &audioDrain, now: now, within: timeout)
+  }
+
+  /// Accepts no more of a service's media, and returns whether the head unit has everything that is queued, or the time is
+  /// up.
+  private func isDrained(
+    _ medium: ConnectionWriter.Medium, _ present: inout Drain?, now: Duration, within timeout: Duration
+  ) -> Bool {
+    if present == nil { writer.change(medium) { $0.isDraining = true } }
+    var drain = present ?? Drain(deadline: now + timeout)
+    defer { present = drain }
+    if now >= drain.deadline { return true }
+    guard writer.read(medium, { $0.isEmpty }) else { return false }
+    guard let sample = writer.linkSample(of: medium) else { return true }
+    return drain.isDelivered(handed: sample.handedByteCount, unacknowledged: sample.unacknowledgedByteCount ?? 0)
+  }
+}
+
+// MARK: The secondary transport, on the thread of the primary one
+
+extension ConnectionLoop {
+  /// Begins to connect, as the session asks.
+  private func openSecondary(_ address: TransportAddress, attempt: UInt32) {
+    secondary = SecondaryLink(
+      address, attempt: attempt, timeout: connection.configuration.connectTimeout, clock: clock,
+      wakeUp: connection.wakeUp)
+  }
+
+  /// The session has no use for it any more. Bytes that wait are discarded.
+  private func closeSecondary() {
+    guard secondary != nil else { return }
+    secondary = nil
+    writer.closeSecondary()
+  }
+
+  /// Goes on with a connection that is being made, and with what waits to be written.
+  private func advanceSecondary(now: Duration) {
+    if let progress = secondary?.advance() { note(progress) }
+    guard secondary?.reader != nil else { return }
+    let status = writer.write(.secondary)
+    secondary?.wantsToWrite = status == .blocked || status == .budgetSpent
+    if case .failed(let transfer) = status {
+      let attempt = secondary?.attempt
+      // First, because the peer may have sent the reason before it closed.
+      readSecondary()
+      // What it sent may have ended it already, or begun another.
+      if secondary?.attempt == attempt { loseSecondary(Self.reason(of: transfer)) }
+    }
+    secondary?.stall.limit = session.canReplaceSecondary ? StallWatch.replaceableLimit : StallWatch.limit
+    let acknowledged = writer.acknowledgedWhileDeferred(.secondary)
+    let isWaiting = secondary?.wantsToWrite == true || acknowledged != nil
+    let sent = acknowledged ?? writer.sentByteCount(.secondary)
+    switch secondary?.stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {
+    case .notice(let time): connection.report(.stalled(for: time))
+    case .giveUp(let time): loseSecondary("it has not read anything for \(time.components.seconds) s")
+    case Optional.none, .some(.none): break
+    }
+  }
+
+  private func note(_ progress: SecondaryLink.Progress) {
+    guard let attempt = secondary?.attempt else { return }
+    switch progress {
+    case .connected(let socket):
+      // A name may stand for it, and the address of a network interface.
+      guard session.configuration.acceptsLoopback || !socket.isPeerOnThisMachine else {
+        return loseSecondary("the address is that of the app's own machine")
+      }
+      writer.open(socket, as: .secondary)
+      perform(session.secondaryConnected(attempt: attempt, now: clock.now))
+    case .failed(let reason): loseSecondary(reason)
+    }
+  }
+
+  /// It is gone, or could not be made. The writer first, so that what is lost with it does not count as sent.
+  private func loseSecondary(_ reason: String) {
+    guard let attempt = secondary?.attempt else { return }
+    closeSecondary()
+    perform(session.secondaryClosed(attempt: attempt, reason: reason, now: clock.now))
+  }
+
+  private static func reason(of transfer: Socket.Transfer) -> String {
+    guard case .failed(let code) = transfer, let text = strerror(code) else { return "the head unit has closed it" }
+    return String(cString: text)
+  }
+
+  /// What poll(2) says of ``SecondaryLink/descriptors``.
+  private func handleSecondary(_ descriptors: Slice<UnsafeBufferPointer<pollfd>>) {
+    guard secondary?.reader != nil else {
+      if let progress = secondary?.handle(descriptors) { note(progress) }
+      return
+    }
+    let events = Int32(descriptors.first?.revents ?? 0)
+    if events & (POLLOUT | POLLHUP | POLLERR) != 0 { writer.becameWritable(.secondary) }
+    if events & (POLLIN | POLLHUP | POLLERR) != 0 { readSecondary() }
+  }
+
+  private func readSecondary() {
+    // The buffer is in use as long as the primary one pauses.
+    guard !isInputPaused, let attempt = secondary?.attempt else { return }
+    for _ in 0..<FrameReader.readsPerRound where secondary?.attempt == attempt {
+      guard var reader = secondary?.reader else { return }
+      let transfer = reader.read(into: readBuffer)
+      secondary?.reader = reader
+      switch transfer {
+      case .bytes(let count):
+        connection.count(received: count)
+        // An action may close it, or even open the next one.
+        while secondary?.attempt == attempt, let item = secondary?.reader?.next() {
+          tracer?.noteReceived(item)
+          perform(session.receiveOnSecondary(item, now: clock.now))
+          applyCommands(now: clock.now)
+        }
+        if count < readBuffer.count { return }
+      case .wouldBlock: return
+      case .endOfStream, .failed: return loseSecondary(Self.reason(of: transfer))
+      }
+    }
+  }
+}
+
+/// The end of a service, whose last media have to be with the head unit before it is asked for: head units drop what comes right
+/// before an EndService.
+private struct Drain {
+  /// When the end is asked for all the same.
+  let deadline: Duration
+  /// The bytes of the connection that were handed to the kernel when the service's queue was empty.
+  private var handedByteCount: UInt64?
+
+  init(deadline: Duration) {
+    self.deadline = deadline
+  }
+
+  /// Whether the peer has acknowledged what was written of the service. To be asked from the moment on at which its queue is empty;
+  /// what the other service writes meanwhile does not count.
+  ///
+  /// - Parameters:
+  ///   - handed: All bytes of the connection that the kernel has been given.
+  ///   - unacknowledged: Those of them that the peer has not acknowledged yet.
+  mutating func isDelivered(handed: UInt64, unacknowledged: UInt64) -> Bool {
+    let last = handedByteCount ?? handed
+    handedByteCount = last
+    return handed - min(unacknowledged, handed) >= last
   }
 }
 

@@ -59,16 +59,23 @@ final class Socket: Sendable {
 
   /// Two sockets of this process that are connected with each other.
   static func pair() throws(LinkError) -> (Socket, Socket) {
+    let (first, second) = try descriptorPair()
+    return (Socket(adopting: first), Socket(adopting: second))
+  }
+
+  /// The same as descriptors.
+  static func descriptorPair() throws(LinkError) -> (Int32, Int32) {
     var descriptors: (Int32, Int32) = (-1, -1)
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let result = withUnsafeMutableBytes(of: &descriptors) {
       socketpair(AF_UNIX, kind, 0, $0.baseAddress?.assumingMemoryBound(to: Int32.self))
     }
     guard result == 0 else { throw .system(operation: "socketpair", errno: errno) }
-    let pair = (Socket(adopting: descriptors.0), Socket(adopting: descriptors.1))
     // The kernel doubles the number for its bookkeeping.
-    for socket in [pair.0, pair.1] { socket.set(SOL_SOCKET, SO_SNDBUF, Self.pairCapacity) }
-    return pair
+    for descriptor in [descriptors.0, descriptors.1] {
+      Socket(adopting: descriptor) { _ in }.set(SOL_SOCKET, SO_SNDBUF, Self.pairCapacity)
+    }
+    return descriptors
   }
 
   /// Options of every SDL connection. Failures are no harm: they cost latency or late notice of a dead peer.

@@ -1,7 +1,7 @@
 import Glibc
 import SDLWire
 
-/// A way to get connections that is no TCP address: one that waits for peers, such as Bluetooth.
+/// A way to get connections that is no TCP address: one that waits for peers, such as Bluetooth, or that makes them itself.
 ///
 /// It is started once and stopped once, and hands over one connection at a time; the next comes after the end of that.
 public protocol Transport: AnyObject, Sendable {
@@ -14,8 +14,23 @@ public protocol Transport: AnyObject, Sendable {
   /// - Throws: ``LinkError/system(operation:errno:)`` when no thread can be had.
   func start(_ report: @escaping @Sendable (TransportEvent) -> Void) throws(LinkError)
 
+  /// Whether peers connect by themselves, which is reported, and may take any time.
+  var waitsForPeers: Bool { get }
+
+  /// Makes a connection at once, if ``waitsForPeers`` is false.
+  func connect() throws(LinkError) -> PeerConnection?
+
+  /// The connection that ``connect()`` has returned is over.
+  func disconnect()
+
   /// Ends it, and waits for that, which takes a second at most; not on its own thread. Connections that were handed over stay.
   func stop()
+}
+
+extension Transport {
+  public var waitsForPeers: Bool { true }
+  public func connect() -> PeerConnection? { nil }
+  public func disconnect() {}
 }
 
 /// What a ``Transport`` reports.
@@ -23,6 +38,9 @@ public enum TransportEvent: Sendable {
   /// How it stands, whenever that changes while there is no connection.
   case status(TransportStatus)
   case connected(PeerConnection)
+  /// The other end of the connection belongs to the transport, and complains of what the app sends, in a sentence without a
+  /// full stop.
+  case faultFound(String)
   /// It can't go on; the last event.
   case failed(TransportFailure)
 }
@@ -67,8 +85,8 @@ public struct TransportFailure: Error, Equatable, Sendable {
   }
 }
 
-/// A connected stream socket that a ``Transport`` has handed over. Whoever holds this owns the descriptor, which is closed with
-/// it, or by the connection that it is used for.
+/// A connected stream socket that a ``Transport`` has handed over. This owns the descriptor, which is closed with it, or
+/// by the connection that it is used for.
 public final class PeerConnection: Sendable {
   /// The peer's name, for people.
   public let peer: String

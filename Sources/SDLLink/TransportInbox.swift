@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a ``Transport`` has reported, until the connection thread takes it.
 final class TransportInbox: Sendable {
   private struct State: Sendable {
@@ -5,8 +7,10 @@ final class TransportInbox: Sendable {
     var isStatusNew = false
     var connection: PeerConnection?
     var failure: TransportFailure?
+    /// At most ``maximumFaultCount``; the connection thread takes them whenever it is awake.
+    var faults: [String] = []
     var isStarted = false
-    /// Nobody takes anything any more.
+    /// Nothing is taken any more.
     var isOver = false
   }
 
@@ -20,7 +24,11 @@ final class TransportInbox: Sendable {
     case nothing
   }
 
+  private static let maximumFaultCount = 64
+
   private let state = Monitor(State())
+  /// Spares a look under the lock for each step of the connection.
+  private let hasFaults = Atomic(false)
   private let wakeUp: WakeUp
 
   init(wakeUp: WakeUp) {
@@ -46,6 +54,9 @@ final class TransportInbox: Sendable {
         guard !state.isOver else { return connection }
         defer { state.connection = connection }
         return state.connection
+      case .faultFound(let text):
+        if state.faults.count < Self.maximumFaultCount { state.faults.append(text) }
+        hasFaults.store(true, ordering: .relaxed)
       case .failed(let failure): state.failure = failure
       }
       return nil
@@ -72,12 +83,21 @@ final class TransportInbox: Sendable {
     }
   }
 
+  /// What the transport complains of since the last call.
+  func takeFaults() -> [String] {
+    guard hasFaults.exchange(false, ordering: .relaxed) else { return [] }
+    return state.withLock { state in
+      defer { state.faults = [] }
+      return state.faults
+    }
+  }
+
   /// The wait begins anew: its status is worth a report again.
   func renew() {
     state.withLock { $0.isStatusNew = $0.status != nil }
   }
 
-  /// Connections that nobody has taken are closed, now and from now on.
+  /// Connections that were not taken are closed, now and from now on.
   func discard() {
     let connection = state.withLock { state in
       state.isOver = true

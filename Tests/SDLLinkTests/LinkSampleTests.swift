@@ -15,7 +15,7 @@ extension LinkTests {
 
     init() throws {
       writer = ConnectionWriter(videoCapacity: 3, clock: TimeSource(clock), wakeUp: WakeUp())
-      channel = MediaChannel(.video, writer: writer, threads: ObserverThreads())
+      channel = MediaChannel(.video, writer: writer, thread: WorkerThread(name: "connection"))
     }
 
     /// Two TCP sockets of this machine that are connected with each other; the first one has a small window.

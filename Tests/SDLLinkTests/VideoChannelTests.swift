@@ -16,7 +16,7 @@ extension LinkTests {
     init() throws {
       writer = ConnectionWriter(
         videoCapacity: 3, maximumVideoByteCount: 1000, clock: TimeSource(clock), wakeUp: WakeUp())
-      channel = MediaChannel(.video, writer: writer, threads: ObserverThreads())
+      channel = MediaChannel(.video, writer: writer, thread: WorkerThread(name: "connection"))
       (socket, peer) = try Socket.pair()
       try setGrant(7)
     }

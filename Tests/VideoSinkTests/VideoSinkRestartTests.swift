@@ -166,7 +166,8 @@ private final class Bench {
     let element: UnsafeMutablePointer<GstSdlVideoSink> = sink.pointer.cast()
     guard let implementation = element.pointee.impl else { return nil }
     let app = Unmanaged<VideoSink>.fromOpaque(implementation).takeUnretainedValue().app
-    return app?.connection.threads.builtInServer.withLock { $0 }
+    guard case .transport(let transport) = app?.connection.configuration.endpoint else { return nil }
+    return (transport as? BuiltInHeadUnit)?.server
   }
 
   /// Has the application restart the pipeline `rounds` times.

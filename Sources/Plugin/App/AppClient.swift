@@ -1,7 +1,6 @@
 import Glibc
 import GStreamerKit
 import SDLApp
-import SDLHeadUnit
 import SDLLink
 import Synchronization
 
@@ -49,9 +48,8 @@ final class AppClient: Sendable {
     var number: AppNumber?
     if let headUnit = settings.headUnitOfDefaults { number = AppNumber(on: headUnit) }
     let log = ProtocolLog(host.gstElement)
-    var configuration = try settings.connection(number: number?.value ?? 1) { log.note($0) }
+    var configuration = try settings.connection(number: number?.value ?? 1, clock: time) { log.note($0) }
     configuration.messageTrace = log
-    configuration.clock = time
     self.settings = settings
     self.time = time
     began = time.now
@@ -413,10 +411,9 @@ extension AppClient {
           GST_RESOURCE_ERROR_WRITE,
           "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
         ))
-    case .headUnit(.violation(let violation)):
+    case .faultFound(let text):
       // The built-in head unit checks the stream, so that faults are found before a car is there.
-      warn(
-        .stream(GST_STREAM_ERROR_FORMAT, "The built-in head unit found fault with the stream: \(violation)"))
+      warn(.stream(GST_STREAM_ERROR_FORMAT, text))
     case .lost(let failure, let pause):
       connectionLost(failure, retryAfter: pause, members)
       endLinger()
@@ -426,7 +423,6 @@ extension AppClient {
     case .timerFired:
       withServices(of: members) { $0.timerFired() }
       endLinger(at: time.now)
-    case .headUnit: break
     }
   }
 

@@ -1,6 +1,9 @@
+import Bluetooth
 import GStreamerKit
 import SDLApp
 import SDLLink
+import Synchronization
+import TLSEngine
 
 /// What the user asked for of the app: who it is, where its head unit is, and how long it waits.
 struct AppSettings: Equatable, Sendable {
@@ -100,10 +103,11 @@ struct AppSettings: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - number: see ``AppNumber``.
+  ///   - clock: of all time-outs.
   ///   - log: gets what happens while a car is waited for.
   /// - Throws: the first thing in the settings that can't work.
   func connection(
-    number: Int = 1, log: @escaping @Sendable (String) -> Void
+    number: Int = 1, clock: TimeSource = .monotonic, log: @escaping @Sendable (String) -> Void
   ) throws(ElementError) -> AppConnection.Configuration {
     let headUnit: HeadUnitURI
     do {
@@ -116,16 +120,64 @@ struct AppSettings: Equatable, Sendable {
         GST_RESOURCE_ERROR_SETTINGS, "The property \(property) must have 1 to 100 characters, not \(value.count)")
     }
     let session = session(number: number)
-    // OpenSSL is loaded for nobody else.
+    // OpenSSL is loaded only for this.
     let tls = encryption == .none ? nil : try tls.context(appID: session.appID)
     // Last, because it may take a descriptor over.
-    let (endpoint, canReconnect) = try endpoint(headUnit, log: log)
+    let (endpoint, canReconnect) = try endpoint(headUnit, tls, clock, log: log)
     var configuration = AppConnection.Configuration(
       endpoint: endpoint, session: session, connectTimeout: .milliseconds(Int64(connectTimeout)),
-      reconnection: autoReconnect && canReconnect ? .init() : nil)
+      reconnection: autoReconnect && canReconnect ? .init() : nil, clock: clock)
     configuration.tls = tls
     return configuration
   }
+
+  /// How to get a connection.
+  private func endpoint(
+    _ headUnit: HeadUnitURI, _ tls: TLSContext?, _ clock: TimeSource, log: @escaping @Sendable (String) -> Void
+  ) throws(ElementError) -> (endpoint: AppConnection.Endpoint, canReconnect: Bool) {
+    switch headUnit {
+    case .tcp(let host, let port): return (.tcp(host: host, port: port), true)
+    case .builtIn(let preset): return (.transport(BuiltInHeadUnit(preset.configuration, tls: tls, clock: clock)), true)
+    case .bluetooth(let car):
+      var configuration = BluetoothTransport.Configuration.app(only: car)
+      configuration.log = log
+      return (.transport(BluetoothTransport(configuration)), true)
+    case .descriptor(let number): return (.descriptor(try descriptor(number)), false)
+    }
+  }
+
+  private func descriptor(_ number: Int32) throws(ElementError) -> ConnectedDescriptor {
+    guard !descriptorUse.hasBegun else {
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "The property uri can't be used again: descriptor \(number) was that of an earlier start, which has closed it, and its number may be something else's now. Set uri for each start, also if a new connection has the same number."
+      )
+    }
+    do {
+      let descriptor = try ConnectedDescriptor(adopting: number)
+      _ = descriptorUse.begin()
+      return descriptor
+    } catch {
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "The property uri can't be used: descriptor \(number) \(error). The element closes it at the end, so that each start needs another."
+      )
+    }
+  }
+}
+
+/// Whether the descriptor of a `uri` has been used: the connection closes it at its end, and the system then gives its number to
+/// something else. Setting the property anew, also to the same number, names another descriptor.
+final class DescriptorUse: Equatable, Sendable {
+  private let isOver = Atomic(false)
+
+  /// Whether this is the first time.
+  func begin() -> Bool { !isOver.exchange(true, ordering: .relaxed) }
+
+  var hasBegun: Bool { isOver.load(ordering: .relaxed) }
+
+  /// It says nothing about what the user has asked for.
+  static func == (left: DescriptorUse, right: DescriptorUse) -> Bool { true }
 }
 
 /// Values of the property `app-type`.

@@ -26,12 +26,13 @@ public struct MediaChannelStatistics: Equatable, Sendable {
 public final class MediaChannel: Sendable {
   private let medium: ConnectionWriter.Medium
   private let writer: ConnectionWriter
-  private let threads: ObserverThreads
+  /// On which the connection calls its observer: nothing waits there, as what it would wait for has to come from it.
+  private let thread: WorkerThread
 
-  init(_ medium: ConnectionWriter.Medium, writer: ConnectionWriter, threads: ObserverThreads) {
+  init(_ medium: ConnectionWriter.Medium, writer: ConnectionWriter, thread: WorkerThread) {
     self.medium = medium
     self.writer = writer
-    self.threads = threads
+    self.thread = thread
   }
 
   /// Offers a payload, and writes it at once if that needs no waiting; then payloads are released on this thread.
@@ -52,7 +53,7 @@ public final class MediaChannel: Sendable {
     _ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool, samplesLink: Bool
   ) -> Submission {
     let first = writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: false, samplesLink: samplesLink)
-    guard first.result == .full, blocking, !threads.isCurrent else { return first }
+    guard first.result == .full, blocking, !thread.isCurrent else { return first }
     return writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: true, samplesLink: samplesLink)
   }
 
@@ -78,7 +79,7 @@ public final class MediaChannel: Sendable {
   /// - Returns: False after `timeout`, when payloads were discarded, and at once while flushing with a queue that is
   ///   not empty.
   public func waitUntilDrained(timeout: Duration) -> Bool {
-    let deadline = MonotonicClock.now + (threads.isCurrent ? .zero : timeout)
+    let deadline = MonotonicClock.now + (thread.isCurrent ? .zero : timeout)
     let discardedBefore = statistics.discardedMessages
     return writer.wait(for: medium, until: deadline) { state -> Bool? in
       if state.statistics.discardedMessages != discardedBefore { return false }

@@ -255,7 +255,7 @@ extension VideoStream {
   func timerFired() {
     // Outputs that had to wait for this time.
     change { _ in }
-    sendWhatIsDue()
+    silence.sendWhatIsDue(self)
     touches.timerFired()
   }
 

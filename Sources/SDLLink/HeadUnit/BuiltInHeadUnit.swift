@@ -1,0 +1,67 @@
+import SDLApp
+import SDLHeadUnit
+import Synchronization
+import TLSEngine
+
+/// A head unit in this process, behind a socket pair; another one for each connection of the app.
+public final class BuiltInHeadUnit: Transport {
+  private struct State: Sendable {
+    var server: HeadUnitServer?
+    var report: (@Sendable (TransportEvent) -> Void)?
+  }
+
+  private let configuration: HeadUnitConfiguration
+  private let tls: TLSContext?
+  private let clock: TimeSource
+  private let state = Mutex(State())
+
+  /// - Parameter tls: that of the app, of which the head unit has the other end; nil for neither.
+  public init(_ configuration: HeadUnitConfiguration, tls: TLSContext? = nil, clock: TimeSource = .monotonic) {
+    self.tls = tls.flatMap(TLSContext.builtInHeadUnit)
+    self.clock = clock
+    var configuration = configuration
+    if let tls = self.tls {
+      configuration.security = .accept
+      configuration.beginsHandshake = tls.role == .client
+    }
+    self.configuration = configuration
+  }
+
+  public var transportClass: TransportClass { .tcpWiFi }
+  public var waitsForPeers: Bool { false }
+
+  /// The present one; nil between two connections.
+  var server: HeadUnitServer? { state.withLock { $0.server } }
+
+  public func start(_ report: @escaping @Sendable (TransportEvent) -> Void) {
+    state.withLock { $0.report = report }
+  }
+
+  public func connect() throws(LinkError) -> PeerConnection? {
+    let (ours, theirs) = try Socket.descriptorPair()
+    let connection = PeerConnection(adopting: ours, peer: "the built-in head unit")
+    let server = try HeadUnitServer(
+      configuration: configuration, serving: Socket(adopting: theirs), tls: tls, clock: clock, observer: self)
+    state.withLock { $0.server = server }
+    try server.start()
+    return connection
+  }
+
+  public func disconnect() {
+    guard let server = state.withLock({ $0.server.take() }) else { return }
+    server.stop()
+    server.join()
+  }
+
+  public func stop() {
+    disconnect()
+    state.withLock { $0.report = nil }
+  }
+}
+
+extension BuiltInHeadUnit: HeadUnitServerObserver {
+  public func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
+    guard case .session(_, .violation(let violation)) = event else { return }
+    state.withLock { $0.report }?(.faultFound("The built-in head unit found fault with the stream: \(violation)"))
+  }
+}
