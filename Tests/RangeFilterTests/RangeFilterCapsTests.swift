@@ -68,7 +68,7 @@ import Testing
     Row(
       "ratio in four decimals", "landscape::min-aspect-ratio=1.7778 landscape::max-aspect-ratio=1.7778",
       "video/x-raw,width={1280,1282},height=720", ["1280 x 720"]),
-    // R25 needs a diagonal, which is not in caps: it passes.
+    // Caps have no diagonal: it passes.
     Row("diagonal", "landscape::min-diagonal=7", "video/x-raw,width=800,height=480", ["800 x 480"]),
   ])
   func restricted(_ row: Row) throws {

@@ -78,7 +78,7 @@ import Testing
     ("max-aspect-ratio=0.5", ["max-aspect-ratio 0.5"]), ("max-aspect-ratio=inf", ["max-aspect-ratio inf"]),
   ]
 
-  @Test("R27: refused when set, with a warning", arguments: refusals)
+  @Test("Refused when set, with a warning", arguments: refusals)
   func refused(_ settings: String, _ numbers: [String]) throws {
     let pipeline = try Pipeline("sdlrangefilter name=filter ! fakesink")
     let child = try Child("portrait", of: pipeline["filter"])

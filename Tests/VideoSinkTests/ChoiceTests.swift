@@ -70,29 +70,29 @@ import Testing
   }
 
   static let rows = [
-    Row("R1", core, "", "800×380", [0, 1, 2, 3, 4, 5, 6, 7]),
+    Row("no range", core, "", "800×380", [0, 1, 2, 3, 4, 5, 6, 7]),
     Row(
-      "R2, R31", core,
+      "sizes", core,
       "landscape::min-width=500 landscape::min-height=200 landscape::max-width=800 landscape::max-height=400 \(noPortrait)",
       "800×380", [0, 1, 5, 6]),
+    Row("no landscape", spec, noLandscape, "200×400", [8, 9, 10]),
     Row(
-      "R3", core, "landscape::min-aspect-ratio=1 landscape::max-aspect-ratio=2.5 \(noPortrait)", "800×380",
-      [0, 1, 2, 3, 4, 6, 7]),
-    Row("R9", core, noLandscape, nil, []),
-    Row("R10", spec, noLandscape, "200×400", [8, 9, 10]),
-    Row(
-      "R14", spec,
+      "every property, for small squares", spec,
       both(
         "max-width=200 max-height=200 min-width=100 min-height=100 max-aspect-ratio=1 min-aspect-ratio=1 min-diagonal=1"
       ),
       "200×200", [10]),
-    Row("R25", headUnit(800, 480, inches: 6.9), "landscape::min-diagonal=7", nil, []),
-    Row("R26", headUnit(800, 480) { $0.preferredResolution = nil }, both("enabled=false"), nil, []),
-    Row("R28", headUnit(1920, 720, additional: [entry(800, 480)]), "landscape::max-width=800", "800×480", [1]),
-    Row("R32", core.with { $0.rpcVersion = RPCVersion(7, 0) }, "", "800×380", []),
-    Row("S2", headUnit(800, 380, scale: 1.5), "landscape::min-width=533", "532×252", [0]),
     Row(
-      "S5", headUnit(960, 600, additional: [entry(960, 600, scale: 1.5), entry(960, 600, scale: 2)]),
+      "a head unit without sizes", headUnit(800, 480) { $0.preferredResolution = nil }, both("enabled=false"), nil, []),
+    Row(
+      "the root is too wide", headUnit(1920, 720, additional: [entry(800, 480)]), "landscape::max-width=800", "800×480",
+      [1]),
+    Row(
+      "a head unit that knows no supported displays", core.with { $0.rpcVersion = RPCVersion(7, 0) }, "", "800×380", []),
+    Row("a scaled width", headUnit(800, 380, scale: 1.5), "landscape::min-width=533", "532×252", [0]),
+    Row(
+      "one size in three scales",
+      headUnit(960, 600, additional: [entry(960, 600, scale: 1.5), entry(960, 600, scale: 2)]),
       "landscape::max-width=500", "480×300", [2]),
     // Displays of equal size, which differ in what caps do not contain.
     Row(
@@ -156,7 +156,7 @@ import Testing
       ])
   }
 
-  @Test("R30: rate and bitrate are those of the display that is streamed") func ownValues() throws {
+  @Test("Rate and bitrate are those of the display that is streamed") func ownValues() throws {
     let headUnit = try TestHeadUnit(
       Self.headUnit(
         1280, 720,
@@ -177,7 +177,7 @@ import Testing
     #expect(headUnit.record.violations == [])
   }
 
-  @Test("N12: a legacy head unit", arguments: [3, 4]) func legacy(version: Int) throws {
+  @Test("A legacy head unit", arguments: [3, 4]) func legacy(version: Int) throws {
     let headUnit = try TestHeadUnit(
       HeadUnitPreset.legacy.configuration.with {
         $0.activation = .zero
@@ -217,7 +217,7 @@ import Testing
     #expect(told.map { $0.compactMap(\.preferredResolution?.width) } == [[480, 400]])
   }
 
-  @Test("S15: 853×379 at a sink for 852×378") func oddSize() throws {
+  @Test("853×379 at a sink for 852×378") func oddSize() throws {
     let configuration = Self.headUnit(1280, 569, scale: 1.5)
     let headUnit = try TestHeadUnit(configuration)
     let odd = try Pipeline(
@@ -235,7 +235,7 @@ import Testing
     #expect(started["width"] == "852" && started["height"] == "378")
   }
 
-  @Test("S16: H.264 of another size, and of the right one") func encoded() throws {
+  @Test("H.264 of another size, and of the right one") func encoded() throws {
     let wrong = try SinkHarness(Self.core, caps: EncodedUnit.caps(800, 480))
     try wrong.pipeline.play()
     let units = try encodedUnits(20, width: 800, height: 480)

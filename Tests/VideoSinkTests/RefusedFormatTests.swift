@@ -87,12 +87,13 @@ import Testing
 
   @Test(arguments: [
     Row(
-      id: "N1", answers: [transport, .regular], input: .encoded, requests: ["RTP 320×240", "RAW 320×240"]),
+      id: "the transport refused", answers: [transport, .regular], input: .encoded,
+      requests: ["RTP 320×240", "RAW 320×240"]),
     Row(
-      id: "N3", answers: [transport, width, .regular],
+      id: "transport and size refused", answers: [transport, width, .regular],
       requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120"], size: VideoSize(160, 120)),
     Row(
-      id: "N10", answers: [.acknowledge(VideoServiceParameters(width: 320, height: 240))],
+      id: "an answer without a format", answers: [.acknowledge(VideoServiceParameters(width: 320, height: 240))],
       requests: ["RTP 320×240"]),
     Row(
       id: "RTP instead of RAW",
@@ -103,11 +104,13 @@ import Testing
       answers: [.acknowledge(VideoServiceParameters(videoProtocol: "RTSP", videoCodec: "H264")), .regular],
       requests: ["RTP 320×240", "RAW 320×240"]),
     Row(
-      id: "S9", answers: [.acknowledge(VideoServiceParameters(width: 0, height: 0))], requests: ["RTP 320×240"]),
+      id: "an answer of 0×0", answers: [.acknowledge(VideoServiceParameters(width: 0, height: 0))],
+      requests: ["RTP 320×240"]),
     Row(
-      id: "S10", answers: [.acknowledge(VideoServiceParameters(width: 160))], requests: ["RTP 320×240"]),
+      id: "an answer without a height", answers: [.acknowledge(VideoServiceParameters(width: 160))],
+      requests: ["RTP 320×240"]),
     Row(
-      id: "N5, the bare one accepted in a size of the head unit's",
+      id: "the bare one accepted in a size of the head unit's",
       answers: [
         transport, height, height,
         .acknowledge(VideoServiceParameters(width: 160, height: 120, videoProtocol: "RTP", videoCodec: "H264")),
@@ -136,7 +139,7 @@ import Testing
   }
 
   @Test(
-    "N5: everything refused",
+    "Everything refused",
     arguments: [
       (Input.any, ["RTP 320×240", "RAW 320×240", "RAW 160×120", "bare"]),
       (.fixed, ["RTP 320×240", "RAW 320×240", "bare"]), (.encoded, ["RTP 320×240", "RAW 320×240", "bare"]),
@@ -159,7 +162,7 @@ import Testing
     bench.pipeline.stop()
   }
 
-  @Test("N8: no common format", arguments: ["", "video-formats=rtp"]) func noCommonFormat(properties: String) throws {
+  @Test("No common format", arguments: ["", "video-formats=rtp"]) func noCommonFormat(properties: String) throws {
     let formats =
       properties.isEmpty ? [VideoStreamingFormat(videoProtocol: "WEBM", codec: "VP9")] : [.rawH264]
     let bench = try Bench(Self.configuration(formats: formats), properties: properties)

@@ -22,12 +22,12 @@ import Testing
   private static let first = ImageResolution(320, 240)
 
   static let rows = [
-    Row("Z4: another frame rate", [first]) { $0.preferredFPS = 10 },
-    Row("Z6: a size and a scale", [first, ImageResolution(852, 378)]) {
+    Row("another frame rate", [first]) { $0.preferredFPS = 10 },
+    Row("a size and a scale", [first, ImageResolution(852, 378)]) {
       $0.preferredResolution = ImageResolution(1280, 569)
       $0.scale = 1.5
     },
-    Row("Z11: scale, size and additional ones alone", [first, ImageResolution(160, 120)]) { update in
+    Row("scale, size and additional ones alone", [first, ImageResolution(160, 120)]) { update in
       update.preferredResolution = ImageResolution(200, 150)
       update.scale = 1.25
       var additional = VideoStreamingCapability()
@@ -60,7 +60,7 @@ import Testing
     #expect(head.contains("10000") && head.contains("RAW/H264"), "\(head)")
   }
 
-  @Test("Z8: while the app is in the background") func whileSuspended() throws {
+  @Test("While the app is in the background") func whileSuspended() throws {
     let harness = try ResizeHarness()
     try harness.start()
     try harness.pipeline.sink.set("background-notice", "false")
@@ -79,7 +79,7 @@ import Testing
     try harness.expectDecodable()
   }
 
-  @Test("Z12: upstream can't follow", arguments: ["", " ! queue"]) func upstreamIsFixed(_ between: String) throws {
+  @Test("Upstream can't follow", arguments: ["", " ! queue"]) func upstreamIsFixed(_ between: String) throws {
     let harness = try ResizeHarness(
       source: "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1\(between)")
     try harness.start()

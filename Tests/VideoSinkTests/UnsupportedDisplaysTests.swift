@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Whatever else the head unit had offered belongs to its former layout.
-  @Test("Z5: stop with a warning, and come back", arguments: [ChoiceTests.core, .small(800, 380)])
+  @Test("Too narrow: stop with a warning, and come back", arguments: [ChoiceTests.core, .small(800, 380)])
   func update(_ configuration: HeadUnitConfiguration) throws {
     let headUnit = try TestHeadUnit(configuration)
     let pipeline = try ChoiceTests.pipeline(headUnit, Self.ratio)
