@@ -30,7 +30,7 @@ extension HeadUnitRun {
     case .status(.waiting(let peer)): reporter.log(GST_LEVEL_INFO, "waiting for \(peer)")
     case .status(.hindered(let failure)): reporter.warn(ElementError(failure))
     case .failed(let failure): reporter.fail(ElementError(failure))
-    case .connected: break
+    case .connected, .faultFound: break
     }
   }
 
