@@ -437,7 +437,7 @@ extension ConnectionLoop {
 
 /// The end of a service, whose last media have to be with the head unit before it is asked for: head units drop what comes right
 /// before an EndService.
-private struct Drain {
+struct Drain {
   /// When the end is asked for all the same.
   let deadline: Duration
   /// The bytes of the connection that were handed to the kernel when the service's queue was empty.

@@ -199,24 +199,23 @@ extension LinkTests {
       #expect(pair.headUnit.protocolViolations == [])
     }
 
-    /// The sound is no news of the built-in head unit.
-    @Test func builtIn() throws {
+    @Test func builtInHeadUnitTakesSound() throws {
       let app = ConnectionRecorder()
       let connection = AppConnection(
-        configuration: AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: testSession),
+        configuration: AppConnection.Configuration(
+          endpoint: .transport(BuiltInHeadUnit(quickHeadUnit())), session: testSession),
         observer: app)
       connection.setAudioRequest(AudioStartRequest())
       try connection.start()
       let grant = try #require(app.waitForAudioGrant())
-      #expect(connection.audio.submit(TestPayload([1, 2]), grantEpoch: grant.epoch, blocking: true) == .queued)
+      let payload = TestPayload([1, 2])
+      #expect(connection.audio.submit(payload, grantEpoch: grant.epoch, blocking: true) == .queued)
       connection.setAudioRequest(nil)
-      let stopped = app.waitFor { event -> UInt64? in
-        if case .headUnit(.audioStopped(_, let statistics)) = event { statistics.samples } else { nil }
-      }
-      #expect(stopped == 1)
+      #expect(app.waitForAudioState(.stopped))
       connection.stop(grace: .seconds(1))
       connection.join()
-      #expect(!app.events.contains { if case .headUnit(.audioData) = $0 { true } else { false } })
+      #expect(payload.outcomes == [true])
+      #expect(!app.events.contains { if case .faultFound = $0 { true } else { false } })
     }
   }
 }

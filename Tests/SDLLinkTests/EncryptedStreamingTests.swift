@@ -232,8 +232,10 @@ extension LinkTests {
       session.appID = TestCertificates.appID
       session.encryption = .authenticateAndEncrypt
       session.beginsHandshake = role == .client
-      var configuration = AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: session)
-      configuration.tls = try TestTLS.app(role: role)
+      let tls = try TestTLS.app(role: role)
+      var configuration = AppConnection.Configuration(
+        endpoint: .transport(BuiltInHeadUnit(quickHeadUnit(), tls: tls)), session: session)
+      configuration.tls = tls
       let connection = AppConnection(configuration: configuration, observer: app)
       connection.setVideoRequest(testRequest)
       try connection.start()

@@ -22,7 +22,8 @@ extension LinkTests {
           number % 2 == 0
           ? makeConnection(port: port, host: host, observer: observer)
           : AppConnection(
-            configuration: AppConnection.Configuration(endpoint: .builtIn(quickHeadUnit()), session: testSession),
+            configuration: AppConnection.Configuration(
+              endpoint: .transport(BuiltInHeadUnit(quickHeadUnit())), session: testSession),
             observer: observer)
         connection.setVideoRequest(testRequest)
         try connection.start()

@@ -10,8 +10,8 @@ import Synchronization
 /// It stays registered whatever streams come and go in between, and connects again when the connection breaks.
 /// Callbacks of an app that has ended never reach the element, which may have a new app by then.
 ///
-/// Several elements may use it (``AppMember``), each with a stream of its own. One of them posts what concerns the app; all
-/// of them notify.
+/// Several elements may use it (``AppMember``), each with a stream of its own. One of them posts what concerns the app;
+/// all of them notify.
 ///
 /// Locks: `state`, under which a stream is attached. None is held while anything is posted, notified or waited for.
 final class AppClient: Sendable {
@@ -19,12 +19,12 @@ final class AppClient: Sendable {
   private static let closeTimeout = Duration.seconds(1)
   /// What is left of that at least, if ending the stream has taken long already.
   private static let shortestClose = Duration.milliseconds(400)
-  /// For the connection's thread to end, beyond that. Without a limit, a callback that waits for a lock of the thread which
-  /// ends the app would block both without end.
+  /// For the connection's thread to end, beyond that. Without a limit, a callback that waits for a lock of the thread
+  /// which ends the app would block both without end.
   private static let joinTimeout = Duration.milliseconds(250)
-  /// No error of the connection is posted earlier after the start. One that comes at once, as from a closed port on this
-  /// machine, is too early for gst-launch, whose handler on the posting thread quits a main loop that does not run yet, and
-  /// which then never ends (`LaunchTests.anErrorThatComesAtOnce`). When that loop runs no element can know.
+  /// No error of the connection is posted earlier after the start. One that comes at once, as from a closed port on
+  /// this machine, is too early for gst-launch, whose handler on the posting thread quits a main loop that does not run
+  /// yet, and which then never ends (`LaunchTests.anErrorThatComesAtOnce`). When that loop runs no element can know.
   private static let earliestFailure = Duration.milliseconds(250)
   /// How long it stays registered for a sink that is in NULL.
   private static let lingerTime = Duration.seconds(5)
@@ -83,8 +83,8 @@ final class AppClient: Sendable {
   ///
   /// - Throws: when there is no thread to be had.
   func start() throws(ElementError) {
-    // The connection's thread notifies it: a listener that restarted the element inside this state change would leave GStreamer
-    // with two of them at once.
+    // The connection's thread notifies it: a listener that restarted the element inside this state change would leave
+    // GStreamer with two of them at once.
     guard state.withLock({ $0.start() }) else { return }
     do {
       try connection.start()
@@ -120,8 +120,8 @@ final class AppClient: Sendable {
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
   }
 
-  /// Ends the connection and waits for its threads, though not on one of them and not without limit. Nothing that it still
-  /// reports reaches an element.
+  /// Ends the connection and waits for its threads, though not on one of them and not without limit. Nothing that it
+  /// still reports reaches an element.
   ///
   /// - Parameters:
   ///   - member: the last element that uses the app.
@@ -188,8 +188,8 @@ extension PropertyName {
 // MARK: The elements and their streams
 
 extension AppClient {
-  /// Reports everything to the element's stream from now on. `begin` gets what is known so far, with the lock held, so that no
-  /// event is missed or comes twice.
+  /// Reports everything to the element's stream from now on. `begin` gets what is known so far, with the lock held, so
+  /// that no event is missed or comes twice.
   func attach<Result>(_ service: any AppService, of host: any AppHost, _ begin: (AppSession.Status) -> Result) -> Result
   {
     state.withLock { state in
@@ -271,9 +271,9 @@ extension AppClient {
 extension AppClient {
   /// What video the head unit takes; nil if it has not said so yet.
   ///
-  /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt(_:)``, failure and the end of
-  /// the app end the wait. Other threads get the present state at once: an application's main thread may be the one that
-  /// this waits for.
+  /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt(_:)``, failure and the
+  /// end of the app end the wait. Other threads get the present state at once: an application's main thread may be the
+  /// one that this waits for.
   ///
   /// - Parameters:
   ///   - host: the element that is asked.
@@ -321,8 +321,8 @@ extension AppClient {
 
 // MARK: A player that changes to READY between two films
 
-/// It takes its sinks to NULL meanwhile (``GStreamerElement/isKeptByPlayer``). The app stays registered for a while then, and
-/// so on the car's screen.
+/// It takes its sinks to NULL meanwhile (``GStreamerElement/isKeptByPlayer``). The app stays registered for a while
+/// then, and so on the car's screen.
 extension AppClient {
   /// The element begins to wait for the next film; the app lingers once all of its elements do.
   ///
@@ -341,7 +341,8 @@ extension AppClient {
     if state.withLock({ $0.stopLingering(host) }) { LingeringApps.remove(self) }
   }
 
-  /// Ends an app that lingers, in vain if there is no time, else if it has waited for long enough. On the connection thread.
+  /// Ends an app that lingers, in vain if there is no time, else if it has waited for long enough. On the connection
+  /// thread.
   private func endLinger(at now: Duration? = nil) {
     let (end, isOver) = state.withLock { state in
       let end = state.lingersUntil
@@ -358,8 +359,8 @@ extension AppClient {
     withEveryHost { $0.appHasLingered(self) }
   }
 
-  /// The apps that linger end with the process if it ends first: head units keep an app whose connection just breaks, and
-  /// refuse it when it comes again. Those of other elements end with their elements.
+  /// The apps that linger end with the process if it ends first: head units keep an app whose connection just breaks,
+  /// and refuse it when it comes again. Those of other elements end with their elements.
   private enum LingeringApps {
     private static let apps = Mutex<[AppClient]>([])
     private static let registration: Void = {

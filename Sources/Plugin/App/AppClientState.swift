@@ -91,7 +91,8 @@ struct AppClientState: Sendable {
 
   var isOver: Bool { phase == .over }
 
-  /// Whether it can serve a stream: neither failed nor ended. One that its first element has made, but not started yet, will.
+  /// Whether it can serve a stream: neither failed nor ended. One that its first element has made, but not started yet,
+  /// will.
   var isUsable: Bool { phase < .failing && (phase == .made || status.connection != .idle) }
 
   /// The element that posts for the app: the first one that is not on its way out, as it may have no bus any more.
@@ -204,7 +205,8 @@ extension AppClientState {
     return first.name
   }
 
-  /// An element leaves. The last one stays until the connection has ended, for whose lifetime an element has to be known.
+  /// An element leaves. The last one stays until the connection has ended, for whose lifetime an element has to be
+  /// known.
   ///
   /// - Returns: the element, the others, and whether the app goes on.
   mutating func leave(_ id: ObjectIdentifier) -> (AppMember?, others: [AppMember], goesOn: Bool) {

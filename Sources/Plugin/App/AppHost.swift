@@ -37,8 +37,8 @@ struct AppCounters: Equatable {
 
 /// A service that uses a registered app and hears what happens on its connection. Video or sound.
 protocol AppService: AnyObject, Sendable {
-  /// Something has happened in the app's session, and is already in ``AppClient/status``. This, and what follows, on the
-  /// connection thread, without locks.
+  /// Something has happened in the app's session, and is already in ``AppClient/status``. This, and what follows, on
+  /// the connection thread, without locks.
   func appReported(_ event: AppSession.Event)
   /// The session has this status now, by what was reported before.
   func sessionChanged(to status: AppSession.Status)

@@ -1,10 +1,11 @@
 import Glibc
 
-/// What tells apps with the default `app-id` and `app-name` apart, because a head unit registers each id and name once: the
-/// first one of this machine on a head unit has none, the second is number 2, and so on.
+/// What tells apps with the default `app-id` and `app-name` apart, because a head unit registers each id and name once:
+/// the first one of this machine on a head unit has none, the second is number 2, and so on.
 ///
-/// A number is the name of a socket in Linux's abstract namespace, which holds for all processes and ends with its owner, also
-/// when that crashes. So a program that starts again has the same number, and meets the files that the head unit keeps for it.
+/// A number is the name of a socket in Linux's abstract namespace, which holds for all processes and ends with its
+/// owner, also when that crashes. So a program that starts again has the same number, and meets the files that the head
+/// unit keeps for it.
 struct AppNumber: ~Copyable {
   /// More apps than head units take. Beyond that the head unit is left to refuse them.
   private static let numbers = 1...32

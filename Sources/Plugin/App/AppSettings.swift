@@ -30,7 +30,8 @@ struct AppSettings: Equatable, Sendable {
   var encryptionPolicy = EncryptionPolicy.require
   var secondaryTransport = SecondaryTransportPolicy.auto
   var tls = TLSSettings(role: .server)
-  /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as well.
+  /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as
+  /// well.
   var hasSound = false
 
   /// Whether the app's sound is heard in the background.
@@ -40,8 +41,8 @@ struct AppSettings: Equatable, Sendable {
   private static let defaultID = "gst-smartdevicelink"
   private static let loopbackNames = ["localhost", "127.0.0.1", "::1"]
 
-  /// The properties whose values differ from those with which another element has registered the app, and so do not count. A
-  /// default counts as not set.
+  /// The properties whose values differ from those with which another element has registered the app, and so do not
+  /// count. A default counts as not set.
   func ignored(beside registered: AppSettings) -> [String] {
     let usual = AppSettings()
     func differs<Value: Equatable>(_ path: KeyPath<AppSettings, Value>) -> Bool {
@@ -57,8 +58,8 @@ struct AppSettings: Equatable, Sendable {
     return properties.filter(\.1).map(\.0)
   }
 
-  /// The head unit on which other apps may have the same default id or name; nil if both are set, and for the built-in one,
-  /// which serves a single app.
+  /// The head unit on which other apps may have the same default id or name; nil if both are set, and for the built-in
+  /// one, which serves a single app.
   var headUnitOfDefaults: String? {
     guard name == Self.defaultName || id == Self.defaultID, case .tcp(let host, let port) = try? headUnit() else {
       return nil
@@ -166,8 +167,8 @@ struct AppSettings: Equatable, Sendable {
   }
 }
 
-/// Whether the descriptor of a `uri` has been used: the connection closes it at its end, and the system then gives its number to
-/// something else. Setting the property anew, also to the same number, names another descriptor.
+/// Whether the descriptor of a `uri` has been used: the connection closes it at its end, and the system then gives its
+/// number to something else. Setting the property anew, also to the same number, names another descriptor.
 final class DescriptorUse: Equatable, Sendable {
   private let isOver = Atomic(false)
 

@@ -32,8 +32,8 @@ extension AppSink {
   /// Nil in NULL and READY.
   var stream: Stream? { runs.stream }
 
-  /// Whether the answer to a CAPS query may be used to choose a format now: by upstream from PAUSED on, a player in READY. An
-  /// application that links elements chooses nothing, and upstream asks again before the first frame.
+  /// Whether the answer to a CAPS query may be used to choose a format now: by upstream from PAUSED on, a player in
+  /// READY. An application that links elements chooses nothing, and upstream asks again before the first frame.
   var choosesByCaps: Bool {
     stream == nil ? mayBelongToPlayer : !UpstreamPath.isUnlinked(pad)
   }
@@ -77,8 +77,8 @@ extension AppSink {
     return result
   }
 
-  /// Begins to use an app, unless there is one already that has not failed and was asked for with the same settings: one that
-  /// another element has registered, or a new one.
+  /// Begins to use an app, unless there is one already that has not failed and was asked for with the same settings:
+  /// one that another element has registered, or a new one.
   private func beginApp() throws(ElementError) {
     let settings = self.settings.current
     try checkBeforeStart(settings)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The apps that several elements use: those of a pipeline, or of all to which the application hands the context over.
 ///
-/// An app belongs to the head unit and the identity that its first element was given, and has at most one element for each
-/// service. It is kept by its elements; here it is only found.
+/// An app belongs to the head unit and the identity that its first element was given, and has at most one element for
+/// each service. It is kept by its elements; here it is only found.
 final class SharedApps: Sendable {
   /// By which elements find the apps that they share.
   static let context = ContextType<SharedApps>("sdl.apps", boxed: "GstSdlApps")
@@ -49,7 +49,8 @@ final class SharedApps: Sendable {
       for app in apps {
         if let first = app.join(host) { return .joined(app, first: first) }
       }
-      // A second picture is that of a second app, whose default id and name get a number; of sound nobody would know which.
+      // A second picture is that of a second app, whose default id and name get a number; of sound nobody would know
+      // which.
       if host.service == .audio, let other = apps.lazy.compactMap({ $0.elementName(of: .audio) }).first {
         throw .resource(
           GST_RESOURCE_ERROR_BUSY,

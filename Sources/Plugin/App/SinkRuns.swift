@@ -63,8 +63,8 @@ final class SinkRuns<Stream: SinkStream>: Sendable {
     state.withLock { $0.streamEnd = (now, time) }
   }
 
-  /// How long the stream's end took, if that was just now: together with the app's end it is one stop for the application, which
-  /// waits for it.
+  /// How long the stream's end took, if that was just now: together with the app's end it is one stop for the
+  /// application, which waits for it.
   func takeStreamEnd(now: Duration) -> Duration {
     let end = state.withLock { $0.streamEnd.take() }
     guard let end, now - end.at < .seconds(1) else { return .zero }
@@ -80,7 +80,8 @@ final class SinkRuns<Stream: SinkStream>: Sendable {
     }
   }
 
-  /// Counters and connection of one moment. Read one by one, the bytes of a connection that ends could be missed or counted twice.
+  /// Counters and connection of one moment. Read one by one, the bytes of a connection that ends could be missed or
+  /// counted twice.
   func readWithConnection<Result>(_ body: (LinkStatistics?) -> sending Result) -> sending Result {
     state.withLock { body($0.app?.connection.statistics) }
   }

@@ -5,8 +5,8 @@ import SDLLink
 /// A wait for the driver that lasts longer is announced.
 private let noticeableWait = Duration.seconds(1)
 
-/// Preroll is: it could be shown, or heard. A file's first buffer waits in PAUSED until the head unit would take it, so that all
-/// sinks of a pipeline start together, and sound and picture do not run ahead of each other.
+/// Preroll is: it could be shown, or heard. A file's first buffer waits in PAUSED until the head unit would take it, so
+/// that all sinks of a pipeline start together, and sound and picture do not run ahead of each other.
 extension StreamRun {
   /// On the streaming thread, with the buffer that is to bring the element to PAUSED, before the base class has it.
   ///
@@ -27,7 +27,8 @@ extension StreamRun {
 
   /// Calls `attempt`, with the lock of `state`, until it returns something.
   ///
-  /// - Returns: nil when there was nothing before `deadline`, or before the source that pushes on this thread wanted it back.
+  /// - Returns: nil when there was nothing before `deadline`, or before the source that pushes on this thread wanted it
+  ///   back.
   func waitForHeadUnit<Result>(until deadline: Duration?, _ attempt: (inout Negotiation) -> Result?) -> Result? {
     while true {
       let nextPoll = MonotonicClock.now + UpstreamSource.pollInterval
@@ -43,8 +44,8 @@ extension StreamRun {
       let now = time.now
       let decision = negotiation.decidePreroll(isLive: isLive)
       apply(negotiation.takeOutputs(at: now))
-      // GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. A step or a pause leaves the buffer at
-      // hand the one to play; a flush or the end of the pad does not.
+      // GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. A step or a pause leaves
+      // the buffer at hand the one to play; a flush or the end of the pad does not.
       if progress.isFlushPending || cgst_pad_is_flushing(sink.pad) != 0 { return .interrupted }
       return decision == .wait || decision == .interrupted ? nil : decision
     }

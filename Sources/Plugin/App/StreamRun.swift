@@ -3,8 +3,8 @@ import SDLApp
 import SDLLink
 import Synchronization
 
-/// A stream whose decisions a negotiation makes: what sound and video have in common in passing inputs to it, carrying out what it
-/// decides, and telling the application.
+/// A stream whose decisions a negotiation makes: what sound and video have in common in passing inputs to it, carrying
+/// out what it decides, and telling the application.
 protocol StreamRun: SinkStream {
   associatedtype Sink: AppSink
   associatedtype Negotiation: StreamNegotiation
@@ -38,8 +38,8 @@ protocol StreamRun: SinkStream {
   func discardRest()
 }
 
-/// What the threads of a stream have to know of each other: which state was notified last, whether it is over, and whether its
-/// pad flushes.
+/// What the threads of a stream have to know of each other: which state was notified last, whether it is over, and
+/// whether its pad flushes.
 final class StreamProgress: Sendable {
   /// The value of `stream-state` that was notified last.
   fileprivate let notifiedState = Mutex(StreamState.stopped)
@@ -47,8 +47,8 @@ final class StreamProgress: Sendable {
   private let isFlushing = Atomic(false)
   private let endedFlushes = Atomic<UInt>(0)
 
-  /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before that thread
-  /// has let go of the buffer at hand.
+  /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before
+  /// that thread has let go of the buffer at hand.
   var isFlushPending: Bool {
     get { isFlushing.load(ordering: .acquiring) }
     set { isFlushing.store(newValue, ordering: .releasing) }
@@ -108,8 +108,8 @@ extension StreamRun {
     }
   }
 
-  /// Calls `body`, which posts or pushes something, without the frames or samples: an application or an element may answer with a flush
-  /// on this very thread, which needs them. A buffer at hand belongs to what was flushed then.
+  /// Calls `body`, which posts or pushes something, without the frames or samples: an application or an element may
+  /// answer with a flush on this very thread, which needs them. A buffer at hand belongs to what was flushed then.
   func unlocked<Result>(_ body: () -> Result) -> Result { withoutAccess(body) }
 
   /// Posts a notification that video and sound have in common.
@@ -144,8 +144,8 @@ extension StreamRun {
     unlocked { app.fail(error, sink) }
   }
 
-  /// Players pause below 100 %, and go on at 100 % unless the user has paused meanwhile; with REQUEST_STATE, which few of them
-  /// know, they would play then.
+  /// Players pause below 100 %, and go on at 100 % unless the user has paused meanwhile; with REQUEST_STATE, which few
+  /// of them know, they would play then.
   private func postBuffering(percent: Int32) {
     sink.log(
       GST_LEVEL_INFO, "asking the application to \(percent == 100 ? "play on" : "pause") (buffering \(percent) %)")

@@ -1,8 +1,9 @@
 import GStreamerKit
 import SDLApp
 
-/// What stands upstream, found by following the links. CAPS queries don't tell: parsers and demuxers answer with what they send
-/// now, whatever an encoder in front of them could do, and decoders with everything that they could ever send. Without locks.
+/// What stands upstream, found by following the links. CAPS queries don't tell: parsers and demuxers answer with what
+/// they send now, whatever an encoder in front of them could do, and decoders with everything that they could ever
+/// send. Without locks.
 enum UpstreamPath {
   /// Where a walk ends.
   private enum End {
@@ -31,8 +32,8 @@ enum UpstreamPath {
     Walk(from: pad).end == .unlinked
   }
 
-  /// Whether upstream might change to one of the displays' sizes when it is asked. Behind an encoded stream only encoders can,
-  /// and whatever is not a file: a network source may follow by other means.
+  /// Whether upstream might change to one of the displays' sizes when it is asked. Behind an encoded stream only
+  /// encoders can, and whatever is not a file: a network source may follow by other means.
   static func mayChange(_ pad: UnsafeMutablePointer<GstPad>, to displays: [VideoDisplay]) -> Bool {
     let walk = Walk(from: pad)
     switch walk.end {
