@@ -55,9 +55,9 @@ struct VideoSinkCounters {
     framesQueued &+= 1
   }
 
-  mutating func frameDropped(_ reason: FrameDropReason) {
-    leaveQueue()
-    dropped[reason.rawValue] &+= 1
+  mutating func frameDropped(_ reason: FrameDropReason, count: UInt64 = 1) {
+    leaveQueue(count)
+    dropped[reason.rawValue] &+= count
   }
 
   mutating func frameSent() {
@@ -71,8 +71,8 @@ struct VideoSinkCounters {
   }
 
   /// Does not trap: a wrong counter must not end the application.
-  private mutating func leaveQueue() {
-    if framesQueued > 0 { framesQueued -= 1 }
+  private mutating func leaveQueue(_ count: UInt64 = 1) {
+    framesQueued -= min(count, framesQueued)
   }
 
   /// A payload of any kind was written completely.

@@ -93,7 +93,8 @@ final class FramePath {
   private var regions = FrameRegions()
   private var regionsPictureSize: VideoSize?
   private var liveness = UpstreamLiveness()
-  private var adaptation = LinkAdaptation()
+  /// Of a live source; without one the link is ready for anything.
+  private(set) var adaptation = LinkAdaptation()
   /// No more is to be queued now. Of a live source.
   private(set) var isQueueFull = false
 
@@ -134,10 +135,7 @@ final class FramePath {
 
   /// Frames that were kept, and counted as queued, are given up.
   func dropKept(_ reason: FrameDropReason, count: Int = 1) {
-    guard count > 0 else { return }
-    sink.count { counters in
-      for _ in 0..<count { counters.frameDropped(reason) }
-    }
+    if count > 0 { sink.count { $0.frameDropped(reason, count: UInt64(count)) } }
   }
 
   /// The frame at hand is not sent: the application hears of it, if a viewer misses it.
@@ -180,7 +178,7 @@ extension FramePath {
       raw.info = info
       next = raw
     case .h264(let configuration):
-      if h264.setConfiguration(configuration) { requireKeyFrame() }
+      if h264.passthrough.setConfiguration(configuration) { requireKeyFrame() }
       next = h264
     }
     if next !== format {
@@ -282,7 +280,7 @@ extension FramePath {
     let isNew = epoch != grant.epoch
     if resumption.take() || isNew {
       needsKeyFrame = true
-      h264.forgetKeyFrameRequest()
+      h264.passthrough.forgetKeyFrameRequest()
     } else if isPauseLong(now) {
       needsKeyFrame = true
     }
@@ -351,19 +349,10 @@ extension FramePath {
     inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate
   }
 
-  /// Whether the link is ready for a picture.
-  var readiness: LinkReadiness { isUpstreamLive ? adaptation.readiness : .ready }
-
-  /// What the encoder is to aim at because of the link; nil for the targets.
-  var linkRates: EncoderRates? { adaptation.rates }
-
-  /// The most pictures per second, if the link carries fewer than wanted.
-  var frameRateLimit: Fraction? { adaptation.frameRateLimit }
-
   /// Whether the link is too far behind for a live frame. Those up to the next key frame follow it, for which upstream
   /// is asked once the link is ready for it.
   var isLinkLate: Bool {
-    isUpstreamLive && adaptation.isLate(isKeyFrameNeeded: needsKeyFrame, sinceSent: time.now - lastSent)
+    adaptation.isLate(isKeyFrameNeeded: needsKeyFrame, sinceSent: time.now - lastSent)
   }
 }
 

@@ -49,6 +49,7 @@ final class H264Passthrough {
   /// - Parameter configuration: of a stream with lengths in front of its NAL units; nil for a byte stream.
   /// - Returns: whether decoding has to begin anew, because other parameter sets hold.
   func setConfiguration(_ configuration: DecoderConfiguration?) -> Bool {
+    rateMeter = FrameRateMeter()
     framing = configuration.map { .lengths(byteCount: $0.lengthByteCount) } ?? .startCodes
     guard configuration != self.configuration else { return false }
     self.configuration = configuration
@@ -194,9 +195,10 @@ extension H264Passthrough {
     keyFrameRequest = nil
   }
 
-  /// Whether upstream has to be asked because it sends nothing else before; it counts as asked then.
+  /// Whether nothing can be sent without a key frame that upstream has not been asked for, and it may send nothing else
+  /// before; it counts as asked then.
   func mustRequestKeyFrame(now: Duration) -> Bool {
-    guard keyFrameRequest == nil else { return false }
+    guard path.needsKeyFrame, keyFrameRequest == nil else { return false }
     keyFrameRequest = KeyFrameRequest(time: now)
     return true
   }
@@ -224,10 +226,6 @@ extension H264Passthrough {
 
 /// Frame rates.
 extension H264Passthrough {
-  func restartRateMeter() {
-    rateMeter = FrameRateMeter()
-  }
-
   /// With each frame: what is too fast can't be thinned out, since frames depend on each other.
   ///
   /// - Parameter limit: what user and head unit want; nil if neither says.

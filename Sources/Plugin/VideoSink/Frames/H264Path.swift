@@ -11,7 +11,8 @@ final class H264Path: FormatPath {
   let longestPause = FramePath.decoderTimeout
 
   private unowned let path: FramePath
-  private let passthrough: H264Passthrough
+  /// What is known of the stream.
+  let passthrough: H264Passthrough
   /// Of a stream that is not live: what was sent.
   private var sent = PictureGroup()
   /// Of a live stream: what could not be sent yet, and counts as queued.
@@ -20,30 +21,6 @@ final class H264Path: FormatPath {
   init(_ path: FramePath) {
     self.path = path
     passthrough = H264Passthrough(path)
-  }
-
-  /// The size that the parameter sets tell.
-  var size: VideoSize? { passthrough.size }
-  /// The most pictures that come before another and are shown after it; 0 when the stream does not say.
-  var reorderingDepth: Int { passthrough.reorderingDepth }
-
-  func isKeyFrame(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { passthrough.isKeyFrame(buffer) }
-
-  /// Other caps have come; whether decoding has to begin anew.
-  func setConfiguration(_ configuration: DecoderConfiguration?) -> Bool {
-    passthrough.restartRateMeter()
-    return passthrough.setConfiguration(configuration)
-  }
-
-  /// Another service begins, or goes on: upstream may be asked for a key frame again.
-  func forgetKeyFrameRequest() {
-    passthrough.forgetKeyFrameRequest()
-  }
-
-  /// Whether the stream can't be taken up without a key frame that upstream has not been asked for, and may send
-  /// nothing else before; it counts as asked then.
-  func mustRequestKeyFrame(now: Duration) -> Bool {
-    path.needsKeyFrame && passthrough.mustRequestKeyFrame(now: now)
   }
 
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {

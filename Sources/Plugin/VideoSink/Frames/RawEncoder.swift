@@ -91,7 +91,7 @@ final class RawEncoder {
   ) throws(EncoderError) -> Bool {
     // The clock, not the time stamps: decoders start and recover in real time, however fast a file is read.
     let now = path.time.now
-    let rates = path.linkRates
+    let rates = path.adaptation.rates
     let encoder = try encoder(
       for: encoderSettings(info, targets, followsLink: rates != nil), rates, kind, now: now)
     var info = info

@@ -94,7 +94,7 @@ final class RawPath: FormatPath {
     encoder.follow(targets)
     let now = path.time.now
     if !isDue, isEarly(targets, now: now) { return .dropped(.frameRate) }
-    if case .wait(let time) = path.readiness {
+    if case .wait(let time) = path.adaptation.readiness {
       isDeferred = true
       tellDeferral(true)
       path.connection.setTimer(at: now + time)
@@ -122,7 +122,7 @@ final class RawPath: FormatPath {
     let isPaced = path.isUpstreamLive || gst_base_sink_get_sync(path.sink.baseSink) != 0
     guard
       let early = thinning.judge(
-        path.frameRunningTime, limit: path.frameRateLimit ?? targets.frameRate, inputRate: path.inputRate,
+        path.frameRunningTime, limit: path.adaptation.frameRateLimit ?? targets.frameRate, inputRate: path.inputRate,
         isPaced: isPaced, now: now)
     else { return false }
     if let timer = early.timer { path.connection.setTimer(at: timer) }
@@ -198,7 +198,7 @@ extension RawPath {
     if isDeferred {
       path.observeLink(permission.targets)
       if !isLast {
-        if case .wait(let time) = path.readiness { return now + time }
+        if case .wait(let time) = path.adaptation.readiness { return now + time }
         if path.isQueueFull { return now + FramePath.retryPause }
       }
       isDeferred = false

@@ -135,7 +135,7 @@ extension FrameRenderer {
       return .failed(error)
     }
     var (permission, size) = (opening.permission, opening.size)
-    if !path.isRaw, let encodedSize = path.h264.size, encodedSize != size {
+    if !path.isRaw, let encodedSize = path.h264.passthrough.size, encodedSize != size {
       stream.sink.log(GST_LEVEL_INFO, "the H.264 stream is \(encodedSize)")
       stream.setInputSize(encodedSize, isRaw: false)
       (permission, size) = (nil, encodedSize)
@@ -344,8 +344,8 @@ extension FrameRenderer {
     path.sink.element.pointee.syncs_by_presentation = SegmentPlace.showsOnlyKeyFrames(segment) ? 1 : 0
     let place = SegmentPlace(
       of: segment, presentation: UInt64(buffer.pointee.pts), decoding: UInt64(buffer.pointee.dts),
-      duration: UInt64(buffer.pointee.duration), isKeyFrame: path.h264.isKeyFrame(buffer),
-      beginsAnew: seek.preroll == .seek, mayBeReordered: seek.reorderedCount < path.h264.reorderingDepth)
+      duration: UInt64(buffer.pointee.duration), isKeyFrame: path.h264.passthrough.isKeyFrame(buffer),
+      beginsAnew: seek.preroll == .seek, mayBeReordered: seek.reorderedCount < path.h264.passthrough.reorderingDepth)
     if seek.note(place, isShownLater: buffer.pointee.pts > segment.start) { path.requireKeyFrame() }
     return place
   }

@@ -102,7 +102,7 @@ final class SilenceWatch: @unchecked Sendable {
     // Upstream may send nothing else before a key frame.
     look.requestsKeyFrame =
       !path.isRaw && path.lastSent(in: permission.grant).map { now - $0 >= interval } ?? false
-      && path.h264.mustRequestKeyFrame(now: now)
+      && path.h264.passthrough.mustRequestKeyFrame(now: now)
     return look
   }
 }

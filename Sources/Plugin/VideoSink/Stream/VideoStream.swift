@@ -148,7 +148,7 @@ extension VideoStream {
     withPath { path in
       renderer.inputChanged(isRaw: isRaw, sink)
       path.setInput(input)
-      let encodedSize = isRaw ? nil : path.h264.size
+      let encodedSize = isRaw ? nil : path.h264.passthrough.size
       // What the decoder sees counts, whatever the caps say; of a byte stream that comes with the first frame.
       let size = if case .h264(.some) = input.format { encodedSize ?? input.size } else { input.size ?? encodedSize }
       // The service will be for the new size.
