@@ -18,28 +18,54 @@ lock_count (void)
 #endif
 #endif
 
-#ifndef HAS_SANITIZER
+#ifdef HAS_SANITIZER
+
+int
+counts_locks (void)
+{
+  return 0;
+}
+
+#else
+
+int
+counts_locks (void)
+{
+  return 1;
+}
 
 /* From the linker: where the code of the program begins and ends. */
 extern const char __executable_start[], etext[];
 
-typedef int (*Lock) (pthread_mutex_t *);
-
-/* Takes the place of the C library's function. */
-int
-pthread_mutex_lock (pthread_mutex_t * mutex)
+/* The function of a library in whose place one of these is; and counts the call, if the program has made it. */
+static void *
+next (void **function, const char *name, const char *caller)
 {
-  static Lock next;
-  const char *caller = __builtin_return_address (0);
-  Lock lock = __atomic_load_n (&next, __ATOMIC_RELAXED);
+  void *found = __atomic_load_n (function, __ATOMIC_RELAXED);
 
-  if (lock == NULL) {
-    lock = (Lock) dlsym (RTLD_NEXT, "pthread_mutex_lock");
-    __atomic_store_n (&next, lock, __ATOMIC_RELAXED);
+  if (found == NULL) {
+    found = dlsym (RTLD_NEXT, name);
+    __atomic_store_n (function, found, __ATOMIC_RELAXED);
   }
   if (caller >= __executable_start && caller < etext)
     count++;
-  return lock (mutex);
+  return found;
+}
+
+int
+pthread_mutex_lock (pthread_mutex_t * mutex)
+{
+  static void *function;
+
+  return ((int (*) (pthread_mutex_t *)) next (&function, "pthread_mutex_lock", __builtin_return_address (0))) (mutex);
+}
+
+void
+g_mutex_lock (void *mutex)
+{
+  static void *function;
+
+  ((void (*) (void *)) next (&function, "g_mutex_lock", __builtin_return_address (0))) (mutex);
 }
 
 #endif

@@ -10,7 +10,7 @@ import Testing
 
 /// How often a frame takes a lock of the plugin while nothing but frames comes. What is on the way of a frame has its
 /// state under a ``Monitor``, since the locks of `Mutex` can't be counted.
-@Suite struct FrameLockTests {
+@Suite(.enabled(if: counts_locks() != 0)) struct FrameLockTests {
   /// Pushes frames into a sink on this thread.
   private final class Pusher {
     private let pad = gst_pad_new("src", GST_PAD_SRC)
@@ -77,7 +77,7 @@ import Testing
       try pusher.headUnit.waitForFrames(sent)
     }
     #expect(try pusher.statistics["frames-sent"] > 30)
-    #expect(usual(Array(counts.suffix(30))) <= most, "\(counts)")
+    #expect((1...most).contains(usual(Array(counts.suffix(30)))), "\(counts)")
   }
 
   @Test(arguments: [(false, 4), (true, 5)]) func passedThroughH264(isLive: Bool, most: Int) throws {
@@ -90,7 +90,7 @@ import Testing
       try pusher.headUnit.waitForFrames(sent)
     }
     #expect(try pusher.statistics["frames-sent"] > 30)
-    #expect(usual(Array(counts.suffix(30))) <= most, "\(counts)")
+    #expect((1...most).contains(usual(Array(counts.suffix(30)))), "\(counts)")
   }
 }
 
