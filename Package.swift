@@ -27,7 +27,7 @@ let neededByPlugin: [Target.Dependency] = ["SDLLink", "Bluetooth", "BackgroundNo
 
 /// What the tests of the elements import: they come in several targets, which compile at the same time.
 let pluginModules: [Target.Dependency] = [
-  "TestSupport", "GStreamerKit", "CPluginTypes", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
+  "TestSupport", "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
   "Bluetooth", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
 ]
 let pluginTests: [Target.Dependency] = pluginModules + ["PluginTestSupport"]
@@ -107,16 +107,15 @@ let package = Package(
       name: "CGStreamer", pkgConfig: "gstreamer-video-1.0",
       providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
     .target(name: "GStreamerKit", dependencies: ["CGStreamer"], swiftSettings: strict),
-    .target(name: "CPluginTypes", dependencies: ["CGStreamer"]),
     .target(
       name: "Plugin",
       dependencies: [
-        "GStreamerKit", "CPluginTypes", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
+        "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
         "Bluetooth", "TLSEngine", "X264Encoder", "BackgroundNotice",
       ],
       swiftSettings: strict),
     .target(
-      name: "CPluginEntry", dependencies: ["Plugin", "CPluginTypes", "CGStreamer"],
+      name: "CPluginEntry", dependencies: ["Plugin", "CGStreamer"],
       exclude: ["exports.map", "gstsmartdevicelink.supp"], cSettings: packageNames, linkerSettings: pluginLink),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Programs"], swiftSettings: strict),

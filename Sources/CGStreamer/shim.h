@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <gst/gst.h>
+#include <gst/audio/streamvolume.h>
 #include <gst/base/gstbasesink.h>
 #include <gst/base/gstbasetransform.h>
 #include <gst/base/gstpushsrc.h>
@@ -55,6 +56,13 @@ cgst_is_made_by (gpointer object, const char *factory)
 
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
+
+/* Whether a sink waits for the buffer that brings it to PAUSED, without the preroll lock. */
+static inline gboolean
+cgst_base_sink_needs_preroll (GstBaseSink * sink)
+{
+  return g_atomic_int_get (&sink->need_preroll);
+}
 
 /* GST_BASE_SINK_PREROLL_LOCK, GST_BASE_SINK_PREROLL_UNLOCK */
 static inline void cgst_base_sink_preroll_lock (GstBaseSink * sink) { GST_BASE_SINK_PREROLL_LOCK (sink); }

@@ -22,8 +22,8 @@ extension MiniObject where Pointee == GstCaps {
     append(structure)
   }
 
-  /// Caps as `gst_caps_from_string` reads them; nil if the text is none. For constants and tests: what a query builds is
-  /// better appended as structures.
+  /// Caps as `gst_caps_from_string` reads them; nil if the text is none. For constants and tests: what a query builds
+  /// is better appended as structures.
   public init?(_ text: String) {
     self.init(owning: gst_caps_from_string(text))
   }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a callback on another thread knows of an element that the application may stop or free at any time: a weak handle.
-/// A run gets one for its callbacks and ends it when it stops, so that a late callback finds nothing:
+/// What a callback on another thread knows of an element that the application may stop or free at any time: a weak
+/// handle. A run gets one for its callbacks and ends it when it stops, so that a late callback finds nothing:
 ///
 ///     let handle = ElementHandle(self)
 ///     server.onEvent = { event in handle.withReference { $0.receive(event) } }

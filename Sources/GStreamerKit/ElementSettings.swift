@@ -6,8 +6,8 @@ public protocol PropertySettings: Sendable {
   init()
 }
 
-/// The settings of an element, that is what the user asked for, under a lock; and the reasons of values that were refused
-/// before there was a bus to post them on.
+/// The settings of an element, that is what the user asked for, under a lock; and the reasons of values that were
+/// refused before there was a bus to post them on.
 ///
 ///     let settings = ElementSettings(VideoSinkSettings())
 ///     let timeout = settings.withLock { $0.connectTimeout }

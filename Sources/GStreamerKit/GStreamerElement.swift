@@ -26,15 +26,15 @@ extension GStreamerElement {
   /// Whether messages can reach anybody.
   public var hasBus: Bool { ObjectReference(owning: gst_element_get_bus(gstElement)) != nil }
 
-  /// Whether messages reach an application: the outermost bin has a bus. playbin takes its sinks to READY before they belong to
-  /// the pipeline, and what they post then is lost.
+  /// Whether messages reach an application: the outermost bin has a bus. playbin takes its sinks to READY before they
+  /// belong to the pipeline, and what they post then is lost.
   public var hasListener: Bool {
     let surroundings = Surroundings(of: gstElement)
     return ObjectReference(owning: gst_element_get_bus(surroundings.outermost.pointer.cast())) != nil
   }
 
-  /// Whether the element belongs to a player that is not on its way to NULL. playsink, which all players are made of, takes its
-  /// sinks to NULL when it goes to READY itself, as between two films.
+  /// Whether the element belongs to a player that is not on its way to NULL. playsink, which all players are made of,
+  /// takes its sinks to NULL when it goes to READY itself, as between two films.
   public var isKeptByPlayer: Bool {
     let surroundings = Surroundings(of: gstElement)
     return surroundings.hasPlaySink

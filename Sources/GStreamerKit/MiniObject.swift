@@ -48,8 +48,8 @@ func miniObject<Pointee>(_ pointer: UnsafeMutablePointer<Pointee>) -> UnsafeMuta
   UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstMiniObject.self)
 }
 
-// The reference count is atomic, and GStreamer itself hands mini objects from thread to thread; none of the methods here
-// writes to an object that has a second reference.
+// The reference count is atomic, and GStreamer itself hands mini objects from thread to thread; none of the methods
+// here writes to an object that has a second reference.
 extension MiniObject: @unchecked Sendable {}
 
 /// An owner of a GstBuffer.

@@ -1,5 +1,5 @@
-/// The properties of an element as a table. An entry names a key path into the element's settings, whose initial value is
-/// the default, and everything that gst-inspect shows:
+/// The properties of an element as a table. An entry names a key path into the element's settings, whose initial value
+/// is the default, and everything that gst-inspect shows:
 ///
 ///     extension VideoSink: PropertyOwner {
 ///       static let properties: PropertyList<VideoSink> = [

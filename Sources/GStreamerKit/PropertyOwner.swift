@@ -15,10 +15,11 @@ public protocol PropertyOwner: AnyObject, Sendable {
   ///
   /// - Throws: why the change that led to these settings is refused.
   static func check(_ settings: Settings) throws(InvalidPropertyValue)
-  /// Whether values that are refused in NULL and READY are kept for the start even if there is a bus, because the element
-  /// does not start with them.
+  /// Whether values that are refused in NULL and READY are kept for the start even if there is a bus, because the
+  /// element does not start with them.
   static var keepsRefusalsUntilStart: Bool { get }
-  /// Reports to the application that the property was not changed, now or when the element starts. Called without locks.
+  /// Reports to the application that the property was not changed, now or when the element starts. Called without
+  /// locks.
   func refuse(_ property: PropertyName, id: UInt32, _ reason: String)
 }
 
@@ -84,8 +85,8 @@ public struct PropertyList<Owner: PropertyOwner>: Sendable, ExpressibleByArrayLi
 }
 
 extension PropertyOwner where Self: GStreamerElement {
-  /// Warns on the bus. Without one, as when gst-launch sets properties before there is a pipeline, the reason is kept for
-  /// ``postRefusals()``.
+  /// Warns on the bus. Without one, as when gst-launch sets properties before there is a pipeline, the reason is kept
+  /// for ``postRefusals()``.
   public func refuse(_ property: PropertyName, id: UInt32, _ reason: String) {
     let error = Self.refusal("\(property)", reason)
     guard hasBus, isRunning || !Self.keepsRefusalsUntilStart else {

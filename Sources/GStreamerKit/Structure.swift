@@ -1,5 +1,5 @@
-/// An owner of a GstStructure under construction: a message, the fields of a query, one entry of ``Caps``. It is freed when
-/// it goes out of scope, unless ``take()`` has handed it over.
+/// An owner of a GstStructure under construction: a message, the fields of a query, one entry of ``Caps``. It is freed
+/// when it goes out of scope, unless ``take()`` has handed it over.
 ///
 ///     let message = Structure("sdl-resized")
 ///     message.set("width", Int32(800))

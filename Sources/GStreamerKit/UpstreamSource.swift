@@ -7,9 +7,9 @@ public enum UpstreamSource {
 
   /// Whether the GstBaseSrc that pushes through `pad` on its own thread wants this thread back.
   ///
-  /// An application that sends EOS to a pipeline makes the source interrupt what it does and wait for its streaming thread
-  /// (`gst_base_src_send_event`). Downstream hears nothing of that: it shows in the source's buffer pool alone, which is
-  /// active and flushing then.
+  /// An application that sends EOS to a pipeline makes the source interrupt what it does and wait for its streaming
+  /// thread (`gst_base_src_send_event`). Downstream hears nothing of that: it shows in the source's buffer pool alone,
+  /// which is active and flushing then.
   public static func isInterrupted(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
     guard let source = thatPushes(through: pad) else { return false }
     defer { gst_object_unref(source) }

@@ -1,5 +1,5 @@
-import CPluginTypes
 import GStreamerKit
+import Plugin
 import SDLLink
 @_exported import TestSupport
 
@@ -13,11 +13,7 @@ enum GStreamer {
       GLogLevelFlags(
         rawValue: G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_WARNING.rawValue))
     // Registered without a plugin, they replace those that are installed.
-    return gst_element_register(nil, "sdlvideosink", 0, gst_sdl_video_sink_get_type()) != 0
-      && gst_element_register(nil, "sdlaudiosink", 0, gst_sdl_audio_sink_get_type()) != 0
-      && gst_element_register(nil, "sdlrangefilter", 0, gst_sdl_range_filter_get_type()) != 0
-      && gst_element_register(nil, "sdlheadunitsrc", 0, gst_sdl_head_unit_src_get_type()) != 0
-      && gst_element_register(nil, "sdlheadunitaudiosrc", 0, gst_sdl_head_unit_audio_src_get_type()) != 0
+    return registerElements(nil) != 0
   }()
 }
 

@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLHeadUnit

@@ -1,5 +1,4 @@
 import CGStreamerApp
-import CPluginTypes
 import GStreamerKit
 import SDLLink
 import Synchronization

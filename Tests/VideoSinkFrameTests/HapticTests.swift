@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
@@ -199,7 +198,8 @@ import Testing
     defer { gst_caps_unref(caps) }
     let query = try #require(gst_query_new_allocation(caps, 0))
     defer { gst_query_unref(query) }
-    #expect(gst_sdl_video_sink_propose_allocation(sink.pointer.cast(), query) != 0)
+    let proposer = try #require(VideoSink.of(OpaquePointer(sink.pointer)))
+    #expect(proposer.proposeAllocation(query))
     let type = gst_video_region_of_interest_meta_api_get_type()
     #expect(gst_query_find_allocation_meta(query, type, nil) != 0)
   }

@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLMessages
 import Testing
@@ -24,13 +23,13 @@ import X264Encoder
   @Test func itIsThisBuildsElement() throws {
     let element = try Element("sdlvideosink")
     let factory = try #require(gst_element_get_factory(element.pointer))
-    #expect(gst_element_factory_get_element_type(factory) == gst_sdl_video_sink_get_type())
+    #expect(gst_element_factory_get_element_type(factory) == VideoSink.type)
     #expect(gst_plugin_feature_get_rank(factory) == 0)
   }
 
   @Test func typesHaveTheProjectsPrefix() throws {
     #expect(GStreamer.isReady)
-    #expect(String(cString: g_type_name(gst_sdl_video_sink_get_type())) == "GstSdlVideoSink")
+    #expect(String(cString: g_type_name(VideoSink.type)) == "GstSdlVideoSink")
     for (type, name) in [
       (AppType.objectType.type, "GstSdlVideoSinkAppType"),
       (ConnectionState.objectType.type, "GstSdlVideoSinkConnectionState"),

@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLHeadUnit
 @testable import SDLLink
@@ -163,9 +162,7 @@ private final class Bench {
 
   /// The head unit inside the sink's connection.
   var builtInServer: HeadUnitServer? {
-    let element: UnsafeMutablePointer<GstSdlVideoSink> = sink.pointer.cast()
-    guard let implementation = element.pointee.impl else { return nil }
-    let app = Unmanaged<VideoSink>.fromOpaque(implementation).takeUnretainedValue().app
+    let app = VideoSink.of(OpaquePointer(sink.pointer))?.app
     guard case .transport(let transport) = app?.connection.configuration.endpoint else { return nil }
     return (transport as? BuiltInHeadUnit)?.server
   }

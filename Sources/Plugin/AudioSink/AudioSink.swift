@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -14,9 +13,9 @@ import Synchronization
 /// Locks, outermost first: the pad's stream lock and the preroll lock (taken by GStreamer) → the sample path
 /// (``ExclusiveAccess``, no lock) → `runs` → the app's state → the stream's state → those of notifications, `settings`,
 /// `counters`, the connection. None of ours is held while calling GStreamer or waiting.
-final class AudioSink: AppSink {
+final class AudioSink: AppSink, BaseSinkElement {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
-  nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlAudioSink>
+  nonisolated(unsafe) let baseSink: UnsafeMutablePointer<GstBaseSink>
 
   let settings = ElementSettings(AudioSinkSettings())
   let counters = Mutex(AudioSinkCounters())
@@ -26,14 +25,10 @@ final class AudioSink: AppSink {
 
   static let log = LogCategory("sdlaudiosink", "SmartDeviceLink audio sink")
 
-  init(element: UnsafeMutablePointer<GstSdlAudioSink>, time: TimeSource = .monotonic) {
-    self.element = element
+  init(_ baseSink: UnsafeMutablePointer<GstBaseSink>, time: TimeSource = .monotonic) {
+    self.baseSink = baseSink
     self.time = time
   }
-
-  var baseSink: UnsafeMutablePointer<GstBaseSink> { element.cast() }
-  var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
-  var pad: UnsafeMutablePointer<GstPad> { cgst_base_sink_pad(element) }
 
   var service: StreamService { .audio }
 
@@ -48,19 +43,15 @@ final class AudioSink: AppSink {
     counters.withLock { change(&$0.stream) }
   }
 
-  /// What differs from GstBaseSink's defaults: no time is set aside for processing.
-  func configureBaseSink() {
-    gst_base_sink_set_processing_deadline(baseSink, 0)
-  }
-
   /// The property `lead-time` has changed, of which the pipeline's latency takes account.
   func leadTimeChanged() {
     post(gst_message_new_latency(gstElement.cast()))
   }
 
-  /// Adds the lead to the answer of the base class, so that live sound is there before its time.
-  func addLead(to query: UnsafeMutablePointer<GstQuery>) {
-    guard gst_base_sink_get_sync(baseSink) != 0 else { return }
+  /// Adds the lead to the latency that the base class answers with, so that live sound is there before its time.
+  func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    guard answerApplicationByParent(query) else { return false }
+    guard query.pointee.type == GST_QUERY_LATENCY, gst_base_sink_get_sync(baseSink) != 0 else { return true }
     var (isLive, minimum, maximum): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)
     gst_query_parse_latency(query, &isLive, &minimum, &maximum)
     let lead = UInt64(settings.withLock { $0.leadTime }) * 1_000_000
@@ -68,12 +59,13 @@ final class AudioSink: AppSink {
     gst_query_set_latency(
       query, isLive, GstClockTime(UInt64(minimum).addingClamped(lead)),
       GstClockTime(UInt64(maximum).addingClamped(lead)))
+    return true
   }
 
   /// Buffers are waited for until the lead is left of the time to their first sample.
-  ///
-  /// - Parameter start: of a buffer, in the present segment; it never gets in front of that.
-  func subtractLead(from start: inout GstClockTime) {
+  /// The time never gets in front of the segment.
+  func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
+    getParentTimes(of: buffer, &start, &end)
     guard start != .max else { return }
     let lead = GstClockTime(settings.withLock { $0.leadTime }) * 1_000_000
     start = min(start, max(start - min(start, lead), GstClockTime(baseSink.pointee.segment.start)))
@@ -86,8 +78,60 @@ final class AudioSink: AppSink {
   }
 
   func keepCounters() {}
+}
 
-  func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
-    gst_sdl_audio_sink_parent_change_state(gstElement, transition)
+/// The type.
+extension AudioSink {
+  static let type: GType = {
+    let type = BaseSinkType.register("GstSdlAudioSink") { sinkClass, _ in
+      // Registers the debug categories, which GST_DEBUG help then lists.
+      _ = (AudioSink.log, ProtocolLog.category)
+      BaseSinkType.install(on: sinkClass, AudioSink.properties, AudioSink.details)
+    } initInstance: { instance, _ in
+      let sink = AudioSink(BaseSinkType.parent(of: instance))
+      // What differs from GstBaseSink's defaults: no time is set aside for processing.
+      gst_base_sink_set_processing_deadline(sink.baseSink, 0)
+      BaseSinkType.begin(instance, with: sink)
+    }
+    // Its properties are the interface.
+    var streamVolume = GInterfaceInfo()
+    g_type_add_interface_static(type, gst_stream_volume_get_type(), &streamVolume)
+    return type
+  }()
+
+  /// What SDL knows: the rates are those that SDL Core counts for 8KHZ, 16KHZ, 22KHZ and 44KHZ.
+  private static let details = ElementDetails(
+    "SmartDeviceLink Audio Sink", "Sink/Audio/Network",
+    "Plays sound in a car, whose head unit speaks SmartDeviceLink",
+    .sink(
+      "audio/x-raw, format = (string) { S16LE, U8 }, layout = (string) interleaved, "
+        + "rate = (int) { 8000, 16000, 22000, 44000 }, channels = (int) 1"))
+}
+
+/// What GstBaseSink asks for; without a stream nothing is heard.
+extension AudioSink {
+  func willBeFreed() {
+    // Its state is NULL; only an app that lingers can be left.
+    _ = app?.leave(ObjectIdentifier(self), nil)
+  }
+
+  func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? { AudioCaps.rejectionReason(of: caps) }
+
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool { stream?.setCaps(caps) ?? false }
+
+  func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
+    stream?.wait(for: event) ?? GST_FLOW_FLUSHING
+  }
+
+  func setFlushing(_ isFlushing: Bool) {
+    stream?.setFlushing(isFlushing)
+  }
+
+  func waitForPreroll() -> Bool { stream?.waitForPreroll() == true }
+
+  func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn { stream?.preroll() ?? GST_FLOW_FLUSHING }
+
+  func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
+    stream?.render(buffer) ?? GST_FLOW_FLUSHING
   }
 }

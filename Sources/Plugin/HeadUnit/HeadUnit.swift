@@ -56,13 +56,13 @@ final class HeadUnit: Sendable {
   ///
   /// - Returns: the address that apps connect to, with its port; nil for a head unit that connects to a phone.
   /// - Throws: what keeps it from that.
-  func start(clock: TimeSource, messageTrace: ProtocolLog) throws(ElementError) -> String? {
+  func start(messageTrace: ProtocolLog) throws(ElementError) -> String? {
     let setup = self.setup
     do {
       // Before the port is opened, so that a bad script leaves none open.
       let script = try setup.script()
       let tls = try setup.tls()
-      let server = try listen(setup, script: script, tls: tls, clock: clock, messageTrace: messageTrace)
+      let server = try listen(setup, script: script, tls: tls, messageTrace: messageTrace)
       state.withLock { $0.phase = .running }
       state.broadcast()
       return server.address
@@ -74,7 +74,7 @@ final class HeadUnit: Sendable {
   }
 
   private func listen(
-    _ setup: HeadUnitSetup, script: HeadUnitScript, tls: TLSContext?, clock: TimeSource, messageTrace: ProtocolLog
+    _ setup: HeadUnitSetup, script: HeadUnitScript, tls: TLSContext?, messageTrace: ProtocolLog
   ) throws(ElementError) -> HeadUnitServer {
     let phone = try setup.settings.phone()
     var admission = HeadUnitServer.Admission()
@@ -86,11 +86,11 @@ final class HeadUnit: Sendable {
         bluetooth.log = { messageTrace.note($0) }
         server = try HeadUnitServer(
           configuration: setup.configuration, transport: BluetoothTransport(bluetooth), admission: admission,
-          script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: self)
+          script: script, messageTrace: messageTrace, tls: tls, observer: self)
       } else {
         server = try HeadUnitServer(
           configuration: setup.configuration, address: place.address, port: place.port, admission: admission,
-          script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: self)
+          script: script, messageTrace: messageTrace, tls: tls, observer: self)
       }
       server.setCondition(.activationStatus(setup.status))
       runningServer.withLock { $0 = server }

@@ -11,17 +11,15 @@ import SDLWire
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `current` → those of ``HeadUnits`` and ``HeadUnit`` →
 /// the run's `state` → `settings`, the server's own. None of ours is held while calling GStreamer, or waiting for anything but
 /// the lock's own condition.
-protocol HeadUnitElement: GStreamerElement, PropertyOwner where Settings: HeadUnitElementSettings {
+protocol HeadUnitElement: PushSourceElement where Settings: HeadUnitElementSettings {
   associatedtype Run: HeadUnitRun
 
   static var service: ServiceType { get }
-  /// The clock of the runs that start from now on.
-  var clock: Monitor<TimeSource> { get }
   var current: Monitor<HeadUnitElementState<Run>> { get }
 
-  func makeRun(_ settings: Settings, _ history: HeadUnitHistory<Run.State.Counters>, clock: TimeSource) -> Run
-  /// The base class's.
-  func changeStateOfParent(_ transition: GstStateChange) -> GstStateChangeReturn
+  func makeRun(_ settings: Settings, _ history: HeadUnitHistory<Run.State.Counters>) -> Run
+  /// A change of state by the base class.
+  func changeBaseState(_ transition: GstStateChange) -> GstStateChangeReturn
 }
 
 /// What an element keeps of its runs.
@@ -43,8 +41,6 @@ struct HeadUnitElementState<Run: HeadUnitRun>: Sendable {
 }
 
 extension HeadUnitElement {
-  var baseSource: UnsafeMutablePointer<GstBaseSrc> { gstElement.cast() }
-
   /// Nil while the element does not run.
   var run: Run? { current.withLock { $0.run } }
 
@@ -59,11 +55,21 @@ extension HeadUnitElement {
 
 /// States.
 extension HeadUnitElement {
+  func willBeFreed() {
+    endRun()
+  }
+
+  func changeBaseState(_ transition: GstStateChange) -> GstStateChangeReturn { changeParentState(transition) }
+
+  func setFlushing(_ isFlushing: Bool) {
+    run?.setFlushing(isFlushing)
+  }
+
   /// Any change of the state, in which ``start()`` and ``stop()`` are called as the pad is activated and deactivated. What
   /// they have to say comes after that: a handler that changed the state meanwhile would wait for the pad for ever.
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
     if transition == GST_STATE_CHANGE_NULL_TO_READY { enterReady() }
-    let result = changeStateOfParent(transition)
+    let result = changeBaseState(transition)
     if transition == GST_STATE_CHANGE_READY_TO_NULL {
       current.withLock { $0.headUnits }.remove(ObjectIdentifier(self))
     }
@@ -103,14 +109,13 @@ extension HeadUnitElement {
     // Kept, because until the property is set again each start fails.
     if let refusal = settings.refusals.first { return fail(refusal) }
     let settings = self.settings.current
-    let clock = self.clock.withLock { $0 }
     let (history, headUnits) = current.withLock { ($0.history, $0.headUnits) }
-    let run = makeRun(settings, history, clock: clock)
+    let run = makeRun(settings, history)
     current.withLock { $0.run = run }
     switch headUnits.join(run, settings.setup) {
     case .first(let headUnit):
       do {
-        let address = try headUnit.start(clock: clock, messageTrace: ProtocolLog(gstElement))
+        let address = try headUnit.start(messageTrace: ProtocolLog(gstElement))
         current.withLock { $0.announcements.append(.listening(run, address: address)) }
       } catch {
         endRun()

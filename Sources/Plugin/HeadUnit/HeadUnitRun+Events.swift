@@ -39,7 +39,7 @@ extension HeadUnitRun {
       if report.apps.connectionCount > state.part.apps.connectionCount { state.part.totals.connections &+= 1 }
       state.part.apps = report.apps
       guard case .disconnected(let id, _, _) = event else { return }
-      state.appsChanged(formerApp: id, now: clock.now)
+      state.appsChanged(formerApp: id, now: MonotonicClock.now)
     }
   }
 
@@ -74,7 +74,7 @@ extension HeadUnitRun {
     let (app, isEnd) = state.withLock { state in
       let app = state.part.apps[id]
       state.part.apps = report.apps
-      state.appsChanged(formerApp: nil, now: clock.now)
+      state.appsChanged(formerApp: nil, now: MonotonicClock.now)
       return (app, state.part.endsWithApp && state.streamingApp == id)
     }
     if let app {
@@ -87,7 +87,7 @@ extension HeadUnitRun {
     guard isEnd else { return }
     // Behind the message, since applications stop listening at the end.
     state.withLock { state in
-      state.streamEnded(now: clock.now)
+      state.streamEnded(now: MonotonicClock.now)
       state.part.isAtEnd = true
     }
     state.broadcast()
@@ -99,7 +99,7 @@ extension HeadUnitRun {
     let (before, after) = state.withLock { state in
       let before = state.part.apps.onScreen?.status?.level
       state.part.apps = report.apps
-      state.appsChanged(formerApp: nil, now: clock.now)
+      state.appsChanged(formerApp: nil, now: MonotonicClock.now)
       return (before, report.apps.onScreen?.status?.level)
     }
     receiveStream(.hmiStatusSent(status), from: id, isReporting: report.isReporting)
@@ -114,7 +114,7 @@ extension HeadUnitRun {
       state.part.violations.note(
         ViolationRecord(
           appID: id, appName: state.part.apps[id]?.name, violation: violation, runningTime: runningTime),
-        now: clock.now)
+        now: MonotonicClock.now)
     }
     guard let record else { return }
     reporter.log(GST_LEVEL_WARNING, "app \(id): \(violation)")

@@ -15,8 +15,6 @@ protocol HeadUnitRun: HeadUnitMember {
 
   var element: ElementHandle<Element> { get }
   var reporter: HeadUnitReporter<Element> { get }
-  /// By which arrivals are measured.
-  var clock: TimeSource { get }
   /// What the server's thread, the streaming thread and the application's threads share.
   var state: Monitor<State> { get }
 
@@ -72,14 +70,14 @@ extension HeadUnitRun {
     state.withLock { state in
       state.part.headUnit = headUnit
       state.part.apps = apps
-      state.joined(setup, apps, now: clock.now)
+      state.joined(setup, apps, now: MonotonicClock.now)
     }
   }
 
   /// Leaves the head unit, which ends with its last element, and waits for that. Returns whether there were apps.
   func end(in headUnits: HeadUnits) -> Bool {
     let headUnit = state.withLock { state in
-      state.willEnd(now: clock.now)
+      state.willEnd(now: MonotonicClock.now)
       return state.part.headUnit
     }
     if let headUnit { headUnits.leave(headUnit, self) }

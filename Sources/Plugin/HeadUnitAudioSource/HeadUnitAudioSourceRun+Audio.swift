@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLHeadUnit
+import SDLLink
 import SDLMessages
 import SDLWire
 
@@ -8,7 +9,7 @@ extension HeadUnitAudioSourceRun {
   func receiveStream(_ event: HeadUnitSession.Event, from id: UInt8, isReporting: Bool) {
     switch event {
     case .audioData(let bytes):
-      let now = clock.now
+      let now = MonotonicClock.now
       if state.withLock({ $0.audio.append(bytes, from: id, now: now) }) { state.broadcast() }
     case .audioStarted(let format, _): startAudio(format, by: id)
     case .audioRefused(let rejection):

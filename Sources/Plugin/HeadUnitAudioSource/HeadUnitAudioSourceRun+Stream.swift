@@ -19,7 +19,7 @@ extension HeadUnitAudioSourceRun {
     guard setCaps(format, of: source) else { return GST_FLOW_NOT_NEGOTIATED }
     while true {
       let time = UInt64(gst_element_get_current_running_time(source.cast()))
-      let now = clock.now
+      let now = MonotonicClock.now
       let (step, gaps) = state.withLock { state in
         let step = state.step(now: now, runningTime: time == .max ? 0 : time)
         return (step, state.gaps.takeReport())
@@ -48,7 +48,7 @@ extension HeadUnitAudioSourceRun {
 
   /// Until there is sound, or something else to be done.
   private func wait(_ nanoseconds: UInt64) {
-    // The monitor waits by the system's clock, whatever clock the run and the pipeline have.
+    // The monitor waits by the system's clock, whatever clock the pipeline has.
     let end = MonotonicClock.now + .nanoseconds(Int64(clamping: nanoseconds))
     _ = state.wait(until: end) { state -> Void? in
       state.part.isFlushing || state.part.isOver || state.part.isAtEnd || state.audio.first != nil ? () : nil

@@ -26,7 +26,6 @@ final class HeadUnitAudioSourceRun: HeadUnitRun {
   let element: ElementHandle<HeadUnitAudioSource>
   let reporter: HeadUnitReporter<HeadUnitAudioSource>
   let name: String
-  let clock: TimeSource
   let state: Monitor<State>
   let output = Monitor(HeadUnitAudioSourceOutput())
 
@@ -34,13 +33,11 @@ final class HeadUnitAudioSourceRun: HeadUnitRun {
   ///   - element: what the run reports to until its end.
   ///   - settings: as they are at the start.
   ///   - history: what was counted in earlier runs.
-  ///   - clock: by which arrivals are measured.
   init(
     element: HeadUnitAudioSource, settings: HeadUnitAudioSourceSettings,
-    history: HeadUnitHistory<ReceivedAudio.Counters>, clock: TimeSource
+    history: HeadUnitHistory<ReceivedAudio.Counters>
   ) {
     self.element = ElementHandle(element)
-    self.clock = clock
     name = String(freeing: gst_object_get_name(element.gstElement.cast())) ?? ""
     reporter = HeadUnitReporter(self.element)
     state = Monitor(

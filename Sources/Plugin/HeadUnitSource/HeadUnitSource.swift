@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLLink
 import SDLWire
@@ -6,38 +5,27 @@ import SDLWire
 /// The work behind one `sdlheadunitsrc`: a head unit that pushes the video of the app on the screen. See ``HeadUnitElement``.
 final class HeadUnitSource: HeadUnitElement {
   // Unowned: the instance frees this object in finalize, after its run has ended.
-  nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlHeadUnitSrc>
+  nonisolated(unsafe) let baseSource: UnsafeMutablePointer<GstBaseSrc>
 
   let settings = ElementSettings(HeadUnitSourceSettings())
-  let clock = Monitor(TimeSource.monotonic)
   let current = Monitor(HeadUnitElementState<HeadUnitSourceRun>())
 
   static let log = LogCategory("sdlheadunitsrc", "SmartDeviceLink head unit source")
   static let service = ServiceType.video
 
-  init(element: UnsafeMutablePointer<GstSdlHeadUnitSrc>) {
-    self.element = element
+  private init(_ baseSource: UnsafeMutablePointer<GstBaseSrc>) {
+    self.baseSource = baseSource
   }
-
-  var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
 
   func makeRun(
-    _ settings: HeadUnitSourceSettings, _ history: HeadUnitHistory<HeadUnitSourceCounters>, clock: TimeSource
+    _ settings: HeadUnitSourceSettings, _ history: HeadUnitHistory<HeadUnitSourceCounters>
   ) -> HeadUnitSourceRun {
-    HeadUnitSourceRun(element: self, settings: settings, history: history, clock: clock)
-  }
-
-  func changeStateOfParent(_ transition: GstStateChange) -> GstStateChangeReturn {
-    gst_sdl_head_unit_src_parent_change_state(gstElement, transition)
+    HeadUnitSourceRun(element: self, settings: settings, history: history)
   }
 }
 
 /// What GstBaseSrc asks for; without a run there is nothing to push, and nobody to touch.
 extension HeadUnitSource {
-  func setFlushing(_ isFlushing: Bool) {
-    run?.setFlushing(isFlushing)
-  }
-
   func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
     run?.create(&buffer, for: baseSource) ?? GST_FLOW_FLUSHING
   }
@@ -45,16 +33,51 @@ extension HeadUnitSource {
   /// Handles an event from downstream; false if nobody does.
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     guard event.pointee.type == GST_EVENT_NAVIGATION else {
-      return gst_sdl_head_unit_src_parent_event(baseSource, event) != 0
+      return handleByParent(event)
     }
-    return run?.navigate(event, pad: cgst_base_src_pad(element)) ?? false
+    return run?.navigate(event, pad: self.pad) ?? false
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     guard query.pointee.type == GST_QUERY_LATENCY else {
-      return gst_sdl_head_unit_src_parent_query(baseSource, query) != 0
+      return answerByParent(query)
     }
     gst_query_set_latency(query, 1, GstClockTime(clamping: (run?.latency ?? .zero).nanoseconds), .max)
     return true
+  }
+}
+
+/// The type.
+extension HeadUnitSource {
+  static let type: GType = {
+    let type = PushSourceType.register("GstSdlHeadUnitSrc") { sourceClass, _ in
+      // Registers the debug categories, which GST_DEBUG help then lists.
+      _ = (HeadUnitSource.log, ProtocolLog.category)
+      PushSourceType.install(
+        on: sourceClass, HeadUnitSource.properties,
+        ElementDetails(
+          "SmartDeviceLink Head Unit Source", "Source/Video/Network",
+          "Is a car's head unit for apps that speak SmartDeviceLink, and shows the video that they send",
+          .source("video/x-h264, stream-format = (string) byte-stream, alignment = (string) au")))
+    } initInstance: { instance, _ in
+      PushSourceType.begin(instance, with: HeadUnitSource(PushSourceType.parent(of: instance).cast()))
+    }
+    URIHandler.add(to: type) { interface, _ in
+      guard let interface = interface?.assumingMemoryBound(to: GstURIHandlerInterface.self) else { return }
+      interface.pointee.get_type = { _ in GST_URI_SRC }
+      interface.pointee.get_protocols = { _ in HeadUnitSource.schemes }
+      interface.pointee.get_uri = { HeadUnitSource.of($0).flatMap { g_strdup($0.uri.text) } }
+      interface.pointee.set_uri = { instance, uri, error in
+        guard let uri, let source = HeadUnitSource.of(instance) else { return 0 }
+        return source.takeURI(String(cString: uri), error) ? 1 : 0
+      }
+    }
+    return type
+  }()
+
+  nonisolated(unsafe) private static let schemes = URIHandler.schemes("sdl+headunit")
+
+  private static func of(_ instance: OpaquePointer?) -> HeadUnitSource? {
+    PushSourceType.object(of: UnsafeMutableRawPointer(instance)) as? HeadUnitSource
   }
 }

@@ -47,23 +47,21 @@ extension HeadUnitSourceRun {
 
   private func next() -> Next {
     let deadline = state.withLock { $0.video.flushDeadline }
-    // The monitor waits by the system's clock, whatever clock the run has.
-    let end = deadline.map { MonotonicClock.now + ($0 - clock.now) }
-    let next = state.wait(until: end) { state -> Next? in
+    let next = state.wait(until: deadline) { state -> Next? in
       if state.part.isFlushing || state.part.isOver { return .flushing }
       if let unit = state.video.take() { return .unit(unit) }
       if state.part.isAtEnd { return .end }
       return state.video.flushDeadline == deadline ? nil : .again
     }
     if let next { return next }
-    let now = clock.now
+    let now = MonotonicClock.now
     if let deadline, now >= deadline { state.withLock { $0.video.flushPending(now: now) } }
     return .again
   }
 
   private func makeBuffer(_ unit: QueuedAccessUnit, runningTime: UInt64) -> Buffer? {
     guard let buffer = AccessUnitBytes.makeBuffer(unit.bytes) else { return nil }
-    let now = clock.now
+    let now = MonotonicClock.now
     let (decoding, presentation) = output.withLock { output in
       let decoding = output.time.decodingTime(
         of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime, frameDuration: output.frameDuration)

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLHeadUnit
+import SDLLink
 import SDLMessages
 
 /// What is done in the window that shows the video (GstNavigation) goes to the app whose video that is.
@@ -7,7 +8,7 @@ extension HeadUnitSourceRun {
   /// False if it means nothing to the app, so that the window offers it to the application.
   func navigate(_ event: UnsafeMutablePointer<GstEvent>, pad: UnsafeMutablePointer<GstPad>) -> Bool {
     guard let input = WindowInput(event), let picture = Self.pictureSize(pad) else { return false }
-    let now = clock.now
+    let now = MonotonicClock.now
     return state.withLock { state in
       guard let app = state.touchableApp,
         let isAsking = state.touches.receive(input, for: app, picture: picture, now: now)

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLHeadUnit
+import SDLLink
 import SDLMessages
 import SDLWire
 
@@ -30,8 +31,8 @@ extension HeadUnitSourceRun {
     let (app, isLatencyNew) = state.withLock { state in
       let usedRTP = state.video.usesRTP
       state.part.totals.streamStarts &+= 1
-      state.interruptTouches(now: clock.now)
-      state.video.begin(parameters, by: id, now: clock.now)
+      state.interruptTouches(now: MonotonicClock.now)
+      state.video.begin(parameters, by: id, now: MonotonicClock.now)
       return (state.part.apps[id], state.video.usesRTP != usedRTP)
     }
     state.broadcast()
@@ -49,18 +50,18 @@ extension HeadUnitSourceRun {
   }
 
   private func receiveVideo(_ bytes: [UInt8], from id: UInt8) {
-    let now = clock.now
+    let now = MonotonicClock.now
     if state.withLock({ $0.video.append(bytes, from: id, now: now) }) { state.broadcast() }
   }
 
   private func noteGap(from id: UInt8) {
-    state.withLock { $0.video.noteGap(from: id, now: clock.now) }
+    state.withLock { $0.video.noteGap(from: id, now: MonotonicClock.now) }
   }
 
   private func stopVideo(_ reason: HeadUnitSession.StreamStopReason, of id: UInt8) {
     let (app, framesOut) = state.withLock { state in
-      state.video.end(by: id, now: clock.now)
-      state.appsChanged(formerApp: nil, now: clock.now)
+      state.video.end(by: id, now: MonotonicClock.now)
+      state.appsChanged(formerApp: nil, now: MonotonicClock.now)
       return (state.part.apps[id], state.video.counters.framesOut)
     }
     state.broadcast()

@@ -21,7 +21,6 @@ final class HeadUnitSourceRun: HeadUnitRun {
   let element: ElementHandle<HeadUnitSource>
   let reporter: HeadUnitReporter<HeadUnitSource>
   let name: String
-  let clock: TimeSource
   let state: Monitor<State>
   let output = Monitor(HeadUnitSourceOutput())
 
@@ -29,13 +28,10 @@ final class HeadUnitSourceRun: HeadUnitRun {
   ///   - element: what the run reports to until its end.
   ///   - settings: as they are at the start.
   ///   - history: what was counted in earlier runs.
-  ///   - clock: by which arrivals are measured.
   init(
-    element: HeadUnitSource, settings: HeadUnitSourceSettings, history: HeadUnitHistory<HeadUnitSourceCounters>,
-    clock: TimeSource
+    element: HeadUnitSource, settings: HeadUnitSourceSettings, history: HeadUnitHistory<HeadUnitSourceCounters>
   ) {
     self.element = ElementHandle(element)
-    self.clock = clock
     name = String(freeing: gst_object_get_name(element.gstElement.cast())) ?? ""
     reporter = HeadUnitReporter(self.element)
     state = Monitor(

@@ -1,17 +1,13 @@
-// The function names are those of C's header.
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
-
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 
 /// One of the filter's children: the range of one orientation. Its settings are the range itself.
 final class RangeChild: Sendable {
   // Unowned: the instance frees this object in finalize.
-  nonisolated(unsafe) let object: UnsafeMutablePointer<GstSdlVideoRange>
+  nonisolated(unsafe) let object: UnsafeMutablePointer<GstObject>
   let settings = ElementSettings(VideoRange())
 
-  init(object: UnsafeMutablePointer<GstSdlVideoRange>) {
+  private init(_ object: UnsafeMutablePointer<GstObject>) {
     self.object = object
   }
 
@@ -20,7 +16,7 @@ final class RangeChild: Sendable {
 
   /// The parent warns, since a child has no bus.
   func refuse(_ property: PropertyName, id: UInt32, _ reason: String) {
-    let name = String(freeing: gst_object_get_name(object.cast())) ?? ""
+    let name = String(freeing: gst_object_get_name(object)) ?? ""
     let refusal = Self.refusal("\(name)::\(property)", reason)
     let isTold = withParent { filter in
       guard filter.hasBus else { return false }
@@ -36,46 +32,45 @@ final class RangeChild: Sendable {
 
   /// Calls `body` with the filter, unless this child has outlived it.
   private func withParent<Result>(_ body: (RangeFilter) -> Result) -> Result? {
-    guard let parent = ObjectReference(owning: gst_object_get_parent(object.cast())) else { return nil }
-    return RangeFilter.of(parent.pointer)._withUnsafeGuaranteedRef(body)
-  }
-
-  /// The object behind a C instance.
-  @inline(__always)
-  static func of(_ instance: UnsafeMutableRawPointer) -> Unmanaged<RangeChild> {
-    // Set in instance_init and freed in finalize, so it is there for every call in between.
-    unsafe Unmanaged.fromOpaque(instance.assumingMemoryBound(to: GstSdlVideoRange.self).pointee.impl.unsafelyUnwrapped)
+    guard let parent = ObjectReference(owning: gst_object_get_parent(object)) else { return nil }
+    return body(RangeFilterType.object(of: parent.pointer))
   }
 }
 
-@c @implementation
-public func gst_sdl_video_range_install_properties(_ objectClass: UnsafeMutablePointer<GObjectClass>) {
-  RangeChild.properties.install(on: objectClass)
-}
+private typealias RangeChildType = ObjectType<GstObject, GstObjectClass, RangeChild>
 
-@c @implementation
-public func gst_sdl_video_range_impl_new(_ instance: UnsafeMutablePointer<GstSdlVideoRange>) -> UnsafeMutableRawPointer
-{
-  Unmanaged.passRetained(RangeChild(object: instance)).toOpaque()
-}
+nonisolated(unsafe) private let parentClass: UnsafeMutablePointer<GstObjectClass> = retainedClass(gst_object_get_type())
 
-@c @implementation
-public func gst_sdl_video_range_impl_free(_ impl: UnsafeMutableRawPointer) {
-  Unmanaged<RangeChild>.fromOpaque(impl).release()
-}
+/// The type.
+extension RangeChild {
+  static let type = RangeChildType.register("GstSdlVideoRange", derivedFrom: gst_object_get_type()) { childClass, _ in
+    guard let objectClass = childClass?.assumingMemoryBound(to: GObjectClass.self) else { return }
+    objectClass.pointee.set_property = { child, id, value, _ in
+      RangeChildType.object(of: child).setProperty(id, value.unsafelyUnwrapped)
+    }
+    objectClass.pointee.get_property = { child, id, value, _ in
+      RangeChildType.object(of: child).getProperty(id, value.unsafelyUnwrapped)
+    }
+    objectClass.pointee.finalize = { child in
+      _ = RangeChildType.detach(from: child)
+      parentClass.pointee.parent_class.finalize(child)
+    }
+    RangeChild.properties.install(on: objectClass)
+  } initInstance: { instance, _ in
+    RangeChildType.attach(RangeChild(RangeChildType.parent(of: instance)), to: instance)
+  }
 
-@c @implementation
-public func gst_sdl_video_range_set_property(
-  _ object: UnsafeMutablePointer<GObject>, _ id: guint, _ value: UnsafePointer<GValue>,
-  _ spec: UnsafeMutablePointer<GParamSpec>
-) {
-  RangeChild.of(object)._withUnsafeGuaranteedRef { $0.setProperty(id, value) }
-}
+  /// Makes a child of a filter, which keeps it until ``unparent()``.
+  static func make(_ name: String, parent: UnsafeMutablePointer<GstObject>) -> RangeChild {
+    let object = g_object_new_with_properties(type, 0, nil, nil)
+    let child = RangeChildType.object(of: object)
+    gst_object_set_name(child.object, name)
+    gst_object_set_parent(child.object, parent)
+    return child
+  }
 
-@c @implementation
-public func gst_sdl_video_range_get_property(
-  _ object: UnsafeMutablePointer<GObject>, _ id: guint, _ value: UnsafeMutablePointer<GValue>,
-  _ spec: UnsafeMutablePointer<GParamSpec>
-) {
-  RangeChild.of(object)._withUnsafeGuaranteedRef { $0.getProperty(id, value) }
+  /// The filter is disposed of, perhaps not for the first time.
+  func unparent() {
+    if object.pointee.parent != nil { gst_object_unparent(object) }
+  }
 }

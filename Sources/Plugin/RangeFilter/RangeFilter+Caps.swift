@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 
@@ -44,8 +43,8 @@ extension RangeFilter {
     return restricted
   }
 
-  /// GstBaseTransform's `accept_caps`. The core calls this before a CAPS event, so a refusal is explained here; a pad probe
-  /// for the event would cost something for every buffer.
+  /// GstBaseTransform's `accept_caps`. The core calls this before a CAPS event, so a refusal is explained here; a pad
+  /// probe for the event would cost something for every buffer.
   func acceptCaps(_ direction: GstPadDirection, _ caps: borrowing Caps) -> Bool {
     guard caps.isSubset(of: Caps.template(of: sourcePad)) else { return false }
     guard transformCaps(direction, caps, limit: nil).isEmpty else { return true }
@@ -66,10 +65,10 @@ extension RangeFilter {
   func answer(_ direction: GstPadDirection, _ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     if direction == GST_PAD_SRC, RangesQuery.answer(query, ranges) {
       // Other filters further upstream may reject displays as well.
-      _ = gst_sdl_range_filter_parent_query(transform, direction, query)
+      _ = answerByParent(direction, query)
       return true
     }
-    guard gst_sdl_range_filter_parent_query(transform, direction, query) != 0 else { return false }
+    guard answerByParent(direction, query) else { return false }
     if direction == GST_PAD_SINK { CapabilityQuery.restrict(query, to: ranges) }
     if query.pointee.type == GST_QUERY_CAPS { explainEmptyAnswer(query, direction) }
     return true

@@ -1,38 +1,36 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import Synchronization
 
-/// The Swift object behind one `sdlrangefilter`: a GstBaseTransform in passthrough mode that restricts caps to the sizes
-/// that the app supports.
+/// The Swift object behind one `sdlrangefilter`: a GstBaseTransform in passthrough mode that restricts caps to the
+/// sizes that the app supports.
 ///
-/// A capsfilter can't do this: orientation and ratio can't be expressed in caps, and only the head unit knows its diagonal
-/// and the size on its screen, which the ratio is of. So the filter asks for those downstream (``CapabilityQuery``).
+/// A capsfilter can't do this: orientation and ratio can't be expressed in caps, and only the head unit knows its
+/// diagonal and the size on its screen, which the ratio is of. So the filter asks for those downstream
+/// (``CapabilityQuery``).
 ///
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the run's → a child's settings. None of ours is
 /// held while calling GStreamer.
 final class RangeFilter: GStreamerElement {
   // Unowned: the instance frees this object in finalize.
-  nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlRangeFilter>
-  private let landscape: RangeChild
-  private let portrait: RangeChild
+  nonisolated(unsafe) let transform: UnsafeMutablePointer<GstBaseTransform>
+  /// In the order of GstChildProxy.
+  private let children: [RangeChild]
   private let currentRun = Mutex<RangeFilterRun?>(nil)
 
   static let log = LogCategory("sdlrangefilter", "SmartDeviceLink range filter")
 
-  init(element: UnsafeMutablePointer<GstSdlRangeFilter>, landscape: RangeChild, portrait: RangeChild) {
-    self.element = element
-    self.landscape = landscape
-    self.portrait = portrait
+  private init(_ transform: UnsafeMutablePointer<GstBaseTransform>) {
+    self.transform = transform
+    children = ["landscape", "portrait"].map { RangeChild.make($0, parent: transform.cast()) }
   }
 
-  var transform: UnsafeMutablePointer<GstBaseTransform> { element.cast() }
-  var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
-  var sourcePad: UnsafeMutablePointer<GstPad> { cgst_base_transform_src_pad(element) }
+  var gstElement: UnsafeMutablePointer<GstElement> { transform.cast() }
+  var sourcePad: UnsafeMutablePointer<GstPad> { cgst_base_transform_src_pad(transform) }
 
   /// What the app supports, as the children's properties are now.
   var ranges: VideoRanges {
-    VideoRanges(landscape: landscape.settings.current, portrait: portrait.settings.current)
+    VideoRanges(landscape: children[0].settings.current, portrait: children[1].settings.current)
   }
 
   /// Nil in NULL and READY.
@@ -40,7 +38,7 @@ final class RangeFilter: GStreamerElement {
 
   /// READY to PAUSED.
   func start() {
-    for child in [landscape, portrait] {
+    for child in children {
       for refusal in child.settings.takeRefusals() { warn(refusal) }
     }
     currentRun.withLock { $0 = RangeFilterRun(ranges: ranges) }
@@ -51,16 +49,16 @@ final class RangeFilter: GStreamerElement {
     currentRun.withLock { $0 = nil }
   }
 
-  /// A child's property was set: upstream is asked to negotiate by the new ranges, and the sink to choose again. Buffers
-  /// of caps that were chosen before pass until the new ones come.
+  /// A child's property was set: upstream is asked to negotiate by the new ranges, and the sink to choose again.
+  /// Buffers of caps that were chosen before pass until the new ones come.
   func rangesChanged() {
     guard let run, run.updateRanges({ self.ranges }) else { return }
     gst_base_transform_reconfigure_sink(transform)
     notifyDownstream(run)
   }
 
-  /// Sends the event of ``RangesQuery`` from another thread, because an event may have to wait where a pad is blocked, and
-  /// the thread that changes a property may be the one to unblock it.
+  /// Sends the event of ``RangesQuery`` from another thread, because an event may have to wait where a pad is blocked,
+  /// and the thread that changes a property may be the one to unblock it.
   private func notifyDownstream(_ run: RangeFilterRun) {
     guard run.beginNotification() else { return }
     gst_element_call_async(
@@ -68,7 +66,7 @@ final class RangeFilter: GStreamerElement {
       { element, data in
         guard let element, let data else { return }
         let run = Unmanaged<RangeFilterRun>.fromOpaque(data).takeUnretainedValue()
-        RangeFilter.of(element)._withUnsafeGuaranteedRef { $0.sendRangesChanged(run) }
+        RangeFilterType.object(of: element).sendRangesChanged(run)
       },
       Unmanaged.passRetained(run).toOpaque(),
       { data in
@@ -80,5 +78,110 @@ final class RangeFilter: GStreamerElement {
     run.endNotification()
     guard self.run === run else { return }
     RangesQuery.changeEvent()?.push(on: sourcePad)
+  }
+}
+
+/// The type of the filter.
+typealias RangeFilterType = ObjectType<GstBaseTransform, GstBaseTransformClass, RangeFilter>
+
+nonisolated(unsafe) private let parentClass: UnsafeMutablePointer<GstBaseTransformClass> =
+  retainedClass(gst_base_transform_get_type())
+
+extension RangeFilter {
+  static let type: GType = {
+    let type = RangeFilterType.register("GstSdlRangeFilter", derivedFrom: gst_base_transform_get_type()) { filter, _ in
+      RangeFilter.install(on: filter)
+    } initInstance: { instance, _ in
+      let filter = RangeFilter(RangeFilterType.parent(of: instance))
+      RangeFilterType.attach(filter, to: instance)
+      // In passthrough mode the base class costs what it costs in a capsfilter: some 0.1 µs per buffer more than a
+      // chain function that only pushes.
+      gst_base_transform_set_passthrough(filter.transform, 1)
+      gst_base_transform_set_gap_aware(filter.transform, 1)
+      // As capsfilter: what downstream prefers counts, not what flows now.
+      gst_base_transform_set_prefer_passthrough(filter.transform, 0)
+    }
+    var childProxy = GInterfaceInfo()
+    childProxy.interface_init = { interface, _ in
+      guard let proxy = interface?.assumingMemoryBound(to: GstChildProxyInterface.self) else { return }
+      proxy.pointee.get_children_count = {
+        guint(RangeFilterType.object(of: $0.map(UnsafeMutableRawPointer.init)).children.count)
+      }
+      proxy.pointee.get_child_by_index = { filter, index in
+        let children = RangeFilterType.object(of: filter.map(UnsafeMutableRawPointer.init)).children
+        guard children.indices.contains(Int(index)) else { return nil }
+        return g_object_ref(children[Int(index)].object)?.assumingMemoryBound(to: GObject.self)
+      }
+    }
+    g_type_add_interface_static(type, gst_child_proxy_get_type(), &childProxy)
+    return type
+  }()
+
+  /// What has a size and may come to a head unit, wherever its memory is.
+  private static let caps = "video/x-raw(ANY); video/x-h264"
+
+  private static func install(on filterClass: UnsafeMutableRawPointer?) {
+    // Registers the debug category, which GST_DEBUG help then lists.
+    _ = log
+    guard let filterClass else { return }
+    let objectClass = filterClass.assumingMemoryBound(to: GObjectClass.self)
+    objectClass.pointee.dispose = { filter in
+      for child in RangeFilterType.object(of: filter).children { child.unparent() }
+      parentClass.pointee.parent_class.parent_class.parent_class.dispose(filter)
+    }
+    objectClass.pointee.finalize = { filter in
+      _ = RangeFilterType.detach(from: filter)
+      parentClass.pointee.parent_class.parent_class.parent_class.finalize(filter)
+    }
+
+    let elementClass = filterClass.assumingMemoryBound(to: GstElementClass.self)
+    ElementDetails(
+      "SmartDeviceLink Range Filter", "Filter/Video",
+      """
+      Passes video of those sizes, ratios and diagonals that an app for SmartDeviceLink head units supports; they are set on its \
+      children, as in landscape::max-width=800 portrait::enabled=false
+      """, .sink(caps), .source(caps)
+    ).install(on: elementClass)
+    // gst-inspect shows neither children nor their properties, but it does show every key of the metadata.
+    let (key, children): (StaticString, StaticString) = (
+      "children",
+      """
+      landscape and portrait; properties of each: enabled, min-width, min-height, max-width, max-height, min-diagonal, \
+      min-aspect-ratio, max-aspect-ratio
+      """
+    )
+    gst_element_class_add_static_metadata(elementClass, key.cString, children.cString)
+    gst_type_mark_as_plugin_api(RangeChild.type, GstPluginAPIFlags(rawValue: 0))
+
+    // GStreamer passes no NULL to them.
+    let transformClass = filterClass.assumingMemoryBound(to: GstBaseTransformClass.self)
+    transformClass.pointee.start = {
+      RangeFilterType.object(of: $0).start()
+      return 1
+    }
+    transformClass.pointee.stop = {
+      RangeFilterType.object(of: $0).stop()
+      return 1
+    }
+    transformClass.pointee.transform_caps = { filter, direction, caps, limit in
+      RangeFilterType.object(of: filter)
+        .transformCaps(direction, Caps(retaining: caps.unsafelyUnwrapped), limit: limit.map { Caps(retaining: $0) })
+        .take()
+    }
+    transformClass.pointee.accept_caps = { filter, direction, caps in
+      RangeFilterType.object(of: filter).acceptCaps(direction, Caps(retaining: caps.unsafelyUnwrapped)) ? 1 : 0
+    }
+    transformClass.pointee.set_caps = { filter, input, _ in
+      RangeFilterType.object(of: filter).setCaps(input.unsafelyUnwrapped)
+      return 1
+    }
+    transformClass.pointee.query = { filter, direction, query in
+      RangeFilterType.object(of: filter).answer(direction, query.unsafelyUnwrapped) ? 1 : 0
+    }
+  }
+
+  /// The parent's `query`.
+  func answerByParent(_ direction: GstPadDirection, _ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    parentClass.pointee.query(transform, direction, query) != 0
   }
 }

@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -17,9 +16,9 @@ import X264Encoder
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the frame path (``FrameAccess``, no lock) →
 /// `runs` → the app's state → `state`, which is also that of the stream → those of notifications, touches, haptic
 /// rectangles and notice, `settings`, the connection. None of ours is held while calling GStreamer or waiting.
-final class VideoSink: AppSink {
+final class VideoSink: AppSink, BaseSinkElement {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
-  nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlVideoSink>
+  nonisolated(unsafe) let baseSink: UnsafeMutablePointer<GstBaseSink>
 
   let settings = ElementSettings(VideoSinkSettings())
   /// Of ``state`` and of the negotiation of each stream, so that a frame is decided on and counted in one moment.
@@ -27,18 +26,19 @@ final class VideoSink: AppSink {
   let state: Monitor<FrameState>
   let runs = SinkRuns<VideoStream>()
   let time: TimeSource
+  // Both with the pad's stream lock.
+  /// H.264 comes in, which may have to be decoded before it is shown.
+  nonisolated(unsafe) var takesAhead = false
+  /// Frames are shown at their presentation times.
+  nonisolated(unsafe) var syncsByPresentation = false
 
   static let log = LogCategory("sdlvideosink", "SmartDeviceLink video sink")
 
-  init(element: UnsafeMutablePointer<GstSdlVideoSink>, time: TimeSource = .monotonic) {
-    self.element = element
+  init(_ baseSink: UnsafeMutablePointer<GstBaseSink>, time: TimeSource = .monotonic) {
+    self.baseSink = baseSink
     self.time = time
     state = Monitor(FrameState(), lock: lock)
   }
-
-  var baseSink: UnsafeMutablePointer<GstBaseSink> { element.cast() }
-  var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
-  var pad: UnsafeMutablePointer<GstPad> { cgst_base_sink_pad(element) }
 
   var service: StreamService { .video }
 
@@ -64,7 +64,7 @@ final class VideoSink: AppSink {
 
   /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding, and
   /// no time is set aside for processing, because a frame is encoded after the wait for its time.
-  func configureBaseSink() {
+  private func configureBaseSink() {
     gst_base_sink_set_processing_deadline(baseSink, 0)
     gst_base_sink_set_qos_enabled(baseSink, 1)
     gst_base_sink_set_max_lateness(baseSink, LatenessLimit.raw)
@@ -80,10 +80,6 @@ final class VideoSink: AppSink {
 
   func keepCounters() {
     countLateFrames()
-  }
-
-  func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
-    gst_sdl_video_sink_parent_change_state(gstElement, transition)
   }
 }
 
@@ -154,7 +150,7 @@ extension VideoSink {
 extension VideoSink {
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     stream?.observe(event)
-    return gst_sdl_video_sink_parent_event(baseSink, event) != 0
+    return handleByParent(event)
   }
 
   /// An application asks for a key frame with an event that it sends to the sink. Raw video is encoded here, so it ends
@@ -167,7 +163,7 @@ extension VideoSink {
       gst_event_unref(event)
       return true
     }
-    return gst_sdl_video_sink_parent_send_event(gstElement, event) != 0
+    return sendParentEvent(event)
   }
 }
 
@@ -193,5 +189,103 @@ struct LatenessLimit {
     guard let saved = saved.take() else { return }
     gst_base_sink_set_max_lateness(sink, saved.maximum)
     gst_base_sink_set_qos_enabled(sink, saved.isQoSEnabled)
+  }
+}
+
+/// The type.
+extension VideoSink {
+  static let type: GType = {
+    let type = BaseSinkType.register("GstSdlVideoSink") { sinkClass, _ in
+      // Registers the debug categories, which GST_DEBUG help then lists.
+      _ = (VideoSink.log, ProtocolLog.category)
+      BaseSinkType.install(on: sinkClass, VideoSink.properties, VideoSink.details)
+    } initInstance: { instance, _ in
+      let sink = VideoSink(BaseSinkType.parent(of: instance))
+      sink.configureBaseSink()
+      BaseSinkType.begin(instance, with: sink)
+    }
+    URIHandler.add(to: type) { interface, _ in
+      guard let interface = interface?.assumingMemoryBound(to: GstURIHandlerInterface.self) else { return }
+      interface.pointee.get_type = { _ in GST_URI_SINK }
+      interface.pointee.get_protocols = { _ in VideoSink.schemes }
+      interface.pointee.get_uri = { VideoSink.of($0)?.settings.withLock { $0.app.uri }.map { g_strdup($0) } }
+      interface.pointee.set_uri = { instance, uri, error in
+        guard let uri, let sink = VideoSink.of(instance) else { return 0 }
+        return sink.takeURI(String(cString: uri), error) ? 1 : 0
+      }
+    }
+    return type
+  }()
+
+  nonisolated(unsafe) private static let schemes = URIHandler.schemes("sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd")
+
+  /// The sink of an instance.
+  static func of(_ instance: OpaquePointer?) -> VideoSink? {
+    BaseSinkType.object(of: UnsafeMutableRawPointer(instance)).sink as? VideoSink
+  }
+
+  /// Sizes are at least 16×16, because of the encoder and the macroblocks of the head unit. Sides must also be even,
+  /// but ranges with steps end the process in gst_caps_simplify, which other elements call. Profiles have 8 bits and
+  /// 4:2:0: head units decode nothing else.
+  private static let details: ElementDetails = {
+    let size = "width = (int) [ 16, 8192 ], height = (int) [ 16, 8192 ], framerate = (fraction) [ 0, MAX ]"
+    let profile =
+      "profile = (string) { constrained-baseline, baseline, main, constrained-high, progressive-high, high }"
+    return ElementDetails(
+      "SmartDeviceLink Video Sink", "Sink/Video/Network",
+      "Shows video on a car's screen, whose head unit speaks SmartDeviceLink",
+      .sink(
+        "video/x-raw, format = (string) { I420, YV12, NV12, NV21 }, \(size); "
+          + "video/x-h264, stream-format = (string) byte-stream, alignment = (string) au, \(profile); "
+          + "video/x-h264, stream-format = (string) { avc, avc3 }, alignment = (string) au, \(profile)"))
+  }()
+}
+
+/// What GstBaseSink asks for; without a stream nothing is shown.
+extension VideoSink {
+  func willBeFreed() {
+    // Its state is NULL; only an app that lingers can be left.
+    _ = app?.leave(ObjectIdentifier(self), nil)
+  }
+
+  func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? { InputCaps.rejectionReason(of: caps) }
+
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool { stream?.setCaps(caps) ?? false }
+
+  func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+    gst_query_add_allocation_meta(query, gst_video_region_of_interest_meta_api_get_type(), nil)
+    return true
+  }
+
+  func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
+    stream.map { $0.renderer.wait(for: event, $0) } ?? GST_FLOW_FLUSHING
+  }
+
+  /// The base class waits for the decoding time, if there is one, since a decoder has to have pictures in time that
+  /// others depend on.
+  func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
+    let (time, duration) = (buffer.pointee.pts, buffer.pointee.duration)
+    guard syncsByPresentation, time != .max else { return getParentTimes(of: buffer, &start, &end) }
+    start = time
+    if duration != .max { end = time &+ duration }
+  }
+
+  func setFlushing(_ isFlushing: Bool) {
+    stream?.setFlushing(isFlushing)
+  }
+
+  func waitForPreroll() -> Bool { stream?.waitForPreroll() == true }
+
+  func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn? {
+    runs.onPad.flatMap { $0.renderer.takeAhead(buffer, $0) }
+  }
+
+  func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
+    runs.onPad.map { $0.renderer.preroll(with: buffer, $0) } ?? GST_FLOW_FLUSHING
+  }
+
+  func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
+    runs.onPad.map { $0.renderer.render(buffer, $0) } ?? GST_FLOW_FLUSHING
   }
 }

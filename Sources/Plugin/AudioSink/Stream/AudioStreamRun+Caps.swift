@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -28,7 +27,7 @@ extension AudioSink {
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
-      return gst_sdl_audio_sink_parent_query(baseSink, query) != 0
+      return answerByParent(query)
     }
     // Any format of SDL stays acceptable: an error that says what is wrong helps more than a link that fails.
     var caps: UnsafeMutablePointer<GstCaps>?

@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -8,7 +7,7 @@ import Synchronization
 extension AudioSink {
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     stream?.observe(event)
-    return gst_sdl_audio_sink_parent_event(baseSink, event) != 0
+    return handleByParent(event)
   }
 }
 
@@ -31,7 +30,7 @@ extension AudioStreamRun {
   /// application hears of it.
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     if event.pointee.type == GST_EVENT_GAP, let result = samples.withValue({ fillGap(event, $0) }) { return result }
-    let result = gst_sdl_audio_sink_parent_wait_event(sink.baseSink, event)
+    let result = sink.waitByParent(for: event)
     return result == GST_FLOW_OK && event.pointee.type == GST_EVENT_EOS ? finish() : result
   }
 

@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -31,8 +30,8 @@ final class FrameRenderer: @unchecked Sendable {
 
   /// Frames of other caps follow.
   func inputChanged(isRaw: Bool, _ sink: VideoSink) {
-    sink.element.pointee.takes_ahead = isRaw ? 0 : 1
-    sink.element.pointee.syncs_by_presentation = 0
+    sink.takesAhead = !isRaw
+    sink.syncsByPresentation = false
   }
 
   /// FLUSH_STOP has come.
@@ -245,7 +244,7 @@ extension FrameRenderer {
   /// Waits for the time of a GAP or of the end. At the end the last frames are delivered and the service is closed
   /// before the application hears of it.
   func wait(for event: UnsafeMutablePointer<GstEvent>, _ stream: VideoStream) -> GstFlowReturn {
-    let result = gst_sdl_video_sink_parent_wait_event(stream.sink.baseSink, event)
+    let result = stream.sink.waitByParent(for: event)
     guard result == GST_FLOW_OK, event.pointee.type == GST_EVENT_EOS else { return result }
     let sent = sendRest(stream)
     guard sent == GST_FLOW_OK else { return sent }
@@ -294,8 +293,8 @@ extension FrameRenderer {
   ///
   /// - Returns: nil if the base class has to take it, which shows it at its time.
   func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn? {
-    let (element, base) = (stream.sink.element, stream.sink.baseSink)
-    guard !isLive, seek.concerns(buffer, base.pointee.segment) || element.pointee.syncs_by_presentation != 0
+    let base = stream.sink.baseSink
+    guard !isLive, seek.concerns(buffer, base.pointee.segment) || stream.sink.syncsByPresentation
     else { return nil }
     // As the base class calls render.
     cgst_base_sink_preroll_lock(base)
@@ -341,7 +340,7 @@ extension FrameRenderer {
     guard !isLive, !path.isRaw, cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return .outside }
     let segment = path.sink.baseSink.pointee.segment
     // A key frame alone is shown as soon as it is decoded.
-    path.sink.element.pointee.syncs_by_presentation = SegmentPlace.showsOnlyKeyFrames(segment) ? 1 : 0
+    path.sink.syncsByPresentation = SegmentPlace.showsOnlyKeyFrames(segment)
     let place = SegmentPlace(
       of: segment, presentation: UInt64(buffer.pointee.pts), decoding: UInt64(buffer.pointee.dts),
       duration: UInt64(buffer.pointee.duration), isKeyFrame: path.h264.passthrough.isKeyFrame(buffer),

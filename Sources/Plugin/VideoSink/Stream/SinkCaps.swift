@@ -1,4 +1,3 @@
-import CPluginTypes
 import GStreamerKit
 import SDLApp
 import SDLLink
@@ -47,7 +46,7 @@ extension VideoSink {
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     if CapabilityQuery.answer(query, stream?.state.withLock { $0.knownDisplays }) { return true }
     guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
-      return gst_sdl_video_sink_parent_query(baseSink, query) != 0
+      return answerByParent(query)
     }
     // Anything that the sink could ever take stays acceptable: caps of the former size may be in flight while the
     // head unit's answer arrives, and refusing them would end the pipeline.

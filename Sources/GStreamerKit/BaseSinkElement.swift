@@ -1,0 +1,264 @@
+/// A GstBaseSink whose virtual functions are methods. What has a default here chains up, or does as GstBaseSink does
+/// without the function.
+///
+/// GStreamer calls them on the threads that its documentation names, and never after the element is finalized.
+public protocol BaseSinkElement: GStreamerElement, PropertyOwner {
+  var baseSink: UnsafeMutablePointer<GstBaseSink> { get }
+
+  // GstElement's.
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
+  /// Takes an event of the application, with its reference.
+  func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool
+  /// Answers a query of the application.
+  func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
+  /// The element is finalized.
+  func willBeFreed()
+
+  // GstBaseSink's.
+  func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>?
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool
+  func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
+  func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
+  /// Takes an event on the pad, with its reference.
+  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool
+  func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn
+  /// When a buffer begins and ends, in the present segment.
+  func getTimes(
+    of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime)
+  /// `unlock` and `unlock_stop`.
+  func setFlushing(_ isFlushing: Bool)
+  func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn
+  func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn
+
+  // What happens on the pad before the base class has it.
+  /// Why caps can't be used. The core refuses caps outside the template before the element hears of them; here it can
+  /// say what is wrong.
+  func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError?
+  /// Posts an error and makes everything that follows fail.
+  func fail(_ error: ElementError)
+  /// Waits until the buffer at hand, which is the first one, could be shown or heard; false if it is not to be. Not in
+  /// the preroll function: a flush that ended that one would make the base class give up the change of state.
+  func waitForPreroll() -> Bool
+  /// Whether ``takeAhead(_:)`` is to be called.
+  var takesAhead: Bool { get }
+  /// Takes a buffer that the base class would drop, or preroll with; nil to leave it to that. Called with the preroll
+  /// lock, as the base class calls `render`.
+  func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn?
+}
+
+nonisolated(unsafe) private let baseSinkClass: UnsafeMutablePointer<GstBaseSinkClass> =
+  retainedClass(gst_base_sink_get_type())
+
+extension BaseSinkElement {
+  public var gstElement: UnsafeMutablePointer<GstElement> { baseSink.cast() }
+  public var pad: UnsafeMutablePointer<GstPad> { cgst_base_sink_pad(baseSink) }
+
+  public func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool { sendParentEvent(event) }
+  public func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { answerApplicationByParent(query) }
+  public func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { false }
+  public func getTimes(
+    of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime
+  ) {
+    getParentTimes(of: buffer, &start, &end)
+  }
+  public var takesAhead: Bool { false }
+  public func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn? { nil }
+
+  /// The parent's `change_state`.
+  public func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
+    baseSinkClass.pointee.parent_class.change_state(gstElement, transition)
+  }
+
+  /// The parent's `send_event`, which takes the event's reference.
+  public func sendParentEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    baseSinkClass.pointee.parent_class.send_event(gstElement, event) != 0
+  }
+
+  /// The parent's `query` of the element.
+  public func answerApplicationByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    baseSinkClass.pointee.parent_class.query(gstElement, query) != 0
+  }
+
+  /// The parent's `query` of the pad.
+  public func answerByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    baseSinkClass.pointee.query(baseSink, query) != 0
+  }
+
+  /// The parent's `event`, which takes the event's reference.
+  public func handleByParent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    baseSinkClass.pointee.event(baseSink, event) != 0
+  }
+
+  /// The parent's `wait_event`.
+  public func waitByParent(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
+    baseSinkClass.pointee.wait_event(baseSink, event)
+  }
+
+  /// The parent's `get_times`.
+  public func getParentTimes(
+    of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime
+  ) {
+    baseSinkClass.pointee.get_times(baseSink, buffer, &start, &end)
+  }
+}
+
+/// What an instance has behind GstBaseSink's part.
+public struct BaseSinkInstance {
+  /// Does the work.
+  public let sink: any BaseSinkElement
+  // The base class's own.
+  fileprivate let chain: GstPadChainFunction?
+  fileprivate let chainList: GstPadChainListFunction?
+}
+
+/// The types of sinks.
+public typealias BaseSinkType = ObjectType<GstBaseSink, GstBaseSinkClass, BaseSinkInstance>
+
+extension BaseSinkType {
+  /// Registers a type that is derived from GstBaseSink.
+  public static func register(
+    _ name: StaticString, initClass: GClassInitFunc, initInstance: GInstanceInitFunc
+  ) -> GType {
+    register(name, derivedFrom: gst_base_sink_get_type(), initClass: initClass, initInstance: initInstance)
+  }
+
+  /// Gives a new instance its object, which sees what comes to the pad from now on.
+  public static func begin(_ instance: UnsafeMutableRawPointer?, with sink: any BaseSinkElement) {
+    let pad = sink.pad
+    attach(
+      BaseSinkInstance(sink: sink, chain: pad.pointee.chainfunc, chainList: pad.pointee.chainlistfunc), to: instance)
+    gst_pad_set_chain_function_full(pad, { BaseSinkType.chain($0, $1, $2.unsafelyUnwrapped) }, nil, nil)
+    gst_pad_set_chain_list_function_full(pad, { BaseSinkType.chainList($0, $1, $2.unsafelyUnwrapped) }, nil, nil)
+    gst_pad_add_probe(
+      pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      { _, info, sink in
+        BaseSinkType.sink(sink).see(info.unsafelyUnwrapped.pointee)
+        return GST_PAD_PROBE_OK
+      }, instance, nil)
+  }
+
+  @inline(__always)
+  fileprivate static func sink(_ instance: UnsafeMutableRawPointer?) -> any BaseSinkElement {
+    object(of: instance).sink
+  }
+
+  private static func chain(
+    _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?,
+    _ buffer: UnsafeMutablePointer<GstBuffer>
+  ) -> GstFlowReturn {
+    let instance = object(of: parent)
+    let result: GstFlowReturn
+    if !instance.sink.mayPreroll {
+      result = GST_FLOW_FLUSHING
+    } else if instance.sink.takesAhead, let taken = instance.sink.takeAhead(buffer) {
+      result = taken
+    } else {
+      return instance.chain?(pad, parent, buffer) ?? GST_FLOW_ERROR
+    }
+    gst_buffer_unref(buffer)
+    return result
+  }
+
+  private static func chainList(
+    _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?, _ list: OpaquePointer
+  ) -> GstFlowReturn {
+    let instance = object(of: parent)
+    guard instance.sink.mayPreroll else {
+      gst_mini_object_unref(UnsafeMutablePointer(list))
+      return GST_FLOW_FLUSHING
+    }
+    guard instance.sink.takesAhead else { return instance.chainList?(pad, parent, list) ?? GST_FLOW_ERROR }
+    let writable = OpaquePointer(gst_mini_object_make_writable(UnsafeMutablePointer(list))) ?? list
+    var result = GST_FLOW_OK
+    var index: guint = 0
+    while result == GST_FLOW_OK, let buffer = gst_buffer_list_get(writable, index) {
+      if let taken = instance.sink.takeAhead(buffer) {
+        result = taken
+        gst_buffer_list_remove(writable, index, 1)
+      } else {
+        index += 1
+      }
+    }
+    if result == GST_FLOW_OK, index > 0 { return instance.chainList?(pad, parent, writable) ?? GST_FLOW_ERROR }
+    gst_mini_object_unref(UnsafeMutablePointer(writable))
+    return result
+  }
+
+  /// Fills in a class.
+  public static func install<Sink: BaseSinkElement>(
+    on sinkClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Sink>, _ details: ElementDetails
+  ) {
+    let sinkClass = sinkClass.unsafelyUnwrapped
+    // First, because properties are installed only on a class that can set them.
+    installFunctions(sinkClass.assumingMemoryBound(to: GstBaseSinkClass.self))
+    properties.install(on: sinkClass.assumingMemoryBound(to: GObjectClass.self))
+    details.install(on: sinkClass.assumingMemoryBound(to: GstElementClass.self))
+  }
+
+  // GStreamer passes no NULL to them.
+  private static func installFunctions(_ sinkClass: UnsafeMutablePointer<GstBaseSinkClass>) {
+    let objectClass: UnsafeMutablePointer<GObjectClass> = sinkClass.cast()
+    objectClass.pointee.set_property = { sink, id, value, _ in
+      BaseSinkType.sink(sink).setProperty(id, value.unsafelyUnwrapped)
+    }
+    objectClass.pointee.get_property = { sink, id, value, _ in
+      BaseSinkType.sink(sink).getProperty(id, value.unsafelyUnwrapped)
+    }
+    objectClass.pointee.finalize = { sink in
+      BaseSinkType.detach(from: sink).sink.willBeFreed()
+      baseSinkClass.pointee.parent_class.parent_class.parent_class.finalize(sink)
+    }
+
+    let elementClass: UnsafeMutablePointer<GstElementClass> = sinkClass.cast()
+    elementClass.pointee.change_state = { BaseSinkType.sink($0).changeState($1) }
+    elementClass.pointee.send_event = { BaseSinkType.sink($0).sendEvent($1.unsafelyUnwrapped) ? 1 : 0 }
+    elementClass.pointee.query = { BaseSinkType.sink($0).answerApplication($1.unsafelyUnwrapped) ? 1 : 0 }
+
+    sinkClass.pointee.get_caps = { BaseSinkType.sink($0).caps(filter: $1) }
+    sinkClass.pointee.set_caps = { BaseSinkType.sink($0).setCaps($1.unsafelyUnwrapped) ? 1 : 0 }
+    sinkClass.pointee.query = { BaseSinkType.sink($0).answer($1.unsafelyUnwrapped) ? 1 : 0 }
+    sinkClass.pointee.propose_allocation = {
+      BaseSinkType.sink($0).proposeAllocation($1.unsafelyUnwrapped) ? 1 : 0
+    }
+    sinkClass.pointee.event = { BaseSinkType.sink($0).handle($1.unsafelyUnwrapped) ? 1 : 0 }
+    sinkClass.pointee.wait_event = { BaseSinkType.sink($0).wait(for: $1.unsafelyUnwrapped) }
+    sinkClass.pointee.get_times = { sink, buffer, start, end in
+      BaseSinkType.sink(sink)
+        .getTimes(of: buffer.unsafelyUnwrapped, &start.unsafelyUnwrapped.pointee, &end.unsafelyUnwrapped.pointee)
+    }
+    sinkClass.pointee.unlock = {
+      BaseSinkType.sink($0).setFlushing(true)
+      return 1
+    }
+    sinkClass.pointee.unlock_stop = {
+      BaseSinkType.sink($0).setFlushing(false)
+      return 1
+    }
+    sinkClass.pointee.preroll = { BaseSinkType.sink($0).preroll(with: $1.unsafelyUnwrapped) }
+    sinkClass.pointee.render = { BaseSinkType.sink($0).render($1.unsafelyUnwrapped) }
+  }
+}
+
+extension BaseSinkElement {
+  /// An event has come to the pad.
+  fileprivate func see(_ info: GstPadProbeInfo) {
+    guard let event = info.data?.assumingMemoryBound(to: GstEvent.self), event.pointee.type == GST_EVENT_CAPS else {
+      return
+    }
+    var caps: UnsafeMutablePointer<GstCaps>?
+    gst_event_parse_caps(event, &caps)
+    if let caps, let reason = rejectionReason(of: caps) { fail(reason) }
+  }
+
+  /// Waits until the buffer at hand could be shown or heard, if it is the first one; false if it is not to be. Whether
+  /// it prerolls is looked at without the lock first: who starts the pad or ends a flush has set it before the next
+  /// buffer comes, and who pauses does not wait for the buffer at hand.
+  fileprivate var mayPreroll: Bool {
+    guard cgst_base_sink_needs_preroll(baseSink) != 0 else { return true }
+    cgst_base_sink_preroll_lock(baseSink)
+    let sink = baseSink.pointee
+    let prerolls = sink.need_preroll != 0 && sink.flushing == 0 && sink.eos == 0
+    cgst_base_sink_preroll_unlock(baseSink)
+    return !prerolls || waitForPreroll()
+  }
+}

@@ -1,0 +1,121 @@
+/// A GObject type that is written in Swift: an instance is that of the parent type, with the Swift object that does its
+/// work after the parent's part. The object is made in `instance_init`, and lives until `finalize`.
+///
+///     static let type = BaseSinkType.register("GstSdlAudioSink") { sinkClass, _ in
+///       BaseSinkType.install(on: sinkClass, AudioSink.properties, AudioSink.details)
+///     } initInstance: { sink, _ in
+///       BaseSinkType.attach(AudioSink(element: BaseSinkType.parent(of: sink)), to: sink)
+///     }
+///
+/// The functions that GObject calls are literals without captures, because C has no place for those; each finds the
+/// object by ``object(of:)`` and calls one method.
+public enum ObjectType<Parent, ParentClass, Object> {
+  /// Registers a type with a name that is unique in the process.
+  public static func register(
+    _ name: StaticString, derivedFrom parent: GType, initClass: GClassInitFunc, initInstance: GInstanceInitFunc
+  ) -> GType {
+    g_type_register_static_simple(
+      parent, name.cString, guint(MemoryLayout<ParentClass>.stride), initClass,
+      guint(MemoryLayout<Parent>.stride + MemoryLayout<Object>.stride), initInstance, GTypeFlags(rawValue: 0))
+  }
+
+  /// Gives a new instance its object.
+  public static func attach(_ object: Object, to instance: UnsafeMutableRawPointer?) {
+    place(in: instance).initialize(to: object)
+  }
+
+  /// The object that does the work of an instance.
+  @inline(__always)
+  public static func object(of instance: UnsafeMutableRawPointer?) -> Object { place(in: instance).pointee }
+
+  /// Takes the object from an instance that is finalized.
+  public static func detach(from instance: UnsafeMutableRawPointer?) -> Object { place(in: instance).move() }
+
+  /// The parent's part of an instance.
+  public static func parent(of instance: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Parent> {
+    instance.unsafelyUnwrapped.assumingMemoryBound(to: Parent.self)
+  }
+
+  /// GObject passes no NULL as an instance.
+  @inline(__always)
+  private static func place(in instance: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Object> {
+    (instance.unsafelyUnwrapped + MemoryLayout<Parent>.stride).assumingMemoryBound(to: Object.self)
+  }
+}
+
+/// A class that is never unloaded, to chain up to its functions.
+public func retainedClass<Class>(_ type: GType) -> UnsafeMutablePointer<Class> {
+  g_type_class_ref(type).unsafelyUnwrapped.assumingMemoryBound(to: Class.self)
+}
+
+/// What `gst-inspect` shows of an element before its properties.
+public struct ElementDetails: Sendable {
+  let name: StaticString
+  let classification: StaticString
+  let description: StaticString
+  let templates: [PadTemplate]
+
+  /// The one pad that an element always has in a direction, and the caps that it takes at most.
+  public struct PadTemplate: Sendable {
+    let name: StaticString
+    let direction: GstPadDirection
+    let caps: String
+
+    /// The pad `sink`.
+    public static func sink(_ caps: String) -> PadTemplate {
+      PadTemplate(name: "sink", direction: GST_PAD_SINK, caps: caps)
+    }
+
+    /// The pad `src`.
+    public static func source(_ caps: String) -> PadTemplate {
+      PadTemplate(name: "src", direction: GST_PAD_SRC, caps: caps)
+    }
+  }
+
+  /// - Parameters:
+  ///   - name: for people.
+  ///   - classification: such as `Sink/Video/Network`.
+  ///   - description: a sentence.
+  public init(
+    _ name: StaticString, _ classification: StaticString, _ description: StaticString, _ templates: PadTemplate...
+  ) {
+    self.name = name
+    self.classification = classification
+    self.description = description
+    self.templates = templates
+  }
+
+  /// Writes them into a class.
+  public func install(on elementClass: UnsafeMutablePointer<GstElementClass>) {
+    // The class keeps pointers to all texts.
+    let author: StaticString = "The gst-smartdevicelink authors"
+    gst_element_class_set_static_metadata(
+      elementClass, name.cString, classification.cString, description.cString, author.cString)
+    for template in templates {
+      let kept = UnsafeMutablePointer<GstStaticPadTemplate>.allocate(capacity: 1)
+      kept.initialize(to: GstStaticPadTemplate())
+      kept.pointee.name_template = template.name.cString
+      kept.pointee.direction = template.direction
+      kept.pointee.presence = GST_PAD_ALWAYS
+      kept.pointee.static_caps.string = g_intern_string(template.caps)
+      gst_element_class_add_static_pad_template(elementClass, kept)
+    }
+  }
+}
+
+/// GstURIHandler.
+public enum URIHandler {
+  /// Adds the interface to a type.
+  public static func add(to type: GType, _ initInterface: GInterfaceInitFunc) {
+    var info = GInterfaceInfo(interface_init: initInterface, interface_finalize: nil, interface_data: nil)
+    g_type_add_interface_static(type, gst_uri_handler_get_type(), &info)
+  }
+
+  /// A list of schemes that is kept for the life of the process.
+  public static func schemes(_ schemes: StaticString...) -> UnsafePointer<UnsafePointer<CChar>?> {
+    let list = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: schemes.count + 1)
+    list.initialize(repeating: nil, count: schemes.count + 1)
+    for (index, scheme) in schemes.enumerated() { list[index] = scheme.cString }
+    return UnsafePointer(list)
+  }
+}

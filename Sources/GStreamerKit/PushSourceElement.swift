@@ -1,0 +1,112 @@
+/// A live GstPushSrc whose virtual functions are methods. Its caps come with the first buffer, and its times are
+/// running times.
+///
+/// GStreamer calls them on the threads that its documentation names, and never after the element is finalized.
+public protocol PushSourceElement: GStreamerElement, PropertyOwner {
+  var baseSource: UnsafeMutablePointer<GstBaseSrc> { get }
+
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
+  /// The element is finalized.
+  func willBeFreed()
+  /// False after an error.
+  func start() -> Bool
+  func stop()
+  /// `unlock` and `unlock_stop`.
+  func setFlushing(_ isFlushing: Bool)
+  /// Handles an event from downstream; false if it means nothing here.
+  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool
+  func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
+  func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn
+}
+
+nonisolated(unsafe) private let pushSourceClass: UnsafeMutablePointer<GstPushSrcClass> =
+  retainedClass(gst_push_src_get_type())
+
+extension PushSourceElement {
+  public var gstElement: UnsafeMutablePointer<GstElement> { baseSource.cast() }
+  public var pad: UnsafeMutablePointer<GstPad> { cgst_base_src_pad(baseSource) }
+
+  public func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool { handleByParent(event) }
+
+  /// The parent's `change_state`.
+  public func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
+    pushSourceClass.pointee.parent_class.parent_class.change_state(gstElement, transition)
+  }
+
+  /// The parent's `event`.
+  public func handleByParent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    pushSourceClass.pointee.parent_class.event(baseSource, event) != 0
+  }
+
+  /// The parent's `query`.
+  public func answerByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    pushSourceClass.pointee.parent_class.query(baseSource, query) != 0
+  }
+}
+
+/// The types of sources.
+public typealias PushSourceType = ObjectType<GstPushSrc, GstPushSrcClass, any PushSourceElement>
+
+extension PushSourceType {
+  /// Registers a type that is derived from GstPushSrc.
+  public static func register(
+    _ name: StaticString, initClass: GClassInitFunc, initInstance: GInstanceInitFunc
+  ) -> GType {
+    register(name, derivedFrom: gst_push_src_get_type(), initClass: initClass, initInstance: initInstance)
+  }
+
+  /// Gives a new instance its object.
+  public static func begin(_ instance: UnsafeMutableRawPointer?, with source: any PushSourceElement) {
+    attach(source, to: instance)
+    gst_base_src_set_live(source.baseSource, 1)
+    gst_base_src_set_format(source.baseSource, GST_FORMAT_TIME)
+  }
+
+  /// Fills in a class.
+  public static func install<Source: PushSourceElement>(
+    on sourceClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Source>, _ details: ElementDetails
+  ) {
+    let sourceClass = sourceClass.unsafelyUnwrapped
+    // First, because properties are installed only on a class that can set them.
+    installFunctions(sourceClass.assumingMemoryBound(to: GstPushSrcClass.self))
+    properties.install(on: sourceClass.assumingMemoryBound(to: GObjectClass.self))
+    details.install(on: sourceClass.assumingMemoryBound(to: GstElementClass.self))
+  }
+
+  // GStreamer passes no NULL to them.
+  private static func installFunctions(_ pushClass: UnsafeMutablePointer<GstPushSrcClass>) {
+    let objectClass: UnsafeMutablePointer<GObjectClass> = pushClass.cast()
+    objectClass.pointee.set_property = { source, id, value, _ in
+      PushSourceType.object(of: source).setProperty(id, value.unsafelyUnwrapped)
+    }
+    objectClass.pointee.get_property = { source, id, value, _ in
+      PushSourceType.object(of: source).getProperty(id, value.unsafelyUnwrapped)
+    }
+    objectClass.pointee.finalize = { source in
+      PushSourceType.detach(from: source).willBeFreed()
+      pushSourceClass.pointee.parent_class.parent_class.parent_class.parent_class.finalize(source)
+    }
+    let elementClass: UnsafeMutablePointer<GstElementClass> = pushClass.cast()
+    elementClass.pointee.change_state = { PushSourceType.object(of: $0).changeState($1) }
+
+    let sourceClass: UnsafeMutablePointer<GstBaseSrcClass> = pushClass.cast()
+    // The caps come with the first buffer, when they are known.
+    sourceClass.pointee.negotiate = { _ in 1 }
+    sourceClass.pointee.start = { PushSourceType.object(of: $0).start() ? 1 : 0 }
+    sourceClass.pointee.stop = {
+      PushSourceType.object(of: $0).stop()
+      return 1
+    }
+    sourceClass.pointee.unlock = {
+      PushSourceType.object(of: $0).setFlushing(true)
+      return 1
+    }
+    sourceClass.pointee.unlock_stop = {
+      PushSourceType.object(of: $0).setFlushing(false)
+      return 1
+    }
+    sourceClass.pointee.event = { PushSourceType.object(of: $0).handle($1.unsafelyUnwrapped) ? 1 : 0 }
+    sourceClass.pointee.query = { PushSourceType.object(of: $0).answer($1.unsafelyUnwrapped) ? 1 : 0 }
+    pushClass.pointee.create = { PushSourceType.object(of: $0).create(&$1.unsafelyUnwrapped.pointee) }
+  }
+}
