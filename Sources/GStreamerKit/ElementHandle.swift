@@ -10,18 +10,23 @@ import Synchronization
 ///
 /// The reference is taken under the same lock under which the element was found alive, and given back without a lock:
 /// it may be the last one.
-public final class ElementHandle<Element: GStreamerElement>: Sendable {
-  // Read only with a reference to the GstElement, which keeps the Swift object until it is finalized.
-  private unowned let element: Element
+public final class ElementHandle<Element>: Sendable {
+  // Called only with a reference to the GstElement, which keeps the Swift object until it is finalized.
+  private let element: @Sendable () -> Element
   // GObject clears it before it finalizes the element, under a lock of its own. Its address must not change.
   nonisolated(unsafe) private let reference: UnsafeMutablePointer<GWeakRef>
   private let isEnded = Mutex(false)
 
-  /// A handle on `element`.
-  public init(_ element: Element) {
+  /// A handle on the Swift object that `element` returns; that must not keep it.
+  public init(_ gstElement: UnsafeMutablePointer<GstElement>, _ element: @escaping @Sendable () -> Element) {
     self.element = element
     reference = .allocate(capacity: 1)
-    g_weak_ref_init(reference, element.gstElement)
+    g_weak_ref_init(reference, gstElement)
+  }
+
+  /// A handle on `element`.
+  public convenience init(_ element: Element) where Element: GStreamerElement {
+    self.init(element.gstElement) { [unowned element] in element }
   }
 
   deinit {
@@ -45,6 +50,6 @@ public final class ElementHandle<Element: GStreamerElement>: Sendable {
     }
     guard let object = pointer.flatMap({ UnsafeMutableRawPointer(bitPattern: $0) }) else { return nil }
     defer { gst_object_unref(object) }
-    return try body(element)
+    return try body(element())
   }
 }

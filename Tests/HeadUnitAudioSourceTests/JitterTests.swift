@@ -6,9 +6,9 @@ import Testing
 
 /// What the streaming thread does at which time, without a pipeline and with a clock that the test advances.
 @Suite struct JitterTests {
-  /// A run's state, with everything that it makes its streaming thread push.
+  /// A schedule, with everything that it makes the streaming thread push.
   private struct Stream {
-    var state: HeadUnitAudioSourceRun.State
+    var schedule: SoundSchedule
     var now = Duration.seconds(100)
     /// The pipeline's base time.
     let base = Duration.seconds(90)
@@ -20,12 +20,11 @@ import Testing
     private(set) var discontinuities = 0
 
     init(_ filling: SilenceFilling, tolerance: UInt64 = 60_000_000, playoutDelay: UInt64 = 0) {
-      state = HeadUnitAudioSourceRun.State(
-        part: HeadUnitPart(HeadUnitHistory<ReceivedAudio.Counters>(), endsWithApp: false),
-        audio: ReceivedAudio(ReceivedAudio.Counters()),
-        timeline: SoundTimeline(PCMFormat(), tolerance: tolerance, playoutDelay: playoutDelay), filling: filling)
-      state.audio.isPlaying = true
-      state.audio.begin(by: 1)
+      schedule = SoundSchedule(
+        ReceivedAudio(ReceivedAudio.Counters()),
+        SoundTimeline(PCMFormat(), tolerance: tolerance, playoutDelay: playoutDelay), filling: filling)
+      schedule.audio.isPlaying = true
+      schedule.audio.begin(by: 1)
       run()
     }
 
@@ -34,7 +33,7 @@ import Testing
     /// Does what is due.
     mutating func run() {
       while true {
-        switch state.step(now: now, runningTime: runningTime) {
+        switch schedule.step(now: now, runningTime: runningTime) {
         case .sound(let bytes, let place, let isDiscontinuous):
           sound += bytes
           soundTimes.append(place.time)
@@ -56,7 +55,7 @@ import Testing
     /// The app sends something at a time, and the streaming thread takes it.
     mutating func send(_ bytes: [UInt8], at time: Duration) {
       advance(to: time)
-      _ = state.audio.append(bytes, from: 1, now: now)
+      _ = schedule.audio.append(bytes, from: 1, now: now)
       run()
     }
 
@@ -89,7 +88,7 @@ import Testing
     #expect(stream.sound == pieces.flatMap(\.self), "seed \(seed)")
     #expect(zip(stream.soundTimes, stream.soundTimes.dropFirst()).allSatisfy { $1 == $0 + 20_000_000 }, "seed \(seed)")
     #expect(stream.soundTimes.first == UInt64((start - stream.base).nanoseconds))
-    #expect(stream.state.audio.counters.gaps == 0)
+    #expect(stream.schedule.audio.counters.gaps == 0)
     #expect(stream.discontinuities == 1 && stream.places[0].sampleCount > 0)
   }
 
@@ -110,12 +109,12 @@ import Testing
       // The second before the first sound, and what was missing.
       #expect(stream.silentSamples == 16_000 + 8000)
       #expect(stream.areContiguous && stream.discontinuities == 1 && stream.gaps.isEmpty)
-      #expect(stream.state.audio.counters.silence == 24_000)
+      #expect(stream.schedule.audio.counters.silence == 24_000)
     case .gapEvents:
       #expect(stream.silentSamples == 0 && stream.discontinuities == 2)
       #expect(stream.gaps.map { $0.upperBound - $0.lowerBound }.reduce(0, +) == 1_500_000_000)
     }
-    #expect(stream.state.audio.counters.gaps == 1)
+    #expect(stream.schedule.audio.counters.gaps == 1)
   }
 
   /// An app whose clock is 100 ppm slower for an hour: a few gaps, each as long as the tolerance.
@@ -127,7 +126,7 @@ import Testing
     for index in 0..<count { stream.send(piece, at: start + .microseconds(20_002 * index)) }
     #expect(stream.areContiguous && stream.sound.count == count * 640)
     // 360 ms in all.
-    #expect((4...7).contains(stream.state.audio.counters.gaps), "\(stream.state.audio.counters.gaps)")
+    #expect((4...7).contains(stream.schedule.audio.counters.gaps), "\(stream.schedule.audio.counters.gaps)")
     #expect((4 * 960...7 * 1100).contains(stream.silentSamples), "\(stream.silentSamples)")
   }
 
@@ -166,7 +165,7 @@ import Testing
     let steps = zip(stream.soundTimes, stream.soundTimes.dropFirst()).map { $1 - $0 }
     // It keeps what comes behind the gap as long as what came first.
     #expect(steps.enumerated().allSatisfy { $1 == ($0 == 69 ? 170_000_000 : 20_000_000) })
-    #expect(stream.state.audio.counters.gaps == 1)
+    #expect(stream.schedule.audio.counters.gaps == 1)
   }
 
   /// A car that plays what comes, when it comes: each piece that is later than all before it leaves a gap.
@@ -179,6 +178,6 @@ import Testing
     }
     let first = UInt64((start - stream.base).nanoseconds)
     let delays = stream.soundTimes.enumerated().map { Int($1 - first) / 1_000_000 - 20 * $0 }
-    #expect(delays == [0, 3, 3, 5, 5, 5, 8, 8] && stream.state.audio.counters.gaps == 3 && stream.areContiguous)
+    #expect(delays == [0, 3, 3, 5, 5, 5, 8, 8] && stream.schedule.audio.counters.gaps == 3 && stream.areContiguous)
   }
 }

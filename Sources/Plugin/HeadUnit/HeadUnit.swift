@@ -6,11 +6,11 @@ import SDLMessages
 import SDLWire
 import TLSEngine
 
-/// A head unit in this process: one server for all elements that are a part of it, from the start of the first to the stop of
-/// the last. ``HeadUnits`` finds it.
+/// A head unit in this process: one server for all elements that are a part of it, from the start of the first to the
+/// stop of the last. ``HeadUnits`` finds it.
 ///
-/// It is the only observer of its server, and what it knows of the apps is right for all members: each gets it with every
-/// event.
+/// It is the only observer of its server, and what it knows of the apps is right for all members: each gets it with
+/// every event.
 final class HeadUnit: Sendable {
   private enum Phase {
     case starting
@@ -24,7 +24,7 @@ final class HeadUnit: Sendable {
     var setup: HeadUnitSetup
     var apps = ServedApps()
     /// In the order in which they have come.
-    var members: [any HeadUnitMember]
+    var members: [HeadUnitRun]
     var hasServerEnded = false
   }
 
@@ -37,7 +37,7 @@ final class HeadUnit: Sendable {
   private let runningServer = Monitor<HeadUnitServer?>(nil)
 
   /// Creates one that does not listen yet.
-  init(_ setup: HeadUnitSetup, first member: any HeadUnitMember) {
+  init(_ setup: HeadUnitSetup, first member: HeadUnitRun) {
     place = setup.place
     state = Monitor(State(setup: setup, members: [member]))
     member.join(self, setup, ServedApps())
@@ -45,6 +45,9 @@ final class HeadUnit: Sendable {
 
   /// What its elements have asked for, as far as it counts.
   var setup: HeadUnitSetup { state.withLock { $0.setup } }
+
+  /// The apps that are registered with it.
+  var apps: ServedApps { state.withLock { $0.apps } }
 
   /// 0 while it does not listen.
   var port: UInt16 { server?.port ?? 0 }
@@ -138,7 +141,7 @@ extension HeadUnit {
   /// Adds a member, unless there is one already that takes the same from apps.
   ///
   /// - Returns: the member that was there first; nil if it was not added.
-  func add(_ member: any HeadUnitMember) -> (any HeadUnitMember)? {
+  func add(_ member: HeadUnitRun) -> HeadUnitRun? {
     state.withLock { state in
       if case .failed = state.phase { return nil }
       guard let first = state.members.first, !state.members.contains(where: { $0.service == member.service }) else {
@@ -151,7 +154,7 @@ extension HeadUnit {
   }
 
   /// Removes a member.
-  func remove(_ member: any HeadUnitMember) {
+  func remove(_ member: HeadUnitRun) {
     // The last reference must not go with the lock held.
     let members = state.withLock { state in
       defer { state.members.removeAll { $0 === member } }
@@ -161,23 +164,24 @@ extension HeadUnit {
   }
 
   /// Whether nobody else is there.
-  func isOnlyMember(_ member: any HeadUnitMember) -> Bool {
+  func isOnlyMember(_ member: HeadUnitRun) -> Bool {
     state.withLock { $0.members.allSatisfy { $0 === member } }
   }
 }
 
 extension HeadUnit: HeadUnitServerObserver {
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
-    let (members, apps) = state.withLock { state in
+    let (members, formerApps, apps) = state.withLock { state in
+      let formerApps = state.apps
       state.apps.note(event)
       if case .ended = event { state.hasServerEnded = true }
-      return (state.members, state.apps)
+      return (state.members, formerApps, state.apps)
     }
     // So that the application is told once: by the element that the event is about, otherwise by that of the screen.
     let service = event.service ?? .video
     let reporting = members.first { $0.service == service } ?? members.first
     for member in members {
-      member.receive(event, HeadUnitReport(apps: apps, isReporting: member === reporting))
+      member.receive(event, HeadUnitReport(formerApps: formerApps, apps: apps, isReporting: member === reporting))
     }
     if case .ended = event { state.broadcast() }
   }
@@ -214,6 +218,47 @@ extension HeadUnit {
     state.withLock { state in
       change(&state.setup)
       return state.setup
+    }
+  }
+}
+
+/// What the members of a head unit get with an event.
+struct HeadUnitReport: Sendable {
+  /// Before the event.
+  var formerApps: ServedApps
+  /// After it.
+  var apps: ServedApps
+  /// Whether this member is the one that tells the application.
+  var isReporting: Bool
+}
+
+extension HeadUnitServerEvent {
+  /// The service that the event is about; nil for the app and the connection.
+  var service: ServiceType? {
+    guard case .session(_, let event) = self else { return nil }
+    switch event {
+    case .videoStartRequested, .videoStarted, .videoRefused, .videoData, .videoTimestamp, .videoMissed,
+      .videoDataStopped, .videoStopped, .secured, .rpcProtected, .handshakeFailed:
+      return .video
+    case .audioStartRequested, .audioInClear, .audioStarted, .audioRefused, .audioData, .audioStopped: return .audio
+    case .violation(let violation): return violation.service
+    default: return nil
+    }
+  }
+}
+
+extension Violation {
+  /// The service whose rule the app broke; nil if it is that of another one.
+  fileprivate var service: ServiceType? {
+    switch self {
+    case .audio, .audioWhileForbidden: .audio
+    case .stream, .videoWhileForbidden: .video
+    case .messageIDZero(let service), .encryptedFrame(let service), .clearFrame(let service),
+      .undecryptableFrame(let service), .brokenMessage(let service, _), .startBeforeRegistration(let service),
+      .startWhileActive(let service), .endOfServiceNotRunning(let service), .endServiceNotAcknowledged(let service, _),
+      .dataWithoutService(let service), .dataAfterEndService(let service, _), .wrongTransport(let service, _):
+      service
+    default: nil
     }
   }
 }

@@ -2,76 +2,89 @@ import GStreamerKit
 import SDLLink
 import SDLWire
 
-/// An element that is a head unit, or part of one: a live GstPushSrc that listens for SDL apps, and pushes what they send on
-/// one service.
+/// An element that is a head unit, or part of one: a live GstPushSrc that listens for SDL apps, and pushes what they
+/// send on one service.
 ///
-/// The element keeps what outlives its runs: the settings, and what has been counted. All else belongs to a run, from
-/// READY→PAUSED to PAUSED→READY: the element listens whether or not it plays, as a head unit is there before it is looked at.
+/// The element keeps what outlives its runs: the settings, and the run before with what was counted. All else belongs
+/// to a run, from READY→PAUSED to PAUSED→READY: the element listens whether or not it plays, as a head unit is there
+/// before it is looked at.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `current` → those of ``HeadUnits`` and ``HeadUnit`` →
-/// the run's `state` → `settings`, the server's own. None of ours is held while calling GStreamer, or waiting for anything but
-/// the lock's own condition.
-protocol HeadUnitElement: PushSourceElement where Settings: HeadUnitElementSettings {
-  associatedtype Run: HeadUnitRun
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `current` → those of ``HeadUnits`` and
+/// ``HeadUnit`` → the run's → the stream's → `settings`, the server's own. None of ours is held while calling
+/// GStreamer, or waiting for anything but the lock's own condition.
+protocol HeadUnitElement: PushSourceElement where Settings == HeadUnitElementSettings {
+  associatedtype Stream: HeadUnitStream
 
-  static var service: ServiceType { get }
-  var current: Monitor<HeadUnitElementState<Run>> { get }
-
-  func makeRun(_ settings: Settings, _ history: HeadUnitHistory<Run.State.Counters>) -> Run
-  /// A change of state by the base class.
-  func changeBaseState(_ transition: GstStateChange) -> GstStateChangeReturn
+  var current: Monitor<HeadUnitElementState<Stream>> { get }
 }
 
 /// What an element keeps of its runs.
-struct HeadUnitElementState<Run: HeadUnitRun>: Sendable {
+struct HeadUnitElementState<Stream: HeadUnitStream>: Sendable {
   enum Announcement: Sendable {
     /// The run listens on this address. Nil if it shares a head unit that does, or connects to a phone.
-    case listening(Run, address: String?)
+    case listening(HeadUnitRun, address: String?)
     case stopped(hadApps: Bool)
   }
 
+  /// A run, and its stream.
+  struct Run: Sendable {
+    let run: HeadUnitRun
+    let stream: Stream
+  }
+
   /// Nil while the element does not run.
-  var run: Run?
+  var present: Run?
+  /// The last one that is over.
+  var former: Run?
   /// What applications have not been told yet.
   var announcements: [Announcement] = []
-  /// What was counted in the runs that are over.
-  var history = HeadUnitHistory<Run.State.Counters>()
   /// From READY on.
   var headUnits = HeadUnits()
 }
 
 extension HeadUnitElement {
   /// Nil while the element does not run.
-  var run: Run? { current.withLock { $0.run } }
+  var run: HeadUnitRun? { current.withLock { $0.present?.run } }
+  var stream: Stream? { current.withLock { $0.present?.stream } }
 
   /// What the property `violations` shows.
-  var violations: [ViolationRecord] { run?.violations ?? current.withLock { $0.history.violations.last } }
+  var violations: [ViolationRecord] { current.withLock { $0.present ?? $0.former }?.run.violations ?? [] }
 
   /// What the property `sdl-stats` shows; valid in every state.
-  var statistics: HeadUnitStatistics<Run.State.Counters> {
-    current.withLock { $0.run?.statistics ?? HeadUnitStatistics($0.history) }
+  var statistics: Structure { (current.withLock { $0.present ?? $0.former } ?? makeRun(after: nil)).run.statistics }
+
+  func setFlushing(_ isFlushing: Bool) {
+    stream?.setFlushing(isFlushing)
+  }
+
+  func willBeFreed() {
+    endRun()
+  }
+
+  private func makeRun(after former: HeadUnitElementState<Stream>.Run?) -> HeadUnitElementState<Stream>.Run {
+    let settings = self.settings.current
+    let stream = Stream(settings, after: former?.stream)
+    return HeadUnitElementState.Run(
+      run: HeadUnitRun(of: self, stream, endsWithApp: settings.endsWithApp, after: former?.run), stream: stream)
   }
 }
 
 /// States.
 extension HeadUnitElement {
-  func willBeFreed() {
-    endRun()
-  }
-
-  func changeBaseState(_ transition: GstStateChange) -> GstStateChangeReturn { changeParentState(transition) }
-
-  func setFlushing(_ isFlushing: Bool) {
-    run?.setFlushing(isFlushing)
-  }
-
-  /// Any change of the state, in which ``start()`` and ``stop()`` are called as the pad is activated and deactivated. What
-  /// they have to say comes after that: a handler that changed the state meanwhile would wait for the pad for ever.
+  /// Any change of the state, in which ``start()`` and ``stop()`` are called as the pad is activated and deactivated.
+  /// What they have to say comes after that: a handler that changed the state meanwhile would wait for the pad for
+  /// ever.
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
-    if transition == GST_STATE_CHANGE_NULL_TO_READY { enterReady() }
-    let result = changeBaseState(transition)
-    if transition == GST_STATE_CHANGE_READY_TO_NULL {
-      current.withLock { $0.headUnits }.remove(ObjectIdentifier(self))
+    switch transition {
+    case GST_STATE_CHANGE_NULL_TO_READY: enterReady()
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED: stream?.setPlaying(false)
+    default: break
+    }
+    let result = changeParentState(transition)
+    switch transition {
+    case GST_STATE_CHANGE_PAUSED_TO_PLAYING where result != GST_STATE_CHANGE_FAILURE: stream?.setPlaying(true)
+    case GST_STATE_CHANGE_READY_TO_NULL: current.withLock { $0.headUnits }.remove(ObjectIdentifier(self))
+    default: break
     }
     let announcements = current.withLock { current in
       defer { current.announcements = [] }
@@ -99,8 +112,8 @@ extension HeadUnitElement {
     }
     if former !== headUnits { former.remove(ObjectIdentifier(self)) }
     headUnits.add(
-      HeadUnits.Element(id: ObjectIdentifier(self), service: Self.service) { [weak self] in
-        self?.settings.current.setup
+      HeadUnits.Element(id: ObjectIdentifier(self), service: Stream.service) { [weak self] in
+        self?.settings.current.setup(for: Stream.service)
       })
   }
 
@@ -108,11 +121,11 @@ extension HeadUnitElement {
   func start() -> Bool {
     // Kept, because until the property is set again each start fails.
     if let refusal = settings.refusals.first { return fail(refusal) }
-    let settings = self.settings.current
-    let (history, headUnits) = current.withLock { ($0.history, $0.headUnits) }
-    let run = makeRun(settings, history)
-    current.withLock { $0.run = run }
-    switch headUnits.join(run, settings.setup) {
+    let (former, headUnits) = current.withLock { ($0.former, $0.headUnits) }
+    let present = makeRun(after: former)
+    let run = present.run
+    current.withLock { $0.present = present }
+    switch headUnits.join(run, settings.current.setup(for: Stream.service)) {
     case .first(let headUnit):
       do {
         let address = try headUnit.start(messageTrace: ProtocolLog(gstElement))
@@ -121,7 +134,7 @@ extension HeadUnitElement {
         endRun()
         return fail(error)
       }
-    case .further(_, let first, let contradictions):
+    case .further(let first, let contradictions):
       current.withLock { $0.announcements.append(.listening(run, address: nil)) }
       warn(of: contradictions, to: first.name, from: run.name)
     }
@@ -136,20 +149,20 @@ extension HeadUnitElement {
 
   /// Ends the run, if there is one, and keeps what it counted. Returns whether it had apps; nil if there is no run.
   @discardableResult
-  func endRun() -> Bool? {
-    let (run, headUnits) = current.withLock { ($0.run, $0.headUnits) }
-    guard let run else { return nil }
-    let hadApps = run.end(in: headUnits)
+  private func endRun() -> Bool? {
+    let (present, headUnits) = current.withLock { ($0.present, $0.headUnits) }
+    guard let present else { return nil }
+    let hadApps = present.run.end(in: headUnits)
     current.withLock { current in
       // Another thread may have done all this meanwhile.
-      guard current.run === run else { return }
-      current.history = run.history
-      current.run = nil
+      guard current.present?.run === present.run else { return }
+      current.former = present
+      current.present = nil
     }
     return hadApps
   }
 
-  private func announce(_ run: Run, _ address: String?) {
+  private func announce(_ run: HeadUnitRun, _ address: String?) {
     notify(.currentPort)
     notify(.currentSecondaryPort)
     // A handler of that notification may have ended the run.
@@ -162,11 +175,11 @@ extension HeadUnitElement {
 
   private func warn(of contradictions: [String], to first: String, from name: String) {
     guard !contradictions.isEmpty else { return }
+    let properties = contradictions.joined(separator: ", ")
     warn(
       .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "\(name) and \(first) are the same head unit, but differ in \(contradictions.joined(separator: ", ")): what \(first) says counts."
-      ))
+        "\(name) and \(first) are the same head unit, but differ in \(properties): what \(first) says counts."))
   }
 
   private func fail(_ error: ElementError) -> Bool {

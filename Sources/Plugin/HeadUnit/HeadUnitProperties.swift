@@ -1,5 +1,7 @@
 import GStreamerKit
+import SDLHeadUnit
 import SDLMessages
+import SDLWire
 
 extension PropertyName {
   static let currentPort: PropertyName = "current-port"
@@ -26,7 +28,7 @@ extension Property where Owner: HeadUnitElement {
   static var currentPort: Property {
     .unsigned(
       .currentPort, 0...65535, default: 0, "Current port", "TCP port that is listened on now; 0 while none is"
-    ) { UInt32($0.run?.port ?? 0) }
+    ) { UInt32($0.run?.headUnit?.port ?? 0) }
   }
 
   static var preset: Property {
@@ -60,7 +62,7 @@ extension Property where Owner: HeadUnitElement {
     .enumeration(
       .hmiLevel, \.headUnit.hmiLevel, "HMI level",
       "How prominent the app on the screen is, and one that comes to it: none keeps apps from streaming",
-      .mutablePlaying, reading: { $0.run?.hmiLevel ?? $0.settings.current.headUnit.hmiLevel },
+      .mutablePlaying, reading: { $0.run?.headUnit?.apps.levelOnScreen ?? $0.settings.current.headUnit.hmiLevel },
       changed: { element in
         let level = element.settings.current.headUnit.hmiLevel
         element.run?.headUnit?.changeStatus { $0.settings.hmiLevel = level }
@@ -92,7 +94,7 @@ extension Property where Owner: HeadUnitElement {
 
   static var apps: Property {
     .structures(.apps, "Apps", "The apps that are registered, in their order (application/x-sdl-app)") {
-      StructureArray($0.run?.apps ?? []) { $0.structure }
+      StructureArray($0.run?.headUnit?.apps.all ?? []) { $0.structure }
     }
   }
 
@@ -124,5 +126,51 @@ extension HeadUnitSettings.AnnouncedSound {
     case .nothing: "none"
     case .format(let format): format.text
     }
+  }
+}
+
+/// Properties of a secondary transport.
+extension Property where Owner: HeadUnitElement {
+  static var secondaryPort: Property {
+    .integer(
+      "secondary-port", \.headUnit.effectiveSecondaryPort, -1...65535, "Secondary port",
+      "TCP port of a secondary transport that apps are offered for video and sound; 0 takes any that is free, which current-secondary-port tells; -1 offers none",
+      .mutableReady)
+  }
+
+  static var currentSecondaryPort: Property {
+    .unsigned(
+      .currentSecondaryPort, 0...65535, default: 0, "Current secondary port",
+      "TCP port at which secondary transports are taken; 0 while none has been offered"
+    ) { UInt32($0.run?.headUnit?.server?.secondaryPort ?? 0) }
+  }
+
+  static var videoTransports: Property {
+    .text(
+      "video-transports", \.headUnit.effectiveVideoTransports, "Video transports",
+      "Where apps may start video, in order of preference: 1 the primary transport, 2 the secondary one if it is offered, such as \"2,1\"; or none",
+      .mutableReady, parse: parseTransports, text: transportsText)
+  }
+
+  static var audioTransports: Property {
+    .text(
+      "audio-transports", \.headUnit.effectiveAudioTransports, "Audio transports",
+      "Where apps may start sound, in the same form", .mutableReady, parse: parseTransports, text: transportsText)
+  }
+
+  private static func parseTransports(
+    _ text: String?
+  ) throws(InvalidPropertyValue) -> [TransportRole]? {
+    guard let text, !text.isEmpty else { return nil }
+    guard let list = TransportRole.list(text) else {
+      throw InvalidPropertyValue(
+        "'\(text)' is no list of transports; write 1, 2, both with a comma between them, or none")
+    }
+    return list
+  }
+
+  private static func transportsText(_ transports: [TransportRole]?) -> String? {
+    let list = transports ?? [.primary, .secondary]
+    return list.isEmpty ? "none" : list.map { "\($0.rawValue)" }.joined(separator: ",")
   }
 }

@@ -3,15 +3,23 @@ import SDLHeadUnit
 import SDLMessages
 import SDLWire
 
-/// What a run tells the application: messages on the bus, notifications of properties, and the log. Each call does nothing
-/// once the run is over, so that an application that restarts the element in the middle of a few gets none of the rest.
+/// What a run tells the application: messages on the bus, notifications of properties, and the log. Each call does
+/// nothing once the run is over, so that an application that restarts the element in the middle of a few gets none of
+/// the rest.
 ///
 /// Call without locks: the application may do anything in reply.
-struct HeadUnitReporter<Element: GStreamerElement>: Sendable {
-  private let element: ElementHandle<Element>
+struct HeadUnitReporter: Sendable {
+  private let element: ElementHandle<any PushSourceElement>
+  private let category: LogCategory
 
-  init(_ element: ElementHandle<Element>) {
-    self.element = element
+  init<Element: HeadUnitElement>(_ element: Element) {
+    self.element = ElementHandle(element.gstElement) { [unowned element] in element }
+    category = Element.log
+  }
+
+  /// From now on nothing is told.
+  func end() {
+    element.end()
   }
 
   /// Of the pipeline, in nanoseconds; nil while it has none.
@@ -24,7 +32,7 @@ struct HeadUnitReporter<Element: GStreamerElement>: Sendable {
     _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) {
-    guard Element.log.isEnabled(level) else { return }
+    guard category.isEnabled(level) else { return }
     element.withReference { $0.log(level, message(), file: file, function: function, line: line) }
   }
 
@@ -134,17 +142,112 @@ extension HeadUnitReporter {
     post(message)
   }
 
-  /// `sdl-sound-gap`: the car had nothing to play in the midst of an app's sound.
-  func soundGaps(_ report: SoundGaps.Report) {
-    let message = Structure("sdl-sound-gap")
-    message.set("gaps", report.count)
-    message.set("duration", report.duration)
-    message.set("running-time", report.runningTime)
-    post(message)
-  }
-
   /// `sdl-violation`: an app broke a rule.
   func violated(_ record: ViolationRecord) {
     post(record.structure)
   }
+}
+
+/// The structures of messages and properties.
+extension AppRecord {
+  /// An entry of the property `apps`.
+  var structure: Structure {
+    let structure = Structure("application/x-sdl-app")
+    fill(structure)
+    if let status { status.fill(structure) }
+    structure.set("streaming", video != nil)
+    structure.set("audio", audioTransport != nil)
+    structure.set("secondary-transport", hasSecondaryTransport)
+    if video != nil {
+      structure.set("video-transport", "\(videoTransport)")
+      fillVideo(structure)
+    }
+    if let audioTransport { structure.set("audio-transport", "\(audioTransport)") }
+    return structure
+  }
+
+  func fillIdentity(_ structure: borrowing Structure) {
+    structure.set("app", Int32(id))
+    structure.set("name", name)
+    structure.set("app-id", appID)
+  }
+
+  func fill(_ structure: borrowing Structure) {
+    fillIdentity(structure)
+    structure.set("types", types.map(\.rawValue.nick).joined(separator: ", "))
+    structure.set("protocol-version", "\(protocolVersion)")
+    structure.set("peer", peer)
+  }
+
+  func fillVideo(_ structure: borrowing Structure) {
+    if let width = video?.width, let height = video?.height {
+      structure.set("width", width)
+      structure.set("height", height)
+    }
+    structure.set("protocol", video?.videoProtocol ?? VideoStreamingFormat.rawH264.videoProtocol)
+    structure.set("codec", video?.videoCodec ?? VideoStreamingFormat.rawH264.codec)
+  }
+}
+
+extension HMIStatus {
+  func fill(_ structure: borrowing Structure) {
+    structure.set("level", level ?? HMILevel.none)
+    structure.set("video-streaming-state", videoStreamingState.rawValue.nick)
+    structure.set("audio-streaming-state", audioStreamingState.rawValue.nick)
+    structure.set("system-context", systemContext.rawValue.nick)
+  }
+}
+
+extension ViolationRecord {
+  /// An entry of the property `violations`, and the message `sdl-violation`.
+  var structure: Structure {
+    let structure = Structure("sdl-violation")
+    structure.set("app", Int32(appID))
+    structure.set("name", appName)
+    structure.set("rule", violation.rule)
+    structure.set("text", "\(violation)")
+    for (name, value) in violation.numbers { structure.set(name, Int32(clamping: value)) }
+    if let runningTime { structure.set("running-time", runningTime) }
+    structure.set("suppressed", suppressed)
+    return structure
+  }
+}
+
+extension HeadUnitSession.UnregistrationReason {
+  /// The field `reason` of `sdl-app-unregistered`.
+  var name: String {
+    switch self {
+    case .requestedByApp: "app"
+    case .sessionEndedByApp: "session-ended"
+    case .headUnit(let reason): reason.rawValue.nick
+    case .heartbeatTimeout: "heartbeat-timeout"
+    case .malformedFrames: "malformed-frames"
+    case .transportLost: "connection-lost"
+    }
+  }
+}
+
+extension HeadUnitSession.StreamStopReason {
+  /// The field `reason` of `sdl-stream-stopped`, which `sdlvideosink` posts too, with the same values where it can.
+  var name: String {
+    switch self {
+    case .endedByApp: "app"
+    case .endedByHeadUnit: "head-unit"
+    case .hmiLevelNone: "hmi-status"
+    case .streamingForbidden: "streaming-forbidden"
+    case .otherAppStarted: "other-app"
+    case .unregistered: "session-ended"
+    case .transportLost: "connection-lost"
+    }
+  }
+}
+
+extension ServiceType {
+  /// The field `service` of messages.
+  var text: String { "\(self)" }
+}
+
+extension String {
+  /// As GStreamer writes the values of enumerations: "not-streamable" for NOT_STREAMABLE.
+  fileprivate var nick: String { String(lowercased().map { $0 == "_" ? "-" : $0 }) }
 }

@@ -4,140 +4,246 @@ import SDLLink
 import SDLMessages
 import SDLWire
 
+/// What an element takes from apps on one service, between the server's thread and the streaming thread. It lasts as
+/// long as a run.
+protocol HeadUnitStream: AnyObject, Sendable {
+  /// Video or audio.
+  static var service: ServiceType { get }
+  /// - Parameter former: of the run before, whose counters go on.
+  init(_ settings: HeadUnitElementSettings, after former: Self?)
+  /// The app whose stream is pushed, or was last.
+  var app: UInt8? { get }
+
+  /// It is part of a head unit from now on, at which these apps are already. Called once, before any event, with locks
+  /// held.
+  func join(_ headUnit: HeadUnit, _ setup: HeadUnitSetup, _ apps: ServedApps)
+  /// Takes what an app does on the service. Called on the server's thread, without locks.
+  func receive(_ event: HeadUnitSession.Event, from id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter)
+  /// The apps, or their status, are others. `formerApp` has left.
+  func appsChanged(_ apps: ServedApps, formerApp: UInt8?)
+  /// The app has gone, and the stream ends with what it has sent.
+  func finish()
+  /// Interrupts the streaming thread, or lets it wait again.
+  func setFlushing(_ isFlushing: Bool)
+  /// The pipeline plays, or pauses.
+  func setPlaying(_ isPlaying: Bool)
+  /// The run is about to leave the head unit.
+  func willEnd()
+  /// The run is over: forgets all but the counters.
+  func end()
+  /// Writes the counters into `sdl-stats`.
+  func fill(_ structure: borrowing Structure)
+}
+
+extension HeadUnitStream {
+  func setPlaying(_ isPlaying: Bool) {}
+  func willEnd() {}
+}
+
 /// One run of an element, from READY→PAUSED to PAUSED→READY: its part of a head unit, and the stream that it takes.
 ///
-/// One thread (of `HeadUnitServer`) serves all apps, and reports to the run; it queues what the streaming thread pushes.
-/// A head unit outlives a run only while other elements are a part of it, and no run comes back to it: what a callback does
-/// after the application has restarted the element from inside it still concerns the old run alone.
-protocol HeadUnitRun: HeadUnitMember {
-  associatedtype Element: GStreamerElement
-  associatedtype State: HeadUnitRunState
-
-  var element: ElementHandle<Element> { get }
-  var reporter: HeadUnitReporter<Element> { get }
-  /// What the server's thread, the streaming thread and the application's threads share.
-  var state: Monitor<State> { get }
-
-  /// What an app does on the service of this run, with the new apps in the state already.
-  func receiveStream(_ event: HeadUnitSession.Event, from id: UInt8, isReporting: Bool)
-}
-
-/// The state of a run.
-protocol HeadUnitRunState: Sendable {
-  associatedtype Counters: HeadUnitStreamCounters
-
-  var part: HeadUnitPart { get set }
-  var counters: Counters { get }
-  /// Frames or samples that wait for downstream.
-  var queuedCount: Int { get }
-  /// The app whose stream is pushed, or was last.
-  var streamingApp: UInt8? { get }
-  /// The run is part of a head unit, at which these apps are there already.
-  mutating func joined(_ setup: HeadUnitSetup, _ apps: ServedApps, now: Duration)
-  /// The apps, or their status, are others. `formerApp` has left.
-  mutating func appsChanged(formerApp: UInt8?, now: Duration)
-  /// The app of the stream has gone: what it has sent is complete.
-  mutating func streamEnded(now: Duration)
-  /// The run is about to leave the head unit.
-  mutating func willEnd(now: Duration)
-  /// The run is over: forgets all but the counters.
-  mutating func discard()
-}
-
-/// What the runs of all elements know of their head unit.
-struct HeadUnitPart: Sendable {
-  /// Nil before the beginning and after the end.
-  var headUnit: HeadUnit?
-  var apps = ServedApps()
-  var totals: HeadUnitTotals
-  var violations: ViolationLog
-  /// The property `eos-on-disconnect`.
-  var endsWithApp: Bool
-  var isFlushing = false
-  /// The stream ends when the queue is empty.
-  var isAtEnd = false
-  var isOver = false
-
-  init<Counters>(_ history: HeadUnitHistory<Counters>, endsWithApp: Bool) {
-    totals = history.totals
-    violations = history.violations
-    self.endsWithApp = endsWithApp
+/// One thread (of `HeadUnitServer`) serves all apps, and reports to the run. A head unit outlives a run only while
+/// other elements are a part of it, and no run comes back to it: what a callback does after the application has
+/// restarted the element from inside it still concerns the old run alone.
+final class HeadUnitRun: Sendable {
+  /// What happened, over the life of the element.
+  private struct Totals {
+    var connections: UInt64 = 0
+    var refusals: UInt64 = 0
+    var registrations: UInt64 = 0
+    var streamStarts: UInt64 = 0
+    var streamRefusals: UInt64 = 0
   }
-}
 
-extension HeadUnitRun {
+  private struct State {
+    /// Nil before the beginning and after the end.
+    var headUnit: HeadUnit?
+    var totals = Totals()
+    var violations = ViolationLog()
+    /// The property `eos-on-disconnect`.
+    var endsWithApp: Bool
+  }
+
+  /// That of the element.
+  let name: String
+  /// What the element takes from apps: video or audio.
+  let service: ServiceType
+  private let stream: any HeadUnitStream
+  private let reporter: HeadUnitReporter
+  private let state: Monitor<State>
+
+  /// - Parameters:
+  ///   - element: what the run reports to until its end.
+  ///   - former: the run before, whose counts go on.
+  init<Element: HeadUnitElement>(
+    of element: Element, _ stream: Element.Stream, endsWithApp: Bool, after former: HeadUnitRun?
+  ) {
+    name = String(freeing: gst_object_get_name(element.gstElement.cast())) ?? ""
+    service = Element.Stream.service
+    self.stream = stream
+    reporter = HeadUnitReporter(element)
+    var state = State(endsWithApp: endsWithApp)
+    former?.state.withLock { (state.totals, state.violations) = ($0.totals, $0.violations) }
+    self.state = Monitor(state)
+  }
+
+  /// Nil before the beginning and after the end.
+  var headUnit: HeadUnit? { state.withLock { $0.headUnit } }
+
+  var violations: [ViolationRecord] { state.withLock { $0.violations.last } }
+
+  /// The property `sdl-stats`: what was counted, and how much of it there is now.
+  var statistics: Structure {
+    let (headUnit, totals, violations) = state.withLock { ($0.headUnit, $0.totals, $0.violations.count) }
+    let apps = headUnit?.apps ?? ServedApps()
+    let structure = Structure("application/x-sdl-stats")
+    stream.fill(structure)
+    structure.set("connections", totals.connections)
+    structure.set("connections-refused", totals.refusals)
+    structure.set("connections-open", UInt64(clamping: apps.connectionCount))
+    structure.set("registrations", totals.registrations)
+    structure.set("apps", UInt64(clamping: apps.all.count))
+    structure.set("stream-starts", totals.streamStarts)
+    structure.set("stream-refusals", totals.streamRefusals)
+    structure.set("violations", violations)
+    return structure
+  }
+
+  func setEndsWithApp(_ endsWithApp: Bool) {
+    state.withLock { $0.endsWithApp = endsWithApp }
+  }
+
+  /// Called once, before any event, with locks held.
   func join(_ headUnit: HeadUnit, _ setup: HeadUnitSetup, _ apps: ServedApps) {
-    state.withLock { state in
-      state.part.headUnit = headUnit
-      state.part.apps = apps
-      state.joined(setup, apps, now: MonotonicClock.now)
-    }
+    state.withLock { $0.headUnit = headUnit }
+    stream.join(headUnit, setup, apps)
   }
 
   /// Leaves the head unit, which ends with its last element, and waits for that. Returns whether there were apps.
   func end(in headUnits: HeadUnits) -> Bool {
-    let headUnit = state.withLock { state in
-      state.willEnd(now: MonotonicClock.now)
-      return state.part.headUnit
-    }
+    stream.willEnd()
+    let headUnit = self.headUnit
     if let headUnit { headUnits.leave(headUnit, self) }
-    element.end()
-    // The last reference must not go with the lock held.
-    let hadApps = state.withLock { state in
-      defer {
-        state.part.isOver = true
-        state.part.headUnit = nil
-        state.part.apps = ServedApps()
-        state.discard()
-      }
-      return !state.part.apps.all.isEmpty
-    }
-    withExtendedLifetime(headUnit) {}
-    state.broadcast()
-    return hadApps
-  }
-
-  /// Interrupts the streaming thread, or lets it wait again.
-  func setFlushing(_ isFlushing: Bool) {
-    state.withLock { $0.part.isFlushing = isFlushing }
-    state.broadcast()
-  }
-
-  func setEndsWithApp(_ endsWithApp: Bool) {
-    state.withLock { $0.part.endsWithApp = endsWithApp }
+    reporter.end()
+    state.withLock { $0.headUnit = nil }
+    stream.end()
+    return headUnit?.apps.all.isEmpty == false
   }
 }
 
-/// What properties show.
+/// Reports of the server's thread, which holds no lock. Each member of a head unit gets them all, and one of them tells
+/// the application.
 extension HeadUnitRun {
-  /// Nil before the beginning and after the end.
-  var headUnit: HeadUnit? { state.withLock { $0.part.headUnit } }
+  func receive(_ event: HeadUnitServerEvent, _ report: HeadUnitReport) {
+    switch event {
+    case .session(let id, let event): receive(event, from: id, report)
+    case .connected, .disconnected:
+      if report.apps.connectionCount > report.formerApps.connectionCount {
+        state.withLock { $0.totals.connections &+= 1 }
+      }
+      if case .disconnected(let id, _, _) = event { stream.appsChanged(report.apps, formerApp: id) }
+    case .refused: state.withLock { $0.totals.refusals &+= 1 }
+    case .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .stepsDropped, .ended: break
+    case .transport(let event): if report.isReporting { tell(event) }
+    }
+    if report.isReporting, let level = event.logLevel {
+      reporter.log(level, (event.sessionID.map { "app \($0): " } ?? "") + (event.text ?? ""))
+    }
+  }
 
-  var port: UInt16 { headUnit?.port ?? 0 }
+  /// How the transport stands that connects to a phone.
+  private func tell(_ event: TransportEvent) {
+    switch event {
+    case .status(.waiting(let peer)): reporter.log(GST_LEVEL_INFO, "waiting for \(peer)")
+    case .status(.hindered(let failure)): reporter.warn(ElementError(failure))
+    case .failed(let failure): reporter.fail(ElementError(failure))
+    case .connected, .faultFound: break
+    }
+  }
 
-  /// The registered apps, in their order.
-  var apps: [AppRecord] { state.withLock { $0.part.apps.all } }
+  private func receive(_ event: HeadUnitSession.Event, from id: UInt8, _ report: HeadUnitReport) {
+    switch event {
+    case .appRegistered:
+      state.withLock { $0.totals.registrations &+= 1 }
+      if report.isReporting, let app = report.apps[id] { reporter.registered(app) }
+      reporter.changed(.apps)
+    case .hmiStatusSent(let status), .systemContextSent(let status): changeStatus(status, of: id, report)
+    case .appUnregistered(let reason): unregister(id, reason, report)
+    case .secondaryTransportRegistered, .secondaryTransportLost: reporter.changed(.apps)
+    case .audioInClear: if report.isReporting, let app = report.apps[id] { reporter.streamInClear(app, .audio) }
+    case .violation(let violation): if report.isReporting { note(violation, of: id, report.apps[id]?.name) }
+    case .videoRefused(let rejection) where service == .video, .audioRefused(let rejection) where service == .audio:
+      state.withLock { $0.totals.streamRefusals &+= 1 }
+      reporter.streamRefused(rejection, of: report.apps[id], service)
+    case .videoStarted where service == .video, .audioStarted where service == .audio:
+      state.withLock { $0.totals.streamStarts &+= 1 }
+      stream.receive(event, from: id, report.apps, reporter)
+      if report.apps[id] != nil { reporter.changed(.apps) }
+    case .videoStopped where service == .video, .audioStopped where service == .audio:
+      stream.receive(event, from: id, report.apps, reporter)
+      if report.apps[id] != nil { reporter.changed(.apps) }
+    default: stream.receive(event, from: id, report.apps, reporter)
+    }
+  }
 
-  /// Of the app on the screen; nil without one.
-  var hmiLevel: HMILevel? { state.withLock { $0.part.apps.onScreen?.status?.level } }
+  private func unregister(_ id: UInt8, _ reason: HeadUnitSession.UnregistrationReason, _ report: HeadUnitReport) {
+    let isEnd = state.withLock { $0.endsWithApp } && stream.app == id
+    stream.appsChanged(report.apps, formerApp: nil)
+    if let app = report.formerApps[id] {
+      if report.isReporting { reporter.unregistered(app, reason) }
+      reporter.changed(.apps)
+      reporter.changed(.hmiLevel)
+    }
+    // After the message, since applications stop listening at the end.
+    if isEnd { stream.finish() }
+  }
 
-  var violations: [ViolationRecord] { state.withLock { $0.part.violations.last } }
+  private func changeStatus(_ status: HMIStatus, of id: UInt8, _ report: HeadUnitReport) {
+    // Other windows are widgets.
+    guard status.windowID == 0 else { return }
+    stream.appsChanged(report.apps, formerApp: nil)
+    stream.receive(.hmiStatusSent(status), from: id, report.apps, reporter)
+    if report.isReporting, let app = report.apps[id] { reporter.statusChanged(status, of: app) }
+    reporter.changed(.apps)
+    if report.apps.levelOnScreen != report.formerApps.levelOnScreen { reporter.changed(.hmiLevel) }
+  }
 
-  var history: HeadUnitHistory<State.Counters> { state.withLock { $0.history } }
+  private func note(_ violation: Violation, of id: UInt8, _ name: String?) {
+    let record = ViolationRecord(
+      appID: id, appName: name, violation: violation, runningTime: reporter.runningTime)
+    guard let noted = state.withLock({ $0.violations.note(record, now: MonotonicClock.now) }) else { return }
+    reporter.log(GST_LEVEL_WARNING, "app \(id): \(violation)")
+    reporter.violated(noted)
+    reporter.changed(.violations)
+  }
+}
 
-  var statistics: HeadUnitStatistics<State.Counters> {
-    state.withLock { state in
-      var statistics = HeadUnitStatistics(state.history)
-      statistics.queuedCount = state.queuedCount
-      statistics.openConnections = state.part.apps.connectionCount
-      statistics.apps = state.part.apps.all.count
-      return statistics
+extension HeadUnitServerEvent {
+  /// Nil for what is not logged.
+  fileprivate var logLevel: GstDebugLevel? {
+    switch self {
+    case .connected, .disconnected: GST_LEVEL_DEBUG
+    case .carriedOut: GST_LEVEL_INFO
+    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .leftOut, .stepsDropped: GST_LEVEL_WARNING
+    case .session(_, let event): event.logLevel
+    case .transport, .ended: nil
     }
   }
 }
 
-extension HeadUnitRunState {
-  fileprivate var history: HeadUnitHistory<Counters> {
-    HeadUnitHistory(totals: part.totals, violations: part.violations, stream: counters)
+extension HeadUnitSession.Event {
+  fileprivate var logLevel: GstDebugLevel? {
+    switch self {
+    case .handshakeFailed, .audioInClear, .secondaryTransportRefused, .driverInputWithoutEffect: GST_LEVEL_WARNING
+    case .appRegistered, .registrationRefused, .appUnregistered, .secured, .rpcProtected, .secondaryTransportRegistered,
+      .secondaryTransportLost, .videoDataStopped:
+      GST_LEVEL_INFO
+    case .appHMIStatus, .appCapability, .hapticRectangles, .capabilityUpdateDeferred, .driverInput, .interactionShown,
+      .interactionEnded, .videoStartRequested, .audioStartRequested, .audioStarted, .audioRefused, .audioStopped,
+      .hmiStatusSent, .systemContextSent, .videoStarted, .videoRefused, .videoStopped, .touchSent:
+      GST_LEVEL_DEBUG
+    // Violations are limited first.
+    case .videoData, .videoTimestamp, .videoMissed, .audioData, .violation: nil
+    }
   }
 }

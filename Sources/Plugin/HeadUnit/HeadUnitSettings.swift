@@ -4,6 +4,29 @@ import SDLHeadUnit
 import SDLMessages
 import SDLWire
 
+/// The settings of an element that is a head unit, or part of one. The initial values are the properties' defaults.
+struct HeadUnitElementSettings: PropertySettings {
+  var headUnit = HeadUnitSettings()
+  /// Of an element that takes video.
+  var video = HeadUnitVideoSettings()
+  /// Whether the stream ends when the app has gone.
+  var endsWithApp = false
+  // Of an element that takes sound.
+  var silence = SilenceFilling.samples
+  /// Milliseconds.
+  var latency: UInt32 = 60
+  /// Milliseconds.
+  var playoutDelay: UInt32 = 0
+
+  /// How late sound may come without a gap.
+  var tolerance: Duration { .milliseconds(latency) }
+
+  /// What an element that takes a service asks for.
+  func setup(for service: ServiceType) -> HeadUnitSetup {
+    HeadUnitSetup(settings: headUnit, video: service == .video ? video : nil)
+  }
+}
+
 /// What the user asked for of a head unit, on whichever of its elements. What is nil comes from the preset.
 struct HeadUnitSettings: Sendable {
   var address = "127.0.0.1"
@@ -134,5 +157,45 @@ extension HeadUnitSettings {
   /// The properties that `other` has set to something else.
   func contradictions(by other: HeadUnitSettings) -> [String] {
     Self.common.filter { !$0.isDefault(other) && !$0.isSame(self, other) }.map(\.name)
+  }
+}
+
+/// Values of the property `preset`.
+enum HeadUnitPresetChoice: CaseIterable {
+  case standard
+  case core
+  case genericHMI
+  case legacy
+  case hostile
+  case bluetoothAndWiFi
+  case listedInCore
+
+  var configuration: HeadUnitConfiguration {
+    switch self {
+    case .standard: HeadUnitPreset.standard.configuration
+    case .core: HeadUnitPreset.core.configuration
+    case .genericHMI: HeadUnitPreset.genericHMI.configuration
+    case .legacy: HeadUnitPreset.legacy.configuration
+    case .hostile: HeadUnitPreset.hostile.configuration
+    case .bluetoothAndWiFi: HeadUnitPreset.bluetoothAndWiFi.configuration
+    case .listedInCore: HeadUnitPreset.listedInCore.configuration
+    }
+  }
+}
+
+extension HeadUnitPresetChoice: ObjectEnumeration {
+  static let objectType = EnumerationType<HeadUnitPresetChoice>("GstSdlHeadUnitSrcPreset")
+
+  var row: EnumerationRow {
+    switch self {
+    case .standard: .init(0, "default", "800×480, a plain H.264 byte stream")
+    case .core: .init(1, "core", "SDL Core as it is shipped, for an app that its policies do not name: no touches")
+    case .genericHMI: .init(2, "generic-hmi", "SDL's generic web HMI: 960×600, three scales")
+    case .legacy: .init(3, "legacy", "Protocol 4, without a video capability")
+    case .hostile: .init(4, "hostile", "Everything that was seen to go wrong, at once")
+    case .bluetoothAndWiFi:
+      .init(5, "bluetooth-and-wifi", "As default, with a secondary transport that video has to use")
+    case .listedInCore: .init(6, "core-listed", "As core, for an app that the maker has listed: with touches")
+    }
   }
 }

@@ -2,11 +2,11 @@ import GStreamerKit
 import SDLLink
 import SDLWire
 
-/// The head units of a pipeline, or of several if the application hands its context over: elements with the same address and
-/// port are the same one, if each takes something else from apps.
+/// The head units of a pipeline, or of several if the application hands its context over: elements with the same
+/// address and port are the same one, if each takes something else from apps.
 ///
-/// From READY on an element says what it asks for. The head unit becomes what they ask for together when the first of them
-/// starts.
+/// From READY on an element says what it asks for. The head unit becomes what they ask for together when the first of
+/// them starts.
 ///
 /// Locks: `state` → that of a head unit.
 final class HeadUnits: Sendable {
@@ -22,8 +22,8 @@ final class HeadUnits: Sendable {
   enum Membership {
     /// It is the first, and has to start the head unit.
     case first(HeadUnit)
-    /// The head unit runs; with the first element, and the properties that this one has set to something else.
-    case further(HeadUnit, first: any HeadUnitMember, contradictions: [String])
+    /// It runs; with the first element, and the properties that this one has set to something else.
+    case further(first: HeadUnitRun, contradictions: [String])
   }
 
   private struct State: Sendable {
@@ -49,10 +49,10 @@ final class HeadUnits: Sendable {
   }
 
   /// Makes an element that starts part of a head unit.
-  func join(_ member: any HeadUnitMember, _ setup: HeadUnitSetup) -> Membership {
+  func join(_ member: HeadUnitRun, _ setup: HeadUnitSetup) -> Membership {
     let together = completed(setup, of: member.service)
     while true {
-      let found = state.withLock { state -> (HeadUnit, (any HeadUnitMember)?) in
+      let found = state.withLock { state -> (HeadUnit, HeadUnitRun?) in
         for headUnit in state.headUnits where headUnit.place == setup.place {
           if let first = headUnit.add(member) { return (headUnit, first) }
         }
@@ -66,12 +66,12 @@ final class HeadUnits: Sendable {
         continue
       }
       let contradictions = found.0.setup.settings.contradictions(by: setup.settings) + adopt(setup.video, by: found.0)
-      return .further(found.0, first: first, contradictions: contradictions)
+      return .further(first: first, contradictions: contradictions)
     }
   }
 
-  /// Gives a running head unit what an element for video that joins it has set. There was none, or another one, or this one with
-  /// other values.
+  /// Gives a running head unit what an element for video that joins it has set. There was none, or another one, or this
+  /// one with other values.
   ///
   /// - Returns: the properties that come too late.
   private func adopt(_ video: HeadUnitVideoSettings?, by headUnit: HeadUnit) -> [String] {
@@ -94,7 +94,7 @@ final class HeadUnits: Sendable {
   }
 
   /// The element stops; the last one of a head unit ends it.
-  func leave(_ headUnit: HeadUnit, _ member: any HeadUnitMember) {
+  func leave(_ headUnit: HeadUnit, _ member: HeadUnitRun) {
     let isLast = state.withLock { state in
       guard headUnit.isOnlyMember(member) else {
         headUnit.remove(member)

@@ -42,6 +42,9 @@ struct ServedApps: Sendable {
       ?? all.first { $0.id == lastChanged }
   }
 
+  /// Of the app on the screen; nil without one.
+  var levelOnScreen: HMILevel? { onScreen?.status?.level }
+
   subscript(_ id: UInt8) -> AppRecord? { all.first { $0.id == id } }
 
   /// Sessions of one connection have the same peer.

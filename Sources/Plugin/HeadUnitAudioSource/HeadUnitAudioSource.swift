@@ -8,43 +8,40 @@ final class HeadUnitAudioSource: HeadUnitElement {
   // Unowned: the instance frees this object in finalize, after its run has ended.
   nonisolated(unsafe) let baseSource: UnsafeMutablePointer<GstBaseSrc>
 
-  let settings = ElementSettings(HeadUnitAudioSourceSettings())
-  let current = Monitor(HeadUnitElementState<HeadUnitAudioSourceRun>())
+  let settings = ElementSettings(HeadUnitElementSettings())
+  let current = Monitor(HeadUnitElementState<HeadUnitSoundStream>())
 
   static let log = LogCategory("sdlheadunitaudiosrc", "SmartDeviceLink head unit audio source")
-  static let service = ServiceType.audio
 
   private init(_ baseSource: UnsafeMutablePointer<GstBaseSrc>) {
     self.baseSource = baseSource
-  }
-
-  func makeRun(
-    _ settings: HeadUnitAudioSourceSettings, _ history: HeadUnitHistory<ReceivedAudio.Counters>
-  ) -> HeadUnitAudioSourceRun {
-    HeadUnitAudioSourceRun(element: self, settings: settings, history: history)
-  }
-
-  func changeBaseState(_ transition: GstStateChange) -> GstStateChangeReturn {
-    if transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED { run?.setPlaying(false) }
-    let result = changeParentState(transition)
-    if transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING, result != GST_STATE_CHANGE_FAILURE { run?.setPlaying(true) }
-    return result
   }
 }
 
 /// What GstBaseSrc asks for; without a run there is nothing to push.
 extension HeadUnitAudioSource {
   func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
-    run?.create(&buffer, for: baseSource) ?? GST_FLOW_FLUSHING
+    stream?.create(&buffer, of: self) ?? GST_FLOW_FLUSHING
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     guard query.pointee.type == GST_QUERY_LATENCY else {
       return answerByParent(query)
     }
-    let latency = settings.current.tolerance + HeadUnitAudioSourceRun.pieceDuration
+    let latency = settings.current.tolerance + SoundSchedule.pieceDuration
     gst_query_set_latency(query, 1, GstClockTime(clamping: latency.nanoseconds), .max)
     return true
+  }
+}
+
+extension HeadUnitAudioSource {
+  /// `sdl-sound-gap`: the car had nothing to play in the midst of an app's sound.
+  func postSoundGaps(_ report: SoundGaps.Report) {
+    let message = Structure("sdl-sound-gap")
+    message.set("gaps", report.count)
+    message.set("duration", report.duration)
+    message.set("running-time", report.runningTime)
+    postElementMessage(message)
   }
 }
 
@@ -64,4 +61,30 @@ extension HeadUnitAudioSource {
   } initInstance: { instance, _ in
     PushSourceType.begin(instance, with: HeadUnitAudioSource(PushSourceType.parent(of: instance).cast()))
   }
+}
+
+/// Properties.
+extension HeadUnitAudioSource {
+  /// Applications set these before the element starts, which fails if one of them can't be used.
+  static var keepsRefusalsUntilStart: Bool { true }
+
+  static let properties: PropertyList<HeadUnitAudioSource> = [
+    .address, .port, .currentPort, .preset, .make, .model, .sound,
+    .enumeration(
+      "silence", \.silence, "Silence", "What is pushed while no app sends sound", .mutableReady),
+    .unsigned(
+      "latency", \.latency, 0...10_000, "Latency",
+      "How late sound may come without a gap, in milliseconds; it is played so much later", .mutableReady),
+    .strict, .endsWithApp("End the stream when the app whose sound was pushed last has gone"), .hmiLevel,
+    .audioStreaming, .script, .apps, .violations,
+    .structure(
+      "sdl-stats", "SDL statistics",
+      "Counters of this element (application/x-sdl-stats): samples-in = samples-out + every samples-dropped-* + samples-queued; …"
+    ) { $0.statistics },
+    .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
+    .unsigned(
+      "playout-delay", \.playoutDelay, 0...10_000, "Playout delay",
+      "How long the car keeps sound before it plays it, in milliseconds: so much later than the picture it is heard, and so much later it may come without a gap",
+      .mutableReady),
+  ]
 }

@@ -1,8 +1,8 @@
 import GStreamerKit
 import SDLMessages
 
-/// The sound of the app that began to speak last, between the server's thread and the streaming thread: it alone is pushed,
-/// until its service ends.
+/// The sound of the app that began to speak last, between the server's thread and the streaming thread: it alone is
+/// pushed, until its service ends.
 ///
 /// It is bounded: when it is full, what comes is dropped.
 struct ReceivedAudio: Sendable {
@@ -21,7 +21,7 @@ struct ReceivedAudio: Sendable {
   }
 
   /// `samplesIn` is the sum of what became of them and ``queuedCount``.
-  struct Counters: HeadUnitStreamCounters {
+  struct Counters: Sendable {
     var samplesIn: UInt64 = 0
     var samplesOut: UInt64 = 0
     /// Downstream was too slow, or the app too quick.

@@ -1,3 +1,4 @@
+import GStreamerKit
 import H264
 import SDLLink
 
@@ -17,9 +18,9 @@ struct QueuedAccessUnit: Sendable {
 
 /// The video of the app on the screen, between the server's thread and the streaming thread.
 ///
-/// A decoder can always go on with what it holds: streams begin with parameter sets and a key frame, and after a gap a key
-/// frame comes first. It is bounded: when it is full, all goes up to the next key frame. What comes at once, as a film's
-/// pictures after a seek, is kept longer than what comes in its time and would only be shown too late.
+/// A decoder can always go on with what it holds: streams begin with parameter sets and a key frame, and after a gap a
+/// key frame comes first. It is bounded: when it is full, all goes up to the next key frame. What comes at once, as a
+/// film's pictures after a seek, is kept longer than what comes in its time and would only be shown too late.
 struct AccessUnitQueue: Sendable {
   /// Two groups of pictures as long as those that `sdlvideosink` sends again at once.
   static let maximumCount = 1200
@@ -175,4 +176,32 @@ struct AccessUnitQueue: Sendable {
 extension AccessUnitSummary {
   /// Whether a decoder that knows nothing yet can begin here.
   fileprivate var startsStream: Bool { isKeyFrame && hasSequenceParameterSet && hasPictureParameterSet }
+}
+
+/// Keeps the bytes of an access unit where they are, while a buffer refers to them.
+final class AccessUnitBytes: Sendable {
+  private let bytes: [UInt8]
+  /// The elements of an array are in one block of memory that nobody moves or changes while the array is held here.
+  private nonisolated(unsafe) let start: UnsafeRawPointer?
+
+  private init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    start = bytes.withUnsafeBytes { $0.baseAddress }
+  }
+
+  /// A buffer that refers to `bytes`, without a copy; nil when GStreamer has no memory for it.
+  static func makeBuffer(_ bytes: [UInt8]) -> Buffer? {
+    let holder = AccessUnitBytes(bytes)
+    let owner = Unmanaged.passRetained(holder)
+    let buffer = gst_buffer_new_wrapped_full(
+      GST_MEMORY_FLAG_READONLY, UnsafeMutableRawPointer(mutating: holder.start), gsize(bytes.count), 0,
+      gsize(bytes.count), owner.toOpaque(), releaseAccessUnit)
+    if buffer == nil { owner.release() }
+    return Buffer(owning: buffer)
+  }
+}
+
+private func releaseAccessUnit(_ owner: UnsafeMutableRawPointer?) {
+  guard let owner else { return }
+  Unmanaged<AccessUnitBytes>.fromOpaque(owner).release()
 }

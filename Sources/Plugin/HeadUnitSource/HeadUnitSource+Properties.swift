@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
 
-/// The table of properties (``PropertyOwner``).
+/// Properties.
 extension HeadUnitSource {
   /// Applications set these before the element starts, which fails if one of them can't be used.
   static var keepsRefusalsUntilStart: Bool { true }
@@ -63,7 +63,7 @@ extension HeadUnitSource {
     .structure(
       "sdl-stats", "SDL statistics",
       "Counters of this element (application/x-sdl-stats): frames-in = frames-out + every frames-dropped-* + frames-queued; …"
-    ) { $0.statistics.structure(queued: "frames-queued") },
+    ) { $0.statistics },
     .enumeration(
       "encryption", \.video.encryption, "Encryption",
       "What is made of apps that ask for encrypted video, and of those that do not",
@@ -95,12 +95,12 @@ extension HeadUnitSource {
     .audioStreaming, .sound, .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
   ]
 
-  static func check(_ settings: HeadUnitSourceSettings) throws(InvalidPropertyValue) {
+  static func check(_ settings: HeadUnitElementSettings) throws(InvalidPropertyValue) {
     if let scale = settings.video.scale, scale > 0, scale < 1 { throw InvalidPropertyValue("\(scale) is below 1") }
   }
 
   /// Calls `body` with the settings while the element runs.
-  private func withHeadUnit(_ body: (HeadUnit, HeadUnitSourceSettings) -> Void) {
+  private func withHeadUnit(_ body: (HeadUnit, HeadUnitElementSettings) -> Void) {
     if let headUnit = run?.headUnit { body(headUnit, settings.current) }
   }
 

@@ -2,32 +2,26 @@ import GStreamerKit
 import SDLLink
 import SDLWire
 
-/// The work behind one `sdlheadunitsrc`: a head unit that pushes the video of the app on the screen. See ``HeadUnitElement``.
+/// The work behind one `sdlheadunitsrc`: a head unit that pushes the video of the app on the screen. See
+/// ``HeadUnitElement``.
 final class HeadUnitSource: HeadUnitElement {
   // Unowned: the instance frees this object in finalize, after its run has ended.
   nonisolated(unsafe) let baseSource: UnsafeMutablePointer<GstBaseSrc>
 
-  let settings = ElementSettings(HeadUnitSourceSettings())
-  let current = Monitor(HeadUnitElementState<HeadUnitSourceRun>())
+  let settings = ElementSettings(HeadUnitElementSettings())
+  let current = Monitor(HeadUnitElementState<HeadUnitVideoStream>())
 
   static let log = LogCategory("sdlheadunitsrc", "SmartDeviceLink head unit source")
-  static let service = ServiceType.video
 
   private init(_ baseSource: UnsafeMutablePointer<GstBaseSrc>) {
     self.baseSource = baseSource
-  }
-
-  func makeRun(
-    _ settings: HeadUnitSourceSettings, _ history: HeadUnitHistory<HeadUnitSourceCounters>
-  ) -> HeadUnitSourceRun {
-    HeadUnitSourceRun(element: self, settings: settings, history: history)
   }
 }
 
 /// What GstBaseSrc asks for; without a run there is nothing to push, and nobody to touch.
 extension HeadUnitSource {
   func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
-    run?.create(&buffer, for: baseSource) ?? GST_FLOW_FLUSHING
+    stream?.create(&buffer, of: self) ?? GST_FLOW_FLUSHING
   }
 
   /// Handles an event from downstream; false if nobody does.
@@ -35,14 +29,14 @@ extension HeadUnitSource {
     guard event.pointee.type == GST_EVENT_NAVIGATION else {
       return handleByParent(event)
     }
-    return run?.navigate(event, pad: self.pad) ?? false
+    return stream?.navigate(event, pad: pad) ?? false
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     guard query.pointee.type == GST_QUERY_LATENCY else {
       return answerByParent(query)
     }
-    gst_query_set_latency(query, 1, GstClockTime(clamping: (run?.latency ?? .zero).nanoseconds), .max)
+    gst_query_set_latency(query, 1, GstClockTime(clamping: (stream?.latency ?? .zero).nanoseconds), .max)
     return true
   }
 }

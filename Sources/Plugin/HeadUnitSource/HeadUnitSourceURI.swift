@@ -1,6 +1,7 @@
 import GStreamerKit
 
-/// Where `sdlheadunitsrc` listens: `sdl+headunit://[ADDRESS][:PORT]`, with the defaults of the properties for what is missing.
+/// Where `sdlheadunitsrc` listens: `sdl+headunit://[ADDRESS][:PORT]`, with the defaults of the properties for what is
+/// missing.
 struct HeadUnitSourceURI: Equatable {
   static let scheme = "sdl+headunit"
 

@@ -2,9 +2,10 @@ import H264
 
 /// The presentation times of a stream, which may show its pictures in another order than that in which they come.
 ///
-/// A picture that is shown after all before it is timed by its decoding time, by the depth of the reordering, and by how
-/// many pictures are still to come that are shown before it. One that is shown between others gets the time in the middle
-/// that its order count asks for: so times are always in the order of the pictures, whatever the jitter of their arrival.
+/// A picture that is shown after all before it is timed by its decoding time, by the depth of the reordering, and by
+/// how many pictures are still to come that are shown before it. One that is shown between others gets the time in the
+/// middle that its order count asks for: so times are always in the order of the pictures, whatever the jitter of their
+/// arrival.
 struct PresentationTime: Sendable {
   /// As many as a decoder may hold back (H.264, A.3.1).
   private static let mostReordered = 16

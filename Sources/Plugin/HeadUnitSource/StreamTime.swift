@@ -1,11 +1,12 @@
 import SDLLink
 
-/// Turns the RTP timestamps of a stream (RFC 6184, section 5.1: 90 kHz) into times of arrival without the network's jitter.
+/// Turns the RTP timestamps of a stream (RFC 6184, section 5.1: 90 kHz) into times of arrival without the network's
+/// jitter.
 ///
-/// Times are measured from the access unit that came quickest; one that comes quicker still takes its place. So does one
-/// that lags too far behind: then the clocks differ, or the app has started its timestamps anew. Since every unit is due
-/// within ``longestLag`` before its arrival or becomes the reference itself, the distance to the reference is bounded by
-/// the time that has passed, whatever timestamps an app sends.
+/// Times are measured from the access unit that came quickest; one that comes quicker still takes its place. So does
+/// one that lags too far behind: then the clocks differ, or the app has started its timestamps anew. Since every unit
+/// is due within ``longestLag`` before its arrival or becomes the reference itself, the distance to the reference is
+/// bounded by the time that has passed, whatever timestamps an app sends.
 struct RTPTime: Sendable {
   /// In timestamp units per second.
   private static let rate = 90_000
@@ -47,7 +48,8 @@ struct RTPTime: Sendable {
 
 /// The decoding times of the buffers that are pushed: running times of arrival that always grow.
 ///
-/// Pictures that arrive at once get times apart, because a muxer would otherwise make samples without a duration of them.
+/// Pictures that arrive at once get times apart, because a muxer would otherwise make samples without a duration of
+/// them.
 struct StreamTime: Sendable {
   /// The shortest duration, in nanoseconds; shorter ones vanish in the time scales of recordings.
   static let shortestStep: UInt64 = 1_000_000

@@ -1,0 +1,131 @@
+import GStreamerKit
+import SDLMessages
+
+/// What of an app's sound is pushed when, and what in its place where there is none.
+struct SoundSchedule: Sendable {
+  /// What the streaming thread does next.
+  enum Step: Sendable {
+    case sound([UInt8], SoundTimeline.Place, isDiscontinuous: Bool)
+    case silence(SoundTimeline.Place, isDiscontinuous: Bool)
+    /// A GAP event, in running times.
+    case gap(start: UInt64, end: UInt64)
+    case end
+    case flushing
+    /// Nothing is due before this time has passed.
+    case wait(nanoseconds: UInt64)
+  }
+
+  /// Of silence while no app sends sound.
+  static let pieceDuration = Duration.milliseconds(20)
+
+  var audio: ReceivedAudio
+  private var timeline: SoundTimeline
+  private let filling: SilenceFilling
+  private var gaps = SoundGaps()
+  /// Silent samples that belong in front of the next sound.
+  private var owedSilence = 0
+  /// Nothing has come in time, and silence has been pushed for it.
+  private var hasPaused = false
+  /// The next buffer does not follow the one before it.
+  private var isDiscontinuous = true
+
+  init(_ audio: ReceivedAudio, _ timeline: SoundTimeline, filling: SilenceFilling) {
+    self.audio = audio
+    self.timeline = timeline
+    self.filling = filling
+  }
+
+  /// Before anything has come.
+  mutating func setFormat(_ format: PCMFormat) {
+    audio.format = format
+    timeline = SoundTimeline(format, tolerance: timeline.tolerance, playoutDelay: timeline.playoutDelay)
+  }
+
+  mutating func takeGapReport() -> SoundGaps.Report? { gaps.takeReport() }
+
+  /// The next step.
+  ///
+  /// - Parameters:
+  ///   - now: the present by the clock that measured the arrivals.
+  ///   - runningTime: the present as the pipeline's running time, in nanoseconds.
+  ///   - isAtEnd: whether the stream ends when there is no sound left.
+  mutating func step(now: Duration, runningTime: UInt64, isAtEnd: Bool = false) -> Step {
+    timeline.begin(at: runningTime)
+    if owedSilence > 0 { return silence(atMost: owedSilence) }
+    guard let first = audio.first else { return isAtEnd ? .end : stepWithoutSound(runningTime) }
+    let age = UInt64(clamping: (now - first.arrival).nanoseconds)
+    let arrival = runningTime > age ? runningTime - age : 0
+    // What comes after a pause begins when it comes, as an utterance does.
+    let isStart = hasPaused.take() || first.isStart
+    if let beginning = timeline.beginning(of: arrival, isStart: isStart), timeline.missing(before: beginning) > 0 {
+      switch filling {
+      case .samples:
+        owedSilence = timeline.missing(before: beginning)
+        return silence(atMost: owedSilence)
+      case .gapEvents: return gap(to: beginning)
+      }
+    }
+    guard let message = audio.take() else { return .wait(nanoseconds: 0) }
+    let place = timeline.place(audio.format.sampleCount(ofByteCount: message.bytes.count))
+    if gaps.note(place, isStart: message.isStart) { audio.counters.gaps &+= 1 }
+    return .sound(message.bytes, place, isDiscontinuous: isDiscontinuous.take() || message.isDiscontinuous)
+  }
+
+  /// No app has sent anything: what is due goes on in silence, once sound for it would be too late.
+  private mutating func stepWithoutSound(_ runningTime: UInt64) -> Step {
+    let piece = audio.format.sampleCount(in: Self.pieceDuration)
+    let pieceDuration = UInt64(clamping: Self.pieceDuration.nanoseconds)
+    let start = timeline.end
+    let due = start.addingClamped(timeline.tolerance).addingClamped(pieceDuration)
+    guard runningTime >= due else { return .wait(nanoseconds: due - runningTime) }
+    // GStreamer renews the base time only when it plays on: until then running time goes on in PAUSED.
+    guard audio.isPlaying || filling == .samples else { return .wait(nanoseconds: pieceDuration) }
+    hasPaused = true
+    switch filling {
+    case .samples:
+      let due = runningTime - min(timeline.tolerance.addingClamped(start), runningTime)
+      return silence(atMost: max(piece, audio.format.sampleCount(in: .nanoseconds(Int64(clamping: due)))))
+    case .gapEvents: return gap(to: runningTime - timeline.tolerance)
+    }
+  }
+
+  private mutating func gap(to end: UInt64) -> Step {
+    let start = timeline.end
+    timeline.skip(to: end)
+    isDiscontinuous = true
+    return .gap(start: start, end: end)
+  }
+
+  private mutating func silence(atMost count: Int) -> Step {
+    // A second at a time, whatever is missing.
+    let count = min(count, audio.format.samplingRate.hertz)
+    owedSilence = max(owedSilence - count, 0)
+    audio.counters.silence &+= UInt64(clamping: count)
+    return .silence(timeline.place(count), isDiscontinuous: isDiscontinuous.take())
+  }
+}
+
+extension Bool {
+  /// The value, which is false from now on.
+  fileprivate mutating func take() -> Bool {
+    defer { self = false }
+    return self
+  }
+}
+
+/// What is pushed while no app sends sound: values of the property `silence`.
+enum SilenceFilling: CaseIterable, Sendable {
+  case samples
+  case gapEvents
+}
+
+extension SilenceFilling: ObjectEnumeration {
+  static let objectType = EnumerationType<SilenceFilling>("GstSdlHeadUnitAudioSrcSilence")
+
+  var row: EnumerationRow {
+    switch self {
+    case .samples: .init(0, "samples", "Silent samples, as many as are missing")
+    case .gapEvents: .init(1, "gap-events", "GAP events, and no samples")
+    }
+  }
+}

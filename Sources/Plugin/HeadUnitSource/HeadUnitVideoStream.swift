@@ -1,0 +1,372 @@
+import GStreamerKit
+import H264
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import SDLWire
+
+/// The video of the apps, from the server's thread to the pad, and the touches the other way.
+final class HeadUnitVideoStream: HeadUnitStream {
+  private struct State: Sendable {
+    var video: ReceivedVideo
+    var touches = WindowTouchQueue()
+    /// The app whose video is shown may be touched.
+    var isTouchable = false
+    /// Nil before the beginning and after the end.
+    var headUnit: HeadUnit?
+    /// GstNavigation events that were meant for an app.
+    var navigationEvents: UInt64 = 0
+    /// OnTouchEvent notifications that were sent.
+    var sentTouches: UInt64 = 0
+    var isFlushing = false
+    /// The stream ends when the queue is empty.
+    var isAtEnd = false
+    var isOver = false
+  }
+
+  /// What the streaming thread remembers of what it pushed.
+  private struct Output: Sendable {
+    var time = StreamTime()
+    var order = OutputOrder()
+    var presentation = PresentationTime()
+    /// Of the last sequence parameter set that gives one, in nanoseconds.
+    var frameDuration: UInt64 = 33_333_333
+    /// The last sequence parameter set, which the caps are made from.
+    var sequenceParameterSet: [UInt8] = []
+  }
+
+  private enum Next {
+    case unit(QueuedAccessUnit)
+    case end
+    case flushing
+    /// The time until which to wait has become another.
+    case again
+  }
+
+  static let service = ServiceType.video
+
+  private let state: Monitor<State>
+  private let output = Monitor(Output())
+
+  init(_ settings: HeadUnitElementSettings, after former: HeadUnitVideoStream?) {
+    var state = State(video: ReceivedVideo(former?.state.withLock { $0.video.counters } ?? AccessUnitQueue.Counters()))
+    former?.state.withLock { (state.navigationEvents, state.sentTouches) = ($0.navigationEvents, $0.sentTouches) }
+    self.state = Monitor(state)
+  }
+
+  var app: UInt8? { state.withLock { $0.video.app } }
+
+  /// How late buffers may be, which is what a pipeline's latency is made of.
+  var latency: Duration { state.withLock { $0.video.usesRTP } ? RTPTime.longestLag : .zero }
+
+  /// frames-in = frames-out + every frames-dropped-* + frames-queued.
+  func fill(_ structure: borrowing Structure) {
+    let state = state.withLock { $0 }
+    let video = state.video.counters
+    structure.set("frames-in", video.framesIn)
+    structure.set("frames-out", video.framesOut)
+    structure.set("frames-dropped-queue-full", video.droppedFull)
+    structure.set("frames-dropped-waiting-for-key-frame", video.droppedWaiting)
+    structure.set("frames-dropped-discarded", video.droppedDiscarded)
+    structure.set("key-frames-out", video.keyFramesOut)
+    structure.set("discontinuities", video.discontinuities)
+    structure.set("video-bytes-in", video.bytesIn)
+    structure.set("navigation-events", state.navigationEvents)
+    structure.set("touches", state.sentTouches)
+    structure.set("frames-queued", UInt64(clamping: state.video.queuedCount))
+  }
+}
+
+/// The head unit and its apps.
+extension HeadUnitVideoStream {
+  func join(_ headUnit: HeadUnit, _ setup: HeadUnitSetup, _ apps: ServedApps) {
+    state.withLock { state in
+      state.headUnit = headUnit
+      for app in apps.all {
+        if let parameters = app.video { state.video.begin(parameters, by: app.id, now: MonotonicClock.now) }
+      }
+      state.isTouchable = apps.mayTouch(state.video.app)
+    }
+  }
+
+  func receive(_ event: HeadUnitSession.Event, from id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter) {
+    let now = MonotonicClock.now
+    switch event {
+    case .videoData(let bytes):
+      if state.withLock({ $0.video.append(bytes, from: id, now: now) }) { state.broadcast() }
+    case .videoTimestamp(let timestamp): state.withLock { $0.video.setTimestamp(timestamp, from: id) }
+    case .videoStarted(let parameters, _): begin(parameters, by: id, apps, reporter)
+    case .videoStopped(let reason): end(reason, of: id, apps, reporter)
+    // SDL Core has closed its output, and opens another with the next video.
+    case .videoMissed, .videoDataStopped: state.withLock { $0.video.noteGap(from: id, now: now) }
+    // What the app sends while it may not stream is left out.
+    case .hmiStatusSent(let status): if !status.allowsVideo { state.withLock { $0.video.noteGap(from: id, now: now) } }
+    case .touchSent: state.withLock { $0.sentTouches &+= 1 }
+    default: break
+    }
+  }
+
+  private func begin(
+    _ parameters: VideoServiceParameters, by id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter
+  ) {
+    let isLatencyNew = state.withLock { state in
+      let usedRTP = state.video.usesRTP
+      interruptTouches(&state)
+      state.video.begin(parameters, by: id, now: MonotonicClock.now)
+      state.isTouchable = apps.mayTouch(id)
+      return state.video.usesRTP != usedRTP
+    }
+    state.broadcast()
+    if isLatencyNew { reporter.latencyChanged() }
+    guard let app = apps[id] else { return }
+    if !parameters.isH264 {
+      let codec = (parameters.videoCodec ?? "?").quoted
+      reporter.warn(
+        .stream(
+          GST_STREAM_ERROR_FORMAT,
+          "\(app.name.quoted) sends \(codec), which is not shown: formats should list H264 only."))
+    }
+    reporter.streamStarted(app, .video, on: app.videoTransport) { app.fillVideo($0) }
+  }
+
+  private func end(
+    _ reason: HeadUnitSession.StreamStopReason, of id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter
+  ) {
+    let framesOut = state.withLock { state in
+      state.video.end(by: id, now: MonotonicClock.now)
+      update(&state, apps)
+      return state.video.counters.framesOut
+    }
+    state.broadcast()
+    if let app = apps[id] { reporter.streamStopped(app, .video, reason) { $0.set("frames-out", framesOut) } }
+  }
+
+  func appsChanged(_ apps: ServedApps, formerApp: UInt8?) {
+    state.withLock { state in
+      update(&state, apps)
+      if let formerApp { state.touches.forget(formerApp) }
+    }
+  }
+
+  private func update(_ state: inout State, _ apps: ServedApps) {
+    state.isTouchable = apps.mayTouch(state.video.app)
+    if !state.isTouchable { interruptTouches(&state) }
+  }
+
+  func finish() {
+    state.withLock { state in
+      state.video.flushPending(now: MonotonicClock.now)
+      state.isAtEnd = true
+    }
+    state.broadcast()
+  }
+
+  func setFlushing(_ isFlushing: Bool) {
+    state.withLock { $0.isFlushing = isFlushing }
+    state.broadcast()
+  }
+
+  func willEnd() {
+    state.withLock { interruptTouches(&$0) }
+  }
+
+  func end() {
+    // The last reference must not go with the lock held.
+    let headUnit = state.withLock { state in
+      state.isOver = true
+      state.video.discard()
+      state.touches = WindowTouchQueue()
+      return state.headUnit.take()
+    }
+    withExtendedLifetime(headUnit) {}
+    state.broadcast()
+  }
+}
+
+/// The way of the video from the queue to the pad, on the streaming thread.
+extension HeadUnitVideoStream {
+  /// Waits for the next access unit.
+  func create(
+    _ buffer: inout UnsafeMutablePointer<GstBuffer>?, of element: HeadUnitSource
+  ) -> GstFlowReturn {
+    while true {
+      switch next() {
+      case .again: continue
+      case .flushing: return GST_FLOW_FLUSHING
+      case .end: return GST_FLOW_EOS
+      case .unit(let unit):
+        guard updateCaps(for: unit, of: element) else { return GST_FLOW_NOT_NEGOTIATED }
+        let runningTime = UInt64(gst_element_get_current_running_time(element.gstElement))
+        guard let made = makeBuffer(unit, runningTime: runningTime) else { return GST_FLOW_ERROR }
+        buffer = made.take()
+        return GST_FLOW_OK
+      }
+    }
+  }
+
+  private func next() -> Next {
+    let deadline = state.withLock { $0.video.flushDeadline }
+    let next = state.wait(until: deadline) { state -> Next? in
+      if state.isFlushing || state.isOver { return .flushing }
+      if let unit = state.video.take() { return .unit(unit) }
+      if state.isAtEnd { return .end }
+      return state.video.flushDeadline == deadline ? nil : .again
+    }
+    if let next { return next }
+    let now = MonotonicClock.now
+    if let deadline, now >= deadline { state.withLock { $0.video.flushPending(now: now) } }
+    return .again
+  }
+
+  /// Sets new caps in front of `unit` if its sequence parameter set asks for that; false when downstream refuses them.
+  private func updateCaps(for unit: QueuedAccessUnit, of element: HeadUnitSource) -> Bool {
+    guard let range = unit.summary.sequenceParameterSet else { return true }
+    let bytes = unit.bytes[range]
+    let isNew = output.withLock { output in
+      if output.sequenceParameterSet.elementsEqual(bytes) { return false }
+      output.sequenceParameterSet = Array(bytes)
+      return true
+    }
+    guard isNew else { return true }
+    let parameters = try? SequenceParameterSet(nalUnit: bytes)
+    if let rate = parameters?.frameRate, rate.numerator > 0 {
+      let duration = Duration.seconds(rate.denominator) / rate.numerator
+      output.withLock { $0.frameDuration = UInt64(clamping: duration.nanoseconds) }
+    }
+    let caps = Self.caps(parameters, checksum: Self.checksum(of: bytes))
+    if let current = Caps.current(of: element.pad), current.isEqual(to: caps) { return true }
+    let text = caps.text
+    element.log(GST_LEVEL_INFO, "the video is now \(text)")
+    return gst_base_src_set_caps(element.baseSource, caps.pointer) != 0
+  }
+
+  /// What is unknown is left out.
+  private static func caps(_ parameters: SequenceParameterSet?, checksum: String?) -> Caps {
+    let structure = Structure("video/x-h264")
+    structure.set("stream-format", "byte-stream")
+    structure.set("alignment", "au")
+    if let parameters {
+      structure.set("width", Int32(clamping: parameters.width))
+      structure.set("height", Int32(clamping: parameters.height))
+      if let rate = parameters.frameRate, let numerator = Int32(exactly: rate.numerator),
+        let denominator = Int32(exactly: rate.denominator), denominator != 0
+      {
+        structure.setFraction("framerate", (numerator, denominator))
+      }
+    }
+    // qtmux goes on in the same file when only the size, the profile or the codec data change, and then describes the
+    // last picture of the former stream by the parameter sets of the new one. Fields that it doesn't know it compares.
+    structure.set("sps-checksum", checksum)
+    return Caps(structure)
+  }
+
+  /// Short, because an app may send a sequence parameter set of any length.
+  private static func checksum(of bytes: ArraySlice<UInt8>) -> String? {
+    let text = bytes.withUnsafeBufferPointer {
+      g_compute_checksum_for_data(G_CHECKSUM_MD5, $0.baseAddress, gsize($0.count))
+    }
+    return String(freeing: text)
+  }
+
+  private func makeBuffer(_ unit: QueuedAccessUnit, runningTime: UInt64) -> Buffer? {
+    guard let buffer = AccessUnitBytes.makeBuffer(unit.bytes) else { return nil }
+    let now = MonotonicClock.now
+    let (decoding, presentation) = output.withLock { output in
+      let decoding = output.time.decodingTime(
+        of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime, frameDuration: output.frameDuration)
+      if unit.isStart { output.presentation.beginStream() }
+      let place = unit.bytes.withUnsafeBytes { output.order.observe($0) }
+      let presentation = output.presentation.time(
+        of: place, decoding: decoding, frameDuration: output.frameDuration)
+      return (decoding, presentation)
+    }
+    buffer.pointer.pointee.dts = GstClockTime(decoding)
+    // GST_CLOCK_TIME_NONE where it is unknown.
+    buffer.pointer.pointee.pts = presentation.map { GstClockTime($0) } ?? .max
+    var flags: UInt32 = 0
+    if !unit.summary.isKeyFrame { flags |= UInt32(GST_BUFFER_FLAG_DELTA_UNIT.rawValue) }
+    if unit.isDiscontinuous { flags |= UInt32(GST_BUFFER_FLAG_DISCONT.rawValue) }
+    cgst_buffer_set_flags(buffer.pointer, flags)
+    return buffer
+  }
+}
+
+/// What is done in the window that shows the video (GstNavigation) goes to the app whose video that is.
+extension HeadUnitVideoStream {
+  /// False if it means nothing to the app, so that the window offers it to the application.
+  func navigate(_ event: UnsafeMutablePointer<GstEvent>, pad: UnsafeMutablePointer<GstPad>) -> Bool {
+    guard let input = WindowInput(event), let picture = Self.pictureSize(pad) else { return false }
+    return state.withLock { state in
+      guard state.isTouchable, let app = state.video.app,
+        let isAsking = state.touches.receive(input, for: app, picture: picture, now: MonotonicClock.now)
+      else { return false }
+      state.navigationEvents &+= 1
+      if isAsking { askToFetchTouches(for: app, state) }
+      return true
+    }
+  }
+
+  /// Of what is pushed, and so of what the window shows; nil before anything is.
+  private static func pictureSize(_ pad: UnsafeMutablePointer<GstPad>) -> ImageResolution? {
+    guard let caps = Caps.current(of: pad), let structure = caps.structure(at: 0),
+      let width = structure.integer("width"), let height = structure.integer("height"), width > 0, height > 0
+    else { return nil }
+    return ImageResolution(Int(width), Int(height))
+  }
+
+  /// Cancels the fingers that are down.
+  private func interruptTouches(_ state: inout State) {
+    let app = state.video.app
+    if state.touches.interrupt(for: app, now: MonotonicClock.now), let app { askToFetchTouches(for: app, state) }
+  }
+
+  /// The server only gets an order here, so that the window never waits for the network.
+  private func askToFetchTouches(for app: UInt8, _ state: State) {
+    state.headUnit?.server?.control(.app(app)) { [weak self] session, now in
+      let touches = self?.state.withLock { $0.touches.fetch(for: app) } ?? []
+      return touches.flatMap { session.touch($0.touch, picture: $0.picture, now: now) }
+    }
+  }
+}
+
+extension ServedApps {
+  /// Whether the driver may touch the video of an app.
+  fileprivate func mayTouch(_ id: UInt8?) -> Bool {
+    guard let app = id.flatMap({ self[$0] }), app.video != nil, let status = app.status else { return false }
+    return status.level == .full && status.allowsVideo
+  }
+}
+
+extension WindowInput {
+  /// Nil for what a finger can't do, such as keys, scrolling, and a mouse's other buttons.
+  fileprivate init?(_ event: UnsafeMutablePointer<GstEvent>) {
+    var id: guint = 0
+    var button: gint = 0
+    var x: gdouble = 0
+    var y: gdouble = 0
+    var pressure: gdouble = 0
+    switch gst_navigation_event_get_type(event) {
+    case GST_NAVIGATION_EVENT_MOUSE_BUTTON_PRESS:
+      guard gst_navigation_event_parse_mouse_button_event(event, &button, &x, &y) != 0, button == 1 else { return nil }
+      self = .press(x: x, y: y)
+    case GST_NAVIGATION_EVENT_MOUSE_BUTTON_RELEASE:
+      guard gst_navigation_event_parse_mouse_button_event(event, &button, &x, &y) != 0, button == 1 else { return nil }
+      self = .release(x: x, y: y)
+    case GST_NAVIGATION_EVENT_MOUSE_MOVE:
+      guard gst_navigation_event_parse_mouse_move_event(event, &x, &y) != 0 else { return nil }
+      self = .move(x: x, y: y)
+    case GST_NAVIGATION_EVENT_TOUCH_DOWN:
+      guard gst_navigation_event_parse_touch_event(event, &id, &x, &y, &pressure) != 0 else { return nil }
+      self = .down(UInt32(id), x: x, y: y)
+    case GST_NAVIGATION_EVENT_TOUCH_MOTION:
+      guard gst_navigation_event_parse_touch_event(event, &id, &x, &y, &pressure) != 0 else { return nil }
+      self = .motion(UInt32(id), x: x, y: y)
+    case GST_NAVIGATION_EVENT_TOUCH_UP:
+      guard gst_navigation_event_parse_touch_up_event(event, &id, &x, &y) != 0 else { return nil }
+      self = .up(UInt32(id), x: x, y: y)
+    case GST_NAVIGATION_EVENT_TOUCH_FRAME: self = .frame
+    case GST_NAVIGATION_EVENT_TOUCH_CANCEL: self = .cancel
+    default: return nil
+    }
+  }
+}
