@@ -20,12 +20,13 @@ import Testing
   }
 
   @Test(arguments: [
-    Row(id: "S14", display: (1280, 720), scale: 1.25, given: [10, 10, 100, 200], expected: [12.5, 12.5, 125, 250]),
+    Row(
+      id: "scale 1.25", display: (1280, 720), scale: 1.25, given: [10, 10, 100, 200], expected: [12.5, 12.5, 125, 250]),
     Row(id: "scale 1", display: (800, 480), scale: 1, given: [0, 0, 800, 480], expected: [0, 0, 800, 480]),
     Row(id: "no scale", display: (800, 480), scale: nil, given: [1, 2, 3, 4], expected: [1, 2, 3, 4]),
     Row(id: "scale 2", display: (960, 600), scale: 2, given: [1, 2, 3, 4], expected: [2, 4, 6, 8]),
     // The pictures are 532×252, and fill the display.
-    Row(id: "S2", display: (800, 380), scale: 1.5, given: [0, 0, 532, 252], expected: [0, 0, 800, 380]),
+    Row(id: "scale 1.5", display: (800, 380), scale: 1.5, given: [0, 0, 532, 252], expected: [0, 0, 800, 380]),
     Row(
       id: "half of S2", display: (800, 380), scale: 1.5, given: [266, 126, 266, 126], expected: [400, 190, 400, 190]),
     Row(id: "cut", display: (800, 480), scale: 2, given: [-10, 230, 20, 20], expected: [0, 460, 20, 20]),

@@ -104,7 +104,7 @@ import Testing
     #expect(driver.session.nextDeadline == nil)
   }
 
-  @Test("T15: an empty list clears") func emptyListClears() throws {
+  @Test("an empty list clears") func emptyListClears() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
     Self.answer(driver)
@@ -125,14 +125,14 @@ import Testing
   }
 
   /// The head unit may still have the list of an earlier app.
-  @Test("T15: an empty list clears, also as the first") func emptyFirstList() throws {
+  @Test("an empty list clears, also as the first") func emptyFirstList() throws {
     let driver = Self.streaming()
     #expect(driver.take() == [])
     driver.setHapticRectangles(Self.list([]))
     #expect(try Self.sent(driver) == [[]])
   }
 
-  @Test("T16: a resize sends them again") func resize() throws {
+  @Test("a resize sends them again") func resize() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
     #expect(try Self.sent(driver) == [[10]])
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// The display may change while the stream stays the same.
-  @Test("T16: another scale sends them again") func anotherScaleSendsThemAgain() throws {
+  @Test("another scale sends them again") func anotherScaleSendsThemAgain() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
     Self.answer(driver)
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// The same rectangles on the same display, but the head unit may have dropped them with the service.
-  @Test("T16: a new service sends them again") func newServiceSendsThemAgain() throws {
+  @Test("a new service sends them again") func newServiceSendsThemAgain() throws {
     let driver = Self.streaming()
     driver.setHapticRectangles(Self.list([10]))
     Self.answer(driver)
@@ -186,7 +186,7 @@ import Testing
     #expect(try Self.sent(driver) == [[20]])
   }
 
-  @Test("T17: nothing without the head unit's flag", arguments: [false, nil] as [Bool?])
+  @Test("nothing without the head unit's flag", arguments: [false, nil] as [Bool?])
   func onlyIfSupported(isSupported: Bool?) throws {
     let driver = Self.streaming(Self.capability(isSupported: isSupported))
     driver.setHapticRectangles(Self.list([10]))

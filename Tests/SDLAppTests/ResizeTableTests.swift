@@ -25,25 +25,25 @@ import Testing
 
   /// Updates during a stream of 800×480.
   static let rows = [
-    Row("Z1: another size", answer: VideoSize(480, 320), offers: ["480×320"], steps: restart("480×320")) {
+    Row("another size", answer: VideoSize(480, 320), offers: ["480×320"], steps: restart("480×320")) {
       $0.preferredResolution = ImageResolution(480, 320)
       $0.scale = 1
     },
-    Row("Z2: the same again", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
+    Row("the same again", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
       $0 = AppDriver.capability
     },
-    Row("Z2: the same size alone", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
+    Row("the same size alone", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
       $0.preferredResolution = ImageResolution(800, 480)
     },
-    Row("Z4: another frame rate", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
+    Row("another frame rate", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
       $0.preferredFPS = 10
     },
-    Row("Z6: a size and a scale", answer: VideoSize(852, 378), offers: ["852×378"], steps: restart("852×378")) {
+    Row("a size and a scale", answer: VideoSize(852, 378), offers: ["852×378"], steps: restart("852×378")) {
       $0.preferredResolution = ImageResolution(1280, 569)
       $0.scale = 1.5
     },
     Row(
-      "Z11: scale, size and additional ones alone", answer: VideoSize(320, 200), offers: ["320×200", "480×320"],
+      "scale, size and additional ones alone", answer: VideoSize(320, 200), offers: ["320×200", "480×320"],
       steps: restart("320×200")
     ) { update in
       update.preferredResolution = ImageResolution(400, 250)
@@ -53,7 +53,7 @@ import Testing
       update.additionalCapabilities = [additional]
     },
     Row(
-      "Z12: upstream can't follow", answer: nil, offers: ["480×320"], steps: ["• stopped app", "→ EndService video"]
+      "upstream can't follow", answer: nil, offers: ["480×320"], steps: ["• stopped app", "→ EndService video"]
     ) {
       $0.preferredResolution = ImageResolution(480, 320)
     },
@@ -65,7 +65,7 @@ import Testing
     row.update(&update)
     driver.updateCapability(update)
     // An update that changes nothing is not reported.
-    #expect(driver.capabilities.count == (row.testDescription.hasPrefix("Z2") ? 1 : 2))
+    #expect(driver.capabilities.count == (row.testDescription.hasPrefix("the same") ? 1 : 2))
     let capability = try #require(driver.capabilities.last ?? nil)
     #expect(VideoDisplay.displays(of: capability).compactMap(\.streamSize).map(\.description) == row.offers)
     // Members that the update leaves out are unchanged.
@@ -77,7 +77,7 @@ import Testing
     #expect(driver.take().filter { !$0.hasPrefix("• capability") } == row.steps)
   }
 
-  @Test("Z8: while suspended") func whileSuspended() {
+  @Test("while suspended") func whileSuspended() {
     let driver = AppDriver.streaming()
     driver.setAppState(.background)
     _ = driver.take()

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SupportedDisplaysTests {
   private static let core = HeadUnitPreset.core.configuration.videoCapability ?? VideoStreamingCapability()
   private static let displays = VideoDisplay.displays(of: core)
-  /// C0 without its list, then C1…C7.
+  /// The first of SDL Core's displays without its list, then the others.
   private static var entries: [VideoStreamingCapability] {
     var root = core
     root.additionalCapabilities = nil
@@ -26,7 +26,7 @@ import Testing
     driver.frames.compactMap { try? RPCMessage(payload: $0.payload) }.filter { $0.function == .onAppCapabilityUpdated }
   }
 
-  @Test("R31: once per session, before the first start, with the head unit's entries") func once() throws {
+  @Test("once per session, before the first start, with the head unit's entries") func once() throws {
     let driver = Self.registered()
     // Those that R2's ranges accept.
     driver.setSupportedDisplays([0, 1, 5, 6].map { Self.displays[$0] })
@@ -54,7 +54,7 @@ import Testing
     #expect(!driver.take().contains("→ OnAppCapabilityUpdated"))
   }
 
-  @Test("R32: only from RPC 7.1 on", arguments: [((8, 0), true), ((7, 1), true), ((7, 0), false), ((5, 1), false)])
+  @Test("only from RPC 7.1 on", arguments: [((8, 0), true), ((7, 1), true), ((7, 0), false), ((5, 1), false)])
   func versions(_ version: (Int, Int), _ isTold: Bool) {
     let driver = Self.registered(rpcVersion: RPCVersion(version.0, version.1))
     driver.setSupportedDisplays(Self.displays)
@@ -63,7 +63,7 @@ import Testing
     #expect(driver.take().contains("→ OnAppCapabilityUpdated") == isTold)
   }
 
-  @Test("R9: none while the list is empty; sent later, once it is not") func empty() {
+  @Test("none while the list is empty; sent later, once it is not") func empty() {
     let driver = Self.registered()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
     driver.status(.full, .streamable)
@@ -152,7 +152,7 @@ import Testing
 
   private static let start = "→ StartService video"
 
-  @Test("N12: StartService after 250 ms, and nothing else", arguments: [3, 4] as [UInt8]) func delay(version: UInt8) {
+  @Test("StartService after 250 ms, and nothing else", arguments: [3, 4] as [UInt8]) func delay(version: UInt8) {
     let driver = Self.registered(version: version)
     driver.status(.full, .streamable)
     #expect(driver.take() == ["• status FULL STREAMABLE"])

@@ -2,9 +2,9 @@ import SDLMessages
 
 /// What is streamed of an app's sound, and when: brings together what driver, head unit, app and pipeline do.
 ///
-/// A value with inputs (methods) and outputs, as ``VideoNegotiation`` is for video. There is less to decide, because the head
-/// unit alone chooses the format.
-public struct AudioNegotiation: NegotiationState {
+/// A value with inputs (methods) and outputs, as ``VideoNegotiation`` is for video. There is less to decide, because
+/// the head unit alone chooses the format.
+public struct AudioNegotiation: StreamNegotiation {
   /// What the user has set.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
@@ -17,46 +17,46 @@ public struct AudioNegotiation: NegotiationState {
   /// What the caller has to do.
   public enum Output: Equatable, Sendable {
     case request(AudioStartRequest?)
-    /// Call ``advance(now:)`` then.
+    /// Call ``takeOutputs(at:)`` then.
     case setTimer(at: Duration)
     case notify(AudioNotification)
   }
 
-  enum Service: Equatable, Sendable {
-    case none
-    case granted(AudioGrant, isSuspended: Bool)
+  /// What to do with the samples at hand.
+  public enum SampleDecision: Equatable, Sendable {
+    case send(AudioGrant)
+    case drop(SampleDropReason)
+    /// Wait until something has changed.
+    case wait
+    /// Wait for the pipeline to leave flushing or PAUSED.
+    case interrupted
+    /// The application has been asked to pause: decide again.
+    case pauseRequested
+    case fail
   }
 
-  /// Sound of a live source is held up for as long at most while its service starts.
+  /// Sound of a live source waits for as long at most while its service starts.
   static let longestLiveHold = Duration.seconds(2)
 
-  public internal(set) var settings: Settings
+  private let settings: Settings
   public var activity: SoundActivity
-  var phase = StreamPhase.running
-  var isFlushing = false
-  var playback = StreamPlayback.prerolling
-  var isEnded = false
-  var hmiStatus: HMIStatus?
+  public var pipeline = PipelineState()
+  private var sessionState = StreamState.stopped
+  /// Nil without a connection.
+  private var hmiStatus: HMIStatus?
+  private var grant: AudioGrant?
+  private var isSuspendedBySession = false
   /// Of what upstream sends; nil before the first caps.
-  public internal(set) var input: PCMFormat?
-  var service = Service.none
-  var sessionState = StreamState.stopped
+  public private(set) var input: PCMFormat?
   /// Sound of a live source has been waiting since then for a service that starts with it.
-  var heldSince: Duration?
-
+  private var waitsSince: Duration?
   /// The head unit takes no sound, and is not asked again as long as the app has video.
-  var isRefused = false
-  var hasStreamed = false
-  var wasLost = false
-  /// The last service has ended only with its transport.
-  var wasMoved = false
-  var announcement = StreamAnnouncement.none
-  var hasRequestedPause = false
+  private var isRefused = false
+  private var announcements = StreamAnnouncements()
 
-  var outputs: [Output] = []
+  private var outputs: [Output] = []
   private var requested: AudioStartRequest?
   private var hasTimer = false
-
   /// The right to send; computed with each input.
   public private(set) var permission: AudioGrant?
 
@@ -69,53 +69,261 @@ public struct AudioNegotiation: NegotiationState {
   /// What to do now, after any number of inputs.
   public mutating func takeOutputs(at now: Duration) -> [Output] {
     activity.elapse(now: now)
-    if !activity.isServiceWanted { heldSince = nil }
-    permission = isSuspendedBySession || phase == .stopping || phase == .failed ? nil : grant
-    let request = self.request
+    if !activity.isServiceWanted { waitsSince = nil }
+    permission = isSuspendedBySession || hasStopped ? nil : grant
+    let request = request
     if request != requested {
       requested = request
       outputs.insert(.request(request), at: 0)
     }
-    // Each time, because a timer that is shared may have fired early for somebody else.
+    // Each time, because a timer that is shared may have fired early for another.
     if let deadline = activity.deadline { outputs.append(.setTimer(at: deadline)) }
     hasTimer = activity.deadline != nil
     defer { outputs = [] }
     return outputs
   }
 
-  /// Samples that may be sent cost no outputs, unless they are the first behind which a silence counts.
+  /// Samples that may be sent cost no outputs, unless they are the first after which a silence counts.
   public var hasUrgentOutputs: Bool { !hasTimer && activity.deadline != nil }
 
-  mutating func notify(_ notification: AudioNotification) {
+  private mutating func notify(_ notification: AudioNotification) {
     outputs.append(.notify(notification))
-  }
-
-  mutating func notify(_ notification: StreamNotification) {
-    notify(.stream(notification))
   }
 }
 
 /// What holds now, and what is requested because of it.
 extension AudioNegotiation {
-  var grant: AudioGrant? { if case .granted(let grant, _) = service { grant } else { nil } }
-
   public var hasGrant: Bool { grant != nil }
 
-  var isSuspendedBySession: Bool { if case .granted(_, true) = service { true } else { false } }
+  /// The session's, except for a pipeline that is paused.
+  public var streamState: StreamState { announcements.streamState(sessionState, hasGrant: hasGrant) }
+
+  public var hasServiceEnded: Bool { sessionState == .stopped || pipeline.hasFailed }
 
   /// The driver does not hear the app.
   public var isSuspendedByDriver: Bool {
     hmiStatus.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
 
-  var suspendPolicy: SuspendPolicy { settings.suspendPolicy }
+  private var isSuspended: Bool { isSuspendedBySession || isSuspendedByDriver }
 
-  var isSuspended: Bool { isSuspendedBySession || isSuspendedByDriver }
+  private var isIdle: Bool { !activity.isServiceWanted && !pipeline.isStopping && !pipeline.isEnded }
 
-  var request: AudioStartRequest? {
-    guard playback != .prerolling, !isEnded, input != nil, phase != .stopping, activity.isServiceWanted else {
+  private var request: AudioStartRequest? {
+    guard pipeline.wantsService, !pipeline.isEnded, input != nil, !pipeline.isStopping, activity.isServiceWanted else {
       return nil
     }
     return AudioStartRequest()
   }
+}
+
+/// What session, driver, app and pipeline do.
+extension AudioNegotiation {
+  public mutating func serviceStarted(_ grant: AudioGrant) {
+    self.grant = grant
+    isSuspendedBySession = false
+    isRefused = false
+    announceStart()
+  }
+
+  public mutating func serviceSuspended() {
+    guard hasGrant else { return }
+    isSuspendedBySession = true
+    announceSuspension(.notAudible)
+  }
+
+  public mutating func serviceResumed() {
+    isSuspendedBySession = false
+    announceStart()
+  }
+
+  public mutating func serviceStopped(_ reason: StreamStopReason) {
+    endService()
+    // A service that is not wanted any more has ended because of that.
+    if announcements.stop(reason) { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
+    if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
+  }
+
+  private mutating func endService() {
+    grant = nil
+    isSuspendedBySession = false
+  }
+
+  /// A start has failed.
+  ///
+  /// - Parameter hasVideo: whether the app's video goes on without sound.
+  /// - Throws: when the head unit would only refuse the next one, and sound is all that the app has.
+  public mutating func startFailed(
+    _ failure: AudioStartFailure, retryAfter: Duration?, hasVideo: Bool = false
+  ) throws(AudioProblem) {
+    guard let retryAfter else {
+      guard hasVideo else { throw .refused(failure, hasVideo: false) }
+      isRefused = true
+      return notify(.problem(.refused(failure, hasVideo: true)))
+    }
+    notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
+  }
+
+  /// Sound can't start, or could again.
+  /// - Parameter wait: why; nil when that is over.
+  public mutating func serviceWaits(_ wait: TransportWait?) {
+    if let wait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
+  }
+
+  public mutating func sessionStateChanged(_ state: StreamState) {
+    sessionState = state
+  }
+
+  public mutating func hmiStatusChanged(_ status: HMIStatus?) {
+    hmiStatus = status
+  }
+
+  /// The connection is lost, and may be made again.
+  ///
+  /// - Returns: whether a stream was running.
+  public mutating func connectionLost() -> Bool {
+    endService()
+    hmiStatus = nil
+    isRefused = false
+    sessionState = .stopped
+    return announcements.connectionLost()
+  }
+
+  /// Upstream sends sound of this format from now on; nil for one that can't be sent.
+  public mutating func inputChanged(_ format: PCMFormat?) {
+    input = format
+  }
+
+  public mutating func played() {
+    pipeline.play()
+    announceStart()
+  }
+
+  public mutating func paused() {
+    if pipeline.pause() { announceSuspension(.paused) }
+  }
+
+  /// The pad was flushed: what was heard is over.
+  public mutating func flushed() {
+    pipeline.begin()
+    waitsSince = nil
+    activity.reset()
+  }
+
+  /// A service that is there only while something sounds is not waited for.
+  public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
+    let isReady = activity.startsOnData || isRefused || permission != nil || input == nil
+    return pipeline.decidePreroll(mayWait: !isLive && settings.suspendPolicy != .drop && !isReady)
+  }
+}
+
+/// What becomes of samples.
+extension AudioNegotiation {
+  /// Decides on the samples at hand. What the driver suspends is subject to the policy; for a head unit that is not
+  /// ready, live sources do not wait, except that sound which starts its own service waits for that; files always do.
+  ///
+  /// - Parameter isSilence: nothing can be heard in them.
+  public mutating func decide(isLive: Bool, isSilence: Bool = false, now: Duration) -> SampleDecision {
+    guard !hasStopped else { return .fail }
+    if pipeline.isPrerolling { played() }
+    if isInterrupted { return .interrupted }
+    if !isSilence { activity.heard(at: now) }
+    if let permission {
+      waitsSince = nil
+      return .send(permission)
+    }
+    guard activity.isServiceWanted else { return .drop(.silent) }
+    guard !isRefused else { return .drop(.notStreaming) }
+    let decision = decideWithoutPermission(isLive: isLive, now: now)
+    // Sound that waits keeps its service wanted.
+    if decision == .wait, !isSilence { activity.heard(at: now, isWaiting: true) }
+    return decision
+  }
+
+  private mutating func decideWithoutPermission(isLive: Bool, now: Duration) -> SampleDecision {
+    guard input != nil else { return .drop(.wrongFormat) }
+    let policy = settings.suspendPolicy.resolved(isLive: isLive)
+    let isConnectionLost = announcements.wasLost && hmiStatus == nil
+    if !isSuspended {
+      if isLive { return decideLiveStart(now: now) }
+      // The picture would run ahead of sound that waits for the connection.
+      guard isConnectionLost, policy == .requestPause else { return .wait }
+    }
+    switch policy {
+    case .auto, .block: return .wait
+    case .drop: return .drop(announcements.hasStreamed ? .suspended : .notStreaming)
+    case .requestPause:
+      guard !hasGrant || isSuspendedBySession, announcements.requestPause() else { return .wait }
+      notify(.stream(.requestPause))
+      return .pauseRequested
+    }
+  }
+
+  /// The first words of a prompt wait for the service that they start.
+  private mutating func decideLiveStart(now: Duration) -> SampleDecision {
+    guard activity.startsOnData, hmiStatus != nil else { return .drop(.notStreaming) }
+    let began = waitsSince ?? now
+    waitsSince = began
+    return now - began < Self.longestLiveHold ? .wait : .drop(.notStreaming)
+  }
+}
+
+/// What the application hears of the stream: each change once, and in their order.
+extension AudioNegotiation {
+  private mutating func announceStart() {
+    guard let grant, !isSuspendedBySession, !pipeline.isPaused || announcements.hasRequestedPause else { return }
+    let (reason, requestsPlaying) = announcements.start()
+    if let reason { notify(.started(grant, reason: reason)) }
+    if requestsPlaying { notify(.stream(.requestPlaying)) }
+  }
+
+  private mutating func announceSuspension(_ reason: SuspensionReason) {
+    guard hasGrant, announcements.isStarted, announcements.suspend(reason) else { return }
+    notify(.stream(.suspended(reason: reason.rawValue)))
+  }
+}
+
+/// Something that the application is to hear of.
+public enum AudioNotification: Equatable, Sendable {
+  case started(AudioGrant, reason: String)
+  /// What video and sound have in common.
+  case stream(StreamNotification)
+  case stopped(AudioStopReason)
+  /// A warning.
+  case problem(AudioProblem)
+}
+
+/// Why an audio service has ended.
+public enum AudioStopReason: Equatable, Sendable {
+  case session(StreamStopReason)
+  /// It had been silent for long enough.
+  case idle
+
+  /// As messages have it.
+  public var name: String {
+    switch self {
+    case .session(let reason): reason.rawValue
+    case .idle: "idle"
+    }
+  }
+}
+
+/// Why samples were not sent.
+public enum SampleDropReason: Int, CaseIterable, Sendable {
+  /// There is no connection, or no service yet.
+  case notStreaming
+  /// The app is not to be heard now.
+  case suspended
+  /// The head unit does not take sound as fast as it comes.
+  case queueFull
+  /// They came too late to be played in time.
+  case late
+  /// Their time stamps say that they were sent already.
+  case overlap
+  /// Nothing can be heard in them, and there is no service.
+  case silent
+  /// They have a format that the head unit does not play.
+  case wrongFormat
+  /// Flushed, stopped, or cut off by the end of the connection or of the service.
+  case discarded
 }

@@ -18,14 +18,14 @@ public struct SamplePlayout: Equatable, Sendable {
   private static let tolerance = Duration.milliseconds(20)
   /// Timers are late by this much on any machine; to correct that would cost a ramp.
   private static let negligible = Duration.milliseconds(2)
-  /// Nobody sends so much ahead of the lead: the clock is another one.
+  /// No source sends so much ahead of the lead: the clock is another one.
   private static let longestExcess = Duration.seconds(1)
 
   /// How long before its time sound leaves.
   public var lead: Duration
   /// When all that was sent will have been played; nil before anything was.
   private var end: Duration?
-  private var isBehind = false
+  private var isLate = false
 
   /// For a head unit that has nothing to play.
   public init(lead: Duration) {
@@ -46,27 +46,27 @@ public struct SamplePlayout: Equatable, Sendable {
       return missing > 0 ? .silence(missing) : .none
     }
     let late = .zero - early
-    guard late > (isBehind || isSilence ? Self.negligible : Self.tolerance) else { return .none }
+    guard late > (isLate || isSilence ? Self.negligible : Self.tolerance) else { return .none }
     return .leaveOut(min(format.sampleCount(in: late), count))
   }
 
   /// Samples are sent.
   public mutating func sent(_ count: Int, now: Duration, format: PCMFormat) {
     end = start(now) + format.duration(ofSampleCount: count)
-    isBehind = false
+    isLate = false
   }
 
   /// Samples were left out because they are late.
   ///
   /// - Parameter isAll: none of those at hand is left, so that the next ones may be late as well.
   public mutating func leftOut(isAll: Bool) {
-    isBehind = isAll
+    isLate = isAll
   }
 
   /// The head unit begins to play anew.
   public mutating func reset() {
     end = nil
-    isBehind = false
+    isLate = false
   }
 
   /// When samples will be played that are sent now.

@@ -1,7 +1,8 @@
 import SDLMessages
 
-/// Volume and ramps: what is done to samples on their way. Where samples are missing, the next ones set out from the last value
-/// that was sent, so that nothing clicks; a new volume is reached within a few milliseconds for the same reason.
+/// Volume and ramps: what is done to samples on their way. Where samples are missing, the next ones set out from the
+/// last value that was sent, so that nothing clicks; a new volume is reached within a few milliseconds for the same
+/// reason.
 ///
 /// While ``isNeutral``, samples may be sent as they are.
 public struct SampleShaper: Equatable, Sendable {

@@ -1,10 +1,10 @@
 import SDLMessages
 
-/// Where buffers of sound stand in a stream of samples, by running time: a gap between them becomes silence, what came already is
-/// left out.
+/// Where buffers of sound stand in a stream of samples, by running time: a gap between them becomes silence, what came
+/// already is left out.
 ///
-/// Times are computed from the samples since the last correction, so that rounding never adds up. Time stamps that jitter are
-/// not followed; clocks that drift apart are, by a correction each time they are ``tolerance`` apart.
+/// Times are computed from the samples since the last correction, so that rounding never adds up. Time stamps that
+/// jitter are not followed; clocks that drift apart are, by a correction each time they are ``tolerance`` apart.
 public struct SampleTimeline: Equatable, Sendable {
   /// What becomes of a buffer.
   public struct Placement: Equatable, Sendable {

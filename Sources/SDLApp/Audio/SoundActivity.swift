@@ -1,13 +1,13 @@
-/// Whether sound calls for a service: always, or from its first samples on until it has been silent for a while, so that a
-/// prompt lowers the radio only while it speaks.
+/// Whether sound calls for a service: always, or from its first samples on until it has been silent for a while, so
+/// that a prompt lowers the radio only while it speaks.
 public struct SoundActivity: Equatable, Sendable {
   /// False keeps the service from the beginning to the end.
   public var startsOnData: Bool
-  /// The silence behind which the service ends.
+  /// The silence after which the service ends.
   public var idleTimeout: Duration
   private var lastSound: Duration?
   /// Sound waits to be sent, however long.
-  private var isHeld = false
+  private var isWaiting = false
 
   /// Before any sound.
   public init(startsOnData: Bool = false, idleTimeout: Duration = .seconds(2)) {
@@ -20,16 +20,16 @@ public struct SoundActivity: Equatable, Sendable {
 
   /// When ``elapse(now:)`` is due; nil while that depends on something else.
   public var deadline: Duration? {
-    guard startsOnData, !isHeld, let lastSound else { return nil }
+    guard startsOnData, !isWaiting, let lastSound else { return nil }
     return lastSound + idleTimeout
   }
 
   /// Sound has come.
   ///
-  /// - Parameter isHeld: whether it has to wait before it is sent.
-  public mutating func heard(at now: Duration, isHeld: Bool = false) {
+  /// - Parameter isWaiting: whether it has to wait before it is sent.
+  public mutating func heard(at now: Duration, isWaiting: Bool = false) {
     lastSound = max(lastSound ?? now, now)
-    self.isHeld = isHeld
+    self.isWaiting = isWaiting
   }
 
   /// Time has passed.
@@ -40,6 +40,6 @@ public struct SoundActivity: Equatable, Sendable {
   /// What was heard is over.
   public mutating func reset() {
     lastSound = nil
-    isHeld = false
+    isWaiting = false
   }
 }

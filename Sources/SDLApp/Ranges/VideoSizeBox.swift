@@ -15,8 +15,8 @@ public struct VideoSizeBox: Equatable, Sendable {
 extension VideoRanges {
   /// Boxes within `box` that together hold every size that the ranges accept by itself.
   ///
-  /// Orientation and ratio can't be expressed by a box, so the last boxes may hold other sizes as well. The first ones hold
-  /// accepted sizes only, so that a source which fixates the first structure of its caps gets one.
+  /// Orientation and ratio can't be expressed by a box, so the last boxes may hold other sizes as well. The first ones
+  /// hold accepted sizes only, so that a source which fixates the first structure of its caps gets one.
   public func boxes(within box: VideoSizeBox) -> [VideoSizeBox] {
     let candidates = VideoOrientation.allCases.compactMap { SizeSearch($0, self[$0], within: box) }
     var boxes: [VideoSizeBox] = []
@@ -51,8 +51,8 @@ private struct SizeSearch {
     hull = VideoSizeBox(width: narrowWidth, height: narrowHeight)
   }
 
-  /// A box with nothing but accepted sizes; nil if none was found. It is near 320×240, which sources without a preference
-  /// choose.
+  /// A box with nothing but accepted sizes; nil if none was found. It is near 320×240, which sources without a
+  /// preference choose.
   var exact: VideoSizeBox? {
     if isAccepted(hull) { return hull }
     guard let point else { return nil }

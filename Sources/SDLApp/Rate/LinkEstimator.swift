@@ -1,4 +1,5 @@
-/// What the samples of a link say about it: the delay of its path, how long bytes wait in its queues, and how fast it is.
+/// What the samples of a link say about it: the delay of its path, how long bytes wait in its queues, and how fast it
+/// is.
 ///
 /// The rate is measured only while bytes wait, as otherwise it would be that of the encoder (the delivery rate of BBR,
 /// draft-ietf-ccwg-bbr, without the samples that are limited by the application). Queues are found by the age of the
@@ -96,8 +97,8 @@ struct LinkEstimator: Equatable, Sendable {
     }
   }
 
-  /// Whether what is handed over after `sample` shows the delay of the path. With a peer that acknowledges late there is
-  /// always something outstanding; it then has to be little.
+  /// Whether what is handed over after `sample` shows the delay of the path. With a peer that acknowledges late there
+  /// is always something outstanding; it then has to be little.
   private func isPathEmpty(_ sample: LinkSample) -> Bool {
     guard let outstanding = sample.unacknowledgedByteCount, outstanding > 0 else { return true }
     return outstanding <= Self.segmentByteCount && (sample.time.seconds - path.time) > path.window
@@ -135,7 +136,7 @@ struct LinkEstimator: Equatable, Sendable {
       if isInterrupted { meter.interrupt() }
       return
     }
-    // Other bytes were waiting behind those before them.
+    // Other bytes were waiting after those before them.
     let followed =
       mark.start == former.start || (now - mark.time).seconds - elapsed + Self.queueThreshold >= pathDelay
     guard followed else {
@@ -154,5 +155,39 @@ struct LinkEstimator: Equatable, Sendable {
     let isPartlyAcknowledged = acknowledgedByteCount > oldest.start
     let isOverdue = (time - oldest.time).seconds > pathDelay + Self.queueThreshold
     return isPartlyAcknowledged || isOverdue ? oldest : nil
+  }
+}
+
+/// What a link carries, measured while it is full.
+private struct CapacityMeter: Equatable, Sendable {
+  /// The rate of the last few hundred milliseconds.
+  private var recent = DecayingRate(timeConstant: 0.2)
+  /// The rate of the last seconds, which a few packets do not change.
+  private var steady = DecayingRate(timeConstant: 1.5)
+  /// Bytes per second; nil when the link was not full for long enough.
+  private(set) var capacity: Double?
+
+  /// Adds bytes that were acknowledged while the link was full all the time.
+  mutating func add(_ byteCount: UInt64, over seconds: Double) {
+    recent.add(Double(byteCount), over: seconds)
+    steady.add(Double(byteCount), over: seconds)
+    guard recent.time >= 0.15, let newest = recent.value, newest > 0 else { return }
+    guard steady.time >= 0.3, let average = steady.value else {
+      capacity = newest
+      return
+    }
+    // The link has changed: what was measured before does not count any more.
+    if newest < 0.7 * average || newest > 1.4 * average { steady.restart(from: recent) }
+    capacity = steady.value
+  }
+
+  /// The link was interrupted: what it carried lately says nothing.
+  mutating func interrupt() {
+    recent.reset()
+  }
+
+  /// What was measured no longer holds.
+  mutating func reset() {
+    self = CapacityMeter()
   }
 }

@@ -33,7 +33,8 @@ struct DecayingRate: Equatable, Sendable {
   }
 }
 
-/// The least of the values of the last seconds: at least one window, at most two. Without newer values the old ones stay.
+/// The least of the values of the last seconds: at least one window, at most two. Without newer values the old ones
+/// stay.
 struct WindowedMinimum: Equatable, Sendable {
   /// Seconds.
   let window: Double

@@ -1,8 +1,9 @@
-/// What the negotiations of video and sound have in common for those who drive them: a value whose inputs are methods, and
-/// whose outputs ``takeOutputs(at:)`` returns.
+/// What the negotiations of video and sound have in common for those who drive them: a value whose inputs are methods,
+/// and whose outputs ``takeOutputs(at:)`` returns.
 public protocol StreamNegotiation: Sendable {
   associatedtype Output: Equatable, Sendable
 
+  var pipeline: PipelineState { get set }
   /// The property `stream-state`.
   var streamState: StreamState { get }
   /// The service has been started, whether or not something may be sent now.
@@ -11,29 +12,42 @@ public protocol StreamNegotiation: Sendable {
   var isSuspendedByDriver: Bool { get }
   /// Whether the session has ended the service, or there is nothing to wait for.
   var hasServiceEnded: Bool { get }
-  /// Whether a waiting thread has to give way.
-  var isInterrupted: Bool { get }
-  /// The stream has failed or is over: nothing is taken any more.
-  var hasStopped: Bool { get }
 
   /// What to do now, after any number of inputs.
   mutating func takeOutputs(at now: Duration) -> [Output]
-  /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait, nor does anything else with the
-  /// policy `drop`.
+  /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait, nor does anything
+  /// else with the policy `drop`.
   mutating func decidePreroll(isLive: Bool) -> PrerollDecision
 
   mutating func sessionStateChanged(_ state: StreamState)
   mutating func played()
   mutating func paused()
-  /// A new stream begins behind the end of another, or a flush.
-  mutating func streamBegan()
-  mutating func streamEnded()
-  mutating func setFlushing(_ isFlushing: Bool)
-  mutating func stop()
+}
+
+extension StreamNegotiation {
+  /// Whether a waiting thread has to give way.
+  public var isInterrupted: Bool { pipeline.isFlushing }
+
+  /// The stream has failed or is over: nothing is taken any more.
+  public var hasStopped: Bool { pipeline.hasStopped }
+
+  /// Neither failing nor stopping.
+  public var isUsable: Bool { pipeline.isUsable }
+
+  /// A new stream begins after the end of another, or a flush.
+  public mutating func streamBegan() { pipeline.begin() }
+
+  public mutating func streamEnded() { pipeline.end() }
+
+  public mutating func setFlushing(_ isFlushing: Bool) { pipeline.setFlushing(isFlushing) }
+
+  public mutating func stop() { pipeline.stop() }
+
   /// An error message is about to be posted: what can be sent still is, and preroll waits for the message.
-  mutating func beginFailing()
+  public mutating func beginFailing() { pipeline.beginFailing() }
+
   /// The error is with the application: buffers fail from now on.
-  mutating func failed()
+  public mutating func failed() { pipeline.fail() }
 }
 
 /// What the application is to hear of any stream.
@@ -58,4 +72,21 @@ public enum PrerollDecision: Equatable, Sendable {
   case interrupted
   /// The stream has failed or is over.
   case stopped
+}
+
+/// What happens to frames while driver or app do not want video.
+public enum SuspendPolicy: Int32, CaseIterable, Sendable {
+  /// ``drop`` for live sources, ``requestPause`` for others.
+  case auto
+  /// Frames are dropped.
+  case drop
+  /// Frames wait.
+  case block
+  /// Frames wait, and the application is asked to pause the pipeline until video goes on.
+  case requestPause
+
+  /// What `auto` stands for.
+  public func resolved(isLive: Bool) -> SuspendPolicy {
+    self == .auto ? (isLive ? .drop : .requestPause) : self
+  }
 }

@@ -1,9 +1,8 @@
 /// Turns the head unit's touches into a valid sequence of actions, whatever the head unit sends.
 ///
 /// A BEGIN of a finger that is down counts as MOVE when it comes with that of another finger, because head units send
-/// BEGIN for all fingers when one is added; else its END was lost, and comes first. MOVE and END without BEGIN are ignored.
-/// CANCEL concerns all fingers, as in GStreamer; a finger that is still down has to begin
-/// anew.
+/// BEGIN for all fingers when one is added; else its END was lost, and comes first. MOVE and END without BEGIN are
+/// ignored. CANCEL concerns all fingers, as in GStreamer; a finger that is still down has to begin anew.
 struct TouchTracker: Equatable, Sendable {
   /// The positions of the fingers that are down, by their ids.
   private var open: [Int: TouchPosition] = [:]
@@ -63,18 +62,5 @@ struct TouchTracker: Equatable, Sendable {
   mutating func interrupt() -> Bool {
     defer { open = [:] }
     return !open.isEmpty
-  }
-}
-
-extension VideoGeometry {
-  /// The position of a touch in the picture. Scaled by the ratio of the sizes and not by the head unit's `scale`, because
-  /// encoded sizes are made even; clamped to the last pixel.
-  func inPicture(_ sample: OnTouchEvent.Sample) -> TouchPosition {
-    func map(_ coordinate: Int, _ picture: Int, _ display: Int) -> Double {
-      guard picture > 0, display > 0 else { return 0 }
-      return min(max(Double(coordinate) * Double(picture) / Double(display), 0), Double(picture - 1))
-    }
-    return TouchPosition(
-      x: map(sample.x, stream.width, display.width), y: map(sample.y, stream.height, display.height))
   }
 }

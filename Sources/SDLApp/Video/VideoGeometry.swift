@@ -45,4 +45,15 @@ struct VideoGeometry: Equatable, Sendable {
     guard right > left, bottom > top else { return nil }
     return HapticRectangle(id: rectangle.id, x: left, y: top, width: right - left, height: bottom - top)
   }
+
+  /// The position of a touch in the picture. Scaled by the ratio of the sizes and not by the head unit's `scale`,
+  /// because encoded sizes are made even; clamped to the last pixel.
+  func inPicture(_ sample: OnTouchEvent.Sample) -> TouchPosition {
+    func map(_ coordinate: Int, _ picture: Int, _ display: Int) -> Double {
+      guard picture > 0, display > 0 else { return 0 }
+      return min(max(Double(coordinate) * Double(picture) / Double(display), 0), Double(picture - 1))
+    }
+    return TouchPosition(
+      x: map(sample.x, stream.width, display.width), y: map(sample.y, stream.height, display.height))
+  }
 }

@@ -49,7 +49,8 @@ public struct VideoResize: Equatable, Sendable {
     beginning = nil
   }
 
-  /// A service has got its first frame. Returns the resize that this completes, if it has another size than those before.
+  /// A service has got its first frame. Returns the resize that this completes, if it has another size than those
+  /// before.
   public mutating func sentFirst(of newSize: VideoSize, now: Duration, lostFrames: UInt64) -> Completed? {
     defer {
       size = newSize
@@ -62,8 +63,8 @@ public struct VideoResize: Equatable, Sendable {
       lostFrames: lostFrames - min(lostFrames, beginning.lostFrames))
   }
 
-  /// Whether a head unit that took the sizes `former`, and now takes `present`, both in its order and empty for any, has
-  /// resized a stream of `size`. Encoded video stays as it is while it is taken at all.
+  /// Whether a head unit that took the sizes `former`, and now takes `present`, both in its order and empty for any,
+  /// has resized a stream of `size`. Encoded video stays as it is while it is taken at all.
   public static func affects(_ size: VideoSize, former: [VideoSize], present: [VideoSize], isRaw: Bool) -> Bool {
     guard let preferred = present.first else { return false }
     return !present.contains(size) || (isRaw && preferred != size && former.first == size)

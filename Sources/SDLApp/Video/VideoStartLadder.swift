@@ -1,9 +1,10 @@
-/// What to ask the head unit for, from its first choice downwards, when it refuses starts of video by naming parameters.
+/// What to ask the head unit for, from its first choice downwards, when it refuses starts of video by naming
+/// parameters.
 ///
-/// A refused width or height leads to the next size, a refused codec or protocol to the next transport, both to both. When
-/// either has come to its end, one start without parameters is the last resort (SDL-0058), which head units without one
-/// take as H.264 over RAW; after that nothing is left. Nothing that was refused is asked for again, so that there are at
-/// most sizes + transports − 1 requests before the last.
+/// A refused width or height leads to the next size, a refused codec or protocol to the next transport, both to both.
+/// When either has come to its end, one start without parameters is the last resort (SDL-0058), which head units
+/// without one take as H.264 over RAW; after that nothing is left. Nothing that was refused is asked for again, so that
+/// there are at most sizes + transports − 1 requests before the last.
 public struct VideoStartLadder: Equatable, Sendable {
   /// A request that the head unit refused.
   public struct Attempt: Equatable, Sendable {

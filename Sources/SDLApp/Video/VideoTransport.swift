@@ -14,8 +14,8 @@ public enum VideoCodec: String, Sendable {
 extension VideoTransport {
   /// The transports to request, in this order; empty when both sides have none in common.
   /// - Parameters:
-  ///   - offered: what the head unit lists, in its order of preference. A capability that lists nothing inherits the list
-  ///     of the root capability; without any list head units take H.264 as a byte stream (SDL-0058).
+  ///   - offered: what the head unit lists, in its order of preference. A capability that lists nothing inherits the
+  ///     list of the root capability; without any list head units take H.264 as a byte stream (SDL-0058).
   ///   - allowed: what the user allows, in the user's order, which takes precedence over the head unit's; nil for the
   ///     head unit's order.
   public static func choices(offered: [VideoStreamingFormat]?, wished allowed: [VideoTransport]? = nil)
@@ -35,4 +35,52 @@ extension VideoTransport {
   private static func unique(_ transports: [VideoTransport]) -> [VideoTransport] {
     transports.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
+}
+
+/// What a StartServiceACK of the video service says.
+extension VideoServiceParameters {
+  /// The RPC specification's range for a side of a picture, in pixels (`ImageResolution`).
+  private static let possibleSides: ClosedRange<Int32> = 1...10_000
+
+  /// The size that an acknowledgement names. Some head units acknowledge 0×0 or leave a side out: then the requested
+  /// size holds. Odd sides are made even, because the encoder has no others.
+  var acceptedSize: VideoSize? {
+    guard let width, let height, Self.possibleSides.contains(width), Self.possibleSides.contains(height) else {
+      return nil
+    }
+    return VideoSize(Int(width) & ~1, Int(height) & ~1)
+  }
+
+  /// How video is carried from now on. What an acknowledgement leaves out is H.264 over RAW (SDL-0058). Nil when it
+  /// names something that can't be sent.
+  var acceptedTransport: VideoTransport? {
+    let defaults = VideoStreamingFormat.rawH264
+    return VideoTransport(
+      VideoStreamingFormat(videoProtocol: videoProtocol ?? defaults.videoProtocol, codec: videoCodec ?? defaults.codec))
+  }
+
+  /// The failure when an acknowledgement names a codec or a protocol that can't be sent.
+  var unusableAnswer: VideoStartFailure {
+    let isCodecUsable = videoCodec.map { VideoCodec(rawValue: $0) != nil } ?? true
+    let isProtocolUsable = videoProtocol.map { VideoTransport(rawValue: $0) != nil } ?? true
+    return .unusableAnswer(
+      rejectedParameters: (isCodecUsable ? [] : ["videoCodec"]) + (isProtocolUsable ? [] : ["videoProtocol"]),
+      format: "\(videoCodec ?? "H264") over \(videoProtocol ?? "RAW")")
+  }
+}
+
+/// Whether video is to be encrypted, in the terms of SDL's guides for apps.
+public enum VideoEncryption: Sendable, CaseIterable {
+  case none
+  /// A TLS handshake is required, encryption is not. On the wire both requests are the same: the head unit decides.
+  case authenticate
+  case authenticateAndEncrypt
+}
+
+/// What follows an answer that does not give what ``VideoEncryption`` asks for.
+public enum EncryptionPolicy: Sendable, CaseIterable {
+  /// The session fails.
+  case require
+  /// A warning, and video in clear.
+  case prefer
 }

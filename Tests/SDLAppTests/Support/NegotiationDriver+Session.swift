@@ -25,7 +25,7 @@ extension NegotiationDriver {
       return start(request)
     }
     var followed = running
-    followed.size = negotiation.grant?.size ?? running.size
+    followed.size = negotiation.grantWithTime?.grant.size ?? running.size
     if status?.allowsVideo != true {
       stop(.hmiStatus)
     } else if request == nil {
@@ -55,6 +55,7 @@ extension NegotiationDriver {
   }
 
   func refuse(_ request: VideoStartRequest, _ failure: VideoStartFailure, retryAfter: Duration? = nil) {
+    hasRefused = true
     do throws(VideoProblem) {
       try change { negotiation throws(VideoProblem) in
         try negotiation.startFailed(failure, request, retryAfter: retryAfter)
@@ -96,6 +97,8 @@ extension NegotiationDriver {
   func loseConnection() {
     if running != nil { stop(.connectionLost) }
     status = nil
+    announcedTransports = []
+    hasRefused = false
     change { _ = $0.connectionLost() }
   }
 }

@@ -18,8 +18,9 @@ extension NegotiationDriver {
     var capability = VideoStreamingCapability()
     capability.supportedFormats = formats
     do throws(VideoProblem) {
-      _ = try change { negotiation throws(VideoProblem) in try negotiation.headUnitSpoke(capability, screen: nil) }
+      _ = try change { negotiation throws(VideoProblem) in try negotiation.capabilityReceived(capability, screen: nil) }
     } catch { return fail(error) }
+    announcedTransports.formUnion(VideoTransport.choices(offered: formats))
     choose(.headUnit(displays))
   }
 

@@ -31,6 +31,10 @@ final class NegotiationDriver {
   var mustRenegotiate = false
   var lostFrames: UInt64 = 0
   var status: HMIStatus?
+  /// What the head unit of the present connection has announced so far.
+  var announcedTransports: Set<VideoTransport> = []
+  /// It has refused a start.
+  var hasRefused = false
   var appState = AppState.foreground
   /// What the service that runs was requested with.
   var running: VideoStartRequest?

@@ -9,7 +9,7 @@ extension AudioStreamRun {
   }
 
   func timerFired() {
-    change { $0.advance(now: time.now) }
+    change { _ in }
   }
 
   func appReported(_ event: AppSession.Event) {

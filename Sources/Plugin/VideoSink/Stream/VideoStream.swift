@@ -58,7 +58,7 @@ final class VideoStream: StreamRun {
         if status.videoState == .suspended { negotiation.serviceSuspended() }
         negotiation.sessionStateChanged(status.videoState)
         guard let video = status.video else { return .success(nil) }
-        return negotiation.headUnitSpoke(video)
+        return negotiation.capabilityReceived(video)
       }
     }
     applyHapticRectangles()
@@ -264,7 +264,7 @@ extension VideoStream {
     case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
     case .videoCapability(let capability, let fallbackSize):
       let video = AppSession.VideoCapability(capability: capability, fallbackSize: fallbackSize)
-      choose(update { $0.headUnitSpoke(video) })
+      choose(update { $0.capabilityReceived(video) })
     case .videoStarted(let grant):
       sink.countStream { $0.starts &+= 1 }
       change { $0.serviceStarted(grant, now: time.now) }
@@ -414,11 +414,11 @@ extension VideoStream {
 
 extension VideoNegotiation {
   /// The head unit has reported what it takes. Returns what upstream has to be asked about that; nil for nothing.
-  mutating func headUnitSpoke(
+  mutating func capabilityReceived(
     _ video: AppSession.VideoCapability
   ) -> Result<RangesQuestion?, VideoProblem> {
     Result { () throws(VideoProblem) in
-      beginChoice(.headUnit(try headUnitSpoke(video.capability, screen: video.fallbackSize)))
+      beginChoice(.headUnit(try capabilityReceived(video.capability, screen: video.fallbackSize)))
     }
   }
 }

@@ -1,0 +1,87 @@
+/// Which state the pipeline has asked for, and whether its stream goes on.
+public struct PipelineState: Equatable, Sendable {
+  private enum Phase {
+    case running
+    /// An error message is being posted; buffers fail once it is.
+    case failing
+    case failed
+    case stopping
+  }
+
+  private enum Playback {
+    /// It has not been in PLAYING since it started.
+    case prerolling
+    /// The same, and the first buffer of a file waits for the right to be sent.
+    case waitingToPreroll
+    case playing
+    case paused
+  }
+
+  private var phase = Phase.running
+  private var playback = Playback.prerolling
+  /// `unlock` was called and `unlock_stop` not yet.
+  private(set) var isFlushing = false
+  /// The end of the stream has come, and no new one has begun.
+  private(set) var isEnded = false
+
+  /// Neither failing nor stopping.
+  var isUsable: Bool { phase == .running }
+  /// The stream's own buffers can be expected to go on.
+  var isRunning: Bool { phase == .running && !isEnded }
+  /// An error is with the application.
+  var hasFailed: Bool { phase == .failed }
+  var isStopping: Bool { phase == .stopping }
+  /// The stream has failed or is over: nothing is taken any more.
+  var hasStopped: Bool { phase == .failed || phase == .stopping }
+  /// It has something to send, or is about to.
+  var wantsService: Bool { playback != .prerolling }
+  /// It has not been in PLAYING yet.
+  var isPrerolling: Bool { playback == .prerolling || playback == .waitingToPreroll }
+  var isPaused: Bool { playback == .paused }
+
+  mutating func play() {
+    playback = .playing
+  }
+
+  /// - Returns: whether it was in PLAYING.
+  mutating func pause() -> Bool {
+    guard playback == .playing else { return false }
+    playback = .paused
+    return true
+  }
+
+  mutating func begin() {
+    isEnded = false
+  }
+
+  mutating func end() {
+    isEnded = true
+  }
+
+  mutating func setFlushing(_ isFlushing: Bool) {
+    self.isFlushing = isFlushing
+  }
+
+  mutating func stop() {
+    phase = .stopping
+  }
+
+  mutating func beginFailing() {
+    if phase == .running { phase = .failing }
+  }
+
+  mutating func fail() {
+    if phase == .failing { phase = .failed }
+  }
+
+  /// - Parameter mayWait: whether the first buffer has to wait for the right to be sent.
+  mutating func decidePreroll(mayWait: Bool) -> PrerollDecision {
+    guard !hasStopped else { return .stopped }
+    guard !isFlushing else { return .interrupted }
+    // The error message comes first: upstream posts one of its own when a buffer fails.
+    guard phase == .running else { return .wait }
+    guard mayWait else { return .ready }
+    if playback == .prerolling { playback = .waitingToPreroll }
+    return .wait
+  }
+}

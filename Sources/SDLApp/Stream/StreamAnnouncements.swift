@@ -1,0 +1,100 @@
+/// What the application has heard of a stream, so that it hears of each change once.
+struct StreamAnnouncements: Equatable, Sendable {
+  private enum Last {
+    /// Nothing, or the end of a stream.
+    case none
+    case started
+    case suspended
+  }
+
+  private var last = Last.none
+  private(set) var hasStreamed = false
+  /// The stream was lost with its connection.
+  private(set) var wasLost = false
+  private var lastStop: StreamStopReason?
+  /// The application was asked to pause, and not yet to go on.
+  private(set) var hasRequestedPause = false
+
+  var isStarted: Bool { last == .started }
+
+  /// - Parameter session: how far the session has come with the service.
+  func streamState(_ session: StreamState, hasGrant: Bool) -> StreamState {
+    switch session {
+    case .streaming, .suspended: !hasGrant ? .stopping : isStarted ? .streaming : .suspended
+    case .stopped, .starting, .stopping: session
+    }
+  }
+
+  /// Something can be sent from now on.
+  ///
+  /// - Parameter hasNewSize: whether the size is another than that of the stream before.
+  /// - Returns: the reason for the message of a start, nil when none is due; and whether the pipeline has to play on.
+  mutating func start(hasNewSize: Bool = false) -> (reason: String?, requestsPlaying: Bool) {
+    let reason = last == .started ? nil : startReason(hasNewSize: hasNewSize)
+    hasStreamed = true
+    wasLost = false
+    lastStop = nil
+    last = .started
+    return (reason, hasRequestedPause.take())
+  }
+
+  private func startReason(hasNewSize: Bool) -> String {
+    if !hasStreamed { return "first-start" }
+    if wasLost { return "reconnected" }
+    switch lastStop {
+    // One that came to nothing leaves the size as it was.
+    case .resized, .outOfRange: return hasNewSize ? "resized" : "restarted"
+    case .moved, .transportLost: return "moved"
+    default: return last == .suspended ? "resumed" : "restarted"
+    }
+  }
+
+  /// - Returns: whether the application is to hear of it.
+  mutating func suspend(_ reason: SuspensionReason) -> Bool {
+    // A pause that the sink itself has asked for is announced by what it was for.
+    guard last != .suspended, reason != .paused || !hasRequestedPause else { return false }
+    last = .suspended
+    return true
+  }
+
+  /// - Returns: whether the application knows of the stream that has ended.
+  mutating func stop(_ reason: StreamStopReason) -> Bool {
+    defer { last = .none }
+    lastStop = reason
+    return last != .none
+  }
+
+  /// The application has to pause, if it knows of the stream.
+  ///
+  /// - Returns: whether it is to be asked now.
+  mutating func requestPause() -> Bool {
+    guard hasStreamed, !hasRequestedPause else { return false }
+    hasRequestedPause = true
+    return true
+  }
+
+  /// - Returns: whether the application is to be asked to play on.
+  mutating func requestPlaying() -> Bool { hasRequestedPause.take() }
+
+  /// - Returns: whether a stream is lost with the connection.
+  mutating func connectionLost() -> Bool {
+    wasLost = hasStreamed
+    return hasStreamed
+  }
+}
+
+/// Why nothing is sent while there is a service, as messages have it.
+enum SuspensionReason: String {
+  case paused
+  case appState = "app-state"
+  /// The head unit does not play the app's sound now.
+  case notAudible = "not-audible"
+}
+
+extension Bool {
+  /// Its value, which becomes false.
+  fileprivate mutating func take() -> Bool {
+    defer { self = false }
+    return self
+  }
+}

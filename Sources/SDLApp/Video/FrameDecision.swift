@@ -1,0 +1,55 @@
+extension VideoNegotiation {
+  /// The right to send pictures of the input now, and what to encode them for.
+  public struct Permission: Equatable, Sendable {
+    public var grant: VideoGrant
+    public var targets: EncoderTargets
+    /// Frames per second that user or head unit want of H.264 input, which can't be thinned out; nil if neither says.
+    public var frameRateLimit: Fraction?
+  }
+
+  /// What to do with the frame at hand.
+  public enum FrameDecision: Equatable, Sendable {
+    case send(Permission)
+    case drop(FrameDropReason)
+    /// Ask what upstream can send, give the answer to ``upstreamAnswered(_:_:isFinal:)`` and decide again; `dropsFrame`
+    /// if it changes.
+    case askUpstream(UpstreamQuestion, dropsFrame: Bool)
+    /// Wait until something has changed.
+    case wait
+    /// Wait for the pipeline to leave flushing or PAUSED.
+    case interrupted
+    /// The application has been asked to pause: decide again.
+    case pauseRequested
+    case fail(VideoProblem?)
+  }
+}
+
+/// Why a frame was not sent.
+public enum FrameDropReason: Int, CaseIterable, Sendable {
+  /// There is no connection, or no stream yet.
+  case notStreaming
+  /// Driver or app do not want video now.
+  case suspended
+  /// The head unit does not take frames as fast as they come.
+  case queueFull
+  /// The link was not ready for it in time: a newer picture took its place, or it would have come too late.
+  case latency
+  /// The frame has a size that the head unit does not take.
+  case wrongSize
+  /// H.264 that can't be decoded before the next key frame.
+  case waitingForKeyFrame
+  /// More frames per second than the head unit or the app wishes.
+  case frameRate
+  /// Flushed, stopped, or cut off by the end of the connection or of the service.
+  case discarded
+  /// Without content (flagged as a gap), or not decodable.
+  case noPicture
+
+  /// Whether the viewer misses something, of which the application is told. A lower frame rate is what was asked for.
+  public var isLossOfQuality: Bool {
+    switch self {
+    case .notStreaming, .suspended, .queueFull, .latency, .wrongSize, .waitingForKeyFrame: true
+    case .frameRate, .discarded, .noPicture: false
+    }
+  }
+}

@@ -1,0 +1,360 @@
+import SDLMessages
+import SDLWire
+
+/// Which pictures can be streamed, and how: what the head unit lists, what upstream's ranges accept of that, what the
+/// head unit has refused, and what it has named instead.
+struct VideoSelection: Sendable {
+  /// The head unit's own words, for one that lists no sizes.
+  private var capability: VideoStreamingCapability?
+  /// What the head unit lists, whether or not the app supports it; nil while it has not said.
+  private var listedDisplays: [VideoDisplay]?
+  /// The head unit of the present connection has said what it takes.
+  private(set) var isCurrent = false
+  private var choice: VideoChoice?
+  /// The display whose size the head unit has named in its acknowledgement instead of the requested one, until it
+  /// speaks of sizes again.
+  private var overridingDisplay: VideoDisplay?
+  /// The choice since a resize that is not followed before the service ends.
+  private var laterChoice: VideoChoice?
+
+  /// What may be requested, since the head unit spoke last.
+  private(set) var ladder = VideoStartLadder(sizes: [], transports: [])
+  /// With which the ladder began.
+  private var ladderTransports: [VideoTransport] = []
+  /// What was refused so far does not count any more.
+  private var isLadderOutdated = false
+
+  /// How often upstream's ranges were asked, and which of those times the present choice is from.
+  private var questionCount: UInt64 = 0
+  private var choiceNumber: UInt64 = 0
+  /// The same count when the connection was lost last.
+  private var questionCountAtLoss: UInt64 = 0
+  /// What the application heard last of why no display is supported.
+  private var reportedRejection: String?
+}
+
+/// What can be streamed.
+extension VideoSelection {
+  /// What upstream may know of the head unit, beyond caps: everything that it can show, or its override; nil while it
+  /// has not said.
+  var knownDisplays: [VideoDisplay]? { overridingDisplay.map { [$0] } ?? choice?.displays }
+
+  /// What may be streamed, the first choice first; nil while the head unit has not said. What it has refused is left
+  /// out. Empty when it takes any size, and when nothing is left.
+  var acceptedDisplays: [VideoDisplay]? {
+    if let overridingDisplay { return [overridingDisplay] }
+    return choice.map { choice in (choice.acceptedDisplays + choice.fallbackDisplays).filter(isOffered) }
+  }
+
+  /// What ranges reject, which comes last in the caps: ranges that have changed may already ask for it.
+  var rejectedDisplays: [VideoDisplay] { overridingDisplay == nil ? choice?.rejections.map(\.display) ?? [] : [] }
+
+  /// The head unit has displays, and the app supports none of them.
+  var supportsNone: Bool { overridingDisplay == nil && choice?.supportsNone == true }
+
+  /// The size of the first choice that is left.
+  var preferredSize: VideoSize? {
+    if let overridingDisplay { return overridingDisplay.streamSize }
+    guard let choice else { return nil }
+    return (choice.acceptedDisplays.first(where: isOffered) ?? choice.fallbackDisplays.first(where: isOffered))?
+      .streamSize
+  }
+
+  /// What the head unit has named in its acknowledgement instead of what was requested.
+  var overridingSize: VideoSize? { overridingDisplay?.streamSize }
+
+  /// Whether pictures of `size` can be sent to this head unit; nil while it has not said.
+  func accepts(_ size: VideoSize) -> Bool? {
+    if let overridingDisplay { return overridingDisplay.streamSize == size }
+    guard let choice else { return nil }
+    if choice.displays.isEmpty { return ladder.allows(size) }
+    return choice.acceptedDisplays.contains { $0.streamSize == size && isOffered($0) }
+      || choice.fallbackDisplays.contains { $0.streamSize == size && isOffered($0) }
+  }
+
+  /// Whether a display may still be asked for. Those of an earlier list come up only when the head unit has refused
+  /// what it announces now.
+  private func isOffered(_ display: VideoDisplay) -> Bool {
+    guard let size = display.streamSize, ladder.allows(size) else { return false }
+    return !display.isFallback || areAnnouncedSizesRefused
+  }
+
+  private var areAnnouncedSizesRefused: Bool {
+    guard let choice, !choice.supportsNone else { return false }
+    guard ladder.asksWithParameters else { return true }
+    return !choice.acceptedDisplays.contains { $0.streamSize.map(ladder.allows) ?? false }
+  }
+
+  /// The display that shows pictures of `size`. Its rates, formats and haptics are those that hold.
+  private func display(streaming size: VideoSize?) -> VideoDisplay? {
+    guard let size else { return nil }
+    if let overridingDisplay { return overridingDisplay.streamSize == size ? overridingDisplay : nil }
+    return choice?.display(streaming: size)
+  }
+
+  /// Frames per second that the head unit would like for pictures of `size`.
+  func preferredFrameRate(for size: VideoSize?) -> Int? {
+    if let display = display(streaming: size) { return display.frameRate }
+    return choice?.displays.isEmpty == true ? capability?.preferredFPS : nil
+  }
+
+  /// What bounds an encoder whose input has `size`.
+  func encoderLimits(for size: VideoSize?, _ transport: TransportClass?) -> EncoderLimits {
+    let limit = choice?.displays.isEmpty == true ? capability?.maxBitrate : nil
+    return EncoderLimits(
+      maximumBitrate: display(streaming: size).map(\.maximumBitrate) ?? limit,
+      preferredFrameRate: preferredFrameRate(for: size),
+      largestPicture: choice?.displays.map(\.size).max { $0.width * $0.height < $1.width * $1.height },
+      transportBitrate: transport?.maximumVideoBitrate.map { $0 / 1000 })
+  }
+
+  /// The sizes that would be accepted, for messages to people.
+  var acceptedSizes: String {
+    var sizes: [VideoSize] = []
+    for size in (acceptedDisplays ?? []).compactMap(\.streamSize) where sizes.last != size { sizes.append(size) }
+    return sizes.map(\.description).joined(separator: ", ")
+  }
+
+  /// Why pictures of `size` are not accepted although the head unit shows them; nil if that is not the reason.
+  func rejectionReason(of size: VideoSize?) -> String? {
+    choice?.rejections.first { $0.display.streamSize == size }?.description
+  }
+}
+
+/// What the head unit says.
+extension VideoSelection {
+  /// - Parameter allowed: what the user allows of the ways to carry H.264; nil for all.
+  /// - Returns: the displays that can be streamed to.
+  /// - Throws: when there is no format that both sides have.
+  mutating func receive(
+    _ capability: VideoStreamingCapability?, screen: VideoSize?, allowed: [VideoTransport]?
+  ) throws(VideoProblem) -> [VideoDisplay] {
+    func isUsable(_ formats: [VideoStreamingFormat]?) -> Bool {
+      !VideoTransport.choices(offered: formats, wished: allowed).isEmpty
+    }
+    let displays = VideoDisplay.displays(of: capability, screen: screen)
+    let usable = displays.filter { isUsable($0.formats) }
+    guard displays.isEmpty ? isUsable(capability?.supportedFormats) : !usable.isEmpty else {
+      throw .noCommonFormat(offered: capability?.supportedFormats ?? [], allowed: allowed)
+    }
+    self.capability = capability
+    return usable
+  }
+
+  /// The head unit has acknowledged `size` instead of what it was asked for, for input of another.
+  ///
+  /// - Returns: whether it has said before what it takes.
+  mutating func acknowledge(_ size: VideoSize, inputSize: VideoSize?) -> Bool {
+    guard let choice else { return false }
+    let display = display(streaming: inputSize) ?? choice.acceptedDisplays.first ?? VideoDisplay(size: size)
+    overridingDisplay = display.streaming(size)
+    return true
+  }
+
+  /// The head unit has refused `request`; `fixedSize` is that of an input that can't change.
+  mutating func refuse(_ request: VideoStartRequest, _ failure: VideoStartFailure, fixedSize: VideoSize?) {
+    ladder.refused(request, failure)
+    if failure.concernsSize { overridingDisplay = nil }
+    if let fixedSize, !ladder.allows(fixedSize) { ladder.fixInput() }
+  }
+
+  /// Upstream can't leave `size`: if the head unit has refused it, it has to say what it wants. False when the size was
+  /// not refused, but never offered.
+  mutating func keepRefused(_ size: VideoSize?) -> Bool {
+    guard let size, overridingDisplay == nil, !ladder.allows(size) else { return false }
+    ladder.fixInput()
+    return true
+  }
+
+  /// What the next head unit takes is not known before it has spoken.
+  mutating func connectionLost() {
+    overridingDisplay = nil
+    laterChoice = nil
+    isLadderOutdated = true
+    isCurrent = false
+    questionCountAtLoss = questionCount
+  }
+}
+
+/// What is made of the answers of upstream's ranges.
+extension VideoSelection {
+  mutating func question(_ cause: VideoNegotiation.ChoiceCause) -> VideoNegotiation.RangesQuestion? {
+    if case .headUnit(let displays) = cause { listedDisplays = displays }
+    questionCount &+= 1
+    return listedDisplays.map { .init(displays: $0, cause: cause, number: questionCount) }
+  }
+
+  /// - Returns: whether `question` is the newest that was answered: another thread may have asked later and be done
+  ///   already.
+  mutating func isAnswered(_ question: VideoNegotiation.RangesQuestion) -> Bool {
+    // What a head unit has said whose connection is lost is not what the next one takes.
+    if question.isOfHeadUnit, question.number > questionCountAtLoss { isCurrent = true }
+    guard question.number > choiceNumber else { return false }
+    choiceNumber = question.number
+    return true
+  }
+
+  /// What upstream has to be asked about the sizes that it can send.
+  var upstreamQuestion: VideoNegotiation.UpstreamQuestion {
+    .init(displays: acceptedDisplays ?? [], choiceNumber: choiceNumber)
+  }
+
+  /// What was chosen last, even if it is followed later.
+  var newestChoice: VideoChoice? { laterChoice ?? choice }
+
+  /// What is made of a new choice.
+  enum Outcome: Equatable {
+    case unchanged
+    /// The sizes are the same.
+    case updated
+    /// The stream stays as it is.
+    case kept(VideoSize, offered: VideoSize)
+    case forbidden(VideoSize, offered: VideoSize)
+    /// ``replace(_:allowed:)`` has to follow.
+    case replaces
+  }
+
+  /// - Parameters:
+  ///   - streamSize: of the pictures that were sent last; nil before the first.
+  ///   - grantedSize: of the service; nil without one.
+  mutating func take(
+    _ new: VideoChoice, _ policy: ResizePolicy, streamSize: VideoSize?, grantedSize: VideoSize?, isRaw: Bool,
+    isOfHeadUnit: Bool
+  ) -> Outcome {
+    let known = newestChoice
+    guard known != new else { return .unchanged }
+    if known?.hasSameSizes(as: new) == true {
+      if laterChoice != nil {
+        keep(overridingDisplay ?? choice?.acceptedDisplays.first, until: new)
+      } else {
+        replaceSameSizes(new)
+      }
+      return .updated
+    }
+    let former = acceptedDisplays ?? []
+    guard let size = streamSize, let offered = (new.acceptedDisplays.first ?? new.displays.first)?.streamSize,
+      new.supportsNone
+        || VideoResize.affects(size, former: former.compactMap(\.streamSize), present: new.sizes, isRaw: isRaw)
+    else { return .replaces }
+    if policy == .error, isOfHeadUnit { return .forbidden(size, offered: offered) }
+    guard policy == .keep, grantedSize == size, let kept = former.first(where: { $0.streamSize == size }) else {
+      return .replaces
+    }
+    keep(kept, until: new)
+    return known?.sizes.first == offered ? .unchanged : .kept(size, offered: offered)
+  }
+
+  /// Goes on with `kept`, at the rates of `later`, which takes its place when the service ends.
+  private mutating func keep(_ kept: VideoDisplay?, until later: VideoChoice) {
+    laterChoice = later
+    guard var kept else { return }
+    kept.frameRate = later.acceptedDisplays.first?.frameRate ?? kept.frameRate
+    kept.maximumBitrate = later.acceptedDisplays.first?.maximumBitrate ?? kept.maximumBitrate
+    choice = VideoChoice([kept])
+    if overridingDisplay != nil { overridingDisplay = kept }
+  }
+
+  /// - Parameter allowed: what the user allows of the ways to carry H.264.
+  /// - Returns: whether the sizes are others than those before.
+  mutating func replace(_ new: VideoChoice, allowed: [VideoTransport]?) -> Bool {
+    laterChoice = nil
+    guard choice?.hasSameSizes(as: new) != true else {
+      replaceSameSizes(new)
+      return false
+    }
+    choice = new
+    overridingDisplay = nil
+    beginLadder(new, allowed: allowed)
+    return true
+  }
+
+  private mutating func replaceSameSizes(_ new: VideoChoice) {
+    choice = new
+    // An override holds until the head unit speaks of sizes again.
+    guard let display = overridingDisplay, let size = display.streamSize else { return }
+    let same = new.acceptedDisplays.first { $0.isSame(as: display) } ?? new.acceptedDisplays.first
+    overridingDisplay = same?.streaming(size)
+  }
+
+  /// The service that was kept after a resize is over: what the head unit has said since counts from now on.
+  mutating func takeLaterChoice() -> VideoChoice? { laterChoice.take() }
+
+  /// Why no display is supported, once.
+  mutating func takeRejection() -> String? {
+    let reason = choice?.rejectionReason
+    defer { reportedRejection = reason }
+    return reason == reportedRejection ? nil : reason
+  }
+}
+
+/// What may be asked for again although it was refused.
+extension VideoSelection {
+  /// What was refused so far may be asked for again, if `choice` has other transports; not while a stream runs that
+  /// would be ended by that.
+  mutating func renewLadder(for choice: VideoChoice, allowed: [VideoTransport]?, running: VideoTransport?) {
+    let transports = transports(for: choice, allowed: allowed)
+    guard isLadderOutdated || transports != ladderTransports && running.map({ !transports.contains($0) }) ?? true else {
+      return
+    }
+    beginLadder(choice, allowed: allowed)
+  }
+
+  /// A stream that has run proves that the head unit's mind can change: the next one begins with the first choice.
+  ///
+  /// - Returns: whether anything had been refused.
+  mutating func forgetRefusals(allowed: [VideoTransport]?) -> Bool {
+    guard ladder.hasRefusals, let choice else { return false }
+    beginLadder(choice, allowed: allowed)
+    return true
+  }
+
+  private mutating func beginLadder(_ choice: VideoChoice, allowed: [VideoTransport]?) {
+    ladderTransports = transports(for: choice, allowed: allowed)
+    ladder = VideoStartLadder(sizes: choice.sizes + choice.fallbackSizes, transports: ladderTransports)
+    isLadderOutdated = false
+  }
+
+  /// How the first choice may be carried, in order of preference.
+  private func transports(for choice: VideoChoice, allowed: [VideoTransport]?) -> [VideoTransport] {
+    let formats = choice.acceptedDisplays.first.map(\.formats) ?? capability?.supportedFormats
+    return VideoTransport.choices(offered: formats, wished: allowed)
+  }
+}
+
+extension VideoNegotiation {
+  /// Why the choice is made anew.
+  public enum ChoiceCause: Sendable {
+    /// The head unit can show this from now on.
+    case headUnit([VideoDisplay])
+    /// The app's ranges have changed.
+    case ranges
+    /// New caps come from upstream, which may be another one.
+    case caps
+  }
+
+  /// What upstream has to be asked before the choice is made: which of these displays its ranges and caps accept.
+  public struct RangesQuestion: Sendable {
+    public let displays: [VideoDisplay]
+    fileprivate let cause: ChoiceCause
+    fileprivate let number: UInt64
+
+    var isOfHeadUnit: Bool { if case .headUnit = cause { true } else { false } }
+    var isOfCaps: Bool { if case .caps = cause { true } else { false } }
+  }
+
+  /// Which of the accepted sizes upstream can send.
+  public struct UpstreamQuestion: Equatable, Sendable {
+    /// What the head unit takes, the first choice first.
+    public let displays: [VideoDisplay]
+    fileprivate let choiceNumber: UInt64
+  }
+  /// What upstream has to do.
+  public enum UpstreamAnswer: Equatable, Sendable {
+    /// It is to negotiate anew: a RECONFIGURE event has to be sent.
+    case changes
+    /// It has nothing else.
+    case stays
+    /// The choice has changed meanwhile: ask again.
+    case outdated
+  }
+}

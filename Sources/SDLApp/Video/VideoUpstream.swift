@@ -1,0 +1,207 @@
+/// What upstream sends, and what it was asked and has answered about other sizes.
+struct VideoUpstream: Sendable {
+  /// Whether upstream has to change.
+  private enum Change {
+    case settled
+    /// The choice has changed, and upstream has not been asked yet.
+    case toBeAsked
+    /// It was asked to change. The service may start in the expected size before its first frame comes; so many frames
+    /// of the old size may come before they are taken for the answer.
+    case asked(expected: VideoSize?, outdatedFrames: Int)
+  }
+
+  /// What becomes of a frame whose size the head unit does not take.
+  enum MismatchDecision {
+    /// Upstream has to be asked for another.
+    case ask
+    /// Upstream may yet change.
+    case drop
+    case giveUp(SizeMismatch)
+  }
+
+  /// Frames and time that upstream gets to change to a size that the head unit takes.
+  private static let mismatchFrames = 5
+  private static let mismatchTime = Duration.seconds(2)
+  /// The same when upstream has said that it can: what it has made before may wait in long queues.
+  private static let promisedTime = Duration.seconds(10)
+  /// Frames of the old size that may be under way when upstream has been asked for another.
+  private static let outdatedFrames = 3
+  /// How long an encoder may take to change.
+  static let encodedResizeTime = Duration.seconds(2)
+
+  /// Of its pictures; nil before the first, and for H.264 whose parameter sets are yet to come.
+  private(set) var size: VideoSize?
+  /// Also while only the frames will tell the size.
+  private(set) var isRaw = false
+  private var change = Change.settled
+  private var mismatch: SizeMismatch?
+  /// Encoded input goes on while its upstream is asked for the preferred size, which it has until the deadline to send.
+  /// Encoders do not say what else they could make, and to stop the stream until they have changed would cost one that
+  /// can't a group of pictures.
+  private var encodedResize: (offered: VideoSize, deadline: Duration)?
+
+  /// Whether the head unit takes what comes; nil while one of the two is not known.
+  func isAccepted(_ selection: VideoSelection) -> Bool? { size.flatMap(selection.accepts) }
+
+  /// Upstream sends something, but not what the head unit would like.
+  func shouldBeAsked(_ selection: VideoSelection) -> Bool {
+    size != nil && (isAccepted(selection) == false || prefersAnotherSize(selection))
+  }
+
+  /// Whether upstream should be asked again for caps: it sends raw video in a size that is accepted, but not the head
+  /// unit's first choice. H.264 in an accepted size stays as it is, so that its first key frame is not lost.
+  func prefersAnotherSize(_ selection: VideoSelection) -> Bool {
+    guard isToBeAsked, isRaw, let size, let preferred = selection.preferredSize else { return false }
+    return size != preferred && selection.accepts(size) == true
+  }
+
+  var isToBeAsked: Bool { if case .toBeAsked = change { true } else { false } }
+
+  /// What upstream has promised to send.
+  var expectedSize: VideoSize? { if case .asked(let size, _) = change { size } else { nil } }
+
+  /// Frames of the old size may still come.
+  var expectsOutdatedFrames: Bool { if case .asked(_, 1...) = change { true } else { false } }
+}
+
+/// What follows from caps, head unit and connection.
+extension VideoUpstream {
+  /// Upstream sends other pictures from now on.
+  ///
+  /// - Returns: whether the head unit takes them.
+  mutating func inputChanged(_ size: VideoSize?, isRaw: Bool, _ selection: VideoSelection) -> Bool {
+    mismatch = nil
+    if let size, size != self.size { encodedResize = nil }
+    self.size = size
+    self.isRaw = isRaw
+    if case .asked(let expected, _) = change { change = .asked(expected: expected, outdatedFrames: 0) }
+    // A size from before the head unit's last word is not the answer to that.
+    guard isAccepted(selection) == true else { return false }
+    if case .asked = change { change = .settled }
+    return true
+  }
+
+  /// Other sizes are accepted from now on.
+  ///
+  /// - Parameter asks: whether upstream should change to the first choice if its present size is accepted.
+  mutating func choiceChanged(asks: Bool) {
+    change = asks ? .toBeAsked : .settled
+  }
+
+  mutating func connectionLost() {
+    if case .asked = change { change = .settled }
+    encodedResize = nil
+  }
+}
+
+/// What upstream answers.
+extension VideoUpstream {
+  /// - Parameters:
+  ///   - sizes: what upstream can send of what is accepted, in the order in which it would choose.
+  ///   - isFinal: whatever upstream has answered, the pictures come from where there is only one size, such as a file.
+  mutating func answered(
+    _ sizes: [VideoSize], isFinal: Bool, _ selection: VideoSelection
+  ) -> VideoNegotiation.UpstreamAnswer {
+    let isAccepted = isAccepted(selection) == true
+    if isAccepted, encodedResize != nil, !isFinal { return .changes }
+    let expected = isFinal ? nil : expectedSize(among: sizes, isAccepted: isAccepted, selection)
+    // The answer of encoders and parsers may be what they send now, although what is before them can change.
+    let changes = expected != nil || (!isRaw && !isAccepted && !isFinal)
+    change = changes ? .asked(expected: expected, outdatedFrames: isAccepted ? Self.outdatedFrames : 0) : .settled
+    mismatch?.upstreamChanges = changes
+    return changes ? .changes : .stays
+  }
+
+  /// The size that upstream will choose when it is asked, as far as one can know; nil for none but the present one.
+  private func expectedSize(among sizes: [VideoSize], isAccepted: Bool, _ selection: VideoSelection) -> VideoSize? {
+    // The answer may also hold sizes that ranges reject.
+    for size in sizes where selection.accepts(size) == true {
+      if size != self.size { return size }
+      // It prefers what it sends to anything after it.
+      if isAccepted { return nil }
+    }
+    return nil
+  }
+
+  /// A frame from before the change that upstream was asked for.
+  ///
+  /// - Returns: whether that was one too many: it is the answer.
+  mutating func outdatedFramePassed() -> Bool {
+    guard case .asked(let expected, let count) = change else { return false }
+    change = count > 1 ? .asked(expected: expected, outdatedFrames: count - 1) : .settled
+    return count <= 1
+  }
+}
+
+/// Pictures that the head unit does not take.
+extension VideoUpstream {
+  mutating func forgetMismatch() {
+    mismatch = nil
+  }
+
+  /// What becomes of a frame whose size the head unit does not take: upstream gets a while to change, unless it can't
+  /// anyway; then it is an error. Encoders and parsers may answer with what they send now, so for them only time tells.
+  mutating func decideMismatch(_ selection: VideoSelection, now: Duration) -> MismatchDecision {
+    let accepted = selection.acceptedSizes
+    var mismatch =
+      self.mismatch.flatMap { $0.size == size && $0.accepted == accepted ? $0 : nil }
+      ?? SizeMismatch(
+        size: size, accepted: accepted, rejectionReason: selection.rejectionReason(of: size), isRaw: isRaw, since: now)
+    defer { self.mismatch = mismatch }
+    guard let changes = mismatch.upstreamChanges else { return .ask }
+    mismatch.frames += 1
+    let time = isRaw && expectedSize != nil ? Self.promisedTime : Self.mismatchTime
+    let isOverdue = mismatch.frames >= Self.mismatchFrames && now - mismatch.since >= time
+    return !changes || isOverdue ? .giveUp(mismatch) : .drop
+  }
+
+  /// Frames of a size that the head unit does not take, at the end of the stream; nil when there were none.
+  func finalMismatch(_ selection: VideoSelection) -> SizeMismatch? {
+    guard let mismatch, mismatch.frames > 0, isAccepted(selection) == false else { return nil }
+    return mismatch
+  }
+}
+
+/// Encoders that may change while the stream goes on.
+extension VideoUpstream {
+  /// The head unit prefers another size than before, which upstream of encoded video has not been asked for.
+  ///
+  /// - Parameters:
+  ///   - formerSize: what it preferred before.
+  ///   - streamSize: of what is streamed.
+  /// - Returns: whether upstream has to be asked for it, while the stream goes on.
+  mutating func beginEncodedResize(
+    formerSize: VideoSize?, streamSize: VideoSize?, _ policy: ResizePolicy, _ selection: VideoSelection, now: Duration
+  ) -> Bool {
+    encodedResize = nil
+    guard policy == .renegotiate, !isRaw, let size, size == streamSize, selection.accepts(size) == true,
+      let preferred = selection.preferredSize, preferred != size, preferred != formerSize
+    else { return false }
+    encodedResize = (preferred, now + Self.encodedResizeTime)
+    return true
+  }
+
+  /// When ``takeIgnoredResize(now:)`` is due.
+  var deadline: Duration? { encodedResize?.deadline }
+
+  /// The size that an encoder was offered and has not changed to in time.
+  mutating func takeIgnoredResize(now: Duration) -> VideoSize? {
+    guard let resize = encodedResize, resize.deadline <= now else { return nil }
+    encodedResize = nil
+    return resize.offered
+  }
+}
+
+/// Frames come in a size that the head unit does not take.
+public struct SizeMismatch: Equatable, Sendable {
+  var size: VideoSize?
+  /// What would be accepted, for people.
+  var accepted: String
+  /// Why the app does not support the size, if that is what is wrong with it.
+  var rejectionReason: String?
+  var isRaw: Bool
+  var since: Duration
+  /// Whether upstream has said that it can change; nil when it was not asked.
+  var upstreamChanges: Bool?
+  var frames = 0
+}

@@ -1,0 +1,232 @@
+import SDLMessages
+import Testing
+
+@testable import SDLApp
+
+/// What is streamed of sound, and when.
+@Suite struct AudioNegotiationTests {
+  private static let grant = AudioGrant(
+    epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000, format: PCMFormat(), isFormatAssumed: false)
+
+  private struct Driver {
+    var negotiation: AudioNegotiation
+    var outputs: [AudioNegotiation.Output] = []
+    var now = Duration.zero
+
+    init(_ policy: SuspendPolicy = .auto, activity: SoundActivity = SoundActivity()) {
+      var settings = AudioNegotiation.Settings()
+      settings.suspendPolicy = policy
+      negotiation = AudioNegotiation(settings: settings, activity: activity)
+    }
+
+    @discardableResult
+    mutating func change<Result>(_ body: (inout AudioNegotiation) -> Result) -> Result {
+      defer { outputs += negotiation.takeOutputs(at: now) }
+      return body(&negotiation)
+    }
+
+    mutating func decide(isLive: Bool, isSilence: Bool = false) -> AudioNegotiation.SampleDecision {
+      let now = self.now
+      return change { $0.decide(isLive: isLive, isSilence: isSilence, now: now) }
+    }
+
+    mutating func show(_ level: HMILevel, _ audio: AudioStreamingState) {
+      change {
+        $0.hmiStatusChanged(HMIStatus(level: level, audioStreamingState: audio, videoStreamingState: .streamable))
+      }
+    }
+
+    /// Up to the first sample that is sent.
+    mutating func start() {
+      show(.full, .audible)
+      change { $0.inputChanged(PCMFormat()) }
+      change { $0.played() }
+      change { $0.sessionStateChanged(.streaming) }
+      change { $0.serviceStarted(grant) }
+    }
+
+    var requests: [AudioStartRequest?] {
+      outputs.compactMap { if case .request(let request) = $0 { .some(request) } else { nil } }
+    }
+
+    var notifications: [AudioNotification] {
+      outputs.compactMap { if case .notify(let notification) = $0 { notification } else { nil } }
+    }
+  }
+
+  @Test func startsWithCapsAndPlaying() {
+    var driver = Driver()
+    driver.change { $0.played() }
+    #expect(driver.requests.isEmpty)
+    driver.start()
+    #expect(driver.requests == [AudioStartRequest()])
+    #expect(driver.notifications == [.started(Self.grant, reason: "first-start")])
+    #expect(driver.decide(isLive: true) == .send(Self.grant))
+    driver.change { $0.streamEnded() }
+    #expect(driver.requests == [AudioStartRequest(), nil])
+    driver.change { $0.serviceStopped(.app) }
+    #expect(driver.notifications.last == .stopped(.session(.app)))
+  }
+
+  /// Policy, whether the source is live, and what becomes of samples while the driver does not hear the app.
+  @Test func suspended() {
+    let table: [(SuspendPolicy, Bool, AudioNegotiation.SampleDecision)] = [
+      (.auto, true, .drop(.suspended)), (.auto, false, .pauseRequested), (.drop, false, .drop(.suspended)),
+      (.block, true, .wait), (.block, false, .wait), (.requestPause, true, .pauseRequested),
+    ]
+    for (policy, isLive, expected) in table {
+      var driver = Driver(policy)
+      driver.start()
+      driver.show(.full, .notAudible)
+      driver.change { $0.serviceSuspended() }
+      #expect(driver.notifications.contains(.stream(.suspended(reason: "not-audible"))))
+      #expect(driver.decide(isLive: isLive) == expected, "\(policy) \(isLive)")
+      driver.show(.full, .audible)
+      driver.change { $0.serviceResumed() }
+      #expect(driver.notifications.contains(.started(Self.grant, reason: "resumed")))
+      #expect(driver.notifications.contains(.stream(.requestPlaying)) == (expected == .pauseRequested))
+      #expect(driver.decide(isLive: isLive) == .send(Self.grant))
+    }
+  }
+
+  /// For a head unit that is not ready, files wait and live sources do not.
+  @Test func beforeTheService() {
+    var driver = Driver()
+    driver.change { $0.inputChanged(PCMFormat()) }
+    #expect(driver.decide(isLive: true) == .drop(.notStreaming))
+    #expect(driver.decide(isLive: false) == .wait)
+    #expect(driver.change { $0.decidePreroll(isLive: true) } == .ready)
+    #expect(driver.requests == [AudioStartRequest()])
+  }
+
+  @Test func announcements() {
+    var driver = Driver(activity: SoundActivity(startsOnData: true, idleTimeout: .seconds(2)))
+    driver.show(.limited, .audible)
+    driver.change { $0.inputChanged(PCMFormat()) }
+    driver.change { $0.played() }
+    #expect(driver.decide(isLive: true, isSilence: true) == .drop(.silent))
+    #expect(driver.requests.isEmpty)
+    driver.now = .seconds(10)
+    #expect(driver.decide(isLive: true) == .wait)
+    #expect(driver.requests == [AudioStartRequest()])
+    // Held for two seconds at most.
+    driver.now = .seconds(12)
+    #expect(driver.decide(isLive: true) == .drop(.notStreaming))
+    driver.change { $0.serviceStarted(Self.grant) }
+    #expect(driver.decide(isLive: true) == .send(Self.grant))
+    driver.now = .milliseconds(13_900)
+    #expect(driver.decide(isLive: true, isSilence: true) == .send(Self.grant))
+    #expect(driver.requests == [AudioStartRequest()])
+    driver.now = .seconds(14)
+    driver.change { _ in }
+    #expect(driver.requests == [AudioStartRequest(), nil])
+    driver.change { $0.serviceStopped(.app) }
+    #expect(driver.notifications.last == .stopped(.idle))
+    #expect(driver.outputs.contains(.setTimer(at: .seconds(14))))
+  }
+
+  /// Sound that had to wait for its service is sent: from then on silence counts, and a timer is needed for that.
+  @Test func silenceBehindHeldSound() {
+    var driver = Driver(activity: SoundActivity(startsOnData: true, idleTimeout: .seconds(2)))
+    driver.show(.limited, .audible)
+    driver.change { $0.inputChanged(PCMFormat()) }
+    driver.change { $0.played() }
+    #expect(driver.decide(isLive: true) == .wait)
+    driver.change { $0.serviceStarted(Self.grant) }
+    #expect(!driver.outputs.contains { if case .setTimer = $0 { true } else { false } })
+    #expect(driver.negotiation.decide(isLive: true, now: .seconds(1)) == .send(Self.grant))
+    #expect(driver.negotiation.hasUrgentOutputs)
+    driver.outputs += driver.negotiation.takeOutputs(at: .seconds(1))
+    #expect(driver.outputs.last == .setTimer(at: .seconds(3)) && !driver.negotiation.hasUrgentOutputs)
+  }
+
+  @Test func reconnected() {
+    var driver = Driver()
+    driver.start()
+    driver.change { $0.serviceStopped(.connectionLost) }
+    #expect(driver.change { $0.connectionLost() })
+    #expect(driver.decide(isLive: true) == .drop(.notStreaming))
+    #expect(driver.decide(isLive: false) == .pauseRequested)
+    driver.show(.full, .audible)
+    driver.change { $0.serviceStarted(Self.grant) }
+    #expect(driver.notifications.suffix(2) == [.started(Self.grant, reason: "reconnected"), .stream(.requestPlaying)])
+  }
+
+  @Test func refused() throws {
+    var driver = Driver()
+    driver.start()
+    let failure = AudioStartFailure.refused(rejectedParameters: [], reason: nil)
+    try driver.change { negotiation in
+      Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: .seconds(2)) }
+    }.get()
+    #expect(driver.notifications.last == .problem(.startRefused(failure, retryAfter: .seconds(2))))
+    #expect(AudioProblem.startRefused(failure, retryAfter: .seconds(2)).description.hasSuffix("Trying again in 2 s."))
+    #expect(throws: AudioProblem.refused(failure, hasVideo: false)) {
+      try driver.negotiation.startFailed(failure, retryAfter: nil)
+    }
+  }
+
+  /// Video goes on without sound that is refused for good: nothing waits for that any more, until a service starts all the same.
+  @Test(arguments: [false, true]) func refusedBesideVideo(isLive: Bool) throws {
+    var driver = Driver()
+    driver.start()
+    driver.change { $0.serviceStopped(.hmiStatus) }
+    let failure = AudioStartFailure.refused(rejectedParameters: [], reason: nil)
+    try driver.change { negotiation in
+      Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: nil, hasVideo: true) }
+    }.get()
+    #expect(driver.notifications.last == .problem(.refused(failure, hasVideo: true)))
+    driver.show(.none, .notAudible)
+    #expect(driver.decide(isLive: isLive) == .drop(.notStreaming))
+    driver.change { $0.streamEnded() }
+    driver.change { $0.streamBegan() }
+    #expect(driver.decide(isLive: isLive) == .drop(.notStreaming))
+    driver.show(.full, .audible)
+    driver.change { $0.serviceStarted(Self.grant) }
+    #expect(driver.decide(isLive: isLive) == .send(Self.grant))
+  }
+}
+
+/// Whether sound calls for a service.
+@Suite struct SoundActivityTests {
+  @Test func alwaysByDefault() {
+    var activity = SoundActivity()
+    #expect(activity.isServiceWanted && activity.deadline == nil)
+    activity.heard(at: .seconds(1))
+    activity.elapse(now: .seconds(100))
+    #expect(activity.isServiceWanted && activity.deadline == nil)
+  }
+
+  @Test func fromTheFirstSoundToSilence() {
+    var activity = SoundActivity(startsOnData: true, idleTimeout: .seconds(2))
+    #expect(!activity.isServiceWanted)
+    activity.heard(at: .seconds(1))
+    activity.heard(at: .seconds(3))
+    #expect(activity.isServiceWanted && activity.deadline == .seconds(5))
+    activity.elapse(now: .milliseconds(4999))
+    #expect(activity.isServiceWanted)
+    activity.elapse(now: .seconds(5))
+    #expect(!activity.isServiceWanted && activity.deadline == nil)
+  }
+
+  /// What waits for its service is not silent.
+  @Test func heldSound() {
+    var activity = SoundActivity(startsOnData: true, idleTimeout: .seconds(2))
+    activity.heard(at: .seconds(1), isWaiting: true)
+    activity.elapse(now: .seconds(60))
+    #expect(activity.isServiceWanted && activity.deadline == nil)
+    activity.heard(at: .seconds(60))
+    #expect(activity.deadline == .seconds(62))
+  }
+}
+
+/// How long sound of another format is borne with.
+@Suite struct AudioFormatMismatchTests {
+  /// Seconds that have passed, seconds of sound, and whether that is enough.
+  @Test(arguments: [(6, 1, false), (1, 60, false), (5, 5, false), (6, 6, true), (600, 6, true)])
+  func table(time: Int, sound: Int, isOver: Bool) {
+    var mismatch = AudioFormatMismatch(format: PCMFormat(), now: .seconds(10))
+    for _ in 0..<sound { mismatch.add(16_000) }
+    #expect(mismatch.isOver(now: .seconds(10 + time)) == isOver)
+  }
+}
