@@ -2,9 +2,9 @@
 ///
 /// SDL carries a byte stream, and does not say where messages end. Most apps send an access unit per message, some a
 /// message per NAL unit, others pieces of a file. The end of an access unit is certain only when the next one begins
-/// (H.264, 7.4.1.2.3), and waiting for that would delay every picture by one frame. So only the first access unit waits,
-/// or is ended by ``flush()`` when nothing more comes. Once a message has begun with an access unit, the ends of messages
-/// count as ends of access units, until a message contradicts that.
+/// (H.264, 7.4.1.2.3), and waiting for that would delay every picture by one frame. So only the first access unit
+/// waits, or is ended by ``flush()`` when nothing more comes. Once a message has begun with an access unit, the ends of
+/// messages count as ends of access units, until a message contradicts that.
 public struct AccessUnitAssembler: Sendable {
   private enum Alignment: Sendable {
     case unknown
@@ -152,7 +152,7 @@ extension AccessUnitAssembler {
 }
 
 extension NALUnitType {
-  /// Whether such a unit, behind a slice, belongs to the next access unit (H.264, 7.4.1.2.3).
+  /// Whether such a unit, after a slice, belongs to the next access unit (H.264, 7.4.1.2.3).
   fileprivate var precedesPicture: Bool {
     switch rawValue {
     case 6...9, 14...18: true

@@ -1,4 +1,5 @@
-/// What MP4 files and `codec_data` say of an H.264 stream: the AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1).
+/// What MP4 files and `codec_data` say of an H.264 stream: the AVCDecoderConfigurationRecord (ISO/IEC 14496-15,
+/// 5.3.3.1).
 public struct DecoderConfiguration: Equatable, Sendable {
   /// Why bytes are not a configuration.
   public enum Malformed: Error, Equatable, Sendable {
@@ -32,7 +33,7 @@ public struct DecoderConfiguration: Equatable, Sendable {
     pictureParameterSets = try Self.units(count, of: .pictureParameterSet, in: record, at: &offset)
   }
 
-  /// The parameter sets as a byte stream, each behind a start code.
+  /// The parameter sets as a byte stream, each after a start code.
   public var byteStream: [UInt8] {
     (sequenceParameterSets + pictureParameterSets).flatMap { [0, 0, 0, 1] + $0 }
   }

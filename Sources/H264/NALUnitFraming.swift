@@ -8,8 +8,8 @@ public enum NALUnitFraming: Equatable, Sendable {
 
 /// The NAL units of an access unit, in either framing.
 ///
-/// The bytes are borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is allocated. A length
-/// that leads out of the bytes ends the sequence: see ``NALUnitLengthError``.
+/// The bytes are borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is allocated. A
+/// length that leads out of the bytes ends the sequence: see ``NALUnitLengthError``.
 public struct NALUnits: Sequence {
   private let bytes: UnsafeRawBufferPointer
   private let framing: NALUnitFraming
@@ -51,14 +51,14 @@ public struct NALUnits: Sequence {
   }
 }
 
-/// Steps from one NAL unit to the next, and looks for the end of a unit only when asked: of a large picture in a byte stream
-/// only the first bytes are read.
+/// Steps from one NAL unit to the next, and looks for the end of a unit only when asked: of a large picture in a byte
+/// stream only the first bytes are read.
 struct NALUnitCursor {
   private let bytes: UnsafeRawBufferPointer
   private let framing: NALUnitFraming
   /// Where the present unit begins; 0 before the first.
   private var start = 0
-  /// Where the present unit ends, and in a byte stream where the next one begins; nil while nobody has looked.
+  /// Where the present unit ends, and in a byte stream where the next one begins; nil until it is asked for.
   private var found: (end: Int, next: Int?)?
 
   init(_ bytes: UnsafeRawBufferPointer, framing: NALUnitFraming) {
@@ -66,7 +66,7 @@ struct NALUnitCursor {
     self.framing = framing
   }
 
-  /// Goes to the next unit; its type, or nil behind the last.
+  /// Goes to the next unit; its type, or nil after the last.
   mutating func advance() -> NALUnitType? {
     switch framing {
     case .startCodes:
@@ -88,7 +88,7 @@ struct NALUnitCursor {
     return NALUnitType(header: bytes[start])
   }
 
-  /// The present unit, from its header byte, as offsets into the bytes. Empty for a start code with nothing behind it.
+  /// The present unit, from its header byte, as offsets into the bytes. Empty for a start code with nothing after it.
   mutating func range() -> Range<Int> {
     if let found { return start..<found.end }
     let next = StartCode.end(ofNextIn: bytes, from: start)
@@ -107,7 +107,7 @@ public struct NALUnitLengthError: Error, Equatable, Sendable {
   public let offset: Int
   /// Its value, in bytes; nil when the access unit ends within the length itself.
   public let length: Int?
-  /// How many bytes there are behind it.
+  /// How many bytes there are after it.
   public let availableByteCount: Int
 
   /// Follows the lengths of an access unit to its end; zero bytes that fill it up are left alone.

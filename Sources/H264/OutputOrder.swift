@@ -8,7 +8,8 @@ public struct OutputOrder: Sendable {
     case inOrder
     /// The first picture of a sequence (IDR); all before it are shown before it.
     /// - `count`: its picture order count.
-    /// - `reordering`: how many pictures may come before another and be shown after it; nil when the stream does not say.
+    /// - `reordering`: how many pictures may come before another and be shown after it; nil when the stream does not
+    ///   say.
     case first(count: Int, reordering: Int?)
     /// A further picture of the sequence, with its picture order count: pictures are shown in the order of these.
     case further(count: Int)

@@ -12,8 +12,8 @@ struct PayloadBitReader {
   /// Creates a reader without bytes; ``restart(payload:maximumByteCount:)`` gives it some.
   init() {}
 
-  /// Creates a reader of the bytes after the NAL unit's header, of no more than `maximumByteCount`. Emulation prevention
-  /// bytes (00 00 **03**) are skipped.
+  /// Creates a reader of the bytes after the NAL unit's header, of no more than `maximumByteCount`. Emulation
+  /// prevention bytes (00 00 **03**) are skipped.
   init(payload: some Collection<UInt8>, maximumByteCount: Int) {
     restart(payload: payload, maximumByteCount: maximumByteCount)
   }

@@ -2,9 +2,9 @@
 /// in.
 ///
 /// Takes single NAL units, STAP-A and FU-A; payload type and source are free and may change. An access unit ends with
-/// the marker bit on the last piece of a NAL unit, or where the timestamp changes. A packet that breaks a rule is reported
-/// and used as far as possible; where the framing is broken, the stream ends. Memory is bounded, if ``next()`` is called
-/// until it returns nil.
+/// the marker bit on the last piece of a NAL unit, or where the timestamp changes. A packet that breaks a rule is
+/// reported and used as far as possible; where the framing is broken, the stream ends. Memory is bounded, if ``next()``
+/// is called until it returns nil.
 public struct RTPDepacketizer: Sendable {
   /// The NAL units of one picture.
   public struct AccessUnit: Equatable, Sendable {
@@ -121,5 +121,97 @@ public struct RTPDepacketizer: Sendable {
     guard var unit = unit.take() else { return }
     if let type = unit.dropFragment(), !unit.hasLoss { items.append(.fault(.unfinishedNALUnit(type: type.rawValue))) }
     if let accessUnit = unit.finish(hasMarker: hasMarker) { items.append(.accessUnit(accessUnit)) }
+  }
+}
+
+/// A rule of RTP, of its framing or of its H.264 payload that a sender broke.
+public enum RTPFault: Equatable, Sendable {
+  /// Bytes that are no packet with its length in front (RFC 4571); the first 16 of them. What follows is not read.
+  case framing(firstBytes: [UInt8])
+  /// Extension, contributing sources or padding do not fit into the packet (RFC 3550, 5.1).
+  case packetStructure(sequenceNumber: UInt16)
+  /// Packets are missing, or come in another order.
+  case lostPackets(expected: UInt16, got: UInt16)
+  /// The payload is of a kind that packetization mode 1 does not have, or of none at all; the type is as in RFC 6184,
+  /// table 1.
+  case payloadType(UInt8)
+  /// There is no payload, or sizes in it do not fit into the packet.
+  case payloadStructure(sequenceNumber: UInt16)
+  /// A further piece of a NAL unit without its first, or of another one.
+  case strayFragment(sequenceNumber: UInt16)
+  /// A NAL unit whose last piece did not come.
+  case unfinishedNALUnit(type: UInt8)
+  /// The marker bit before the last packet of an access unit. SDL's libraries set it on all pieces of the last NAL
+  /// unit.
+  case earlyMarker(sequenceNumber: UInt16)
+  /// An access unit ended without the marker bit.
+  case missingMarker(timestamp: UInt32)
+  /// The timestamp of an access unit is not later than the one before.
+  case timestampNotGrowing(previous: UInt32, got: UInt32)
+  /// An access unit that is larger than the receiver takes was dropped.
+  case oversizedAccessUnit(limit: Int)
+}
+
+/// Cuts a byte stream of RTP packets at the lengths in front of them (RFC 4571), whatever the pieces it arrives in.
+///
+/// Nothing gets lost inside TCP, so a length that doesn't lead to a packet is the sender's fault; and nothing marks
+/// where the next packet begins. Therefore such a stream is given up: everything after that place is ignored. Between
+/// calls less than one packet is held, if ``next()`` is called until it returns nil.
+struct RTPStreamReader: Sendable {
+  enum Item {
+    /// `bytes` is the packet in ``buffer``, until the next call of ``append(_:)``.
+    case packet(RTPHeader, bytes: Range<Int>)
+    /// No packet begins here, and none is read any more.
+    case invalidFraming(firstBytes: [UInt8])
+  }
+
+  private static let lengthByteCount = 2
+  private static let reportedByteCount = 16
+
+  private(set) var buffer: [UInt8] = []
+  private var position = 0
+  private var isAtStart = true
+  private var isGivenUp = false
+
+  var bufferedByteCount: Int { buffer.count - position }
+
+  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard !isGivenUp else { return }
+    // Moves no more bytes than have been consumed since the last time.
+    if position * 2 >= buffer.count {
+      buffer.removeSubrange(0..<position)
+      position = 0
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// The next packet, or the place where the framing ends; nil when more bytes are needed.
+  mutating func next() -> Item? {
+    while bufferedByteCount >= Self.lengthByteCount {
+      let size = Int(buffer[position]) << 8 | Int(buffer[position + 1])
+      let start = position + Self.lengthByteCount
+      if size == 0, !isAtStart {
+        // A null packet (RFC 4571, 2).
+        position = start
+        continue
+      }
+      guard size >= RTPHeader.byteCount else { return giveUp() }
+      // The version is looked at before the packet is complete: a wrong length may be one of 64 KiB.
+      guard start < buffer.count else { return nil }
+      guard RTPHeader.isSupportedVersion(buffer[start]) else { return giveUp() }
+      guard start + size <= buffer.count, let header = RTPHeader(decoding: buffer.span, at: start) else { return nil }
+      isAtStart = false
+      position = start + size
+      return .packet(header, bytes: start..<position)
+    }
+    return nil
+  }
+
+  private mutating func giveUp() -> Item {
+    let firstBytes = Array(buffer[position...].prefix(Self.reportedByteCount))
+    isGivenUp = true
+    buffer = []
+    position = 0
+    return .invalidFraming(firstBytes: firstBytes)
   }
 }

@@ -4,8 +4,8 @@
 /// NAL units go as they are, parameter sets and delimiters too, in a packet of their own or in FU-A pieces; nothing is
 /// aggregated. Those whose type RTP can't carry are left out. Payload is never copied: see ``RTPPackets``.
 ///
-/// A value type, so that a caller can work on a copy and keep it only if the access unit is sent. Skipped sequence numbers
-/// would look like a loss to the receiver.
+/// A value type, so that a caller can work on a copy and keep it only if the access unit is sent. Skipped sequence
+/// numbers would look like a loss to the receiver.
 public struct RTPPacketizer: Sendable {
   /// The number that both SDL libraries use; the first of the dynamic ones.
   public static let defaultPayloadType: UInt8 = 96
@@ -91,5 +91,172 @@ public struct RTPPacketizer: Sendable {
     let (seconds, attoseconds) = time.components
     let nanoseconds = attoseconds / 1_000_000_000
     return seconds &* 90_000 &+ (nanoseconds * 9 + 50_000) / 100_000
+  }
+}
+
+/// The RTP packets of one access unit: small headers, and *ranges* of the access unit, so that a sender can write them
+/// scatter–gather without copying.
+///
+/// The access unit is borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is
+/// allocated.
+public struct RTPPackets: Sequence {
+  /// The number of packets.
+  public let packetCount: Int
+  /// Their size in bytes, with the lengths in front.
+  public let byteCount: Int
+  /// NAL units of types that RTP can't carry; they are left out.
+  public let leftOutCount: Int
+  private let accessUnit: UnsafeRawBufferPointer
+  private let firstHeader: RTPHeader
+  private let packetSize: Int
+  private let endsAccessUnit: Bool
+  private let framing: NALUnitFraming
+
+  init(
+    of accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming, firstHeader: RTPHeader, packetSize: Int,
+    endsAccessUnit: Bool
+  ) {
+    self.accessUnit = accessUnit
+    self.firstHeader = firstHeader
+    self.packetSize = packetSize
+    self.endsAccessUnit = endsAccessUnit
+    self.framing = framing
+    var packetCount = 0
+    var byteCount = 0
+    var leftOutCount = 0
+    for unit in NALUnits(accessUnit, framing: framing) {
+      guard unit.type.fitsInRTP else {
+        leftOutCount += 1
+        continue
+      }
+      let size = unit.range.count
+      if size <= packetSize - RTPHeader.byteCount {
+        packetCount += 1
+        byteCount += RTPPacket.minimumPrefixByteCount + size
+      } else {
+        // The NAL unit's own header byte is part of the prefix.
+        let pieceCount = (size - 2) / (packetSize - RTPHeader.byteCount - 2) + 1
+        packetCount += pieceCount
+        byteCount += pieceCount * RTPPacket.maximumPrefixByteCount + size - 1
+      }
+    }
+    self.packetCount = packetCount
+    self.byteCount = byteCount
+    self.leftOutCount = leftOutCount
+  }
+
+  /// Equal to ``packetCount``.
+  public var underestimatedCount: Int { packetCount }
+
+  /// Starts at the first packet.
+  public func makeIterator() -> Iterator { Iterator(self) }
+
+  /// Walks the packets in sending order.
+  public struct Iterator: IteratorProtocol {
+    private let accessUnit: UnsafeRawBufferPointer
+    private let packetSize: Int
+    private let endsAccessUnit: Bool
+    private var header: RTPHeader
+    private var units: NALUnits.Iterator
+    private var unit: NALUnit?
+    private var followingUnit: NALUnit?
+    /// Where the next piece of a fragmented unit begins.
+    private var pieceStart: Int?
+
+    fileprivate init(_ packets: RTPPackets) {
+      accessUnit = packets.accessUnit
+      packetSize = packets.packetSize
+      endsAccessUnit = packets.endsAccessUnit
+      header = packets.firstHeader
+      units = NALUnits(packets.accessUnit, framing: packets.framing).makeIterator()
+      unit = nextUnit()
+      followingUnit = nextUnit()
+    }
+
+    private mutating func nextUnit() -> NALUnit? {
+      while let unit = units.next() {
+        if unit.type.fitsInRTP { return unit }
+      }
+      return nil
+    }
+
+    /// The next packet; nil after the last.
+    public mutating func next() -> RTPPacket? {
+      guard let unit else { return nil }
+      let packet =
+        unit.range.count <= packetSize - RTPHeader.byteCount ? wholePacket(unit) : fragment(of: unit)
+      header.sequenceNumber &+= 1
+      if packet.payloadRange.upperBound == unit.range.upperBound {
+        self.unit = followingUnit
+        followingUnit = followingUnit == nil ? nil : nextUnit()
+        pieceStart = nil
+      }
+      return packet
+    }
+
+    private func wholePacket(_ unit: NALUnit) -> RTPPacket {
+      RTPPacket(header: header(isLastOfUnit: true), fragmentHeader: nil, payloadRange: unit.range)
+    }
+
+    private mutating func fragment(of unit: NALUnit) -> RTPPacket {
+      let start = pieceStart ?? unit.range.lowerBound + 1
+      let end = Swift.min(start + packetSize - RTPHeader.byteCount - 2, unit.range.upperBound)
+      let isLast = end == unit.range.upperBound
+      let fragmentHeader = RTPPacket.FragmentHeader(
+        nalUnitHeader: accessUnit[unit.range.lowerBound], isFirst: pieceStart == nil, isLast: isLast)
+      pieceStart = end
+      return RTPPacket(
+        header: header(isLastOfUnit: isLast), fragmentHeader: fragmentHeader, payloadRange: start..<end)
+    }
+
+    private func header(isLastOfUnit: Bool) -> RTPHeader {
+      var header = header
+      header.hasMarker = isLastOfUnit && followingUnit == nil && endsAccessUnit
+      return header
+    }
+  }
+}
+
+/// An RTP packet to send.
+public struct RTPPacket: Equatable, Sendable {
+  /// The two bytes in front of a piece of a NAL unit: FU indicator and FU header (RFC 6184, 5.8).
+  struct FragmentHeader: Equatable, Sendable {
+    let indicator: UInt8
+    let header: UInt8
+
+    init(nalUnitHeader: UInt8, isFirst: Bool, isLast: Bool) {
+      indicator = nalUnitHeader & 0xE0 | NALUnitType.fragmentationUnit.rawValue
+      header = (isFirst ? 0x80 : 0) | (isLast ? 0x40 : 0) | nalUnitHeader & 0x1F
+    }
+  }
+
+  /// Length and RTP header.
+  static let minimumPrefixByteCount = 2 + RTPHeader.byteCount
+  /// The most that ``writePrefix(to:)`` writes.
+  public static let maximumPrefixByteCount = minimumPrefixByteCount + 2
+
+  /// The RTP header.
+  public let header: RTPHeader
+  let fragmentHeader: FragmentHeader?
+  /// The part of the access unit that ends the packet.
+  public let payloadRange: Range<Int>
+
+  /// How many bytes ``writePrefix(to:)`` writes.
+  public var prefixByteCount: Int {
+    fragmentHeader == nil ? Self.minimumPrefixByteCount : Self.maximumPrefixByteCount
+  }
+
+  /// Writes everything of this packet that is not a part of the access unit, the length first; returns how many bytes
+  /// that is. There must be room for ``prefixByteCount``.
+  @discardableResult
+  public func writePrefix(to destination: UnsafeMutableRawBufferPointer) -> Int {
+    let size = prefixByteCount - 2 + payloadRange.count
+    destination.storeBytes(of: UInt16(truncatingIfNeeded: size).bigEndian, as: UInt16.self)
+    header.write(to: destination, at: 2)
+    if let fragmentHeader {
+      destination[Self.minimumPrefixByteCount] = fragmentHeader.indicator
+      destination[Self.minimumPrefixByteCount + 1] = fragmentHeader.header
+    }
+    return prefixByteCount
   }
 }

@@ -107,3 +107,109 @@ public struct SequenceParameterSet: Equatable, Sendable {
     usability = try reader.flag() ? try VideoUsability(from: &reader) : nil
   }
 }
+
+/// The part of a sequence parameter set that only the high profiles have.
+struct ChromaFormat {
+  var idc = 1
+  var hasSeparatePlanes = false
+  var bitDepthLuma = 8
+  var bitDepthChroma = 8
+
+  /// Luma samples per chroma sample in a row; 1 when planes are coded on their own or there is no chroma.
+  var horizontalSubsampling: Int { !hasSeparatePlanes && (idc == 1 || idc == 2) ? 2 : 1 }
+  /// Luma samples per chroma sample in a column.
+  var verticalSubsampling: Int { !hasSeparatePlanes && idc == 1 ? 2 : 1 }
+
+  /// Reads from `chroma_format_idc` to the scaling lists; 8-bit 4:2:0 when the profile has none of it.
+  init(from reader: inout PayloadBitReader, isPresent: Bool) throws(SequenceParameterSet.Malformed) {
+    guard isPresent else { return }
+    idc = try reader.unsigned("chroma_format_idc", in: 0...3)
+    if idc == 3 { hasSeparatePlanes = try reader.flag() }
+    bitDepthLuma = try reader.unsigned("bit_depth_luma_minus8", in: 0...6) + 8
+    bitDepthChroma = try reader.unsigned("bit_depth_chroma_minus8", in: 0...6) + 8
+    _ = try reader.flag()  // qpprime_y_zero_transform_bypass_flag
+    guard try reader.flag() else { return }
+    for index in 0..<(idc == 3 ? 12 : 8) where try reader.flag() {
+      try Self.skipScalingList(&reader, size: index < 6 ? 16 : 64)
+    }
+  }
+
+  private static func skipScalingList(
+    _ reader: inout PayloadBitReader, size: Int
+  ) throws(SequenceParameterSet.Malformed) {
+    var last = 8
+    for _ in 0..<size {
+      let next = (last + (try reader.signed("delta_scale", in: -128...127)) + 256) % 256
+      // Zero ends the list: the last value counts for the rest.
+      if next == 0 { return }
+      last = next
+    }
+  }
+}
+
+/// The part of a sequence parameter set that defines how pictures are numbered, in decoding order and in output order.
+struct PictureNumbering: Equatable, Sendable {
+  enum OrderCount: Equatable, Sendable {
+    /// Type 0: each slice header carries the low bits, this many.
+    case explicit(bitCount: Int)
+    /// Type 1: differences to a cycle in the parameter set.
+    case cyclic
+    /// Type 2: output order is decoding order.
+    case implicit
+  }
+
+  /// The length of `frame_num`, 4…16.
+  let frameNumberBitCount: Int
+  let orderCount: OrderCount
+
+  /// Reads from `log2_max_frame_num_minus4` to the end of the picture order count.
+  init(from reader: inout PayloadBitReader) throws(SequenceParameterSet.Malformed) {
+    frameNumberBitCount = try reader.unsigned("log2_max_frame_num_minus4", in: 0...12) + 4
+    switch try reader.unsigned("pic_order_cnt_type", in: 0...2) {
+    case 0:
+      orderCount = .explicit(bitCount: try reader.unsigned("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4)
+    case 1:
+      orderCount = .cyclic
+      _ = try reader.flag()  // delta_pic_order_always_zero_flag
+      _ = try reader.signed("offset_for_non_ref_pic")
+      _ = try reader.signed("offset_for_top_to_bottom_field")
+      for _ in 0..<(try reader.unsigned("num_ref_frames_in_pic_order_cnt_cycle", in: 0...255)) {
+        _ = try reader.signed("offset_for_ref_frame")
+      }
+    default:
+      orderCount = .implicit
+    }
+  }
+}
+
+/// What a decoder must support to show a stream, as its sequence parameter set says (H.264, Annex A).
+extension SequenceParameterSet {
+  /// The profile by the name that GStreamer's caps have for it.
+  public var profileName: String {
+    let isIntra = constraintFlags & 0x10 != 0
+    switch profileIDC {
+    case 44: return "cavlc-4:4:4-intra"
+    case 66: return constraintFlags & 0x40 != 0 ? "constrained-baseline" : "baseline"
+    case 77: return "main"
+    case 83: return "scalable-baseline"
+    case 86: return "scalable-high"
+    case 88: return "extended"
+    case 100:
+      // constraint_set4_flag and constraint_set5_flag.
+      return constraintFlags & 0x08 == 0
+        ? "high" : constraintFlags & 0x04 == 0 ? "progressive-high" : "constrained-high"
+    case 110: return isIntra ? "high-10-intra" : "high-10"
+    case 118: return "multiview-high"
+    case 122: return isIntra ? "high-4:2:2-intra" : "high-4:2:2"
+    case 128: return "stereo-high"
+    case 244: return isIntra ? "high-4:4:4-intra" : "high-4:4:4"
+    default: return "\(profileIDC)"
+    }
+  }
+
+  /// Whether it is Baseline, Main or High: 8 bits, 4:2:0. Decoders of head units support no other profiles.
+  public var isCommonProfile: Bool {
+    let profiles: [UInt8] = [66, 77, 100]
+    return profiles.contains(profileIDC) && chromaFormatIDC <= 1 && bitDepthLuma == 8 && bitDepthChroma == 8
+  }
+}

@@ -10,8 +10,8 @@ public struct ConversationText: Sendable {
   /// Creates a log before its first frame.
   public init() {}
 
-  /// The line for the next frame; nil for audio and video, and until a message is complete. `now` is the time of a clock
-  /// that never goes back.
+  /// The line for the next frame; nil for audio and video, and until a message is complete. `now` is the time of a
+  /// clock that never goes back.
   public mutating func line(for frame: Frame, now: Duration) -> String? {
     if let control = frame.header.controlFrame { return Self.text(control, frame) }
     guard [.rpc, .hybrid].contains(frame.header.service) else { return nil }

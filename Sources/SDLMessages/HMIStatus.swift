@@ -45,8 +45,8 @@ public struct HMIStatus: RPCParameters {
     (level == .full || level == .limited) && videoStreamingState == .streamable
   }
 
-  /// Whether the level allows an audio service: FULL or LIMITED, and for media apps BACKGROUND as well. Sound may be sent
-  /// while the app ``isAudible`` too.
+  /// Whether the level allows an audio service: FULL or LIMITED, and for media apps BACKGROUND as well. Sound may be
+  /// sent while the app ``isAudible`` too.
   public func allowsAudio(isMedia: Bool) -> Bool {
     switch level {
     case .full, .limited: true
@@ -55,6 +55,6 @@ public struct HMIStatus: RPCParameters {
     }
   }
 
-  /// Whether the app's sound is played, be it more quietly.
+  /// Whether the app's sound is played, perhaps more quietly.
   public var isAudible: Bool { audioStreamingState != .notAudible }
 }

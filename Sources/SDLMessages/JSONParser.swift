@@ -188,7 +188,7 @@ struct JSONParser {
     throw .syntax(offset: position)
   }
 
-  /// The character behind a backslash.
+  /// The character after a backslash.
   private mutating func escaped() throws(Malformed) -> Unicode.Scalar {
     guard let byte = peek() else { throw .syntax(offset: position) }
     position += 1
@@ -208,14 +208,14 @@ struct JSONParser {
   private mutating func escapedUTF16() throws(Malformed) -> Unicode.Scalar {
     let unit = try fourHexDigits()
     if let scalar = Unicode.Scalar(unit) { return scalar }
-    let behind = position
+    let afterUnit = position
     if UTF16.isLeadSurrogate(unit), take("\\"), take("u") {
       let trail = try fourHexDigits()
       if UTF16.isTrailSurrogate(trail) {
         return UTF16.decode(UTF16.EncodedScalar([unit, trail]))
       }
     }
-    position = behind
+    position = afterUnit
     return "\u{FFFD}"
   }
 

@@ -1,8 +1,8 @@
 /// The form of the sound that a head unit plays: PCM with one channel (`pcmStreamCapabilities`, RPC specification,
 /// `AudioPassThruCapabilities`).
 ///
-/// All times are computed from whole numbers of samples, so that nothing adds up over hours; what does not fit into 64 bits
-/// becomes the largest number.
+/// All times are computed from whole numbers of samples, so that nothing adds up over hours; what does not fit into 64
+/// bits becomes the largest number.
 public struct PCMFormat: Hashable, Sendable {
   /// Samples per second (`SamplingRate`). SDL Core counts 22KHZ as 22 000 and 44KHZ as 44 000.
   public enum SamplingRate: String, Sendable, CaseIterable {
@@ -104,8 +104,8 @@ extension PCMFormat {
     return .seconds(seconds) + .nanoseconds(rest * Self.nanosecondsPerSecond / samplingRate.hertz)
   }
 
-  /// The samples that sound for `duration`, to the nearest sample: that of ``duration(ofSampleCount:)`` is `sampleCount`
-  /// again. None for a negative duration.
+  /// The samples that sound for `duration`, to the nearest sample: that of ``duration(ofSampleCount:)`` is
+  /// `sampleCount` again. None for a negative duration.
   public func sampleCount(in duration: Duration) -> Int {
     guard duration > .zero else { return 0 }
     let (seconds, attoseconds) = duration.components

@@ -58,8 +58,8 @@ public struct VideoStreamingCapability: RPCParameters {
   /// Inches.
   public var diagonalScreenSize: Double?
   public var pixelPerInch: Double?
-  /// The factor by which the head unit enlarges the video. The specification allows 1…10; other numbers are kept as they
-  /// are.
+  /// The factor by which the head unit enlarges the video. The specification allows 1…10; other numbers are kept as
+  /// they are.
   public var scale: Double?
   /// Frames per second.
   public var preferredFPS: Int?
@@ -117,5 +117,42 @@ public struct VideoStreamingCapability: RPCParameters {
       "preferredFPS": preferredFPS.map(JSONValue.integer),
       "additionalVideoStreamingCapabilities": additionalCapabilities.map { .array($0.map { .object($0.json) }) },
     ])
+  }
+}
+
+/// Partial updates, in which a missing member is unchanged (RPC specification, OnSystemCapabilityUpdated).
+extension VideoStreamingCapability {
+  /// This capability with the members that `update` has.
+  ///
+  /// A new size without a list ends the list of before, because its sizes belong to another layout of the screen. That
+  /// list becomes ``formerCapabilities``, until the head unit sends another one.
+  public func updated(by update: VideoStreamingCapability) -> VideoStreamingCapability {
+    var merged = replacingOwnMembers(by: update)
+    if let additional = update.additionalCapabilities {
+      merged.additionalCapabilities = additional
+      merged.formerCapabilities = []
+      merged.unreadCapabilityCount = update.unreadCapabilityCount
+    } else if merged.preferredResolution != preferredResolution {
+      merged.additionalCapabilities = nil
+      // An update that is made of several may itself have replaced a list, which then is the newer one.
+      merged.formerCapabilities =
+        update.formerCapabilities.isEmpty ? additionalCapabilities ?? formerCapabilities : update.formerCapabilities
+      merged.unreadCapabilityCount = 0
+    }
+    return merged
+  }
+
+  /// Without the lists.
+  private func replacingOwnMembers(by update: VideoStreamingCapability) -> VideoStreamingCapability {
+    var merged = self
+    merged.preferredResolution = update.preferredResolution ?? preferredResolution
+    merged.maxBitrate = update.maxBitrate ?? maxBitrate
+    merged.supportedFormats = update.supportedFormats ?? supportedFormats
+    merged.hapticSpatialDataSupported = update.hapticSpatialDataSupported ?? hapticSpatialDataSupported
+    merged.diagonalScreenSize = update.diagonalScreenSize ?? diagonalScreenSize
+    merged.pixelPerInch = update.pixelPerInch ?? pixelPerInch
+    merged.scale = update.scale ?? scale
+    merged.preferredFPS = update.preferredFPS ?? preferredFPS
+    return merged
   }
 }

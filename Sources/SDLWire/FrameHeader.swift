@@ -139,3 +139,90 @@ public struct FrameLimits: Equatable, Sendable {
     version < 3 ? Self.legacyPayload : payload
   }
 }
+
+/// One frame: a header and its payload.
+public struct Frame: Equatable, Sendable {
+  /// The header; its `dataSize` equals the payload's length.
+  public var header: FrameHeader
+  /// The bytes after the header.
+  public var payload: [UInt8]
+
+  /// Creates a frame; `header.dataSize` must equal `payload.count`.
+  public init(header: FrameHeader, payload: [UInt8]) {
+    self.header = header
+    self.payload = payload
+  }
+
+  /// A control frame.
+  public static func control(
+    _ control: ControlFrame, service: ServiceType, version: UInt8, sessionID: UInt8, messageID: UInt32 = 0,
+    payload: [UInt8] = []
+  ) -> Frame {
+    Frame(
+      header: FrameHeader(
+        version: version, frameType: .control, service: service, frameInfo: control.rawValue, sessionID: sessionID,
+        dataSize: UInt32(truncatingIfNeeded: payload.count), messageID: messageID),
+      payload: payload)
+  }
+
+  /// Header and payload as they go over the wire.
+  public var bytes: [UInt8] { header.bytes + payload }
+}
+
+/// The services of an SDL session, as numbered in byte 1 of every frame (protocol specification, "Service Type").
+public enum ServiceType: UInt8, Sendable, CaseIterable {
+  /// Session control; also carries the TLS handshake.
+  case control = 0x00
+  /// Remote procedure calls as JSON.
+  case rpc = 0x07
+  /// PCM audio.
+  case audio = 0x0A
+  /// The video stream ("NAV" or "mobile nav" in older documents).
+  case video = 0x0B
+  /// An RPC with a binary tail ("bulk").
+  case hybrid = 0x0F
+}
+
+/// The low three bits of byte 0.
+public enum FrameType: UInt8, Sendable {
+  /// Session management; the frame info is a ``ControlFrame``.
+  case control = 0
+  /// A whole message in one frame.
+  case single = 1
+  /// Announces size and frame count of a message that follows in consecutive frames.
+  case first = 2
+  /// One piece of a message.
+  case consecutive = 3
+}
+
+/// The frame info byte of a control frame (protocol specification, "Frame Info").
+public enum ControlFrame: UInt8, Sendable, CaseIterable {
+  case heartbeat = 0x00
+  case startService = 0x01
+  case startServiceACK = 0x02
+  case startServiceNAK = 0x03
+  case endService = 0x04
+  case endServiceACK = 0x05
+  case endServiceNAK = 0x06
+  case registerSecondaryTransport = 0x07
+  case registerSecondaryTransportACK = 0x08
+  case registerSecondaryTransportNAK = 0x09
+  case transportEventUpdate = 0xFD
+  /// Deprecated; head units still send it for video data on protocol 2–4.
+  case serviceDataACK = 0xFE
+  case heartbeatACK = 0xFF
+}
+
+extension UInt32 {
+  /// The four bytes at `offset`, which the caller has checked to exist.
+  init(bigEndianBytes bytes: Span<UInt8>, at offset: Int) {
+    self =
+      UInt32(bytes[offset]) << 24 | UInt32(bytes[offset + 1]) << 16
+      | UInt32(bytes[offset + 2]) << 8 | UInt32(bytes[offset + 3])
+  }
+
+  /// Most significant byte first.
+  var bigEndianBytes: [UInt8] {
+    [UInt8(self >> 24), UInt8(self >> 16 & 0xFF), UInt8(self >> 8 & 0xFF), UInt8(self & 0xFF)]
+  }
+}

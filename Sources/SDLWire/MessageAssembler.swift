@@ -62,7 +62,8 @@ public struct MessageAssembler: Sendable {
   public var maximumMessageSize: Int
   /// How many messages may be incomplete at once; for a further one, that with the oldest last frame is dropped.
   public let maximumPartialMessages: Int
-  /// A message whose next frame has not come within this time is dropped (SDL Core's `ExpectedConsecutiveFramesTimeout`).
+  /// A message whose next frame has not come within this time is dropped (SDL Core's
+  /// `ExpectedConsecutiveFramesTimeout`).
   public let timeout: Duration
   private var partials: [Key: Partial] = [:]
 

@@ -4,7 +4,7 @@ extension String {
   /// The most Unicode scalars of a name.
   private static let longestName = 100
 
-  /// As it may be printed, whoever has written it: on one line, without what a terminal takes for commands or shows in
+  /// As it may be printed, whatever its origin: on one line, without what a terminal takes for commands or shows in
   /// another order, which is written as "\u{1B}", and with an ellipsis in place of what is longer than `limit` Unicode
   /// scalars.
   public func printable(limit: Int = 1000) -> String {

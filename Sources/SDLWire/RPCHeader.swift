@@ -20,7 +20,7 @@ public struct RPCHeader: Equatable, Sendable {
   public var functionID: UInt32
   /// Chosen by the requester; head units put 0 or 0xFFFFFFFF (−1) into notifications.
   public var correlationID: Int32
-  /// Bytes of JSON behind the header; what follows them is bulk data.
+  /// Bytes of JSON after the header; what follows them is bulk data.
   public var jsonSize: UInt32
 
   /// Size on the wire.

@@ -78,7 +78,7 @@ extension SecurityQuery {
     return queries
   }
 
-  /// ``binary`` without the zeros behind the last record, with which some libraries fill up their buffer.
+  /// ``binary`` without the zeros after the last record, with which some libraries fill up their buffer.
   public var handshakeBytes: [UInt8] {
     var count = 0
     while let size = Self.recordByteCount(binary[count...]), size <= binary.count - count { count += size }

@@ -1,7 +1,8 @@
-/// What kind of transport a connection runs over. Everything above the connected descriptor needs to know no more of it.
+/// What kind of transport a connection runs over. Everything above the connected descriptor needs to know no more of
+/// it.
 ///
-/// Head units name transports more finely in StartServiceACK (protocol specification, "Secondary transports"); names of one
-/// class are one to an app, since the head unit alone decides which of its interfaces it offers.
+/// Head units name transports more finely in StartServiceACK (protocol specification, "Secondary transports"); names of
+/// one class are one to an app, since the head unit alone decides which of its interfaces it offers.
 public enum TransportClass: String, Hashable, Sendable, CaseIterable {
   /// TCP, over Wi-Fi in a car; also a connection that the application brings, and the built-in head unit's.
   case tcpWiFi = "tcp-wifi"
@@ -10,8 +11,8 @@ public enum TransportClass: String, Hashable, Sendable, CaseIterable {
   /// An accessory protocol (AOA, iAP2) over USB.
   case usb
 
-  /// The class of a name in `secondaryTransports`; nil for names that are not of this specification, which head units send
-  /// as well (such as WEBSOCKET_WIFI).
+  /// The class of a name in `secondaryTransports`; nil for names that are not of this specification, which head units
+  /// send as well (such as WEBSOCKET_WIFI).
   public init?(protocolName: String) {
     guard let found = Self.allCases.first(where: { $0.protocolNames.contains(protocolName) }) else { return nil }
     self = found
@@ -45,6 +46,26 @@ public enum TransportClass: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .bluetooth: 800_000
     case .tcpWiFi, .usb: nil
+    }
+  }
+}
+
+/// Which of the two transports of a session carries a service (protocol specification, "Secondary transports"). The raw
+/// value is that of the lists in StartServiceACK.
+public enum TransportRole: Int32, Hashable, Sendable, CaseIterable {
+  /// The one on which the session began; it always carries RPCs.
+  case primary = 1
+  /// The one that was registered for the session later.
+  case secondary = 2
+
+  /// The preference order of a list in StartServiceACK, without repetitions and unknown values.
+  ///
+  /// - Parameter list: `audioServiceTransports` or `videoServiceTransports`. Nil, for a head unit that does not send
+  ///   it, stands for the primary transport; an empty list allows the service on none.
+  public static func preferences(_ list: [Int32]?) -> [TransportRole] {
+    guard let list else { return [.primary] }
+    return list.compactMap(TransportRole.init).reduce(into: []) { roles, role in
+      if !roles.contains(role) { roles.append(role) }
     }
   }
 }
