@@ -35,7 +35,8 @@ extension TransportFailure {
   static func taken(_ error: ProfileSession.CallError) -> Self {
     Self(
       .busy,
-      "SmartDeviceLink's Bluetooth service is registered on this machine already (\(error.message)), by another app or program",
+      "SmartDeviceLink's Bluetooth service is registered on this machine already (\(error.message)), "
+        + "by another app or program",
       advice: "End that first: a machine can be one phone, with one app, or one head unit.")
   }
 

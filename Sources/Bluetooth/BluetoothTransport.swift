@@ -3,8 +3,8 @@ import SDLLink
 import SDLWire
 import Synchronization
 
-/// SmartDeviceLink over Bluetooth (RFCOMM), by BlueZ: as a phone it offers the service that cars look for, as a car it connects to
-/// that of a phone. BlueZ makes the connections, and hands over their descriptors.
+/// SmartDeviceLink over Bluetooth (RFCOMM), by BlueZ: as a phone it offers the service that cars look for, as a car it
+/// connects to that of a phone. BlueZ makes the connections, and hands over their descriptors.
 ///
 /// Devices have to be paired, which is for the desktop's Bluetooth settings to do.
 public final class BluetoothTransport: Transport {
@@ -78,7 +78,7 @@ public final class BluetoothTransport: Transport {
   private func run(_ report: @escaping @Sendable (TransportEvent) -> Void) {
     guard let gio = GIO.functions else { return report(.failed(.noLibrary(GIO.library))) }
     guard let pointer = gio.pointee.g_main_context_new() else { return }
-    // With the lock held, so that nobody wakes a context that is gone.
+    // With the lock held, so that no thread wakes a context that is gone.
     state.withLock { $0.context = Context(pointer: pointer, gio: gio) }
     let number = Self.pathCount.add(1, ordering: .relaxed).newValue
     ProfileBus(gio, context: pointer, path: "/org/smartdevicelink/profile\(number)", owner: self, report: report).run()
@@ -87,8 +87,7 @@ public final class BluetoothTransport: Transport {
   }
 }
 
-// MARK: For the thread
-
+/// For the thread.
 extension BluetoothTransport {
   var isStopRequested: Bool { state.withLock { $0.isStopRequested } }
 

@@ -4,8 +4,8 @@ import CGIO
 enum GIO {
   /// Nil when it is not installed.
   ///
-  /// Allocated once for the life of the process, because a structure whose members are not nullable can't be made empty; never
-  /// changed after that.
+  /// Allocated once for the life of the process, because a structure whose members are not nullable can't be made
+  /// empty; never changed after that.
   nonisolated(unsafe) static let functions: UnsafePointer<CGIOFunctions>? = {
     let table = UnsafeMutablePointer<CGIOFunctions>.allocate(capacity: 1)
     guard cgio_load(table) else {

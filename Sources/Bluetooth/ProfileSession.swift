@@ -1,10 +1,10 @@
 import SDLLink
 
-/// What is asked of BlueZ, and what is made of its answers, from connecting to the bus to the end: a state machine without input
-/// and output. Each input returns what to do.
+/// What is asked of BlueZ, and what is made of its answers, from connecting to the bus to the end: a state machine
+/// without input and output. Each input returns what to do.
 ///
-/// It registers SmartDeviceLink's profile (`org.bluez.ProfileManager1`), again whenever BlueZ has been restarted, and hands over one
-/// connection at a time. As a head unit it asks the phone for one, again and again.
+/// It registers SmartDeviceLink's profile (`org.bluez.ProfileManager1`), again whenever BlueZ has been restarted, and
+/// hands over one connection at a time. As a head unit it asks the phone for one, again and again.
 struct ProfileSession {
   /// Which end of the connection this is.
   enum Role: Equatable {
@@ -56,7 +56,7 @@ struct ProfileSession {
     var address: BluetoothAddress?
   }
 
-  enum Registration: Equatable {
+  private enum Registration: Equatable {
     case noBus
     /// BlueZ does not run.
     case noService
@@ -77,21 +77,21 @@ struct ProfileSession {
 
   let role: Role
   /// Between two attempts to connect to the phone, and before the registration that follows a release.
-  let retryPause: Duration
-  var registration = Registration.noBus
+  private let retryPause: Duration
+  private var registration = Registration.noBus
   private let began: Duration
-  var takenSince: Duration?
+  private var takenSince: Duration?
   /// Whether adapters are switched on, by their paths.
-  var adapters: [String: Bool] = [:]
+  private var adapters: [String: Bool] = [:]
   /// The phone's paths, one for each adapter that knows it.
-  var phonePaths: Set<String> = []
-  var areObjectsKnown = false
-  var connection: (number: Int, peer: BluetoothAddress, path: String)?
-  var isConnecting = false
-  var nextAttempt = Duration.zero
+  private var phonePaths: Set<String> = []
+  private var areObjectsKnown = false
+  private(set) var connection: (number: Int, peer: BluetoothAddress, path: String)?
+  private var isConnecting = false
+  private var nextAttempt = Duration.zero
   /// Why the phone could not be connected to.
-  var connectProblem: TransportFailure?
-  var lastStatus: TransportStatus?
+  private var connectProblem: TransportFailure?
+  private var lastStatus: TransportStatus?
 
   init(role: Role, retryPause: Duration = .seconds(5), now: Duration) {
     self.role = role
@@ -125,15 +125,222 @@ struct ProfileSession {
     return wasRegistered ? [.call(.unregister)] : []
   }
 
-  mutating func fail(_ failure: TransportFailure) -> [Action] {
+  private mutating func fail(_ failure: TransportFailure) -> [Action] {
     guard registration != .over else { return [] }
     registration = .over
     return [.fail(failure)]
   }
 
-  mutating func register() -> [Action] {
+  private mutating func register() -> [Action] {
     registration = .underWay
     areObjectsKnown = false
     return [.call(.register)]
+  }
+}
+
+/// The bus, and what BlueZ says to the registration.
+extension ProfileSession {
+  mutating func busConnected() -> [Action] {
+    guard registration == .noBus else { return [] }
+    registration = .underWay
+    return [.call(.findService)]
+  }
+
+  mutating func busFailed(_ message: String) -> [Action] { fail(.noBus(message)) }
+
+  mutating func busClosed() -> [Action] { fail(.busClosed) }
+
+  /// The answer to ``Call/findService``. The call to register starts BlueZ where the bus can do that.
+  mutating func serviceFound() -> [Action] {
+    registration == .underWay ? register() : []
+  }
+
+  /// BlueZ has appeared on the bus, or gone.
+  mutating func serviceChanged(isThere: Bool, now: Duration) -> [Action] {
+    guard registration != .over, registration != .noBus else { return [] }
+    if isThere { return registration == .noService ? register() : [] }
+    registration = .noService
+    takenSince = nil
+    adapters = [:]
+    phonePaths = []
+    isConnecting = false
+    return settle(now: now)
+  }
+}
+
+/// The registration.
+extension ProfileSession {
+  mutating func registered() -> [Action] {
+    // BlueZ may have gone meanwhile.
+    guard registration == .underWay else { return [] }
+    registration = .done
+    takenSince = nil
+    return [.call(.listObjects)]
+  }
+
+  mutating func registrationFailed(_ error: CallError, now: Duration) -> [Action] {
+    guard registration == .underWay else { return [] }
+    switch error.name {
+    case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+      "org.freedesktop.DBus.Error.NoReply":
+      registration = .noService
+      return settle(now: now)
+    case "org.freedesktop.DBus.Error.TimedOut",
+      _
+    where error.name.hasPrefix("org.freedesktop.DBus.Error.Spawn")
+      || error.name.hasPrefix("org.freedesktop.systemd1."):
+      // It could not be started: it is switched off, or there is no adapter.
+      registration = .noService
+      return settle(now: now)
+    case "":
+      // It has not answered, and may do so later.
+      registration = .postponed(until: now + retryPause)
+      return settle(now: now)
+    case "org.freedesktop.DBus.Error.AccessDenied": return fail(.accessDenied(error))
+    case "org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted":
+      let since = takenSince ?? now
+      takenSince = since
+      guard now - since < Self.takenTimeout else { return fail(.taken(error)) }
+      registration = .postponed(until: now + Self.takenPause)
+      return []
+    default: return fail(.refused(error))
+    }
+  }
+
+  /// BlueZ has forgotten the profile; usually because it ends.
+  mutating func released(now: Duration) -> [Action] {
+    guard registration == .done else { return [] }
+    registration = .postponed(until: now + retryPause)
+    isConnecting = false
+    return [.log("BlueZ has released the profile; it is registered again")] + settle(now: now)
+  }
+}
+
+/// Adapters and devices.
+extension ProfileSession {
+  /// The answer to ``Call/listObjects``; an error is as good as an empty list.
+  mutating func objectsListed(_ objects: [Object], now: Duration) -> [Action] {
+    guard registration == .done else { return [] }
+    adapters = [:]
+    phonePaths = []
+    areObjectsKnown = true
+    for object in objects { note(object) }
+    return settle(now: now)
+  }
+
+  /// An object has appeared or changed.
+  mutating func objectChanged(_ object: Object, now: Duration) -> [Action] {
+    guard registration == .done else { return [] }
+    note(object)
+    return settle(now: now)
+  }
+
+  mutating func objectRemoved(path: String, now: Duration) -> [Action] {
+    guard registration == .done else { return [] }
+    adapters[path] = nil
+    phonePaths.remove(path)
+    return settle(now: now)
+  }
+
+  private mutating func note(_ object: Object) {
+    if let isPowered = object.isPowered, adapters.count < Self.maximumObjectCount || adapters[object.path] != nil {
+      adapters[object.path] = isPowered
+    }
+    if case .headUnit(let phone) = role, object.address == phone, phonePaths.count < Self.maximumObjectCount {
+      phonePaths.insert(object.path)
+    }
+  }
+
+  /// The phone by way of an adapter that is switched on.
+  private var phonePath: String? {
+    phonePaths.filter { path in adapters.contains { $0.value && path.hasPrefix($0.key + "/") } }.min()
+  }
+}
+
+/// Connections.
+extension ProfileSession {
+  /// `NewConnection`: a device has connected, or ``Call/connectProfile(path:)`` has.
+  ///
+  /// - Parameter number: names the connection from now on.
+  mutating func newConnection(number: Int, path: String) -> [Action] {
+    guard registration == .done, let peer = BluetoothAddress(objectPath: path) else {
+      return [.log("a connection from \(path) is refused"), .refuse(connection: number)]
+    }
+    if let connection {
+      return [
+        .log("\(peer) is disconnected: \(connection.peer) is connected already"), .refuse(connection: number),
+      ]
+    }
+    switch role {
+    case .app(let only?) where only != peer, .headUnit(let only) where only != peer:
+      return [.log("\(peer) is disconnected: only \(only) is waited for"), .refuse(connection: number)]
+    case .app, .headUnit: break
+    }
+    connection = (number, peer, path)
+    connectProblem = nil
+    lastStatus = nil
+    return [.accept(connection: number, peer: peer)]
+  }
+
+  /// `RequestDisconnection`: the user has disconnected the device, or it has left.
+  mutating func disconnectionRequested(path: String) -> [Action] {
+    guard let connection, connection.path == path else { return [] }
+    return [.log("\(connection.peer) is being disconnected"), .disconnect(connection: connection.number)]
+  }
+
+  /// A connection that was accepted is closed.
+  mutating func connectionClosed(number: Int, now: Duration) -> [Action] {
+    guard let connection, connection.number == number else { return [] }
+    self.connection = nil
+    nextAttempt = now + retryPause
+    return settle(now: now)
+  }
+
+  /// ``Call/connectProfile(path:)`` has been answered; `NewConnection` comes before that.
+  mutating func profileConnected(now: Duration) -> [Action] {
+    isConnecting = false
+    nextAttempt = now + retryPause
+    return settle(now: now)
+  }
+
+  mutating func profileConnectionFailed(_ error: CallError, now: Duration) -> [Action] {
+    isConnecting = false
+    nextAttempt = now + retryPause
+    if case .headUnit(let phone) = role { connectProblem = .unreachable(phone, error) }
+    return settle(now: now)
+  }
+
+  /// Does what the present state asks for.
+  private mutating func settle(now: Duration) -> [Action] {
+    guard registration != .over, connection == nil else { return [] }
+    var actions: [Action] = []
+    if registration == .done, let path = phonePath, !isConnecting, nextAttempt <= now {
+      isConnecting = true
+      actions.append(.call(.connectProfile(path: path)))
+    }
+    if let status, status != lastStatus {
+      lastStatus = status
+      actions.append(.report(status))
+    }
+    return actions
+  }
+
+  /// Nil while it is not known yet.
+  private var status: TransportStatus? {
+    switch registration {
+    case .noService: return .hindered(.noService)
+    case .noBus, .underWay, .postponed, .over: return nil
+    case .done: break
+    }
+    guard areObjectsKnown else { return nil }
+    if adapters.isEmpty { return .hindered(.noAdapter) }
+    guard adapters.values.contains(true) else { return .hindered(.switchedOff) }
+    switch role {
+    case .app(only: nil): return .waiting(for: "a car over Bluetooth")
+    case .app(let car?): return .waiting(for: "the car \(car) over Bluetooth")
+    case .headUnit(let phone):
+      guard phonePath != nil else { return .hindered(.unknownPhone(phone)) }
+      return connectProblem.map { .hindered($0) } ?? .waiting(for: "the phone \(phone) over Bluetooth")
+    }
   }
 }

@@ -8,8 +8,8 @@ public enum PEMSource: Equatable, Sendable {
   /// The PEM itself.
   case text(String)
 
-  /// Text stands for itself, and so does what is left of one: a key that was taken for a path would be quoted in an error. Anything else
-  /// is a path.
+  /// Text stands for itself, and so does what is left of one: a key that was taken for a path would be quoted in an
+  /// error. Anything else is a path.
   public init(_ value: String) {
     let isText = value.contains("-----") || value.contains { $0.isNewline } || Self.isBase64(value)
     self = isText ? .text(value) : .file(value)

@@ -2,7 +2,8 @@ import COpenSSL
 
 /// What all sessions of one end have in common: its role, its credentials, and the rules of TLS 1.2.
 ///
-/// Newer versions are left out on purpose: SDL Core negotiates TLS 1.3, but then fails to decrypt every frame (seen on 8.2).
+/// Newer versions are left out on purpose: SDL Core negotiates TLS 1.3, but then fails to decrypt every frame (seen on
+/// 8.2).
 ///
 /// `@unchecked Sendable`: nothing changes after the initialiser, and OpenSSL allows sessions to be made on any thread.
 public final class TLSContext: @unchecked Sendable {
@@ -21,8 +22,8 @@ public final class TLSContext: @unchecked Sendable {
     case dtls
   }
 
-  /// Forward secrecy with authenticated encryption first, and of that the form that costs least. Level 1 as in SDL Core,
-  /// since certificates of head units may have keys that are short for today's rules.
+  /// Forward secrecy with authenticated encryption first, and of that the form that costs least. Level 1 as in SDL
+  /// Core, since certificates of head units may have keys that are short for today's rules.
   private static let ciphers =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:AESGCM"
     + ":ECDHE+AES:AES:!aNULL:!PSK:!SRP@SECLEVEL=1"
@@ -38,8 +39,8 @@ public final class TLSContext: @unchecked Sendable {
   let streams: OpaquePointer
   let datagrams: OpaquePointer
 
-  /// Creates the rules for one end. With authorities in the credentials, the peer must have a certificate that one of them
-  /// has signed.
+  /// Creates the rules for one end. With authorities in the credentials, the peer must have a certificate that one of
+  /// them has signed.
   ///
   /// - Throws: when a server has no certificate, or OpenSSL refuses the credentials.
   public init(role: Role, variant: Variant = .tls, credentials: TLSCredentials) throws(TLSError) {

@@ -8,7 +8,7 @@ import COpenSSL
 public final class TLSCredentials: @unchecked Sendable {
   /// What to load.
   public struct Sources: Equatable, Sendable {
-    /// This end's certificate, with the intermediate certificates behind it; nil for an end without one.
+    /// This end's certificate, with the intermediate certificates after it; nil for an end without one.
     public var certificate: PEMSource?
     /// Its key; nil if it stands with the certificate.
     public var privateKey: PEMSource?

@@ -5,13 +5,13 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: `state` is only touched with the lock held.
 public final class TLSSession: @unchecked Sendable {
-  enum Phase: Equatable {
+  private enum Phase: Equatable {
     case handshake
     case established
     case over
   }
 
-  struct State {
+  private struct State {
     /// Made with the first message, which says whether it is DTLS.
     var connection: OpaquePointer?
     var transport: MemoryTransport?
@@ -22,10 +22,10 @@ public final class TLSSession: @unchecked Sendable {
   }
 
   /// A handshake takes less than 10 messages and 100 KiB; a peer that goes on stalls on purpose.
-  static let maximumHandshakeByteCount = 256 << 10
-  static let maximumHandshakeCallCount = 200
+  private static let maximumHandshakeByteCount = 256 << 10
+  private static let maximumHandshakeCallCount = 200
 
-  let context: TLSContext
+  private let context: TLSContext
   private let lock = Mutex(())
   private var state = State()
 
@@ -37,9 +37,9 @@ public final class TLSSession: @unchecked Sendable {
     if let connection = state.connection { ssl.pointee.SSL_free(connection) }
   }
 
-  var ssl: UnsafePointer<COpenSSLFunctions> { context.credentials.ssl }
+  private var ssl: UnsafePointer<COpenSSLFunctions> { context.credentials.ssl }
 
-  func withState<Result>(_ body: (inout State) throws(TLSError) -> Result) throws(TLSError) -> Result {
+  private func withState<Result>(_ body: (inout State) throws(TLSError) -> Result) throws(TLSError) -> Result {
     let outcome: Swift.Result<Result, TLSError> = lock.withLock { _ in
       do throws(TLSError) { return .success(try body(&state)) } catch { return .failure(error) }
     }
@@ -53,7 +53,7 @@ public final class TLSSession: @unchecked Sendable {
   public var summary: TLSSummary? { lock.withLock { _ in state.summary } }
 
   /// The connection, which the first message makes.
-  func open(_ state: inout State, datagrams: Bool) throws(TLSError) -> (OpaquePointer, MemoryTransport) {
+  private func open(_ state: inout State, datagrams: Bool) throws(TLSError) -> (OpaquePointer, MemoryTransport) {
     if let connection = state.connection, let transport = state.transport { return (connection, transport) }
     let transport = MemoryTransport(isDatagram: datagrams)
     guard let connection = ssl.pointee.SSL_new(datagrams ? context.datagrams : context.streams),
@@ -90,4 +90,206 @@ public struct TLSSummary: Equatable, Sendable {
   public var peer: CertificateInfo?
   /// Whether the peer's certificate was checked against authorities.
   public var isPeerVerified: Bool
+}
+
+/// The handshake.
+extension TLSSession {
+  /// What a handshake sends, and why it failed if it did: an alert may have to be sent with the failure.
+  public struct HandshakeStep: Equatable, Sendable {
+    /// Whole records for the peer; may be empty.
+    public var output: [UInt8]
+    /// Nil unless the handshake has failed.
+    public var failure: TLSError?
+  }
+
+  /// Begins as a client.
+  public func begin() -> HandshakeStep {
+    advance([], isBegin: true)
+  }
+
+  /// Takes the next bytes of the peer, cut anywhere for TLS and at records for DTLS.
+  public func advance(_ bytes: [UInt8]) -> HandshakeStep {
+    advance(bytes, isBegin: false)
+  }
+
+  private func advance(_ bytes: [UInt8], isBegin: Bool) -> HandshakeStep {
+    do throws(TLSError) {
+      return try withState { state throws(TLSError) in
+        guard state.phase == .handshake else { throw TLSError(.misuse, "the handshake is over") }
+        state.handshakeCallCount += 1
+        state.handshakeByteCount += bytes.count
+        guard state.handshakeByteCount <= Self.maximumHandshakeByteCount,
+          state.handshakeCallCount <= Self.maximumHandshakeCallCount
+        else {
+          state.phase = .over
+          throw TLSError(.protocolViolation, "the handshake does not end")
+        }
+        let datagrams =
+          context.role == .client
+          ? context.variant == .dtls : bytes.withUnsafeBytes { TLSRecord.isDatagram($0) }
+        let (connection, transport) = try open(&state, datagrams: datagrams)
+        return bytes.withUnsafeBytes { step(connection, transport, $0, &state) }
+      }
+    } catch {
+      return HandshakeStep(output: [], failure: error)
+    }
+  }
+
+  private func step(
+    _ connection: OpaquePointer, _ transport: MemoryTransport, _ bytes: UnsafeRawBufferPointer, _ state: inout State
+  ) -> HandshakeStep {
+    ssl.pointee.ERR_clear_error()
+    transport.input = bytes
+    transport.destination = .handshake([])
+    let result = ssl.pointee.SSL_do_handshake(connection)
+    transport.input = UnsafeRawBufferPointer(start: nil, count: 0)
+    var output: [UInt8] = []
+    if case .handshake(let messages) = transport.destination { output = messages }
+    transport.destination = .handshake([])
+    if result == 1 {
+      state.phase = .established
+      state.summary = makeSummary(connection)
+      return HandshakeStep(output: output, failure: nil)
+    }
+    let code = ssl.pointee.SSL_get_error(connection, result)
+    if code == SSL_ERROR_WANT_READ { return HandshakeStep(output: output, failure: nil) }
+    state.phase = .over
+    return HandshakeStep(output: output, failure: failure(connection))
+  }
+
+  private func failure(_ connection: OpaquePointer) -> TLSError {
+    let code = ssl.pointee.ERR_get_error()
+    ssl.pointee.ERR_clear_error()
+    let text =
+      code == 0
+      ? "it broke off" : ssl.pointee.ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)"
+    let reason = ERR_GET_REASON(code)
+    let verification = context.verifiesPeer ? Int32(clamping: ssl.pointee.SSL_get_verify_result(connection)) : X509_V_OK
+    if verification != X509_V_OK {
+      let fault = String(openSSL: ssl.pointee.X509_verify_cert_error_string(Int(verification)))
+      let isTime = [X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID].contains(verification)
+      return TLSError(isTime ? .peerExpired : .peerUntrusted, "the peer's certificate is not accepted: \(fault)")
+    }
+    if reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE {
+      return TLSError(.peerUntrusted, "the peer has no certificate")
+    }
+    // OpenSSL numbers the alerts of the peer from here on.
+    if reason >= SSL_AD_REASON_OFFSET { return TLSError(.alert, "the peer refuses: \(text)") }
+    return TLSError(.protocolViolation, "the peer's bytes are not usable: \(text)")
+  }
+
+  private func makeSummary(_ connection: OpaquePointer) -> TLSSummary {
+    let certificate = ssl.pointee.SSL_get1_peer_certificate(connection)
+    defer { if let certificate { ssl.pointee.X509_free(certificate) } }
+    let cipher = ssl.pointee.SSL_get_current_cipher(connection)
+    return TLSSummary(
+      protocolVersion: String(openSSL: ssl.pointee.SSL_get_version(connection)),
+      cipher: String(openSSL: ssl.pointee.SSL_CIPHER_get_name(cipher)),
+      peer: certificate.flatMap { CertificateInfo($0, ssl) }, isPeerVerified: context.verifiesPeer)
+  }
+}
+
+/// Data, once the handshake is complete.
+extension TLSSession {
+  /// Encrypts into the caller's memory, at most ``TLSRecord/maximumPlaintext`` bytes, which become one record.
+  ///
+  /// OpenSSL counts the records, so the peer must get all of them, in the order of the calls. Allocates nothing.
+  ///
+  /// - Parameter destination: ``TLSRecord/maximumOverhead`` bytes more than `plaintext` are always enough.
+  /// - Returns: The bytes that were written.
+  public func encrypt(
+    _ plaintext: UnsafeRawBufferPointer, into destination: UnsafeMutableRawBufferPointer
+  ) throws(TLSError) -> Int {
+    try withState { state throws(TLSError) in
+      guard state.phase == .established, let connection = state.connection, let transport = state.transport else {
+        throw TLSError(.misuse, "there is no session to encrypt with")
+      }
+      guard 1...TLSRecord.maximumPlaintext ~= plaintext.count else {
+        throw TLSError(.misuse, "\(plaintext.count) bytes can't be one record")
+      }
+      ssl.pointee.ERR_clear_error()
+      transport.destination = .memory(destination, used: 0)
+      let written = ssl.pointee.SSL_write(connection, plaintext.baseAddress, Int32(plaintext.count))
+      var used = 0
+      if case .memory(_, let count) = transport.destination { used = count }
+      transport.destination = .handshake([])
+      guard Int(written) == plaintext.count else {
+        // What has been counted can't be sent.
+        state.phase = .over
+        throw TLSError(.misuse, "encrypting failed: \(ssl.takeErrorText() ?? "the memory is too small")")
+      }
+      return used
+    }
+  }
+
+  /// Decrypts whole records, any number of them.
+  ///
+  /// - Throws: when one is cut, was changed, is repeated or is missing; the session is over then.
+  public func decrypt(_ records: [UInt8]) throws(TLSError) -> [UInt8] {
+    try withState { state throws(TLSError) in
+      guard state.phase == .established, let connection = state.connection, let transport = state.transport else {
+        throw TLSError(.misuse, "there is no session to decrypt with")
+      }
+      let isWhole = records.withUnsafeBytes { TLSRecord.areWhole($0, isDatagram: transport.isDatagram) }
+      guard isWhole, !records.isEmpty else {
+        state.phase = .over
+        throw TLSError(.decryption, "the data is not whole records")
+      }
+      ssl.pointee.ERR_clear_error()
+      transport.destination = .handshake([])
+      var isFailed = false
+      let plaintext = [UInt8](unsafeUninitializedCapacity: records.count) { buffer, count in
+        records.withUnsafeBytes { bytes in
+          transport.input = bytes
+          // A record has less plaintext than bytes, so there is room for each.
+          while !transport.input.isEmpty, !isFailed {
+            let size = ssl.pointee.SSL_read(
+              connection, UnsafeMutableRawPointer(buffer.baseAddress)?.advanced(by: count),
+              Int32(clamping: buffer.count - count))
+            if size > 0 {
+              count += Int(size)
+            } else {
+              isFailed = ssl.pointee.SSL_get_error(connection, size) != SSL_ERROR_WANT_READ
+            }
+          }
+          transport.input = UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+      }
+      // A changed record of DTLS is dropped in silence.
+      guard !isFailed, !plaintext.isEmpty else {
+        state.phase = .over
+        throw TLSError(
+          .decryption, "the data can't be decrypted: \(ssl.takeErrorText() ?? "the peer has ended the session")")
+      }
+      return plaintext
+    }
+  }
+}
+
+/// The outside of TLS and DTLS records (RFC 5246, section 6.2.1; RFC 6347, section 4.1).
+public enum TLSRecord {
+  /// The most bytes of plaintext in one record.
+  public static let maximumPlaintext = 1 << 14
+  /// Bytes that a record may be longer than its plaintext, header included, for every cipher suite of TLS 1.2.
+  public static let maximumOverhead = 5 + 32 + 256
+
+  /// Whether a record of DTLS begins here, rather than one of TLS.
+  public static func isDatagram(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.count > 1 && bytes[1] == 0xFE }
+
+  /// Bytes of the record that begins here, with its header; nil when less than a header is there.
+  static func byteCount(of bytes: UnsafeRawBufferPointer, isDatagram: Bool) -> Int? {
+    let headerSize = isDatagram ? 13 : 5
+    guard bytes.count >= headerSize else { return nil }
+    return headerSize + Int(bytes[headerSize - 2]) << 8 + Int(bytes[headerSize - 1])
+  }
+
+  /// Whether the bytes are nothing but whole records.
+  static func areWhole(_ bytes: UnsafeRawBufferPointer, isDatagram: Bool) -> Bool {
+    var rest = bytes
+    while !rest.isEmpty {
+      guard let count = byteCount(of: rest, isDatagram: isDatagram), count <= rest.count else { return false }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+    return true
+  }
 }

@@ -42,9 +42,9 @@ struct EncoderParameters: ~Copyable {
     // One tick per frame: the stream's timing information is made from this.
     pointer.pointee.i_timebase_num = pointer.pointee.i_fps_den
     pointer.pointee.i_timebase_den = pointer.pointee.i_fps_num
-    // The interval is counted in X264Encoder. A limit of x264's own would run out with the picture that is to be a key frame;
-    // x264 then decides itself, and warns about each that the forced type was changed. Nor may it make a key frame of a
-    // repetition.
+    // The interval is counted in X264Encoder. A limit of x264's own would run out with the picture that is to be a key
+    // frame; x264 then decides itself, and warns about each that the forced type was changed. Nor may it make a key
+    // frame of a repetition.
     pointer.pointee.i_keyint_max = X264_KEYINT_MAX_INFINITE
     // What x264 derives from its limit otherwise: closer to a key frame, a change of scene makes no other.
     if pointer.pointee.i_keyint_min == X264_KEYINT_MIN_AUTO {
@@ -77,4 +77,50 @@ extension Int {
   fileprivate func code(in known: ClosedRange<Int>) -> Int32 {
     known.contains(self) && self != 3 ? Int32(truncatingIfNeeded: self) : 2
   }
+}
+
+extension EncoderParameters {
+  /// Sets options given as `name=value:name=value`; a name alone means true.
+  ///
+  /// Every option is checked by itself, so that the error names the one at fault. Empty entries are skipped.
+  func apply(optionString: String) throws(EncoderError) {
+    for entry in optionString.split(separator: ":") {
+      let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let value = parts.count == 2 ? String(parts[1]) : nil
+      try apply(option: String(parts[0]), value: value)
+    }
+  }
+
+  private func apply(option name: String, value: String?) throws(EncoderError) {
+    if let reason = Self.optionsSetElsewhere[String(name.map { $0 == "_" ? "-" : $0 })] {
+      throw .forbiddenOption(name: name, reason: reason)
+    }
+    switch x264_param_parse(pointer, name, value) {
+    case 0: break
+    case X264_PARAM_BAD_NAME: throw .unknownOption(name: name)
+    case X264_PARAM_ALLOC_FAILED: throw .openFailed("out of memory.")
+    default: throw .badOptionValue(name: name, value: value)
+    }
+    if let reason = StreamRule.violation(of: StreamRule.beforeOpening, in: pointer) {
+      throw .forbiddenOption(name: name, reason: reason)
+    }
+  }
+
+  /// Options that a setting would silently override, or that only the program x264 has.
+  private static let optionsSetElsewhere = [
+    "bitrate": "set the bit rate itself",
+    "vbv-maxrate": "it follows the bit rate",
+    "vbv-bufsize": "it follows the bit rate",
+    "keyint": "set the key-frame interval itself",
+    "threads": "set the number of threads itself",
+    "fps": "the frame rate is that of the pictures",
+    "fullrange": "the colour range is that of the pictures",
+    "colorprim": "the colour primaries are those of the pictures",
+    "transfer": "the transfer characteristics are those of the pictures",
+    "colormatrix": "the colour matrix is that of the pictures",
+    "log": "set the log level itself",
+    "preset": "set the speed preset itself",
+    "tune": "the tuning is always zerolatency",
+    "profile": "the profile is always constrained baseline",
+  ]
 }

@@ -1,7 +1,7 @@
 import CX264
 
-/// A condition on x264's parameters, for a stream that any head unit decodes picture by picture: constrained baseline, no
-/// delay, Annex B with parameter sets before every key frame, at the agreed rate.
+/// A condition on x264's parameters, for a stream that any head unit decodes picture by picture: constrained baseline,
+/// no delay, Annex B with parameter sets before every key frame, at the agreed rate.
 ///
 /// Rules check the parameters and not option names, so that they hold for every spelling that x264 accepts.
 struct StreamRule: Sendable {

@@ -8,7 +8,8 @@ public struct EncodedAccessUnit {
   public let isKeyFrame: Bool
   /// NAL units in `bytes`; each thread of the encoder makes a slice.
   public let unitCount: Int
-  /// Whether the picture was encoded with the smallest quantiser that the settings allow, so that it can't be encoded better.
+  /// Whether the picture was encoded with the smallest quantiser that the settings allow, so that it can't be encoded
+  /// better.
   public let hasFinestQuantizer: Bool
   /// The timestamp that was passed with the picture.
   public let timestamp: Int64
@@ -27,17 +28,18 @@ public enum PictureKind: Sendable {
 
 /// libx264 for a live stream to a head unit: H.264 constrained baseline, one access unit out for each picture in.
 ///
-/// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts a message of about
-/// 700 bytes with its version into the first access unit, after the parameter sets; its API has no switch for that.
+/// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts a message of
+/// about 700 bytes with its version into the first access unit, after the parameter sets; its API has no switch for
+/// that.
 public final class X264Encoder {
   /// The settings that it was opened with, and that the stream's headers describe.
   public let settings: EncoderSettings
   /// The present target rates.
-  public internal(set) var rates: EncoderRates
-  let encoder: OpaquePointer
+  public private(set) var rates: EncoderRates
+  private let encoder: OpaquePointer
   private let log: EncoderLog
   /// Allocated once, so that encoding allocates nothing.
-  let scratch: Scratch
+  private let scratch: Scratch
   /// The smallest QP that x264 may choose (H.264, 7.4.3).
   private let finestQuantizer: Int32
   /// The last key frame; nil before the first.
@@ -136,10 +138,12 @@ public final class X264Encoder {
     }
   }
 
-  /// Whether the next picture will be a key frame in any case, as after every interval. The automatic interval is over after
-  /// the pictures of two seconds, or two seconds, whichever comes first: pictures may come more seldom than announced.
+  /// Whether the next picture will be a key frame in any case, as after every interval. The automatic interval is over
+  /// after the pictures of two seconds, or two seconds, whichever comes first: pictures may come more seldom than
+  /// announced.
   ///
-  /// - Parameter time: when that picture is sent, on the clock of ``encode(_:timestamp:at:as:)``; nil counts pictures only.
+  /// - Parameter time: when that picture is sent, on the clock of ``encode(_:timestamp:at:as:)``; nil counts pictures
+  ///   only.
   public func isKeyFrameDue(at time: Duration? = nil) -> Bool {
     guard let lastKeyFrame else { return false }
     if lastKeyFrame.pictureCount >= keyFrameDistance { return true }
@@ -158,5 +162,89 @@ public final class X264Encoder {
     guard x264_encoder_maximum_delayed_frames(encoder) == 0 else {
       throw .unexpectedParameters(reason: "they delay pictures")
     }
+  }
+}
+
+/// Changes of the rates.
+///
+/// x264 counts pictures and ignores time. So another frame rate means another number of bits per picture, which x264
+/// accepts without a key frame, and another distance between key frames, which is counted here. Only the frame rate in
+/// the stream's headers, a hint for decoders, is then outdated until a new encoder is opened, best when
+/// ``isKeyFrameDue(at:)``.
+extension X264Encoder {
+  /// Changes the targets from the next picture on, without a key frame. Cheap enough to be called before each picture.
+  ///
+  /// - Throws: ``EncoderError/bitrateAboveLevel(requested:limit:)`` or
+  ///   ``EncoderError/frameRateAboveLevel(requested:level:)`` when the stream's level does not allow them, and
+  ///   ``EncoderError/invalidBitrate(_:)`` or ``EncoderError/invalidFrameRate(_:)``; the old rates then stay.
+  public func setRates(_ rates: EncoderRates) throws(EncoderError) {
+    var changed = settings
+    changed.bitrate = rates.bitrate
+    changed.frameRate = rates.frameRate
+    try changed.validate()
+    let parameters = scratch.parameters
+    x264_encoder_parameters(encoder, parameters)
+    if let level = Self.level(parameters.pointee.i_level_idc) {
+      guard rates.bitrate <= level.bitrate else {
+        throw .bitrateAboveLevel(requested: rates.bitrate, limit: Int(level.bitrate))
+      }
+      guard changed.macroblocksPerSecond <= level.mbps else {
+        throw .frameRateAboveLevel(requested: rates.frameRate, level: Int(level.level_idc))
+      }
+    }
+    // The bit rate that gives each picture its bits at the frame rate that x264 was opened with.
+    let ratio = settings.frameRate.value / rates.frameRate.value
+    let equivalent = Int(max((Double(rates.bitrate) * ratio).rounded(), 1))
+    try EncoderSettings.validate(bitrate: equivalent)
+    parameters.setRate(equivalent, bufferSize: changed.vbvBufferSize(rates))
+    guard x264_encoder_reconfig(encoder, parameters) == 0 else { throw .reconfigurationFailed }
+    self.rates = rates
+  }
+
+  /// The size of the VBV buffer that x264 uses, in kbit; that of new rates from their first picture on.
+  public var bufferSize: Int {
+    x264_encoder_parameters(encoder, scratch.parameters)
+    return Int(scratch.parameters.pointee.rc.i_vbv_buffer_size)
+  }
+
+  /// The pictures from one key frame to the next; no more than x264 was opened with.
+  private var keyFrameDistance: Int {
+    var changed = settings
+    changed.frameRate = rates.frameRate
+    return Int(changed.keyFrameDistance)
+  }
+
+  private static func level(_ indication: Int32) -> x264_level_t? {
+    var level = cx264_levels()
+    while let candidate = level, candidate.pointee.level_idc != 0 {
+      if Int32(candidate.pointee.level_idc) == indication { return candidate.pointee }
+      level = candidate + 1
+    }
+    return nil
+  }
+}
+
+/// The structures that x264 is called with, allocated once.
+private final class Scratch {
+  let input: UnsafeMutablePointer<x264_picture_t>
+  let output: UnsafeMutablePointer<x264_picture_t>
+  /// The result of `x264_encoder_parameters`. Strings in it belong to x264.
+  let parameters: UnsafeMutablePointer<x264_param_t>
+
+  init(pixelFormat: PixelFormat) {
+    input = .allocate(capacity: 1)
+    output = .allocate(capacity: 1)
+    parameters = .allocate(capacity: 1)
+    x264_picture_init(input)
+    x264_picture_init(output)
+    parameters.initialize(to: x264_param_t())
+    input.pointee.img.i_csp = pixelFormat.x264ColourSpace
+    input.pointee.img.i_plane = Int32(pixelFormat.planeCount)
+  }
+
+  deinit {
+    input.deallocate()
+    output.deallocate()
+    parameters.deallocate()
   }
 }
