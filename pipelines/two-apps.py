@@ -71,7 +71,9 @@ def show(structure):
         detail = f"{structure.get_value('width')}×{structure.get_value('height')}"
     elif name == "stream-stopped":
         detail = f"{structure.get_value('frames-out')} pictures in all"
-    print(f"{structure.get_value('name'):8}{name:18}{detail}".rstrip(), flush=True)
+    # What apps call themselves may contain anything.
+    app = "".join(letter if letter.isprintable() else "?" for letter in structure.get_value("name"))
+    print(f"{app:8}{name:18}{detail}".rstrip(), flush=True)
 
 
 def main():

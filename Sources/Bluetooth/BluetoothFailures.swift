@@ -1,4 +1,5 @@
 import SDLLink
+import SDLWire
 
 /// What can keep peers from coming over Bluetooth, and what the user can do about it.
 extension TransportFailure {
@@ -9,13 +10,13 @@ extension TransportFailure {
         "Is dbus running? A container needs the host's /run/dbus/system_bus_socket, or DBUS_SYSTEM_BUS_ADDRESS.")
   }
 
-  static let noAnswerFromBus = Self.noBus("no answer within \(ProfileSession.busTimeout)")
+  static let noAnswerFromBus = Self.noBus("no answer within \(ProfileSession.busTimeout.inSeconds)")
 
   static let busClosed = Self(
     .failed, "the system D-Bus has closed the connection", advice: "Start again once dbus runs.")
 
   static let noService = Self(
-    .serviceMissing, "BlueZ does not run: nobody owns org.bluez on the system D-Bus",
+    .serviceMissing, "BlueZ does not run: org.bluez has no owner on the system D-Bus",
     advice: "Install the package bluez, and start it with 'systemctl start bluetooth'.")
 
   static let noAdapter = Self(

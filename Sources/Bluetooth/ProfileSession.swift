@@ -1,4 +1,5 @@
 import SDLLink
+import SDLWire
 
 /// What is asked of BlueZ, and what is made of its answers, from connecting to the bus to the end: a state machine
 /// without input and output. Each input returns what to do.
@@ -43,8 +44,14 @@ struct ProfileSession {
   /// An error that a call has returned.
   struct CallError: Error, Equatable {
     /// Such as org.bluez.Error.NotPermitted.
-    var name: String
-    var message: String
+    let name: String
+    let message: String
+
+    /// Takes what another program has written, which people and tools read line by line.
+    init(name: String, message: String) {
+      self.name = name.printable(limit: 100)
+      self.message = message.printable()
+    }
   }
 
   /// An object of BlueZ.

@@ -1,4 +1,5 @@
 import Glibc
+import SDLWire
 
 /// Why there is no connection, or no more.
 public enum LinkError: Error, Equatable, Sendable {
@@ -6,7 +7,7 @@ public enum LinkError: Error, Equatable, Sendable {
   case cannotResolve(host: String, reason: String)
   /// The name service did not answer within the connect time-out.
   case resolvingTimedOut(host: String, after: Duration)
-  /// The machine is there, but nobody listens on the port.
+  /// The machine is there, but nothing listens on the port.
   case refused(addresses: [String])
   /// No route.
   case unreachable(addresses: [String])
@@ -37,13 +38,13 @@ extension LinkError: CustomStringConvertible {
     case .cannotResolve(let host, let reason):
       "cannot resolve the host name \"\(host)\": \(reason)"
     case .resolvingTimedOut(let host, let time):
-      "the name service did not answer for \"\(host)\" within \(time)"
+      "the name service did not answer for \"\(host)\" within \(time.inSeconds)"
     case .refused(let addresses):
-      "connection refused by \(Self.list(addresses)): nobody listens on that port"
+      "connection refused by \(Self.list(addresses)): nothing listens on that port"
     case .unreachable(let addresses):
       "no route to \(Self.list(addresses))"
     case .connectingTimedOut(let addresses, let time):
-      "no answer from \(Self.list(addresses)) within \(time)"
+      "no answer from \(Self.list(addresses)) within \(time.inSeconds)"
     case .cannotConnect(let addresses, let code):
       "cannot connect to \(Self.list(addresses)): \(Self.text(code))"
     case .closedByPeer(let address):

@@ -42,7 +42,7 @@ public struct OnDriverDistraction: RPCParameters {
     self.init(
       isDistractionLimited: json["state"]?.string == "DD_ON",
       lockScreenDismissalEnabled: json["lockScreenDismissalEnabled"]?.bool,
-      lockScreenDismissalWarning: json["lockScreenDismissalWarning"]?.string)
+      lockScreenDismissalWarning: json["lockScreenDismissalWarning"]?.string?.printable())
   }
 
   public var json: JSONObject {

@@ -1,3 +1,5 @@
+import SDLWire
+
 /// A size in pixels (`ImageResolution`).
 public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
   public var width: Int
@@ -73,6 +75,8 @@ public struct VideoStreamingCapability: RPCParameters {
 
   /// The most additional capabilities that are read; the specification allows 100.
   public static let maximumAdditionalCapabilities = 100
+  /// The most formats that are read; five protocols times five codecs are specified.
+  private static let maximumFormats = 100
 
   /// Creates a capability without any member.
   public init() {}
@@ -84,11 +88,11 @@ public struct VideoStreamingCapability: RPCParameters {
   private init(json: JSONObject, allowsAdditional: Bool) {
     preferredResolution = ImageResolution(json: json["preferredResolution"])
     maxBitrate = json.integer("maxBitrate", in: 0...Int(Int32.max))
-    supportedFormats = json["supportedFormats"]?.array?.compactMap { format in
+    supportedFormats = json["supportedFormats"]?.array?.prefix(Self.maximumFormats).compactMap { format in
       guard let videoProtocol = format.object?["protocol"]?.string, let codec = format.object?["codec"]?.string else {
         return nil
       }
-      return VideoStreamingFormat(videoProtocol: videoProtocol, codec: codec)
+      return VideoStreamingFormat(videoProtocol: videoProtocol.printable(limit: 50), codec: codec.printable(limit: 50))
     }
     hapticSpatialDataSupported = json["hapticSpatialDataSupported"]?.bool
     diagonalScreenSize = json.number("diagonalScreenSize", in: 0...)

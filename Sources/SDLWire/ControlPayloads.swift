@@ -184,11 +184,13 @@ extension BSONDocument {
   }
 
   private static let longestName = 100
+  /// More than the protocol has names for a list.
+  private static let mostNames = 32
 
   fileprivate func name(_ key: String) -> String? { string(key)?.printable(limit: Self.longestName) }
 
   fileprivate func names(_ key: String) -> [String]? {
-    strings(key)?.map { $0.printable(limit: Self.longestName) }
+    strings(key)?.prefix(Self.mostNames).map { $0.printable(limit: Self.longestName) }
   }
 }
 

@@ -4,7 +4,7 @@ extension String {
   /// The most Unicode scalars of a name.
   private static let longestName = 100
 
-  /// As it may be printed, whatever its origin: on one line, without what a terminal takes for commands or shows in
+  /// A text of any origin as it may be printed: on one line, without what a terminal takes for commands or shows in
   /// another order, which is written as "\u{1B}", and with an ellipsis in place of what is longer than `limit` Unicode
   /// scalars.
   public func printable(limit: Int = 1000) -> String {
@@ -46,8 +46,11 @@ extension Unicode.Scalar {
 }
 
 extension Duration {
-  /// "5.0 seconds", to the millisecond.
-  public var inSeconds: String { "\((self / .milliseconds(1)).rounded() / 1000) seconds" }
+  /// "5 s" or "1.25 s", to the millisecond.
+  public var inSeconds: String {
+    let seconds = (self / .milliseconds(1)).rounded() / 1000
+    return "\(Int(exactly: seconds).map { "\($0)" } ?? "\(seconds)") s"
+  }
 }
 
 extension FrameHeader.InvalidHeader: CustomStringConvertible {

@@ -26,6 +26,13 @@ import Testing
 
   private func error(_ name: String) -> ProfileSession.CallError { .init(name: name, message: "because") }
 
+  /// BlueZ, and phones by way of it, write what the user is told.
+  @Test func errorsArePrintable() {
+    let error = ProfileSession.CallError(
+      name: "\u{1B}[2J", message: "a\nb" + String(repeating: "\u{301}", count: 10_000))
+    #expect(error.name == "\\u{1B}[2J" && error.message.hasPrefix("a\\u{A}b") && error.message.utf8.count < 3000)
+  }
+
   @Test func beginning() {
     var session = ProfileSession(role: .app(only: nil), now: .zero)
     #expect(session.busConnected() == [.call(.findService)])
@@ -214,7 +221,7 @@ import Testing
     #expect(session.advance(to: .seconds(25)) == [.call(.connectProfile(path: Self.path))])
   }
 
-  /// While Bluetooth is off, nobody is called.
+  /// While Bluetooth is off, no phone is called.
   @Test func phoneWithoutAdapter() throws {
     var session = registered(.headUnit(try address(car)))
     _ = session.objectChanged(on(false), now: .zero)
@@ -223,7 +230,7 @@ import Testing
     #expect(session.objectChanged(on(), now: .zero).first == .call(.connectProfile(path: Self.path)))
   }
 
-  /// After the end nothing is done, whatever still comes.
+  /// After the end nothing is done, for all that still comes.
   @Test func nothingAfterTheEnd() {
     var session = registered()
     _ = session.stop()

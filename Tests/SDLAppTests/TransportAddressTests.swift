@@ -33,6 +33,16 @@ import Testing
     }
   }
 
+  /// The reason is told to the user.
+  @Test func refusedAddressesArePrintable() {
+    let host = "\u{1B}[2Ja" + String(repeating: "\u{301}", count: 10_000)
+    let refusal = #expect(throws: TransportAddress.Refusal.self) {
+      try TransportAddress(host: host, port: 1, acceptsLoopback: true)
+    }
+    #expect(refusal?.reason.contains("\u{1B}") == false)
+    #expect(refusal?.reason.utf8.count ?? .max < 400)
+  }
+
   @Test(arguments: [nil, 0, -1, 65536, 70_000, Int32.min, .max] as [Int32?]) func refusedPorts(port: Int32?) {
     #expect(throws: TransportAddress.Refusal.self) {
       try TransportAddress(host: "192.168.1.1", port: port, acceptsLoopback: true)

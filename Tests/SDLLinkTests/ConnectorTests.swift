@@ -104,6 +104,7 @@ extension LinkTests {
       let port = try SilentPort()
       let error = try failure(host: "127.0.0.1", port: port.port)
       #expect(error == .connectingTimedOut(addresses: ["127.0.0.1:\(port.port)"], after: .seconds(10)))
+      #expect(error?.description.hasSuffix("within 10 s") == true)
     }
 
     @Test func nextAddressIsTriedWhenTheFirstIsSilentOrRefuses() throws {

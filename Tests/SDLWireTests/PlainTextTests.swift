@@ -17,7 +17,7 @@ import Testing
 
   @Test func textsAreBounded() {
     #expect("abc".printable(limit: 3) == "abc" && "abcd".printable(limit: 3) == "abc…")
-    // A single character to whoever counts those.
+    // A single character to code that counts those.
     let marks = "a" + String(repeating: "\u{301}", count: 500_000)
     #expect(marks.printable(limit: 100).utf8.count < 250 && marks.quoted.utf8.count < 250)
     #expect(String(repeating: "\n", count: 1 << 20).printable(limit: 100).utf8.count < 1000)
@@ -31,8 +31,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (Duration.seconds(5), "5.0 seconds"), (.nanoseconds(5_000_392_055), "5.0 seconds"),
-    (.milliseconds(1250), "1.25 seconds"), (.zero, "0.0 seconds"),
+    (Duration.seconds(5), "5 s"), (.nanoseconds(5_000_392_055), "5 s"),
+    (.milliseconds(1250), "1.25 s"), (.zero, "0 s"),
   ])
   func seconds(time: Duration, text: String) {
     #expect(time.inSeconds == text)
@@ -42,11 +42,13 @@ import Testing
     #expect(ControlFrame.startService.name == "StartService" && ControlFrame.heartbeatACK.name == "HeartbeatACK")
   }
 
-  /// What a head unit writes into its answers is shown to whoever uses the app.
+  /// What a head unit writes into its answers is shown to the app's user.
   @Test func textsOfAnswers() {
     let rejection = ServiceRejection(rejectedParameters: ["a\nb"], reason: "\u{1B}[2J")
     let read = ServiceRejection(payload: rejection.bytes(version: 5))
     #expect(read.rejectedParameters == ["a\\u{A}b"] && read.reason == "\\u{1B}[2J")
+    let many = ServiceRejection(rejectedParameters: Array(repeating: "a", count: 1000), reason: nil)
+    #expect(ServiceRejection(payload: many.bytes(version: 5)).rejectedParameters.count == 32)
     var acknowledgement = RPCServiceAcknowledgement()
     acknowledgement.make = "Ford\r"
     acknowledgement.model = String(repeating: "x", count: 10_000)

@@ -1,4 +1,5 @@
 import Glibc
+import SDLWire
 
 /// Where a head unit listens for a secondary transport.
 public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
@@ -35,7 +36,7 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
       guard acceptsLoopback else { throw Refusal(reason: "the address \(host) is that of the app's own machine") }
     case .multicast: throw Refusal(reason: "the address \(host) is that of a group")
     case .unspecified: throw Refusal(reason: "the address \(host) stands for any")
-    case .malformed: throw Refusal(reason: "\"\(host.prefix(64))\" is neither an address nor a name")
+    case .malformed: throw Refusal(reason: "\(host.quoted) is neither an address nor a name")
     }
     self.host = host
     self.port = number
