@@ -101,6 +101,18 @@ import Testing
     #expect(screen.statistics.areSamplesBalanced)
   }
 
+  /// Only video and RPCs are encrypted, which the application is told.
+  @Test(arguments: [true, false]) func encryptedSoundComesInClear(isEncrypted: Bool) throws {
+    let screen = try SoundPipeline()
+    let app = try RawApp.active(port: screen.port)
+    #expect(try app.startAudio(isEncrypted: isEncrypted))
+    app.audio([1, 2])
+    #expect(try screen.pull(soundByteCount: 2).sound == [1, 2])
+    let told = screen.pipeline.drain().filter { $0.isElement("sdl-stream-in-clear") }
+    #expect(told.map { $0.fields["service"] } == (isEncrypted ? ["audio"] : []))
+    #expect(told.allSatisfy { $0.source == "src" && $0.fields["name"] == "Raw" })
+  }
+
   @Test func endOfStreamOnRequest() throws {
     let screen = try SoundPipeline("eos-on-disconnect=true")
     let app = try RawApp.speaking(port: screen.port)

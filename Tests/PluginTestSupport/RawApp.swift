@@ -104,8 +104,10 @@ final class RawApp {
   }
 
   /// Asks for an audio service; false when the head unit refuses it.
-  func startAudio() throws -> Bool {
-    send(.control(.startService, service: .audio, version: version, sessionID: sessionID))
+  func startAudio(isEncrypted: Bool = false) throws -> Bool {
+    var start = Frame.control(.startService, service: .audio, version: version, sessionID: sessionID)
+    start.header.isEncrypted = isEncrypted
+    send(start)
     let answer = try waitForFrame("answer") {
       $0.header.service == .audio && [.startServiceACK, .startServiceNAK].contains($0.header.controlFrame)
     }
@@ -133,7 +135,8 @@ final class RawApp {
     send(bytes, .video, maximumPayload: maximumPayload)
   }
 
-  /// Messages of the video service, all at once: a pause in the midst of an access unit, as on a busy machine, would end it.
+  /// Messages of the video service, all at once: a pause in the midst of an access unit, as on a busy machine, would
+  /// end it.
   func video(messages: [[UInt8]]) {
     send(messages.flatMap { frames(of: $0, .video) })
   }

@@ -1,24 +1,28 @@
 import CGStreamerApp
 import GStreamerKit
+import Glibc
 import SDLHeadUnit
 import SDLLink
+import SDLMessages
 import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// Applications that stop the pipeline, or unref it, in the sync handler of its bus: on whatever thread a message
-/// was posted, which may be the connection's.
-@Suite struct StopInCallbackTests {
+/// Applications that stop the pipeline, seek in it, or unref it, in the sync handler of its bus: on the thread that
+/// posts the message, which may be the connection's.
+@Suite struct CallbackTests {
   @Test func restartAfterwards() throws {
     // The former run's session is still ending when the next run registers.
     let headUnit = try TestHeadUnit(.small().with { $0.refusesTakenNames = false })
     let pipeline = try Pipeline(
       "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
     for round in 1...5 {
-      let stopper = Stopper(pipeline.element.pointer, at: "sdl-connected", releases: false)
+      let stop = Reaction(of: pipeline.element.pointer, at: "sdl-connected") {
+        gst_element_set_state($0, GST_STATE_NULL)
+      }
       try pipeline.play()
-      try stopper.wait()
+      try stop.wait()
       #expect(try pipeline.sink["connection-state"] == "idle")
       let count = headUnit.record.video.count
       try pipeline.play()
@@ -63,11 +67,50 @@ import Testing
     try headUnit.wait(for: "disconnection") { $0.disconnections == 1 ? true : nil }
   }
 
+  enum Cause {
+    case departure, resize, loss
+  }
+
+  /// A flushing seek neither waits for what the thread of the message holds, nor takes the stream with it.
+  @Test(arguments: [
+    ("sdl-hmi-status", Cause.departure), ("sdl-stream-stopped", .departure), ("sdl-lock-screen", .departure),
+    ("sdl-stream-started", .resize), ("sdl-resized", .resize),
+    ("sdl-disconnected", .loss), ("sdl-connected", .loss),
+  ])
+  func flushingSeek(at message: String, after cause: Cause) throws {
+    let headUnit = try TestHeadUnit(.small().with { $0.refusesTakenNames = false })
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=true ! sdlvideosink name=sink background-notice=false uri=\(headUnit.uri)")
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    let hasSought = Monitor(false)
+    let seek = Reaction(of: pipeline.element.pointer, at: message) { pipeline in
+      let isDone = gst_element_seek_simple(pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0) != 0
+      hasSought.withLock { $0 = isDone }
+    }
+    switch cause {
+    case .departure: try headUnit.show(.background)
+    case .resize: headUnit.server.perform(.resize(ImageResolution(480, 320), scale: 1))
+    case .loss: headUnit.server.disconnect(try headUnit.waitForApp())
+    }
+    try seek.wait()
+    #expect(hasSought.withLock { $0 })
+    #expect(seek.thread == "sdl-connection", "\(seek.thread)")
+    if cause == .departure { try headUnit.show(.full) }
+    let count = headUnit.record.video.count
+    try headUnit.waitForFrames(count + 3)
+    pipeline.stop()
+    #expect(try pipeline.sink.statistics.areFramesConserved)
+  }
+
   /// Plays a pipeline to which only the bus's handler keeps a reference.
-  private func play(_ description: String, _ watch: SinkWatch, until message: String) throws -> Stopper {
+  private func play(_ description: String, _ watch: SinkWatch, until message: String) throws -> Reaction {
     let pipeline = try PipelineReference(description)
     watch.observe(try pipeline.sink())
-    let stopper = Stopper(pipeline.pointer, at: message, releases: true)
+    let stopper = Reaction(of: pipeline.pointer, at: message) {
+      gst_element_set_state($0, GST_STATE_NULL)
+      gst_object_unref($0)
+    }
     gst_object_ref(pipeline.pointer)
     #expect(gst_element_set_state(pipeline.pointer, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return stopper
@@ -118,31 +161,40 @@ private func markGone(_ data: gpointer?, _ object: UnsafeMutablePointer<GObject>
   if let data { Unmanaged<Monitor<Bool>>.fromOpaque(data).takeRetainedValue().withLock { $0 = true } }
 }
 
-/// Takes a pipeline to NULL at its first element message of a name.
+/// Does something with a pipeline at its first element message of a name, on the thread that posts that.
 ///
 /// `@unchecked Sendable`: what changes is in a monitor, and GStreamer's objects have locks of their own.
-private final class Stopper: @unchecked Sendable {
-  private enum Progress { case waiting, stopping, done }
+private final class Reaction: @unchecked Sendable {
+  private enum Progress {
+    case waiting, underway
+    /// On a thread of this name.
+    case done(String)
+  }
 
   private let pipeline: UnsafeMutablePointer<GstElement>
   private let name: String
-  private let releases: Bool
+  private let action: (UnsafeMutablePointer<GstElement>) -> Void
   private let progress = Monitor(Progress.waiting)
 
-  /// - Parameter releases: whether a reference to the pipeline is dropped as well.
-  init(_ pipeline: UnsafeMutablePointer<GstElement>, at name: String, releases: Bool) {
+  init(
+    of pipeline: UnsafeMutablePointer<GstElement>, at name: String,
+    _ action: @escaping (UnsafeMutablePointer<GstElement>) -> Void
+  ) {
     self.pipeline = pipeline
     self.name = name
-    self.releases = releases
+    self.action = action
     let bus = gst_element_get_bus(pipeline)
-    gst_bus_set_sync_handler(bus, handleMessage, Unmanaged.passRetained(self).toOpaque(), releaseStopper)
+    gst_bus_set_sync_handler(bus, handleMessage, Unmanaged.passRetained(self).toOpaque(), releaseReaction)
     gst_object_unref(bus)
   }
+
+  /// Empty before the end.
+  var thread: String { progress.withLock { if case .done(let thread) = $0 { thread } else { "" } } }
 
   func wait() throws {
     guard
       progress.wait(until: MonotonicClock.now + testTimeout, for: { if case .done = $0 { true } else { nil } }) != nil
-    else { throw TestFailure("no \(name), or no end of the pipeline") }
+    else { throw TestFailure("no \(name), or no end of what is done about it") }
   }
 
   fileprivate func handle(_ message: UnsafeMutablePointer<GstMessage>) {
@@ -150,13 +202,15 @@ private final class Stopper: @unchecked Sendable {
       gst_structure_has_name(structure, name) != 0,
       progress.withLock({ progress in
         guard case .waiting = progress else { return false }
-        progress = .stopping
+        progress = .underway
         return true
       })
     else { return }
-    gst_element_set_state(pipeline, GST_STATE_NULL)
-    if releases { gst_object_unref(pipeline) }
-    progress.withLock { $0 = .done }
+    action(pipeline)
+    var thread = [CChar](repeating: 0, count: 16)
+    pthread_getname_np(pthread_self(), &thread, thread.count)
+    let name = String(decoding: thread.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    progress.withLock { $0 = .done(name) }
     progress.broadcast()
   }
 }
@@ -166,11 +220,11 @@ private func handleMessage(
   _ bus: UnsafeMutablePointer<GstBus>?, _ message: UnsafeMutablePointer<GstMessage>?, _ data: gpointer?
 ) -> GstBusSyncReply {
   guard let message, let data else { return GST_BUS_PASS }
-  Unmanaged<Stopper>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.handle(message) }
+  Unmanaged<Reaction>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.handle(message) }
   gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self))
   return GST_BUS_DROP
 }
 
-private func releaseStopper(_ data: gpointer?) {
-  if let data { Unmanaged<Stopper>.fromOpaque(data).release() }
+private func releaseReaction(_ data: gpointer?) {
+  if let data { Unmanaged<Reaction>.fromOpaque(data).release() }
 }
