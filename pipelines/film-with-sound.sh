@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows a film on the head unit and plays its sound here, on this computer: film-with-sound.sh [FILE]. Without FILE it makes one.
 # Expect a tick each second, in time with the clock in the picture; when the driver leaves the app, both pause.
-# Needs gstreamer1.0-tools, -plugins-base, -plugins-good, and whatever decodes FILE. SDL_URI and NUM_BUFFERS may be set.
+# Needs gstreamer1.0-tools, -plugins-base, -plugins-good, and a decoder for FILE. SDL_URI and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"
 frames=${NUM_BUFFERS:-250}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows a film on the head unit, in a size that suits films, and plays its sound in the car: film.sh [FILE]. Without FILE it makes one.
 # Expect "sdl-stream-started" twice: with width=480, height=320, the first size of SDL Core's head unit in these ranges; and with rate=16000.
-# Needs gstreamer1.0-tools and -plugins-base, and whatever decodes FILE. SDL_URI and NUM_BUFFERS may be set.
+# Needs gstreamer1.0-tools and -plugins-base, and a decoder for FILE. SDL_URI and NUM_BUFFERS may be set.
 set -eu
 . "$(dirname "$0")/environment.sh"
 frames=${NUM_BUFFERS:-250}

@@ -115,7 +115,7 @@ def description(path, properties):
     if path.suffix == WITH_SOUND:
         # The same head unit: at the same place.
         place = " ".join(each for each in properties if each.startswith(("address=", "port=")))
-        # Nobody listens, so late sound may keep its place.
+        # No one hears it, so late sound may keep its place.
         text += f" sdlheadunitaudiosrc {place} latency=300 ! appsink name=sound sync=false async=false"
     return text
 

@@ -9,7 +9,8 @@ import Testing
 
 /// Sound that comes late, or that the head unit does not take.
 @Suite struct LatenessTests {
-  /// Sound stands still for longer than the lead: what is late is left out, in whole samples, and what follows is in time.
+  /// Sound stands still for longer than the lead: what is late is left out, in whole samples, and what follows is in
+  /// time.
   @Test func lateSoundIsLeftOut() throws {
     let harness = try SoundHarness(isLive: true, properties: "lead-time=50")
     try harness.pipeline.play()
@@ -23,8 +24,8 @@ import Testing
     }
     let began = now()
     harness.source.push(testSound(1600, seed: 1), at: began + .milliseconds(500))
-    // Where the machine wakes a thread later than the lead, some of it is late as well, and so may the first 320 be that
-    // started the stream.
+    // Where the machine wakes a thread later than the lead, some of it is late as well, and so may the first 320 be
+    // that started the stream.
     #expect(
       eventually {
         (try? harness.statistics).map { $0["samples-in"] == 1920 && $0["samples-queued"] == 0 } ?? false

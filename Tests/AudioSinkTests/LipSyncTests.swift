@@ -79,7 +79,7 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// The car goes on playing what it has when the picture stops; behind the pause both are together again.
+  /// The car goes on playing what it has when the picture stops; after the pause both are together again.
   @Test(arguments: [Duration.milliseconds(50), .milliseconds(700)])
   func afterAPause(pause: Duration) throws {
     let standstills = Standstills()

@@ -3,7 +3,7 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// Numbers that nobody means, which must not end the process.
+/// Numbers that make no sense, which must not end the process.
 @Suite struct OddNumbersTests {
   /// GObject's range lets it through.
   @Test func volume() {

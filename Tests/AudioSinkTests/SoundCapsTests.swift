@@ -9,7 +9,7 @@ import Testing
 
 /// Caps: the one format that the head unit plays.
 @Suite struct SoundCapsTests {
-  /// Whatever comes is converted by GStreamer's own elements.
+  /// Every format is converted by GStreamer's own elements.
   @Test(arguments: [
     PCMFormat(), PCMFormat(samplingRate: .hertz8000, sampleSize: .bits8),
     PCMFormat(samplingRate: .hertz22000), PCMFormat(samplingRate: .hertz44000),

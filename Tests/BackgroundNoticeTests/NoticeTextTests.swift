@@ -51,8 +51,8 @@ import Testing
     #expect(self.picture(accents).luma.count == picture.luma.count)
   }
 
-  /// The time depends on the machine; this is far above what any needs and far below what no limit would take. The text is
-  /// put together here, because arguments are printed.
+  /// The time depends on the machine; this is far above what any needs and far below what no limit would take. The text
+  /// is put together here, because arguments are printed.
   @Test(
     .timeLimit(.minutes(1)),
     arguments: [

@@ -54,7 +54,7 @@ def answer(function, correlation):
 
 
 class Reader:
-    """Reads through one buffer of 1 MB, whatever the frames' sizes, as a plain reader would."""
+    """Reads through one buffer of 1 MB, for all sizes of frames, as a plain reader would."""
 
     def __init__(self, connection):
         self.connection = connection

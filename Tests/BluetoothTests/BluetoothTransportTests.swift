@@ -212,7 +212,7 @@ import Testing
     #expect(try bench.recorder.waitForFailure() == .busClosed)
   }
 
-  /// Somebody else on the bus must not hand us anything.
+  /// Another program on the bus must not hand us anything.
   @Test func otherProgramsAreRefused() throws {
     let bluez = try BlueZStandIn()
     let bench = try Bench(busAddress: bluez.bus.address)
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  /// Stopping is quick, whatever is under way, and leaves neither thread nor descriptor.
+  /// Stopping is quick in every state, and leaves neither thread nor descriptor.
   @Test func stops() throws {
     let bluez = try BlueZStandIn()
     let began = MonotonicClock.now

@@ -66,7 +66,7 @@ final class TransportRecorder: Sendable {
 
   func waitForLine(_ part: String) throws -> String { try wait { $0.lines.first { $0.contains(part) } } }
 
-  /// The next connection that nobody has taken, which is the caller's.
+  /// The next connection that has not been taken, which is the caller's.
   func takeConnection() throws -> PeerConnection {
     let connection = state.wait(until: MonotonicClock.now + testTimeout) { state in
       state.connections.isEmpty ? nil : state.connections.removeFirst()

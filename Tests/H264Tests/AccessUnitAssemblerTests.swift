@@ -118,7 +118,7 @@ extension AccessUnitAssembler {
   /// What has come before is neither copied nor searched again.
   @Test(arguments: [[], [0x55], [0, 0, 0, 1, 0x0C, 0xFF], [0, 0, 1, 0x65]] as [[UInt8]])
   func costOfSmallMessages(message: [UInt8]) {
-    func time(behind size: Int) -> Duration {
+    func time(after size: Int) -> Duration {
       var assembler = AccessUnitAssembler()
       var unitCount = assembler.accessUnits(
         in: Self.keySlice + [UInt8](repeating: 0x55, count: size) + [0, 0, 1, 0x41]
@@ -130,7 +130,7 @@ extension AccessUnitAssembler {
       return time
     }
     // The room for more bytes is made by copying them a few times.
-    #expect(time(behind: 8 << 20) < time(behind: 100) * 4 + .milliseconds(200))
+    #expect(time(after: 8 << 20) < time(after: 100) * 4 + .milliseconds(200))
   }
 
   /// Of this thread.

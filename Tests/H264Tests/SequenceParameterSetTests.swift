@@ -131,8 +131,8 @@ struct EncoderSample: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Random bytes after a valid start, and real sets with changed bytes: a result or an error, never a trap, and never a
-  /// size that no decoder supports.
+  /// Random bytes after a valid start, and real sets with changed bytes: a result or an error, never a trap, and never
+  /// a size that no decoder supports.
   @Test func hostileBytes() {
     var generator = SeededGenerator(seed: 3)
     let samples = EncoderSample.all.map(\.bytes)

@@ -163,7 +163,7 @@ import Testing
     #expect(stream.sound == pieces.flatMap(\.self) && stream.areContiguous)
     #expect(stream.soundTimes.first == UInt64((start - stream.base).nanoseconds) + 100_000_000)
     let steps = zip(stream.soundTimes, stream.soundTimes.dropFirst()).map { $1 - $0 }
-    // It keeps what comes behind the gap as long as what came first.
+    // It keeps what comes after the gap as long as what came first.
     #expect(steps.enumerated().allSatisfy { $1 == ($0 == 69 ? 170_000_000 : 20_000_000) })
     #expect(stream.schedule.audio.counters.gaps == 1)
   }

@@ -119,7 +119,7 @@ import Testing
       gst_element_set_state(sound.pointer, GST_STATE_NULL)
       #expect(Self.port(of: screen) == port && Self.port(of: sound) == 0)
       app.audio(soundPieces(1)[0])
-      // Behind the sound, so that it has been read.
+      // After the sound, so that it has been read.
       _ = try app.request(.getSystemCapability, ["systemCapabilityType": .string("VIDEO_STREAMING")])
       #expect(screen["apps"]?.contains("Raw") == true && sound["apps"] == "<  >")
       gst_element_set_locked_state(sound.pointer, 0)
@@ -137,8 +137,8 @@ import Testing
     #expect(app.isClosed())
   }
 
-  /// An element for video that comes back with other properties: apps that connect from then on get those, except for the
-  /// protection, which a head unit has from its beginning; a property that is set later does not change that.
+  /// An element for video that comes back with other properties: apps that connect from then on get those, except for
+  /// the protection, which a head unit has from its beginning; a property that is set later does not change that.
   @Test func videoComesBackDifferent() throws {
     let pipeline = try Pipeline(Self.description())
     try pipeline.play()

@@ -42,7 +42,7 @@ import Testing
     let pieces = soundPieces(10)
     for piece in pieces[..<5] { app.audio(piece) }
     _ = try screen.pull(soundByteCount: 5 * 640)
-    // Until there is silence behind what came.
+    // Until there is silence after what came.
     while let sample = screen.pull(), !sample.isSilence {}
     for piece in pieces[5...] { app.audio(piece) }
     let samples = try screen.pull(soundByteCount: 5 * 640)

@@ -10,7 +10,7 @@ import Testing
 
 /// What is pushed between utterances, and when the driver does not hear the app.
 @Suite struct UtteranceTests {
-  /// Before, between and behind what apps say, every sample is there.
+  /// Before, between and after what apps say, every sample is there.
   @Test func silentSamples() throws {
     let screen = try SoundPipeline()
     let clock = ContinuousClock()
@@ -86,7 +86,7 @@ import Testing
       $0.isElement("sdl-hmi-status") && $0.fields["audio-streaming-state"] == "not-audible" ? true : nil
     }
     app.audio(soundPieces(1)[0])
-    // Behind it, so that it has been read.
+    // After it, so that it has been read.
     _ = try app.request(.getSystemCapability, ["systemCapabilityType": .string("VIDEO_STREAMING")])
     #expect(screen.statistics["samples-in"] == 320)
     screen.source.set(property, on)
@@ -143,7 +143,7 @@ import Testing
     #expect(refused["service"] == "audio" && screen.statistics["stream-refusals"] == 1)
   }
 
-  /// What is said in a pause would delay everything behind it.
+  /// What is said in a pause would delay everything after it.
   @Test func pause() throws {
     let screen = try SoundPipeline()
     let app = try RawApp.speaking(port: screen.port)

@@ -61,7 +61,7 @@ import Testing
     #expect(queue.counters.droppedFull == 0 && isBalanced(queue))
   }
 
-  /// Live video that nobody takes would only be shown too late; that of a low rate is no more than that of others.
+  /// Live video that is not taken would only be shown too late; that of a low rate is no more than that of others.
   @Test(arguments: [(interval: 33, most: 62), (interval: 100, most: 60), (interval: 16, most: 126)])
   func ofLiveVideoTwoSecondsAreKept(interval: Int, most: Int) {
     var queue = AccessUnitQueue()

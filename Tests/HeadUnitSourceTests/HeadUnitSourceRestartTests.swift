@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// A callback that waits for a lock of the thread which stops the element must not keep that waiting for ever.
+  /// A callback that waits for a lock of the thread which stops the element must not keep that waiting without end.
   @Test func stopFromTwoThreads() throws {
     let screen = try HeadUnitPipeline("screen-size=320x240")
     let pipeline = screen.pipeline.element

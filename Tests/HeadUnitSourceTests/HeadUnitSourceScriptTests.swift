@@ -57,7 +57,7 @@ import Testing
     #expect(error.text.contains("\(path), line 3: \"level high\" is not of the form level full|"), "\(error)")
   }
 
-  /// It would be read in part, or as nothing, or wait for ever.
+  /// It would be read in part, or as nothing, or wait without end.
   @Test func pipe() throws {
     let path = "/tmp/sdl-script-\(getpid()).pipe"
     try #require(mkfifo(path, 0o600) == 0)

@@ -98,7 +98,7 @@ import Testing
   }
 }
 
-/// Takes an element to NULL at the first message of a name, on whatever thread that was posted.
+/// Takes an element to NULL at the first message of a name, on the thread that posts it.
 ///
 /// `@unchecked Sendable`: what changes is in a monitor, and GStreamer's objects have locks of their own.
 private final class StateSetter: @unchecked Sendable {

@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// A film's app sends a whole group of pictures at once, after a seek or a break, while nobody takes the buffers.
+  /// A film's app sends a whole group of pictures at once, after a seek or a break, while no buffer is taken.
   @Test(arguments: [80, 250]) func aBurstIsKept(count: Int) throws {
     let units = try encodedUnits(count, keyFrameInterval: 250)
     let screen = try screen("framerate=0 max-bitrate=0", output: "sync=false max-buffers=1")
@@ -118,7 +118,7 @@ import Testing
     #expect(screen.statistics["frames-dropped-queue-full"] == 0 && screen.statistics.areFramesBalanced)
   }
 
-  /// Nobody takes the buffers for a while: what is too much goes up to a key frame, the rest stays decodable.
+  /// No buffer is taken for a while: what is too much goes up to a key frame, the rest stays decodable.
   @Test func slowDownstream() throws {
     let units = try encodedUnits(300, keyFrameInterval: 25).map { $0.enlarged(by: 50_000) }
     let screen = try screen("framerate=0 max-bitrate=0", output: "sync=false max-buffers=1")

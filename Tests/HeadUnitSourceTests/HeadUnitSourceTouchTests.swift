@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// Whether somebody has taken it.
+  /// Whether it has been taken.
   @discardableResult
   private static func send(_ input: Input, to screen: HeadUnitPipeline) throws -> Bool {
     gst_pad_send_event(try screen.source.pad("src"), input.event) != 0

@@ -135,7 +135,7 @@ import struct TestSupport.SeededGenerator
     #expect(times.count == 60 && ranks(times) == ranks(units.map(\.time)))
   }
 
-  /// Whatever order counts an app sends.
+  /// For all order counts that an app sends.
   @Test func anyCounts() {
     let seed = UInt64.random(in: 0...(.max))
     var random = SeededGenerator(seed: seed)

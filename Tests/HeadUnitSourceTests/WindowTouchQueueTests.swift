@@ -32,7 +32,7 @@ import Testing
     #expect(receive(&queue, .press(x: .nan, y: 2)) == nil)
   }
 
-  /// While nobody fetches: the finger is cancelled, and what it does then is not kept.
+  /// While events are not fetched: the finger is cancelled, and what it does then is not kept.
   @Test func bounded() {
     var queue = WindowTouchQueue()
     _ = receive(&queue, .press(x: 0, y: 0))

@@ -36,7 +36,8 @@ import Testing
   @Test func inAWindow() throws {
     let screen = try Screen()
     let demo = try demo(environment: screen.environment)
-    // A busy machine takes few pictures of the screen while the demo runs, so any two bars will do. The screen is black.
+    // A busy machine takes few pictures of the screen while the demo runs, so any two bars will do. The screen is
+    // black.
     let black = Screenshot.Color(red: 0, green: 0, blue: 0)
     let first = try screen.waitFor("bars") { $0[400, 200].isLike(black) ? nil : $0[400, 200] }
     try screen.waitFor("moving bars") { screen in

@@ -79,8 +79,8 @@ import Testing
     #expect(summary.status == 0 && summary.output.contains("video started, H264 over RAW, 540×268\n"), "\(summary)")
   }
 
-  /// Two films, one registration. The C program needs headers that bring half a gigabyte with them in Debian, so that it is tried
-  /// where they are.
+  /// Two films, one registration. The C program needs headers that bring half a gigabyte with them in Debian, so that
+  /// it is tried where they are.
   @Test(arguments: ["embedding/play.py", "embedding/play.c"])
   func player(_ name: String) throws {
     if name.hasSuffix(".c") {

@@ -34,7 +34,7 @@ import Testing
     #expect(try soundSeconds() > 1 && soundSeconds() < 2.5)
   }
 
-  /// Of 16 kHz, 16 bit, behind the header of the WAV file.
+  /// Of 16 kHz, 16 bit, after the header of the WAV file.
   private func soundSeconds() throws -> Double {
     Double(try Data(contentsOf: folder.url.appending(path: "sound.wav")).count - 44) / 32_000
   }

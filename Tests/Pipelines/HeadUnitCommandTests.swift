@@ -95,7 +95,7 @@ import Testing
     #expect(!lines.contains { $0.hasPrefix("9 ") }, "\(result)")
   }
 
-  /// Nobody reads what it prints, which is more than a pipe holds: apps are served all the same, and it can be ended.
+  /// What it prints is not read, and is more than a pipe holds: apps are served all the same, and it can be ended.
   @Test func readerThatReadsNothing() throws {
     let commands = String(repeating: "help\n", count: 200)
     try Data(commands.utf8).write(to: folder.url.appending(path: "commands"))

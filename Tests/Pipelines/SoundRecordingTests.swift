@@ -28,7 +28,7 @@ import Testing
     #expect(try Data(contentsOf: folder.url.appending(path: "parsed.raw")) == sent)
   }
 
-  /// As it was sent, with silence in front of it and behind it.
+  /// As it was sent, with silence before and after it.
   @Test func everySampleComesOutOfTheElement() throws {
     let path = folder.path("element.wav")
     let pipeline =

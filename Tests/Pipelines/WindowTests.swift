@@ -33,8 +33,8 @@ import Testing
 
   /// The app paints pixels that are five times as large as the window's, so the middle is not exact.
   ///
-  /// Presses the mouse there until a square is seen under it: a place is painted for a second, and a busy machine may show no
-  /// picture of that one.
+  /// Presses the mouse there until a square is seen under it: a place is painted for a second, and a busy machine may
+  /// show no picture of that one.
   private func press(_ x: Int, _ y: Int) throws {
     for _ in 0..<5 {
       try screen.xdotool("mousemove", "\(x)", "\(y)", "mousedown", "1")

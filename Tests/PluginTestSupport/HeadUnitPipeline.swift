@@ -24,7 +24,7 @@ final class HeadUnitPipeline {
 
   /// - Parameters:
   ///   - properties: of the source, as for gst-launch.
-  ///   - elements: between the source and the appsink, each with an exclamation mark behind it.
+  ///   - elements: between the source and the appsink, each with an exclamation mark after it.
   init(_ properties: String = "", through elements: String = "", output: String = "sync=false") throws {
     pipeline = try Pipeline("sdlheadunitsrc name=src port=0 \(properties) ! \(elements) appsink name=out \(output)")
     source = try pipeline["src"]

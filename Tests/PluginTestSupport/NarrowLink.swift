@@ -2,8 +2,8 @@ import Glibc
 
 @testable import SDLLink
 
-/// A relay between a sink and a head unit that forwards what the sink sends at a limited rate, like a wireless link: with
-/// small buffers, so that what waits for it waits in the sink.
+/// A relay between a sink and a head unit that forwards what the sink sends at a limited rate, like a wireless link:
+/// with small buffers, so that what waits for it waits in the sink.
 final class NarrowLink {
   private let listener: Socket
   private let thread = WorkerThread(name: "narrow-link")

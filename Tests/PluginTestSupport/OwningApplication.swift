@@ -1,8 +1,8 @@
 import GStreamerKit
 import SDLLink
 
-/// An application that stops its pipeline and gives up the last reference to it, at the first element message of a name,
-/// on the thread of that message.
+/// An application that stops its pipeline and gives up the last reference to it, at the first element message of a
+/// name, on the thread of that message.
 ///
 /// `@unchecked Sendable`: the pointer is used before the message and by its handler, and the monitor separates the two.
 final class OwningApplication: @unchecked Sendable {

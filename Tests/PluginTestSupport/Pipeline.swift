@@ -42,8 +42,8 @@ final class Pipeline {
 
   @discardableResult
   func setState(_ state: GstState) -> GstStateChangeReturn {
-    // GStreamer goes on from PAUSED to PLAYING on a thread of its own. A pause just before that leaves the pipeline in PAUSED until
-    // it is set to READY, with any sink.
+    // GStreamer goes on from PAUSED to PLAYING on a thread of its own. A pause just before that leaves the pipeline in
+    // PAUSED until it is set to READY, with any sink.
     let pipeline = element.pointer
     if state == GST_STATE_PAUSED {
       let deadline = MonotonicClock.now + .seconds(1)
@@ -68,8 +68,8 @@ final class Pipeline {
     }
   }
 
-  /// The longest that going to NULL may take, wherever the element is. The elements give up after 1.6 s; on a busy machine
-  /// their threads come late. A stop that is not bounded takes as long as the connection's own time-outs.
+  /// The longest that going to NULL may take, wherever the element is. The elements give up after 1.6 s; on a busy
+  /// machine their threads come late. A stop that is not bounded takes as long as the connection's own time-outs.
   static let stopLimit = Duration.seconds(5)
 
   /// Goes to NULL, in time.

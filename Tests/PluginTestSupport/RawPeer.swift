@@ -33,8 +33,8 @@ final class RawPeer {
 
   var uri: String { "sdl://127.0.0.1:\(port)" }
 
-  /// A port without a listener, which no other test gets: it lies below those that the kernel gives out by default, so that
-  /// only another call of this could find it.
+  /// A port without a listener, which no other test gets: it lies below those that the kernel gives out by default, so
+  /// that only another call of this could find it.
   static func unusedPort() throws -> UInt16 {
     for _ in 0..<100 {
       let port = UInt16.random(in: 13_000..<20_000)

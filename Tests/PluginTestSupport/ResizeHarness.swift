@@ -68,8 +68,8 @@ final class ResizeHarness {
         + "\(record.services.suffix(2).map(\.count)) frames, \(complaints)")
   }
 
-  /// Everything that the head unit has got is a stream of the size that it was started in, from the first frame on, and a
-  /// decoder makes a picture of each frame.
+  /// Everything that the head unit has got is a stream of the size that it was started in, from the first frame on, and
+  /// a decoder makes a picture of each frame.
   func expectDecodable(sourceLocation: SourceLocation = #_sourceLocation) throws {
     let record = headUnit.record
     #expect(record.violations == [], sourceLocation: sourceLocation)
@@ -148,7 +148,7 @@ extension TestHeadUnit.Record {
   }
 }
 
-/// The sizes of the pictures that libav makes of access units; whatever it refuses is missing.
+/// The sizes of the pictures that libav makes of access units; those that it refuses are missing.
 func decodedSizes(of units: [[UInt8]]) throws -> [ImageResolution] {
   let pipeline = try Pipeline(
     "appsrc name=src format=time ! h264parse ! avdec_h264 max-threads=1 ! appsink name=out sync=false")

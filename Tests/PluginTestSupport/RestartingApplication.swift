@@ -3,8 +3,8 @@ import Glibc
 import SDLLink
 import Testing
 
-/// An application that restarts its pipeline from inside a callback, on whatever thread that comes, and notes what it is
-/// still told on that thread afterwards.
+/// An application that restarts its pipeline from inside a callback, on the thread of that, and notes what it
+/// is still told on that thread afterwards.
 ///
 /// `@unchecked Sendable`: what changes is in a monitor, and GStreamer's objects have locks of their own.
 final class RestartingApplication: @unchecked Sendable {
@@ -194,7 +194,8 @@ final class RestartingApplication: @unchecked Sendable {
     let isProperty = if case .property = trigger { isTrigger } else { false }
     let restarts = state.withLock { state in
       switch state.phase {
-      // GObject begins a notification anew (G_SIGNAL_NO_RECURSE) during which the property changes, as apps do at the stop.
+      // GObject begins a notification anew (G_SIGNAL_NO_RECURSE) during which the property changes, as apps do at the
+      // stop.
       case .restarted(let thread) where pthread_equal(thread, pthread_self()) != 0 && !isProperty:
         state.late.append(name)
       case .armed where isTrigger && !(skipsOtherThreads && state.isOnOtherThread):

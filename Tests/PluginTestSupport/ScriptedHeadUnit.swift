@@ -27,7 +27,7 @@ final class ScriptedHeadUnit {
     try app.play()
   }
 
-  /// Waits for element messages of the app's sink with these names, in this order, whatever comes in between.
+  /// Waits for element messages of the app's sink with these names, in this order, with others in between.
   func wait(for names: String...) throws -> [[String: String]] {
     try names.map { try app.waitForElementMessage($0) }
   }

@@ -16,7 +16,7 @@ final class SoundHarness {
   /// - Parameters:
   ///   - isLive: whether the source counts as live.
   ///   - properties: of the sink, as for gst-launch.
-  ///   - between: elements between source and sink, each with an exclamation mark behind it.
+  ///   - between: elements between source and sink, each with an exclamation mark after it.
   init(
     _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = false, format: PCMFormat = PCMFormat(),
     between: String = "", properties: String = "sync=false"

@@ -3,8 +3,8 @@ import TestSupport
 
 @testable import SDLLink
 
-/// A relay between a sink and a head unit, one connection after the other. The second one stalls: from some byte of the head unit's on
-/// nothing goes through any more, in neither direction, and nothing is closed.
+/// A relay between a sink and a head unit, one connection after the other. The second one stalls: from some byte of the
+/// head unit's on nothing goes through any more, in neither direction, and nothing is closed.
 final class StallingRelay {
   private struct State: Sendable {
     var connectionCount = 0

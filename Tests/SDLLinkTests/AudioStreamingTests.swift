@@ -142,7 +142,8 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// The queue is full after a second of sound, and nobody waits; what was taken arrives once the head unit reads again.
+    /// The queue is full after a second of sound, and no thread waits; what was taken arrives once the head unit reads
+    /// again.
     @Test func headUnitThatDoesNotRead() throws {
       let pair = try RelayedPair()
       pair.connection.setAudioRequest(AudioStartRequest())

@@ -23,7 +23,7 @@ extension LinkTests {
         observer: observer)
     }
 
-    /// A TCP connection that somebody else has made.
+    /// A TCP connection that the application has made.
     @Test func streams() throws {
       let recorder = HeadUnitRecorder()
       let server = try HeadUnitServer(

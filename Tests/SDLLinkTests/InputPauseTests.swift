@@ -42,7 +42,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// Whoever is gone is read to the end, which may be the reason.
+    /// A peer that is gone is read to the end, which may be the reason.
     @Test func endOfAHeadUnitThatSendsTooMuch() throws {
       let clock = ManualClock()
       let pair = try StreamingPair(clock: clock)

@@ -100,7 +100,7 @@ extension LinkTests {
   @Suite struct DrainTests {
     @Test func bytesOfTheOtherServiceDoNotCount() {
       var drain = Drain(deadline: .seconds(1))
-      // 700 of the video are written behind the first 1000.
+      // 700 of the video are written after the first 1000.
       let answers = [(1000, 300), (1700, 701), (1700, 700)].map { (handed: UInt64, unacknowledged: UInt64) in
         drain.isDelivered(handed: handed, unacknowledged: unacknowledged)
       }

@@ -102,7 +102,7 @@ struct StreamingPair {
   /// `clock` is that of both sides; without one, they have the real time.
   init(_ configuration: HeadUnitConfiguration = quickHeadUnit(), capacity: Int = 3, clock: ManualClock? = nil) throws {
     var configuration = configuration
-    // A clock that stands still would let the start wait for ever.
+    // A clock that stands still would let the start wait without end.
     if clock != nil { configuration.videoStartTime = nil }
     server = try HeadUnitServer(
       configuration: configuration, address: "127.0.0.1", port: 0, clock: clock.map { TimeSource($0) } ?? .monotonic,

@@ -49,7 +49,8 @@ extension LinkTests {
       return MediaGrant(grant)
     }
 
-    /// RPCs that are queued while video waits encrypted for the socket are encrypted behind it, and before all that follows.
+    /// RPCs that are queued while video waits encrypted for the socket are encrypted after it, and before all that
+    /// follows.
     @Test func recordsLeaveInTheOrderOfTheirNumbers() throws {
       let (writer, _, peer) = try makeWriter()
       let channel = NumberingChannel()

@@ -7,7 +7,7 @@ import Testing
 @testable import SDLApp
 @testable import SDLLink
 
-/// An app that reconnects to a head unit behind a ``CuttingRelay``.
+/// An app that reconnects to a head unit through a ``CuttingRelay``.
 struct ReconnectingPair {
   let headUnit = HeadUnitRecorder()
   let app: ConnectionRecorder
@@ -85,7 +85,8 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// A peer that accepts and closes may be a head unit that is about to start, but the app does not retry for ever.
+    /// A peer that accepts and closes may be a head unit that is about to start, but the app does not retry without
+    /// end.
     @Test func lossBeforeTheFirstRegistration() throws {
       let clock = ManualClock()
       let timeout = Duration.seconds(10)

@@ -10,8 +10,8 @@ import Testing
 extension LinkTests {
   /// An app that is stopped while the head unit registers it, and one that the head unit still has registered.
   @Suite struct RegistrationEndTests {
-    /// The connection stays, whatever the stop allows, until the head unit has taken the registration back: one that
-    /// closes earlier leaves an app behind that SDL Core never unregisters.
+    /// The connection stays, also beyond what the stop allows, until the head unit has taken the registration back: one
+    /// that closes earlier leaves an app that SDL Core never unregisters.
     @Test func stopWaitsForTheRegistration() throws {
       let answers = try recordedFrames(of: .headUnit)
       let registration = try #require(
@@ -51,7 +51,7 @@ extension LinkTests {
       #expect(observer.registrationCount == 0)
     }
 
-    /// A head unit that never answers does not keep the connection for ever.
+    /// A head unit that never answers does not keep the connection without end.
     @Test func stopEndsWithoutAnAnswer() throws {
       let answers = try recordedFrames(of: .headUnit)
       let listener = try RawListener()

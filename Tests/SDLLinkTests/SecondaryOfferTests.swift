@@ -36,7 +36,7 @@ extension LinkTests {
       let offer = try #require(phone.waitForOffer())
       #expect(offer.port == phone.server.secondaryPort.map { Int32($0) })
       _ = try phone.registeredSecondary()
-      // A port that somebody else has.
+      // A port that another program has.
       phone.server.perform(.serveSecondaryTransport(port: phone.server.port))
       #expect(
         phone.headUnit.waitFor {
@@ -59,7 +59,7 @@ extension LinkTests {
       }
     }
 
-    /// Connections that do not register keep nobody out for long, and never those on the first port.
+    /// Connections that do not register keep no app out for long, and never those on the first port.
     @Test func boundedConnections() throws {
       var admission = HeadUnitServer.Admission()
       admission.maximumConnectionCount = 2
@@ -74,7 +74,7 @@ extension LinkTests {
       phone.stop()
     }
 
-    /// An answer that does not come, and one behind which the connection is closed.
+    /// An answer that does not come, and one after which the connection is closed.
     @Test func scriptedRegistrations() throws {
       var admission = HeadUnitServer.Admission()
       admission.registrationTime = .seconds(1)

@@ -196,8 +196,8 @@ extension LinkTests {
       phone.stop()
     }
 
-    /// An app that closes the second connection and starts again on the first one at once: nothing of the video is lost, and
-    /// the head unit knows that the service is over.
+    /// An app that closes the second connection and starts again on the first one at once: nothing of the video is
+    /// lost, and the head unit knows that the service is over.
     @Test func backToTheFirstAtOnce() throws {
       let (phone, _) = try Phone.withOffer()
       var sent = 0

@@ -38,7 +38,8 @@ final class TestPayload: MediaPayload {
   var outcomes: [Bool] { releases.withLock { $0 } }
 }
 
-/// The seed of a random test: `SDL_TEST_SEED`, or another one each time. It is printed, so that a failure can be repeated.
+/// The seed of a random test: `SDL_TEST_SEED`, or another one each time. It is printed, so that a failure can be
+/// repeated.
 func testSeed() -> UInt64 {
   let seed = getenv("SDL_TEST_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max)
   print("SDL_TEST_SEED=\(seed)")
@@ -121,8 +122,8 @@ extension Socket {
   }
 }
 
-/// A writer without a connection thread, with room for three frames of video, and the other end of its socket, which little
-/// fills.
+/// A writer without a connection thread, with room for three frames of video, and the other end of its socket, which
+/// little fills.
 func makeWriter() throws -> (ConnectionWriter, WakeUp, peer: Socket) {
   let (ours, theirs) = try Socket.pair()
   ours.set(SOL_SOCKET, SO_SNDBUF, 16 << 10)

@@ -48,7 +48,7 @@ private final class TestTransport: Transport {
     return dup(theirs.descriptor)
   }
 
-  /// Hands a connection to a head unit over, which ends behind `body`.
+  /// Hands a connection to a head unit over, which ends after `body`.
   func withHeadUnit(_ body: (HeadUnitRecorder) throws -> Void) throws {
     let recorder = HeadUnitRecorder()
     // Its socket is closed when it goes away.
@@ -204,7 +204,7 @@ extension LinkTests {
       withExtendedLifetime((ours, theirs)) {}
     }
 
-    /// A connection that comes when nobody wants one any more is closed.
+    /// A connection that comes when none is wanted any more is closed.
     @Test func lateConnection() throws {
       let connection = makeConnection()
       try connection.start()
@@ -264,7 +264,8 @@ extension LinkTests {
       server.join()
     }
 
-    /// Linux answers SIOCOUTQ of Bluetooth sockets with the room that is left (`bt_sock_ioctl`), which would hold video back for ever.
+    /// Linux answers SIOCOUTQ of Bluetooth sockets with the room that is left (`bt_sock_ioctl`), which would hold video
+    /// back without end.
     @Test func waitingBytesOfBluetooth() throws {
       #expect(!Socket.countsWaitingBytes(family: AF_BLUETOOTH))
       let (ours, _) = try Socket.pair()

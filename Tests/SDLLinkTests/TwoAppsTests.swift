@@ -41,7 +41,7 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// Until it is gone, nobody else can have its name. That it is gone is known before what others send is looked at.
+    /// Until it is gone, no other app can have its name. That it is gone is known before what others send is looked at.
     @Test func namesAreTaken() throws {
       let pair = try StreamingPair()
       func refusal(_ name: String, _ id: String) throws -> String? {

@@ -2,8 +2,8 @@ import SDLWire
 import Testing
 import TestSupport
 
-/// Random bytes give a result or an error, never a trap, and use no more memory than documented. The generator is seeded,
-/// so that a failure can be repeated.
+/// Random bytes give a result or an error, never a trap, and use no more memory than documented. The generator is
+/// seeded, so that a failure can be repeated.
 @Suite struct HostileBytesTests {
   private static let seeds = [
     Vector.v02, Vector.v04, Vector.v05, Vector.v09, Vector.v10, Vector.v15, Vector.v17, Vector.v25, Vector.v31,
@@ -81,7 +81,8 @@ import TestSupport
     #expect(documents > 2_000, "the payloads are not mere garbage")
   }
 
-  /// Handshake bytes of any kind: what is cut into queries comes together again, and no record reaches beyond the bytes.
+  /// Handshake bytes of any kind: what is cut into queries comes together again, and no record reaches beyond the
+  /// bytes.
   @Test func handshakeBytes() {
     var generator = SeededGenerator(seed: 31)
     for _ in 0..<5000 {

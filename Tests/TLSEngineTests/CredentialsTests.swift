@@ -74,8 +74,8 @@ import Testing
     #expect(fault { $0.certificate = .text(broken) }?.contains("holds no certificate") == true)
   }
 
-  /// A text that was mangled on its way, as by a shell or a configuration file, is none the less no path: nothing of it appears in an
-  /// error.
+  /// A text that was mangled on its way, as by a shell or a configuration file, is none the less no path: nothing of it
+  /// appears in an error.
   @Test func mangledTextIsNotQuoted() throws {
     let key = try String(contentsOfFile: TestCertificates.desk.appKey, encoding: .utf8)
     let lines = key.split(separator: "\n")
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// As many certificates as nobody needs; and a chain that no peer takes.
+  /// Far too many certificates; and a chain that no peer takes.
   @Test func manyCertificates() throws {
     let certificate = try String(contentsOfFile: TestCertificates.desk.app, encoding: .utf8)
     let authority = try String(contentsOfFile: TestCertificates.desk.authority, encoding: .utf8)

@@ -98,8 +98,8 @@ import Testing
     #expect(throws: TLSError.self) { try pair.server.encrypted(data) }
   }
 
-  /// What docs/security.md says of security level 1: short keys are taken, signatures with SHA-1 are not. Of a certificate that is for
-  /// something else, the authority does not make a client.
+  /// What docs/security.md says of security level 1: short keys are taken, signatures with SHA-1 are not. Of a
+  /// certificate that is for something else, the authority does not make a client.
   @Test(arguments: [
     ("sha256", "clientAuth", nil), ("sha1", "clientAuth", nil), ("sha256", "serverAuth", "purpose"),
   ])

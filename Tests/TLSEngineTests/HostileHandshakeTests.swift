@@ -2,7 +2,8 @@ import TLSEngine
 import TestSupport
 import Testing
 
-/// Handshakes that are changed on the way: they end, with one error, and never with two ends that disagree about success.
+/// Handshakes that are changed on the way: they end, with one error, and never with two ends that disagree about
+/// success.
 @Suite struct HostileHandshakeTests {
   /// Messages of a healthy handshake; their sizes differ by some bytes from one to the next.
   private func sizes(datagrams: Bool) throws -> [Int] {
@@ -106,7 +107,7 @@ import Testing
     }
   }
 
-  /// A peer that sends empty or useless messages for ever does not keep the session.
+  /// A peer that sends empty or useless messages without end does not keep the session.
   @Test func endlessHandshake() throws {
     let session = try TLSContext.app().makeSession()
     var failure: TLSError?

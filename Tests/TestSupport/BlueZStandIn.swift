@@ -1,7 +1,7 @@
 import Foundation
 
-/// A process that is BlueZ on a private bus, and hands out Unix sockets instead of RFCOMM connections: `Programs/bluez.py` says
-/// what it understands and tells.
+/// A process that is BlueZ on a private bus, and hands out Unix sockets instead of RFCOMM connections:
+/// `Programs/bluez.py` says what it understands and tells.
 public final class BlueZStandIn {
   /// One line of what it has told.
   public struct Event {
@@ -16,7 +16,7 @@ public final class BlueZStandIn {
   private let input = Pipe()
   private let output = Pipe()
   private var unread: [UInt8] = []
-  /// Everything that it has told and nobody has waited for.
+  /// Everything that it has told and no test has waited for.
   private var events: [Event] = []
 
   /// - Parameters:
@@ -57,7 +57,7 @@ public final class BlueZStandIn {
     }
   }
 
-  /// How many events of this name have come, and nobody has waited for.
+  /// How many events of this name have come, and no test has waited for.
   public func count(of name: String) -> Int {
     var descriptor = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
     while poll(&descriptor, 1, 0) > 0, read() {}
@@ -113,7 +113,7 @@ public final class UnixListener {
   public func accept() throws -> Int32 {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&waiting, 1, Int32(testTimeout.components.seconds) * 1000) > 0 else {
-      throw BusFailure(description: "nobody connects")
+      throw BusFailure(description: "no phone connects")
     }
     return Glibc.accept(descriptor, nil, nil)
   }

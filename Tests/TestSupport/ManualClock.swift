@@ -10,7 +10,7 @@ public final class ManualClock: Sendable {
 
   private let state = Mutex(State())
 
-  /// A clock with nobody to wake.
+  /// A clock that wakes no thread.
   public init() {}
 
   /// The time that it stands at.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP port of 127.0.0.1 on which nobody listens, and which nobody else gets meanwhile.
+/// A TCP port of 127.0.0.1 on which nothing listens, and which no other program gets meanwhile.
 public final class RefusingPort {
   public let port: UInt16
   private let descriptor: Int32

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Notes when the machine did not run this process for a while, as a loaded host does: tests with upper bounds for times
-/// allow for it.
+/// Notes when the machine did not run this process for a while, as a loaded host does: tests with upper bounds for
+/// times allow for it.
 public final class Standstills: Sendable {
   private static let pause = 0.002
   private static let noticeable = Duration.milliseconds(20)

@@ -11,7 +11,7 @@ public struct TestCertificates: Sendable {
   public static let expired = TestCertificates("expired", like: desk, from: "20200101000000Z", until: "20210101000000Z")
   /// Valid from 2100 on.
   public static let early = TestCertificates("early", like: desk, from: "21000101000000Z", until: "21010101000000Z")
-  /// Signed by an authority that nobody else knows.
+  /// Signed by an authority that is not known elsewhere.
   public static let foreign = TestCertificates("foreign")
   /// Signed by the authority of ``desk``, for another app.
   public static let otherApp = TestCertificates("other-app", like: desk, appID: "another-app")

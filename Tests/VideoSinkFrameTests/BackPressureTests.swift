@@ -6,8 +6,8 @@ import Testing
 
 /// Head units that don't read.
 @Suite struct BackPressureTests {
-  /// A stream of pictures that are hard to encode, so that the kernel's buffers are soon full. None is repeated, which would
-  /// take a place in the queue.
+  /// A stream of pictures that are hard to encode, so that the kernel's buffers are soon full. None is repeated, which
+  /// would take a place in the queue.
   private func pipeline(_ headUnit: TestHeadUnit, isLive: Bool, maximumLatency: Int = 150) throws -> Pipeline {
     try Pipeline(
       """

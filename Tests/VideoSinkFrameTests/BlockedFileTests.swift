@@ -11,8 +11,8 @@ import Testing
   private static let snow = "videotestsrc num-buffers=40 pattern=snow"
   private static let caps = "video/x-raw,format=I420,width=640,height=480,framerate=10/1"
 
-  /// Synchronised with the clock. `max-lateness` is less than half of the stall: enough for a busy machine, and too little
-  /// for frames whose time were not corrected.
+  /// Synchronised with the clock. `max-lateness` is less than half of the stall: enough for a busy machine, and too
+  /// little for frames whose time were not corrected.
   @Test(arguments: [
     "\(snow) ! \(caps) ! sdlvideosink name=sink speed-preset=ultrafast bitrate=50000 max-lateness=1300000000",
     """

@@ -8,10 +8,10 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// Films play from the first picture to the last, in other people's pipelines: the head unit's sizes are known before anybody
-/// chooses, and nothing starts before the picture could be shown.
+/// Films play from the first picture to the last, in other people's pipelines: the head unit's sizes are known before
+/// an element chooses, and nothing starts before the picture could be shown.
 @Suite struct FilmTests {
-  /// No element adapts the size behind the one that has chosen it.
+  /// No element adapts the size after the one that has chosen it.
   @Test(arguments: [
     (60, "videotestsrc num-buffers=60 ! x264enc speed-preset=ultrafast"), (1, "videotestsrc num-buffers=1"),
     // It holds a lock while it sends caps, and needs it to answer queries.
@@ -115,7 +115,8 @@ import Testing
     let resumption = MonotonicClock.now
     try harness.pipeline.play()
     try harness.headUnit.waitForFrames(4)
-    // What the pause and the start of the new stream take is time in which the clock runs: little, unless the machine is busy.
+    // What the pause and the start of the new stream take is time in which the clock runs: little, unless the machine
+    // is busy.
     let running = (pause - loss + (MonotonicClock.now - resumption)).nanoseconds
     harness.source.end()
     try harness.pipeline.waitForEnd()

@@ -65,7 +65,8 @@ import Testing
     try pipeline.waitForEnd()
     let record = headUnit.record
     let statistics = try pipeline.sink.statistics
-    // Some pictures come before the stream is open, and those of a busy machine may come too late; then the sink repeats one.
+    // Some pictures come before the stream is open, and those of a busy machine may come too late; then the sink
+    // repeats one.
     let repeated = Int(statistics["frames-repeated"])
     #expect(record.violations == [] && record.video.count <= 6 * limit + 1 + repeated, "\(statistics)")
     #expect(record.video.count >= 4 * limit)

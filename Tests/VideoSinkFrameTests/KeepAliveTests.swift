@@ -73,7 +73,7 @@ import Testing
     try harness.headUnit.waitForFrames(8)
     #expect(harness.headUnit.record.video.map(isKeyFrame).count { $0 } == 1)
     let pictures = try decode(harness.headUnit.record.video, width: 320, height: 240)
-    // The pictures of the frames 1 and 2 were delivered, behind the one that takes the caps there.
+    // The pictures of the frames 1 and 2 were delivered, after the one that takes the caps there.
     #expect(Picture(320, 240, 2).psnr(against: try #require(pictures.last)) > 28)
     if silence == .paused { try harness.pipeline.play() }
     let index = try harness.deliverFirst()

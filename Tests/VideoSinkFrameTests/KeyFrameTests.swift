@@ -74,7 +74,8 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// The first access unit begins with its delimiter, which comes first wherever the parameter sets come from (H.264, 7.4.1.2.3).
+  /// The first access unit begins with its delimiter, which comes first wherever the parameter sets come from (H.264,
+  /// 7.4.1.2.3).
   @Test(arguments: [true, false]) func delimiterStays(hasParameterSets: Bool) throws {
     let unit = try #require(encodedUnits(1, encoder: "tune=zerolatency aud=true").first)
     try #require(try nalTypes(unit.bytes).first == .accessUnitDelimiter)

@@ -118,8 +118,8 @@ import Testing
     #expect(try decode(received, width: 320, height: 240).count == 8)
   }
 
-  /// A file and its copy by a muxer hold the same pictures; nothing stands between demuxer and sink, and the muxer's branch is
-  /// not written into.
+  /// A file and its copy by a muxer hold the same pictures; nothing stands between demuxer and sink, and the muxer's
+  /// branch is not written into.
   @Test func teeToAMuxer() throws {
     try FileManager.default.withTemporaryFolder(checkTee)
   }

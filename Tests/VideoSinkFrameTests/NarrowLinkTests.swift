@@ -50,8 +50,8 @@ import struct TestSupport.SeededGenerator
     (0..<16).reduce(0) { $0 | (decoded[24 * 320 + $1 * 20 + 10] > 128 ? 1 << $1 : 0) }
   }
 
-  /// Pushes pictures at their pace, and notes when each was pushed. Like a camera it makes none while it can't run, so that a
-  /// busy machine leads to no burst.
+  /// Pushes pictures at their pace, and notes when each was pushed. Like a camera it makes none while it can't run, so
+  /// that a busy machine leads to no burst.
   private func run(
     _ times: inout [Duration], for duration: Duration, until isDone: () -> Bool = { false }
   ) {

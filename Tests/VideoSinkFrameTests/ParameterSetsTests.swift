@@ -48,7 +48,7 @@ import Testing
     #expect(!update(&sets, unit(Self.sequence, Self.picture, Self.otherPicture, Self.slice, startCode: [0, 0, 1])))
     #expect(!update(&sets, unit(Self.slice)))
     #expect(!update(&sets, []))
-    // Behind the picture there is nothing that belongs to it.
+    // After the picture there is nothing that belongs to it.
     #expect(!update(&sets, unit(Self.slice, Self.otherSequence)))
     #expect(sets.bytes == kept)
   }
@@ -83,7 +83,7 @@ import Testing
 
 /// Key frames that come without their parameter sets.
 @Suite struct BareKeyFrameTests {
-  /// The NAL units of a type, each behind a long start code.
+  /// The NAL units of a type, each after a long start code.
   private func units(_ unit: EncodedUnit, _ isWanted: (NALUnitType) -> Bool) -> [UInt8] {
     unit.bytes.withUnsafeBytes { bytes in
       AnnexB(bytes).filter { isWanted($0.type) }.flatMap { [0, 0, 0, 1] + bytes[$0.range] }

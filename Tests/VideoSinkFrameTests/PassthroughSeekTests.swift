@@ -129,7 +129,8 @@ import Testing
     }
   }
 
-  /// After a second without a picture head units open their decoder anew, and these streams can't be repeated meanwhile.
+  /// After a second without a picture head units open their decoder anew, and these streams can't be repeated
+  /// meanwhile.
   @Test(arguments: [true, false]) func afterALongPause(isAfterSeek: Bool) throws {
     try FileManager.default.withTemporaryFolder { folder in
       let player = try Player(folder, .reordered)

@@ -9,7 +9,7 @@ import Testing
 
 /// Reverse playback and trick modes of files that are passed through: key frames only, each at its time.
 @Suite struct PassthroughTrickModeTests {
-  /// Plays a film of three groups and returns what the head unit got behind the seek.
+  /// Plays a film of three groups and returns what the head unit got after the seek.
   private func play(
     _ encoding: Film.Encoding, parser: String = "", rate: Double, from start: UInt64, to stop: UInt64,
     _ flags: [GstSeekFlags] = []
@@ -110,7 +110,7 @@ import Testing
     #expect(place(Self.none - 1) == .outside)
   }
 
-  /// Pictures that are decoded before others and shown behind them.
+  /// Pictures that are decoded before others and shown after them.
   @Test func reordered() {
     #expect(place(130, 90, beginsAnew: true) == .ahead)
     #expect(place(130, 90) == .inside)

@@ -6,7 +6,7 @@ import struct TestSupport.SeededGenerator
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// Pixels are compared in every format, whatever lies between the rows.
+/// Pixels are compared in every format, without what lies between the rows.
 @Suite struct PlaneComparisonTests {
   private static let width = 64
   private static let height = 48

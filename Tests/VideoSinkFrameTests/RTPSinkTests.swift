@@ -11,7 +11,7 @@ import struct TestSupport.SeededGenerator
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// NAL units behind start codes of four bytes.
+/// NAL units after start codes of four bytes.
 private func annexB(_ units: [[UInt8]]) -> [UInt8] {
   units.flatMap { [0, 0, 0, 1] + $0 }
 }
@@ -223,8 +223,8 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     #expect(try decode(video, width: 320, height: 240).count == video.count)
     let times = try expectValidPackets(harness)
     let steps = zip(times, times.dropFirst()).map { $1 - $0 }.suffix(6)
-    // 60 ms are 5400; a busy machine makes some longer, and then others shorter. Their sum is too small by no more than the
-    // first picture was late, which is less than one step.
+    // 60 ms are 5400; a busy machine makes some longer, and then others shorter. Their sum is too small by no more than
+    // the first picture was late, which is less than one step.
     #expect(steps.allSatisfy { $0 > 0 && $0 < 90_000 } && steps.reduce(0, +) > 5400 * (steps.count - 1), "\(steps)")
   }
 

@@ -8,7 +8,8 @@ import Testing
 
 /// A head unit that does not read for four seconds, and encoded video whose frames are numbered by their bytes.
 @Suite struct StalledHeadUnitTests {
-  /// Twice as long as 30 pictures of 300 kB per second take to fill the sockets' buffers, for which Linux allows some 20 MB.
+  /// Twice as long as 30 pictures of 300 kB per second take to fill the sockets' buffers, for which Linux allows some
+  /// 20 MB.
   private static let stall = Duration.seconds(4)
   private static let keyFrameInterval = 10
   private static let frameRate = 30

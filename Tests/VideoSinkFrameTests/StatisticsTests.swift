@@ -204,7 +204,7 @@ import Testing
       first["session-frames-in"] == first["session-frames-sent"] + first["session-frames-unchanged"]
         + first["session-frames-dropped"] + first["frames-queued"], "\(first.fields)")
     #expect(first["session-frames-dropped"] >= first["frames-dropped-late"], "\(first.fields)")
-    // Nobody reads the statistics between the late frames and the next registration.
+    // The statistics are not read between the late frames and the next registration.
     for _ in 0..<3 { harness.source.push(Picture(320, 240, 0).bytes, at: 0) }
     harness.watch(for: .milliseconds(100))
     harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())

@@ -4,7 +4,8 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// The sink adds the time that a file has waited while playing to the application's `ts-offset`, and removes it when it stops.
+/// The sink adds the time that a file has waited while playing to the application's `ts-offset`, and removes it when it
+/// stops.
 @Suite struct TimestampOffsetTests {
   /// A harness whose file had to wait for the driver.
   private func delayed() throws -> SinkHarness {

@@ -50,8 +50,8 @@ import Testing
     return Double(first + last + 1) / 2
   }
 
-  /// navigationtest shows each place for a second; after this many frames it has disappeared. So each frame is sent, whether
-  /// it has changed or not.
+  /// navigationtest shows each place for a second; after this many frames it has disappeared. So each frame is sent,
+  /// whether it has changed or not.
   private static let squareLife = 45
 
   /// Touches, waits until pictures made after that have arrived, and expects the mark.

@@ -46,7 +46,7 @@ import Testing
 
   @Test(arguments: Picture.Layout.allCases.map { ($0, Memory.new) } + [(.i420, .same)])
   func stillPicture(_ layout: Picture.Layout, _ memory: Memory) throws {
-    // Without further key frames, which are due by the clock, and behind which the picture has to settle anew.
+    // Without further key frames, which are due by the clock, and after which the picture has to settle anew.
     let harness = try harness("key-int-max=100000", layout: layout)
     try harness.pipeline.play()
     let picture = Picture(320, 240, 1)
@@ -135,7 +135,8 @@ import Testing
     #expect(try harness.headUnit.waitForFrames(count + 1)[count].startsStream)
   }
 
-  /// SDL Core opens its decoder anew after a second without data. Pictures that come keep it open, even without keep-alives.
+  /// SDL Core opens its decoder anew after a second without data. Pictures that come keep it open, even without
+  /// keep-alives.
   @Test func decoderStaysOpenWithoutKeepAlives() throws {
     let harness = try harness()
     try harness.pipeline.play()

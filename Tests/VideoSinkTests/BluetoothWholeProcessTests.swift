@@ -8,7 +8,8 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// `sdl+bluetooth:`, with a stand-in for BlueZ. The name of this suite gives it a process of its own, whose environment it changes.
+/// `sdl+bluetooth:`, with a stand-in for BlueZ. The name of this suite gives it a process of its own, whose environment
+/// it changes.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct BluetoothWholeProcessTests {
   private static let car = "AA:BB:CC:DD:EE:FF"
   private static let otherCar = "00:11:22:33:44:55"
@@ -200,7 +201,7 @@ import Testing
   }
 }
 
-/// A head unit behind a connection that stands.
+/// A head unit at the end of a connection that stands.
 private final class AcceptedHeadUnit {
   private final class Recorder: HeadUnitServerObserver {
     struct Record: Sendable {

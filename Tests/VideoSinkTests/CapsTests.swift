@@ -136,7 +136,7 @@ import Testing
     #expect(error?.isStream(GST_STREAM_ERROR_FORMAT) == true)
     let text = error?.text ?? ""
     #expect(text.contains("320×240") && text.contains("800×480") && text.contains("videoconvertscale"), "\(text)")
-    // The frame that led to the error is counted behind the message.
+    // The frame that led to the error is counted after the message.
     let sink = try harness.pipeline.sink
     #expect(eventually { sink.statistics["frames-dropped-wrong-size"] > 0 && sink.statistics.areFramesConserved })
   }

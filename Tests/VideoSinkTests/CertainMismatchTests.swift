@@ -7,8 +7,8 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// Pictures of a size that the head unit does not take, from where no other can come: the error comes at once, and says what
-/// to do.
+/// Pictures of a size that the head unit does not take, from where no other can come: the error comes at once, and says
+/// what to do.
 @Suite struct CertainMismatchTests {
   /// The sink's error. It comes with the first picture: none has been dropped while upstream had time to change.
   private func failure(of source: String) throws -> BusMessage.Fault {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Nobody in front of the encoder can send what the head unit takes.
+  /// No element before the encoder can send what the head unit takes.
   @Test func encoderBehindAFixedSize() throws {
     let error = try failure(of: "videotestsrc ! video/x-raw,width=64,height=48 ! x264enc ! h264parse")
     #expect(error.text.contains("64×48, but the head unit takes 320×240"), "\(error)")

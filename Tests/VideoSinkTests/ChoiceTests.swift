@@ -250,7 +250,7 @@ import Testing
       })
     #expect(error?.text.contains("800×380") == true, "\(String(describing: error))")
 
-    // Whatever the caps say, the parameter sets count.
+    // The parameter sets count, not the caps.
     let right = try SinkHarness(Self.core, isLive: false, caps: EncodedUnit.caps(800, 480))
     try right.pipeline.play()
     let fitting = try encodedUnits(10, width: 800, height: 380, frameRate: 15)

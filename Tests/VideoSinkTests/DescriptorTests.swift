@@ -15,7 +15,8 @@ import Testing
 
   /// A stream socket that is connected to a head unit, as from any program that knows the way to it.
   ///
-  /// - Parameter number: what the descriptor is to be. Far above the lowest free number, which is what the process gets for
+  /// - Parameter number: what the descriptor is to be. Far above the lowest free number, which is what the process gets
+  /// for
   ///   everything else, so that it stays free once it is closed.
   private func connected(to uri: String, as number: Int32? = nil) throws -> Int32 {
     guard case .tcp(_, let port) = try HeadUnitURI(uri) else { throw TestFailure("\(uri) is no TCP address") }

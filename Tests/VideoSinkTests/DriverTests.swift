@@ -6,7 +6,7 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// The HMI level, which the driver decides, opens and closes the stream, whatever the pipeline's state.
+/// The HMI level, which the driver decides, opens and closes the stream, in every state of the pipeline.
 @Suite struct DriverTests {
   @Test func liveSourceLosesFramesMeanwhile() throws {
     let harness = try SinkHarness(.small(activation: nil))

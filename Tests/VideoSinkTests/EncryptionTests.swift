@@ -64,7 +64,7 @@ import Testing
     #expect(state["peer-verified"] == "true" && state["peer-subject"] == "CN=Head unit of the desk", "\(state)")
   }
 
-  /// A head unit that requires a certificate of its authority gets no video from anybody else.
+  /// A head unit that requires a certificate of its authority gets no video from other apps.
   @Test func foreignAppIsKeptOut() throws {
     let headUnit = try HeadUnitPipeline(Self.headUnit)
     let clear = try sink(headUnit.uri, "app-id=\(TestCertificates.appID)")

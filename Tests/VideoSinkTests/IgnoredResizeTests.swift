@@ -6,8 +6,8 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// An encoder in the application, which may or may not be able to follow a resize to a size that the head unit prefers while it
-/// still takes the present one.
+/// An encoder in the application, which may or may not be able to follow a resize to a size that the head unit prefers
+/// while it still takes the present one.
 @Suite struct IgnoredResizeTests {
   private static let first = ImageResolution(320, 240)
   private static let second = ImageResolution(480, 320)

@@ -79,7 +79,8 @@ import Testing
     try pipeline.play()
     _ = try pipeline.waitForError()
     withExtendedLifetime(refusing) {}
-    // The frame that waited fails behind the error, which aborts the change of state: only then is another one asked for.
+    // The frame that waited fails after the error, which aborts the change of state: only then is another one asked
+    // for.
     #expect(
       eventually {
         let messages = pipeline.drain()

@@ -5,7 +5,8 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// A file's first frame waits until the driver opens the app; meanwhile the application can do with the pipeline what it likes.
+/// A file's first frame waits until the driver opens the app; meanwhile the application can do with the pipeline what
+/// it likes.
 @Suite struct PrerollTests {
   private static let source = "videotestsrc ! \(Picture.caps(64, 48))"
 

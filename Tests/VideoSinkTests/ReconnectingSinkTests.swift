@@ -67,7 +67,7 @@ import Testing
     #expect(isKeyFrame(harness.headUnit.record.video[5]))
   }
 
-  /// Frames that the head unit has not read are lost with the connection; those behind them in the pipeline are not.
+  /// Frames that the head unit has not read are lost with the connection; those before them in the pipeline are not.
   @Test func fileLosesWhatIsUnderWay() throws {
     let headUnit = try TestHeadUnit(.small(640, 480, frameRate: 120, maximumBitrate: nil))
     let pipeline = try Pipeline(

@@ -32,7 +32,7 @@ import Testing
     case any, fixed, encoded
   }
 
-  /// A sink behind each kind of input; the first frame of the fixed ones waits for the stream.
+  /// A sink after each kind of input; the first frame of the fixed ones waits for the stream.
   private final class Bench {
     let headUnit: TestHeadUnit
     let tap: WireTap

@@ -6,7 +6,7 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// `resize-policy`, in whatever state the stream is.
+/// `resize-policy`, in every state of the stream.
 @Suite struct ResizePolicyTests {
   private static let first = ImageResolution(320, 240)
   private static let second = ImageResolution(480, 320)

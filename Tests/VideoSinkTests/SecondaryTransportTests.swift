@@ -88,8 +88,8 @@ import class TestSupport.SilentPort
   /// Video that needs a connection which is not there waits, and says why; that is no error.
   @Test func waitingForTheSecondary() throws {
     let port = try SilentPort()
-    let nobody = TransportEventUpdate(address: "127.0.0.1", port: Int32(port.port))
-    let harness = try SinkHarness(Self.headUnit([.secondary], .elsewhere(nobody)))
+    let absent = TransportEventUpdate(address: "127.0.0.1", port: Int32(port.port))
+    let harness = try SinkHarness(Self.headUnit([.secondary], .elsewhere(absent)))
     try harness.pipeline.play()
     harness.pushPictures(3)
     let message = try harness.pipeline.waitForElementMessage("sdl-stream-waiting")

@@ -7,8 +7,8 @@ import Testing
 
 /// A head unit, or the network between, that falls silent while a connection is made again.
 @Suite struct StallingStartTests {
-  /// From the first byte of the session to those behind the registration. The head unit still has the connection that the sink has given
-  /// up, and refuses the app as registered already as long as it has.
+  /// From the first byte of the session to those after the registration. The head unit still has the connection that
+  /// the sink has given up, and refuses the app as registered already as long as it has.
   @Test(arguments: [0, 7, 150, 400, 1000, 2000]) func recovers(byteCount: Int) throws {
     let headUnit = try TestHeadUnit()
     let relay = try StallingRelay(to: headUnit.port, stallingAfter: byteCount)

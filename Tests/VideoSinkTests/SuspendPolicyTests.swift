@@ -51,7 +51,7 @@ import Testing
 
   private static let pushed = 4
 
-  /// A live source does not wait for the service that is started again, whatever it has waited for before.
+  /// A live source does not wait for the service that is started again, also after another wait.
   private func isHeldToTheEnd(_ given: Case, _ suspender: Suspender) -> Bool {
     given.outcome != .drops && !(given.isLive && suspender == .driver)
   }

@@ -27,7 +27,7 @@ import Testing
     #expect(sink.statistics.areFramesConserved, sourceLocation: sourceLocation)
   }
 
-  /// Whatever else the head unit had offered belongs to its former layout.
+  /// Other sizes that the head unit had offered belong to its former layout.
   @Test("Too narrow: stop with a warning, and come back", arguments: [ChoiceTests.core, .small(800, 380)])
   func update(_ configuration: HeadUnitConfiguration) throws {
     let headUnit = try TestHeadUnit(configuration)
@@ -252,8 +252,8 @@ import Testing
         index += 1
         return pipeline.drain().contains { $0.error != nil }
       }, "\(sink.statistics)")
-    // If the head unit speaks while the first caps are on their way, the filter has them negotiated anew before the sink sees a
-    // picture, and says itself why that fails.
+    // If the head unit speaks while the first caps are on their way, the filter has them negotiated anew before the
+    // sink sees a picture, and says itself why that fails.
     let messages = pipeline.drain()
     let texts = messages.compactMap { $0.source == "sink" ? $0.error?.text : $0.warning?.text }
     #expect(texts.contains { $0.contains("width 320 is below landscape::min-width 500") }, "\(messages)")
@@ -269,7 +269,7 @@ import Testing
     VideoDisplay(size: VideoSize(800, 380), scale: 1.5, diagonal: 5), VideoDisplay(size: VideoSize(200, 200)),
   ]
 
-  /// Asked from behind the source pad of `element`.
+  /// Asked from a pad after the source pad of `element`.
   private func ask(_ element: Element, _ displays: [VideoDisplay]) throws -> [Int: String] {
     let pad = try #require(gst_pad_new("sink", GST_PAD_SINK))
     gst_object_ref_sink(pad)
@@ -294,7 +294,7 @@ import Testing
       ])
   }
 
-  @Test func nobodyObjects() throws {
+  @Test func noObjection() throws {
     #expect(try ask(Element("queue"), Self.displays).isEmpty)
     #expect(try ask(Element("sdlrangefilter"), []).isEmpty)
     // More displays than a query can hold, and displays that it cannot describe.

@@ -6,8 +6,8 @@ import Testing
 @testable import Plugin
 @testable import PluginTestSupport
 
-/// Applications that stop and restart the sink from inside its callbacks on the connection thread: the new run streams, and
-/// nothing of the old one reaches it.
+/// Applications that stop and restart the sink from inside its callbacks on the connection thread: the new run streams,
+/// and nothing of the old one reaches it.
 @Suite struct VideoSinkRestartTests {
   /// What makes the head unit or the connection do what the callback is about.
   enum Cause: String {
@@ -98,8 +98,9 @@ import Testing
   func insideTheStateChange(_ trigger: RestartingApplication.Trigger) async throws {
     try await onOwnThread {
       let bench = try Bench(Case(trigger: trigger, causes: []), uri: nil, skipsOtherThreads: false)
-      // The outer change of state goes on through a pipeline that the inner one has just started. GStreamer does not promise
-      // that it runs then: videotestsrc ! fakesink stands still once in some hundred times. The next start has to work.
+      // The outer change of state goes on through a pipeline that the inner one has just started. GStreamer does not
+      // promise that it runs then: videotestsrc ! fakesink stands still once in some hundred times. The next start has
+      // to work.
       var standstills = 0
       for round in 1...8 {
         bench.application.arm()
@@ -121,7 +122,7 @@ import Testing
     }
   }
 
-  /// A callback that waits for a lock of the thread which stops the element must not keep that waiting for ever.
+  /// A callback that waits for a lock of the thread which stops the element must not keep that waiting without end.
   @Test(arguments: ["sdl-connected", "sdl-stream-started"]) func stopFromTwoThreads(_ message: String) throws {
     let bench = try Bench(Case(trigger: .element(message), causes: []), uri: nil, waitsForStop: true)
     bench.application.arm()

@@ -15,8 +15,8 @@ extension X264EncoderTests {
       return settings
     }
 
-    /// A picture every four seconds, and repeats twice a second: only the pictures are key frames, and the picture stays as
-    /// good as it was.
+    /// A picture every four seconds, and repeats twice a second: only the pictures are key frames, and the picture
+    /// stays as good as it was.
     @Test(arguments: [(1, 4), (1, 1)]) func stillPicturesAreCheap(numerator: Int, denominator: Int) throws {
       let encoder = try settings(numerator, denominator).encoder()
       var units: [AccessUnit] = []

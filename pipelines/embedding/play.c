@@ -91,7 +91,7 @@ main (int argc, char **argv)
 
   gst_play_stop (player.play);
   g_object_unref (signals);
-  /* Messages that nobody has taken hold a reference to the player, whose end has the app leave the head unit. */
+  /* Messages that are not taken hold a reference to the player, whose end has the app leave the head unit. */
   bus = gst_play_get_message_bus (player.play);
   gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);

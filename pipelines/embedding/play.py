@@ -53,7 +53,7 @@ class Player:
         self.play_next()
         self.loop.run()
         self.play.stop()
-        # Messages that nobody has taken hold a reference to the player, whose end has the app leave the head unit.
+        # Messages that are not taken hold a reference to the player, whose end has the app leave the head unit.
         self.play.get_message_bus().set_flushing(True)
         if self.error:
             sys.exit(self.error)

@@ -116,7 +116,7 @@ class Drive:
             self.loop.quit()
             return GLib.SOURCE_REMOVE
         except Exception as error:
-            # GLib would print the exception and the loop would run for ever.
+            # GLib would print the exception and the loop would run on.
             self.report_problem(f"the script fails: {error!r}")
             self.loop.quit()
             return GLib.SOURCE_REMOVE

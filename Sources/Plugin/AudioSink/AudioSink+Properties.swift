@@ -19,7 +19,7 @@ extension AudioSink {
       .mutableReady),
     .unsigned(
       "idle-timeout", \.idleTimeout, 0...3_600_000, "Idle time-out",
-      "With start-on-data: the silence behind which the service ends, in milliseconds", .mutableReady),
+      "With start-on-data: the silence after which the service ends, in milliseconds", .mutableReady),
     .double(
       "volume", \.volume, 0...10, "Volume", "Factor by which sound gets louder; 1 sends it unchanged", .mutablePlaying),
     .boolean("mute", \.isMuted, "Mute", "Send silence in place of the sound", .mutablePlaying),

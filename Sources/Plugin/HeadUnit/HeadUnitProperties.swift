@@ -15,7 +15,7 @@ extension Property where Owner: HeadUnitElement {
   static var address: Property {
     .string(
       "address", \.headUnit.address, "Address",
-      "Host name or numeric address to listen on, \"*\" for all of this machine's: then anybody in the network is served; or bluetooth:AA:BB:CC:DD:EE:FF, to connect to this phone's app",
+      "Host name or numeric address to listen on, \"*\" for all of this machine's: then every machine in the network is served; or bluetooth:AA:BB:CC:DD:EE:FF, to connect to this phone's app",
       .mutableReady)
   }
 

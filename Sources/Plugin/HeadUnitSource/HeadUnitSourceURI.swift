@@ -30,7 +30,7 @@ struct HeadUnitSourceURI: Equatable {
       throw otherScheme
     }
     guard text.dropFirst(Self.scheme.count).hasPrefix("://") else {
-      throw Malformed(description: "'\(text)' has no slashes behind the scheme; \(form)")
+      throw Malformed(description: "'\(text)' has no slashes after the scheme; \(form)")
     }
     let rest = text.dropFirst(Self.scheme.count + "://".count)
     let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }

@@ -98,7 +98,7 @@ extension VideoSink {
     .boolean(
       "adaptive-bitrate", \.link.isAdaptive, "Adaptive bitrate",
       """
-      Behind a live source, the bitrate follows what the link carries, from min-bitrate to bitrate; with bitrate=0 it \
+      With a live source, the bitrate follows what the link carries, from min-bitrate to bitrate; with bitrate=0 it \
       rises above its start as far as the picture and the head unit's maximum allow
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),

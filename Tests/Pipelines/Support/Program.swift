@@ -51,7 +51,7 @@ final class Program {
     self.testTimeout = testTimeout
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
-    // Nor does it open windows on the screen of whoever runs the tests.
+    // Nor does it open windows on the screen of the person who runs the tests.
     var variables = Installation.environment
     variables["GST_PLUGIN_PATH"] = try Installation.pluginFolder.path
     variables["GST_REGISTRY"] = folder.path("registry.bin")
@@ -94,7 +94,7 @@ final class Program {
   /// Whether the program, or one that it has started, is still there.
   var isGroupAlive: Bool { kill(-process.processIdentifier, 0) == 0 }
 
-  /// Files rather than pipes, which could fill up while nobody reads.
+  /// Files rather than pipes, which could fill up while they are not read.
   private func file(_ stream: String) throws -> FileHandle {
     let url = folder.url.appending(path: "\(name).\(stream)")
     guard FileManager.default.createFile(atPath: url.path, contents: nil) else {

@@ -53,7 +53,8 @@ final class Screen {
     return result.output
   }
 
-  /// Closes the connection of the program whose window is there, as a window manager does when the program no longer responds.
+  /// Closes the connection of the program whose window is there, as a window manager does when the program no longer
+  /// responds.
   func killWindow(at x: Int, _ y: Int) throws {
     let answer = try xdotool("mousemove", "\(x)", "\(y)", "getmouselocation", "--shell")
     let window = try #require(answer.firstMatch(of: /WINDOW=(\d+)/))
@@ -98,7 +99,7 @@ struct Screenshot {
     width = word(4)
     height = word(5)
     rowBytes = word(12)
-    // Behind the header is a table of colours, twelve bytes each.
+    // After the header is a table of colours, twelve bytes each.
     bytes = [UInt8](xwd.dropFirst(word(0) + 12 * word(19)))
     guard bytes.count >= rowBytes * height else { throw Screen.Missing(description: "a dump that is too short") }
   }
