@@ -150,7 +150,7 @@ let package = Package(
     .target(name: "LockCount", path: "Tests/LockCount"),
     // No tests, but what those of the plugin's elements share; optimised, since it makes and compares pictures.
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
-    .testTarget(name: "AudioSinkTests", dependencies: pluginTests, swiftSettings: test),
+    .testTarget(name: "AudioSinkTests", dependencies: pluginTests + ["LockCount"], swiftSettings: test),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: test),

@@ -91,6 +91,21 @@ import Testing
     }
   }
 
+  /// What is too short to be sent by itself leaves with what comes before it, and not when the stream is over.
+  @Test func aShortBufferAtTheEnd() throws {
+    let harness = try SoundHarness(properties: "")
+    harness.push(testSound(1600))
+    harness.source.push(testSound(80, seed: 1), at: .milliseconds(100), duration: .seconds(2))
+    harness.source.end()
+    try harness.pipeline.play()
+    try harness.headUnit.waitForSound(3360)
+    try harness.pipeline.waitForEnd()
+    let end = MonotonicClock.now
+    let arrivals = harness.headUnit.record.audioArrivals.suffix(2).map(\.time)
+    #expect(arrivals.count == 2 && arrivals[1] - arrivals[0] < .seconds(1), "\(arrivals)")
+    #expect(arrivals.count == 2 && end - arrivals[1] > .seconds(1), "the end was not waited for: \(arrivals), \(end)")
+  }
+
   /// A live source's first sound is dropped until there is a service: then silence takes the place of the lead.
   @Test func aLiveSource() throws {
     let standstills = Standstills()

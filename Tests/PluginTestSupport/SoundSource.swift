@@ -23,14 +23,17 @@ struct SoundSource {
     gst_caps_unref(caps)
   }
 
-  /// - Parameter time: nil for a buffer without a time stamp.
+  /// - Parameters:
+  ///   - time: nil for a buffer without a time stamp.
+  ///   - duration: nil for a buffer that does not say how long it is.
   @discardableResult
   func push(
-    _ bytes: [UInt8], at time: Duration?, flags: GstBufferFlags = GstBufferFlags(rawValue: 0)
+    _ bytes: [UInt8], at time: Duration?, duration: Duration? = nil, flags: GstBufferFlags = GstBufferFlags(rawValue: 0)
   ) -> GstFlowReturn {
     guard let buffer = gst_buffer_new_allocate(nil, gsize(bytes.count), nil) else { return GST_FLOW_ERROR }
     _ = bytes.withUnsafeBytes { gst_buffer_fill(buffer, 0, $0.baseAddress, gsize($0.count)) }
     buffer.pointee.pts = time.map { GstClockTime(nanoseconds($0)) } ?? GstClockTime.max
+    buffer.pointee.duration = duration.map { GstClockTime(nanoseconds($0)) } ?? GstClockTime.max
     gst_buffer_set_flags(buffer, flags)
     return gst_app_src_push_buffer(source, buffer)
   }

@@ -3,31 +3,37 @@ import SDLApp
 import SDLLink
 import Synchronization
 
-/// The work behind one `sdlaudiosink`: a GstBaseSink that sends sound to a head unit, at the pace of the pipeline's clock.
+/// The work behind one `sdlaudiosink`: a GstBaseSink that sends sound to a head unit, at the pace of the pipeline's
+/// clock.
 ///
 /// It keeps what lives as long as the element (settings, counters) and what lives as long as a state (``SinkRuns``).
 ///
-/// It derives from GstBaseSink and not from GstAudioBaseSink, which is made for devices with a clock and a ring buffer of their
-/// own: a head unit has neither, and plays what comes.
+/// It derives from GstBaseSink and not from GstAudioBaseSink, which is made for devices with a clock and a ring buffer
+/// of their own: a head unit has neither, and plays what comes.
 ///
 /// Locks, outermost first: the pad's stream lock and the preroll lock (taken by GStreamer) → the sample path
-/// (``ExclusiveAccess``, no lock) → `runs` → the app's state → the stream's state → those of notifications, `settings`,
-/// `counters`, the connection. None of ours is held while calling GStreamer or waiting.
+/// (``SampleAccess``, no lock) → `runs` → the app's state → `state`, which is also that of the stream → those of
+/// notifications, `settings`, the connection. None of ours is held while calling GStreamer or waiting.
 final class AudioSink: AppSink, BaseSinkElement {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
   nonisolated(unsafe) let baseSink: UnsafeMutablePointer<GstBaseSink>
 
   let settings = ElementSettings(AudioSinkSettings())
-  let counters = Mutex(AudioSinkCounters())
-  let runs = SinkRuns<AudioStreamRun>()
-  let payloads = PayloadPool<SamplePayload>()
+  /// Of ``state`` and of the negotiation of each stream.
+  let lock = MonitorLock()
+  let state: Monitor<SampleState>
+  let runs = SinkRuns<AudioStream>()
   let time: TimeSource
+  /// The property `lead-time` in nanoseconds, for the base class.
+  private let lead: Atomic<UInt64>
 
   static let log = LogCategory("sdlaudiosink", "SmartDeviceLink audio sink")
 
   init(_ baseSink: UnsafeMutablePointer<GstBaseSink>, time: TimeSource = .monotonic) {
     self.baseSink = baseSink
     self.time = time
+    state = Monitor(SampleState(), lock: lock)
+    lead = Atomic(UInt64(clamping: AudioSinkSettings().lead.nanoseconds))
   }
 
   var service: StreamService { .audio }
@@ -36,15 +42,28 @@ final class AudioSink: AppSink, BaseSinkElement {
   func notifyEncryption() {}
 
   func countApp(_ change: (inout AppCounters) -> Void) {
-    counters.withLock { change(&$0.app) }
+    count { change(&$0.app) }
   }
 
   func countStream(_ change: (inout StreamCounters) -> Void) {
-    counters.withLock { change(&$0.stream) }
+    count { change(&$0.stream) }
+  }
+
+  func count(_ change: (inout AudioSinkCounters) -> Void) {
+    state.withLock { change(&$0.counters) }
+  }
+
+  /// A property has changed that the next buffer depends on.
+  func sampleSettingsChanged() {
+    state.withLock { state in
+      state.settings = settings.withLock { $0.samples }
+      lead.store(UInt64(clamping: state.settings.lead.nanoseconds), ordering: .relaxed)
+    }
   }
 
   /// The property `lead-time` has changed, of which the pipeline's latency takes account.
   func leadTimeChanged() {
+    sampleSettingsChanged()
     post(gst_message_new_latency(gstElement.cast()))
   }
 
@@ -54,7 +73,7 @@ final class AudioSink: AppSink, BaseSinkElement {
     guard query.pointee.type == GST_QUERY_LATENCY, gst_base_sink_get_sync(baseSink) != 0 else { return true }
     var (isLive, minimum, maximum): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)
     gst_query_parse_latency(query, &isLive, &minimum, &maximum)
-    let lead = UInt64(settings.withLock { $0.leadTime }) * 1_000_000
+    let lead = lead.load(ordering: .relaxed)
     // GST_CLOCK_TIME_NONE, which is the largest number, stays.
     gst_query_set_latency(
       query, isLive, GstClockTime(UInt64(minimum).addingClamped(lead)),
@@ -67,14 +86,14 @@ final class AudioSink: AppSink, BaseSinkElement {
   func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
     getParentTimes(of: buffer, &start, &end)
     guard start != .max else { return }
-    let lead = GstClockTime(settings.withLock { $0.leadTime }) * 1_000_000
+    let lead = GstClockTime(lead.load(ordering: .relaxed))
     start = min(start, max(start - min(start, lead), GstClockTime(baseSink.pointee.segment.start)))
   }
 
   func checkBeforeStart(_ settings: AudioSinkSettings) throws(ElementError) {}
 
-  func makeStream(_ app: AppClient, _ settings: AudioSinkSettings) -> AudioStreamRun {
-    AudioStreamRun(sink: self, app: app, settings: settings)
+  func makeStream(_ app: AppClient, _ settings: AudioSinkSettings) -> AudioStream {
+    AudioStream(sink: self, app: app, settings: settings)
   }
 
   func keepCounters() {}
@@ -115,6 +134,11 @@ extension AudioSink {
     _ = app?.leave(ObjectIdentifier(self), nil)
   }
 
+  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    stream?.observe(event)
+    return handleByParent(event)
+  }
+
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? { AudioCaps.rejectionReason(of: caps) }
 
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool { stream?.setCaps(caps) ?? false }
@@ -132,6 +156,71 @@ extension AudioSink {
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn { stream?.preroll() ?? GST_FLOW_FLUSHING }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    stream?.render(buffer) ?? GST_FLOW_FLUSHING
+    runs.onPad?.render(buffer) ?? GST_FLOW_FLUSHING
+  }
+}
+
+/// The element messages about the stream.
+extension AudioSink {
+  /// `sdl-stream-started`: sound is sent from now on.
+  func postStreamStarted(_ grant: AudioGrant, reason: String) {
+    let message = Structure("sdl-stream-started")
+    message.set("reason", reason)
+    message.set("format", grant.format.formatName)
+    message.set("rate", Int32(clamping: grant.format.samplingRate.hertz))
+    message.set("format-assumed", grant.isFormatAssumed)
+    message.set("max-frame-payload", UInt64(clamping: grant.maximumPayload))
+    message.set("service", StreamService.audio.rawValue)
+    message.set("transport", grant.role == .primary ? "primary" : "secondary")
+    postElementMessage(message)
+  }
+
+  /// `sdl-stream-stopped`: the service has ended.
+  func postStreamStopped(_ reason: AudioStopReason) {
+    let message = Structure("sdl-stream-stopped")
+    message.set("reason", reason.name)
+    message.set("samples-sent", state.withLock { $0.counters.samplesSent })
+    message.set("service", StreamService.audio.rawValue)
+    postElementMessage(message)
+  }
+
+  /// The head unit says nothing of the sound that it plays.
+  func postAssumedFormat(_ format: PCMFormat) {
+    let text = "The head unit lists no format for sound: \(format), one channel, is assumed, which most of them play."
+    log(GST_LEVEL_INFO, text)
+    ElementError.stream(GST_STREAM_ERROR_FORMAT, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
+  }
+}
+
+/// What is counted: the property `sdl-stats`.
+extension AudioSink {
+  /// The property `sdl-stats`; valid in every state.
+  func statistics() -> Structure {
+    let (counters, link, now) = countersAndLink
+    let structure = Structure("application/x-sdl-stats")
+    structure.set("samples-in", counters.samplesIn)
+    structure.set("samples-sent", counters.samplesSent)
+    structure.set("samples-queued", counters.samplesQueued)
+    for reason in SampleDropReason.allCases {
+      structure.set(reason.field, counters.dropped(reason))
+    }
+    structure.set("silence-samples-sent", counters.silenceSent)
+    structure.set("queue-bytes", UInt64(clamping: link?.audio.queuedByteCount ?? 0))
+    structure.set("queue-dwell-last-ns", UInt64(clamping: (link?.audio.lastDwellTime ?? .zero).nanoseconds))
+    structure.set("queue-dwell-maximum-ns", UInt64(clamping: (link?.audio.longestDwellTime ?? .zero).nanoseconds))
+    structure.set("bytes-sent", counters.app.formerBytesSent &+ (link?.sentByteCount ?? 0))
+    structure.set("audio-bytes-sent", counters.audioBytesSent)
+    counters.app.fill(structure)
+    counters.stream.fill(structure, now: now)
+    structure.set("last-error", counters.app.lastError ?? "")
+    return structure
+  }
+
+  /// Counters, connection and time of one moment.
+  private var countersAndLink: (counters: AudioSinkCounters, link: LinkStatistics?, now: Duration) {
+    runs.readWithConnection { link in
+      let (counters, now) = state.withLock { ($0.counters, time.now) }
+      return (counters, link, now)
+    }
   }
 }

@@ -19,10 +19,17 @@ struct AudioSinkSettings: AppSinkSettings {
     return app
   }
 
-  var lead: Duration { .milliseconds(Int64(leadTime)) }
+  /// What each buffer depends on.
+  struct Samples {
+    /// How long before its time sound leaves.
+    var lead: Duration
+    /// 0 for muted.
+    var gain: Double
+  }
 
-  /// 0 for muted.
-  var gain: Double { isMuted ? 0 : volume.isFinite ? volume : 1 }
+  var samples: Samples { Samples(lead: lead, gain: isMuted ? 0 : volume.isFinite ? volume : 1) }
+
+  var lead: Duration { .milliseconds(Int64(leadTime)) }
 
   /// What the negotiation has to know.
   ///
@@ -37,4 +44,49 @@ struct AudioSinkSettings: AppSinkSettings {
   var activity: SoundActivity {
     SoundActivity(startsOnData: startsOnData, idleTimeout: .milliseconds(Int64(idleTimeout)))
   }
+}
+
+extension AudioSink {
+  typealias Settings = AudioSinkSettings
+
+  static let properties = PropertyList<AudioSink>(
+    // The app and its head unit.
+    Property.app,
+    .secondaryTransport,
+    .connectionState,
+    .headUnit,
+    .transports,
+    .enumeration(
+      "hmi-level", default: HMILevel.none, "HMI level",
+      "How prominent the app is on the head unit; sound is played in full and limited, and of media apps in background",
+      get: { $0.app?.status.level ?? .none }),
+    // When sound is sent.
+    .enumeration(
+      "suspend-policy", \.suspendPolicy, "Suspend policy",
+      "What happens to sound while the driver does not let the app be heard", .mutableReady),
+    .boolean(
+      "start-on-data", \.startsOnData, "Start on data",
+      "Have an audio service only while something can be heard, for announcements: other sound in the car is lowered only while they last",
+      .mutableReady),
+    .unsigned(
+      "idle-timeout", \.idleTimeout, 0...3_600_000, "Idle time-out",
+      "With start-on-data: the silence after which the service ends, in milliseconds", .mutableReady),
+    .enumeration(
+      "stream-state", default: StreamState.stopped, "Stream state", "How far the stream of sound has come",
+      get: { $0.stream?.streamState ?? .stopped }),
+    // How it sounds.
+    .unsigned(
+      "lead-time", \.leadTime, 0...800, "Lead time",
+      "How long before its time sound leaves, in milliseconds; head units keep it until then. What thread or network delay for less is heard without a gap, at its time",
+      .mutablePlaying, changed: { $0.leadTimeChanged() }),
+    .double(
+      "volume", \.volume, 0...10, "Volume", "Factor by which sound gets louder; 1 sends it unchanged", .mutablePlaying,
+      changed: { $0.sampleSettingsChanged() }),
+    .boolean(
+      "mute", \.isMuted, "Mute", "Send silence in place of the sound", .mutablePlaying,
+      changed: { $0.sampleSettingsChanged() }),
+    .structure(
+      "sdl-stats", "SDL statistics",
+      "Counters of this element (application/x-sdl-stats): samples-in = samples-sent + every samples-dropped-* + samples-queued; …",
+      get: { $0.statistics() }))
 }

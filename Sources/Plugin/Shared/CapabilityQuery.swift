@@ -4,17 +4,18 @@ import SDLApp
 /// The query that asks, from anywhere upstream, what the head unit can show: a custom query whose structure is called
 /// `application/x-sdl-video-capabilities`. It is not serialized and never blocks.
 ///
-/// `sdlvideosink` answers it. As long as the head unit has not reported its capability, the answer is empty; then its field
-/// `capabilities` is a GstValueArray of structures `application/x-sdl-video-capability`, in the head unit's order of
-/// preference, with
+/// `sdlvideosink` answers it. As long as the head unit has not reported its capability, the answer is empty; then its
+/// field `capabilities` is a GstValueArray of structures `application/x-sdl-video-capability`, in the head unit's order
+/// of preference, with
 ///
 /// - `width`, `height`: size of the pictures to send, in pixels (gint);
 /// - `display-width`, `display-height`: size on the head unit's screen (gint);
 /// - `scale`: by which the head unit enlarges the pictures, 1…10 (gdouble);
-/// - `diagonal`, in inches, and `pixels-per-inch` (gdouble), `preferred-fps` (gint): if the head unit has reported them.
+/// - `diagonal`, in inches, and `pixels-per-inch` (gdouble), `preferred-fps` (gint): if the head unit has reported
+///   them.
 ///
-/// The array is empty when the head unit accepts any size. A `sdlrangefilter` in between removes what it does not support,
-/// unless nothing would be left.
+/// The array is empty when the head unit accepts any size. A `sdlrangefilter` in between removes what it does not
+/// support, unless nothing would be left.
 enum CapabilityQuery {
   private static let name = "application/x-sdl-video-capabilities"
   private static let field = "capabilities"

@@ -2,8 +2,8 @@ import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
 
-/// Where a head unit is: `sdl://HOST[:PORT]` over TCP, `sdl+bluetooth:[ADDRESS]` wherever the car is that connects over Bluetooth,
-/// `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end of a connected descriptor.
+/// Where a head unit is: `sdl://HOST[:PORT]` over TCP, `sdl+bluetooth:[ADDRESS]` wherever the car is that connects over
+/// Bluetooth, `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end of a connected descriptor.
 enum HeadUnitURI: Equatable {
   case tcp(host: String, port: UInt16)
   case builtIn(HeadUnitPreset)

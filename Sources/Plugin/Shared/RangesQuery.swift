@@ -4,9 +4,9 @@ import SDLApp
 /// The query by which `sdlvideosink` asks upstream which of the head unit's displays the app supports: a custom query
 /// whose structure is called `application/x-sdl-video-ranges`. It is not serialized and never blocks.
 ///
-/// Its field `displays` is a GstValueArray of structures as ``CapabilityQuery`` has them. Every `sdlrangefilter` on the way
-/// adds to the field `rejections`, a GstValueArray of structures `application/x-sdl-video-rejection`, those that it does
-/// not support, with
+/// Its field `displays` is a GstValueArray of structures as ``CapabilityQuery`` has them. Every `sdlrangefilter` on the
+/// way adds to the field `rejections`, a GstValueArray of structures `application/x-sdl-video-rejection`, those that it
+/// does not support, with
 ///
 /// - `index`: place in `displays`, from 0 (gint);
 /// - `reason`: the first condition that is not met, with both numbers, as text (gchararray);

@@ -3,8 +3,8 @@ import GStreamerKit
 /// Time that passed while the sink held a file up: the clock ran on meanwhile, and what follows is shown that much
 /// later. For that the property `ts-offset` moves, on top of what the application has set.
 ///
-/// Without it everything that follows is late by the time of the wait: raw pictures and sound are then dropped for lateness,
-/// all of them where the wait was longer than the rest of the file, and H.264 comes in a rush.
+/// Without it everything that follows is late by the time of the wait: raw pictures and sound are then dropped for
+/// lateness, all of them where the wait was longer than the rest of the file, and H.264 comes in a rush.
 struct RenderDelay {
   private struct Shift {
     /// In total, in nanoseconds.

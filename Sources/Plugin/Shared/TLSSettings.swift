@@ -99,7 +99,8 @@ extension ElementError {
 }
 
 extension Property {
-  /// A certificate or a key: the path of a PEM file, or PEM itself, which may hold a private key and so is not read back.
+  /// A certificate or a key: the path of a PEM file, or PEM itself, which may hold a private key and so is not read
+  /// back.
   static func pem(
     _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString
   ) -> Property {

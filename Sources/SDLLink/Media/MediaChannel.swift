@@ -99,6 +99,11 @@ public final class MediaChannel: Sendable {
     writer.readWithLink(medium) { ($1, $0.isFull) }
   }
 
+  /// The same, and how much is queued at that moment.
+  public func linkSampleAndQueuedByteCount() -> (sample: LinkSample?, queuedByteCount: Int) {
+    writer.readWithLink(medium) { ($1, $0.statistics.queuedByteCount) }
+  }
+
   /// A snapshot.
   public var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }
 }

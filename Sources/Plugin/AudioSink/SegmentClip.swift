@@ -62,7 +62,8 @@ extension AudioSink {
     return (due, duration(gst_clock_get_time(clock)))
   }
 
-  /// When something of a running time is due, after the base time: as GstBaseSink counts, which knows no time before that.
+  /// When something of a running time is due, after the base time: as GstBaseSink counts, which knows no time before
+  /// that.
   func clockTime(of runningTime: Duration) -> Duration { max(runningTime + offset, .zero) }
 
   /// The part of a GAP event that is in the present segment; nil for none, and for one without a duration.

@@ -5,8 +5,8 @@ import SDLLink
 /// A piece of sound on its way to the socket: part of a GstBuffer that is sent as it is, or samples of its own.
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
-/// by nobody else until it comes back through the pool's.
-final class SamplePayload: ReusablePayload, @unchecked Sendable {
+/// by nothing else until it comes back, under the lock of the sink's state.
+final class SamplePayload: MediaPayload, @unchecked Sendable {
   /// Where to count what became of it. Held while in use, because a sink that is stopped in a callback of the
   /// connection's own thread does not wait for what is queued.
   private var sink: AudioSink?
@@ -26,7 +26,7 @@ final class SamplePayload: ReusablePayload, @unchecked Sendable {
   }
 
   /// Empty, to be filled for `sink`.
-  fileprivate func begin(for sink: AudioSink) {
+  func begin(for sink: AudioSink) {
     self.sink = sink
   }
 
@@ -68,19 +68,27 @@ final class SamplePayload: ReusablePayload, @unchecked Sendable {
 
   func release(wasSent: Bool) {
     guard wasSent else { return giveUp(.discarded) }
-    guard let sink else { return }
-    sink.counters.withLock { $0.sent(samples: sampleCount, silence: silenceCount, byteCount: byteCount) }
-    sink.payloads.giveBack(self)
+    let (samples, silence, bytes) = (sampleCount, silenceCount, byteCount)
+    giveBack { $0.sent(samples: samples, silence: silence, byteCount: bytes) }
   }
 
-  /// It is not sent, and goes back to its pool.
+  /// It is not sent.
   func giveUp(_ reason: SampleDropReason) {
-    guard let sink else { return }
-    sink.counters.withLock { $0.samplesDropped(sampleCount, reason) }
-    sink.payloads.giveBack(self)
+    let count = sampleCount
+    giveBack { $0.samplesDropped(count, reason) }
   }
 
-  func clear() {
+  private func giveBack(counting change: (inout AudioSinkCounters) -> Void) {
+    guard let sink else { return }
+    clear()
+    sink.state.withLock { state in
+      change(&state.counters)
+      state.payloads.append(self)
+    }
+  }
+
+  /// Lets everything go that it refers to.
+  private func clear() {
     if let buffer {
       gst_buffer_unmap(buffer, &map)
       gst_buffer_unref(buffer)
@@ -90,14 +98,5 @@ final class SamplePayload: ReusablePayload, @unchecked Sendable {
     storedCount = 0
     sampleCount = 0
     silenceCount = 0
-  }
-}
-
-extension PayloadPool<SamplePayload> {
-  /// An empty payload that reports to `sink` what becomes of it.
-  func take(for sink: AudioSink) -> SamplePayload {
-    let payload = take { SamplePayload() }
-    payload.begin(for: sink)
-    return payload
   }
 }

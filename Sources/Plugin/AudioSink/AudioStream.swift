@@ -1,0 +1,244 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+import Synchronization
+
+/// A stream of sound, from READY→PAUSED to PAUSED→READY. It passes what happens to the negotiation, and carries out
+/// what that decides.
+///
+/// The streaming thread brings caps, samples and events; the connection thread what the head unit says. After ``end()``
+/// nothing of it reaches the element any more.
+final class AudioStream: StreamRun {
+  let sink: AudioSink
+  let app: AppClient
+  let time: TimeSource
+
+  let state: Monitor<AudioNegotiation>
+  let notifications = NotificationQueue<AudioNotification>()
+  let progress = StreamProgress()
+  /// The property `start-on-data`.
+  let startsOnData: Bool
+  /// The app was registered since the samples' format was compared with that of the head unit.
+  let isHeadUnitNew = AtomicFlag()
+  /// What is kept between buffers.
+  private let samples: SampleAccess
+  /// That the format is assumed has been reported.
+  private let hasReportedAssumption = AtomicFlag()
+
+  init(sink: AudioSink, app: AppClient, settings: AudioSinkSettings) {
+    self.sink = sink
+    self.app = app
+    time = sink.time
+    startsOnData = settings.startsOnData
+    state = Monitor(
+      AudioNegotiation(settings: settings.negotiation(isMedia: app.settings.isMedia), activity: settings.activity),
+      lock: sink.lock)
+    samples = SampleAccess(SamplePath(sink: sink))
+  }
+
+  var channel: MediaChannel { connection.audio }
+
+  func begin() {
+    app.attach(self, of: sink) { status in
+      update { negotiation in
+        negotiation.hmiStatusChanged(status.hmi)
+        if let grant = status.audioGrant { negotiation.serviceStarted(grant) }
+        if status.audioState == .suspended { negotiation.serviceSuspended() }
+        negotiation.sessionStateChanged(status.audioState)
+      }
+    }
+    if let headUnit = app.status.headUnit { reportAssumedFormat(of: headUnit) }
+    deliverNotifications()
+  }
+
+  func withoutAccess<Result>(_ body: () -> Result) -> Result { samples.whileGivenBack(body) }
+
+  func discardRest() {
+    samples.withPath { $0.flush(resetsTime: true) }
+    sink.countStream { $0.resumed(at: time.now) }
+  }
+
+  func prepareForPreroll() -> Bool { samples.withPath { $0.isUpstreamLive } }
+
+  var driverWaitTexts: (waiting: String, over: String) {
+    ("Waiting for the driver to let the app be heard", "The driver lets the app be heard")
+  }
+
+  func apply(_ outputs: [AudioNegotiation.Output]) {
+    for output in outputs {
+      switch output {
+      case .request(let request): connection.setAudioRequest(request)
+      case .setTimer(let time): connection.setTimer(at: time)
+      case .notify(let notification): notifications.add(notification)
+      }
+    }
+  }
+
+  /// While sound may be sent, which is the usual case, there are no outputs to carry out.
+  func decide(
+    _ negotiation: inout AudioNegotiation, isSilence: Bool, isLive: Bool
+  ) -> AudioNegotiation.SampleDecision {
+    let now = time.now
+    let decision = negotiation.decide(isLive: isLive, isSilence: isSilence, now: now)
+    if case .send = decision, !negotiation.hasUrgentOutputs { return decision }
+    apply(negotiation.takeOutputs(at: now))
+    return decision
+  }
+}
+
+/// What comes to the pad, on the streaming thread.
+extension AudioStream {
+  /// Caps arrive; false if they can't be read.
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    guard let structure = StructureView(caps: caps, 0), let format = PCMFormat(structure) else { return false }
+    samples.withPath { $0.setFormat(format, self) }
+    sink.log(GST_LEVEL_INFO, "input \(format)")
+    change { $0.inputChanged(format) }
+    return true
+  }
+
+  /// - Returns: false if upstream can't send that.
+  func askUpstream(for format: PCMFormat) -> Bool {
+    let wanted = format.caps
+    guard let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty
+    else { return false }
+    sink.log(GST_LEVEL_INFO, "asking upstream for \(format)")
+    unlocked { _ = Event.reconfigure()?.push(on: sink.pad) }
+    return true
+  }
+
+  func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
+    var map = GstMapInfo()
+    guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return GST_FLOW_ERROR }
+    defer { gst_buffer_unmap(buffer, &map) }
+    let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
+    return samples.withPath(arriving: bytes.count) { $0.render(buffer, bytes, self) }
+  }
+
+  func observe(_ event: UnsafeMutablePointer<GstEvent>) {
+    switch event.pointee.type {
+    case GST_EVENT_FLUSH_START: progress.isFlushPending = true
+    case GST_EVENT_FLUSH_STOP:
+      progress.flushEnded()
+      var resetsTime: gboolean = 0
+      gst_event_parse_flush_stop(event, &resetsTime)
+      samples.withPath { $0.flush(resetsTime: resetsTime != 0) }
+      change { $0.flushed() }
+    case GST_EVENT_STREAM_START, GST_EVENT_SEGMENT: change { $0.streamBegan() }
+    default: break
+    }
+  }
+
+  /// Waits for the time of a GAP, and fills it, or of the end: what was sent is played before the service is closed and
+  /// the application hears of it.
+  func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
+    switch event.pointee.type {
+    case GST_EVENT_GAP:
+      return samples.withPath { $0.fillGap(event, self) } ?? sink.waitByParent(for: event)
+    case GST_EVENT_EOS:
+      let sent = samples.withPath { $0.sendRest(before: event, self) }
+      guard sent == GST_FLOW_OK else { return sent }
+      let result = sink.waitByParent(for: event)
+      return result == GST_FLOW_OK ? finish() : result
+    default: return sink.waitByParent(for: event)
+    }
+  }
+
+  private func finish() -> GstFlowReturn {
+    let result = samples.withPath { path in
+      guard let error = path.finalMismatch(self) else { return waitUntilSent(path) }
+      fail(error)
+      return GST_FLOW_ERROR
+    }
+    return result == GST_FLOW_OK ? endService() : result
+  }
+
+  /// Until the queue is empty, and the head unit has had the time to play what it has: one that began later than it
+  /// should gets the lead more.
+  private func waitUntilSent(_ path: SamplePath) -> GstFlowReturn {
+    let result = waitUntilDrained(of: "sound")
+    guard result == GST_FLOW_OK else { return result }
+    guard state.withLock({ $0.hasGrant }), let end = path.end else { return GST_FLOW_OK }
+    let played = end + sink.renderDelay + sink.settings.withLock { $0.lead }
+    return gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: played.nanoseconds), nil)
+  }
+}
+
+/// What the app's connection reports of the head unit. On the connection thread, without locks.
+extension AudioStream {
+  func sessionChanged(to status: AppSession.Status) {
+    change { $0.sessionStateChanged(status.audioState) }
+  }
+
+  func timerFired() {
+    change { _ in }
+  }
+
+  func appReported(_ event: AppSession.Event) {
+    switch event {
+    case .registered(let headUnit):
+      isHeadUnitNew.raise()
+      reportAssumedFormat(of: headUnit)
+    case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
+    case .audioStarted(let grant):
+      sink.countStream { $0.starts &+= 1 }
+      change { $0.serviceStarted(grant) }
+    case .audioSuspended: change { $0.serviceSuspended() }
+    case .audioResumed: change { $0.serviceResumed() }
+    case .audioStopped(let reason): change { $0.serviceStopped(reason) }
+    case .audioWaits(let wait): change { $0.serviceWaits(wait) }
+    case .audioStartFailed(let failure, let retryAfter): startFailed(failure, retryAfter)
+    case .sessionStarted, .videoCapability, .videoStarted, .videoSuspended, .videoResumed, .videoStopped,
+      .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused, .secured,
+      .videoInClear, .rpcProtected, .rpcInClear, .secondaryTransportChanged, .videoWaits, .transportProblem,
+      .diagnostic, .failed:
+      break
+    }
+  }
+
+  private func startFailed(_ failure: AudioStartFailure, _ retryAfter: Duration?) {
+    sink.countStream { $0.startFailures &+= 1 }
+    let hasVideo = app.elementName(of: .video) != nil
+    let result = change { negotiation in
+      Result { () throws(AudioProblem) in
+        try negotiation.startFailed(failure, retryAfter: retryAfter, hasVideo: hasVideo)
+      }
+    }
+    if case .failure(let problem) = result {
+      unlocked { app.failConnection(ElementError(problem), sink) }
+    }
+  }
+
+  func connectionLost() {
+    let wasStreaming = change { $0.connectionLost() }
+    if wasStreaming { sink.countStream { $0.suspended(at: time.now) } }
+  }
+
+  /// Once for each stream.
+  private func reportAssumedFormat(of headUnit: HeadUnitInfo) {
+    guard headUnit.announcedPCMFormat == nil, !hasReportedAssumption.peek, !hasEnded else { return }
+    hasReportedAssumption.raise()
+    sink.postAssumedFormat(PCMFormat())
+  }
+
+  /// Posts one notification.
+  func post(_ notification: AudioNotification) {
+    switch notification {
+    case .started(let grant, let reason):
+      sink.countStream { $0.resumed(at: time.now) }
+      sink.postStreamStarted(grant, reason: reason)
+    case .stream(let notification): post(notification)
+    case .stopped(let reason): sink.postStreamStopped(reason)
+    case .problem(let problem): warn(ElementError(problem))
+    }
+  }
+}
+
+extension ElementError {
+  init(_ problem: AudioProblem) {
+    switch problem {
+    case .startRefused, .refused: self = .resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, problem.description)
+    case .wrongFormat: self = .stream(GST_STREAM_ERROR_FORMAT, problem.description)
+    }
+  }
+}

@@ -1,0 +1,537 @@
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// The way of the samples, piece by piece: wait for the right to send and for their time, shape them or refer to them,
+/// then hand them over. What is kept between buffers is here.
+///
+/// Only the thread that has it through ``SampleAccess`` may use it.
+final class SamplePath {
+  /// A buffer, or part of one, that is being sent.
+  private struct Input {
+    var buffer: UnsafeMutablePointer<GstBuffer>
+    var bytes: UnsafeRawBufferPointer
+    /// What is left, in samples.
+    var range: Range<Int>
+    /// The buffer says that it has nothing in it.
+    var isGap: Bool
+    /// Nothing can be heard in it.
+    var isSilence: Bool
+    var isLive: Bool
+    /// Of the stream when it arrived.
+    var flushCount: UInt
+
+    var object: UnsafeMutablePointer<GstMiniObject> { UnsafeMutablePointer(OpaquePointer(buffer)) }
+  }
+
+  /// What may be done with samples.
+  private enum SendDecision {
+    case grant(AudioGrant)
+    case drop(SampleDropReason)
+    case stop(GstFlowReturn)
+  }
+
+  /// What of a buffer goes in one payload at most, for the sake of the pace and of those who wait.
+  private static let longestPiece = Duration.milliseconds(100)
+  /// Shorter buffers are sent together.
+  private static let shortestPiece = Duration.milliseconds(10)
+  /// From the connection's refusal of a payload to the event that ends the grant here; on another thread, hence soon.
+  private static let grantEndTimeout = Duration.seconds(1)
+  /// How soon an application pauses that follows the request for it.
+  private static let promptPause = Duration.milliseconds(250)
+  /// How much of a live source's sound may be on its way, beyond the lead.
+  private static let longestLinkDelay = Duration.milliseconds(500)
+
+  let sink: AudioSink
+  /// Nil before the first caps.
+  private var format: PCMFormat?
+  private var timeline = SampleTimeline(format: PCMFormat())
+  private var shaper = SampleShaper(format: PCMFormat())
+  private var playout = SamplePlayout(lead: .zero)
+  private var linkDelay = LinkDelay()
+  private var delay = RenderDelay()
+  private var liveness = UpstreamLiveness()
+  /// Upstream sends another format than the head unit plays.
+  private var mismatch: AudioFormatMismatch?
+  /// The format is the head unit's.
+  private var isFormatChecked = false
+  /// Short buffers that are not sent yet.
+  private var pending: SamplePayload?
+  /// Payloads that nothing uses.
+  private var payloads: [SamplePayload] = []
+  /// Buffers with a part of a sample have been reported.
+  private var hasWarnedOfParts = false
+  /// The grant for which samples were sent last.
+  private var epoch: UInt32 = 0
+
+  init(sink: AudioSink) {
+    self.sink = sink
+  }
+
+  var isUpstreamLive: Bool { liveness.isLive(at: sink.pad) }
+
+  /// This thread has the path from now on.
+  func taken(_ shared: inout SampleState, arriving byteCount: Int) {
+    if payloads.isEmpty { swap(&payloads, &shared.payloads) }
+    playout.lead = shared.settings.lead
+    if shaper.volume != shared.settings.gain { shaper.setVolume(shared.settings.gain) }
+    if byteCount > 0, let format { shared.counters.samplesArrived(format.sampleCount(ofByteCount: byteCount)) }
+  }
+
+  /// Caps have come.
+  func setFormat(_ format: PCMFormat, _ stream: AudioStream) {
+    guard self.format != format else { return }
+    sendRest(stream)
+    self.format = format
+    mismatch = nil
+    isFormatChecked = false
+    timeline = SampleTimeline(format: format)
+    shaper = SampleShaper(format: format, volume: shaper.volume)
+  }
+
+  /// - Parameter resetsTime: running time begins anew.
+  func flush(resetsTime: Bool) {
+    pending.take()?.giveUp(.discarded)
+    mismatch = nil
+    timeline.reset()
+    shaper.bridge()
+    if resetsTime { delay.reset(sink.baseSink) }
+  }
+}
+
+// MARK: Buffers
+
+extension SamplePath {
+  /// Sends the samples of a buffer, which are counted already.
+  func render(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ stream: AudioStream
+  ) -> GstFlowReturn {
+    guard let format else { return GST_FLOW_ERROR }
+    let count = format.sampleCount(ofByteCount: bytes.count)
+    if format.byteCount(ofSampleCount: count) != bytes.count, !hasWarnedOfParts {
+      hasWarnedOfParts = true
+      stream.warn(.stream(GST_STREAM_ERROR_FORMAT, "Buffers end within a sample; the rest of it is left out."))
+    }
+    do throws(ElementError) {
+      guard try checkFormat(format, count, stream) else { return drop(count, .wrongFormat) }
+    } catch {
+      stream.fail(error)
+      return drop(count, .wrongFormat, GST_FLOW_ERROR)
+    }
+    let isGap = cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0
+    let input = Input(
+      buffer: buffer, bytes: bytes, range: 0..<count, isGap: isGap,
+      isSilence: isGap || (stream.startsOnData && format.isSilent(bytes)), isLive: isUpstreamLive,
+      flushCount: stream.progress.flushCount)
+    return place(input, stream)
+  }
+
+  /// Whether the input has the format that the head unit plays. If not, upstream is asked for another one, and nothing
+  /// is sent until that comes.
+  ///
+  /// - Parameter count: of the samples at hand.
+  /// - Throws: when upstream has no other.
+  private func checkFormat(_ input: PCMFormat, _ count: Int, _ stream: AudioStream) throws(ElementError) -> Bool {
+    if stream.isHeadUnitNew.take() { isFormatChecked = false }
+    guard !isFormatChecked else { return true }
+    guard let headUnit = stream.app.status.pcmFormat, input != headUnit else {
+      mismatch = nil
+      isFormatChecked = stream.app.status.pcmFormat != nil
+      return true
+    }
+    let now = stream.time.now
+    let isNew = self.mismatch == nil
+    var mismatch = self.mismatch ?? AudioFormatMismatch(format: input, now: now)
+    mismatch.add(count)
+    self.mismatch = mismatch
+    guard isNew ? stream.askUpstream(for: headUnit) : !mismatch.isOver(now: now) else {
+      throw ElementError(AudioProblem.wrongFormat(input: input, headUnit: headUnit))
+    }
+    return false
+  }
+
+  /// What was wrong with the last samples, at the end of the stream; nil if they were sent.
+  func finalMismatch(_ stream: AudioStream) -> ElementError? {
+    guard mismatch != nil, let input = format, let headUnit = stream.app.status.pcmFormat else { return nil }
+    return ElementError(AudioProblem.wrongFormat(input: input, headUnit: headUnit))
+  }
+
+  /// Clips the samples to the segment, and sends them after what is missing in front of them.
+  private func place(_ input: Input, _ stream: AudioStream) -> GstFlowReturn {
+    var input = input
+    let count = input.range.count
+    guard let clip = SegmentClip(sink.baseSink, buffer: input.buffer, count: count, format: timeline.format) else {
+      return drop(count, .overlap)
+    }
+    _ = drop(count - clip.range.count, .overlap)
+    input.range = clip.range
+    let placement = timeline.place(
+      at: clip.runningTime, now: sink.presentTime + (input.isLive ? playout.lead : .zero))
+    if placement.silence > 0 {
+      let result = sendSilence(placement.silence, in: input.object, isLive: input.isLive, stream)
+      guard result == GST_FLOW_OK else { return drop(input.range.count, .discarded, result) }
+    }
+    if placement.overlap > 0 {
+      let count = min(placement.overlap, input.range.count)
+      _ = drop(count, .overlap)
+      input.range = (input.range.lowerBound + count)..<input.range.upperBound
+      shaper.bridge()
+    }
+    while !input.range.isEmpty {
+      let result = sendPiece(of: &input, stream)
+      guard result == GST_FLOW_OK else { return drop(input.range.count, .discarded, result) }
+    }
+    return GST_FLOW_OK
+  }
+
+  /// Sends the next samples, or leaves some out; removes them from `input`.
+  private func sendPiece(of input: inout Input, _ stream: AudioStream) -> GstFlowReturn {
+    let grant: AudioGrant
+    switch sendDecision(isSilence: input.isSilence, isLive: input.isLive, stream) {
+    case .grant(let present): grant = present
+    case .drop(let reason):
+      if input.isLive, reason == .silent { delay.reset(sink.baseSink) }
+      return leaveOut(input.range.count, reason, of: &input)
+    case .stop(let result): return result
+    }
+    // A handler of a message has flushed the pipeline with these samples.
+    guard stream.progress.flushCount == input.flushCount else {
+      let rest = input.range.count
+      input.range = input.range.upperBound..<input.range.upperBound
+      return drop(rest, .discarded)
+    }
+    let count = min(input.range.count, longestPiece)
+    var (result, correction) = waitForTime(of: count, in: input.object, grant, isSilence: input.isGap)
+    if case .silence(let missing) = correction { result = fill(missing, grant, isLive: input.isLive, stream) }
+    guard result == GST_FLOW_OK else { return result }
+    if case .leaveOut(let excess) = correction {
+      playout.leftOut(isAll: excess == count)
+      return leaveOut(excess, .late, of: &input)
+    }
+    noteSent(count)
+    if input.isLive, isBehind(stream) { return leaveOut(count, .queueFull, of: &input) }
+    let piece = input.range.prefix(count)
+    input.range = piece.upperBound..<input.range.upperBound
+    timeline.advance(by: count)
+    guard let payload = payload(of: input.buffer, input.bytes, piece, isSilence: input.isGap) else {
+      return GST_FLOW_OK
+    }
+    return deliver(payload, grant, isSilence: input.isSilence, isLive: input.isLive, stream)
+  }
+
+  private func leaveOut(_ count: Int, _ reason: SampleDropReason, of input: inout Input) -> GstFlowReturn {
+    input.range = (input.range.lowerBound + count)..<input.range.upperBound
+    timeline.advance(by: count)
+    shaper.bridge()
+    return drop(count, reason)
+  }
+
+  /// Counts samples that are not sent.
+  private func drop(
+    _ count: Int, _ reason: SampleDropReason, _ result: GstFlowReturn = GST_FLOW_OK
+  ) -> GstFlowReturn {
+    guard count > 0 else { return result }
+    sink.count { $0.samplesDropped(count, reason) }
+    sink.log(GST_LEVEL_LOG, "dropped \(count) samples: \(reason)")
+    return result
+  }
+}
+
+// MARK: Silence where upstream has nothing
+
+extension SamplePath {
+  /// Fills the time that a GAP event tells of. The next buffer shows one without a duration.
+  ///
+  /// - Returns: nil for one that is not filled.
+  func fillGap(_ event: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream) -> GstFlowReturn? {
+    guard format != nil, timeline.end != nil, let (start, duration) = sink.partOfSegment(event),
+      duration <= SampleTimeline.longestSilence
+    else { return nil }
+    // The base class would wait until the gap begins, and the lead would be gone.
+    let object = UnsafeMutablePointer<GstMiniObject>(OpaquePointer(event))
+    let result = gst_base_sink_do_preroll(sink.baseSink, object)
+    guard result == GST_FLOW_OK else { return result }
+    var count = timeline.format.sampleCount(in: duration)
+    // Of which a part may have been sent already, or something is missing in front of it.
+    if let time = sink.runningTime(of: start) {
+      let placement = timeline.place(at: time, now: time)
+      count += placement.silence - min(placement.overlap, count)
+    }
+    return sendSilence(count, in: object, isLive: isUpstreamLive, stream)
+  }
+
+  /// Nothing waits for the right to send silence: without that it is only counted.
+  private func sendSilence(
+    _ count: Int, in object: UnsafeMutablePointer<GstMiniObject>, isLive: Bool, _ stream: AudioStream
+  ) -> GstFlowReturn {
+    var left = count
+    while left > 0 {
+      guard let grant = stream.state.withLock({ $0.permission }) else {
+        timeline.advance(by: left)
+        return GST_FLOW_OK
+      }
+      let piece = min(left, longestPiece)
+      var (result, correction) = waitForTime(of: piece, in: object, grant, isSilence: true)
+      if case .silence(let missing) = correction { result = fill(missing, grant, isLive: isLive, stream) }
+      guard result == GST_FLOW_OK else { return result }
+      if case .leaveOut(let excess) = correction {
+        left -= excess
+        timeline.advance(by: excess)
+        playout.leftOut(isAll: excess == piece)
+        continue
+      }
+      left -= piece
+      noteSent(piece)
+      timeline.advance(by: piece)
+      guard !isLive || !isBehind(stream) else { continue }
+      result = deliver(silence(piece), grant, isSilence: true, isLive: isLive, stream)
+      guard result == GST_FLOW_OK else { return result }
+    }
+    return GST_FLOW_OK
+  }
+
+  /// Sends silence that fills the time until the next samples are due.
+  private func fill(_ count: Int, _ grant: AudioGrant, isLive: Bool, _ stream: AudioStream) -> GstFlowReturn {
+    noteSent(count)
+    return deliver(silence(count), grant, isSilence: true, isLive: isLive, stream)
+  }
+
+  /// Sends short buffers that wait for more, if that needs no waiting.
+  func sendRest(_ stream: AudioStream) {
+    guard let payload = pending.take() else { return }
+    guard let grant = stream.state.withLock({ $0.permission }),
+      stream.channel.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued
+    else { return payload.giveUp(.discarded) }
+  }
+
+  /// The same at the end of the stream, as soon as the pipeline plays: the base class waits for the time at which that
+  /// is over.
+  func sendRest(before end: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream) -> GstFlowReturn {
+    guard pending != nil else { return GST_FLOW_OK }
+    let result = gst_base_sink_do_preroll(sink.baseSink, UnsafeMutablePointer(OpaquePointer(end)))
+    if result == GST_FLOW_OK { sendRest(stream) }
+    return result
+  }
+}
+
+// MARK: The right to send
+
+extension SamplePath {
+  /// Decides what to do with the samples at hand, and waits until that is possible.
+  private func sendDecision(isSilence: Bool, isLive: Bool, _ stream: AudioStream) -> SendDecision {
+    while true {
+      guard let decision = decide(isSilence: isSilence, isLive: isLive, stream) else {
+        return .stop(GST_FLOW_FLUSHING)
+      }
+      switch decision {
+      case .send(let grant): return .grant(grant)
+      case .drop(let reason): return .drop(reason)
+      case .wait, .pauseRequested: break
+      case .interrupted:
+        let result = gst_base_sink_wait_preroll(sink.baseSink)
+        guard result == GST_FLOW_OK else { return .stop(result) }
+      case .fail: return .stop(GST_FLOW_ERROR)
+      }
+    }
+  }
+
+  /// Nil if the source wants its thread back while it waits.
+  private func decide(isSilence: Bool, isLive: Bool, _ stream: AudioStream) -> AudioNegotiation.SampleDecision? {
+    var decision = stream.state.withLock { stream.decide(&$0, isSilence: isSilence, isLive: isLive) }
+    if case .send = decision { return decision }
+    stream.deliverNotifications()
+    if decision == .wait {
+      let began = stream.time.now
+      sink.log(GST_LEVEL_INFO, "waiting until the head unit plays the app's sound")
+      let next = stream.waitForHeadUnit(until: nil) { negotiation in
+        let decision = stream.decide(&negotiation, isSilence: isSilence, isLive: isLive)
+        return decision == .wait ? nil : decision
+      }
+      stream.deliverNotifications()
+      guard let next else { return nil }
+      decision = next
+      // An application that follows the request to pause stops running time at once. What a live source has been held
+      // up for is made up for when it is silent.
+      let waited = stream.time.now - began
+      if decision != .interrupted || waited > Self.promptPause { delay.extend(by: waited, sink.baseSink) }
+    }
+    return decision
+  }
+
+  /// A grant is about to be used. With another one than before, the head unit begins to play anew.
+  private func use(_ grant: AudioGrant) {
+    guard epoch != grant.epoch else { return }
+    epoch = grant.epoch
+    playout.reset()
+    shaper.begin()
+  }
+
+  /// The connection refuses payloads before the end of the grant is reported here.
+  ///
+  /// - Returns: False if the end was not reported in time.
+  private func waitForEnd(of grant: AudioGrant, _ stream: AudioStream) -> Bool {
+    stream.waitForHeadUnit(until: stream.time.now + Self.grantEndTimeout) { negotiation in
+      negotiation.isInterrupted || negotiation.permission?.epoch != grant.epoch ? true : nil
+    } ?? false
+  }
+}
+
+// MARK: Time
+
+extension SamplePath {
+  /// In samples.
+  private var longestPiece: Int { max(timeline.format.sampleCount(in: Self.longestPiece), 1) }
+
+  /// Of what was sent last, in running time; nil before anything was.
+  var end: Duration? { timeline.end }
+
+  /// Waits until the next samples may leave, and tells what is to be done so that they are heard in time.
+  ///
+  /// - Parameter object: the buffer or event that they belong to.
+  private func waitForTime(
+    of count: Int, in object: UnsafeMutablePointer<GstMiniObject>, _ grant: AudioGrant, isSilence: Bool
+  ) -> (result: GstFlowReturn, correction: SamplePlayout.Correction) {
+    guard let time = timeline.end else { return (GST_FLOW_OK, .none) }
+    // Nothing leaves before running time 0; what follows the first samples then leaves with them.
+    let result = wait(until: max(time - playout.lead, .zero), in: object)
+    guard result == GST_FLOW_OK else { return (result, .none) }
+    use(grant)
+    return (result, correction(of: count, at: time, isSilence: isSilence))
+  }
+
+  /// Waits in PLAYING until a running time. `gst_base_sink_wait` does so too, but a change to PAUSED that comes
+  /// meanwhile would never be complete: only a preroll completes it.
+  private func wait(until time: Duration, in object: UnsafeMutablePointer<GstMiniObject>) -> GstFlowReturn {
+    while true {
+      let result = gst_base_sink_do_preroll(sink.baseSink, object)
+      guard result == GST_FLOW_OK else { return result }
+      let clockTime = GstClockTime(clamping: sink.clockTime(of: time).nanoseconds)
+      let status = gst_base_sink_wait_clock(sink.baseSink, clockTime, nil)
+      guard sink.baseSink.pointee.flushing == 0 else { return GST_FLOW_FLUSHING }
+      guard status == GST_CLOCK_UNSCHEDULED else { return GST_FLOW_OK }
+    }
+  }
+
+  /// Without a clock, and with sync=false, there is none.
+  private func correction(of count: Int, at time: Duration, isSilence: Bool) -> SamplePlayout.Correction {
+    guard let (due, now) = sink.schedule(of: time) else {
+      playout.reset()
+      return .none
+    }
+    let correction = playout.correction(for: count, due: due, now: now, isSilence: isSilence, format: timeline.format)
+    if correction != .none { sink.log(GST_LEVEL_DEBUG, "\(correction): the samples are due in \(due - now)") }
+    return correction
+  }
+
+  /// Samples leave now, or what waits in front of them takes their time.
+  private func noteSent(_ count: Int) {
+    guard let time = timeline.end, let (_, now) = sink.schedule(of: time) else { return }
+    playout.sent(count, now: now, format: timeline.format)
+  }
+}
+
+// MARK: Payloads
+
+extension SamplePath {
+  /// One that nothing uses, or a new one.
+  private func takePayload() -> SamplePayload {
+    let payload = payloads.popLast() ?? SamplePayload()
+    payload.begin(for: sink)
+    return payload
+  }
+
+  /// A payload of part of a buffer. Nil if the samples wait for more in ``pending``; or if the buffer can't be mapped,
+  /// with all samples given up.
+  private func payload(
+    of buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, isSilence: Bool
+  ) -> SamplePayload? {
+    let format = timeline.format
+    let byteRange =
+      format.byteCount(ofSampleCount: range.lowerBound)..<format.byteCount(ofSampleCount: range.upperBound)
+    let piece = UnsafeRawBufferPointer(rebasing: bytes[byteRange])
+    let isShort = range.count < format.sampleCount(in: Self.shortestPiece)
+    if !isShort, pending == nil, shaper.isNeutral, !isSilence {
+      let payload = takePayload()
+      guard payload.refer(to: buffer, byteRange, sampleCount: range.count) else {
+        payload.giveUp(.discarded)
+        _ = drop(range.count, .discarded)
+        return nil
+      }
+      shaper.noteSent(piece)
+      return payload
+    }
+    let payload = pending.take() ?? takePayload()
+    payload.append(byteCount: piece.count, sampleCount: range.count) { output in
+      if isSilence { shaper.writeSilence(range.count, to: output) } else { shaper.shape(piece, to: output) }
+    }
+    guard format.sampleCount(ofByteCount: payload.byteCount) < format.sampleCount(in: Self.shortestPiece) else {
+      return payload
+    }
+    pending = payload
+    return nil
+  }
+
+  /// A payload of silence, with what waits in front of it.
+  private func silence(_ count: Int) -> SamplePayload {
+    let payload = pending.take() ?? takePayload()
+    payload.append(byteCount: timeline.format.byteCount(ofSampleCount: count), silenceCount: count) {
+      shaper.writeSilence(count, to: $0)
+    }
+    return payload
+  }
+
+  /// Queues a payload; sound that is not live waits for room, and for another grant if this one ends. Silence asks for
+  /// none.
+  private func deliver(
+    _ payload: SamplePayload, _ grant: AudioGrant, isSilence: Bool, isLive: Bool, _ stream: AudioStream
+  ) -> GstFlowReturn {
+    var grant = grant
+    while true {
+      switch stream.channel.submit(payload, grantEpoch: grant.epoch, blocking: !isLive) {
+      case .queued: return GST_FLOW_OK
+      case .full:
+        payload.giveUp(.queueFull)
+        shaper.bridge()
+        return GST_FLOW_OK
+      case .closed, .stale:
+        guard !isLive, waitForEnd(of: grant, stream) else {
+          payload.giveUp(.notStreaming)
+          return GST_FLOW_OK
+        }
+      case .flushing: break
+      }
+      switch sendDecision(isSilence: isSilence, isLive: isLive, stream) {
+      case .grant(let next):
+        if next.epoch != grant.epoch { begin(next, with: payload, isLive: isLive, stream) }
+        grant = next
+      case .drop(let reason):
+        payload.giveUp(reason)
+        return GST_FLOW_OK
+      case .stop(let flow):
+        payload.giveUp(.discarded)
+        return flow
+      }
+    }
+  }
+
+  /// Another grant than that for which the samples of a payload were meant: the head unit begins to play anew.
+  private func begin(_ grant: AudioGrant, with payload: SamplePayload, isLive: Bool, _ stream: AudioStream) {
+    use(grant)
+    let count = payload.sampleCount + payload.silenceCount
+    guard let end = timeline.end else { return }
+    let time = max(end - timeline.format.duration(ofSampleCount: count), .zero)
+    if case .silence(let missing) = correction(of: count, at: time, isSilence: false) {
+      _ = fill(missing, grant, isLive: isLive, stream)
+    }
+    noteSent(count)
+  }
+
+  /// Whether so much of a live source's sound waits, here or in the kernel, that it would come too late.
+  private func isBehind(_ stream: AudioStream) -> Bool {
+    let longest = playout.lead + Self.longestLinkDelay
+    let (sample, queued) = stream.channel.linkSampleAndQueuedByteCount()
+    let format = timeline.format
+    if queued > format.byteCount(ofSampleCount: format.sampleCount(in: longest)) { return true }
+    return sample.map { linkDelay.age($0) > longest } ?? false
+  }
+}
