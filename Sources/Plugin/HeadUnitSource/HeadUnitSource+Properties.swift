@@ -8,7 +8,14 @@ extension HeadUnitSource {
   static var keepsRefusalsUntilStart: Bool { true }
 
   static let properties: PropertyList<HeadUnitSource> = [
-    .address, .port, .currentPort, .preset, .make, .model,
+    // Where it is, and what it is.
+    .address,
+    .port,
+    .currentPort,
+    .preset,
+    .make,
+    .model,
+    // What it says of its screen.
     .text(
       "screen-size", \.effectiveScreen, "Screen size",
       "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. Without the preset's additional sizes",
@@ -50,20 +57,13 @@ extension HeadUnitSource {
     .boolean(
       "haptics", \.effectiveHaptics, "Haptics",
       "Whether the head unit says that it wants to know which areas can be touched", .mutableReady),
-    .strict, .endsWithApp("End the stream when the app whose video was shown last has gone"), .hmiLevel,
-    .boolean(
-      "video-streamable", \.video.isStreamable, "Video streamable",
-      "Whether the app on the screen may stream video in the levels full and limited", .mutablePlaying,
-      changed: {
-        $0.withHeadUnit { headUnit, settings in
-          headUnit.changeStatus { $0.video?.isStreamable = settings.video.isStreamable }
-        }
-      }),
-    .script, .apps, .violations,
-    .structure(
-      "sdl-stats", "SDL statistics",
-      "Counters of this element (application/x-sdl-stats): frames-in = frames-out + every frames-dropped-* + frames-queued; …"
-    ) { $0.statistics },
+    .sound,
+    // A secondary transport.
+    .secondaryPort,
+    .currentSecondaryPort,
+    .videoTransports,
+    .audioTransports,
+    // Encryption.
     .enumeration(
       "encryption", \.video.encryption, "Encryption",
       "What is made of apps that ask for encrypted video, and of those that do not",
@@ -92,7 +92,26 @@ extension HeadUnitSource {
     .enumeration(
       "tls-protocol", \.video.tls.variant, "TLS protocol",
       "What the head unit begins with as TLS client", .mutableReady),
-    .audioStreaming, .sound, .secondaryPort, .currentSecondaryPort, .videoTransports, .audioTransports,
+    // How it treats apps.
+    .strict,
+    .hmiLevel,
+    .boolean(
+      "video-streamable", \.video.isStreamable, "Video streamable",
+      "Whether the app on the screen may stream video in the levels full and limited", .mutablePlaying,
+      changed: {
+        $0.withHeadUnit { headUnit, settings in
+          headUnit.changeStatus { $0.video?.isStreamable = settings.video.isStreamable }
+        }
+      }),
+    .audioStreaming,
+    .script,
+    .endsWithApp("End the stream when the app whose video was shown last has gone"),
+    .apps,
+    .violations,
+    .structure(
+      "sdl-stats", "SDL statistics",
+      "Counters of this element (application/x-sdl-stats): frames-in = frames-out + every frames-dropped-* + frames-queued; …"
+    ) { $0.statistics },
   ]
 
   static func check(_ settings: HeadUnitElementSettings) throws(InvalidPropertyValue) {
