@@ -1,7 +1,7 @@
 #include <gst/gst.h>
 
 #define PACKAGE "gst-smartdevicelink"
-/* Whoever packages the plugin sets both; these are GStreamer's own words for a build that nobody has packaged. */
+/* Set by those who package the plugin; these are GStreamer's own words for a build that is not packaged. */
 #ifndef PACKAGE_NAME
 #define PACKAGE_NAME "gst-smartdevicelink source build"
 #endif

@@ -102,7 +102,7 @@ extension BaseSinkElement {
   }
 }
 
-/// What an instance has behind GstBaseSink's part.
+/// What an instance has after GstBaseSink's part.
 public struct BaseSinkInstance {
   /// Does the work.
   public let sink: any BaseSinkElement

@@ -54,12 +54,6 @@ extension MiniObject where Pointee == GstCaps {
   /// Whether nothing fits.
   public var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
 
-  /// Whether everything fits.
-  public var isAny: Bool { gst_caps_is_any(pointer) != 0 }
-
-  /// Whether there is one structure, with one value for each field.
-  public var isFixed: Bool { gst_caps_is_fixed(pointer) != 0 }
-
   /// Whether everything that fits these caps fits `other` too.
   public borrowing func isSubset(of other: borrowing Caps) -> Bool { gst_caps_is_subset(pointer, other.pointer) != 0 }
 

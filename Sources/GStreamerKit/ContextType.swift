@@ -1,5 +1,5 @@
 /// A Swift object that elements find through GstContext, as those of OpenGL find their display: the first one that
-/// needs it asks the application and the bins around it (NEED_CONTEXT), makes it if nobody has it, and says so
+/// needs it asks the application and the bins around it (NEED_CONTEXT), makes it if there is none, and says so
 /// (HAVE_CONTEXT), by which the bins keep it for others. An application may hand it over to another pipeline:
 ///
 ///     static let context = ContextType<HeadUnits>("sdl.head-units", boxed: "GstSdlHeadUnits")

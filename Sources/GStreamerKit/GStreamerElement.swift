@@ -1,9 +1,9 @@
-/// The Swift object behind one GstElement, which the C instance owns from `instance_init` to `finalize`.
+/// The Swift object that does the work of one GstElement, which owns it from `instance_init` to `finalize`.
 ///
 ///     final class RangeFilter: GStreamerElement {
 ///       static let log = LogCategory("sdlrangefilter", "SmartDeviceLink range filter")
-///       nonisolated(unsafe) let element: UnsafeMutablePointer<GstSdlRangeFilter>   // unowned
-///       var gstElement: UnsafeMutablePointer<GstElement> { element.cast() }
+///       nonisolated(unsafe) let transform: UnsafeMutablePointer<GstBaseTransform>   // unowned
+///       var gstElement: UnsafeMutablePointer<GstElement> { transform.cast() }
 ///     }
 ///
 /// None of these may be called with a lock held: handlers of the application run in them.
@@ -23,7 +23,7 @@ extension GStreamerElement {
     isRunning || cgst_element_pending_state(gstElement).rawValue > GST_STATE_READY.rawValue
   }
 
-  /// Whether messages can reach anybody.
+  /// Whether messages can reach an application.
   public var hasBus: Bool { ObjectReference(owning: gst_element_get_bus(gstElement)) != nil }
 
   /// Whether messages reach an application: the outermost bin has a bus. playbin takes its sinks to READY before they
@@ -48,7 +48,7 @@ extension GStreamerElement {
       || g_type_check_instance_is_a(surroundings.outermost.pointer.cast(), gst_pipeline_get_type()) == 0
   }
 
-  /// Logs in the element's category; the message is built only if somebody listens.
+  /// Logs in the element's category; the message is built only if it is logged.
   @inline(__always)
   public func log(
     _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
@@ -102,5 +102,39 @@ private struct Surroundings: ~Copyable {
       if cgst_is_made_by(parent.pointer, "playsink") != 0 { hasPlaySink = true }
       outermost = parent
     }
+  }
+}
+
+/// What goes wrong in an element, as GStreamer reports it: domain, code, a sentence for people, and details.
+public struct ElementError: Error, Sendable {
+  public var domain: GQuark
+  public var code: Int32
+  /// What happened and what to do.
+  public var text: String
+  /// Details for developers.
+  public var details: String?
+
+  /// RESOURCE: the network, the head unit, settings.
+  public static func resource(_ code: GstResourceError, _ text: String, details: String? = nil) -> ElementError {
+    ElementError(domain: gst_resource_error_quark(), code: Int32(code.rawValue), text: text, details: details)
+  }
+
+  /// STREAM: the pictures.
+  public static func stream(_ code: GstStreamError, _ text: String, details: String? = nil) -> ElementError {
+    ElementError(domain: gst_stream_error_quark(), code: Int32(code.rawValue), text: text, details: details)
+  }
+
+  /// LIBRARY: libx264.
+  public static func library(_ code: GstLibraryError, _ text: String, details: String? = nil) -> ElementError {
+    ElementError(domain: gst_library_error_quark(), code: Int32(code.rawValue), text: text, details: details)
+  }
+
+  /// Posts an ERROR, WARNING or INFO message from `element`. Call without locks.
+  public func post(
+    as type: GstMessageType, from element: UnsafeMutablePointer<GstElement>, file: StaticString = #fileID,
+    function: StaticString = #function, line: Int32 = #line
+  ) {
+    gst_element_message_full(
+      element, type, domain, code, g_strdup(text), details.map { g_strdup($0) }, file.cString, function.cString, line)
   }
 }

@@ -10,10 +10,10 @@ public struct LogCategory: Sendable {
     category = _gst_debug_category_new(name.cString, 0, description.cString)
   }
 
-  /// Whether somebody listens.
+  /// Whether messages of this level are logged.
   public func isEnabled(_ level: GstDebugLevel) -> Bool { cgst_log_enabled(category, level) != 0 }
 
-  /// Logs for `object` (a GObject, or nil); the message is built only if somebody listens.
+  /// Logs for `object` (a GObject, or nil); the message is built only if it is logged.
   @inline(__always)
   public func log(
     _ level: GstDebugLevel, _ object: UnsafeMutableRawPointer?, _ message: @autoclosure () -> String,
@@ -26,7 +26,7 @@ public struct LogCategory: Sendable {
 }
 
 extension StaticString {
-  /// The literal as a C string that lives for ever.
+  /// The literal as a C string that is never freed.
   @inlinable
   public var cString: UnsafePointer<CChar> {
     UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)

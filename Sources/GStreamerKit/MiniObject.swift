@@ -22,7 +22,7 @@ public struct MiniObject<Pointee>: ~Copyable {
     self.pointer = pointer
   }
 
-  /// Adds a reference to what somebody else owns, such as the argument of a virtual method.
+  /// Adds a reference to what others own, such as the argument of a virtual method.
   public init(retaining pointer: UnsafeMutablePointer<Pointee>) {
     gst_mini_object_ref(miniObject(pointer))
     self.pointer = pointer
@@ -83,5 +83,13 @@ extension String {
     guard let text else { return nil }
     self.init(cString: text)
     g_free(text)
+  }
+}
+
+extension UnsafeMutablePointer {
+  /// The same instance as one of its GObject parent or child types.
+  @inline(__always)
+  public func cast<T>(to type: T.Type = T.self) -> UnsafeMutablePointer<T> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: type)
   }
 }

@@ -20,7 +20,7 @@ extension MiniObject where Pointee == GstQuery {
     return isLive != 0
   }
 
-  /// Asks what is linked to `pad`; false if nobody answers. Call without locks.
+  /// Asks what is linked to `pad`; false without an answer. Call without locks.
   public borrowing func askPeer(of pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_peer_query(pad, pointer) != 0 }
 
   /// The query's fields with its answer, to be read as long as the query is there.
@@ -41,7 +41,7 @@ extension MiniObject where Pointee == GstEvent {
     self.init(owning: gst_event_new_custom(type, structure.take()))
   }
 
-  /// Sends it to the peer of `pad`; false if nobody took it. Call without locks.
+  /// Sends it to the peer of `pad`; false if it was not taken. Call without locks.
   @discardableResult
   public consuming func push(on pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_push_event(pad, take()) != 0 }
 }

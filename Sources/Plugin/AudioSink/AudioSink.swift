@@ -3,7 +3,7 @@ import SDLApp
 import SDLLink
 import Synchronization
 
-/// The work behind one `sdlaudiosink`: a GstBaseSink that sends sound to a head unit, at the pace of the pipeline's
+/// The work of one `sdlaudiosink`: a GstBaseSink that sends sound to a head unit, at the pace of the pipeline's
 /// clock.
 ///
 /// It keeps what lives as long as the element (settings, counters) and what lives as long as a state (``SinkRuns``).

@@ -28,7 +28,7 @@ final class HeadUnit: Sendable {
     var hasServerEnded = false
   }
 
-  /// A callback that waits for a lock of the thread which ends the head unit would otherwise keep both for ever.
+  /// A callback that waits for a lock of the thread which ends the head unit would otherwise keep both without end.
   private static let longestEnd = Duration.seconds(1)
 
   let place: HeadUnitSetup.Place
@@ -163,7 +163,7 @@ extension HeadUnit {
     withExtendedLifetime(members) {}
   }
 
-  /// Whether nobody else is there.
+  /// Whether there is no other.
   func isOnlyMember(_ member: HeadUnitRun) -> Bool {
     state.withLock { $0.members.allSatisfy { $0 === member } }
   }

@@ -31,7 +31,7 @@ struct HeadUnitElementSettings: PropertySettings {
 struct HeadUnitSettings: Sendable {
   var address = "127.0.0.1"
   var port = HeadUnitURI.defaultPort
-  var preset = HeadUnitPresetChoice.standard
+  var preset = HeadUnitPreset.standard
   var make: String?
   var model: String?
   var sound: AnnouncedSound?
@@ -161,32 +161,10 @@ extension HeadUnitSettings {
 }
 
 /// Values of the property `preset`.
-enum HeadUnitPresetChoice: CaseIterable {
-  case standard
-  case core
-  case genericHMI
-  case legacy
-  case hostile
-  case bluetoothAndWiFi
-  case listedInCore
+extension HeadUnitPreset: ObjectEnumeration {
+  public static let objectType = EnumerationType<HeadUnitPreset>("GstSdlHeadUnitSrcPreset")
 
-  var configuration: HeadUnitConfiguration {
-    switch self {
-    case .standard: HeadUnitPreset.standard.configuration
-    case .core: HeadUnitPreset.core.configuration
-    case .genericHMI: HeadUnitPreset.genericHMI.configuration
-    case .legacy: HeadUnitPreset.legacy.configuration
-    case .hostile: HeadUnitPreset.hostile.configuration
-    case .bluetoothAndWiFi: HeadUnitPreset.bluetoothAndWiFi.configuration
-    case .listedInCore: HeadUnitPreset.listedInCore.configuration
-    }
-  }
-}
-
-extension HeadUnitPresetChoice: ObjectEnumeration {
-  static let objectType = EnumerationType<HeadUnitPresetChoice>("GstSdlHeadUnitSrcPreset")
-
-  var row: EnumerationRow {
+  public var row: EnumerationRow {
     switch self {
     case .standard: .init(0, "default", "800×480, a plain H.264 byte stream")
     case .core: .init(1, "core", "SDL Core as it is shipped, for an app that its policies do not name: no touches")

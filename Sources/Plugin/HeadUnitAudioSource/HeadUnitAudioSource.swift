@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLLink
 import SDLWire
 
-/// The work behind one `sdlheadunitaudiosrc`: a head unit that pushes the sound of the app that speaks. See
+/// The work of one `sdlheadunitaudiosrc`: a head unit that pushes the sound of the app that speaks. See
 /// ``HeadUnitElement``.
 final class HeadUnitAudioSource: HeadUnitElement {
   // Unowned: the instance frees this object in finalize, after its run has ended.

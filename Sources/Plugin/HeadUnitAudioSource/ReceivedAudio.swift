@@ -42,7 +42,7 @@ struct ReceivedAudio: Sendable {
 
   var counters: Counters
   var format = PCMFormat()
-  /// Whether what comes is taken: what came in a pause would delay everything behind it.
+  /// Whether what comes is taken: what came in a pause would delay everything after it.
   var isPlaying = false
   /// The app whose sound is pushed, or was last.
   private(set) var app: UInt8?
@@ -132,7 +132,7 @@ struct ReceivedAudio: Sendable {
   /// The next message to be pushed.
   mutating func take() -> Message? {
     guard let message = first else { return nil }
-    // Its bytes go with whoever takes it.
+    // Its bytes go with it.
     messages[next].bytes = []
     next += 1
     byteCount -= message.bytes.count

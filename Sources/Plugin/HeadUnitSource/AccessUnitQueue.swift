@@ -181,7 +181,7 @@ extension AccessUnitSummary {
 /// Keeps the bytes of an access unit where they are, while a buffer refers to them.
 final class AccessUnitBytes: Sendable {
   private let bytes: [UInt8]
-  /// The elements of an array are in one block of memory that nobody moves or changes while the array is held here.
+  /// The elements of an array are in one block of memory that is not moved or changed while the array is held here.
   private nonisolated(unsafe) let start: UnsafeRawPointer?
 
   private init(_ bytes: [UInt8]) {

@@ -32,15 +32,12 @@ struct HeadUnitSourceURI: Equatable {
     guard text.dropFirst(Self.scheme.count).hasPrefix("://") else {
       throw Malformed(description: "'\(text)' has no slashes after the scheme; \(form)")
     }
-    let rest = text.dropFirst(Self.scheme.count + "://".count)
-    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard ["", "/"].contains(rest.dropFirst(authority.count)), !authority.contains("@") else {
+    let authority = URIAuthority(of: text, scheme: Self.scheme)
+    guard ["", "/"].contains(authority.rest), !authority.text.contains("@") else {
       throw Malformed(description: "'\(text)' has more than an address and a port; \(form)")
     }
     if let host = gst_uri_get_host(uri).map({ String(cString: $0) }), !host.isEmpty { address = host }
-    // As written, because GStreamer takes any digits and has no difference between none and 0.
-    guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return }
-    guard let port = UInt16(authority[authority.index(after: colon)...]) else {
+    guard let port = authority.port(or: port) else {
       throw Malformed(description: "'\(text)' has a port outside 0…65535")
     }
     self.port = port

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 import Synchronization
 
-/// The Swift object behind one `sdlrangefilter`: a GstBaseTransform in passthrough mode that restricts caps to the
+/// The work of one `sdlrangefilter`: a GstBaseTransform in passthrough mode that restricts caps to the
 /// sizes that the app supports.
 ///
 /// A capsfilter can't do this: orientation and ratio can't be expressed in caps, and only the head unit knows its
@@ -78,6 +78,109 @@ final class RangeFilter: GStreamerElement {
     run.endNotification()
     guard self.run === run else { return }
     RangesQuery.changeEvent()?.push(on: sourcePad)
+  }
+}
+
+/// Negotiation: caps in, fewer caps out, in the same order.
+extension RangeFilter {
+  /// The filter to answer a query by. The head unit's displays are asked for only if they matter.
+  private func makeFilter() -> VideoRangeFilter {
+    let ranges = self.ranges
+    let filter = VideoRangeFilter(ranges: ranges, headUnit: ranges.isUnlimited ? .absent : queryHeadUnit())
+    run?.use(filter)
+    return filter
+  }
+
+  private func queryHeadUnit() -> VideoRangeFilter.HeadUnit {
+    let headUnit = CapabilityQuery.ask(sourcePad)
+    // While the pipeline is being put together an SDL sink may still be linked.
+    return headUnit == .absent && run == nil ? .unknown : headUnit
+  }
+
+  /// GstBaseTransform's `transform_caps`.
+  ///
+  /// - Parameters:
+  ///   - direction: of the pad that has `caps`.
+  ///   - limit: caps that the answer must be within, in whose order it is.
+  func transformCaps(_ direction: GstPadDirection, _ caps: borrowing Caps, limit: borrowing Caps?) -> Caps {
+    let filter = makeFilter()
+    let isInFlight =
+      direction == GST_PAD_SINK
+      && CapsSizes.fixedSize(caps.pointer).map { run?.formerlyAccepted($0) == true } == true
+    let restricted = isInFlight ? caps.shared() : restricted(caps, filter, direction)
+    log(GST_LEVEL_DEBUG, "\(Caps.text(caps.pointer)) becomes \(Caps.text(restricted.pointer))")
+    switch limit {
+    case .some(let limit): return limit.intersected(with: restricted)
+    case .none: return restricted
+    }
+  }
+
+  private func restricted(_ caps: borrowing Caps, _ filter: VideoRangeFilter, _ direction: GstPadDirection) -> Caps {
+    guard !filter.ranges.isUnlimited, !filter.supportsNone else { return caps.shared() }
+    var restricted = CapsRestriction(filter: filter, isUpstream: direction == GST_PAD_SINK).apply(to: caps)
+    // What the app supports is preferred, even if everything passes.
+    if filter.acceptsEverything { restricted.merge(caps.shared()) }
+    return restricted
+  }
+
+  /// GstBaseTransform's `accept_caps`. The core calls this before a CAPS event, so a refusal is explained here; a pad
+  /// probe for the event would cost something for every buffer.
+  func acceptCaps(_ direction: GstPadDirection, _ caps: borrowing Caps) -> Bool {
+    guard caps.isSubset(of: Caps.template(of: sourcePad)) else { return false }
+    guard transformCaps(direction, caps, limit: nil).isEmpty else { return true }
+    if direction == GST_PAD_SINK, let size = CapsSizes.fixedSize(caps.pointer), let filter = run?.filter {
+      warnOfRejection(filter.rejectionReasons(for: size))
+    }
+    return false
+  }
+
+  /// GstBaseTransform's `set_caps`.
+  func setCaps(_ caps: UnsafePointer<GstCaps>) {
+    guard let size = CapsSizes.fixedSize(caps), run?.capsArrived(size) == true else { return }
+    log(GST_LEVEL_INFO, "\(size) was chosen before the ranges changed: asking upstream again")
+    gst_base_transform_reconfigure_sink(transform)
+  }
+
+  /// GstBaseTransform's `query`.
+  func answer(_ direction: GstPadDirection, _ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    if direction == GST_PAD_SRC, RangesQuery.answer(query, ranges) {
+      // Other filters further upstream may reject displays as well.
+      _ = answerByParent(direction, query)
+      return true
+    }
+    guard answerByParent(direction, query) else { return false }
+    if direction == GST_PAD_SINK { CapabilityQuery.restrict(query, to: ranges) }
+    if query.pointee.type == GST_QUERY_CAPS { explainEmptyAnswer(query, direction) }
+    return true
+  }
+
+  private func explainEmptyAnswer(_ query: UnsafeMutablePointer<GstQuery>, _ direction: GstPadDirection) {
+    guard let filter = run?.filter, !filter.ranges.isUnlimited else { return }
+    var result: UnsafeMutablePointer<GstCaps>?
+    var limit: UnsafeMutablePointer<GstCaps>?
+    gst_query_parse_caps_result(query, &result)
+    gst_query_parse_caps(query, &limit)
+    guard let result, gst_caps_is_empty(result) != 0 else { return }
+    let restriction = CapsRestriction(filter: filter, isUpstream: false)
+    // Nothing is left of the caps of the asking element, or of those of the element that answers.
+    var reasons = limit.map { restriction.rejectionReasons(for: Caps(retaining: $0)) } ?? []
+    if reasons.isEmpty, direction == GST_PAD_SINK, let downstream = Caps.peerQuery(sourcePad) {
+      reasons = restriction.rejectionReasons(for: downstream)
+    }
+    warnOfRejection(reasons)
+  }
+
+  /// A warning has at most so many reasons.
+  static let maximumReasons = 100
+
+  /// Warns, once for each filter, that nothing passes; `reasons` is empty if the ranges are not the cause.
+  func warnOfRejection(_ reasons: [String]) {
+    guard !reasons.isEmpty else { return }
+    let text =
+      "Nothing is left that the app supports. " + reasons.prefix(Self.maximumReasons).joined(separator: "; ") + "."
+    // While pads are being linked nothing has gone wrong yet.
+    guard let run else { return log(GST_LEVEL_INFO, text) }
+    if run.isNew(text) { warn(.stream(GST_STREAM_ERROR_FORMAT, text)) }
   }
 }
 
@@ -183,5 +286,63 @@ extension RangeFilter {
   /// The parent's `query`.
   func answerByParent(_ direction: GstPadDirection, _ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     parentClass.pointee.query(transform, direction, query) != 0
+  }
+}
+
+/// What one run of the filter remembers, from READY→PAUSED to PAUSED→READY. Each run has an object of its own, so that
+/// whatever is still under way when the element stops can't change the next run.
+final class RangeFilterRun: Sendable {
+  private struct State {
+    var history = VideoRangeFilterHistory()
+    /// The ranges that upstream and downstream have been notified of.
+    var ranges: VideoRanges
+    /// The event that notifies downstream has not been sent yet.
+    var isNotificationPending = false
+  }
+
+  private let state: Mutex<State>
+
+  init(ranges: VideoRanges) {
+    state = Mutex(State(ranges: ranges))
+  }
+
+  /// By which the last query was answered; nil before the first.
+  var filter: VideoRangeFilter? { state.withLock { $0.history.current } }
+
+  /// Queries are answered by `filter` from now on.
+  func use(_ filter: VideoRangeFilter) {
+    state.withLock { $0.history.use(filter) }
+  }
+
+  /// Whether an earlier answer allowed pictures of `size`.
+  func formerlyAccepted(_ size: VideoSize) -> Bool { state.withLock { $0.history.formerlyAccepted(size) } }
+
+  /// Caps of `size` have arrived. Returns whether to ask upstream for others.
+  func capsArrived(_ size: VideoSize) -> Bool { state.withLock { $0.history.capsArrived(size) } }
+
+  /// Whether `warning` has not been given yet.
+  func isNew(_ warning: String) -> Bool { state.withLock { $0.history.isNew(warning) } }
+
+  /// Reads the ranges inside the lock, so that of two threads that change properties the later one is not overwritten.
+  /// Returns whether they differ from the last ones.
+  func updateRanges(_ read: () -> VideoRanges) -> Bool {
+    state.withLock { state in
+      let ranges = read()
+      defer { state.ranges = ranges }
+      return ranges != state.ranges
+    }
+  }
+
+  /// Returns whether to send a notification; false while one is pending that will cover this change too.
+  func beginNotification() -> Bool {
+    state.withLock { state in
+      defer { state.isNotificationPending = true }
+      return !state.isNotificationPending
+    }
+  }
+
+  /// The pending notification is about to be sent.
+  func endNotification() {
+    state.withLock { $0.isNotificationPending = false }
   }
 }

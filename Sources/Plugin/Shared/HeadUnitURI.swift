@@ -46,17 +46,10 @@ enum HeadUnitURI: Equatable {
         throw Malformed(description: "'\(text)' has a path, which a head unit does not know; write sdl://HOST:PORT")
       }
     }
-    guard let port = port(in: text) else {
+    guard let port = URIAuthority(of: text, scheme: "sdl").port(or: defaultPort), port > 0 else {
       throw Malformed(description: "'\(text)' has a port outside 1…65535")
     }
     return .tcp(host: host, port: port)
-  }
-
-  /// The port as written, because GStreamer takes any digits and has no difference between none and 0.
-  private static func port(in text: String) -> UInt16? {
-    let authority = text.dropFirst("sdl://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return defaultPort }
-    return UInt16(authority[authority.index(after: colon)...]).flatMap { $0 > 0 ? $0 : nil }
   }
 
   private static func path(of uri: OpaquePointer) -> String {
@@ -91,5 +84,26 @@ enum HeadUnitURI: Equatable {
       throw Malformed(description: "'\(text)' names no built-in head unit; there are: \(names)")
     }
     return .builtIn(preset)
+  }
+}
+
+/// What stands between the slashes of a URI (RFC 3986, 3.2), as it is written.
+struct URIAuthority {
+  let text: Substring
+  /// From the path on.
+  let rest: Substring
+
+  /// - Parameter scheme: which two slashes follow.
+  init(of uri: String, scheme: String) {
+    let authority = uri.dropFirst(scheme.count + "://".count)
+    text = authority.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    rest = authority.dropFirst(text.count)
+  }
+
+  /// The port, or `other` if there is none; nil if it is no port. As written, because GStreamer takes any digits and
+  /// has no difference between none and 0.
+  func port(or other: UInt16) -> UInt16? {
+    guard let colon = text.lastIndex(of: ":"), !text[colon...].contains("]") else { return other }
+    return UInt16(text[text.index(after: colon)...])
   }
 }

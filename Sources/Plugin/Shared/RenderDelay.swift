@@ -34,3 +34,18 @@ struct RenderDelay {
     gst_base_sink_set_ts_offset(sink, shift.offset - shift.held)
   }
 }
+
+/// Whether upstream is live: its time stamps go on while the sink holds it up. Asked for once.
+struct UpstreamLiveness {
+  private var known: Bool?
+
+  /// Before upstream answers, as before it is linked, it counts as not live.
+  mutating func isLive(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
+    if let known { return known }
+    // GstBaseSink does not ask before it has prerolled.
+    let query = Query.latency()
+    guard query.askPeer(of: pad) else { return false }
+    known = query.isUpstreamLive
+    return query.isUpstreamLive
+  }
+}

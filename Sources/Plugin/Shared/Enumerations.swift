@@ -1,7 +1,35 @@
 import GStreamerKit
 import SDLApp
 import SDLHeadUnit
+import SDLMessages
 import TLSEngine
+
+/// HMI levels as a GObject enumeration, in properties and messages of app and head unit.
+extension HMILevel: ObjectEnumeration {
+  public static let objectType = EnumerationType<HMILevel>("GstSdlHMILevel")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .none: .init(0, "none", "The app is not in use")
+    case .background: .init(1, "background", "The app is in the background")
+    case .limited: .init(2, "limited", "Another screen is in front, video may run")
+    case .full: .init(3, "full", "The app is in front")
+    }
+  }
+}
+
+/// Whether an app is heard, as a GObject enumeration.
+extension AudioStreamingState: ObjectEnumeration {
+  public static let objectType = EnumerationType<AudioStreamingState>("GstSdlAudioStreamingState")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .audible: .init(0, "audible", "The app is heard")
+    case .attenuated: .init(1, "attenuated", "The app is heard, more quietly")
+    case .notAudible: .init(2, "not-audible", "The app is not heard, and may not send sound")
+    }
+  }
+}
 
 extension VideoEncryption: ObjectEnumeration {
   public static let objectType = EnumerationType<VideoEncryption>("GstSdlVideoSinkEncryption")
