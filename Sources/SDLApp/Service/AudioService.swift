@@ -9,7 +9,7 @@ struct AudioService: Sendable {
   var request: AudioStartRequest?
   /// The right to send sound; nil while there is no audio service.
   private(set) var grant: AudioGrant?
-  private(set) var transport = ServiceTransport()
+  var transport = ServiceTransport()
   private var lifecycle = AudioStream()
   /// The head unit has refused sound for good.
   private var isRefused = false
@@ -27,9 +27,9 @@ struct AudioService: Sendable {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now))
   }
 
-  /// What the service has to be. Whether the app is in the foreground of its own device does not count: a navigation app
-  /// speaks there as well. An app that is not audible keeps its service as long as its level allows one: SDL Core leaves
-  /// it open if nothing is sent.
+  /// What the service has to be. Whether the app is in the foreground of its own device does not count: a navigation
+  /// app speaks there as well. An app that is not audible keeps its service as long as its level allows one: SDL Core
+  /// leaves it open if nothing is sent.
   ///
   /// - Parameter isVideoRequested: a further refusal could cost the app its level, and with that the picture.
   private func unplacedDemand(
@@ -51,8 +51,8 @@ struct AudioService: Sendable {
       unplacedDemand(context, isVideoRequested: isVideoRequested), placement(context), isClosed: isClosed)
   }
 
-  /// Acts on the difference between what is demanded and what is there. There is no start while that of the video waits for
-  /// its answer: a refusal costs the app its level, unless its other service runs already.
+  /// Acts on the difference between what is demanded and what is there. There is no start while that of the video waits
+  /// for its answer: a refusal costs the app its level, unless its other service runs already.
   mutating func reconcile(_ context: inout SessionContext, beside video: VideoService) {
     var demand = demand(context, isVideoRequested: video.request != nil)
     if case .stream = demand, isClosed, video.state == .starting { demand = .hold }
@@ -83,22 +83,13 @@ struct AudioService: Sendable {
     perform(lifecycle.endedByHeadUnit(now: context.now), &context)
   }
 
-  /// The session has begun; `list` says which transports may carry sound.
-  mutating func offered(_ list: [Int32]?) {
-    transport.offered(list)
-  }
-
-  mutating func secondaryAddressChanged() {
-    transport.addressChanged()
-  }
-
   /// The secondary transport is gone: the head unit drops its services by itself.
   mutating func secondaryLost(_ context: inout SessionContext) {
     if transport.role == .secondary { perform(lifecycle.transportLost(now: context.now), &context) }
   }
 
-  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the session is
-  /// already gone.
+  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the
+  /// session is already gone.
   mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
     let outputs = lifecycle.reconcile(.closed(reason), now: context.now)
     perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService }, &context)

@@ -23,11 +23,11 @@ extension AudioStartRequest: ServiceRequest {
   func following(_ acceptance: AudioServiceAcknowledgement) -> AudioStartRequest { self }
 }
 
-/// The right to send sound. It exists from the acknowledgement of the service to its end; while the app is not audible, it is
-/// there, but nothing may be sent.
+/// The right to send sound. It exists from the acknowledgement of the service to its end; while the app is not audible,
+/// it is there, but nothing may be sent.
 public struct AudioGrant: Equatable, Sendable {
-  /// The number of this start of the service; payloads made for an earlier start must not be sent. No ``VideoGrant`` has the
-  /// same.
+  /// The number of this start of the service; payloads made for an earlier start must not be sent. No ``VideoGrant``
+  /// has the same.
   public var epoch: UInt32
   public var sessionID: UInt8
   /// Protocol version of all frames.

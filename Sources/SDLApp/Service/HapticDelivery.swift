@@ -1,7 +1,8 @@
 /// Decides when a list of touchable rectangles is sent. The head unit keeps a list until it gets another, so that only
 /// changes are sent: one request at a time and, after its answer, the newest list.
 struct HapticDelivery: Equatable, Sendable {
-  /// The shortest time between two requests. Head units unregister apps with more than 1000 requests of any kind in 10 s.
+  /// The shortest time between two requests. Head units unregister apps with more than 1000 requests of any kind in 10
+  /// s.
   static let interval = Duration.milliseconds(100)
   /// The most result codes that are reported, and the longest of them in bytes: the specification has some 30, and what
   /// a head unit makes up besides must not fill the memory.
@@ -56,13 +57,13 @@ struct HapticDelivery: Equatable, Sendable {
     return wanted
   }
 
-  /// Takes the answer to the request. A list that was refused is not sent again, but the next one is, unless the request
-  /// as such was refused.
+  /// Takes the answer to the request. A list that was refused is not sent again, but the next one is, unless the
+  /// request as such was refused.
   /// - Parameters:
   ///   - result: nil when no answer came in time.
   ///   - isInFull: if the app has left HMI level FULL meanwhile, a refusal was to be expected.
-  /// - Returns: Whether the app should hear of a refusal: once for each code. A list that needs encryption is sent again
-  ///   with it.
+  /// - Returns: Whether the app should hear of a refusal: once for each code. A list that needs encryption is sent
+  ///   again with it.
   mutating func answered(_ result: RPCResult?, isInFull: Bool) -> Bool {
     isUnanswered = false
     guard let result, !result.success else { return false }

@@ -70,8 +70,8 @@ struct ServiceTransport: Equatable, Sendable {
     if role == .secondary { avoidance.started() }
   }
 
-  /// A head unit that has not answered on the secondary transport, or has refused for no reason that another request would
-  /// mend, may start the service on the other one.
+  /// A head unit that has not answered on the secondary transport, or has refused for no reason that another request
+  /// would mend, may start the service on the other one.
   ///
   /// - Returns: Why the secondary transport is of no use; nil if it may be.
   mutating func startFailed<Request>(_ failure: StreamStartFailure<Request>, now: Duration) -> String? {
@@ -99,8 +99,8 @@ struct ServiceTransport: Equatable, Sendable {
   }
 }
 
-/// Whether a service that may run on either transport keeps away from the secondary one for a while, because the head unit does not
-/// start it there.
+/// Whether a service that may run on either transport keeps away from the secondary one for a while, because the head
+/// unit does not start it there.
 ///
 /// Otherwise the secondary transport, which the head unit prefers, would be tried for ever, and the primary never.
 struct SecondaryAvoidance: Equatable, Sendable {
@@ -137,8 +137,8 @@ struct SecondaryAvoidance: Equatable, Sendable {
   func nextDeadline(now: Duration) -> Duration? { isActive(now: now) ? until : nil }
 }
 
-/// Which wait for a transport the app has heard of. One that is over before anybody could act on it is not told: a transport may be
-/// lost a moment before the connection itself is.
+/// Which wait for a transport the app has heard of. One that is over before anybody could act on it is not told: a
+/// transport may be lost a moment before the connection itself is.
 struct WaitAnnouncement: Equatable, Sendable {
   /// How long a wait must have lasted.
   static let settlingTime = Duration.milliseconds(500)

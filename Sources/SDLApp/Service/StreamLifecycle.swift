@@ -15,8 +15,8 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     case ending(deadline: Duration)
   }
 
-  /// An end whose reason is not known yet: SDL Core may end the service of an app that the driver leaves before it tells the
-  /// status.
+  /// An end whose reason is not known yet: SDL Core may end the service of an app that the driver leaves before it
+  /// tells the status.
   struct EndByHeadUnit: Equatable, Sendable {
     /// No reason counts that comes later.
     var deadline: Duration

@@ -35,8 +35,8 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
   /// Another codec or transport may be accepted.
   public var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
 
-  /// The head unit takes this service encrypted only, which it says in words: SDL Core has "Allowed only in protected mode", and
-  /// "unprotected" for the opposite.
+  /// The head unit takes this service encrypted only, which it says in words: SDL Core has "Allowed only in protected
+  /// mode", and "unprotected" for the opposite.
   public var concernsProtection: Bool {
     guard case .refused(_, let reason?) = self else { return false }
     return reason.contains("protected") && !reason.contains("unprotected")

@@ -4,8 +4,8 @@
 /// request back and making it again. Only a driver who leaves the app and comes back ends all pauses, because SDL Core
 /// refuses starts of an app that the driver does not see.
 ///
-/// SDL Core also sets the app to HMI level NONE with each refusal. Refusals count over a loss of the level that they have
-/// caused themselves; after any other, nothing that came before counts.
+/// SDL Core also sets the app to HMI level NONE with each refusal. Refusals count over a loss of the level that they
+/// have caused themselves; after any other, nothing that came before counts.
 struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
   /// The limits on attempts.
   struct Limits: Equatable, Sendable {
@@ -22,8 +22,8 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     var consequenceTime: Duration = .seconds(2)
     /// No start follows a refusal sooner: it might be refused only because of the level that the first has cost.
     var settlingTime: Duration = .milliseconds(250)
-    /// A stream that has lasted this long was no failed attempt. SDL Core ends one that its HMI has not taken over after
-    /// several seconds (8 s were seen).
+    /// A stream that has lasted this long was no failed attempt. SDL Core ends one that its HMI has not taken over
+    /// after several seconds (8 s were seen).
     var stableTime: Duration = .seconds(30)
   }
 
@@ -49,8 +49,8 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     }
   }
 
-  /// The most refused requests that are remembered: more than a head unit's sizes and transports make. When there are as
-  /// many, every further request counts as one of them.
+  /// The most refused requests that are remembered: more than a head unit's sizes and transports make. When there are
+  /// as many, every further request counts as one of them.
   static var maximumRefusedRequests: Int { 512 }
 
   var limits = Limits()
@@ -98,8 +98,8 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     if request != currentRefusal { currentRefusal = nil }
   }
 
-  /// The HMI level does not allow the service, as may have been said before: nothing that came before counts but refusals that
-  /// may have caused it.
+  /// The HMI level does not allow the service, as may have been said before: nothing that came before counts but
+  /// refusals that may have caused it.
   ///
   /// - Parameter isStarting: whether a start waits for its answer, which may be such a refusal.
   /// - Returns: The last refusal and the number of refusals, when it was one too many.

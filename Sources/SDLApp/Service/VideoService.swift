@@ -4,14 +4,15 @@ import SDLWire
 typealias VideoStream = StreamLifecycle<VideoStartRequest>
 typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
 
-/// The video service of a session: from the app's request to the right to send, and what the driver touches in the pictures.
+/// The video service of a session: from the app's request to the right to send, and what the driver touches in the
+/// pictures.
 struct VideoService: Sendable {
   /// The stream that the app asks for; nil for none.
   var request: VideoStartRequest?
   var appState = AppState.foreground
   /// The right to send video; nil while no byte may go out.
   private(set) var grant: VideoGrant?
-  private(set) var transport = ServiceTransport()
+  var transport = ServiceTransport()
   private var lifecycle = VideoStream()
   /// The place of the pictures of the present service, or of the last one, on the display.
   private var geometry: VideoGeometry?
@@ -35,8 +36,8 @@ struct VideoService: Sendable {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now)).earlier(haptics.nextDeadline)
   }
 
-  /// The sizes of the pictures that are streamed or requested, the most certain first: those of the service if there is one,
-  /// else what the app asks for.
+  /// The sizes of the pictures that are streamed or requested, the most certain first: those of the service if there is
+  /// one, else what the app asks for.
   var sizesInUse: [VideoSize] {
     switch lifecycle.state {
     case .open(let request, let accepted, _): [accepted.size, request.size]
@@ -135,22 +136,13 @@ struct VideoService: Sendable {
     perform(lifecycle.endedByHeadUnit(now: context.now), &context)
   }
 
-  /// The session has begun; `list` says which transports may carry video.
-  mutating func offered(_ list: [Int32]?) {
-    transport.offered(list)
-  }
-
-  mutating func secondaryAddressChanged() {
-    transport.addressChanged()
-  }
-
   /// The secondary transport is gone: the head unit drops its services by itself.
   mutating func secondaryLost(_ context: inout SessionContext) {
     if transport.role == .secondary { perform(lifecycle.transportLost(now: context.now), &context) }
   }
 
-  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the session is
-  /// already gone.
+  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the
+  /// session is already gone.
   mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
     let outputs = lifecycle.reconcile(.closed(reason), now: context.now)
     perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService }, &context)
@@ -231,7 +223,8 @@ struct VideoService: Sendable {
 // MARK: Touches, and what can be touched
 
 extension VideoService {
-  /// The actions of the driver's fingers while the app streams; while it is suspended, its pictures are not on the screen.
+  /// The actions of the driver's fingers while the app streams; while it is suspended, its pictures are not on the
+  /// screen.
   mutating func receive(_ event: OnTouchEvent) -> [TouchAction] {
     guard let geometry, lifecycle.summary == .streaming else { return [] }
     return touches.receive(event, geometry)

@@ -171,8 +171,8 @@ extension AnnouncedVideo {
 // MARK: Displays
 
 extension AnnouncedVideo {
-  /// Where pictures of `size` are shown that were asked for as `requested`. A size with which the head unit overrides the
-  /// requested one is enlarged like that one (sdl_ios).
+  /// Where pictures of `size` are shown that were asked for as `requested`. A size with which the head unit overrides
+  /// the requested one is enlarged like that one (sdl_ios).
   func geometry(of size: VideoSize, requested: VideoSize) -> VideoGeometry {
     if let announced = geometry(of: size) { return announced }
     guard let display = display(of: requested) else { return VideoGeometry(stream: size) }
@@ -207,8 +207,8 @@ extension AnnouncedVideo {
     return nil
   }
 
-  /// Notes what `update` makes of the display in use, so that a further update finds it, although no display has the size
-  /// of the pictures any more.
+  /// Notes what `update` makes of the display in use, so that a further update finds it, although no display has the
+  /// size of the pictures any more.
   private mutating func noteChange(of inUse: DisplayInUse?, by update: VideoStreamingCapability) {
     guard var inUse, update.preferredResolution == nil, update.additionalCapabilities == nil else {
       changedDisplay = nil
@@ -222,8 +222,9 @@ extension AnnouncedVideo {
     changedDisplay = inUse
   }
 
-  /// Those of the entries of the head unit's capability that the app supports, once in a session: for the head unit to know
-  /// (SDL-0296). Displays of a list that it has replaced are not among them: SDL-0332 wants a part of what it announces.
+  /// Those of the entries of the head unit's capability that the app supports, once in a session: for the head unit to
+  /// know (SDL-0296). Displays of a list that it has replaced are not among them: SDL-0332 wants a part of what it
+  /// announces.
   mutating func takeSupportedEntries() -> [VideoStreamingCapability] {
     guard !hasAnnouncedDisplays, let capability else { return [] }
     let supported = Set(supportedDisplays.map(\.identity))

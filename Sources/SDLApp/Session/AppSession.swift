@@ -190,8 +190,8 @@ extension AppSession {
     perform(at: now) { $0.audio.request = request }
   }
 
-  /// Sets which of the head unit's displays the app supports from now on. They are announced once, before the first start
-  /// of video with any (OnAppCapabilityUpdated).
+  /// Sets which of the head unit's displays the app supports from now on. They are announced once, before the first
+  /// start of video with any (OnAppCapabilityUpdated).
   public mutating func setSupportedDisplays(_ displays: [VideoDisplay], now: Duration) -> [Action] {
     perform(at: now) { $0.context.announced.supportedDisplays = displays }
   }
@@ -208,7 +208,8 @@ extension AppSession {
   }
 
   /// Ends video, audio, registration and session, as far as they exist, each after the answer to the one before, within
-  /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any more.
+  /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any
+  /// more.
   public mutating func finish(now: Duration) -> [Action] {
     perform(at: now) { $0.beginFinish() }
   }
@@ -277,8 +278,8 @@ extension AppSession {
     let acknowledgement = RPCServiceAcknowledgement(payload: frame.payload, version: frame.header.version)
     heartbeat.start(interval: configuration.heartbeatInterval, now: context.now)
     try context.register(acknowledgement, frame.header)
-    video.offered(acknowledgement.videoServiceTransports)
-    audio.offered(acknowledgement.audioServiceTransports)
+    video.transport.offered(acknowledgement.videoServiceTransports)
+    audio.transport.offered(acknowledgement.audioServiceTransports)
   }
 
   private mutating func endedByHeadUnit() {
@@ -451,8 +452,8 @@ extension AppSession {
     let former = context.secondary.announced
     context.changeSecondary { $0.updated(TransportEventUpdate(payload: frame.payload), now: $1) }
     if let address = context.secondary.announced, address != former {
-      video.secondaryAddressChanged()
-      audio.secondaryAddressChanged()
+      video.transport.addressChanged()
+      audio.transport.addressChanged()
     }
   }
 

@@ -24,8 +24,8 @@ extension AppSession {
     public var longestVideoRetry: Duration = .seconds(30)
     /// When the app comes back to the foreground, the video service is ended and started anew instead of being used on.
     public var restartsOnForeground = false
-    /// Between the permission to stream and StartService, for head units without a video capability: early ones, such as
-    /// SYNC 3.0, stay black otherwise (sdl_ios waits as long).
+    /// Between the permission to stream and StartService, for head units without a video capability: early ones, such
+    /// as SYNC 3.0, stay black otherwise (sdl_ios waits as long).
     public var legacyStartDelay: Duration = .milliseconds(250)
     /// Whether video is to be encrypted, which takes a ``SecureChannelFactory``.
     public var encryption = VideoEncryption.none

@@ -7,8 +7,8 @@ extension AppSession {
     case sendProtected(ProtectedMessage)
     /// As ``send(_:)``, on the secondary transport.
     case sendOnSecondary([UInt8])
-    /// Connect to this address for a secondary transport, and report what comes of it with the number of the attempt: first
-    /// ``AppSession/secondaryConnected(attempt:now:)``, then, or instead of it,
+    /// Connect to this address for a secondary transport, and report what comes of it with the number of the attempt:
+    /// first ``AppSession/secondaryConnected(attempt:now:)``, then, or instead of it,
     /// ``AppSession/secondaryClosed(attempt:reason:now:)``.
     case openSecondary(TransportAddress, attempt: UInt32)
     /// Close the secondary transport, or give up the attempt.
@@ -61,8 +61,8 @@ extension AppSession {
     case hapticRectanglesRefused(resultCode: String, info: String?)
     /// A TLS handshake with the head unit is complete.
     case secured(SecureChannelSummary)
-    /// Encrypted video was asked for, but the video that starts now is not; why, in a form that can follow a colon. Only with
-    /// ``EncryptionPolicy/prefer``.
+    /// Encrypted video was asked for, but the video that starts now is not; why, in a form that can follow a colon.
+    /// Only with ``EncryptionPolicy/prefer``.
     case videoInClear(String)
     /// RPCs are encrypted from now on, as the head unit's policy asks.
     case rpcProtected

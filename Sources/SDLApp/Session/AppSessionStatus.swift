@@ -29,8 +29,8 @@ extension AppSession {
   public struct VideoCapability: Equatable, Sendable {
     /// Nil for a head unit that announces none.
     public var capability: VideoStreamingCapability?
-    /// For head units that announce no size: that of the screen or, on an old screen that enlarges pictures, that of the
-    /// pictures.
+    /// For head units that announce no size: that of the screen or, on an old screen that enlarges pictures, that of
+    /// the pictures.
     public var fallbackSize: VideoSize?
 
     /// Creates a capability.

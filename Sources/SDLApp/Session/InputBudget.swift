@@ -1,7 +1,8 @@
 import SDLWire
 
-/// How much a head unit may make the app do: whatever it sends costs time, and while it has used up more than has passed, nothing more
-/// is read of it. Nothing is lost that way, and the head unit feels it as a connection that is slow.
+/// How much a head unit may make the app do: whatever it sends costs time, and while it has used up more than has
+/// passed, nothing more is read of it. Nothing is lost that way, and the head unit feels it as a connection that is
+/// slow.
 ///
 /// An ordinary head unit never comes near: ten fingers at 120 messages a second cost half of the time.
 struct InputBudget: Equatable, Sendable {

@@ -1,5 +1,5 @@
-/// Whether the app's own screen has to be locked. Head units do not send this; SDL's libraries for phones derive it from
-/// HMI level and driver distraction by the same rule.
+/// Whether the app's own screen has to be locked. Head units do not send this; SDL's libraries for phones derive it
+/// from HMI level and driver distraction by the same rule.
 public struct LockScreen: Equatable, Sendable {
   /// The values of the former RPC OnLockScreenStatus.
   public enum Status: String, Sendable {

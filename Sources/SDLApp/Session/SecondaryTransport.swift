@@ -1,9 +1,9 @@
-/// The secondary transport of one session: when to connect to it, whether it may be used, and when to try again (protocol
-/// specification, "Secondary transports"; SDL-0141, SDL-0214).
+/// The secondary transport of one session: when to connect to it, whether it may be used, and when to try again
+/// (protocol specification, "Secondary transports"; SDL-0141, SDL-0214).
 ///
-/// Sans-I/O, and driven by levels: inputs note what has happened, and ``reconcile(isWanted:now:)`` acts on the difference
-/// between the address that is announced and the connection that is there. Each attempt has a number, so that what an
-/// earlier one reports late is ignored.
+/// Sans-I/O, and driven by levels: inputs note what has happened, and ``reconcile(isWanted:now:)`` acts on the
+/// difference between the address that is announced and the connection that is there. Each attempt has a number, so
+/// that what an earlier one reports late is ignored.
 struct SecondaryTransport: Equatable, Sendable {
   enum Output: Equatable {
     /// Connect, and report what comes of it with this number.
@@ -29,14 +29,14 @@ struct SecondaryTransport: Equatable, Sendable {
 
   /// For the connection, and again for the answer to RegisterSecondaryTransport (sdl_ios).
   static let timeout = Duration.seconds(10)
-  /// Services that may start on the primary transport wait as long at most for the first secondary one, because a move right
-  /// after the start would interrupt the picture.
+  /// Services that may start on the primary transport wait as long at most for the first secondary one, because a move
+  /// right after the start would interrupt the picture.
   static let firstWait = Duration.seconds(1)
   /// No more than ``maximumBurst`` attempts begin within this time, however often the head unit changes its address.
   static let burstTime = Duration.seconds(10)
   static let maximumBurst = 4
-  /// Between the app's own end of a connection and the start of its services elsewhere. One connection may overtake the other,
-  /// and head units refuse to start what they believe to run.
+  /// Between the app's own end of a connection and the start of its services elsewhere. One connection may overtake the
+  /// other, and head units refuse to start what they believe to run.
   static let settlingTime = Duration.milliseconds(200)
   /// Refused updates that are logged in a session.
   private static let maximumDiagnostics: UInt32 = 8
@@ -262,8 +262,8 @@ public struct SecondaryTransportStatus: Equatable, Sendable {
   public var state = SecondaryTransportState.none
   /// Of the present connection or attempt, or of the last one.
   public var address: TransportAddress?
-  /// Why the last one has ended or could not be made, in a form that can follow a colon; nil while nothing has gone wrong
-  /// since one was registered.
+  /// Why the last one has ended or could not be made, in a form that can follow a colon; nil while nothing has gone
+  /// wrong since one was registered.
   public var reason: String?
   public var counters = SecondaryTransportCounters()
 
@@ -310,7 +310,8 @@ public struct SecondaryTransportCounters: Equatable, Sendable {
 }
 
 extension SecondaryTransportStatus {
-  /// Whether an app should hear of it that has heard of `former`: updates alone, which may come without end, are no news.
+  /// Whether an app should hear of it that has heard of `former`: updates alone, which may come without end, are no
+  /// news.
   func differs(from former: SecondaryTransportStatus) -> Bool {
     var present = self
     present.counters = former.counters

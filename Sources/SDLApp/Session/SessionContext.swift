@@ -52,8 +52,8 @@ struct SessionContext: Sendable {
 
   var isRegistered: Bool { phase == .registered }
 
-  /// Whether the end of the registration has been asked for. The services end with it: a head unit that acknowledges a start
-  /// meanwhile has none left when the answer to that arrives.
+  /// Whether the end of the registration has been asked for. The services end with it: a head unit that acknowledges a
+  /// start meanwhile has none left when the answer to that arrives.
   var hasUnregistered: Bool {
     switch phase {
     case .finishing(.unregistering, _), .finishing(.endingSession, _): true

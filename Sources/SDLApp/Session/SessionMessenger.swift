@@ -1,8 +1,8 @@
 import SDLMessages
 import SDLWire
 
-/// The way out of an ``AppSession``: numbers and cuts its messages, and collects in order what the caller has to do. Also puts
-/// the head unit's messages together.
+/// The way out of an ``AppSession``: numbers and cuts its messages, and collects in order what the caller has to do.
+/// Also puts the head unit's messages together.
 struct SessionMessenger: Sendable {
   /// The smallest frame payload that is used, in bytes: with less, most of what is sent would be headers.
   private static let minimumPayload: Int64 = 256

@@ -1,11 +1,12 @@
 import SDLMessages
 import SDLWire
 
-/// TLS of a session: the handshake with the head unit, and what is encrypted (protocol specification, "Secure services").
+/// TLS of a session: the handshake with the head unit, and what is encrypted (protocol specification, "Secure
+/// services").
 ///
-/// The head unit is the TLS client and begins, once video or RPCs were asked for with the E bit; or the app does, with head
-/// units that are configured as TLS servers. One handshake holds for the session. The RPC service starts in clear, and is
-/// started again with the E bit once the app is registered, if the head unit's policy asks for that (SDL-0207).
+/// The head unit is the TLS client and begins, once video or RPCs were asked for with the E bit; or the app does, with
+/// head units that are configured as TLS servers. One handshake holds for the session. The RPC service starts in clear,
+/// and is started again with the E bit once the app is registered, if the head unit's policy asks for that (SDL-0207).
 struct SessionSecurity: Sendable {
   /// What security has to know of the rest of the session at the moment.
   struct Situation {
@@ -73,7 +74,8 @@ struct SessionSecurity: Sendable {
   private var heldAcknowledgements: [ServiceType: (frame: Frame, role: TransportRole)] = [:]
   /// Why there is no handshake, as far as that is known of the present start.
   private var failure: String?
-  /// That is because this app does not take the head unit's certificate, which says more than the head unit's answer to that.
+  /// That is because this app does not take the head unit's certificate, which says more than the head unit's answer to
+  /// that.
   private var isHeadUnitRefused = false
   /// Whether the start of video that is under way, or was last, had the E bit.
   private var isStartSecure = false
@@ -349,7 +351,8 @@ extension SessionSecurity {
     return true
   }
 
-  /// The start of video that is under way is acknowledged, with or without the E bit, which alone says what is encrypted.
+  /// The start of video that is under way is acknowledged, with or without the E bit, which alone says what is
+  /// encrypted.
   ///
   /// - Throws: ``AppSessionFailure/notEncrypted(reason:)`` if it must not start like that.
   mutating func videoAcknowledged(
@@ -366,7 +369,8 @@ extension SessionSecurity {
     messenger.report(.videoInClear(isHeadUnitRefused ? refusal : "the head unit does not want it, as \(reason)"))
   }
 
-  /// Adds to a refusal of video what is known of the handshake. If video may be sent in clear, the next start asks for that.
+  /// Adds to a refusal of video what is known of the handshake. If video may be sent in clear, the next start asks for
+  /// that.
   mutating func videoRefused(_ rejection: ServiceRejection) -> ServiceRejection {
     guard isStartSecure, rejection.rejectedParameters.isEmpty else { return rejection }
     if configuration.encryptionPolicy == .prefer { isGivenUp = true }
@@ -403,8 +407,8 @@ extension SessionSecurity {
     scheduleHandshake(now: now)
   }
 
-  /// Whether a notification of `function` that comes in clear is none of the head unit's: SDL Core encrypts what its policy
-  /// says, and sends the rest in clear.
+  /// Whether a notification of `function` that comes in clear is none of the head unit's: SDL Core encrypts what its
+  /// policy says, and sends the rest in clear.
   func needsProtection(_ function: FunctionID) -> Bool {
     isRPCEncrypted && policy.includes(function)
   }

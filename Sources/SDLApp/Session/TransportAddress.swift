@@ -24,7 +24,8 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - host: `tcpIpAddress` of a TransportEventUpdate.
   ///   - port: `tcpPort`.
-  ///   - acceptsLoopback: whether the head unit may be on this machine. For any other, such an address is that of the app.
+  ///   - acceptsLoopback: whether the head unit may be on this machine. For any other, such an address is that of the
+  ///     app.
   /// - Throws: for an address to which no connection could lead to the head unit.
   init(host: String, port: Int32?, acceptsLoopback: Bool) throws(Refusal) {
     guard let port, let number = UInt16(exactly: port), number > 0 else {

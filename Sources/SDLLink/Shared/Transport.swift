@@ -1,7 +1,8 @@
 import Glibc
 import SDLWire
 
-/// A way to get connections that is no TCP address: one that waits for peers, such as Bluetooth, or that makes them itself.
+/// A way to get connections that is no TCP address: one that waits for peers, such as Bluetooth, or that makes them
+/// itself.
 ///
 /// It is started once and stopped once, and hands over one connection at a time; the next comes after the end of that.
 public protocol Transport: AnyObject, Sendable {
@@ -23,7 +24,8 @@ public protocol Transport: AnyObject, Sendable {
   /// The connection that ``connect()`` has returned is over.
   func disconnect()
 
-  /// Ends it, and waits for that, which takes a second at most; not on its own thread. Connections that were handed over stay.
+  /// Ends it, and waits for that, which takes a second at most; not on its own thread. Connections that were handed
+  /// over stay.
   func stop()
 }
 
@@ -38,8 +40,8 @@ public enum TransportEvent: Sendable {
   /// How it stands, whenever that changes while there is no connection.
   case status(TransportStatus)
   case connected(PeerConnection)
-  /// The other end of the connection belongs to the transport, and complains of what the app sends, in a sentence without a
-  /// full stop.
+  /// The other end of the connection belongs to the transport, and complains of what the app sends, in a sentence
+  /// without a full stop.
   case faultFound(String)
   /// It can't go on; the last event.
   case failed(TransportFailure)
@@ -85,8 +87,8 @@ public struct TransportFailure: Error, Equatable, Sendable {
   }
 }
 
-/// A connected stream socket that a ``Transport`` has handed over. This owns the descriptor, which is closed with it, or
-/// by the connection that it is used for.
+/// A connected stream socket that a ``Transport`` has handed over. This owns the descriptor, which is closed with it,
+/// or by the connection that it is used for.
 public final class PeerConnection: Sendable {
   /// The peer's name, for people.
   public let peer: String

@@ -1,7 +1,7 @@
 import SDLApp
 
-/// What an ``AppConnection`` reports: in this order for each attempt to connect, `lost` between two of them, and `ended`
-/// as the very last.
+/// What an ``AppConnection`` reports: in this order for each attempt to connect, `lost` between two of them, and
+/// `ended` as the very last.
 public enum ConnectionEvent: Sendable {
   /// An attempt to connect begins.
   case attempting

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A connected stream socket that the application has made, such as a USB accessory's or one of a socket pair. Whoever holds
-/// this owns the descriptor; it is used for one connection, and closed at its end or with this.
+/// A connected stream socket that the application has made, such as a USB accessory's or one of a socket pair. Whoever
+/// holds this owns the descriptor; it is used for one connection, and closed at its end or with this.
 public final class ConnectedDescriptor: Equatable, Sendable {
   /// Why a descriptor is of no use, in a form that can follow its number.
   public enum Fault: Error, Equatable, Sendable, CustomStringConvertible {

@@ -8,7 +8,8 @@ public struct LinkStatistics: Equatable, Sendable {
   public var sentVideoByteCount: UInt64 = 0
   /// Queued, but not sent: the grant went away or the connection ended.
   public var discardedVideoMessages: UInt64 = 0
-  /// From the queue's entrance to the kernel, of the last message: it grows when the network is too slow for the bitrate.
+  /// From the queue's entrance to the kernel, of the last message: it grows when the network is too slow for the
+  /// bitrate.
   public var lastVideoDwellTime: Duration = .zero
   public var longestVideoDwellTime: Duration = .zero
   public var queuedFrames = 0

@@ -318,8 +318,8 @@ extension ConnectionLoop {
     session.audioGrant == nil || isDrained(.audio, &audioDrain, now: now, within: timeout)
   }
 
-  /// Accepts no more of a service's media, and returns whether the head unit has everything that is queued, or the time is
-  /// up.
+  /// Accepts no more of a service's media, and returns whether the head unit has everything that is queued, or the time
+  /// is up.
   private func isDrained(
     _ medium: ConnectionWriter.Medium, _ present: inout Drain?, now: Duration, within timeout: Duration
   ) -> Bool {
@@ -435,8 +435,8 @@ extension ConnectionLoop {
   }
 }
 
-/// The end of a service, whose last media have to be with the head unit before it is asked for: head units drop what comes right
-/// before an EndService.
+/// The end of a service, whose last media have to be with the head unit before it is asked for: head units drop what
+/// comes right before an EndService.
 struct Drain {
   /// When the end is asked for all the same.
   let deadline: Duration
@@ -447,8 +447,8 @@ struct Drain {
     self.deadline = deadline
   }
 
-  /// Whether the peer has acknowledged what was written of the service. To be asked from the moment on at which its queue is empty;
-  /// what the other service writes meanwhile does not count.
+  /// Whether the peer has acknowledged what was written of the service. To be asked from the moment on at which its
+  /// queue is empty; what the other service writes meanwhile does not count.
   ///
   /// - Parameters:
   ///   - handed: All bytes of the connection that the kernel has been given.

@@ -4,8 +4,8 @@ import SDLWire
 import Synchronization
 import TLSEngine
 
-/// The app's connection to a head unit, made again when it breaks: one thread that reads, keeps time and decides. Media is
-/// written by the thread that brings it, as long as the kernel takes it.
+/// The app's connection to a head unit, made again when it breaks: one thread that reads, keeps time and decides. Media
+/// is written by the thread that brings it, as long as the kernel takes it.
 ///
 /// The app is registered from the first connection to ``stop(grace:)``, with or without video: streams come and go in
 /// between, by ``setVideoRequest(_:)``; so does sound, by ``setAudioRequest(_:)``.
@@ -19,7 +19,8 @@ public final class AppConnection: Sendable {
     case tcp(host: String, port: UInt16)
     /// A connection that stands already. It can't be made again, so there should be no ``Configuration/reconnection``.
     case descriptor(ConnectedDescriptor)
-    /// Any other way, such as connections that come by themselves. It is started by the connection, and stopped at its end.
+    /// Any other way, such as connections that come by themselves. It is started by the connection, and stopped at its
+    /// end.
     case transport(any Transport)
 
     /// What its connections run over. Of a descriptor nothing is known.
@@ -35,7 +36,8 @@ public final class AppConnection: Sendable {
   public struct Configuration: Sendable {
     public var endpoint: Endpoint
     public var session: AppSession.Configuration
-    /// For resolving and connecting together. Not for the wait for a peer that comes by itself, but for what it needs for that.
+    /// For resolving and connecting together. Not for the wait for a peer that comes by itself, but for what it needs
+    /// for that.
     public var connectTimeout: Duration
     /// In frames; each is latency.
     public var videoQueueCapacity: Int
@@ -47,7 +49,8 @@ public final class AppConnection: Sendable {
     public var messageTrace: (any MessageTrace)?
     /// Of all time-outs and of ``AppConnection/setTimer(at:)``.
     public var clock: TimeSource
-    /// This end of TLS; nil refuses handshakes. The role of a client needs ``AppSession/Configuration/beginsHandshake``.
+    /// This end of TLS; nil refuses handshakes. The role of a client needs
+    /// ``AppSession/Configuration/beginsHandshake``.
     public var tls: TLSContext?
 
     /// With the usual limits.
@@ -123,8 +126,8 @@ public final class AppConnection: Sendable {
     thread.join()
   }
 
-  /// Whether the caller runs in a callback of the observer, where nothing must be waited for that has to come from this very
-  /// thread.
+  /// Whether the caller runs in a callback of the observer, where nothing must be waited for that has to come from this
+  /// very thread.
   public var isOnObserverThread: Bool { thread.isCurrent }
 
   /// A snapshot.
@@ -138,8 +141,8 @@ public final class AppConnection: Sendable {
 // MARK: What the app wants, from any thread
 
 extension AppConnection {
-  /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave. The app
-  /// stays registered.
+  /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave. The
+  /// app stays registered.
   public func setVideoRequest(_ request: VideoStartRequest?) {
     changeVideo { $0.request = request }
   }
@@ -155,14 +158,14 @@ extension AppConnection {
     changeVideo { $0.appState = appState }
   }
 
-  /// What can be touched in the pictures from now on; nil leaves the head unit as it is. Only the newest list is sent, when
-  /// the head unit is ready for it.
+  /// What can be touched in the pictures from now on; nil leaves the head unit as it is. Only the newest list is sent,
+  /// when the head unit is ready for it.
   public func setHapticRectangles(_ list: HapticRectangleList?) {
     changeVideo { $0.hapticRectangles = list }
   }
 
-  /// Asks for sound from now on; nil ends the audio service after what is queued has had half a second to leave. The video goes
-  /// on.
+  /// Asks for sound from now on; nil ends the audio service after what is queued has had half a second to leave. The
+  /// video goes on.
   public func setAudioRequest(_ request: AudioStartRequest?) {
     change { commands in commands.audio.change { $0.request = request } }
   }
@@ -176,8 +179,8 @@ extension AppConnection {
     wakeUp.signal()
   }
 
-  /// Asks for ``ConnectionEvent/timerFired`` at `time`, on the clock of ``Configuration/clock``, or at an earlier time that
-  /// has been asked for. While there is no connection, none comes.
+  /// Asks for ``ConnectionEvent/timerFired`` at `time`, on the clock of ``Configuration/clock``, or at an earlier time
+  /// that has been asked for. While there is no connection, none comes.
   public func setTimer(at time: Duration) {
     commands.withLock { $0.timer = $0.timer.earlier(time) }
     if !thread.isCurrent { wakeUp.signal() }
@@ -367,10 +370,11 @@ extension AppConnection {
     return FrameReader(socket: socket, peer: peer)
   }
 
-  /// Makes a connection, or waits for a peer that connects by itself, for as long as it takes. Nil after ``stop(grace:)``.
+  /// Makes a connection, or waits for a peer that connects by itself, for as long as it takes. Nil after
+  /// ``stop(grace:)``.
   ///
-  /// - Parameter isFirst: whether the app has never been registered. A service that is missing then is waited for until the connect
-  ///   time-out only, since it may never have been installed.
+  /// - Parameter isFirst: whether the app has never been registered. A service that is missing then is waited for until
+  ///   the connect time-out only, since it may never have been installed.
   /// - Throws: what keeps peers from coming for good.
   private func connect(by transport: any Transport, isFirst: Bool) throws(LinkError) -> FrameReader? {
     let deadline = isFirst ? clock.now + configuration.connectTimeout : nil

@@ -1,8 +1,8 @@
 import Glibc
 import SDLApp
 
-/// The secondary transport of a connection, from the name of its address to its end. The connection's thread has it beside the
-/// primary one, and never waits for it alone.
+/// The secondary transport of a connection, from the name of its address to its end. The connection's thread has it
+/// beside the primary one, and never waits for it alone.
 struct SecondaryLink {
   enum Stage {
     case resolving(Resolver)
