@@ -3,8 +3,8 @@ import SDLLink
 import SDLMessages
 import Synchronization
 
-/// The sound of the apps, one utterance behind the other, as a WAV file. Its header says "to the end of the file" until the
-/// length is known.
+/// The sound of the apps, one utterance after the other, as a WAV file. Its header says "to the end of the file" until
+/// the length is known.
 final class AudioRecording: Sendable {
   private struct State: Sendable {
     /// That of the head unit; nil before the first sound.
@@ -29,6 +29,11 @@ final class AudioRecording: Sendable {
     case .audioStopped: completeHeader()
     default: break
     }
+  }
+
+  /// Waits until everything is written, or nothing more is read.
+  func finish() {
+    file.finish()
   }
 
   private func begin(_ format: PCMFormat) {

@@ -42,6 +42,12 @@ final class EventPrinter: HeadUnitServerObserver {
       + "key-frames=\(totals.video.keyFrames) violations=\(totals.violations)"
   }
 
+  /// Waits until the recordings are written, or nothing more is read of them.
+  func finishRecordings() {
+    recording?.finish()
+    audioRecording?.finish()
+  }
+
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
     note(event)
     guard let text = event.text else { return }

@@ -26,7 +26,7 @@ enum HeadUnitTool {
 
     let printer: EventPrinter
     do {
-      try OutputLines.standard.start()
+      try OutputLines.start()
       printer = try EventPrinter(options: options)
       let server = try HeadUnitServer(
         configuration: options.headUnit, address: options.address, port: options.port, admission: options.admission,
@@ -42,8 +42,9 @@ enum HeadUnitTool {
     } catch {
       leave("\(error)")
     }
+    printer.finishRecordings()
     printLine(printer.summary)
-    OutputLines.standard.finish()
+    OutputLines.finish()
     exit(printer.hasViolations && options.isChecking ? 1 : 0)
   }
 

@@ -2,37 +2,41 @@ import Glibc
 import SDLLink
 import Synchronization
 
-/// A file that grows while an app streams.
+/// A file, or a pipe, that grows while an app streams. What is not read from a pipe in time is left out.
 final class Recording: Sendable {
-  /// Negative after a failure.
-  private let descriptor: Atomic<Int32>
+  /// A minute of video.
+  private static let maximumByteCount = 64 << 20
+
+  private let file: BackgroundFile
+  private let isFailureReported = Atomic(false)
 
   /// Creates the file.
   init(path: String) throws(LinkError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw .system(operation: "open \(path)", errno: errno) }
-    self.descriptor = Atomic(descriptor)
+    file = BackgroundFile(descriptor, name: "recording", maximumByteCount: Self.maximumByteCount)
+    try file.start()
   }
 
   /// Adds to the end of the file.
   func append(_ bytes: [UInt8]) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let descriptor = descriptor.load(ordering: .relaxed)
-      guard descriptor >= 0 else { return }
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        self.descriptor.store(-1, ordering: .relaxed)
-        return printLine("recording failed: \(LinkError.system(operation: "write", errno: errno))")
-      }
-      rest = rest.dropFirst(count)
+    switch file.append(bytes) {
+    case .added(after: 0), .omitted(isFirst: false): break
+    case .added(after: let omitted): printLine("recording goes on after \(omitted) messages that were left out")
+    case .omitted(isFirst: true): printLine("recording interrupted: what was recorded is not read in time")
+    case .failed(let code):
+      guard !isFailureReported.exchange(true, ordering: .relaxed) else { return }
+      printLine("recording failed: \(LinkError.system(operation: "write", errno: code))")
     }
   }
 
   /// Replaces as many bytes at the beginning of the file. Without effect on a pipe, which has no beginning.
   func replaceBeginning(_ bytes: [UInt8]) {
-    let descriptor = descriptor.load(ordering: .relaxed)
-    if descriptor >= 0 { _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } }
+    file.replaceBeginning(bytes)
+  }
+
+  /// Waits until everything is written, or nothing more is read.
+  func finish() {
+    file.finish()
   }
 }

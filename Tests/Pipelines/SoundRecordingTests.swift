@@ -28,6 +28,22 @@ import Testing
     #expect(try Data(contentsOf: folder.url.appending(path: "parsed.raw")) == sent)
   }
 
+  /// The head unit serves its apps, and ends, although nothing reads what it records; the pipe holds a quarter of it.
+  @Test func recordingThatIsNotRead() throws {
+    let path = folder.path("sound.fifo")
+    try #require(mkfifo(path, 0o600) == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    // F_SETPIPE_SZ of Linux.
+    try #require(fcntl(reader, 1031, 4096 as Int32) == 4096)
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record-audio", path)
+    let app = Installation.package.appending(path: "Tests/Pipelines/Programs/speak.py").path
+    let result = try Program.run("/usr/bin/python3", app, "\(headUnit.port)", folder.path("sent.raw"), in: folder)
+    #expect(result.status == 0, "\(result)")
+    let summary = headUnit.waitForEnd()
+    #expect(summary.status == 0 && summary.output.contains("audio stopped: by the app, 8000 samples"), "\(summary)")
+  }
+
   /// As it was sent, with silence before and after it.
   @Test func everySampleComesOutOfTheElement() throws {
     let path = folder.path("element.wav")
