@@ -28,6 +28,8 @@ struct Options {
                        write the sound to FILE, as WAV
       --pcm RATE/SIZE  the sound that is played: \(PCMFormat.SamplingRate.allCases.map(\.rawValue).joined(separator: ", ")), with \(PCMFormat.SampleSize.allCases.map(\.rawValue).joined(separator: " or "))
                        (default 16KHZ/16_BIT); none announces nothing
+      --microphone FILE
+                       what apps record from the car's microphone: a WAV file with PCM (default silence)
       --app-exits[=N]  exit when the last app has disconnected, or N have; a connection without a registration is none
       --commands       read commands from the standard input, one per line ("help" lists them)
       --script FILE    carry out the behaviour script in FILE
@@ -63,6 +65,7 @@ struct Options {
     var servesSecondary = false
     var make: String?
     var model: String?
+    var microphone: WAVSound?
     var pcmFormat: PCMFormat?? = nil
     var activates = true
     var headUnitSecurity = HeadUnitSecurity.refuse
@@ -81,7 +84,7 @@ struct Options {
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",
-        "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
+        "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
         "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
@@ -94,6 +97,7 @@ struct Options {
         case "--ca-certificates": credentials.authorities = .file(value)
         case "--record": recording = value
         case "--record-audio": audioRecording = value
+        case "--microphone": microphone = try Self.sound(value)
         case "--pcm": pcmFormat = try Self.parse(option, value, Self.pcmFormat)
         case "--script":
           do throws(HeadUnitScriptFile.Failure) {
@@ -134,6 +138,7 @@ struct Options {
         throw Invalid(text: "\(error)")
       }
     }
+    headUnit.microphone = microphone
     if let pcmFormat { headUnit.pcmFormat = pcmFormat }
     if let make { headUnit.vehicle.make = make }
     if let model { headUnit.vehicle.model = model }
@@ -149,6 +154,16 @@ struct Options {
       headUnit.videoCapability?.maxBitrate = nil
       headUnit.videoCapability?.preferredFPS = nil
     }
+  }
+
+  private static func sound(_ path: String) throws(Invalid) -> WAVSound {
+    do throws(HeadUnitScriptFile.Failure) {
+      let bytes = try HeadUnitScriptFile.bytes(of: path, atMost: WAVSound.maximumByteCount + 1)
+      if let sound = WAVSound(bytes) { return sound }
+    } catch {
+      throw Invalid(text: "\(error)")
+    }
+    throw Invalid(text: "\(path) is no WAV file with PCM of 8 or 16 bits, or is too long")
   }
 
   /// Nil for what is neither a format nor "none".

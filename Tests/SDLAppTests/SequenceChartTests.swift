@@ -21,6 +21,7 @@ import Testing
         "→ RegisterAppInterface request",
         "← RegisterAppInterface response SUCCESS",
         "← OnHMIStatus NONE NOT_STREAMABLE",
+        "← OnSystemCapabilityUpdated",
         "← OnPermissionsChange",
         "← OnSystemRequest",
         "← OnDriverDistraction",

@@ -236,7 +236,7 @@ extension HeadUnitSession.Event {
     switch self {
     case .handshakeFailed, .audioInClear, .secondaryTransportRefused, .driverInputWithoutEffect: GST_LEVEL_WARNING
     case .appRegistered, .registrationRefused, .appUnregistered, .secured, .rpcProtected, .secondaryTransportRegistered,
-      .secondaryTransportLost, .videoDataStopped:
+      .secondaryTransportLost, .videoDataStopped, .touchWithheld:
       GST_LEVEL_INFO
     case .appHMIStatus, .appCapability, .hapticRectangles, .capabilityUpdateDeferred, .driverInput, .interactionShown,
       .interactionEnded, .videoStartRequested, .audioStartRequested, .audioStarted, .audioRefused, .audioStopped,

@@ -2,8 +2,8 @@ import SDLMessages
 
 /// What a value in an RPC may be (MOBILE_API.xml).
 ///
-/// SDL Core compares every request with it before anything else. Unknown values of enumerations, which newer apps send, are
-/// left out with a warning; everything else that does not fit makes the request invalid.
+/// SDL Core compares every request with it before anything else. Unknown values of enumerations, which newer apps send,
+/// are left out with a warning; everything else that does not fit makes the request invalid.
 indirect enum RPCSchema: Sendable {
   case flag
   case integer(ClosedRange<Int>)
@@ -123,8 +123,8 @@ indirect enum RPCSchema: Sendable {
 /// Members that came with a later version than the app's are taken as well. GetSystemCapability is checked where it is
 /// answered: SDL Core has another answer to a type that it does not know.
 enum RequestSchemas {
-  /// A request as SDL Core understands it, with a warning of what it has left out; nil if it is invalid. One that is not
-  /// here is taken as it is.
+  /// A request as SDL Core understands it, with a warning of what it has left out; nil if it is invalid. One that is
+  /// not here is taken as it is.
   static func checked(_ received: RPCMessage) -> (RPCMessage, warning: String?)? {
     guard let members = requests[received.function.description] else { return (received, nil) }
     var report = RPCSchema.Report()

@@ -6,8 +6,8 @@ struct VideoStreamLimits: Equatable, Sendable {
 
 /// Compares the last five seconds of a stream with the announced rates.
 ///
-/// After a time in which the head unit did not read, it compares all that has come since the beginning of that time, until
-/// what had piled up must have arrived.
+/// After a time in which the head unit did not read, it compares all that has come since the beginning of that time,
+/// until what had piled up must have arrived.
 struct VideoRateChecker: Sendable {
   /// The time that a check covers.
   static let window = Duration.seconds(5)

@@ -87,8 +87,8 @@ struct VideoStreamChecker: Sendable {
   }
 
   /// Checks the next message.
-  /// - Returns: the video to show, which is the message itself or the access units that RTP packets complete with it; and
-  ///   the first violations, of which ``statistics`` counts all.
+  /// - Returns: the video to show, which is the message itself or the access units that RTP packets complete with it;
+  ///   and the first violations, of which ``statistics`` counts all.
   mutating func accept(_ message: [UInt8], now: Duration) -> (video: [[UInt8]], violations: [VideoStreamViolation]) {
     statistics.messages &+= 1
     statistics.bytes &+= UInt64(message.count)

@@ -29,14 +29,15 @@ public enum Violation: Equatable, Sendable {
   case unexpectedControlFrame(ControlFrame, ServiceType)
 
   case malformedRPC(RPCMessage.Malformed)
-  /// More requests than allowed, in any level: SDL Core was not seen to keep to the lower limit of its settings for NONE.
+  /// More requests than allowed, in any level: SDL Core was not seen to keep to the lower limit of its settings for
+  /// NONE.
   case tooManyRequests(limit: Int, within: Duration)
   case notificationNotAllowed(FunctionID, HMILevel?)
   /// A rule for OnAppCapabilityUpdated (SDL-0332).
   case appCapability(AppCapabilityFault)
 
-  /// On the other transport than `expected`: of media that where the service runs, of everything else the primary one. Of
-  /// a service's data only the first frame is reported.
+  /// On the other transport than `expected`: of media that where the service runs, of everything else the primary one.
+  /// Of a service's data only the first frame is reported.
   case wrongTransport(ServiceType, expected: TransportRole)
   case startBeforeRegistration(ServiceType)
   case startWhileActive(ServiceType)

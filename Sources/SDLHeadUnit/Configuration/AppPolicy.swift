@@ -1,6 +1,7 @@
 import SDLMessages
 
-/// What the policies of SDL Core grant an app: the groups of `sdl_preloaded_pt.json`, which a maker's own table refers to.
+/// What the policies of SDL Core grant an app: the groups of `sdl_preloaded_pt.json`, which a maker's own table refers
+/// to.
 public enum AppPolicy: Equatable, Sendable {
   /// "Base-4": what SDL Core grants an app that no table names. It may stream, but gets no touches.
   case unknownApp

@@ -46,7 +46,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   /// A secondary transport that sessions are offered from their start on (SDL-0141).
   public enum SecondaryTransportOffer: Equatable, Sendable {
     case off
-    /// An address that nobody serves, or somebody else: RegisterSecondaryTransport gets a NAK.
+    /// An address that the head unit does not serve: RegisterSecondaryTransport gets a NAK.
     case elsewhere(TransportEventUpdate)
     /// Where the head unit itself takes it: ``HeadUnitSession/setServedTransport(_:now:)``.
     case served
@@ -115,13 +115,13 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   public var videoStarts: [VideoStartAnswer] = []
   /// To StartService(audio), if it is allowed.
   public var audioStart = AudioStartAnswer.acknowledge
-  /// From StartService(video), if it is allowed, to the answer. Nil answers as SDL Core does, after a moment in which no data
-  /// may come; zero with the next ``HeadUnitSession/advance(to:)``, so that the answer can still be changed when the request
-  /// is reported.
+  /// From StartService(video), if it is allowed, to the answer. Nil answers as SDL Core does, after a moment in which
+  /// no data may come; zero with the next ``HeadUnitSession/advance(to:)``, so that the answer can still be changed
+  /// when the request is reported.
   public var videoStartDelay: Duration?
   public var player = Player.connects(after: .zero)
-  /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and opened anew by the next; nil
-  /// never closes it.
+  /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and opened anew by the next;
+  /// nil never closes it.
   public var videoDataTimeout: Duration? = CoreLimits.videoDataStopped
   /// A session is told of changes if it was offered one in its StartServiceACK.
   public var secondaryTransport = SecondaryTransportOffer.off

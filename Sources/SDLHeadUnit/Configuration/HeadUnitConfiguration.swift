@@ -17,6 +17,8 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   public var videoCapability: VideoStreamingCapability?
   /// The sound that is played (`pcmStreamCapabilities`); nil announces none, and plays what apps assume then.
   public var pcmFormat: PCMFormat? = PCMFormat()
+  /// What apps record (PerformAudioPassThru), each time from the beginning; nil, and what follows it, is silence.
+  public var microphone: WAVSound?
   /// Largest frame payload that is accepted, in bytes; announced as `mtu`.
   public var maximumPayload = FrameLimits.corePayload
   /// Whether an app that streams without the right is unregistered with PROTOCOL_VIOLATION, and one that has not

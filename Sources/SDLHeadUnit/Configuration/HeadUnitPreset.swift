@@ -102,9 +102,9 @@ extension VideoStreamingCapability {
 }
 
 extension HeadUnitConfiguration {
-  /// All deviations that were observed on head units, as far as an app can still stream: an odd size, which is acknowledged
-  /// as 0×0, duplicate and invalid additional capabilities, 0 frames per second, FULL before the permissions, unrequested
-  /// notifications, and every EndService twice.
+  /// All deviations that were observed on head units, as far as an app can still stream: an odd size, which is
+  /// acknowledged as 0×0, duplicate and invalid additional capabilities, 0 frames per second, FULL before the
+  /// permissions, unrequested notifications, and every EndService twice.
   public static var hostile: HeadUnitConfiguration {
     var capability = VideoStreamingCapability()
     capability.preferredResolution = ImageResolution(801, 479)

@@ -1,6 +1,7 @@
 import SDLMessages
 
-/// Which of a head unit's apps has the screen, and what that changes for the others (SDL Core's rules for the main window).
+/// Which of a head unit's apps has the screen, and what that changes for the others (SDL Core's rules for the main
+/// window).
 ///
 /// Level-triggered: it compares the apps' present states and returns what to change, until nothing is to be changed.
 public struct HeadUnitScreen: Sendable {

@@ -224,7 +224,8 @@ struct AppInteraction: Sendable {
     }
   }
 
-  /// The result when its time is over. The RPC specification has TIMED_OUT only where the driver was asked for something.
+  /// The result when its time is over. The RPC specification has TIMED_OUT only where the driver was asked for
+  /// something.
   var resultAtTimeout: ResultCode {
     function == .performInteraction || function == .slider ? .timedOut : .success
   }

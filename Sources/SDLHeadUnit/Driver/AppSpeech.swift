@@ -1,7 +1,7 @@
 import SDLMessages
 
-/// What is said for an app (Speak), one after the other, and recorded for it (PerformAudioPassThru). Nothing is heard; it
-/// takes as long as saying it would.
+/// What is said for an app (Speak), one after the other, and recorded for it (PerformAudioPassThru). Nothing is heard;
+/// it takes as long as saying it would.
 struct AppSpeech: Sendable {
   /// More are refused, so that an app can't let them grow.
   private static let mostWaiting = 50
@@ -49,7 +49,10 @@ struct AppSpeech: Sendable {
     // One at a time.
     guard recording == nil else { return context.respond(to: request, success: false, .rejected) }
     let start = prompt == nil ? context.now : context.now + Self.duration(of: prompt)
-    guard let recording = MicrophoneRecording(request, warning: context.requestWarning, start: start) else {
+    guard
+      let recording = MicrophoneRecording(
+        request, context.configuration.microphone, warning: context.requestWarning, start: start)
+    else {
       return context.respond(to: request, success: false, .invalidData)
     }
     self.recording = recording
@@ -109,7 +112,7 @@ struct AppSpeech: Sendable {
   }
 }
 
-/// A recording from the car's microphone, which is silent (PerformAudioPassThru).
+/// A recording from the car's microphone (PerformAudioPassThru): the sound that is configured, then silence.
 struct MicrophoneRecording: Sendable {
   /// From one OnAudioPassThru to the next.
   static let interval = Duration.milliseconds(100)
@@ -118,18 +121,22 @@ struct MicrophoneRecording: Sendable {
   /// What the response warns of.
   let warning: String?
   private let format: PCMFormat
+  private let sound: WAVSound?
   private let end: Duration
+  /// How many samples were sent.
+  private var sampleCount = 0
   /// Until when it was sent.
   private var position: Duration
 
   /// - Parameter start: the end of what is said before.
-  init?(_ request: RPCMessage, warning: String?, start: Duration) {
+  init?(_ request: RPCMessage, _ sound: WAVSound?, warning: String?, start: Duration) {
     guard let format = Self.format(of: request.parameters),
       let duration = request.parameters["maxDuration"]?.integer
     else { return nil }
     correlationID = request.correlationID
     self.warning = warning
     self.format = format
+    self.sound = sound
     position = start
     end = start + .milliseconds(duration)
   }
@@ -147,9 +154,11 @@ struct MicrophoneRecording: Sendable {
     let time = max(min(now, end) - position, .zero)
     position += time
     let milliseconds = Int(time / .milliseconds(1))
-    let count = format.samplingRate.hertz * milliseconds / 1000 * format.sampleSize.byteCount
-    // Eight bits are unsigned.
-    return [UInt8](repeating: format.sampleSize == .bits8 ? 0x80 : 0, count: count)
+    let count = format.samplingRate.hertz * milliseconds / 1000
+    defer { sampleCount += count }
+    let samples = sampleCount..<sampleCount + count
+    if let sound { return sound.bytes(samples, format) }
+    return [UInt8](repeating: format.sampleSize == .bits8 ? 0x80 : 0, count: count * format.sampleSize.byteCount)
   }
 
   /// Whether all of it was sent.

@@ -1,7 +1,7 @@
 import SDLMessages
 
-/// What an app has on the head unit besides its streams: files, menu, buttons and texts. Requests for it are answered as if
-/// they were carried out, and nothing of it is shown.
+/// What an app has on the head unit besides its streams: files, menu, buttons and texts. Requests for it are answered
+/// as if they were carried out, and nothing of it is shown.
 ///
 /// SDL Core, and SDL's generic HMI behind it, refuse some of them although each member is as it should be.
 struct AppTemplates: Sendable {
@@ -38,8 +38,8 @@ struct AppTemplates: Sendable {
   var softButtons: [SoftButton] { softButtonsOfRequests.values.flatMap(\.self) }
 
   /// What is to be kept of it; nil if there is nothing to lose.
-  func saved(id: String) -> SavedApp? {
-    hash.map { SavedApp(id: id, hash: $0, menu: menu, subscribedButtons: subscribedButtons) }
+  func saved(id: String, status: HMIStatus) -> SavedApp? {
+    hash.map { SavedApp(id: id, hash: $0, status: status, menu: menu, subscribedButtons: subscribedButtons) }
   }
 
   /// Goes on with what was kept, which gets a new hash.

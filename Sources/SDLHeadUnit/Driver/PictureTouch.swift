@@ -62,8 +62,8 @@ public struct PictureTouch: Equatable, Sendable {
       })
   }
 
-  /// By the ratio of the sizes, clamped to the display. The head unit's `scale` would be inexact, because encoded sizes are
-  /// even.
+  /// By the ratio of the sizes, clamped to the display. The head unit's `scale` would be inexact, because encoded sizes
+  /// are even.
   private static func map(_ coordinate: Double, _ picture: Int, _ display: Int) -> Int {
     guard picture > 0, display > 1 else { return 0 }
     let last = min(display, OnTouchEvent.coordinates.upperBound) - 1

@@ -38,8 +38,8 @@ public enum HMIEvent: String, CaseIterable, Sendable {
   case phoneCall = "phone-call"
   /// EMERGENCY_EVENT: apps may neither be heard nor stream video. The HMI level stays.
   case emergency
-  /// EMBEDDED_NAVI: navigation and projection apps leave the screen for the head unit's own navigation; they may neither be
-  /// heard nor stream video.
+  /// EMBEDDED_NAVI: navigation and projection apps leave the screen for the head unit's own navigation; they may
+  /// neither be heard nor stream video.
   case embeddedNavigation = "embedded-navi"
 
   /// An app's status while the event lasts. One at NONE keeps its status.

@@ -81,8 +81,15 @@ enum SystemCapabilities {
     "appServices": .bool(true), "displays": .bool(true), "seatLocation": .bool(true), "driverDistraction": .bool(true),
   ]
 
-  /// The member of `SystemCapability` and its value, by the type; nil for a type that is not here.
-  static func capability(_ type: String) -> (member: String, value: JSONValue)? {
+  /// The member of a response, or of OnSystemCapabilityUpdated; nil for a type that is not here.
+  static func answer(_ type: String) -> JSONObject? {
+    capability(type).map { member, value in
+      ["systemCapability": .object(["systemCapabilityType": .string(type), member: value])]
+    }
+  }
+
+  /// The member of `SystemCapability` and its value.
+  private static func capability(_ type: String) -> (member: String, value: JSONValue)? {
     switch type {
     case "NAVIGATION":
       ("navigationCapability", .object(["sendLocationEnabled": .bool(true), "getWayPointsEnabled": .bool(true)]))

@@ -1,13 +1,13 @@
 import SDLMessages
 
-/// Turns the events of a window into touches: a mouse is a finger while its button is down, fingers that move at the same
-/// time are in one touch, and each begins before it moves or ends.
+/// Turns the events of a window into touches: a mouse is a finger while its button is down, fingers that move at the
+/// same time are in one touch, and each begins before it moves or ends.
 ///
 /// Some of GStreamer's sinks send a frame event after the events that belong together (ximagesink, Qt), others never do
 /// (GTK). So events are held for a frame event only after the first one has come.
 ///
-/// Window systems emulate a mouse with the first finger. While a finger is down, mouse events are ignored; those that come
-/// before their touch event are recognised by ``EmulatedMouseFilter``.
+/// Window systems emulate a mouse with the first finger. While a finger is down, mouse events are ignored; those that
+/// come before their touch event are recognised by ``EmulatedMouseFilter``.
 public struct WindowTouchTracker: Equatable, Sendable {
   /// The source of a touch.
   private enum Pointer: Hashable {
@@ -167,9 +167,10 @@ extension PictureTouch {
 
 /// Recognises mouse events that a window system emulates from a touch, so that the touch does not count twice.
 ///
-/// X servers emulate a mouse with the first finger for programs without multi-touch, and ximagesink forwards both: first the
-/// mouse events of the last 50 ms, then the touch events. So an emulated press comes up to that time before or after its
-/// touch, as does its release after a short tap. A user does not click and touch at the same place within that time.
+/// X servers emulate a mouse with the first finger for programs without multi-touch, and ximagesink forwards both:
+/// first the mouse events of the last 50 ms, then the touch events. So an emulated press comes up to that time before
+/// or after its touch, as does its release after a short tap. A user does not click and touch at the same place within
+/// that time.
 struct EmulatedMouseFilter: Equatable, Sendable {
   /// Twice the 50 ms for which ximagesink collects events.
   static let window = Duration.milliseconds(100)
@@ -179,7 +180,8 @@ struct EmulatedMouseFilter: Equatable, Sendable {
   /// The last press and the last begin of a touch, while the other has not come.
   private var press: PictureTouch.Sample?
   private var touch: PictureTouch.Sample?
-  /// Touches whose mouse events have been used, from press to release. Bounded for windows that lose the end of touches.
+  /// Touches whose mouse events have been used, from press to release. Bounded for windows that lose the end of
+  /// touches.
   private(set) var handled: [UInt32] = []
   static let maximumHandledCount = 10
   /// Whether the mouse button is held down by a touch that has been used.
@@ -225,7 +227,8 @@ struct EmulatedMouseFilter: Equatable, Sendable {
   }
 }
 
-/// An event of the mouse or of fingers in a window that shows the app's pictures (GstNavigation), in pixels of the pictures.
+/// An event of the mouse or of fingers in a window that shows the app's pictures (GstNavigation), in pixels of the
+/// pictures.
 public enum WindowInput: Equatable, Sendable {
   /// The mouse's first button.
   case press(x: Double, y: Double)

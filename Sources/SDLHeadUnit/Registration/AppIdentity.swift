@@ -25,8 +25,8 @@ public struct AppIdentity: Equatable, Sendable {
     parameters["vrSynonyms"].map { ($0.array ?? []).compactMap(\.string) }
   }
 
-  /// Why SDL Core does not register an app beside others of the same phone; nil if it does. Capital and small letters are
-  /// the same to it.
+  /// Why SDL Core does not register an app beside others of the same phone; nil if it does. Capital and small letters
+  /// are the same to it.
   func conflict(with others: [AppIdentity]) -> ResultCode? {
     if others.contains(where: { $0.id.lowercased() == id.lowercased() }) { return .applicationRegisteredAlready }
     let isNameTaken = others.contains { other in
@@ -38,11 +38,13 @@ public struct AppIdentity: Equatable, Sendable {
   }
 }
 
-/// What SDL Core keeps of an app whose connection has broken. If the app names the hash in its next registration, it goes on
-/// with this.
+/// What SDL Core keeps of an app whose connection has broken. If the app names the hash in its next registration, it
+/// goes on with this.
 public struct SavedApp: Sendable {
   public let id: String
   let hash: String
+  /// The driver's choice.
+  let status: HMIStatus
   let menu: AppMenu
   let subscribedButtons: Set<String>
 }

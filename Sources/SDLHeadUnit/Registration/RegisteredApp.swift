@@ -15,6 +15,8 @@ struct RegisteredApp: Sendable {
   private(set) var status = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
   /// The driver's choice, before events restrict it.
   private var chosenStatus = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
+  /// What the app had before its connection broke, until it is opened.
+  private var formerStatus: HMIStatus?
   private var templates: AppTemplates
   private var interactions = AppInteractions()
   private var speech = AppSpeech()
@@ -39,10 +41,16 @@ struct RegisteredApp: Sendable {
   }
 
   /// What is to be kept of the app; nil if it has nothing to lose.
-  var saved: SavedApp? { templates.saved(id: identity.id) }
+  var saved: SavedApp? { templates.saved(id: identity.id, status: chosenStatus) }
 
+  /// Goes on with what was kept. SDL Core restores FULL and LIMITED, also if nothing else opens the app.
   mutating func resume(_ saved: SavedApp, _ context: inout SessionContext) {
     templates.resume(saved, &context)
+    guard saved.status.allowsScreen, chosenStatus.level == HMILevel.none else { return }
+    formerStatus = saved.status
+    if context.configuration.activation == nil {
+      context.timers.arm(.activation, at: context.now + CoreLimits.resumption)
+    }
   }
 
   func summary(isStreaming: Bool, _ context: SessionContext) -> AppSummary {
@@ -64,10 +72,12 @@ struct RegisteredApp: Sendable {
         videoStreamingState: mayStream ? opened.videoStreamingState : .notStreamable), &context)
   }
 
-  /// Opens the app after its registration, as soon as no other app has the screen.
+  /// Opens the app after its registration, as soon as no other app has the screen, at the level that it had before its
+  /// connection broke.
   mutating func openAutomatically(_ context: inout SessionContext) {
     context.screen.isActivationDeferred = context.screen.isTaken
-    if !context.screen.isTaken { open(&context) }
+    guard !context.screen.isTaken else { return }
+    if let formerStatus, formerStatus.level == .limited { apply(formerStatus, &context) } else { open(&context) }
   }
 
   /// Another app is brought to the screen.
@@ -93,7 +103,7 @@ struct RegisteredApp: Sendable {
   mutating func apply(_ chosen: HMIStatus, _ context: inout SessionContext) {
     // Other windows are widgets and do not concern the app's own.
     let isMain = chosen.windowID == 0
-    if isMain { chosenStatus = chosen }
+    if isMain { (chosenStatus, formerStatus) = (chosen, nil) }
     let level = restrictedStatus(context).level
     let aborted = isMain ? interactions.take(notAllowedAt: level, by: context.configuration.policy) : []
     let status = isMain ? restrictedStatus(context) : chosen
@@ -199,8 +209,8 @@ struct RegisteredApp: Sendable {
 
   // MARK: The driver
 
-  /// The driver uses a button, a menu or a choice. As with SDL Core, only what the app has asked for reaches it; an input
-  /// that it has not asked for is reported, with the reason.
+  /// The driver uses a button, a menu or a choice. As with SDL Core, only what the app has asked for reaches it; an
+  /// input that it has not asked for is reported, with the reason.
   mutating func take(_ input: DriverInput, _ context: inout SessionContext) {
     do throws(DriverInputFault) {
       switch input {
@@ -300,10 +310,15 @@ struct RegisteredApp: Sendable {
     name.map { $0.isEmpty ? "\(id)" : "\(id) \"\($0)\"" } ?? "\(id)"
   }
 
-  /// The driver touches the screen. As with SDL Core, OnTouchEvent goes only to apps that can show video, and only at FULL,
-  /// if the policies allow it at all. Samples without a time get the present one.
+  /// The driver touches the screen. As with SDL Core, OnTouchEvent goes only to apps that can show video, and only at
+  /// FULL, if the policies allow it at all. Samples without a time get the present one.
   func touch(_ event: OnTouchEvent, _ context: inout SessionContext) {
-    guard mayStream, isAllowed(.onTouchEvent, context) else { return }
+    guard mayStream else { return }
+    guard isAllowed(.onTouchEvent, context) else {
+      // Once for each finger: at lower levels no app gets touches.
+      if status.level == .full, event.kind == .begin { context.report(.touchWithheld) }
+      return
+    }
     var event = event
     let time = context.now.timestamp
     for finger in event.fingers.indices {

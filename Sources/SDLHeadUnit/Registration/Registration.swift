@@ -1,7 +1,8 @@
 import SDLMessages
 import SDLWire
 
-/// The app of a session, from its registration to its end: takes its RPCs, and answers those that concern no other part.
+/// The app of a session, from its registration to its end: takes its RPCs, and answers those that concern no other
+/// part.
 struct Registration: Sendable {
   /// What becomes of a RegisterAppInterface.
   private enum Decision {
@@ -152,6 +153,9 @@ struct Registration: Sendable {
   private mutating func sendNotifications(_ context: inout SessionContext) {
     let behaviour = context.behaviour
     app?.apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
+    if let app, app.rpcVersion >= RPCVersion(6) {
+      context.notify(.onSystemCapabilityUpdated, SystemCapabilities.answer("DISPLAYS") ?? [:])
+    }
     if behaviour.activatesBeforePermissions { app?.openAutomatically(&context) }
     let permissions = OnPermissionsChange(
       allowedLevels: configuration.policy.levels, requiresEncryption: configuration.requiresRPCEncryption)

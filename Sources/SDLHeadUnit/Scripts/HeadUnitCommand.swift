@@ -9,7 +9,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case audioStreaming(AudioStreamingState)
   /// Another size for the app on the screen; the scale is 1…10.
   case resize(ImageResolution, scale: Double?)
-  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 is no limit.
+  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 is no
+  /// limit.
   case frameRate(Int)
   case maximumBitrate(Int)
   /// A partial capability for the app on the screen; what is absent is unchanged.
@@ -31,8 +32,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case cut
   /// Closes the secondary transport of the app on the screen.
   case cutSecondary
-  /// Offers a secondary transport that the head unit itself serves, at this port; 0 takes any other that is free, nil the
-  /// one that it has.
+  /// Offers a secondary transport that the head unit itself serves, at this port; 0 takes any other that is free, nil
+  /// the one that it has.
   case serveSecondaryTransport(port: UInt16?)
   /// Ends the registration of the app on the screen.
   case unregister(UnregisteredReason)
@@ -85,12 +86,13 @@ extension HeadUnitCommand {
     ("emergency on|off", "no app may be heard or stream video; the HMI level stays"),
     (
       "embedded-navi on|off",
-      "navigation and projection apps leave the screen (background; limited for media apps that project), and may not be "
-        + "heard or stream video"
+      "navigation and projection apps leave the screen (background; limited for media apps that project), and may not "
+        + "be heard or stream video"
     ),
     (
       "audio-streaming audible|attenuated|not-audible",
-      "plays the app's sound, plays it more quietly because something else speaks, or does not play it; until the next level"
+      "plays the app's sound, plays it more quietly because something else speaks, or does not play it; until the next "
+        + "level"
     ),
     ("resize WxH [scale S]", "changes the size of the app's window; no other size is accepted from then on"),
     ("framerate FPS", "sends the app another preferredFPS; 0 is no limit"),
@@ -129,8 +131,8 @@ extension HeadUnitCommand {
     ("answer start-session ack|nak|silence", "how the start of the RPC service is answered"),
     (
       "answer start-tls regular|silence|garbage|clear|expired|wrong-id|unknown-ca",
-      "the course of the TLS handshakes to come: none, bytes that are no TLS, an acknowledgement in clear behind it, or a "
-        + "certificate that is refused; for a head unit that takes encrypted video"
+      "the course of the TLS handshakes to come: none, bytes that are no TLS, an acknowledgement in clear after it, or "
+        + "a certificate that is refused; for a head unit that takes encrypted video"
     ),
     (
       "answer register regular|silence|RESULT",
@@ -165,18 +167,19 @@ extension HeadUnitCommand {
     ("data-timeout SECONDS|off", "the pause after which video has to begin anew with a key frame"),
     (
       "delay secondary-transport SECONDS",
-      "how long after the start of a session, or a change, apps are told the address of the secondary transport; 0 is at once"
+      "how long after the start of a session, or a change, apps are told the address of the secondary transport; 0 is at "
+        + "once"
     ),
     (
       "secondary-transport on [PORT]",
       "offers sessions a secondary transport, which the head unit serves, at PORT if given; 0 is another that is free"
     ),
-    ("secondary-transport ADDRESS PORT", "offers one at an address that somebody else serves, or nobody"),
+    ("secondary-transport ADDRESS PORT", "offers one at an address that something else serves, or nothing"),
     ("secondary-transport off", "withdraws it"),
     (
       "video-transports LIST",
-      "where new sessions may start video, in order of preference: 1 the primary transport, 2 the secondary one, such as "
-        + "2,1; or none"
+      "where new sessions may start video, in order of preference: 1 the primary transport, 2 the secondary one, such "
+        + "as 2,1; or none"
     ),
     ("audio-transports LIST", "the same for audio"),
     ("help", "lists the commands"),

@@ -2,7 +2,7 @@ import SDLMessages
 
 /// A parsed behaviour script: what a head unit does by itself, and when.
 ///
-/// UTF-8, one step per line: `WHEN: COMMAND`. What follows a `#` at the beginning of a line or behind a space is a
+/// UTF-8, one step per line: `WHEN: COMMAND`. What follows a `#` at the beginning of a line or after a space is a
 /// comment; empty lines do nothing. A command is one of ``HeadUnitCommand/usage`` except `help`. When is
 ///
 ///     at SECONDS                        since the head unit began to listen
@@ -10,10 +10,10 @@ import SDLMessages
 ///
 /// with the events of ``Event``. Steps that are due at the same time are carried out in the order of the lines.
 ///
-/// A command for one app goes to the app that the event is about; if that app has gone by then, the step is skipped. A step
-/// at a time, and one of `disconnected` or `unregistered`, goes to the app on the screen. Without an app it is skipped as
-/// well, except for an answer that is given `once` (``HeadUnitCommand/answerOnce(_:)``, ``HeadUnitCommand/refuse(_:)``): it
-/// waits for the next app.
+/// A command for one app goes to the app that the event is about; if that app has gone by then, the step is skipped. A
+/// step at a time, and one of `disconnected` or `unregistered`, goes to the app on the screen. Without an app it is
+/// skipped as well, except for an answer that is given `once` (``HeadUnitCommand/answerOnce(_:)``,
+/// ``HeadUnitCommand/refuse(_:)``): it waits for the next app.
 public struct HeadUnitScript: Equatable, Sendable {
   /// An event that steps can wait for.
   public enum Event: String, CaseIterable, Sendable {
@@ -136,7 +136,7 @@ extension HeadUnitScript.Event {
     case .secondaryTransportLost: self = .secondaryLost
     case .interactionShown(let function, _, _):
       self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
-    case .registrationRefused, .systemContextSent, .touchSent, .driverInput, .driverInputWithoutEffect,
+    case .registrationRefused, .systemContextSent, .touchSent, .touchWithheld, .driverInput, .driverInputWithoutEffect,
       .interactionEnded, .videoData, .audioInClear, .videoMissed, .videoTimestamp, .audioData, .appHMIStatus,
       .capabilityUpdateDeferred, .secured, .rpcProtected,
       .handshakeFailed:
@@ -217,7 +217,7 @@ extension HeadUnitScript {
       throw Malformed(line: line, text: error.description)
     }
     guard let command, command != .help else {
-      throw Malformed(line: line, text: "there is no command behind the colon; \(form)")
+      throw Malformed(line: line, text: "there is no command after the colon; \(form)")
     }
     return Step(line: line, trigger: trigger, command: command, text: text)
   }

@@ -1,8 +1,8 @@
 /// Carries out a script: takes the events and the time, and returns the commands that are due.
 ///
-/// A command may cause the event that it waits for, as in `on hmi-full: level full`. Therefore noting an event only queues
-/// its steps, and at most ``maximumStepCount`` of them are due within ``window``: the head unit's thread serves its apps in
-/// between. The queue is bounded as well; the steps that do not fit are dropped.
+/// A command may cause the event that it waits for, as in `on hmi-full: level full`. Therefore noting an event only
+/// queues its steps, and at most ``maximumStepCount`` of them are due within ``window``: the head unit's thread serves
+/// its apps in between. The queue is bounded as well; the steps that do not fit are dropped.
 public struct HeadUnitScriptRun: Sendable {
   /// A command to carry out.
   public struct Operation: Equatable, Sendable {

@@ -1,12 +1,12 @@
 import SDLMessages
 import SDLWire
 
-/// The entrance of a session: which frames are refused before their content is looked at, how fragments become messages,
-/// and when the head unit itself does not read.
+/// The entrance of a session: which frames are refused before their content is looked at, how fragments become
+/// messages, and when the head unit itself does not read.
 struct FrameGate: Sendable {
   /// In bytes.
   private static let maximumMessageSize = 16 << 20
-  /// What comes then, registrations and TLS handshakes, is small, and comes from anybody.
+  /// What comes then, registrations and TLS handshakes, is small, and comes from any peer.
   private static let maximumMessageSizeBeforeRegistration = 1 << 20
 
   private var assembler = Self.makeAssembler()
@@ -25,8 +25,8 @@ struct FrameGate: Sendable {
   /// The memory that incomplete messages take, in bytes.
   var incompleteByteCount: Int { assembler.partialByteCount }
 
-  /// Forgets incomplete messages. What has been counted for the limits stays: otherwise an app could exceed them again and
-  /// again.
+  /// Forgets incomplete messages. What has been counted for the limits stays: otherwise an app could exceed them again
+  /// and again.
   mutating func reset() {
     assembler = Self.makeAssembler()
   }
@@ -78,7 +78,8 @@ struct FrameGate: Sendable {
     }
   }
 
-  /// A frame of another session. SDL Core knows no app in a session that was never started, and says so in that session.
+  /// A frame of another session. SDL Core knows no app in a session that was never started, and says so in that
+  /// session.
   func refuseOfOtherSession(_ frame: Frame, on transport: TransportRole, _ context: inout SessionContext) {
     let header = frame.header
     context.report(.sessionID(expected: context.sessionID, got: header.sessionID))

@@ -11,8 +11,8 @@ extension HeadUnitSession {
     case report(Event)
     /// The secondary transport is over. Close it after everything sent on it has been written.
     case closeSecondary
-    /// The session is over, or the transport is unusable. Close the transport after everything sent has been written, unless
-    /// only the session is over and the transport has others.
+    /// The session is over, or the transport is unusable. Close the transport after everything sent has been written,
+    /// unless only the session is over and the transport has others.
     case close(CloseScope)
   }
 
@@ -33,6 +33,8 @@ extension HeadUnitSession {
     case systemContextSent(HMIStatus)
     /// OnTouchEvent was sent.
     case touchSent(OnTouchEvent)
+    /// A finger touches the screen of an app at FULL whose policies grant no touches (``AppPolicy/unknownApp``).
+    case touchWithheld
     /// What the driver did has reached the app.
     case driverInput(DriverInput)
     /// What the driver did has no effect on the app.
@@ -47,8 +49,8 @@ extension HeadUnitSession {
     case videoStarted(VideoServiceParameters, on: TransportRole)
     /// StartServiceNAK(video).
     case videoRefused(ServiceRejection)
-    /// One message of the video service, as reassembled, while the app may stream; of H.264 over RTP an access unit as a
-    /// byte stream (Annex B) instead.
+    /// One message of the video service, as reassembled, while the app may stream; of H.264 over RTP an access unit as
+    /// a byte stream (Annex B) instead.
     case videoData([UInt8])
     /// The RTP timestamp, in units of 1/90 000 s, of the ``videoData(_:)`` that follows.
     case videoTimestamp(UInt32)
@@ -133,8 +135,8 @@ extension HeadUnitSession.Event {
   private static let mostInputs = 8
   private static let mostTypes = 8
 
-  /// What happened, as a line of a log for people, in which nothing that an app has chosen looks like anything else; nil
-  /// for events that are too many, such as data.
+  /// What happened, as a line of a log for people, in which nothing that an app has chosen looks like anything else;
+  /// nil for events that are too many, such as data.
   public var text: String? {
     switch self {
     case .appRegistered(let name, let id, let types, let version, let code):
@@ -156,6 +158,7 @@ extension HeadUnitSession.Event {
         + event.fingers.map { finger in
           " #\(finger.id)" + finger.samples.map { " (\($0.x), \($0.y))" }.joined()
         }.joined()
+    case .touchWithheld: "touch not sent: the policies grant the app no OnTouchEvent"
     case .appHMIStatus(let status): "the app's own status \(status.text)"
     case .videoStarted(let parameters, let transport): "video started, \(parameters.text)\(transport.text)"
     case .videoRefused(let rejection): "video refused\(rejection.text)"

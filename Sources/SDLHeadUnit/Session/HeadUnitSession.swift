@@ -4,9 +4,9 @@ import SDLWire
 /// The head unit's side of one SDL session, without any input or output of its own.
 ///
 /// Its inputs are decoded frames, the time, and the driver's actions; it returns what to send and what to report. It
-/// refuses what SDL Core 8.2 refuses and checks video and sound. One app, one session: a transport with several apps has
-/// as many of these, and its owner gives each frame to the session that it names. A session may have a second transport
-/// (``registerSecondaryTransport(_:now:)``).
+/// refuses what SDL Core 8.2 refuses and checks video and sound. One app, one session: a transport with several apps
+/// has as many of these, and its owner gives each frame to the session that it names. A session may have a second
+/// transport (``registerSecondaryTransport(_:now:)``).
 ///
 /// Here inputs find their part: the parts have the state, and share the ``SessionContext``.
 public struct HeadUnitSession: Sendable {
@@ -103,8 +103,8 @@ public struct HeadUnitSession: Sendable {
   /// Sets whether what the app sends is read, which it is from the start.
   ///
   /// Meanwhile nothing is expected of the app, and what it sends piles up. So that nothing of it is taken for the app's
-  /// fault, deadlines for the app are postponed by the time without reading, a pause of the video is not seen in it, and
-  /// the rates of video and sound are compared with the whole time in which it may have been sent.
+  /// fault, deadlines for the app are postponed by the time without reading, a pause of the video is not seen in it,
+  /// and the rates of video and sound are compared with the whole time in which it may have been sent.
   public mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
     input(now) { if isReading { $0.resumeReading() } else { $0.gate.stopReading(&$0.context) } }
   }
@@ -150,8 +150,8 @@ public struct HeadUnitSession: Sendable {
 
   // MARK: The driver and the vehicle
 
-  /// The driver, or another app, changes how prominent the app is. Ignored unless an app is registered, as is all that the
-  /// driver does.
+  /// The driver, or another app, changes how prominent the app is. Ignored unless an app is registered, as is all that
+  /// the driver does.
   public mutating func setHMIStatus(_ status: HMIStatus, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.apply(status, &$0.context) }
   }
@@ -161,7 +161,8 @@ public struct HeadUnitSession: Sendable {
     input(now) { $0.registration.app?.open(&$0.context) }
   }
 
-  /// An event begins or ends; a new status is sent if the app's changes. An app that registers later is restricted as well.
+  /// An event begins or ends; a new status is sent if the app's changes. An app that registers later is restricted as
+  /// well.
   public mutating func setEvent(_ event: HMIEvent, isActive: Bool, now: Duration) -> [Action] {
     input(now) {
       $0.context.screen.set(event, isActive: isActive)
@@ -169,8 +170,9 @@ public struct HeadUnitSession: Sendable {
     }
   }
 
-  /// Another source of the car sounds, or no longer does: the app is played, played more quietly, or not at all. Ignored at
-  /// NONE, where no app is heard. An active event may restrict it further; the next change of the level ends it.
+  /// Another source of the car sounds, or no longer does: the app is played, played more quietly, or not at all.
+  /// Ignored at NONE, where no app is heard. An active event may restrict it further; the next change of the level ends
+  /// it.
   public mutating func setAudioStreaming(_ state: AudioStreamingState, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.setAudioStreaming(state, &$0.context) }
   }
@@ -190,8 +192,8 @@ public struct HeadUnitSession: Sendable {
     input(now) { $0.registration.app?.touch(event, &$0.context) }
   }
 
-  /// The driver touches the pictures in a window that shows them. Ignored before the app's first video service, and while
-  /// the app gets no touches.
+  /// The driver touches the pictures in a window that shows them. Ignored before the app's first video service, and
+  /// while the app gets no touches.
   /// - Parameter picture: the size of the pictures, in pixels.
   public mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
     guard let display = video.displaySize else { return [] }
@@ -210,8 +212,8 @@ public struct HeadUnitSession: Sendable {
 
   /// The video capability changes, for example because the driver splits the screen. Absent members are unchanged.
   ///
-  /// Sent only to an app that has subscribed, and to others once they subscribe; GetSystemCapability keeps returning the
-  /// old value, as SDL Core's does.
+  /// Sent only to an app that has subscribed, and to others once they subscribe; GetSystemCapability keeps returning
+  /// the old value, as SDL Core's does.
   public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
     input(now) { session in
       guard session.registration.app != nil else { return }
@@ -220,8 +222,9 @@ public struct HeadUnitSession: Sendable {
     }
   }
 
-  /// The window of the app gets another size, and from now on no other is accepted. As with ``updateCapability(_:now:)``
-  /// an app gets the update only when it has subscribed. It holds size and scale, so the rest is unchanged.
+  /// The window of the app gets another size, and from now on no other is accepted. As with
+  /// ``updateCapability(_:now:)`` an app gets the update only when it has subscribed. It holds size and scale, so the
+  /// rest is unchanged.
   /// - Parameter scale: 1…10, or nil for the present one.
   public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
     input(now) { session in
@@ -238,8 +241,9 @@ public struct HeadUnitSession: Sendable {
 
   // MARK: Other apps
 
-  /// Sets whether another app has the screen. While it has, this one is not opened automatically after its registration. An
-  /// app that reconnects before its former connection has ended is therefore opened as soon as that ends.
+  /// Sets whether another app has the screen. While it has, this one is not opened automatically after its
+  /// registration. An app that reconnects before its former connection has ended is therefore opened as soon as that
+  /// ends.
   public mutating func setScreenTaken(_ isTaken: Bool, now: Duration) -> [Action] {
     input(now) {
       $0.context.screen.isTaken = isTaken
@@ -308,7 +312,8 @@ public struct HeadUnitSession: Sendable {
     video.answerNextStart(answer)
   }
 
-  /// Sets whether StartService and EndService of the video service get no answer. A start is ignored, an end is carried out.
+  /// Sets whether StartService and EndService of the video service get no answer. A start is ignored, an end is carried
+  /// out.
   public mutating func setVideoSilence(_ isSilent: Bool) {
     video.setSilence(isSilent)
   }
@@ -515,8 +520,8 @@ extension HeadUnitSession {
     context.close(.transport)
   }
 
-  /// Reports what comes on a connection where it does not belong: all but media and heartbeats on the secondary one, and
-  /// the data and the end of a service elsewhere than where it was started.
+  /// Reports what comes on a connection where it does not belong: all but media and heartbeats on the secondary one,
+  /// and the data and the end of a service elsewhere than where it was started.
   /// - Returns: whether the frame is to be ignored.
   private mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole) -> Bool {
     switch header.service {

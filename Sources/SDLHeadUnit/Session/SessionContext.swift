@@ -1,8 +1,8 @@
 import SDLMessages
 import SDLWire
 
-/// What all parts of a session share: its settings, the time of the present input, its timers, and the way to the app and
-/// to the owner.
+/// What all parts of a session share: its settings, the time of the present input, its timers, and the way to the app
+/// and to the owner.
 struct SessionContext: Sendable {
   /// The transport underneath.
   enum Link: Equatable, Sendable {
@@ -268,10 +268,13 @@ enum CoreLimits {
   static let videoDataStopped = Duration.milliseconds(1000)
   /// From the registration to the policy update (observed on SDL Core).
   static let policyUpdate = Duration.seconds(2)
+  /// ApplicationResumingTimeout: from the registration to the former HMI level.
+  static let resumption = Duration.seconds(3)
   /// For a TLS handshake. SDL Core has no limit (70 s were seen); an app that stalls must not keep its place.
   static let handshake = Duration.seconds(10)
   /// TLS handshakes of one session.
   static let handshakes = RateLimit(limit: 10, window: .seconds(10))
-  /// After this time SDL Core no longer expects EndServiceACK: data is a violation then. The service it keeps without limit.
+  /// After this time SDL Core no longer expects EndServiceACK: data is a violation then. The service it keeps without
+  /// limit.
   static let endServiceACK = stopStreaming
 }

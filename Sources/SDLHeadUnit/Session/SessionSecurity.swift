@@ -308,7 +308,7 @@ struct SessionSecurity: Sendable {
       // Of RPCs it depends on the function.
       guard isProtected, service == .video, frame.header.frameType != .first else { return frame }
       if context.encryption.noteClearFrame(service) { context.report(.clearFrame(service)) }
-      // SDL Core takes it all the same, and with it what anybody in the network puts between the app's frames.
+      // SDL Core takes it all the same, and with it what others in the network put between the app's frames.
       return context.configuration.security == .require ? nil : frame
     }
     guard isProtected, let channel = context.encryption.established else {
@@ -329,7 +329,7 @@ struct SessionSecurity: Sendable {
     }
   }
 
-  /// Whether an RPC that has come in clear is refused: anybody in the network can put one between the app's.
+  /// Whether an RPC that has come in clear is refused: others in the network can put one between the app's.
   func refusesInClear(_ rpc: RPCMessage, _ context: inout SessionContext) -> Bool {
     guard context.encryption.isRPCEncrypted else {
       return rpc.type == .request && context.needsProtection(rpc.function)

@@ -1,8 +1,8 @@
 import SDLMessages
 import SDLWire
 
-/// The audio service: the answers to its starts, and its data. It is never encrypted: a start with the E bit is answered
-/// without it.
+/// The audio service: the answers to its starts, and its data. It is never encrypted: a start with the E bit is
+/// answered without it.
 struct AudioService: Sendable {
   var service = MediaService(.audio)
   private var checker = AudioStreamChecker()
@@ -94,7 +94,7 @@ struct AudioService: Sendable {
   mutating func secondaryLost(_ context: inout SessionContext) {
     guard transport == .secondary else { return }
     close(.transportLost, &context)
-    service.returnToPrimary()
+    service.prepare(on: .primary)
   }
 }
 /// Counters of the sound of an app.

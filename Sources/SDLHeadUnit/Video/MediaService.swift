@@ -172,8 +172,8 @@ struct MediaService: Sendable {
 
   // MARK: The end
 
-  /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer the
-  /// app can only assume the end.
+  /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer
+  /// the app can only assume the end.
   /// - Returns: whether there is a service to close.
   func answerEnd(
     on transport: TransportRole, _ answer: HeadUnitBehaviour.ControlAnswer, isStarting: Bool = false,
@@ -211,8 +211,8 @@ struct MediaService: Sendable {
 
   private var endingSince: Duration? { if case .ending(let since) = state { since } else { nil } }
 
-  /// A new start without the acknowledgement of the head unit's own EndService. SDL's libraries for apps never acknowledge;
-  /// a strict SDL Core then refuses every start.
+  /// A new start without the acknowledgement of the head unit's own EndService. SDL's libraries for apps never
+  /// acknowledge; a strict SDL Core then refuses every start.
   /// - Returns: whether the former service is to be closed.
   func forgivesMissingAcknowledgement(_ context: inout SessionContext) -> Bool {
     guard let endingSince, !context.configuration.isStrict else { return false }
@@ -238,11 +238,6 @@ struct MediaService: Sendable {
       state = .closed(endedAt: context.now)
       context.report(stop)
     }
-  }
-
-  /// The secondary transport is gone, and with it the service there.
-  mutating func returnToPrimary() {
-    prepare(on: .primary)
   }
 
   /// The transport is gone: no service of before counts.

@@ -3,7 +3,8 @@ import SDLWire
 
 /// The video capability that the app knows, or is to be told.
 ///
-/// GetSystemCapability keeps returning the configured one, as SDL Core's does; an app that has subscribed gets the changes.
+/// GetSystemCapability keeps returning the configured one, as SDL Core's does; an app that has subscribed gets the
+/// changes.
 struct OfferedCapability: Sendable {
   private let configuration: HeadUnitConfiguration
   /// The configured capability with the updates that were sent to the app.
@@ -54,11 +55,10 @@ struct OfferedCapability: Sendable {
       let mayControl = app.types.contains(.remoteControl)
       return context.respond(to: request, success: false, mayControl ? .dataNotAvailable : .disallowed)
     }
-    guard let (member, capability) = SystemCapabilities.capability(name) else {
+    guard let answer = SystemCapabilities.answer(name) else {
       return context.respond(to: request, success: false, .unsupportedResource)
     }
-    let answer: JSONObject = ["systemCapabilityType": .string(name), member: capability]
-    context.respond(to: request, with: ["systemCapability": .object(answer)])
+    context.respond(to: request, with: answer)
   }
 
   /// Tells the app of a change once it has subscribed. Absent members are unchanged.

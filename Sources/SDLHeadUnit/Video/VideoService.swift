@@ -282,7 +282,7 @@ struct VideoService: Sendable {
   mutating func secondaryLost(_ context: inout SessionContext) {
     guard transport == .secondary else { return }
     close(.transportLost, &context)
-    service.returnToPrimary()
+    service.prepare(on: .primary)
   }
 
   private mutating func cancelStart(_ context: inout SessionContext) {

@@ -6,8 +6,8 @@ enum VideoFormatRules {
   private static let knownProtocols: Set = ["RAW", "RTP", "RTSP", "RTMP", "WEBM"]
   private static let knownCodecs: Set = ["H264", "H265", "Theora", "VP8", "VP9"]
 
-  /// The keys to refuse: values that are not in the specification or not in `supported`. Without a list every value of the
-  /// specification is accepted.
+  /// The keys to refuse: values that are not in the specification or not in `supported`. Without a list every value of
+  /// the specification is accepted.
   static func rejection(of request: VideoServiceParameters, supported: [VideoStreamingFormat]?) -> [String] {
     let isProtocolKnown = request.videoProtocol.map(knownProtocols.contains) ?? true
     let isCodecKnown = request.videoCodec.map(knownCodecs.contains) ?? true
@@ -83,13 +83,15 @@ struct VideoSizeRules {
 
   /// The side divided by the scale, with the even numbers around it: apps round, truncate, or make even.
   private static func evenRange(_ side: Int, scale: Double?) -> ClosedRange<Int> {
-    // Resolutions are within 1…10000 and scales within 1…10, by the specification; a scale outside counts as the nearest.
+    // Resolutions are within 1…10000 and scales within 1…10, by the specification; a scale outside counts as the
+    // nearest.
     let factor = scale.map { $0 >= 1 ? min($0, 10) : 1 } ?? 1
     let exact = Double(min(max(side, 1), 10_000)) / factor
     return Int((exact / 2).rounded(.down)) * 2...Int((exact / 2).rounded(.up)) * 2
   }
 
-  /// The size of the acknowledged stream. 0×0, which was observed on head units, and a single side stand for the request.
+  /// The size of the acknowledged stream. 0×0, which was observed on head units, and a single side stand for the
+  /// request.
   func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> ImageResolution {
     Self.size(answer) ?? Self.size(request) ?? standard
   }

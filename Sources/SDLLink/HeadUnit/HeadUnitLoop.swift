@@ -16,7 +16,7 @@ final class HeadUnitLoop {
   private static let standstillPause = unseenStandstill * 2
 
   /// How long accepting rests when descriptors have run out, or too many have connected, and opening a port that
-  /// somebody else has.
+  /// another socket has.
   private static let acceptPause = Duration.milliseconds(100)
   /// A connection that has been without a registered app for so long may be closed in favour of another.
   private static let minimumRegistrationTime = Duration.seconds(1)
@@ -101,7 +101,7 @@ final class HeadUnitLoop {
 
   private func removeEnded() {
     for app in apps where app.connection.isOver {
-      server.report(.disconnected(id: app.id, app.connection.failure, app.statistics))
+      server.report(.disconnected(id: app.id, app.connection.failure, app.session.statistics))
       script.note(.disconnected, app: app.id, now: clock.now)
     }
     apps.removeAll(where: \.connection.isOver)
@@ -138,7 +138,7 @@ extension HeadUnitLoop {
       note(event, of: app)
     case .videoData, .videoMissed:
       if script.reacts(to: .frame) {
-        script.notePictures(app.statistics.pictures, app: app.id, now: clock.now)
+        script.notePictures(app.session.statistics.pictures, app: app.id, now: clock.now)
       }
     default: note(event, of: app)
     }
@@ -146,7 +146,7 @@ extension HeadUnitLoop {
 
   private func note(_ event: HeadUnitSession.Event, of app: ServedApp) {
     guard let event = HeadUnitScript.Event(event) else { return }
-    script.note(event, app: app.id, pictures: app.statistics.pictures, now: clock.now)
+    script.note(event, app: app.id, pictures: app.session.statistics.pictures, now: clock.now)
   }
 
   /// Follows the script, so that a step comes between the frame that caused it and the next.
@@ -189,7 +189,8 @@ extension HeadUnitLoop {
     if descriptors[2].revents != 0, let port = server.secondaryListener { accept(from: port, .secondary, now: now) }
   }
 
-  /// A machine that stood still, or had no time for this thread, is no fault of the apps, which it may have kept waiting too.
+  /// A machine that stood still, or had no time for this thread, is no fault of the apps, which it may have kept
+  /// waiting too.
   private func noteStandstill(since deadline: Duration) {
     let now = clock.now
     guard now - deadline > Self.noticeableDelay else { return }
@@ -202,7 +203,7 @@ extension HeadUnitLoop {
 // MARK: Connections, from the port to the session
 
 extension HeadUnitLoop {
-  /// -1, which poll(2) ignores, while nobody can be accepted.
+  /// -1, which poll(2) ignores, while no connection can be accepted.
   private func listenerDescriptor(now: Duration) -> Int32 {
     guard case .listener(let port) = server.source, !isRefusing, canAccept else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
@@ -262,10 +263,12 @@ extension HeadUnitLoop {
   /// Reads some, and then bounds the memory that messages without an end take.
   private func read(_ connection: ServedConnection) {
     connection.read(into: readBuffer)
-    while apps.reduce(0, { $0 + $1.incompleteByteCount }) > server.admission.maximumIncompleteByteCount {
-      let holding = apps.filter { $0.incompleteByteCount > 0 }
-      let strangers = holding.filter { $0.summary == nil }
-      let largest = (strangers.isEmpty ? holding : strangers).max { $0.incompleteByteCount < $1.incompleteByteCount }
+    while apps.reduce(0, { $0 + $1.session.incompleteByteCount }) > server.admission.maximumIncompleteByteCount {
+      let holding = apps.filter { $0.session.incompleteByteCount > 0 }
+      let strangers = holding.filter { $0.session.summary == nil }
+      let largest = (strangers.isEmpty ? holding : strangers).max {
+        $0.session.incompleteByteCount < $1.session.incompleteByteCount
+      }
       guard let largest, !largest.connection.isOver else { return }
       largest.perform { $0.dropIncompleteMessage() }
     }
@@ -318,7 +321,7 @@ extension HeadUnitLoop {
 // MARK: The port for secondary transports
 
 extension HeadUnitLoop {
-  /// -1, which poll(2) ignores, while nobody can be accepted.
+  /// -1, which poll(2) ignores, while no connection can be accepted.
   private func secondaryDescriptor(now: Duration) -> Int32 {
     guard configuration.behaviour.secondaryTransport == .served, !isRefusing, let port = server.secondaryListener,
       canAccept
@@ -327,8 +330,8 @@ extension HeadUnitLoop {
     return port.descriptor
   }
 
-  /// Offers a secondary transport at this port, at any other that is free if it is 0, or at the one that there is if it is
-  /// nil.
+  /// Offers a secondary transport at this port, at any other that is free if it is 0, or at the one that there is if it
+  /// is nil.
   private func serveSecondary(port: UInt16?, now: Duration) {
     do throws(LinkError) {
       let former = server.secondaryListener
@@ -372,7 +375,7 @@ extension HeadUnitLoop {
   /// RegisterSecondaryTransport has come on a connection that belongs to no session.
   func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration {
     let id = frame.header.sessionID
-    guard let app = apps.first(where: { $0.id == id && $0.isStarted && !$0.connection.isOver }) else {
+    guard let app = apps.first(where: { $0.id == id && $0.session.isStarted && !$0.connection.isOver }) else {
       let reason = id == 0 ? HeadUnitSession.SecondaryRefusal.noSessionID : .unknownSession
       refuse(connection, reason)
       return .refused(HeadUnitSession.refusal(of: frame.header, reason))
@@ -450,10 +453,10 @@ extension HeadUnitLoop {
     switch recipient {
     case .app(let id): return connected.filter { $0.id == id }
     case .appOnScreen:
-      let registered = connected.filter { $0.summary != nil }
+      let registered = connected.filter { $0.session.summary != nil }
       return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
     case .appInFront(let input):
-      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap(\.summary))
+      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap(\.session.summary))
       return recipients(id.map { .app($0) } ?? .appOnScreen)
     case .everyApp: return connected
     }
@@ -483,19 +486,19 @@ extension HeadUnitLoop {
     let now = clock.now
     for app in connected {
       // Looked at anew for each, because the one before may just have been opened.
-      let summaries = connected.compactMap(\.summary)
+      let summaries = connected.compactMap(\.session.summary)
       let isTaken = HeadUnitScreen.isTaken(for: app.id, among: summaries)
       app.perform { $0.setScreenTaken(isTaken, now: now) }
       let overlays = HeadUnitScreen.overlays(besidesThoseOf: app.id, among: summaries)
       app.perform { $0.setOverlaysOfOthers(overlays, now: now) }
       let samePhone = connected.filter { $0 !== app && $0.connection.device == app.connection.device }
-      let others = samePhone.compactMap(\.identity)
+      let others = samePhone.compactMap(\.session.identity)
       app.perform { session in
         session.setOtherApps(others)
         return []
       }
     }
-    for action in screen.settle(connected.compactMap(\.summary)) {
+    for action in screen.settle(connected.compactMap(\.session.summary)) {
       switch action {
       case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
       case .abortVideo(let id): recipients(.app(id)).first?.perform { $0.abortVideo(now: now) }

@@ -19,8 +19,19 @@ public enum HeadUnitScriptFile {
     }
   }
 
-  /// Reads the file at once. A pipe is refused, because its writer may take its time, or never come.
+  /// Reads the file at once.
   public static func read(_ path: String) throws(Failure) -> HeadUnitScript {
+    // A byte more than allowed, so that a file that is too long shows as such.
+    let bytes = try bytes(of: path, atMost: HeadUnitScript.maximumByteCount + 1)
+    do throws(HeadUnitScript.Malformed) {
+      return try HeadUnitScript(bytes)
+    } catch {
+      throw .malformed(path: path, error)
+    }
+  }
+
+  /// The beginning of any file. A pipe is refused, because its writer may take its time, or never come.
+  public static func bytes(of path: String, atMost maximumByteCount: Int) throws(Failure) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
     defer { close(descriptor) }
@@ -31,8 +42,7 @@ public enum HeadUnitScriptFile {
     case S_IFDIR: throw .unreadable(path: path, errno: EISDIR)
     default: throw .unreadable(path: path, errno: ESPIPE)
     }
-    // A byte more than allowed, so that a file that is too long shows as such.
-    var bytes = [UInt8](repeating: 0, count: HeadUnitScript.maximumByteCount + 1)
+    var bytes = [UInt8](repeating: 0, count: min(maximumByteCount, Int(clamping: status.st_size)))
     var count = 0
     while count < bytes.count {
       let space = bytes.count - count
@@ -45,10 +55,6 @@ public enum HeadUnitScriptFile {
       if read == 0 { break }
       count += read
     }
-    do throws(HeadUnitScript.Malformed) {
-      return try HeadUnitScript(Array(bytes[..<count]))
-    } catch {
-      throw .malformed(path: path, error)
-    }
+    return Array(bytes[..<count])
   }
 }

@@ -36,7 +36,7 @@ public final class HeadUnitServer: Sendable {
   private let thread = WorkerThread(name: "sdl-head-unit")
   private weak let observer: (any HeadUnitServerObserver)?
 
-  /// Which connections are accepted. The initial values are more than anybody needs for tests.
+  /// Which connections are accepted. The initial values are more than tests need.
   public struct Admission: Sendable {
     /// Connections at once; 255 in any case. More are closed at once, unless one that has been without a registered app
     /// for a second can be closed instead.
@@ -139,7 +139,8 @@ public final class HeadUnitServer: Sendable {
 
   var secondaryListener: ListeningPort? { secondary.withLock { $0 } }
 
-  /// Another port for secondary transports, on the addresses of the first port, if there is one. The former one is closed.
+  /// Another port for secondary transports, on the addresses of the first port, if there is one. The former one is
+  /// closed.
   func openSecondaryPort(_ port: UInt16) throws(LinkError) -> ListeningPort {
     let listener =
       switch source {

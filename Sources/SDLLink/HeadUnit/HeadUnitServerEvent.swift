@@ -12,16 +12,18 @@ public enum HeadUnitServerEvent: Sendable {
   /// The port for secondary transports can't be opened, so that none is offered.
   case secondaryPortFailed(LinkError)
   case session(id: UInt8, HeadUnitSession.Event)
-  /// The connection has ended, for each of its sessions. Nil when this side ended it; otherwise also for a peer that simply
-  /// closed.
+  /// The connection has ended, for each of its sessions. Nil when this side ended it; otherwise also for a peer that
+  /// simply closed.
   case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
   /// A step of the script was carried out, for this app if an event of it was the cause.
   case carriedOut(HeadUnitScript.Step, id: UInt8?)
   /// A step did nothing, because this app has gone; nil when there was no app for it.
   case leftOut(HeadUnitScript.Step, id: UInt8?)
-  /// How the transport stands that brings the connections, or why it has failed; never a connection, which is an event of its own.
+  /// How the transport stands that brings the connections, or why it has failed; never a connection, which is an event
+  /// of its own.
   case transport(TransportEvent)
-  /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported once.
+  /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported
+  /// once.
   case stepsDropped
   /// Exactly once, as the last: after ``HeadUnitServer/stop()``, or after the end of an adopted connection.
   case ended
@@ -55,8 +57,8 @@ extension HeadUnitServerEvent {
     case .disconnected(_, let error, _): "disconnected\(error.map { ": \($0)" } ?? "")".printable()
     case .carriedOut(let step, _): "script, line \(step.line): \(step.text)".printable()
     case .leftOut(let step, let id):
-      "script, line \(step.line) without effect, \(id.map { "app \($0) is gone" } ?? "no app is registered"): \(step.text)"
-        .printable()
+      ("script, line \(step.line) without effect, \(id.map { "app \($0) is gone" } ?? "no app is registered"): "
+        + step.text).printable()
     case .stepsDropped:
       "steps of the script are dropped, because \(HeadUnitScriptRun.maximumWaitingCount) are waiting already"
     case .transport, .ended: nil

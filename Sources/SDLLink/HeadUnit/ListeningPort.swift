@@ -31,7 +31,7 @@ final class ListeningPort: Sendable {
   /// -1, which poll(2) ignores, while the port is closed.
   var descriptor: Int32 { socket.withLock { $0?.descriptor ?? -1 } }
 
-  /// The kernel refuses connections from now on, and resets those that nobody has accepted.
+  /// The kernel refuses connections from now on, and resets those that were not accepted.
   func close() {
     socket.withLock { $0 = nil }
   }
@@ -44,7 +44,7 @@ final class ListeningPort: Sendable {
     }
   }
 
-  /// Listens again on the same port; false when somebody else has taken it meanwhile.
+  /// Listens again on the same port; false when another socket has taken it meanwhile.
   func reopen() -> Bool {
     socket.withLock { socket in
       if socket == nil, !isShutDown.load(ordering: .relaxed) {

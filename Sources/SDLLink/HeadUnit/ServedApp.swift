@@ -7,7 +7,7 @@ final class ServedApp {
   let id: UInt8
   unowned let connection: ServedConnection
   private unowned let loop: HeadUnitLoop
-  private var session: HeadUnitSession
+  private(set) var session: HeadUnitSession
   private var tracer: MessageTracer?
   /// Nil while none is registered.
   private(set) var secondary: ServedConnection?
@@ -27,22 +27,6 @@ final class ServedApp {
       makeSecureChannel: makeSecureChannel)
     tracer = MessageTracer(server.messageTrace, prefix: "app \(id) ", clock: server.clock)
   }
-
-  var statistics: VideoStreamStatistics { session.statistics }
-
-  /// Nil before the registration.
-  var identity: AppIdentity? { session.identity }
-
-  /// Nil before the registration.
-  var summary: AppSummary? { session.summary }
-
-  /// Whether the RPC service runs.
-  var isStarted: Bool { session.isStarted }
-
-  /// The memory that incomplete messages take, in bytes.
-  var incompleteByteCount: Int { session.incompleteByteCount }
-
-  var nextDeadline: Duration? { session.nextDeadline }
 
   /// Whether a deadline of the session has passed.
   func isDue(at now: Duration) -> Bool { session.nextDeadline.map { $0 <= now } ?? false }

@@ -72,10 +72,10 @@ final class ServedConnection {
 
   private var socket: Socket { reader.socket }
 
-  var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.summary != nil } }
+  var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.session.summary != nil } }
 
   var nextDeadline: Duration? {
-    (apps.map(\.nextDeadline) + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
+    (apps.map(\.session.nextDeadline) + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
   }
 
   /// Whether a deadline of a session has passed.
@@ -163,7 +163,7 @@ extension ServedConnection {
   func close(_ scope: HeadUnitSession.CloseScope, by app: ServedApp) {
     let now = clock.now
     let others = apps.filter { $0 !== app }
-    if scope == .session, closeDeadline == nil, others.contains(where: \.isStarted) {
+    if scope == .session, closeDeadline == nil, others.contains(where: \.session.isStarted) {
       // The session can be started again.
       return connect(app, now: now)
     }
@@ -222,7 +222,7 @@ extension ServedConnection {
   private func take(_ item: FrameDecoder.Item) -> Bool {
     if role == .secondary {
       takeOnSecondary(item)
-    } else if case .frame(let frame) = item, frame.startsSession, !apps.contains(where: { !$0.isStarted }) {
+    } else if case .frame(let frame) = item, frame.startsSession, !apps.contains(where: { !$0.session.isStarted }) {
       if let app = closeDeadline == nil ? loop.addSession(to: self) : nil {
         app.receive(item, now: clock.now)
       } else {
@@ -239,7 +239,8 @@ extension ServedConnection {
   /// The session that an item belongs to; the first reports what belongs to none.
   private func recipient(of item: FrameDecoder.Item) -> ServedApp? {
     guard apps.count > 1, case .frame(let frame) = item else { return apps.first }
-    let app = frame.startsSession ? apps.first { !$0.isStarted } : apps.first { $0.id == frame.header.sessionID }
+    let app =
+      frame.startsSession ? apps.first { !$0.session.isStarted } : apps.first { $0.id == frame.header.sessionID }
     return app ?? apps.first
   }
 
@@ -287,8 +288,8 @@ extension ServedConnection {
 
   /// If the peer has closed it, takes what it has sent before, and the end.
   ///
-  /// An app that goes over to another connection may have done so before this one has been read. What it sends there would
-  /// otherwise come too early.
+  /// An app that goes over to another connection may have done so before this one has been read. What it sends there
+  /// would otherwise come too early.
   func readToEnd() {
     guard isReading, socket.isClosedByPeer else { return }
     // The common buffer may be in use. What is read is bounded by what the kernel holds, as the peer sends no more.

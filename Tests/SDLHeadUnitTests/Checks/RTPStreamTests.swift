@@ -82,7 +82,7 @@ import Testing
         + "so that the rest of the stream can't be read")
   }
 
-  /// Inside TCP no bytes get lost, so that nothing is searched for behind a wrong length.
+  /// Inside TCP no bytes get lost, so that nothing is searched for after a wrong length.
   @Test func brokenFramingEndsTheStreamUntilTheNextService() {
     var app = TestApp.streamingRTP()
     var sender = RTPSender()
@@ -169,7 +169,8 @@ import Testing
     #expect(app.events == [.videoTimestamp(3), .videoData(Self.keyFrame)])
   }
 
-  /// SDL's iOS library sets its encoder up again after a suspension, with other sequence numbers and timestamps in the same service.
+  /// SDL's iOS library sets its encoder up again after a suspension, with other sequence numbers and timestamps in the
+  /// same service.
   @Test func otherNumbersAfterAPause() {
     var app = TestApp.streamingRTP()
     var sender = RTPSender()

@@ -1,9 +1,8 @@
 import H264
+import SDLHeadUnit
 import SDLMessages
 import SDLWire
 import Testing
-
-@testable import SDLHeadUnit
 
 /// What the log of a head unit says.
 @Suite struct EventTextTests {

@@ -28,6 +28,19 @@ import Testing
     #expect(app.answers == [] && app.events == [])
   }
 
+  /// SDL Core's own policies grant touches to no app. That is reported once for each finger.
+  @Test func isWithheldByPolicies() {
+    var app = TestApp.active(HeadUnitPreset.core.configuration)
+    for kind in [.begin, .move, .end] as [OnTouchEvent.Kind] {
+      app.run { $0.touch(OnTouchEvent(kind: kind, fingers: Self.event.fingers), now: $1) }
+    }
+    #expect(app.answers == [] && app.events == [.touchWithheld])
+    app.set(.limited, .streamable)
+    app.forget()
+    app.run { $0.touch(Self.event, now: $1) }
+    #expect(app.events == [])
+  }
+
   /// As SDL Core: the end of a touch is lost if the app has left FULL before it, and the next one begins anew.
   @Test func fingerThatIsLiftedWhileTheAppIsLimited() {
     var app = TestApp.active()

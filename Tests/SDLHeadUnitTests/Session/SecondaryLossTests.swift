@@ -66,8 +66,8 @@ import Testing
     #expect(ending.controls == ["video startServiceACK"] && ending.violations == [])
   }
 
-  /// All inputs of both transports in any order: no trap, what is sent on a secondary transport is only sent while there is
-  /// one, and no service outlives its transport.
+  /// All inputs of both transports in any order: no trap, what is sent on a secondary transport is only sent while
+  /// there is one, and no service outlives its transport.
   @Test(arguments: 1...8 as ClosedRange<UInt64>)
   func anyOrder(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)

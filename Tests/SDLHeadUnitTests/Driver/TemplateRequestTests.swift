@@ -3,15 +3,15 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// Requests that SDL's libraries send by themselves, and responses that their managers wait for. The parameters are those of
-/// the JavaScript library 1.8.0 and the Java library 5.7.0.
+/// Requests that SDL's libraries send by themselves, and responses that their managers wait for. The parameters are
+/// those of the JavaScript library 1.8.0 and the Java library 5.7.0.
 @Suite struct TemplateRequestTests {
   private func answer(
     _ app: inout TestApp, _ function: UInt32, _ text: String, bulk: [UInt8] = []
   ) throws -> JSONObject {
     let header = RPCHeader(
       type: .request, functionID: function, correlationID: 7, jsonSize: UInt32(text.utf8.count))
-    // On the RPC service also with bytes behind the JSON.
+    // On the RPC service also with bytes after the JSON.
     app.send(data: header.bytes + Array(text.utf8) + bulk, .rpc)
     let response = try #require(app.rpcs.last { $0.type == .response })
     #expect(response.function.rawValue == function && response.correlationID == 7)

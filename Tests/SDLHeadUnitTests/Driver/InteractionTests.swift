@@ -1,6 +1,7 @@
-@testable import SDLHeadUnit
 import SDLMessages
 import Testing
+
+@testable import SDLHeadUnit
 
 /// What apps show in front of their screen lasts as long as they say, and is answered at its end.
 @Suite struct InteractionTests {

@@ -1,7 +1,6 @@
+import SDLHeadUnit
 import SDLMessages
 import Testing
-
-@testable import SDLHeadUnit
 
 /// Gestures, including those that no command can describe.
 @Suite struct TouchGestureTests {

@@ -13,7 +13,7 @@ import Testing
     #expect(response.rpcVersion == RPCVersion(8))
     #expect(response.videoStreaming == true)
     #expect(response.screenResolution == ImageResolution(800, 380))
-    #expect(app.rpcs.dropFirst().map(\.function) == [.onHMIStatus, .onPermissionsChange])
+    #expect(app.rpcs.dropFirst().map(\.function) == [.onHMIStatus, .onSystemCapabilityUpdated, .onPermissionsChange])
     #expect(app.rpcs.dropFirst().allSatisfy { $0.correlationID == -1 && $0.type == .notification })
     #expect(app.levels == [HMILevel.none])
     app.wait(.milliseconds(99))
@@ -29,7 +29,7 @@ import Testing
     var app = TestApp()
     app.startSession()
     app.register()
-    #expect(app.headers.map(\.messageID) == [0, 1, 2, 3])
+    #expect(app.headers.map(\.messageID) == [0, 1, 2, 3, 4])
   }
 
   @Test func languageOfTheHeadUnitWins() {
@@ -142,16 +142,28 @@ import Testing
     app.register()
     #expect(
       app.rpcs.map(\.function) == [
-        .registerAppInterface, .onHMIStatus, .onHMIStatus, .onPermissionsChange, .onSystemRequest,
-        .onDriverDistraction,
+        .registerAppInterface, .onHMIStatus, .onSystemCapabilityUpdated, .onHMIStatus, .onPermissionsChange,
+        .onSystemRequest, .onDriverDistraction,
       ])
+    let update = app.rpcs[2].parameters["systemCapability"]?.object
+    #expect(update?["systemCapabilityType"] == .string("DISPLAYS") && update?["displayCapabilities"]?.array?.count == 1)
     #expect(app.levels == [HMILevel.none, .full])
     app.forget()
     app.wait(.seconds(2))
-    let update = try #require(app.rpcs.first)
-    #expect(app.rpcs.count == 1 && update.function == .onSystemRequest && update.bulk.count == 300_000)
+    let request = try #require(app.rpcs.first)
+    #expect(app.rpcs.count == 1 && request.function == .onSystemRequest && request.bulk.count == 300_000)
     #expect(app.headers.first?.frameType == .first && app.headers.count == 4)
     #expect(app.headers.allSatisfy { $0.service == .hybrid && $0.dataSize < 131_072 - 12 })
+  }
+
+  /// Displays came with RPC 6.0.
+  @Test func displaysAreNotToldToOldApps() {
+    for (version, count) in [(5, 0), (6, 1)] {
+      var app = TestApp()
+      app.startSession()
+      app.register { $0["syncMsgVersion"] = .object(["majorVersion": .integer(version), "minorVersion": .integer(0)]) }
+      #expect(app.rpcs.count { $0.function == .onSystemCapabilityUpdated } == count)
+    }
   }
 
   @Test func activationCanBeLeftToTheDriver() {

@@ -1,7 +1,6 @@
+import SDLHeadUnit
 import SDLMessages
 import Testing
-
-@testable import SDLHeadUnit
 
 /// When the steps of scripts are due.
 @Suite struct ScriptRunTests {
@@ -137,7 +136,7 @@ import Testing
     #expect(messages == count)
   }
 
-  /// Steps that cause each other for ever are limited to 100 in 100 ms.
+  /// Steps that cause each other without end are limited to 100 in 100 ms.
   @Test func stepsThatCauseEachOther() throws {
     var run = try run("on hmi-none: level none\non hmi-none: level none")
     var now = Self.start

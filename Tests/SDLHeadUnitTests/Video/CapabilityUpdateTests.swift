@@ -13,6 +13,7 @@ import Testing
 
   private func updates(of app: TestApp) -> [SystemCapability] {
     app.rpcs.filter { $0.function == .onSystemCapabilityUpdated }.map { SystemCapability(json: $0.parameters) }
+      .filter { $0.type == .videoStreaming }
   }
 
   private func ask(_ app: inout TestApp, subscribe: Bool?) {

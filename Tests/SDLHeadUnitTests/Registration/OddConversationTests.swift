@@ -107,7 +107,8 @@ import Testing
     #expect(second.result(both)?.success == true)
   }
 
-  /// In the state of an app that navigates, is not a media app, and has the submenu 5, the command 6 and the image "here".
+  /// In the state of an app that navigates, is not a media app, and has the submenu 5, the command 6 and the image
+  /// "here".
   @Test(
     arguments: [
       ("an empty Show", .show, "{}", "INVALID_DATA"),
@@ -243,6 +244,32 @@ import Testing
     let id = app.request(.subtleAlert, ["alertText1": .string("Hi")])
     app.wait(.seconds(5))
     #expect(app.result(id)?.resultCode == "SUCCESS")
+  }
+
+  /// The level comes back as well, also where the driver has to open apps; a driver who is quicker decides.
+  @Test(arguments: [(HMILevel.limited, .milliseconds(100)), (.limited, nil), (.full, nil)] as [(HMILevel, Duration?)])
+  func formerLevel(level: HMILevel, activation: Duration?) throws {
+    var configuration = HeadUnitPreset.standard.configuration
+    var app = TestApp.active()
+    #expect(try code(&app, .subscribeButton, #"{"buttonName":"OK"}"#) == "SUCCESS")
+    let hash = app.rpcs.last?.parameters["hashID"]
+    app.set(level, .streamable)
+    let saved = try #require(app.session.savedApp)
+    configuration.activation = activation
+    for isDriverQuicker in [false, true] {
+      var next = TestApp(configuration)
+      next.session.setSavedApps([saved])
+      next.startSession()
+      next.register { $0["hashID"] = hash }
+      next.forget()
+      if isDriverQuicker { next.set(.background, .notStreamable) }
+      next.wait((activation ?? .seconds(3)) - .milliseconds(1))
+      #expect(next.levels == (isDriverQuicker ? [.background] : []))
+      next.wait(.milliseconds(1))
+      #expect(next.levels == [isDriverQuicker ? .background : level])
+      next.wait(.seconds(10))
+      #expect(next.levels.count == 1)
+    }
   }
 
   /// Menus and buttons come back with the hash that the app was told last.

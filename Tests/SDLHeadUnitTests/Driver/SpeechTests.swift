@@ -40,6 +40,25 @@ import Testing
     #expect(app.result(second)?.success == true && app.session.nextDeadline == nil)
   }
 
+  /// The head unit's sound in the format that the app wants, then silence; each time from its beginning.
+  @Test func soundOfAFileIsRecorded() {
+    var configuration = HeadUnitPreset.standard.configuration
+    let samples: [Int16] = [0, 0x100, -0x100, 0x7FFF, -0x8000, 0x40]
+    let bytes = samples.flatMap { withUnsafeBytes(of: $0.littleEndian, Array.init) }
+    configuration.microphone = WAVSound(WAVHeader(PCMFormat(), dataByteCount: 12).bytes + bytes)
+    var app = TestApp.active(configuration)
+    for _ in 0..<2 {
+      app.forget()
+      _ = record(&app, 1)
+      app.wait(.milliseconds(1))
+      #expect(recorded(by: app) == [0x80, 0x7F, 0, 0x80, 0x80, 0x80, 0x80, 0x80])
+    }
+    app.forget()
+    _ = record(&app, 1) { ($0["samplingRate"], $0["bitsPerSample"]) = (.string("16KHZ"), .string("16_BIT")) }
+    app.wait(.milliseconds(1))
+    #expect(recorded(by: app) == bytes + [UInt8](repeating: 0, count: 20))
+  }
+
   @Test func promptsEndWithTheLevel() {
     var app = TestApp.active()
     let ids = [speak(&app, "turn left"), speak(&app, "turn right")]

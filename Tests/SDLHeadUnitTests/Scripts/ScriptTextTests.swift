@@ -42,8 +42,8 @@ import Testing
 
   /// The page on behaviour scripts: it lists all events and commands, and its examples are valid.
   private static func documentation() throws -> String {
-    let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let package = tests.deletingLastPathComponent().deletingLastPathComponent()
     if let page = try? String(contentsOf: package.appending(path: "docs/behaviour-scripts.md"), encoding: .utf8) {
       return page
     }
@@ -77,8 +77,8 @@ import Testing
     ("cut", 1, "\"cut\" has no colon; write \"at SECONDS: COMMAND\""),
     ("\n\nat 1: lvel none", 3, "unknown command \"lvel\""),
     ("at 1: level high", 1, "\"level high\" is not of the form level full|limited|background|none"),
-    ("at 1:", 1, "there is no command behind the colon"),
-    ("at 1: help", 1, "there is no command behind the colon"),
+    ("at 1:", 1, "there is no command after the colon"),
+    ("at 1: help", 1, "there is no command after the colon"),
     (": cut", 1, "\"\" is no time and no event"),
     ("at: cut", 1, "\"at\" is no time and no event; write"),
     ("at soon: cut", 1, "\"soon\" is no time in seconds, 0 to 86400"),

@@ -98,7 +98,7 @@ import Testing
     #expect(app.controls.first == "rpc startServiceNAK" && failures(of: app).count == 1)
   }
 
-  /// "" is the id of nobody.
+  /// "" is no id.
   @Test(arguments: [nil, ""]) func certificateWithoutSerialNumberBeforeARegistration(serialNumber: String?) {
     var app = TestApp.secured(.accept, makeSecureChannel: { TestChannel(serialNumber: serialNumber) })
     app.request(.unregisterAppInterface)

@@ -206,7 +206,7 @@ import Testing
     #expect(app.controls == [] && !app.isClosed)
   }
 
-  /// SDL Core asks nobody about a start without parameters, so that the answer comes at once.
+  /// SDL Core does not ask the HMI about a start without parameters, so that the answer comes at once.
   @Test func startWithoutParameters() {
     var app = Self.askingItsSoftware()
     app.startVideo(VideoServiceParameters())

@@ -36,7 +36,8 @@ import Testing
     #expect(failures(app) == ["too many"])
   }
 
-  /// SDL Core takes frames in clear between encrypted ones. It is said once; a head unit that requires encryption drops them.
+  /// SDL Core takes frames in clear between encrypted ones. It is said once; a head unit that requires encryption drops
+  /// them.
   @Test(arguments: [(HeadUnitSecurity.accept, 2), (.require, 0)]) func clearFrames(
     security: HeadUnitSecurity, taken: Int
   ) {
@@ -144,7 +145,7 @@ import Testing
     #expect(app.controls == ["video startServiceNAK"])
     app.send(.endService, .video)
     app.forget()
-    // What is still on its way is for nobody.
+    // What is still on its way is not looked at.
     app.shakeHands()
     #expect(app.controls == [])
     app.startEncrypted()

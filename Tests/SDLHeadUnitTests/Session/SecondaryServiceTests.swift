@@ -70,7 +70,7 @@ import Testing
     #expect(app.events.contains(service == .video ? .videoData(data) : .audioData(data)))
     #expect(app.violations == [])
     app.forget()
-    // Elsewhere it is reported once, and nobody gets it.
+    // Elsewhere it is reported once, and not delivered.
     for _ in 0..<3 { app.send(data: data, service, on: other) }
     #expect(app.events == [.violation(.wrongTransport(service, expected: transport))])
     app.forget()
