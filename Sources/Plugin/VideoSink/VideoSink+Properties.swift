@@ -135,7 +135,8 @@ extension VideoSink {
       "max-latency", \.link.maximumLatency, 0...60_000, "Maximum latency",
       """
       How long a picture of a live source may be on the way, in milliseconds: while the link is not ready, the newest \
-      one waits to be encoded. H.264 from upstream that would take three times as long is dropped up to the next key frame. 0 is no bound
+      one waits to be encoded. H.264 from upstream that would take three times as long is dropped up to the next key \
+      frame. 0 is no bound
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .fraction(
