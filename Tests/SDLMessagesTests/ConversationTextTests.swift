@@ -90,7 +90,7 @@ import Testing
     #expect(result.info?.hasPrefix("\\u{1B}[2J\\u{A}\\u{9B}\\u{202E}") == true)
     #expect(result.info?.utf8.count ?? 0 < 5000)
     let warning = OnDriverDistraction(json: ["lockScreenDismissalWarning": .string("\u{1B}[2J\(marks)")])
-    #expect(warning.lockScreenDismissalWarning?.hasPrefix("\\u{1B}[2Ja") == true)
+    #expect(warning.lockScreenDismissalWarning?.hasPrefix("\\u{1B}[2J") == true)
     #expect(warning.lockScreenDismissalWarning?.utf8.count ?? 0 < 5000)
     let format = JSONValue.object(["protocol": .string("RAW\n"), "codec": .string(marks)])
     let capability = VideoStreamingCapability(json: ["supportedFormats": .array(Array(repeating: format, count: 1000))])

@@ -1,6 +1,6 @@
 import CGStreamerApp
+import Foundation
 import GStreamerKit
-import Glibc
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
@@ -73,8 +73,8 @@ import Testing
 
   /// A flushing seek neither waits for what the thread of the message holds, nor takes the stream with it.
   @Test(arguments: [
-    ("sdl-hmi-status", Cause.departure), ("sdl-stream-stopped", .departure), ("sdl-lock-screen", .departure),
-    ("sdl-stream-started", .resize), ("sdl-resized", .resize),
+    ("sdl-hmi-status", Cause.departure), ("sdl-stream-stopped", .departure),
+    ("sdl-stream-started", .resize),
     ("sdl-disconnected", .loss), ("sdl-connected", .loss),
   ])
   func flushingSeek(at message: String, after cause: Cause) throws {
@@ -207,10 +207,8 @@ private final class Reaction: @unchecked Sendable {
       })
     else { return }
     action(pipeline)
-    var thread = [CChar](repeating: 0, count: 16)
-    pthread_getname_np(pthread_self(), &thread, thread.count)
-    let name = String(decoding: thread.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    progress.withLock { $0 = .done(name) }
+    let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+    progress.withLock { $0 = .done(name?.trimmingCharacters(in: .newlines) ?? "") }
     progress.broadcast()
   }
 }
