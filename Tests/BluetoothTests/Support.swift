@@ -26,6 +26,7 @@ final class TransportRecorder: Sendable {
       switch event {
       case .status(let status): state.statuses.append(status)
       case .connected(let connection): state.connections.append(connection)
+      case .faultFound: break
       case .failed(let failure): state.failures.append(failure)
       }
     }
