@@ -13,7 +13,7 @@ import Testing
 @Suite(.enabled(if: counts_locks() != 0)) struct FrameLockTests {
   /// Pushes frames into a sink on this thread.
   private final class Pusher {
-    private let pad = gst_pad_new("src", GST_PAD_SRC)
+    private let pad: UnsafeMutablePointer<GstPad>
     private let pipeline: Pipeline
     let headUnit: TestHeadUnit
     private var index: UInt64 = 0
@@ -21,6 +21,8 @@ import Testing
     init(_ caps: String, isLive: Bool) throws {
       headUnit = try TestHeadUnit(.small())
       pipeline = try Pipeline("pipeline.( sdlvideosink name=sink sync=false uri=\(headUnit.uri) )")
+      // After the pipeline, which initialises GStreamer.
+      pad = try #require(gst_pad_new("src", GST_PAD_SRC))
       if isLive { gst_pad_set_query_function_full(pad, { _, _, query in answerAsLive(query) }, nil, nil) }
       gst_pad_set_active(pad, 1)
       let sinkPad = gst_element_get_static_pad(try pipeline.sink.pointer, "sink")
