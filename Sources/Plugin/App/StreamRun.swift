@@ -20,7 +20,7 @@ protocol StreamRun: SinkStream {
   /// The way to the head unit.
   var channel: MediaChannel { get }
 
-  /// Carries out outputs of the negotiation, with its lock: the connection only stores them, and calls nobody back.
+  /// Carries out outputs of the negotiation, with its lock: the connection only stores them, and calls nothing back.
   func apply(_ outputs: [Negotiation.Output])
   /// Posts one notification. Without locks.
   func post(_ notification: Notification)
@@ -28,9 +28,11 @@ protocol StreamRun: SinkStream {
   ///
   /// - Returns: whether the source that pushes it is live.
   func prepareForPreroll() -> Bool
-  /// What the application reads while the first buffer of a file waits for the driver, and behind that.
+  /// What the application reads while the first buffer of a file waits for the driver, and after that.
   var driverWaitTexts: (waiting: String, over: String) { get }
-  /// Calls `body` while this thread has neither the frames nor the samples.
+  /// Calls `body`, which posts or pushes something, while this thread has neither the frames nor the samples: an
+  /// application or an element may answer with a flush on this very thread, which needs them. A buffer at hand belongs
+  /// to what was flushed then.
   func withoutAccess<Result>(_ body: () -> Result) -> Result
   /// The service is about to end: takes back what the head unit has been given beside it.
   func willEndService()
@@ -99,7 +101,7 @@ extension StreamRun {
 
   /// Posts the notifications that wait. Without locks.
   func deliverNotifications() {
-    unlocked {
+    withoutAccess {
       notifications.deliver { notification in
         post(notification)
         notifyStreamState()
@@ -107,10 +109,6 @@ extension StreamRun {
       notifyStreamState()
     }
   }
-
-  /// Calls `body`, which posts or pushes something, without the frames or samples: an application or an element may
-  /// answer with a flush on this very thread, which needs them. A buffer at hand belongs to what was flushed then.
-  func unlocked<Result>(_ body: () -> Result) -> Result { withoutAccess(body) }
 
   /// Posts a notification that video and sound have in common.
   func post(_ notification: StreamNotification) {
@@ -136,12 +134,12 @@ extension StreamRun {
 
   /// Posts a warning; the stream goes on.
   func warn(_ error: ElementError) {
-    if !hasEnded { unlocked { sink.warn(error) } }
+    if !hasEnded { withoutAccess { sink.warn(error) } }
   }
 
   /// Posts an error, and makes every following buffer fail.
   func fail(_ error: ElementError) {
-    unlocked { app.fail(error, sink) }
+    withoutAccess { app.fail(error, sink) }
   }
 
   /// Players pause below 100 %, and go on at 100 % unless the user has paused meanwhile; with REQUEST_STATE, which few

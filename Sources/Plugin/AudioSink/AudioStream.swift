@@ -103,7 +103,7 @@ extension AudioStream {
     guard let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty
     else { return false }
     sink.log(GST_LEVEL_INFO, "asking upstream for \(format)")
-    unlocked { _ = Event.reconfigure()?.push(on: sink.pad) }
+    withoutAccess { _ = Event.reconfigure()?.push(on: sink.pad) }
     return true
   }
 
@@ -205,7 +205,7 @@ extension AudioStream {
       }
     }
     if case .failure(let problem) = result {
-      unlocked { app.failConnection(ElementError(problem), sink) }
+      withoutAccess { app.failConnection(ElementError(problem), sink) }
     }
   }
 

@@ -111,7 +111,7 @@ final class VideoStream: StreamRun {
 
   /// The same for an error that the head unit has caused; see ``AppClient/failConnection(_:_:)``.
   func failConnection(_ problem: VideoProblem) {
-    unlocked { app.failConnection(ElementError(problem), sink) }
+    withoutAccess { app.failConnection(ElementError(problem), sink) }
   }
 }
 
@@ -230,8 +230,8 @@ extension VideoStream {
         sink.count { $0.resizes &+= 1 }
       }
     }
-    if !results.announcements.isEmpty { unlocked { results.announcements.forEach(tell) } }
-    if let report = results.report, !hasEnded { unlocked { sink.announce(report.present, after: report.former) } }
+    if !results.announcements.isEmpty { withoutAccess { results.announcements.forEach(tell) } }
+    if let report = results.report, !hasEnded { withoutAccess { sink.announce(report.present, after: report.former) } }
   }
 
   private func tell(_ announcement: FrameResults.Announcement) {
@@ -393,7 +393,7 @@ extension VideoStream {
     let answer = change { $0.upstreamAnswered(question, sizes, isFinal: isFinal) }
     guard answer == .changes, !hasEnded else { return answer }
     sink.log(GST_LEVEL_INFO, "asking upstream for another size, of \(sizes)")
-    unlocked { _ = Event.reconfigure()?.push(on: sink.pad) }
+    withoutAccess { _ = Event.reconfigure()?.push(on: sink.pad) }
     return answer
   }
 
