@@ -45,15 +45,6 @@ static inline GstState cgst_element_pending_state (GstElement * element) { retur
 /* GST_STATE_TARGET */
 static inline GstState cgst_element_target (GstElement * element) { return GST_STATE_TARGET (element); }
 
-/* Whether an object is an element that the factory of this name makes. */
-static inline gboolean
-cgst_is_made_by (gpointer object, const char *factory)
-{
-  GstElementFactory *made_by = GST_IS_ELEMENT (object) ? gst_element_get_factory (GST_ELEMENT (object)) : NULL;
-
-  return made_by != NULL && g_strcmp0 (GST_OBJECT_NAME (made_by), factory) == 0;
-}
-
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
 

@@ -29,23 +29,29 @@ extension GStreamerElement {
   /// Whether messages reach an application: the outermost bin has a bus. playbin takes its sinks to READY before they
   /// belong to the pipeline, and what they post then is lost.
   public var hasListener: Bool {
-    let surroundings = Surroundings(of: gstElement)
-    return ObjectReference(owning: gst_element_get_bus(surroundings.outermost.pointer.cast())) != nil
+    let pipeline = Self.outermostBin(of: gstElement)
+    return ObjectReference(owning: gst_element_get_bus(pipeline.pointer.cast())) != nil
   }
 
-  /// Whether the element belongs to a player that is not on its way to NULL. playsink, which all players are made of,
-  /// takes its sinks to NULL when it goes to READY itself, as between two films.
-  public var isKeptByPlayer: Bool {
-    let surroundings = Surroundings(of: gstElement)
-    return surroundings.hasPlaySink
-      && cgst_element_target(surroundings.outermost.pointer.cast()).rawValue > GST_STATE_NULL.rawValue
+  /// Whether the pipeline goes to READY, no further, when the element goes to NULL: so a player does between two films.
+  public var isInReadyPipeline: Bool {
+    cgst_element_target(Self.outermostBin(of: gstElement).pointer.cast()) == GST_STATE_READY
   }
 
-  /// Whether it may be a player's: playbin asks its sinks for caps before they belong to any pipeline.
-  public var mayBelongToPlayer: Bool {
-    let surroundings = Surroundings(of: gstElement)
-    return surroundings.hasPlaySink
-      || g_type_check_instance_is_a(surroundings.outermost.pointer.cast(), gst_pipeline_get_type()) == 0
+  /// Whether what asks the element in READY may be about to choose by the answer: its pipeline is starting, or it
+  /// belongs to none yet, as when playbin asks the sink that an application has given it. An application that links
+  /// elements in READY chooses nothing.
+  public var mayBeStarting: Bool {
+    let pipeline = Self.outermostBin(of: gstElement)
+    return pipeline.pointer == UnsafeMutableRawPointer(gstElement).assumingMemoryBound(to: GstObject.self)
+      || cgst_element_target(pipeline.pointer.cast()).rawValue > GST_STATE_READY.rawValue
+  }
+
+  /// The element itself, if it is in no bin.
+  private static func outermostBin(of element: UnsafeMutablePointer<GstElement>) -> ObjectReference<GstObject> {
+    var outermost = ObjectReference<GstObject>(retaining: element.cast())
+    while let parent = ObjectReference(owning: gst_object_get_parent(outermost.pointer)) { outermost = parent }
+    return outermost
   }
 
   /// Logs in the element's category; the message is built only if it is logged.
@@ -87,21 +93,6 @@ extension GStreamerElement {
   /// Emits `notify::NAME`.
   public func notify(_ property: PropertyName) {
     g_object_notify(gstElement.cast(), property.text.cString)
-  }
-}
-
-/// The bins around an element.
-private struct Surroundings: ~Copyable {
-  /// The element itself, if it is in none.
-  private(set) var outermost: ObjectReference<GstObject>
-  private(set) var hasPlaySink = false
-
-  init(of element: UnsafeMutablePointer<GstElement>) {
-    outermost = ObjectReference<GstObject>(retaining: element.cast())
-    while let parent = ObjectReference(owning: gst_object_get_parent(outermost.pointer)) {
-      if cgst_is_made_by(parent.pointer, "playsink") != 0 { hasPlaySink = true }
-      outermost = parent
-    }
   }
 }
 

@@ -74,7 +74,7 @@ import Testing
   /// A flushing seek neither waits for what the thread of the message holds, nor takes the stream with it.
   @Test(arguments: [
     ("sdl-hmi-status", Cause.departure), ("sdl-stream-stopped", .departure),
-    ("sdl-stream-started", .resize),
+    ("sdl-stream-started", .resize), ("sdl-resized", .resize),
     ("sdl-disconnected", .loss), ("sdl-connected", .loss),
   ])
   func flushingSeek(at message: String, after cause: Cause) throws {

@@ -28,8 +28,6 @@ final class AppClient: Sendable {
   private static let earliestFailure = Duration.milliseconds(250)
   /// How long it stays registered for a sink that is in NULL.
   private static let lingerTime = Duration.seconds(5)
-  /// How long the end of the process may wait for the end of a session.
-  private static let exitTime = Duration.milliseconds(400)
 
   /// What it was made with, for the first element.
   let settings: AppSettings
@@ -321,7 +319,7 @@ extension AppClient {
 
 // MARK: A player that changes to READY between two films
 
-/// It takes its sinks to NULL meanwhile (``GStreamerElement/isKeptByPlayer``). The app stays registered for a while
+/// It takes its sinks to NULL meanwhile (``GStreamerElement/isInReadyPipeline``). The app stays registered for a while
 /// then, and so on the car's screen.
 extension AppClient {
   /// The element begins to wait for the next film; the app lingers once all of its elements do.
@@ -331,14 +329,13 @@ extension AppClient {
     let end = time.now + Self.lingerTime
     let (isKept, isLast) = state.withLock { $0.linger(ObjectIdentifier(host), until: end) }
     guard isLast else { return isKept }
-    LingeringApps.add(self)
     connection.setTimer(at: end)
     return true
   }
 
   /// The next film begins for the element, or the app is to end.
   func stopLingering(_ host: ObjectIdentifier) {
-    if state.withLock({ $0.stopLingering(host) }) { LingeringApps.remove(self) }
+    state.withLock { $0.stopLingering(host) }
   }
 
   /// Ends an app that lingers, in vain if there is no time, else if it has waited for long enough. On the connection
@@ -355,33 +352,7 @@ extension AppClient {
       if let end { connection.setTimer(at: end) }
       return
     }
-    LingeringApps.remove(self)
     withEveryHost { $0.appHasLingered(self) }
-  }
-
-  /// The apps that linger end with the process if it ends first: head units keep an app whose connection just breaks,
-  /// and refuse it when it comes again. Those of other elements end with their elements.
-  private enum LingeringApps {
-    private static let apps = Mutex<[AppClient]>([])
-    private static let registration: Void = {
-      atexit { LingeringApps.end() }
-    }()
-
-    static func add(_ app: AppClient) {
-      _ = registration
-      apps.withLock { $0.append(app) }
-    }
-
-    static func remove(_ app: AppClient) {
-      apps.withLock { $0.removeAll { $0 === app } }
-    }
-
-    private static func end() {
-      for app in apps.withLock({ $0 }) {
-        app.connection.stop(grace: AppClient.exitTime)
-        _ = app.waitForConnection(AppClient.exitTime)
-      }
-    }
   }
 }
 

@@ -228,10 +228,10 @@ extension AppClientState {
     return (true, true)
   }
 
-  /// The next film begins for an element, or the app is to end; whether the app lingered.
-  mutating func stopLingering(_ host: ObjectIdentifier) -> Bool {
+  /// The next film begins for an element, or the app is to end.
+  mutating func stopLingering(_ host: ObjectIdentifier) {
     _ = change(host) { $0.isLingering = false }
-    return lingersUntil.take() != nil
+    lingersUntil = nil
   }
 
   /// The app has lingered for long enough, or in vain.

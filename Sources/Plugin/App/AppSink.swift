@@ -32,10 +32,11 @@ extension AppSink {
   /// Nil in NULL and READY.
   var stream: Stream? { runs.stream }
 
-  /// Whether the answer to a CAPS query may be used to choose a format now: by upstream from PAUSED on, a player in
-  /// READY. An application that links elements chooses nothing, and upstream asks again before the first frame.
+  /// Whether the answer to a CAPS query may be used to choose a format now: by upstream from PAUSED on, in READY by a
+  /// player that is starting. An application that links elements chooses nothing, and upstream asks again before the
+  /// first frame.
   var choosesByCaps: Bool {
-    stream == nil ? mayBelongToPlayer : !UpstreamPath.isUnlinked(pad)
+    stream == nil ? mayBeStarting : !UpstreamPath.isUnlinked(pad)
   }
 
   /// Posts an error and makes everything that follows fail.
@@ -71,7 +72,7 @@ extension AppSink {
     case GST_STATE_CHANGE_PAUSED_TO_READY: endStream()
     case GST_STATE_CHANGE_READY_TO_NULL:
       // `set_state` of the whole pipeline to NULL ends the app, whatever its parts do on the way.
-      if !isKeptByPlayer || app?.linger(self) != true { endApp() }
+      if !isInReadyPipeline || app?.linger(self) != true { endApp() }
     default: break
     }
     return result

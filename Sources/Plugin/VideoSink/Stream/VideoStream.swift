@@ -223,11 +223,13 @@ extension VideoStream {
   /// Posts and pushes what has come of frames. Without the frame path, if this thread has it.
   func tell(_ results: FrameResults) {
     if let grant = results.firstOfService {
-      // It may complete a resize.
+      // It may complete a resize. The connection's thread says so: this one has the base class's preroll lock, which a
+      // flush in answer would wait for.
       let lostFrames = sink.counters.framesLost
       let now = time.now
-      if change({ $0.firstFrameQueued(of: grant, lostFrames: lostFrames, now: now) }) {
+      if update({ $0.firstFrameQueued(of: grant, lostFrames: lostFrames, now: now) }) {
         sink.count { $0.resizes &+= 1 }
+        connection.setTimer(at: now)
       }
     }
     if !results.announcements.isEmpty { withoutAccess { results.announcements.forEach(tell) } }
