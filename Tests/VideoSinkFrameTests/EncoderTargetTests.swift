@@ -32,47 +32,33 @@ import Testing
     arguments: [
       (.small(frameRate: nil, maximumBitrate: nil), "", [600, 15]),
       (.small(frameRate: 15, maximumBitrate: 9000), "", [600, 15]),
-      (.small(frameRate: 15, maximumBitrate: 9000), "bitrate-policy=head-unit-maximum", [9000, 15]),
-      (.small(frameRate: 15, maximumBitrate: 9000), "bitrate-policy=head-unit-maximum bitrate=700", [700, 15]),
+      (.small(800, 480, frameRate: 30, maximumBitrate: 9000), "", [1152, 30]),
+      (.small(800, 480, frameRate: 30, maximumBitrate: 9000), "bitrate-policy=default-capped", [600, 30]),
+      (.small(frameRate: 15, maximumBitrate: 9000), "bitrate=700", [700, 15]),
       (.small(frameRate: 30, maximumBitrate: 300), "max-framerate=60", [300, 30]),
       (.small(frameRate: 30, maximumBitrate: 300), "max-framerate=15 bitrate=400", [300, 15]),
-      (.small(frameRate: 0, maximumBitrate: 0), "bitrate-policy=head-unit-maximum", [600, 15]),
+      (.small(frameRate: 0, maximumBitrate: 0), "", [600, 15]),
       (.small(frameRate: nil, maximumBitrate: nil), "max-framerate=60 bitrate=8000", [8000, 30]),
     ] as [(HeadUnitConfiguration, String, [Int])])
   func merged(_ headUnit: HeadUnitConfiguration, _ properties: String, _ expected: [Int]) throws {
-    let harness = try SinkHarness(headUnit, properties: "sync=false \(properties)")
+    let size = headUnit.videoCapability?.preferredResolution ?? ImageResolution(320, 240)
+    let harness = try SinkHarness(
+      headUnit, caps: Picture.caps(size.width, size.height), properties: "sync=false \(properties)")
     try harness.start()
-    harness.pushPictures(2)
+    for _ in 0..<2 { harness.pushPicture(size.width, size.height) }
     try harness.headUnit.waitForFrames(1)
     #expect(try targets(harness) == expected)
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// A value that can only be meant in bit/s where kbit/s are expected.
+  /// A value that can only be meant in bit/s where kbit/s are expected bounds nothing.
   @Test func mistakenUnit() throws {
     let harness = try SinkHarness(
-      .small(800, 380, frameRate: 30, maximumBitrate: 400_000), caps: Picture.caps(800, 380),
-      properties: "sync=false bitrate-policy=head-unit-maximum")
+      .small(800, 380, frameRate: 30, maximumBitrate: 400_000), caps: Picture.caps(800, 380))
     try harness.start()
     for _ in 0..<3 { harness.pushPicture(800, 380) }
     try harness.headUnit.waitForFrames(2)
-    let warning = try harness.pipeline.waitForWarning()
-    for number in ["400000", "109440", "1824", "bit/s"] { #expect(warning.text.contains(number), "\(warning)") }
-    #expect(try targets(harness) == [1824, 30])
-    // Neither another value nor the same again causes another warning.
-    try harness.pipeline.sink.set("bitrate", "3000")
-    harness.pushPicture(800, 380)
-    try harness.pipeline.sink.set("bitrate", "0")
-    harness.pushPicture(800, 380)
-    try harness.headUnit.waitForFrames(4)
-    #expect(harness.pipeline.drain().count { $0.warning != nil } == 1)
-  }
-
-  @Test func mistakenUnitWithoutConsequence() throws {
-    let harness = try SinkHarness(.small(frameRate: 30, maximumBitrate: 400_000))
-    try harness.start()
-    try harness.deliver(2)
-    #expect(try targets(harness) == [600, 30])
+    #expect(try targets(harness) == [912, 30])
     #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })
   }
 
@@ -130,9 +116,8 @@ import Testing
     try harness.deliver(1)
     let sink = try harness.pipeline.sink
     for (name, value, expected) in [
-      ("bitrate-policy", "head-unit-maximum", [2000, 30]), ("max-framerate", "15/2", [2000, 7]),
-      ("bitrate", "100", [100, 7]), ("bitrate", "0", [2000, 7]), ("max-framerate", "0/1", [2000, 30]),
-      ("bitrate-policy", "default-capped", [600, 30]),
+      ("max-framerate", "15/2", [600, 7]), ("bitrate", "2500", [2000, 7]), ("max-framerate", "0/1", [2000, 30]),
+      ("bitrate", "100", [100, 30]), ("bitrate", "0", [600, 30]), ("bitrate-policy", "default-capped", [600, 30]),
     ] {
       sink.set(name, value)
       let isReached = eventually {
@@ -154,7 +139,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       videotestsrc pattern=snow num-buffers=600 ! video/x-raw,format=I420,width=160,height=120,framerate=30/1 \
-      ! sdlvideosink name=sink uri=\(headUnit.uri) sync=false bitrate-policy=head-unit-maximum \
+      ! sdlvideosink name=sink uri=\(headUnit.uri) sync=false bitrate=1000 \
       keep-alive-interval=0 option-string=scenecut=0
       """)
     try pipeline.play()

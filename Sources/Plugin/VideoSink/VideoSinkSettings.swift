@@ -18,16 +18,20 @@ struct VideoSinkSettings: AppSinkSettings {
   var touch = TouchSettings()
   /// kbit/s; 0 is automatic.
   var bitrate: UInt32 = 0
-  var bitratePolicy = BitratePolicy.defaultCapped
+  var bitratePolicy = BitratePolicy.headUnitMaximum
   /// Frames per second; nil is automatic.
   var maxFrameRate: Fraction?
   var link = LinkSettings()
   var encoder = RawEncoderSettings()
   /// Whether raw pictures that equal the one before are left out.
   var skipsUnchanged = true
+  /// Whether a byte stream has the delimiter of the next picture at the end of each.
+  var movesDelimiters = false
 
   /// What the next frame depends on.
-  var frames: FrameSettings { FrameSettings(skipsUnchanged: skipsUnchanged, link: link) }
+  var frames: FrameSettings {
+    FrameSettings(skipsUnchanged: skipsUnchanged, movesDelimiters: movesDelimiters, link: link)
+  }
 
   /// What the negotiation has to know.
   var negotiation: VideoNegotiation.Settings {
@@ -62,6 +66,7 @@ struct VideoSinkSettings: AppSinkSettings {
 /// What each frame has to know of the settings.
 struct FrameSettings: Sendable {
   var skipsUnchanged: Bool
+  var movesDelimiters: Bool
   var link: LinkSettings
 }
 
@@ -120,9 +125,9 @@ extension BitratePolicy: ObjectEnumeration {
 
   public var row: EnumerationRow {
     switch self {
-    case .defaultCapped:
-      .init(0, "default-capped", "600 kbit/s, or the head unit's maximum if that is less")
-    case .headUnitMaximum: .init(1, "head-unit-maximum", "The head unit's maximum, if it has one")
+    case .defaultCapped: .init(0, "default-capped", "From 600 kbit/s to 0.1 bit per pixel, if the head unit takes it")
+    case .headUnitMaximum:
+      .init(1, "head-unit-maximum", "The head unit's own, from 0.1 to 0.2 bit per pixel; 600 kbit/s if it has none")
     }
   }
 }

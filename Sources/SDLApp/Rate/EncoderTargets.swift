@@ -3,6 +3,8 @@
 public struct EncoderTargets: Equatable, Sendable {
   /// Kilobits per second.
   public let bitrate: Int
+  /// Where the bitrate of a live source begins, in kbit/s: the first picture, a key frame, must come soon on any link.
+  public let start: Int
   /// How far the bitrate of a live source may rise while the link carries it, in kbit/s; at least `bitrate`.
   public let ceiling: Int
   /// Pictures per second, as far as the source delivers them.
@@ -12,6 +14,8 @@ public struct EncoderTargets: Equatable, Sendable {
 
   /// The default of the mobile libraries, in kbit/s.
   public static let defaultBitrate = 600
+  /// In kbit/s: with more a key frame may take longer than 0.6 s on a link that carries no more than ``defaultBitrate``.
+  private static let largestStart = 2500
   /// The default of the mobile libraries.
   public static let defaultFrameRate = 15
   /// More than any H.264 level allows, in kbit/s.
@@ -30,25 +34,31 @@ public struct EncoderTargets: Equatable, Sendable {
         announced: announced, pictures: limits.largestPicture ?? size,
         frameRate: max(frameRate, Self.frameRate(preferred: nil, announced: limits.preferredFrameRate)))
     }
-    let automatic =
-      switch preferences.automaticBitrate {
-      case .defaultCapped: Self.defaultBitrate
-      case .headUnitMaximum:
-        implausible.map { _ in Self.bitrate(bitsPerPixel: 0.2, size: size, frameRate: frameRate) } ?? announced
-          ?? Self.defaultBitrate
-      }
-    let preferred = preferences.bitrate.flatMap { $0 > 0 ? $0 : nil }
-    let carried = limits.transportBitrate ?? .max
-    let bitrate = min(preferred ?? automatic, announced ?? .max, carried, Self.maximumBitrate)
-    self.bitrate = bitrate
-    let mayRise = preferred == nil && preferences.automaticBitrate == .defaultCapped && implausible == nil
-    let deserved = Self.bitrate(bitsPerPixel: 0.1, size: size, frameRate: frameRate)
-    ceiling = announced.map { mayRise ? max(min(deserved, $0, carried), bitrate) : bitrate } ?? bitrate
+    implausibleBitrate = implausible
     self.frameRate = frameRate
-    implausibleBitrate = implausible.map { bitrate in
-      var bitrate = bitrate
-      bitrate.isConsequential = preferred == nil && preferences.automaticBitrate == .headUnitMaximum
-      return bitrate
+    let bound = min(announced ?? .max, limits.transportBitrate ?? .max, Self.maximumBitrate)
+    let (wanted, most): (Int, Int) =
+      if let preferred = preferences.bitrate, preferred > 0 {
+        (preferred, preferred)
+      } else if announced == nil {
+        (Self.defaultBitrate, Self.defaultBitrate)
+      } else {
+        Self.automaticBitrates(preferences.automaticBitrate, size, frameRate, isBounded: implausible == nil)
+      }
+    bitrate = min(wanted, bound)
+    ceiling = min(max(wanted, most), bound)
+    start = wanted == preferences.bitrate ? bitrate : min(bitrate, Self.largestStart)
+  }
+
+  /// What looks good, and what is enough, for a head unit that says how much it takes.
+  private static func automaticBitrates(
+    _ policy: BitratePolicy, _ size: VideoSize, _ frameRate: Fraction, isBounded: Bool
+  ) -> (wanted: Int, most: Int) {
+    let good = bitrate(bitsPerPixel: 0.1, size: size, frameRate: frameRate)
+    let best = bitrate(bitsPerPixel: 0.2, size: size, frameRate: frameRate)
+    return switch policy {
+    case .defaultCapped: (defaultBitrate, isBounded ? good : defaultBitrate)
+    case .headUnitMaximum: (max(good, defaultBitrate), best)
     }
   }
 
@@ -64,7 +74,7 @@ public struct EncoderTargets: Equatable, Sendable {
     announced.flatMap { $0 > 0 ? min($0, maximumFrameRate) : nil }
   }
 
-  /// In kbit/s. With 0.1 bit per pixel H.264 of maps looks good, with 0.2 nearly everything.
+  /// In kbit/s. With 0.1 bit per pixel H.264 of maps looks good, with 0.2 nearly everything; more is not useful.
   private static func bitrate(bitsPerPixel: Double, size: VideoSize, frameRate: Fraction) -> Int {
     let bitrate = size.pixelCount * frameRate.value * bitsPerPixel / 1000
     return Int(min(max(bitrate, 1), Double(maximumBitrate)))
@@ -79,7 +89,7 @@ public struct EncoderPreferences: Equatable, Sendable {
   public var frameRate: Fraction?
   public var automaticBitrate: BitratePolicy
 
-  public init(bitrate: Int? = nil, frameRate: Fraction? = nil, automaticBitrate: BitratePolicy = .defaultCapped) {
+  public init(bitrate: Int? = nil, frameRate: Fraction? = nil, automaticBitrate: BitratePolicy = .headUnitMaximum) {
     self.bitrate = bitrate
     self.frameRate = frameRate
     self.automaticBitrate = automaticBitrate
@@ -88,10 +98,12 @@ public struct EncoderPreferences: Equatable, Sendable {
 
 /// The bitrate of an app that sets none.
 public enum BitratePolicy: CaseIterable, Sendable {
-  /// ``EncoderTargets/defaultBitrate``, or the head unit's maximum if that is less.
-  case defaultCapped
-  /// The head unit's maximum, as SDL's library for iOS has it; without one as ``defaultCapped``.
+  /// What the head unit takes, as SDL's guides want it, as far as the size of the pictures makes use of that: begun with
+  /// 0.1 bit per pixel, and 0.2 at most. ``EncoderTargets/defaultBitrate`` if the head unit does not say, and at least
+  /// that if it takes that much.
   case headUnitMaximum
+  /// Begun with ``EncoderTargets/defaultBitrate``, and 0.1 bit per pixel at most; never more than the head unit takes.
+  case defaultCapped
 }
 
 /// The rates that the head unit announces; any numbers, since they come from the network.
@@ -126,8 +138,6 @@ public struct ImplausibleBitrate: Equatable, Sendable {
   public let announced: Int
   /// What the pictures would need at 12 bits per pixel (4:2:0), in kbit/s.
   public let uncompressed: Int
-  /// Whether the maximum would be the encoder's target if it were plausible.
-  public internal(set) var isConsequential = false
 
   /// More than the transports of head units carry, in kbit/s.
   static let fastestConnection = 100_000

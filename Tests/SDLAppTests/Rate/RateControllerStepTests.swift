@@ -49,6 +49,17 @@ import Testing
     #expect((back.last ?? 0) >= 0.9 * 4e6)
   }
 
+  /// What a stream begins with is more than the link carries, as that of 800 × 480 pictures and larger ones is by default.
+  @Test(arguments: [1152, 2500], testSeeds(1...5)) func narrowFromTheStart(kilobits: Int, seed: UInt64) {
+    let link = SimulatedLink { _ in 0.6e6 }
+    let sender = SimulatedSender(.test(maximum: 20_000_000, start: kilobits * 1000), seed: seed)
+    link.add(sender)
+    link.run(for: 4)
+    let first = Double(sender.pictures.first?.shown ?? .max) / 1000
+    #expect(first <= 0.6)
+    #expect(sender.longestFreeze(first...4) <= 600, "\(kilobits), \(seed)")
+  }
+
   /// Pictures of one size come at the moments at which the link has just become empty: no bytes stand in it, however many pictures
   /// have to be left out.
   @Test(arguments: [1.2e6, 0.9e6], testSeeds(1...3)) func evenPictures(start: Double, seed: UInt64) {

@@ -74,9 +74,9 @@ struct LinkAdaptation {
   mutating func update(_ sample: LinkSample, _ wanted: Wanted, epoch: UInt32) {
     // Taken out, because a second reference would have its history copied.
     var controller =
-      self.controller.take() ?? RateController(limits: wanted.limits, start: wanted.targets.bitrate * 1000)
-    if epoch != self.epoch || wanted.targets.bitrate != self.wanted?.targets.bitrate {
-      controller = RateController(limits: wanted.limits, start: wanted.targets.bitrate * 1000)
+      self.controller.take() ?? RateController(limits: wanted.limits, start: wanted.targets.start * 1000)
+    if epoch != self.epoch || wanted.targets.start != self.wanted?.targets.start {
+      controller = RateController(limits: wanted.limits, start: wanted.targets.start * 1000)
     } else if wanted != self.wanted {
       controller.limits = wanted.limits
     }

@@ -35,7 +35,6 @@ final class RawEncoder {
   private var rates: EncoderRates?
   /// What the encoder was last told to aim at.
   private var targets: EncoderTargets?
-  private var hasWarnedAboutBitrate = false
   /// Whether the last picture would look no better if it were encoded again.
   private(set) var isSettled = false
   /// More than a slice has that changes nothing: about 20.
@@ -52,14 +51,14 @@ final class RawEncoder {
     settings = nil
   }
 
-  /// With each picture: logs new targets, warns about implausible ones, and lets upstream be faster again.
+  /// With each picture: logs new targets, and lets upstream be faster again.
   func follow(_ targets: EncoderTargets) {
     guard targets != self.targets else { return }
     let former = self.targets
     self.targets = targets
     path.sink.log(GST_LEVEL_INFO, "aiming at \(targets.bitrate) kbit/s and \(targets.frameRate) frames per second")
     if let implausible = targets.implausibleBitrate, implausible != former?.implausibleBitrate {
-      warn(implausible, targets)
+      report(implausible)
     }
     // What is too fast is thinned out without disturbing upstream; only upstream itself can be faster again.
     if let former, former.frameRate < targets.frameRate, let rate = path.inputRate, rate < targets.frameRate {
@@ -67,19 +66,14 @@ final class RawEncoder {
     }
   }
 
-  private func warn(_ implausible: ImplausibleBitrate, _ targets: EncoderTargets) {
+  private func report(_ implausible: ImplausibleBitrate) {
     let reason =
       implausible.uncompressed < implausible.announced
       ? "but even uncompressed its pictures need only \(implausible.uncompressed)"
       : "which its connection can hardly carry"
-    let text =
-      "The head unit says that it takes \(implausible.announced) kbit/s, \(reason): it probably means bit/s."
-    guard implausible.isConsequential, !hasWarnedAboutBitrate else { return path.sink.log(GST_LEVEL_WARNING, text) }
-    hasWarnedAboutBitrate = true
-    path.announce(
-      .warning(
-        .stream(
-          GST_STREAM_ERROR_FORMAT, "\(text) Using \(targets.bitrate) kbit/s; the property bitrate sets another.")))
+    path.sink.log(
+      GST_LEVEL_WARNING,
+      "The head unit says that it takes \(implausible.announced) kbit/s, \(reason): it probably means bit/s.")
   }
 
   /// Puts the access unit of a picture into a payload; false when the picture can't be read.
