@@ -29,6 +29,12 @@ public struct NALUnits: Sequence {
     endsAtSlice = true
   }
 
+  /// Where the delimiter ends with which the access unit begins; nil without one. Nothing after it is read.
+  public var delimiterEnd: Int? {
+    var cursor = NALUnitCursor(bytes, framing: framing)
+    return cursor.advance() == .accessUnitDelimiter ? cursor.range().upperBound : nil
+  }
+
   /// Starts at the first NAL unit.
   public func makeIterator() -> Iterator {
     Iterator(cursor: NALUnitCursor(bytes, framing: framing), endsAtSlice: endsAtSlice)

@@ -153,6 +153,13 @@ extension VideoSink {
       then counts. Off for applications that draw into a buffer that they have pushed already
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
+    .boolean(
+      "low-delay-delimiter", \.movesDelimiters, "Low-delay delimiter",
+      """
+      Announce the next picture at the end of each, so that a decoder of a byte stream shows it at once and not only \
+      when the next one comes. Not over RTP, which marks the end of pictures
+      """,
+      .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
       "keep-alive-interval", \.keepAliveInterval, 0...3_600_000, "Keep-alive interval",
       """

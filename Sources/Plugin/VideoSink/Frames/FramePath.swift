@@ -440,7 +440,10 @@ extension FramePath {
   private func packetize(
     _ payload: FramePayload, for grant: VideoGrant, at time: @autoclosure () -> UInt64
   ) -> RTPStream? {
-    guard grant.transport == .rtp else { return rtp }
+    guard grant.transport == .rtp else {
+      if settings.movesDelimiters { payload.moveDelimiter() }
+      return rtp
+    }
     var stream = rtp
     let time = time()
     let runningTime = time == .max ? nil : Duration.nanoseconds(Int64(clamping: time))

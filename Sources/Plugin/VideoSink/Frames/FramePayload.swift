@@ -39,6 +39,8 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   private var sink: VideoSink?
   private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
   private var storedCount = 0
+  /// Bytes at the start of the storage that are left out.
+  private var storedSkipped = 0
   private var buffer: UnsafeMutablePointer<GstBuffer>?
   private var maps = [GstMapInfo](repeating: GstMapInfo(), count: maximumBlocks)
   private var mapCount = 0
@@ -50,6 +52,8 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   private var units: [Range<Int>] = []
   /// Empty for an access unit that is sent as it is.
   private var packets = PacketBlocks()
+  /// The next picture's delimiter is at the end; see ``moveDelimiter()``.
+  private var endsWithDelimiter = false
 
   private(set) var isKeyFrame = false
 
@@ -154,6 +158,17 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     return packets.count > 0
   }
 
+  /// Puts the delimiter that announces the next picture at the end, in place of its own at the beginning, which came with
+  /// the picture before: a decoder that reads a byte stream knows then that this picture is complete, and not only when
+  /// the next one begins (H.264, 7.4.1.2.3).
+  func moveDelimiter() {
+    let (bytes, framing) = part(at: 0)
+    if let end = NALUnits(bytes, framing: framing).delimiterEnd {
+      if storedCount > 0 { storedSkipped = end } else { skip(skipped + end) }
+    }
+    endsWithDelimiter = true
+  }
+
   /// How many places the access unit lies in.
   var partCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
 
@@ -161,7 +176,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   func part(at index: Int) -> (bytes: UnsafeRawBufferPointer, framing: NALUnitFraming) {
     var index = index
     if storedCount > 0 {
-      if index == 0 { return (UnsafeRawBufferPointer(rebasing: storage[0..<storedCount]), .startCodes) }
+      if index == 0 { return (UnsafeRawBufferPointer(rebasing: storage[storedSkipped..<storedCount]), .startCodes) }
       index -= 1
     }
     let block = block(index)
@@ -170,11 +185,13 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
 
   var segmentCount: Int {
     if packets.count > 0 { return packets.count }
-    return framing == .startCodes ? partCount : (storedCount > 0 ? 1 : 0) + 2 * units.count
+    let count = framing == .startCodes ? partCount : (storedCount > 0 ? 1 : 0) + 2 * units.count
+    return endsWithDelimiter ? count + 1 : count
   }
 
   func segment(at index: Int) -> UnsafeRawBufferPointer {
     if packets.count > 0 { return packets[index] }
+    if endsWithDelimiter, index == segmentCount - 1 { return Self.delimiter }
     guard framing != .startCodes else { return part(at: index).bytes }
     var index = index
     if storedCount > 0 {
@@ -185,11 +202,17 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   }
 
   // Written once, and never freed.
-  nonisolated(unsafe) private static let startCode: UnsafeRawBufferPointer = {
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4, alignment: 4)
-    bytes.storeBytes(of: UInt32(1).bigEndian, as: UInt32.self)
-    return UnsafeRawBufferPointer(bytes)
-  }()
+  nonisolated(unsafe) private static let startCode = constant([0, 0, 0, 1])
+  /// Before pictures of any kind (H.264, 7.4.2.4).
+  nonisolated(unsafe) private static let delimiter = constant([
+    0, 0, 0, 1, NALUnitType.accessUnitDelimiter.rawValue, 0xf0,
+  ])
+
+  private static func constant(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    memory.copyBytes(from: bytes)
+    return UnsafeRawBufferPointer(memory)
+  }
 
   var byteCount: Int {
     if packets.count > 0 { return packets.byteCount }
@@ -233,6 +256,8 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     sink = nil
     encoding = nil
     storedCount = 0
+    storedSkipped = 0
+    endsWithDelimiter = false
     skipped = 0
     framing = .startCodes
     units.removeAll(keepingCapacity: true)
