@@ -208,14 +208,15 @@ extension VideoSink {
       Motion of fingers goes upstream once for each frame, with its last place, instead of as often as the head unit \
       tells
       """,
-      .mutablePlaying),
+      .mutablePlaying, changed: { $0.touchSettingsChanged() }),
     .boolean(
       "emulate-mouse", \.touch.emulatesMouse, "Emulate mouse",
-      "The first finger also is the first button of a mouse, for sources that know no fingers", .mutablePlaying),
+      "The first finger also is the first button of a mouse, for sources that know no fingers", .mutablePlaying,
+      changed: { $0.touchSettingsChanged() }),
     .boolean(
       "gestures", \.touch.recognizesGestures, "Gestures",
       "Post element messages sdl-gesture for taps, double taps, pans and pinches on the head unit's screen",
-      .mutablePlaying),
+      .mutablePlaying, changed: { $0.touchSettingsChanged() }),
     .structure(
       "sdl-stats", "SDL statistics",
       """

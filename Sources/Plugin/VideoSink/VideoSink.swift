@@ -140,6 +140,11 @@ extension VideoSink {
     if count > SendHapticData.maximumCount { warn(HapticRegions.tooMany("The property haptic-rectangles has")) }
   }
 
+  /// A property has changed that the next touch depends on.
+  func touchSettingsChanged() {
+    stream?.touches.apply(settings.withLock { $0.touch })
+  }
+
   /// A property has changed that the next frame depends on.
   func frameSettingsChanged() {
     state.withLock { $0.settings = settings.withLock { $0.frames } }

@@ -23,7 +23,7 @@ final class TouchForwarder: Sendable {
   private let sink: VideoSink
   private let connection: AppConnection
   private let time: TimeSource
-  private let queue = Monitor(TouchDeliveryQueue())
+  private let queue: Monitor<TouchDeliveryQueue>
   /// Motion of fingers waits for the next frame.
   private let isMotionWaiting = AtomicFlag()
 
@@ -31,13 +31,18 @@ final class TouchForwarder: Sendable {
     self.sink = sink
     self.connection = connection
     self.time = time
+    queue = Monitor(TouchDeliveryQueue(sink.settings.withLock { $0.touch }))
+  }
+
+  /// The properties have changed.
+  func apply(_ settings: TouchSettings) {
+    queue.withLock { $0.settings = settings }
   }
 
   /// Fingers on the head unit's screen. On the connection thread.
   func receive(_ actions: [TouchAction]) {
-    sink.count { $0.touches &+= 1 }
     let now = time.now
-    deliver { queue in queue.input.receive(queue.localize(actions, arrival: now), now: now) }
+    deliver(isTouch: true) { queue in queue.input.receive(queue.localize(actions, arrival: now), now: now) }
   }
 
   /// Cancels the fingers that are down, and the gestures under way. From any thread.
@@ -70,47 +75,48 @@ final class TouchForwarder: Sendable {
     deliver { $0.input.frameShown() }
   }
 
-  private func deliver(_ body: (inout TouchDeliveryQueue) -> [TouchInput.Output]) {
-    let settings = sink.settings.withLock { $0.touch }
-    let (isMine, deadline) = queue.withLock { queue in
-      queue.input.isSynced = settings.isSynced
-      queue.input.setRecognizing(settings.recognizesGestures)
+  /// Adds what `body` returns, and delivers it if no other thread does.
+  private func deliver(isTouch: Bool = false, _ body: (inout TouchDeliveryQueue) -> [TouchInput.Output]) {
+    let (isMine, first, deadline) = queue.withLock { queue in
       let isMine = queue.add(body(&queue))
       isMotionWaiting.set(queue.input.isWaiting)
-      return (isMine, queue.input.nextDeadline)
+      return (isMine, isMine ? queue.next() : nil, queue.input.nextDeadline)
     }
     if let deadline { connection.setTimer(at: deadline) }
+    if isTouch || first != nil {
+      sink.count { counters in
+        if isTouch { counters.touches &+= 1 }
+        counters.navigationEvents &+= first?.eventCount ?? 0
+      }
+    }
     guard isMine else { return }
+    if let first { send(first) }
     deliverAll()
     queue.broadcast()
   }
 
   private func deliverAll() {
-    while let output = queue.withLock({ $0.next() }) {
-      switch output {
-      case .touch(let action): send(action)
-      case .gesture(let gesture): sink.postGesture(gesture)
-      }
+    while let delivery = queue.withLock({ $0.next() }) {
+      sink.count { $0.navigationEvents &+= delivery.eventCount }
+      send(delivery)
     }
   }
 
-  private func send(_ action: TouchAction) {
-    push(Self.event(for: action), at: action.time)
-    guard !queue.withLock({ $0.isClosed }) else { return }
-    let emulatesMouse = sink.settings.withLock { $0.touch.emulatesMouse }
-    let (mouseAction, isPressed) = queue.withLock { queue in
-      // A button that is down is released, whatever the property says meanwhile.
-      (emulatesMouse || queue.mouse.isPressed ? queue.mouse.receive(action) : nil, queue.mouse.isPressed)
+  private func send(_ delivery: TouchDeliveryQueue.Delivery) {
+    switch delivery {
+    case .gesture(let gesture): sink.postGesture(gesture)
+    case .touch(let action, let mouse):
+      push(Self.event(for: action), at: action.time)
+      // The element may have been stopped in answer to that.
+      guard let mouse, !queue.withLock({ $0.isClosed }) else { return }
+      push(Self.event(for: mouse.action, isPressed: mouse.isPressed), at: action.time)
     }
-    guard let mouseAction else { return }
-    push(Self.event(for: mouseAction, isPressed: isPressed), at: action.time)
   }
 
   /// On the pad itself, below the base class, whose own functions concern the application's events.
   private func push(_ event: UnsafeMutablePointer<GstEvent>?, at eventTime: Duration?) {
     guard let event = Event(owning: event) else { return }
     event.pointer.pointee.timestamp = GstClockTime(clamping: (eventTime ?? time.now).nanoseconds)
-    sink.count { $0.navigationEvents &+= 1 }
     guard !event.shared().push(on: sink.pad), !queue.withLock({ $0.isClosed }) else { return }
     sink.post(gst_navigation_message_new_event(sink.gstElement.cast(), event.pointer))
   }
@@ -158,8 +164,26 @@ struct TouchDeliveryQueue: Sendable {
   /// If more than this waits, an event handler upstream does not return: all is replaced by the end of the touches.
   static let capacity = 1000
 
+  /// What is delivered at once.
+  enum Delivery {
+    /// With what the mouse does then, whose button may be pressed after that.
+    case touch(TouchAction, (action: MouseEmulation.Action, isPressed: Bool)?)
+    case gesture(Gesture)
+
+    /// Of the events that go upstream.
+    var eventCount: UInt64 {
+      switch self {
+      case .touch(_, let mouse): mouse == nil ? 1 : 2
+      case .gesture: 0
+      }
+    }
+  }
+
+  var settings: TouchSettings {
+    didSet { apply() }
+  }
   var input = TouchInput()
-  var mouse = MouseEmulation()
+  private var mouse = MouseEmulation()
   private var clock = TouchClock()
   private var fingersDown: Set<Int> = []
   private(set) var outgoing: [TouchInput.Output] = []
@@ -167,6 +191,16 @@ struct TouchDeliveryQueue: Sendable {
   private var deliverer: pthread_t?
   /// The way upstream is closed: nothing is delivered any more.
   private(set) var isClosed = false
+
+  init(_ settings: TouchSettings) {
+    self.settings = settings
+    apply()
+  }
+
+  private mutating func apply() {
+    input.isSynced = settings.isSynced
+    input.setRecognizing(settings.recognizesGestures)
+  }
 
   /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
   mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
@@ -197,12 +231,18 @@ struct TouchDeliveryQueue: Sendable {
   }
 
   /// The next to be delivered; nil when all is done.
-  mutating func next() -> TouchInput.Output? {
+  mutating func next() -> Delivery? {
     guard !outgoing.isEmpty else {
       deliverer = nil
       return nil
     }
-    return outgoing.removeFirst()
+    switch outgoing.removeFirst() {
+    case .gesture(let gesture): return .gesture(gesture)
+    case .touch(let action):
+      // A button that is down is released, whatever the property says meanwhile.
+      let mouseAction = settings.emulatesMouse || mouse.isPressed ? mouse.receive(action) : nil
+      return .touch(action, mouseAction.map { ($0, mouse.isPressed) })
+    }
   }
 
   /// Drops what is left.
