@@ -81,7 +81,10 @@ extension LinkTests {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)
       pair.connection.setAppState(.background)
-      #expect(pair.app.waitFor { if case .session(.videoSuspended) = $0 { true } else { nil } } == true)
+      let isSuspended: Bool? = pair.app.waitFor {
+        if case .sessionChanged(let status, _) = $0, status.videoState == .suspended { true } else { nil }
+      }
+      #expect(isSuspended == true)
       pair.relay.cutNow()
       #expect(eventually { pair.app.registrationCount == 2 })
       // In the background no service is opened; the request is remembered for later.

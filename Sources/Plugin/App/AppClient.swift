@@ -244,7 +244,7 @@ extension AppClient {
   /// Calls `body` with the streams of `members`, as far as their elements still use the app.
   private func withServices(of members: [AppMember], _ body: (any AppService) -> Void) {
     for member in members {
-      guard let service = member.service else { continue }
+      guard let service = member.service, !isOver else { continue }
       member.host.withReference { _ in body(service) }
     }
   }
@@ -375,7 +375,7 @@ extension AppClient {
       progress(.registering, "Connected to \(peer), starting a session")
     case .session(let event):
       receive(event)
-      if !self.isOver { withServices(of: members) { $0.appReported(event) } }
+      withServices(of: members) { $0.appReported(event) }
     case .sessionChanged(let status, let events): sessionChanged(to: status, by: events)
     case .stalled(let time):
       warn(
@@ -406,11 +406,9 @@ extension AppClient {
     if status.video != former.video || status.headUnit != former.headUnit { state.broadcast() }
     if let time = status.roundTrip, time != former.roundTrip { countApp { $0.roundTrip = time } }
     if isLevelNew { notify(.hmiLevel) }
-    for event in events where !isOver {
-      receive(event)
-      if !isOver { withServices(of: members) { $0.appReported(event) } }
-    }
-    if !isOver { withServices(of: members) { $0.sessionChanged(to: status) } }
+    for event in events where !isOver { receive(event) }
+    withServices(of: members) { $0.sessionChanged(to: status) }
+    for event in events { withServices(of: members) { $0.appReported(event) } }
   }
 
   private func progress(_ newState: ConnectionState, _ text: String) {
@@ -475,8 +473,8 @@ extension AppClient {
     case .transportProblem(let text):
       warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
-    case .videoSuspended, .videoResumed, .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused,
-      .audioSuspended, .audioResumed, .audioStartFailed, .videoWaits, .audioWaits:
+    case .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused, .audioStartFailed, .videoWaits,
+      .audioWaits:
       break
     case .failed: break  // Handled when the end of the connection is reported, which follows.
     }
@@ -525,9 +523,8 @@ extension AppClient {
   /// The connection will be made again; the pipeline stays as it is.
   private func connectionLost(_ failure: ConnectionFailure, retryAfter pause: Duration, _ members: [AppMember]) {
     let hadStreamed = state.withLock { $0.hasStreamed }
-    let last = forgetConnection(.reconnecting, failure)
+    let last = forgetConnection(.reconnecting, failure, members)
     guard !isOver else { return }
-    withServices(of: members) { $0.connectionLost() }
     let text = ElementError(failure, wasStreaming: hadStreamed).text
     let retry = "Connecting again in \(pause.inSeconds) s."
     endProgress(GST_PROGRESS_TYPE_ERROR, text)
@@ -548,9 +545,7 @@ extension AppClient {
     }
     guard !isOver else { return }
     let hasFailed = state.withLock { $0.phase == .failing || $0.phase == .failed }
-    let last = forgetConnection(.idle, failure)
-    guard !isOver else { return }
-    withServices(of: members) { $0.connectionLost() }
+    let last = forgetConnection(.idle, failure, members)
     guard last.peer != nil, !isOver else { return }
     // Without a failure, the element has ended the connection itself, perhaps after an error.
     var reason = failure.map { "\($0)" }
@@ -561,12 +556,15 @@ extension AppClient {
   /// Forgets what holds for one connection only.
   ///
   /// - Returns: the status before.
-  private func forgetConnection(_ newState: ConnectionState, _ failure: ConnectionFailure?) -> AppStatus {
+  private func forgetConnection(
+    _ newState: ConnectionState, _ failure: ConnectionFailure?, _ members: [AppMember]
+  ) -> AppStatus {
     let last = state.withLock { $0.connectionLost() }
     if let failure { countApp { $0.lastError = "\(failure)" } }
     enter(newState)
     changeLockScreen { $0 = LockScreen() }
     if last.level != .none, !isOver { notify(.hmiLevel) }
+    withServices(of: members) { $0.sessionChanged(to: AppSession.Status()) }
     return last
   }
 }

@@ -37,15 +37,13 @@ struct AppCounters: Equatable {
 
 /// A service that uses a registered app and hears what happens on its connection. Video or sound.
 protocol AppService: AnyObject, Sendable {
-  /// Something has happened in the app's session, and is already in ``AppClient/status``. This, and what follows, on
-  /// the connection thread, without locks.
-  func appReported(_ event: AppSession.Event)
-  /// The session has this status now, by what was reported before.
+  /// The session has this status now; that of no session without a connection. This, and what follows, on the
+  /// connection thread, without locks.
   func sessionChanged(to status: AppSession.Status)
+  /// Something has happened in the app's session, whose status is known already.
+  func appReported(_ event: AppSession.Event)
   /// The time has come that was set (``AppConnection/setTimer(at:)``), or an earlier one.
   func timerFired()
-  /// There is no connection any more; it may be made again.
-  func connectionLost()
   /// The app is about to fail, and an error message follows, before which nothing may fail.
   func appIsFailing()
   /// The app has failed. The error message is posted, so frames may fail from now on.

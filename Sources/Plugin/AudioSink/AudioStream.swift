@@ -39,14 +39,7 @@ final class AudioStream: StreamRun {
   var channel: MediaChannel { connection.audio }
 
   func begin() {
-    app.attach(self, of: sink) { status in
-      update { negotiation in
-        negotiation.hmiStatusChanged(status.hmi)
-        if let grant = status.audioGrant { negotiation.serviceStarted(grant) }
-        if status.audioState == .suspended { negotiation.serviceSuspended() }
-        negotiation.sessionStateChanged(status.audioState)
-      }
-    }
+    app.attach(self, of: sink) { status in update { $0.sessionChanged(to: status) } }
     if let headUnit = app.status.headUnit { reportAssumedFormat(of: headUnit) }
     deliverNotifications()
   }
@@ -167,7 +160,13 @@ extension AudioStream {
 /// What the app's connection reports of the head unit. On the connection thread, without locks.
 extension AudioStream {
   func sessionChanged(to status: AppSession.Status) {
-    change { $0.sessionStateChanged(status.audioState) }
+    let former = state.withLock { $0.session }
+    if former.headUnit == nil, let headUnit = status.headUnit {
+      isHeadUnitNew.raise()
+      reportAssumedFormat(of: headUnit)
+    }
+    if let grant = status.audioGrant, grant.epoch != former.audioGrant?.epoch { sink.countStream { $0.starts &+= 1 } }
+    change { $0.sessionChanged(to: status) }
   }
 
   func timerFired() {
@@ -176,23 +175,9 @@ extension AudioStream {
 
   func appReported(_ event: AppSession.Event) {
     switch event {
-    case .registered(let headUnit):
-      isHeadUnitNew.raise()
-      reportAssumedFormat(of: headUnit)
-    case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
-    case .audioStarted(let grant):
-      sink.countStream { $0.starts &+= 1 }
-      change { $0.serviceStarted(grant) }
-    case .audioSuspended: change { $0.serviceSuspended() }
-    case .audioResumed: change { $0.serviceResumed() }
-    case .audioStopped(let reason): change { $0.serviceStopped(reason) }
     case .audioWaits(let wait): change { $0.serviceWaits(wait) }
     case .audioStartFailed(let failure, let retryAfter): startFailed(failure, retryAfter)
-    case .sessionStarted, .videoCapability, .videoStarted, .videoSuspended, .videoResumed, .videoStopped,
-      .videoStartFailed, .driverDistraction, .touch, .touchInterrupted, .hapticRectanglesRefused, .secured,
-      .videoInClear, .rpcProtected, .rpcInClear, .secondaryTransportChanged, .videoWaits, .transportProblem,
-      .diagnostic, .failed:
-      break
+    default: break
     }
   }
 
@@ -207,11 +192,6 @@ extension AudioStream {
     if case .failure(let problem) = result {
       withoutAccess { app.failConnection(ElementError(problem), sink) }
     }
-  }
-
-  func connectionLost() {
-    let wasStreaming = change { $0.connectionLost() }
-    if wasStreaming { sink.countStream { $0.suspended(at: time.now) } }
   }
 
   /// Once for each stream.

@@ -41,11 +41,10 @@ public struct AudioNegotiation: StreamNegotiation {
   private let settings: Settings
   public var activity: SoundActivity
   public var pipeline = PipelineState()
-  private var sessionState = StreamState.stopped
-  /// Nil without a connection.
-  private var hmiStatus: HMIStatus?
+  /// What holds in the session; empty without a connection.
+  public private(set) var session = AppSession.Status()
+  /// Until the application hears of the service's end.
   private var grant: AudioGrant?
-  private var isSuspendedBySession = false
   /// Of what upstream sends; nil before the first caps.
   public private(set) var input: PCMFormat?
   /// Sound of a live source has been waiting since then for a service that starts with it.
@@ -70,7 +69,7 @@ public struct AudioNegotiation: StreamNegotiation {
   public mutating func takeOutputs(at now: Duration) -> [Output] {
     activity.elapse(now: now)
     if !activity.isServiceWanted { waitsSince = nil }
-    permission = isSuspendedBySession || hasStopped ? nil : grant
+    permission = session.audioState == .streaming && !hasStopped ? grant : nil
     let request = request
     if request != requested {
       requested = request
@@ -96,14 +95,16 @@ extension AudioNegotiation {
   public var hasGrant: Bool { grant != nil }
 
   /// The session's, except for a pipeline that is paused.
-  public var streamState: StreamState { announcements.streamState(sessionState, hasGrant: hasGrant) }
+  public var streamState: StreamState { announcements.streamState(session.audioState, hasGrant: hasGrant) }
 
-  public var hasServiceEnded: Bool { sessionState == .stopped || pipeline.hasFailed }
+  public var serviceState: StreamState { session.audioState }
 
   /// The driver does not hear the app.
   public var isSuspendedByDriver: Bool {
-    hmiStatus.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
+    session.hmi.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
+
+  private var isSuspendedBySession: Bool { session.audioState == .suspended }
 
   private var isSuspended: Bool { isSuspendedBySession || isSuspendedByDriver }
 
@@ -119,34 +120,35 @@ extension AudioNegotiation {
 
 /// What session, driver, app and pipeline do.
 extension AudioNegotiation {
-  public mutating func serviceStarted(_ grant: AudioGrant) {
-    self.grant = grant
-    isSuspendedBySession = false
-    isRefused = false
+  /// The session has this status now, whatever it was before.
+  public mutating func sessionChanged(to status: AppSession.Status) {
+    let former = session
+    session = status
+    guard status.headUnit != nil else {
+      if former.headUnit != nil { connectionLost() }
+      return
+    }
+    if let end = status.audioEnd, end.epoch == grant?.epoch { serviceEnded(end.reason) }
+    if let new = status.audioGrant, new.epoch != grant?.epoch {
+      grant = new
+      isRefused = false
+    }
     announceStart()
+    if isSuspendedBySession { announceSuspension(.notAudible) }
   }
 
-  public mutating func serviceSuspended() {
-    guard hasGrant else { return }
-    isSuspendedBySession = true
-    announceSuspension(.notAudible)
-  }
-
-  public mutating func serviceResumed() {
-    isSuspendedBySession = false
-    announceStart()
-  }
-
-  public mutating func serviceStopped(_ reason: StreamStopReason) {
-    endService()
+  private mutating func serviceEnded(_ reason: StreamStopReason) {
+    grant = nil
     // A service that is not wanted any more has ended because of that.
     if announcements.stop(reason) { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
     if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
   }
 
-  private mutating func endService() {
-    grant = nil
-    isSuspendedBySession = false
+  /// It may be made again.
+  private mutating func connectionLost() {
+    if grant != nil { serviceEnded(.connectionLost) }
+    isRefused = false
+    if announcements.connectionLost() { notify(.stream(.suspensionBegan)) }
   }
 
   /// A start has failed.
@@ -168,25 +170,6 @@ extension AudioNegotiation {
   /// - Parameter wait: why; nil when that is over.
   public mutating func serviceWaits(_ wait: TransportWait?) {
     if let wait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
-  }
-
-  public mutating func sessionStateChanged(_ state: StreamState) {
-    sessionState = state
-  }
-
-  public mutating func hmiStatusChanged(_ status: HMIStatus?) {
-    hmiStatus = status
-  }
-
-  /// The connection is lost, and may be made again.
-  ///
-  /// - Returns: whether a stream was running.
-  public mutating func connectionLost() -> Bool {
-    endService()
-    hmiStatus = nil
-    isRefused = false
-    sessionState = .stopped
-    return announcements.connectionLost()
   }
 
   /// Upstream sends sound of this format from now on; nil for one that can't be sent.
@@ -243,7 +226,7 @@ extension AudioNegotiation {
   private mutating func decideWithoutPermission(isLive: Bool, now: Duration) -> SampleDecision {
     guard input != nil else { return .drop(.wrongFormat) }
     let policy = settings.suspendPolicy.resolved(isLive: isLive)
-    let isConnectionLost = announcements.wasLost && hmiStatus == nil
+    let isConnectionLost = announcements.wasLost && session.hmi == nil
     if !isSuspended {
       if isLive { return decideLiveStart(now: now) }
       // The picture would run ahead of sound that waits for the connection.
@@ -261,7 +244,7 @@ extension AudioNegotiation {
 
   /// The first words of a prompt wait for the service that they start.
   private mutating func decideLiveStart(now: Duration) -> SampleDecision {
-    guard activity.startsOnData, hmiStatus != nil else { return .drop(.notStreaming) }
+    guard activity.startsOnData, session.hmi != nil else { return .drop(.notStreaming) }
     let began = waitsSince ?? now
     waitsSince = began
     return now - began < Self.longestLiveHold ? .wait : .drop(.notStreaming)
@@ -271,7 +254,9 @@ extension AudioNegotiation {
 /// What the application hears of the stream: each change once, and in their order.
 extension AudioNegotiation {
   private mutating func announceStart() {
-    guard let grant, !isSuspendedBySession, !pipeline.isPaused || announcements.hasRequestedPause else { return }
+    guard let grant, session.audioState == .streaming, !pipeline.isPaused || announcements.hasRequestedPause else {
+      return
+    }
     let (reason, requestsPlaying) = announcements.start()
     if let reason { notify(.started(grant, reason: reason)) }
     if requestsPlaying { notify(.stream(.requestPlaying)) }

@@ -10,3 +10,20 @@ public enum AppState: String, CaseIterable, Sendable {
   /// Whether the app's pictures may be shown.
   public var isInForeground: Bool { self == .foreground || self == .regaining }
 }
+
+/// How the app stands to its user, now and since it was in the foreground last.
+struct AppPresence: Sendable {
+  var state: AppState {
+    didSet {
+      if state == .resigning { isNoticeWanted = true }
+      if state.isInForeground { isNoticeWanted = false }
+    }
+  }
+  /// The app has been resigning since it was in the foreground last.
+  private(set) var isNoticeWanted: Bool
+
+  init(_ state: AppState) {
+    self.state = state
+    isNoticeWanted = state == .resigning
+  }
+}

@@ -4,13 +4,14 @@ import SDLWire
 typealias AudioStream = StreamLifecycle<AudioStartRequest>
 
 /// The audio service of a session: from the app's request to the right to send.
-struct AudioService: Sendable {
+struct AudioService: RequestedService {
   /// The sound that the app asks for; nil for none.
   var request: AudioStartRequest?
-  /// The right to send sound; nil while there is no audio service.
-  private(set) var grant: AudioGrant?
+  /// Of the last service that has ended.
+  private(set) var end: AppSession.ServiceEnd?
   var transport = ServiceTransport()
-  private var lifecycle = AudioStream()
+  var lifecycle = AudioStream()
+  private var lastGrant: AudioGrant?
   /// The head unit has refused sound for good.
   private var isRefused = false
 
@@ -19,9 +20,12 @@ struct AudioService: Sendable {
     lifecycle.history.limits.longestPause = configuration.longestVideoRetry
   }
 
-  var state: StreamState { lifecycle.summary }
+  static var type: ServiceType { .audio }
 
-  var isClosed: Bool { lifecycle.state == .closed }
+  static func report(of wait: TransportWait?) -> AppSession.Event { .audioWaits(wait) }
+
+  /// The right to send sound; nil while there is no audio service.
+  var grant: AudioGrant? { isOpen ? lastGrant : nil }
 
   func nextDeadline(now: Duration) -> Duration? {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now))
@@ -59,10 +63,6 @@ struct AudioService: Sendable {
     perform(lifecycle.reconcile(demand, now: context.now), &context)
   }
 
-  mutating func advance(_ context: inout SessionContext) {
-    perform(lifecycle.advance(now: context.now), &context)
-  }
-
   /// A control frame of the service, on the transport that carries it.
   mutating func receive(
     _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext, beside video: VideoService
@@ -79,40 +79,17 @@ struct AudioService: Sendable {
     }
   }
 
-  mutating func endedByHeadUnit(_ context: inout SessionContext) {
-    perform(lifecycle.endedByHeadUnit(now: context.now), &context)
-  }
-
-  /// The secondary transport is gone: the head unit drops its services by itself.
-  mutating func secondaryLost(_ context: inout SessionContext) {
-    if transport.role == .secondary { perform(lifecycle.transportLost(now: context.now), &context) }
-  }
-
-  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the
-  /// session is already gone.
-  mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
-    let outputs = lifecycle.reconcile(.closed(reason), now: context.now)
-    perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService }, &context)
-  }
-
   mutating func reportWait(_ context: inout SessionContext, beside video: VideoService) {
-    var wait: TransportWait?
-    if isClosed, case .stream = unplacedDemand(context, isVideoRequested: video.request != nil),
-      case .impossible(let reason) = placement(context)
-    {
-      wait = reason
-    }
-    if transport.updateWait(wait, now: context.now) { context.messenger.report(.audioWaits(wait)) }
+    reportWait(unplacedDemand(context, isVideoRequested: video.request != nil), placement(context), &context)
   }
 
-  private mutating func perform(_ outputs: [AudioStream.Output], _ context: inout SessionContext) {
+  mutating func perform(_ outputs: [AudioStream.Output], _ context: inout SessionContext) {
     for output in outputs {
       switch output {
       case .sendStartService:
         transport.starts(placement(context))
         context.messenger.send(.startService, .audio, on: transport.role)
-      case .sendEndService:
-        if !context.hasUnregistered { context.messenger.send(.endService, .audio, on: transport.role) }
+      case .sendEndService: sendEndService(&context)
       case .started(let acknowledgement):
         let format = context.headUnit?.announcedPCMFormat
         var grant = AudioGrant(
@@ -121,24 +98,19 @@ struct AudioService: Sendable {
           maximumPayload: context.messenger.maximumPayload(mtu: acknowledgement.mtu, on: transport.role),
           format: format ?? PCMFormat(), isFormatAssumed: format == nil)
         grant.role = transport.role
-        self.grant = grant
+        lastGrant = grant
         isRefused = false
         transport.started()
         context.messenger.report(.audioStarted(grant))
-      case .suspended: context.messenger.report(.audioSuspended)
-      case .resumed: context.messenger.report(.audioResumed)
-      case .withdrawn: grant = nil
+      case .suspended, .resumed, .withdrawn: break
       case .stopped(let reason):
-        grant = nil
+        end = lastGrant.map { AppSession.ServiceEnd(epoch: $0.epoch, reason: reason) }
         context.messenger.report(.audioStopped(reason))
       case .startFailed(let failure, _, let retryAfter):
         if retryAfter == nil { isRefused = true }
-        // An app that asks for nothing any more has nothing to decide.
-        guard context.isRegistered, request != nil else { break }
+        guard isAskedFor(context) else { break }
         context.messenger.report(.audioStartFailed(failure, retryAfter: retryAfter))
-        if let reason = transport.startFailed(failure, now: context.now) {
-          context.changeSecondary { $0.failed(reason, now: $1) }
-        }
+        avoidSecondary(after: failure, &context)
       }
     }
   }

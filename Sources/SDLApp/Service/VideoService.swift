@@ -6,14 +6,15 @@ typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
 
 /// The video service of a session: from the app's request to the right to send, and what the driver touches in the
 /// pictures.
-struct VideoService: Sendable {
+struct VideoService: RequestedService {
   /// The stream that the app asks for; nil for none.
   var request: VideoStartRequest?
   var appState = AppState.foreground
-  /// The right to send video; nil while no byte may go out.
-  private(set) var grant: VideoGrant?
+  /// Of the last service that has ended.
+  private(set) var end: AppSession.ServiceEnd?
   var transport = ServiceTransport()
-  private var lifecycle = VideoStream()
+  var lifecycle = VideoStream()
+  private var lastGrant: VideoGrant?
   /// The place of the pictures of the present service, or of the last one, on the display.
   private var geometry: VideoGeometry?
   private var touches = TouchTracker()
@@ -26,9 +27,12 @@ struct VideoService: Sendable {
     lifecycle.restartsAfterPause = configuration.restartsOnForeground
   }
 
-  var state: StreamState { lifecycle.summary }
+  static var type: ServiceType { .video }
 
-  var isClosed: Bool { lifecycle.state == .closed }
+  static func report(of wait: TransportWait?) -> AppSession.Event { .videoWaits(wait) }
+
+  /// The right to send video; nil while no byte may go out.
+  var grant: VideoGrant? { isOpen ? lastGrant : nil }
 
   var isStarting: Bool { if case .starting = lifecycle.state { true } else { false } }
 
@@ -69,10 +73,6 @@ struct VideoService: Sendable {
   /// Acts on the difference between what is demanded and what is there.
   mutating func reconcile(_ context: inout SessionContext) {
     perform(lifecycle.reconcile(demand(context), now: context.now), &context)
-  }
-
-  mutating func advance(_ context: inout SessionContext) {
-    perform(lifecycle.advance(now: context.now), &context)
   }
 
   /// The head unit's capability is known, or has changed.
@@ -132,56 +132,27 @@ struct VideoService: Sendable {
     perform(lifecycle.giveUp(now: context.now), &context)
   }
 
-  mutating func endedByHeadUnit(_ context: inout SessionContext) {
-    perform(lifecycle.endedByHeadUnit(now: context.now), &context)
-  }
-
-  /// The secondary transport is gone: the head unit drops its services by itself.
-  mutating func secondaryLost(_ context: inout SessionContext) {
-    if transport.role == .secondary { perform(lifecycle.transportLost(now: context.now), &context) }
-  }
-
-  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the
-  /// session is already gone.
-  mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
-    let outputs = lifecycle.reconcile(.closed(reason), now: context.now)
-    perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService }, &context)
-  }
-
   mutating func reportWait(_ context: inout SessionContext) {
-    var wait: TransportWait?
-    if isClosed, case .stream = unplacedDemand(context), case .impossible(let reason) = placement(context) {
-      wait = reason
-    }
-    if transport.updateWait(wait, now: context.now) { context.messenger.report(.videoWaits(wait)) }
+    reportWait(unplacedDemand(context), placement(context), &context)
   }
 
-  private mutating func perform(_ outputs: [VideoStream.Output], _ context: inout SessionContext) {
+  mutating func perform(_ outputs: [VideoStream.Output], _ context: inout SessionContext) {
     for output in outputs {
       switch output {
       case .sendStartService(let request): start(request, &context)
-      case .sendEndService:
-        if !context.hasUnregistered { context.messenger.send(.endService, .video, on: transport.role) }
+      case .sendEndService: sendEndService(&context)
       case .started(let accepted): started(accepted, &context)
-      case .suspended:
-        interruptTouches(&context)
-        context.messenger.report(.videoSuspended)
-      case .resumed: context.messenger.report(.videoResumed)
-      case .withdrawn:
-        grant = nil
-        interruptTouches(&context)
+      case .suspended, .withdrawn: interruptTouches(&context)
+      case .resumed: break
       case .stopped(let reason):
-        grant = nil
+        end = lastGrant.map { AppSession.ServiceEnd(epoch: $0.epoch, reason: reason) }
         interruptTouches(&context)
         context.messenger.report(.videoStopped(reason))
       case .startFailed(let failure, let request, let retryAfter):
-        // An app that asks for nothing any more has nothing to decide.
-        guard context.isRegistered, self.request != nil else { break }
+        guard isAskedFor(context) else { break }
         context.messenger.report(
           .videoStartFailed(context.security.videoFailed(failure), request: request, retryAfter: retryAfter))
-        if let reason = transport.startFailed(failure, now: context.now) {
-          context.changeSecondary { $0.failed(reason, now: $1) }
-        }
+        avoidSecondary(after: failure, &context)
       }
     }
   }
@@ -212,7 +183,7 @@ struct VideoService: Sendable {
     var requested = accepted.size
     if case .open(let request, _, _) = lifecycle.state { requested = request.size }
     grant.isSizeOverridden = requested != accepted.size
-    self.grant = grant
+    lastGrant = grant
     transport.started()
     geometry = context.announced.geometry(of: accepted.size, requested: requested)
     haptics.serviceStarted()

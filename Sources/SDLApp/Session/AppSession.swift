@@ -51,6 +51,8 @@ public struct AppSession: Sendable {
     status.audioGrant = audioGrant
     status.videoState = videoState
     status.audioState = audioState
+    status.videoEnd = video.end
+    status.audioEnd = audio.end
     status.secondary = reportedSecondary
     status.encryption = secureChannel?.summary
     status.isRPCEncrypted = isRPCEncrypted

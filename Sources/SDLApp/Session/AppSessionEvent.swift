@@ -29,18 +29,10 @@ extension AppSession {
     /// no size: that of the screen or, on an old screen that enlarges pictures, that of the pictures.
     case videoCapability(VideoStreamingCapability?, fallbackSize: VideoSize?)
     case videoStarted(VideoGrant)
-    /// The app has left the foreground: the service and the grant are kept, but only a notice may still be sent.
-    case videoSuspended
-    /// The app may send on, with the same grant.
-    case videoResumed
     case videoStopped(StreamStopReason)
     /// `retryAfter` is nil when nothing is tried again by itself.
     case videoStartFailed(VideoStartFailure, request: VideoStartRequest, retryAfter: Duration?)
     case audioStarted(AudioGrant)
-    /// The app is not audible any more: the service and the grant are kept, but no sound may be sent.
-    case audioSuspended
-    /// The app may send sound again, with the same grant.
-    case audioResumed
     case audioStopped(StreamStopReason)
     /// `retryAfter` is nil when nothing is tried again by itself.
     case audioStartFailed(AudioStartFailure, retryAfter: Duration?)

@@ -11,8 +11,14 @@ extension AppSession {
     public internal(set) var videoGrant: VideoGrant?
     /// The same for sound.
     public internal(set) var audioGrant: AudioGrant?
+    /// Suspended while the app is not in the foreground: service and grant are kept, but only a notice may be sent.
     public internal(set) var videoState = StreamState.stopped
+    /// Suspended while the app is not audible: service and grant are kept, but no sound may be sent.
     public internal(set) var audioState = StreamState.stopped
+    /// Of the last video service that has ended.
+    public internal(set) var videoEnd: ServiceEnd?
+    /// The same for sound.
+    public internal(set) var audioEnd: ServiceEnd?
     /// Counters alone do not change it.
     public internal(set) var secondary = SecondaryTransportStatus()
     /// What TLS was agreed on.
@@ -23,6 +29,13 @@ extension AppSession {
 
     /// That of no session.
     public init() {}
+  }
+
+  /// How a service has ended.
+  public struct ServiceEnd: Equatable, Sendable {
+    /// Of the grant that has ended with it.
+    public var epoch: UInt32
+    public var reason: StreamStopReason
   }
 
   /// What video the head unit takes.

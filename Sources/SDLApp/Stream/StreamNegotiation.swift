@@ -4,14 +4,16 @@ public protocol StreamNegotiation: Sendable {
   associatedtype Output: Equatable, Sendable
 
   var pipeline: PipelineState { get set }
+  /// What the session has told last.
+  var session: AppSession.Status { get }
   /// The property `stream-state`.
   var streamState: StreamState { get }
   /// The service has been started, whether or not something may be sent now.
   var hasGrant: Bool { get }
   /// The driver does not let the app be seen, or heard.
   var isSuspendedByDriver: Bool { get }
-  /// Whether the session has ended the service, or there is nothing to wait for.
-  var hasServiceEnded: Bool { get }
+  /// How far the session has come with the service.
+  var serviceState: StreamState { get }
 
   /// What to do now, after any number of inputs.
   mutating func takeOutputs(at now: Duration) -> [Output]
@@ -19,7 +21,6 @@ public protocol StreamNegotiation: Sendable {
   /// else with the policy `drop`.
   mutating func decidePreroll(isLive: Bool) -> PrerollDecision
 
-  mutating func sessionStateChanged(_ state: StreamState)
   mutating func played()
   mutating func paused()
 }
@@ -27,6 +28,9 @@ public protocol StreamNegotiation: Sendable {
 extension StreamNegotiation {
   /// Whether a waiting thread has to give way.
   public var isInterrupted: Bool { pipeline.isFlushing }
+
+  /// Whether the session has ended the service, or there is nothing to wait for.
+  public var hasServiceEnded: Bool { serviceState == .stopped || pipeline.hasFailed }
 
   /// The stream has failed or is over: nothing is taken any more.
   public var hasStopped: Bool { pipeline.hasStopped }

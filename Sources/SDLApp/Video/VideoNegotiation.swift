@@ -21,24 +21,10 @@ public struct VideoNegotiation: StreamNegotiation {
     public init() {}
   }
 
-  /// What follows from an input, in order.
-  public enum Output: Equatable, Sendable {
-    /// What to request of the head unit from now on; nil for no video.
-    case request(VideoStartRequest?)
-    /// How the app stands to its user from now on; after the request, which depends on it.
-    case appState(AppState)
-    /// Which of the head unit's displays the app can stream to, for the head unit to know.
-    case supportedDisplays([VideoDisplay])
-    /// The application is to hear of this.
-    case notify(VideoNotification)
-    /// Call ``takeOutputs(at:)`` at this time; an earlier call asks for it again.
-    case setTimer(at: Duration)
-  }
-
+  /// From its grant until the application hears of its end.
   private struct Service {
     var grant: VideoGrant
     var since: Duration
-    var isSuspended = false
     /// A frame has been sent.
     var hasRun = false
   }
@@ -46,16 +32,12 @@ public struct VideoNegotiation: StreamNegotiation {
   /// Updates of the size that come within this time end in one restart of the service.
   public static let settlingTime = Duration.milliseconds(100)
 
-  private var settings: Settings
+  public var settings: Settings
   public var pipeline = PipelineState()
-  private var sessionState = StreamState.stopped
-  /// Nil without a connection.
-  private var hmiStatus: HMIStatus?
+  /// What holds in the session; empty without a connection.
+  public private(set) var session = AppSession.Status()
   private var service: Service?
-  private var appState: AppState
-  /// A notice should be shown when the stream is suspended: the app has been resigning since it was in the foreground
-  /// last.
-  public private(set) var isNoticeWanted: Bool
+  private var app: AppPresence
 
   private var selection = VideoSelection()
   private var upstream = VideoUpstream()
@@ -63,36 +45,32 @@ public struct VideoNegotiation: StreamNegotiation {
   private var announcements = StreamAnnouncements()
   /// Those whose stream the application does not know of yet.
   private var pendingResizes: [VideoResize.Completed] = []
-  /// No service is requested before this, because the head unit may go on resizing.
-  private var settlesAt: Duration?
+  private var requests = VideoRequests()
 
   private var outputs: [Output] = []
-  private var requested: VideoStartRequest?
   /// What holds for the next frame; computed with each input, so that a frame costs nothing.
   public private(set) var permission: Permission?
 
   /// A stream that has not begun, of an app that stands to its user as `appState` says.
   public init(settings: Settings, appState: AppState = .foreground) {
     self.settings = settings
-    self.appState = appState
-    isNoticeWanted = appState == .resigning
+    app = AppPresence(appState)
   }
 
   /// What to do now, after any number of inputs.
   public mutating func takeOutputs(at now: Duration) -> [Output] {
-    if let settlesAt, settlesAt <= now { self.settlesAt = nil }
-    permission = usableGrant.map { Permission(grant: $0, targets: encoderTargets, frameRateLimit: frameRateLimit) }
-    let request = request
-    if request != requested {
-      requested = request
-      outputs.insert(.request(request), at: 0)
+    permission = usableGrant.map { grant in
+      let frameRateLimit = selection.frameRateLimit(settings.encoder, upstream.size)
+      return Permission(grant: grant, targets: encoderTargets, frameRateLimit: frameRateLimit)
+    }
+    if requests.follow(nextRequest, isHeld: heldSize != nil, now: now) {
+      outputs.insert(.request(requests.current), at: 0)
     }
     if let offered = upstream.takeIgnoredResize(now: now), pipeline.isRunning, let size = upstream.size {
       notify(.resizeIgnored(kept: size, offered: offered, .upstream))
     }
     // Each time, because a timer that is shared may have fired early for another.
-    if let deadline = upstream.deadline { outputs.append(.setTimer(at: deadline)) }
-    if let settlesAt { outputs.append(.setTimer(at: settlesAt)) }
+    if let deadline = upstream.deadline.earlier(requests.deadline) { outputs.append(.setTimer(at: deadline)) }
     defer { outputs = [] }
     return outputs
   }
@@ -129,21 +107,24 @@ extension VideoNegotiation {
   /// A grant that is not used, because app or input are about to change.
   public var hasUnusedGrant: Bool { hasGrant && !isSuspendedBySession && permission == nil }
 
-  /// The session's, except for a notice that is still being sent, and a pipeline that is paused.
-  public var streamState: StreamState { announcements.streamState(sessionState, hasGrant: hasGrant) }
+  /// A notice should be shown when the stream is suspended.
+  public var isNoticeWanted: Bool { app.isNoticeWanted }
 
-  public var hasServiceEnded: Bool { sessionState == .stopped || pipeline.hasFailed }
+  /// The session's, except for a notice that is still being sent, and a pipeline that is paused.
+  public var streamState: StreamState { announcements.streamState(session.videoState, hasGrant: hasGrant) }
+
+  public var serviceState: StreamState { session.videoState }
 
   /// The driver does not show the app.
-  public var isSuspendedByDriver: Bool { hmiStatus.map { !$0.allowsVideo } ?? false }
+  public var isSuspendedByDriver: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
 
-  private var isSuspendedBySession: Bool { service?.isSuspended ?? false }
+  private var isSuspendedBySession: Bool { session.videoState == .suspended }
 
   /// Driver or app do not want the stream now, as opposed to a head unit that is not there or not ready.
-  private var isSuspended: Bool { !appState.isInForeground || isSuspendedBySession || isSuspendedByDriver }
+  private var isSuspended: Bool { !app.state.isInForeground || isSuspendedBySession || isSuspendedByDriver }
 
   /// The connection is lost, and was used for a stream.
-  private var isConnectionLost: Bool { announcements.wasLost && hmiStatus == nil }
+  private var isConnectionLost: Bool { announcements.wasLost && session.hmi == nil }
 
   private var prefersAnotherSize: Bool { upstream.prefersAnotherSize(selection) }
 
@@ -159,63 +140,28 @@ extension VideoNegotiation {
     return EncoderTargets(preferences: settings.encoder, limits: limits, size: size)
   }
 
-  private var frameRateLimit: Fraction? {
-    let announced = preferredFrameRate
-    guard settings.encoder.frameRate != nil || announced != nil else { return nil }
-    return EncoderTargets.frameRate(preferred: settings.encoder.frameRate, announced: announced)
-  }
-
   /// The right to send pictures of the input now.
   private var usableGrant: VideoGrant? {
     // A grant for another size is about to be replaced: the input has just changed, or the head unit's choice has.
-    guard let service, !service.isSuspended, appState.isInForeground, service.grant.size == upstream.size,
+    guard let service, session.videoState == .streaming, app.state.isInForeground, service.grant.size == upstream.size,
       upstream.isAccepted(selection) == true, !prefersAnotherSize, !upstream.expectsOutdatedFrames, !supportsNone
     else { return nil }
     return service.grant
   }
 
-  /// The stream to request of the head unit.
-  private var request: VideoStartRequest? {
-    let next = nextRequest
-    // What goes on as it is need not wait.
-    return settlesAt == nil || heldSize != nil || next == requested ? next : nil
-  }
-
-  /// What to request once the head unit has stopped resizing.
+  /// What to request of the head unit once it has stopped resizing.
   private var nextRequest: VideoStartRequest? {
-    guard pipeline.wantsService, !pipeline.isEnded, !pipeline.isStopping, selection.isCurrent, let size = upstream.size
-    else { return nil }
-    if let size = heldSize ?? upstream.expectedSize { return selection.ladder.request(for: size) }
-    if mustAskBeforeStopping(size) { return requested }
-    guard !prefersAnotherSize, !upstream.expectsOutdatedFrames, selection.accepts(size) == true else { return nil }
-    return selection.ladder.request(for: size)
-  }
-
-  /// Whether the service goes on until upstream has been asked: it need not be interrupted if upstream can't leave the
-  /// size of the input, which the head unit still takes, or changes to the one that its acknowledgement has named.
-  private func mustAskBeforeStopping(_ inputSize: VideoSize) -> Bool {
-    guard upstream.isToBeAsked, let requested else { return false }
-    if let size = selection.overridingSize { return size != inputSize && service?.grant.size == size }
-    return prefersAnotherSize && selection.ladder.request(for: inputSize) == requested
+    guard pipeline.wantsService, !pipeline.isEnded, !pipeline.isStopping else { return nil }
+    return requests.next(heldSize: heldSize, grantedSize: service?.grant.size, selection, upstream)
   }
 
   /// The service of an app that is not in the foreground is kept whatever the head unit resizes; it has to begin anew
   /// only when the app is back.
-  private var heldSize: VideoSize? { appState.isInForeground ? nil : service?.grant.size }
+  private var heldSize: VideoSize? { app.state.isInForeground ? nil : service?.grant.size }
 }
 
-/// What head unit, ranges and caps say of sizes.
+/// What ranges and caps say of sizes.
 extension VideoNegotiation {
-  /// What the head unit says of itself; before ``beginChoice(_:)`` with its displays.
-  ///
-  /// - Returns: the displays that can be streamed to.
-  /// - Throws: when there is no format that both sides have.
-  public mutating func capabilityReceived(
-    _ capability: VideoStreamingCapability?, screen: VideoSize?
-  ) throws(VideoProblem) -> [VideoDisplay] {
-    try selection.receive(capability, screen: screen, allowed: settings.transports)
-  }
-
   /// The choice has to be made anew; nil when the head unit has not said yet what it shows.
   public mutating func beginChoice(_ cause: ChoiceCause) -> RangesQuestion? { selection.question(cause) }
 
@@ -260,14 +206,11 @@ extension VideoNegotiation {
   }
 
   /// - Parameter asksUpstream: whether upstream should change to the first choice if its present size is accepted.
-  private mutating func replaceChoice(
-    _ new: VideoChoice, asksUpstream: Bool, lostFrames: UInt64, now: Duration
-  ) {
+  private mutating func replaceChoice(_ new: VideoChoice, asksUpstream: Bool, lostFrames: UInt64, now: Duration) {
     guard selection.replace(new, allowed: settings.transports) else { return }
     upstream.choiceChanged(asks: asksUpstream)
-    // Head units that change their layout often send several updates.
-    if let size = service?.grant.size ?? requested?.size, selection.accepts(size) != true || prefersAnotherSize {
-      settlesAt = settlesAt ?? now + Self.settlingTime
+    if let size = service?.grant.size ?? requests.current?.size, selection.accepts(size) != true || prefersAnotherSize {
+      requests.settle(now: now)
     }
     if upstream.shouldBeAsked(selection) {
       resize.begin(now: now, lostFrames: lostFrames)
@@ -325,44 +268,67 @@ extension VideoNegotiation {
 
 /// What session, driver, app and pipeline do.
 extension VideoNegotiation {
-  public mutating func serviceStarted(_ grant: VideoGrant, now: Duration) {
+  /// The session has this status now, whatever it was before.
+  ///
+  /// - Parameter lostFrames: all frames so far that were not sent.
+  /// - Throws: when there is no format that both sides have.
+  public mutating func sessionChanged(
+    to status: AppSession.Status, lostFrames: UInt64, now: Duration
+  ) throws(VideoProblem) -> Questions {
+    let former = session
+    session = status
+    guard status.headUnit != nil else {
+      if former.headUnit != nil { connectionLost() }
+      return Questions()
+    }
+    var questions = Questions()
+    if let end = status.videoEnd, end.epoch == service?.grant.epoch {
+      questions.asksUpstream = serviceEnded(end.reason, lostFrames: lostFrames, now: now)
+    }
+    if let grant = status.videoGrant, grant.epoch != service?.grant.epoch { serviceStarted(grant, now: now) }
+    announceStart()
+    if let video = status.video, video != former.video {
+      let displays = try selection.receive(video.capability, screen: video.fallbackSize, allowed: settings.transports)
+      questions.ranges = beginChoice(.headUnit(displays))
+    }
+    if !questions.asksUpstream, questions.ranges == nil { requestPlayingIfNeeded() }
+    return questions
+  }
+
+  private mutating func serviceStarted(_ grant: VideoGrant, now: Duration) {
     service = Service(grant: grant, since: now)
     if grant.isSizeOverridden, selection.acknowledge(grant.size, inputSize: upstream.size) {
       upstream.choiceChanged(asks: true)
     }
-    announceStart()
-  }
-
-  public mutating func serviceSuspended() {
-    service?.isSuspended = true
-  }
-
-  public mutating func serviceResumed() {
-    service?.isSuspended = false
-    announceStart()
   }
 
   /// - Returns: whether upstream has to be asked for other pictures now.
-  public mutating func serviceStopped(_ reason: StreamStopReason, lostFrames: UInt64, now: Duration) -> Bool {
+  private mutating func serviceEnded(_ reason: StreamStopReason, lostFrames: UInt64, now: Duration) -> Bool {
     let hadRun = service.take()?.hasRun ?? false
     // The request was taken back only until upstream has changed.
     let isResizing = pipeline.wantsService && pipeline.isRunning
     announceStop(reason == .app && isResizing ? (supportsNone ? .outOfRange : .resized) : reason)
     guard !pipeline.isStopping else { return false }
-    var mustAsk = false
     if let later = selection.takeLaterChoice() {
       // The service that was kept after a resize is over: what the head unit has said since counts from now on.
       replaceChoice(later, asksUpstream: false, lostFrames: lostFrames, now: now)
       reportRejection()
-      mustAsk = follow()
-    } else if reason != .moved, reason != .transportLost, hadRun, selection.forgetRefusals(allowed: settings.transports)
-    {
-      // On the other transport it would go on as it was.
-      if selection.overridingSize == nil, settings.resizePolicy != .keep { upstream.choiceChanged(asks: true) }
-      mustAsk = upstream.shouldBeAsked(selection) && !supportsNone && !pipeline.isEnded
+      return follow()
     }
-    if isResizing, !mustAsk { requestPlayingIfNeeded() }
-    return mustAsk
+    // On the other transport it would go on as it was.
+    guard reason != .moved, reason != .transportLost, hadRun, selection.forgetRefusals(allowed: settings.transports)
+    else { return false }
+    if selection.overridingSize == nil, settings.resizePolicy != .keep { upstream.choiceChanged(asks: true) }
+    return upstream.shouldBeAsked(selection) && !supportsNone && !pipeline.isEnded
+  }
+
+  /// It may be made again.
+  private mutating func connectionLost() {
+    if service.take() != nil { announceStop(.connectionLost) }
+    selection.connectionLost()
+    upstream.connectionLost()
+    requests.connectionLost()
+    if announcements.connectionLost() { notify(.stream(.suspensionBegan)) }
   }
 
   /// Video can't start, or could again.
@@ -391,38 +357,10 @@ extension VideoNegotiation {
     requestPlayingIfNeeded()
   }
 
-  public mutating func sessionStateChanged(_ state: StreamState) {
-    sessionState = state
-  }
-
-  public mutating func hmiStatusChanged(_ status: HMIStatus?) {
-    hmiStatus = status
-    if status != nil { requestPlayingIfNeeded() }
-  }
-
-  /// The connection is lost, and may be made again.
-  ///
-  /// - Returns: whether a stream was running.
-  public mutating func connectionLost() -> Bool {
-    service = nil
-    hmiStatus = nil
-    sessionState = .stopped
-    selection.connectionLost()
-    upstream.connectionLost()
-    settlesAt = nil
-    return announcements.connectionLost()
-  }
-
   public mutating func appStateChanged(_ state: AppState) {
-    appState = state
-    if state == .resigning { isNoticeWanted = true }
-    if state.isInForeground { isNoticeWanted = false }
+    app.state = state
     outputs.append(.appState(state))
     requestPlayingIfNeeded()
-  }
-
-  public mutating func settingsChanged(_ settings: Settings) {
-    self.settings = settings
   }
 
   public mutating func played() {
@@ -494,7 +432,7 @@ extension VideoNegotiation {
     switch policy {
     case .auto, .block: return .wait
     // Before the driver has ever opened the app, nothing has been suspended.
-    case .drop: return .drop(announcements.hasStreamed || !appState.isInForeground ? .suspended : .notStreaming)
+    case .drop: return .drop(announcements.hasStreamed || !app.state.isInForeground ? .suspended : .notStreaming)
     case .requestPause: return requestPause() ? .pauseRequested : .wait
     }
   }
@@ -521,7 +459,7 @@ extension VideoNegotiation {
   private mutating func announceStart() {
     // What opens or resumes during a pause is announced when something may be sent. A pipeline that was asked to pause
     // is asked to play on, even if the suspension was over before it heard of it.
-    guard let grant = service?.grant, !isSuspendedBySession, appState.isInForeground,
+    guard let grant = service?.grant, session.videoState == .streaming, app.state.isInForeground,
       !pipeline.isPaused || announcements.hasRequestedPause
     else { return }
     let (reason, requestsPlaying) = announcements.start(hasNewSize: resize.size != grant.size)
@@ -557,7 +495,7 @@ extension VideoNegotiation {
 
   /// A pipeline that was asked to pause has to play again, if upstream must change before anything can start.
   private mutating func requestPlayingIfNeeded() {
-    guard !isSuspended, hmiStatus != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
+    guard !isSuspended, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
       upstream.shouldBeAsked(selection), announcements.requestPlaying()
     else { return }
     notify(.stream(.requestPlaying))

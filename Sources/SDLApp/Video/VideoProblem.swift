@@ -95,24 +95,3 @@ extension VideoStartFailure {
     return text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 }
-
-/// Something that the application is to hear of.
-public enum VideoNotification: Equatable, Sendable {
-  case started(VideoGrant, reason: String)
-  /// What video and sound have in common.
-  case stream(StreamNotification)
-  case stopped(StreamStopReason)
-  case resized(VideoResize.Completed)
-  /// The head unit would like another size than the stream keeps.
-  case resizeIgnored(kept: VideoSize, offered: VideoSize, ResizeIgnoredReason)
-  /// A warning.
-  case problem(VideoProblem)
-}
-
-/// Why a resize is not followed; the field `reason` of `sdl-resize-ignored`.
-public enum ResizeIgnoredReason: String, Sendable {
-  /// `resize-policy=keep`.
-  case policy = "resize-policy"
-  /// Upstream sends no other size.
-  case upstream
-}

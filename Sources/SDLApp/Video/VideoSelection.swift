@@ -98,6 +98,13 @@ extension VideoSelection {
     return choice?.displays.isEmpty == true ? capability?.preferredFPS : nil
   }
 
+  /// Frames per second that user or head unit want for pictures of `size`; nil if neither says.
+  func frameRateLimit(_ preferences: EncoderPreferences, _ size: VideoSize?) -> Fraction? {
+    let announced = preferredFrameRate(for: size)
+    guard preferences.frameRate != nil || announced != nil else { return nil }
+    return EncoderTargets.frameRate(preferred: preferences.frameRate, announced: announced)
+  }
+
   /// What bounds an encoder whose input has `size`.
   func encoderLimits(for size: VideoSize?, _ transport: TransportClass?) -> EncoderLimits {
     let limit = choice?.displays.isEmpty == true ? capability?.maxBitrate : nil
@@ -340,6 +347,14 @@ extension VideoNegotiation {
 
     var isOfHeadUnit: Bool { if case .headUnit = cause { true } else { false } }
     var isOfCaps: Bool { if case .caps = cause { true } else { false } }
+  }
+
+  /// What upstream has to be asked after a change of the session.
+  public struct Questions: Sendable {
+    /// Nil if the choice stays as it is.
+    public internal(set) var ranges: RangesQuestion?
+    /// Upstream should send other pictures now.
+    public internal(set) var asksUpstream = false
   }
 
   /// Which of the accepted sizes upstream can send.

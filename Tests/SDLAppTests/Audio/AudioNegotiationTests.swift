@@ -10,6 +10,7 @@ import Testing
 
   private struct Driver {
     var negotiation: AudioNegotiation
+    var session = AppSession.Status()
     var outputs: [AudioNegotiation.Output] = []
     var now = Duration.zero
 
@@ -31,9 +32,35 @@ import Testing
     }
 
     mutating func show(_ level: HMILevel, _ audio: AudioStreamingState) {
-      change {
-        $0.hmiStatusChanged(HMIStatus(level: level, audioStreamingState: audio, videoStreamingState: .streamable))
+      publish { $0.hmi = HMIStatus(level: level, audioStreamingState: audio, videoStreamingState: .streamable) }
+    }
+
+    mutating func publish(_ change: (inout AppSession.Status) -> Void) {
+      session.headUnit = NegotiationDriver.headUnit
+      change(&session)
+      let status = session
+      self.change { $0.sessionChanged(to: status) }
+    }
+
+    mutating func startService() {
+      publish {
+        $0.audioGrant = grant
+        $0.audioState = .streaming
       }
+    }
+
+    mutating func stopService(_ reason: StreamStopReason) {
+      publish {
+        $0.audioEnd = AppSession.ServiceEnd(epoch: grant.epoch, reason: reason)
+        $0.audioGrant = nil
+        $0.audioState = .stopped
+      }
+      session.audioEnd = nil
+    }
+
+    mutating func loseConnection() {
+      session = AppSession.Status()
+      change { $0.sessionChanged(to: AppSession.Status()) }
     }
 
     /// Up to the first sample that is sent.
@@ -41,8 +68,7 @@ import Testing
       show(.full, .audible)
       change { $0.inputChanged(PCMFormat()) }
       change { $0.played() }
-      change { $0.sessionStateChanged(.streaming) }
-      change { $0.serviceStarted(grant) }
+      startService()
     }
 
     var requests: [AudioStartRequest?] {
@@ -64,7 +90,7 @@ import Testing
     #expect(driver.decide(isLive: true) == .send(Self.grant))
     driver.change { $0.streamEnded() }
     #expect(driver.requests == [AudioStartRequest(), nil])
-    driver.change { $0.serviceStopped(.app) }
+    driver.stopService(.app)
     #expect(driver.notifications.last == .stopped(.session(.app)))
   }
 
@@ -78,11 +104,11 @@ import Testing
       var driver = Driver(policy)
       driver.start()
       driver.show(.full, .notAudible)
-      driver.change { $0.serviceSuspended() }
+      driver.publish { $0.audioState = .suspended }
       #expect(driver.notifications.contains(.stream(.suspended(reason: "not-audible"))))
       #expect(driver.decide(isLive: isLive) == expected, "\(policy) \(isLive)")
       driver.show(.full, .audible)
-      driver.change { $0.serviceResumed() }
+      driver.publish { $0.audioState = .streaming }
       #expect(driver.notifications.contains(.started(Self.grant, reason: "resumed")))
       #expect(driver.notifications.contains(.stream(.requestPlaying)) == (expected == .pauseRequested))
       #expect(driver.decide(isLive: isLive) == .send(Self.grant))
@@ -112,7 +138,7 @@ import Testing
     // Held for two seconds at most.
     driver.now = .seconds(12)
     #expect(driver.decide(isLive: true) == .drop(.notStreaming))
-    driver.change { $0.serviceStarted(Self.grant) }
+    driver.startService()
     #expect(driver.decide(isLive: true) == .send(Self.grant))
     driver.now = .milliseconds(13_900)
     #expect(driver.decide(isLive: true, isSilence: true) == .send(Self.grant))
@@ -120,7 +146,7 @@ import Testing
     driver.now = .seconds(14)
     driver.change { _ in }
     #expect(driver.requests == [AudioStartRequest(), nil])
-    driver.change { $0.serviceStopped(.app) }
+    driver.stopService(.app)
     #expect(driver.notifications.last == .stopped(.idle))
     #expect(driver.outputs.contains(.setTimer(at: .seconds(14))))
   }
@@ -132,7 +158,7 @@ import Testing
     driver.change { $0.inputChanged(PCMFormat()) }
     driver.change { $0.played() }
     #expect(driver.decide(isLive: true) == .wait)
-    driver.change { $0.serviceStarted(Self.grant) }
+    driver.startService()
     #expect(!driver.outputs.contains { if case .setTimer = $0 { true } else { false } })
     #expect(driver.negotiation.decide(isLive: true, now: .seconds(1)) == .send(Self.grant))
     #expect(driver.negotiation.hasUrgentOutputs)
@@ -143,12 +169,13 @@ import Testing
   @Test func reconnected() {
     var driver = Driver()
     driver.start()
-    driver.change { $0.serviceStopped(.connectionLost) }
-    #expect(driver.change { $0.connectionLost() })
+    driver.stopService(.connectionLost)
+    driver.loseConnection()
+    #expect(driver.notifications.last == .stream(.suspensionBegan))
     #expect(driver.decide(isLive: true) == .drop(.notStreaming))
     #expect(driver.decide(isLive: false) == .pauseRequested)
     driver.show(.full, .audible)
-    driver.change { $0.serviceStarted(Self.grant) }
+    driver.startService()
     #expect(driver.notifications.suffix(2) == [.started(Self.grant, reason: "reconnected"), .stream(.requestPlaying)])
   }
 
@@ -170,7 +197,7 @@ import Testing
   @Test(arguments: [false, true]) func refusedBesideVideo(isLive: Bool) throws {
     var driver = Driver()
     driver.start()
-    driver.change { $0.serviceStopped(.hmiStatus) }
+    driver.stopService(.hmiStatus)
     let failure = AudioStartFailure.refused(rejectedParameters: [], reason: nil)
     try driver.change { negotiation in
       Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: nil, hasVideo: true) }
@@ -182,7 +209,7 @@ import Testing
     driver.change { $0.streamBegan() }
     #expect(driver.decide(isLive: isLive) == .drop(.notStreaming))
     driver.show(.full, .audible)
-    driver.change { $0.serviceStarted(Self.grant) }
+    driver.startService()
     #expect(driver.decide(isLive: isLive) == .send(Self.grant))
   }
 }

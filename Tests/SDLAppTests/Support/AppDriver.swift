@@ -28,6 +28,7 @@ final class AppDriver {
   var protection: FakeChannel?
 
   private var lines: [String] = []
+  private var status = AppSession.Status()
   private var frameDecoder = FrameDecoder()
   private var reader = WireReader()
   private var secondaryDecoder = FrameDecoder()
@@ -64,6 +65,8 @@ final class AppDriver {
   }
 
   private func perform(_ actions: [AppSession.Action]) {
+    let former = status
+    status = session.status
     for action in actions {
       switch action {
       case .send(let bytes): noteSent(bytes)
@@ -86,7 +89,22 @@ final class AppDriver {
         lines.append("■")
       }
     }
+    noteChanges(since: former)
     invariants.check(session, now: now)
+  }
+
+  /// What the status alone tells.
+  private func noteChanges(since former: AppSession.Status) {
+    func note(_ service: String, _ former: StreamState, _ present: StreamState) {
+      switch (former, present) {
+      case (.suspended, .streaming): lines.append("• \(service)resumed")
+      case (.suspended, _): break
+      case (_, .suspended): lines.append("• \(service)suspended")
+      default: break
+      }
+    }
+    note("", former.videoState, status.videoState)
+    note("audio ", former.audioState, status.audioState)
   }
 
   private func noteSent(_ bytes: [UInt8]) {

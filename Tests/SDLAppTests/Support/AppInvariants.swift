@@ -7,7 +7,6 @@ struct AppInvariants {
   private var statusAllows = false
   private var request: VideoStartRequest?
   private var isInForeground = true
-  private var isSuspended = false
   /// Neither side has a video service.
   private var isServiceEnded = true
   private var isStartAcknowledged = false
@@ -148,17 +147,8 @@ struct AppInvariants {
     case .touchInterrupted:
       #expect(!fingersDown.isEmpty)
       fingersDown = []
-    case .videoSuspended:
-      #expect(fingersDown.isEmpty)
-      #expect(!isSuspended && !isInForeground)
-      isSuspended = true
-    case .videoResumed:
-      #expect(isSuspended && isInForeground)
-      isSuspended = false
-    case .videoStopped:
-      #expect(fingersDown.isEmpty)
-      isSuspended = false
-    default: audio.reported(event)
+    case .videoStopped: #expect(fingersDown.isEmpty)
+    default: break
     }
   }
 
@@ -199,7 +189,8 @@ struct AppInvariants {
       #expect(isRegistered && statusAllows && request != nil)
       #expect(isStartAcknowledged && !isServiceEnded)
       #expect(!isClosed)
-      #expect(isSuspended == !isInForeground)
+      #expect((session.videoState == .suspended) == !isInForeground)
+      #expect(isInForeground || fingersDown.isEmpty)
     }
     audio.check(session, isRegistered: isRegistered && !isClosed)
     if isClosed { #expect(session.nextDeadline == nil) }

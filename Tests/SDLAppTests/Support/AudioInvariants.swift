@@ -12,7 +12,6 @@ struct AudioInvariants {
   var isStartAcknowledged = false
   /// The transport of the last StartService.
   private(set) var role = TransportRole.primary
-  private var isSuspended = false
 
   mutating func startSent(isRegistered: Bool, on role: TransportRole) {
     self.role = role
@@ -22,24 +21,10 @@ struct AudioInvariants {
     isStartAcknowledged = false
   }
 
-  mutating func reported(_ event: AppSession.Event) {
-    switch event {
-    case .audioSuspended:
-      #expect(!isSuspended && !isAudible)
-      isSuspended = true
-    case .audioResumed:
-      #expect(isSuspended && isAudible)
-      isSuspended = false
-    case .audioStopped: isSuspended = false
-    default: break
-    }
-  }
-
   func check(_ session: AppSession, isRegistered: Bool) {
     guard session.audioGrant != nil else { return }
     #expect(isRegistered && isAllowed && isRequested)
     #expect(isStartAcknowledged && !isServiceEnded)
-    #expect(isSuspended == !isAudible)
     #expect(session.audioState == (isAudible ? .streaming : .suspended))
   }
 }

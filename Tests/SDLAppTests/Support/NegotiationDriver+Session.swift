@@ -3,9 +3,26 @@
 /// What head unit, session and app do.
 extension NegotiationDriver {
   func show(_ level: HMILevel = .full, isStreamable: Bool = true) {
-    let status = HMIStatus(level: level, videoStreamingState: isStreamable ? .streamable : .notStreamable)
-    self.status = status
-    change { $0.hmiStatusChanged(status) }
+    publish {
+      $0.hmi = HMIStatus(level: level, videoStreamingState: isStreamable ? .streamable : .notStreamable)
+    }
+  }
+
+  /// The session's status becomes another one, and what follows is done.
+  func publish(_ change: (inout AppSession.Status) -> Void) {
+    session.headUnit = session.headUnit ?? Self.headUnit
+    change(&session)
+    tell(session)
+  }
+
+  private func tell(_ status: AppSession.Status) {
+    do throws(VideoProblem) {
+      let questions = try self.change { negotiation throws(VideoProblem) in
+        try negotiation.sessionChanged(to: status, lostFrames: lostFrames, now: now)
+      }
+      if let question = questions.ranges { answer(question) }
+      if questions.asksUpstream { askUpstream() }
+    } catch { fail(error) }
   }
 
   func setAppState(_ state: AppState) {
@@ -21,12 +38,12 @@ extension NegotiationDriver {
   /// Whether anything was done.
   private func runSessionOnce() -> Bool {
     guard let running else {
-      guard let request, error == nil, status?.allowsVideo == true, appState.isInForeground else { return false }
+      guard let request, error == nil, session.hmi?.allowsVideo == true, appState.isInForeground else { return false }
       return start(request)
     }
     var followed = running
     followed.size = negotiation.grantWithTime?.grant.size ?? running.size
-    if status?.allowsVideo != true {
+    if session.hmi?.allowsVideo != true {
       stop(.hmiStatus)
     } else if request == nil {
       stop(.app)
@@ -36,8 +53,7 @@ extension NegotiationDriver {
     } else if request != running, request != followed {
       stop(.resized)
     } else if isSuspended {
-      isSuspended = false
-      change { $0.serviceResumed() }
+      publish { $0.videoState = .streaming }
     } else {
       return false
     }
@@ -66,39 +82,39 @@ extension NegotiationDriver {
   func grant(_ request: VideoStartRequest) {
     epoch += 1
     running = request
-    isSuspended = false
     var grant = VideoGrant(
       epoch: epoch, sessionID: 1, version: 5, maximumPayload: 1000, size: overridingSize ?? request.size)
     grant.isSizeOverridden = grant.size != request.size
     grant.transport = request.transport
     grant.transportClass = transportClass
-    change { negotiation in
-      negotiation.sessionStateChanged(.streaming)
-      negotiation.serviceStarted(grant, now: now)
+    publish {
+      $0.videoGrant = grant
+      $0.videoState = .streaming
     }
   }
 
   /// The session suspends the service, and the notice is out.
   func suspend() {
-    isSuspended = true
-    change { $0.serviceSuspended() }
+    publish { $0.videoState = .suspended }
     change { $0.suspensionCompleted() }
   }
 
+  /// The service that runs ends, or nothing does.
   func stop(_ reason: StreamStopReason) {
     running = nil
-    isSuspended = false
-    let mustAsk = change { $0.serviceStopped(reason, lostFrames: lostFrames, now: now) }
-    if mustAsk { askUpstream() }
-    change { $0.sessionStateChanged(.stopped) }
+    publish {
+      if let epoch = $0.videoGrant?.epoch { $0.videoEnd = AppSession.ServiceEnd(epoch: epoch, reason: reason) }
+      $0.videoGrant = nil
+      $0.videoState = .stopped
+    }
   }
 
   /// The connection breaks; the session ends the service first.
   func loseConnection() {
     if running != nil { stop(.connectionLost) }
-    status = nil
+    session = AppSession.Status()
     announcedTransports = []
     hasRefused = false
-    change { _ = $0.connectionLost() }
+    tell(session)
   }
 }

@@ -5,23 +5,28 @@ extension NegotiationDriver {
   /// The head unit takes `sizes`; `fallbacks` are from a list that these have replaced.
   func announce(_ sizes: [VideoSize], fallbacks: [VideoSize] = [], over transports: [VideoTransport] = [.raw]) {
     let formats = transports.map { VideoStreamingFormat(videoProtocol: $0.rawValue, codec: "H264") }
-    announce(
-      (sizes + fallbacks).enumerated().map { index, size in
-        var display = VideoDisplay(size: size)
-        display.formats = formats
-        display.isFallback = index >= sizes.count
-        return display
-      }, formats)
+    announce(sizes.map { VideoDisplay(size: $0) }, fallbacks: fallbacks.map { VideoDisplay(size: $0) }, formats)
   }
 
-  func announce(_ displays: [VideoDisplay], _ formats: [VideoStreamingFormat]? = nil) {
-    var capability = VideoStreamingCapability()
+  func announce(_ displays: [VideoDisplay], fallbacks: [VideoDisplay] = [], _ formats: [VideoStreamingFormat]? = nil) {
+    var capability = displays.first.map(Self.entry) ?? VideoStreamingCapability()
     capability.supportedFormats = formats
-    do throws(VideoProblem) {
-      _ = try change { negotiation throws(VideoProblem) in try negotiation.capabilityReceived(capability, screen: nil) }
-    } catch { return fail(error) }
+    capability.additionalCapabilities = displays.dropFirst().map(Self.entry)
+    capability.formerCapabilities = fallbacks.map(Self.entry)
     announcedTransports.formUnion(VideoTransport.choices(offered: formats))
-    choose(.headUnit(displays))
+    publish { $0.video = AppSession.VideoCapability(capability: capability, fallbackSize: nil) }
+  }
+
+  private static func entry(_ display: VideoDisplay) -> VideoStreamingCapability {
+    var entry = VideoStreamingCapability()
+    entry.preferredResolution = ImageResolution(display.size.width, display.size.height)
+    entry.scale = display.scale
+    entry.diagonalScreenSize = display.diagonal
+    entry.pixelPerInch = display.pixelsPerInch
+    entry.preferredFPS = display.frameRate
+    entry.maxBitrate = display.maximumBitrate
+    entry.supportedFormats = display.formats
+    return entry
   }
 
   func choose(_ cause: VideoNegotiation.ChoiceCause) {

@@ -4,6 +4,7 @@
 final class NegotiationDriver {
   var negotiation: VideoNegotiation
   private(set) var now: Duration = .zero
+  static let headUnit = HeadUnitInfo(RPCServiceAcknowledgement(), protocolVersion: ProtocolVersion(5))
 
   /// The sizes that upstream can send; nil for any.
   var upstreamSizes: [VideoSize]?
@@ -30,7 +31,8 @@ final class NegotiationDriver {
   /// Upstream was asked to negotiate anew, and has not yet.
   var mustRenegotiate = false
   var lostFrames: UInt64 = 0
-  var status: HMIStatus?
+  /// What holds in the session.
+  var session = AppSession.Status()
   /// What the head unit of the present connection has announced so far.
   var announcedTransports: Set<VideoTransport> = []
   /// It has refused a start.
@@ -38,7 +40,7 @@ final class NegotiationDriver {
   var appState = AppState.foreground
   /// What the service that runs was requested with.
   var running: VideoStartRequest?
-  var isSuspended = false
+  var isSuspended: Bool { session.videoState == .suspended }
 
   private var timer: Duration?
   var epoch: UInt32 = 0

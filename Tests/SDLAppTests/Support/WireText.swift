@@ -68,15 +68,11 @@ enum WireText {
       "capability \(capability.preferredResolution.map { "\($0)" } ?? "without size")"
     case .videoCapability(nil, let size): "no capability, display \(size.map { "\($0)" } ?? "unknown")"
     case .videoStarted(let grant): "started \(grant.size) epoch \(grant.epoch)"
-    case .videoSuspended: "suspended"
-    case .videoResumed: "resumed"
     case .videoStopped(let reason): "stopped \(reason.rawValue)"
     case .videoStartFailed(let failure, let request, let retryAfter):
       "start of \(request.size) failed [\(failure.rejectedParameters.joined(separator: ","))], "
         + (retryAfter.map { "again after \($0)" } ?? "never again")
     case .audioStarted(let grant): "audio started \(grant.format) epoch \(grant.epoch)"
-    case .audioSuspended: "audio suspended"
-    case .audioResumed: "audio resumed"
     case .audioStopped(let reason): "audio stopped \(reason.rawValue)"
     case .audioStartFailed(_, let retryAfter):
       "start of audio failed, " + (retryAfter.map { "again after \($0)" } ?? "never again")

@@ -67,13 +67,13 @@ import Testing
     if cause == "keep" {
       var settings = VideoNegotiation.Settings()
       settings.resizePolicy = .keep
-      driver.change { $0.settingsChanged(settings) }
+      driver.change { $0.settings = settings }
     }
     driver.announce([Self.second, Self.first])
     #expect(driver.take() == (cause == "keep" ? [] : ["reconfigure"]))
     switch cause {
     case "back": driver.announce([Self.first, Self.second])
-    case "loss": _ = driver.change { $0.connectionLost() }
+    case "loss": driver.loseConnection()
     case "stop": driver.change { $0.stop() }
     default: break
     }

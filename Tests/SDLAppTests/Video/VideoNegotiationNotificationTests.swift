@@ -202,8 +202,7 @@ import Testing
     let driver = NegotiationDriver.streaming([Self.size])
     driver.setAppState(.resigning)
     #expect(driver.negotiation.isNoticeWanted)
-    driver.change { $0.serviceSuspended() }
-    driver.change { $0.sessionStateChanged(.suspended) }
+    driver.publish { $0.videoState = .suspended }
     #expect(driver.negotiation.streamState == .streaming && driver.take() == [])
     driver.change { $0.suspensionCompleted() }
     #expect(driver.negotiation.streamState == .suspended && driver.take() == ["suspended app-state"])
@@ -211,7 +210,7 @@ import Testing
     #expect(driver.negotiation.isNoticeWanted)
     driver.setAppState(.foreground)
     #expect(!driver.negotiation.isNoticeWanted)
-    driver.change { $0.sessionStateChanged(.stopping) }
+    driver.publish { $0.videoState = .stopping }
     #expect(driver.negotiation.streamState == .stopping)
   }
 }

@@ -16,7 +16,7 @@ import Testing
     }
     driver.setAppState(.background)
     driver.setAppState(.foreground)
-    driver.change { $0.hmiStatusChanged(nil) }
+    driver.publish { $0.hmi = nil }
     #expect(driver.request == VideoStartRequest(size: Self.size) && driver.take() == [])
   }
 
@@ -50,7 +50,7 @@ import Testing
     let driver = NegotiationDriver.streaming([Self.size])
     var settings = VideoNegotiation.Settings()
     settings.encoder.bitrate = 3000
-    driver.change { $0.settingsChanged(settings) }
+    driver.change { $0.settings = settings }
     #expect(driver.negotiation.permission?.targets.bitrate == 3000)
     driver.stop(.moved)
     driver.transportClass = .bluetooth
@@ -100,7 +100,7 @@ import Testing
   @Test func reconnection() {
     let driver = NegotiationDriver.streaming([Self.size])
     driver.loseConnection()
-    #expect(driver.take() == ["stopped connection-lost", "request nothing"])
+    #expect(driver.take() == ["stopped connection-lost", "request nothing", "suspension"])
     #expect(driver.negotiation.streamState == .stopped)
     // Status and frames come before the head unit has said what it takes.
     driver.show()
@@ -121,7 +121,7 @@ import Testing
     #expect(driver.frame() == "sent")
     #expect(
       driver.take() == [
-        "stopped connection-lost", "request nothing", "request RTP 480×320", "reconfigure",
+        "stopped connection-lost", "request nothing", "suspension", "request RTP 480×320", "reconfigure",
         "started 480×320 reconnected", "resized 320×240 to 480×320",
       ])
   }
@@ -144,9 +144,11 @@ import Testing
   @Test func reconnectionForgetsTheLaterChoice() {
     let driver = NegotiationDriver.streaming([Self.size]) { $0.resizePolicy = .keep }
     driver.announce([Self.other])
-    driver.change { _ = $0.connectionLost() }
-    driver.stop(.connectionLost)
+    // Whether or not the session ends the service first.
+    driver.running = nil
+    driver.loseConnection()
     #expect(driver.negotiation.acceptedDisplays?.map(\.streamSize) == [Self.size])
+    #expect(driver.take().contains("stopped connection-lost"))
   }
 
   @Test func resumptionOfTheService() {
@@ -167,10 +169,10 @@ import Testing
     driver.setAppState(.background)
     driver.grant(VideoStartRequest(size: Self.size))
     #expect(driver.frame() == "dropped suspended")
-    driver.change { $0.serviceSuspended() }
+    driver.publish { $0.videoState = .suspended }
     driver.setAppState(.foreground)
     #expect(!driver.take().contains { $0.hasPrefix("started") })
-    driver.change { $0.serviceResumed() }
+    driver.publish { $0.videoState = .streaming }
     #expect(driver.take() == ["started 320×240 first-start"] && driver.frame() == "sent")
   }
 

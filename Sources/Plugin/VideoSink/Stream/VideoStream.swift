@@ -49,21 +49,17 @@ final class VideoStream: StreamRun {
   /// Takes over what is known of the head unit already, and asks upstream about its displays.
   func begin() {
     let settings = sink.settings.current
-    let question = app.attach(self, of: sink) { status in
-      update { negotiation -> Result<VideoNegotiation.RangesQuestion?, VideoProblem> in
-        negotiation.settingsChanged(settings.negotiation)
+    let (lostFrames, now) = (sink.counters.framesLost, time.now)
+    let questions = app.attach(self, of: sink) { status in
+      update { negotiation in
+        negotiation.settings = settings.negotiation
         negotiation.appStateChanged(settings.appState)
-        negotiation.hmiStatusChanged(status.hmi)
-        if let grant = status.videoGrant { negotiation.serviceStarted(grant, now: time.now) }
-        if status.videoState == .suspended { negotiation.serviceSuspended() }
-        negotiation.sessionStateChanged(status.videoState)
-        guard let video = status.video else { return .success(nil) }
-        return negotiation.capabilityReceived(video)
+        return negotiation.take(status, lostFrames: lostFrames, now: now)
       }
     }
     applyHapticRectangles()
     deliverNotifications()
-    choose(question)
+    ask(questions)
   }
 
   func prepareToEnd() {
@@ -125,7 +121,7 @@ extension VideoStream {
   /// A property that the negotiation has to know has changed.
   func applySettings() {
     let settings = sink.settings.current.negotiation
-    change { $0.settingsChanged(settings) }
+    change { $0.settings = settings }
   }
 
   /// The property `keep-alive-interval` has changed.
@@ -251,7 +247,25 @@ extension VideoStream {
 /// What the app's connection reports of the head unit. On the connection thread, without locks.
 extension VideoStream {
   func sessionChanged(to status: AppSession.Status) {
-    change { $0.sessionStateChanged(status.videoState) }
+    let former = state.withLock { $0.session }
+    let isNew = status.videoGrant.map { $0.epoch != former.videoGrant?.epoch } ?? false
+    if isNew { sink.countStream { $0.starts &+= 1 } }
+    let isStreaming = status.videoState == .streaming
+    let hasBegun = isStreaming && (isNew || former.videoState == .suspended)
+    if isStreaming {
+      if hasBegun, !isNew { resumption.raise() }
+    } else {
+      touches.interrupt()
+    }
+    if status.videoState != .suspended { silence.endNotice() }
+    let lostFrames = sink.counters.framesLost
+    let now = time.now
+    // A file that waits while the stream is suspended may now ask for a pause.
+    ask(change { $0.take(status, lostFrames: lostFrames, now: now) })
+    if hasBegun { connection.setTimer(at: time.now) }
+    if status.videoState == .suspended, isNew || former.videoState != .suspended { silence.beginNotice(self) }
+    // Nothing will be encoded for a while.
+    if status.headUnit == nil { withPathIfFree { $0.raw.close() } }
   }
 
   func timerFired() {
@@ -263,44 +277,13 @@ extension VideoStream {
 
   func appReported(_ event: AppSession.Event) {
     switch event {
-    case .hmiStatus(let status): change { $0.hmiStatusChanged(status) }
-    case .videoCapability(let capability, let fallbackSize):
-      let video = AppSession.VideoCapability(capability: capability, fallbackSize: fallbackSize)
-      choose(update { $0.capabilityReceived(video) })
-    case .videoStarted(let grant):
-      sink.countStream { $0.starts &+= 1 }
-      change { $0.serviceStarted(grant, now: time.now) }
-      connection.setTimer(at: time.now)
-    case .videoSuspended:
-      touches.interrupt()
-      // A file that waits may now ask for a pause.
-      change { $0.serviceSuspended() }
-      silence.beginNotice(self)
-    case .videoResumed:
-      silence.endNotice()
-      resumption.raise()
-      change { $0.serviceResumed() }
-      connection.setTimer(at: time.now)
-    case .videoStopped(let reason): serviceStopped(reason)
     case .videoWaits(let wait): change { $0.serviceWaits(wait) }
     case .videoStartFailed(let failure, let request, let retryAfter): startFailed(failure, request, retryAfter)
     case .touch(let actions): touches.receive(actions)
     case .touchInterrupted: touches.interrupt()
     case .hapticRectanglesRefused(let resultCode, let info): warn(HapticRegions.refusal(resultCode, info))
-    case .sessionStarted, .registered, .driverDistraction, .secured, .videoInClear, .rpcProtected, .rpcInClear,
-      .audioStarted, .audioSuspended, .audioResumed, .audioStopped, .audioStartFailed, .secondaryTransportChanged,
-      .audioWaits, .transportProblem, .diagnostic, .failed:
-      break
+    default: break
     }
-  }
-
-  private func serviceStopped(_ reason: StreamStopReason) {
-    silence.endNotice()
-    touches.interrupt()
-    let lostFrames = sink.counters.framesLost
-    let now = time.now
-    let mustAsk = change { $0.serviceStopped(reason, lostFrames: lostFrames, now: now) }
-    if mustAsk { askUpstream() }
   }
 
   /// A start of video has failed. The negotiation asks for the same again later, or for something else at once.
@@ -312,14 +295,6 @@ extension VideoStream {
       }
     }
     if case .failure(let problem) = result { failConnection(problem) }
-  }
-
-  func connectionLost() {
-    silence.endNotice()
-    let wasStreaming = change { $0.connectionLost() }
-    if wasStreaming { sink.countStream { $0.suspended(at: time.now) } }
-    // Nothing will be encoded for a while.
-    withPathIfFree { $0.raw.close() }
   }
 
   /// Posts one notification.
@@ -344,18 +319,20 @@ extension VideoStream {
   /// The choice has to be made anew. On the connection thread, the streaming thread, or that of a filter whose ranges
   /// have changed.
   func choose(_ cause: VideoNegotiation.ChoiceCause) {
-    choose(.success(update { $0.beginChoice(cause) }))
+    if let question = update({ $0.beginChoice(cause) }) { choose(question) }
+  }
+
+  private func ask(_ questions: Result<VideoNegotiation.Questions, VideoProblem>) {
+    switch questions {
+    case .success(let questions):
+      if let question = questions.ranges { choose(question) }
+      if questions.asksUpstream { askUpstream() }
+    case .failure(let problem): failConnection(problem)
+    }
   }
 
   /// Asks the range filters upstream which displays they reject, and has the negotiation choose.
-  func choose(_ question: Result<VideoNegotiation.RangesQuestion?, VideoProblem>) {
-    let asked: VideoNegotiation.RangesQuestion
-    switch question {
-    case .success(let question):
-      guard let question else { return }
-      asked = question
-    case .failure(let problem): return failConnection(problem)
-    }
+  private func choose(_ asked: VideoNegotiation.RangesQuestion) {
     let choice = VideoChoice(asked.displays, reasons: RangesQuery.ask(sink.pad, asked.displays))
     let supported = possible(choice.acceptedDisplays)
     let lostFrames = sink.counters.framesLost
@@ -415,13 +392,10 @@ extension VideoStream {
 }
 
 extension VideoNegotiation {
-  /// The head unit has reported what it takes. Returns what upstream has to be asked about that; nil for nothing.
-  mutating func capabilityReceived(
-    _ video: AppSession.VideoCapability
-  ) -> Result<RangesQuestion?, VideoProblem> {
-    Result { () throws(VideoProblem) in
-      beginChoice(.headUnit(try capabilityReceived(video.capability, screen: video.fallbackSize)))
-    }
+  fileprivate mutating func take(
+    _ status: AppSession.Status, lostFrames: UInt64, now: Duration
+  ) -> Result<Questions, VideoProblem> {
+    Result { () throws(VideoProblem) in try sessionChanged(to: status, lostFrames: lostFrames, now: now) }
   }
 }
 
