@@ -42,16 +42,16 @@ final class AppClient: Sendable {
   /// An app that does nothing before ``start()``.
   ///
   /// - Throws: the first thing in the settings that can't work.
-  init<Host: AppHost>(_ settings: AppSettings, host: Host, time: TimeSource = .monotonic) throws(ElementError) {
+  init(_ settings: AppSettings, _ element: any AppElement, time: TimeSource = .monotonic) throws(ElementError) {
     var number: AppNumber?
     if let headUnit = settings.headUnitOfDefaults { number = AppNumber(on: headUnit) }
-    let log = ProtocolLog(host.gstElement)
+    let log = ProtocolLog(element.gstElement)
     var configuration = try settings.connection(number: number?.value ?? 1, clock: time) { log.note($0) }
     configuration.messageTrace = log
     self.settings = settings
     self.time = time
     began = time.now
-    state = Monitor(AppClientState(AppMember(host)))
+    state = Monitor(AppClientState(AppMember(element)))
     self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
     observer.app.withLock { $0 = self }
@@ -93,28 +93,28 @@ final class AppClient: Sendable {
   }
 
   /// Posts an error, once, and makes the app and what it serves fail.
-  func fail(_ error: ElementError, _ host: any AppHost) {
-    let (isFirst, members) = state.withLock { ($0.fail(), $0.members) }
+  func fail(_ error: ElementError, _ element: any AppElement) {
+    let (isFirst, listeners) = state.withLock { ($0.fail(), $0.members) }
     guard isFirst else { return }
-    countApp { $0.lastError = error.text }
-    withServices(of: members) { $0.appIsFailing() }
+    members.countApp { $0.lastError = error.text }
+    withStreams(of: listeners) { $0.appIsFailing() }
     // Before any frame fails, because upstream then posts an error of its own that explains nothing.
-    host.postError(error)
+    element.postError(error)
     state.withLock { $0.failureIsKnown() }
     state.broadcast()
-    withServices(of: members) { $0.appHasFailed() }
+    withStreams(of: listeners) { $0.appHasFailed() }
     // The application may have stopped, and even started, the elements in answer to the message.
     guard !isOver else { return }
-    notify(.connectionState)
+    members.notify(.connectionState)
     // The connection is of no use any more.
     connection.stop(grace: Self.closeTimeout)
   }
 
   /// Fails because of the connection, or of what the head unit said: not before ``earliestFailure``, and after the
   /// error message the progress that is under way ends with an error as well.
-  func failConnection(_ error: ElementError, _ host: any AppHost) {
+  func failConnection(_ error: ElementError, _ element: any AppElement) {
     _ = state.wait(until: began + Self.earliestFailure) { $0.isOver ? true : nil }
-    fail(error, host)
+    fail(error, element)
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
   }
 
@@ -123,10 +123,10 @@ final class AppClient: Sendable {
   ///
   /// - Parameters:
   ///   - member: the last element that uses the app.
-  ///   - host: nil when the element is being freed, and can't post anything any more.
+  ///   - element: nil when the element is being freed, and can't post anything any more.
   ///   - time: has passed already since the element began to stop, and is taken off what the end may last.
-  private func end(_ member: AppMember, _ host: (any AppHost)?, after time: Duration) {
-    stopLingering(member.host.id)
+  private func end(_ member: AppMember, _ element: (any AppElement)?, after time: Duration) {
+    stopLingering(member.id)
     let (isFirst, wasConnected) = state.withLock { ($0.end(), $0.status.peer != nil) }
     guard isFirst else { return }
     state.broadcast()
@@ -134,16 +134,16 @@ final class AppClient: Sendable {
     connection.stop(grace: grace)
     if !connection.isOnObserverThread, waitForConnection(grace + Self.joinTimeout) { connection.join() }
     number.withLock { $0 = nil }
-    member.host.end()
+    member.element.end()
     observer.app.withLock { $0 = nil }
     let (last, isInProgress) = state.withLock { $0.clear() }
-    guard let host else { return }
-    if isInProgress { host.postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
-    if last.lockScreen.status != .off { host.postLockScreen(LockScreen()) }
-    if wasConnected { host.postDisconnected(reason: "closed by the app", retryAfter: nil) }
-    host.notify(.connectionState)
-    if last.level != .none { host.notify(.hmiLevel) }
-    if last.headUnit != nil { host.notify(.headUnit) }
+    guard let element else { return }
+    if isInProgress { element.postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
+    if last.lockScreen.status != .off { element.postLockScreen(LockScreen()) }
+    if wasConnected { element.postDisconnected(reason: "closed by the app", retryAfter: nil) }
+    element.notify(.connectionState)
+    if last.level != .none { element.notify(.hmiLevel) }
+    if last.headUnit != nil { element.notify(.headUnit) }
   }
 
   private func noteConnectionEnd() {
@@ -157,30 +157,23 @@ final class AppClient: Sendable {
   }
 
   /// The element belongs to a pipeline by now: announces a registration or a level that no application has heard of.
-  func repeatUnheard(_ host: any AppHost) {
+  func repeatUnheard(_ element: any AppElement) {
     let (unheard, status) = state.withLock { state in
       defer { state.unheard = .nothing }
       return (state.unheard, state.status)
     }
     guard unheard != .nothing, let headUnit = status.headUnit else { return }
     if unheard == .registration {
-      host.postProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
-      host.postConnected(headUnit, uri: settings.uri, peer: status.peer ?? "")
+      element.postProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
+      element.postConnected(headUnit, uri: settings.uri, peer: status.peer ?? "")
     }
-    if let hmi = status.session.hmi { host.postHMIStatus(hmi) }
+    if let hmi = status.session.hmi { element.postHMIStatus(hmi) }
   }
 
   /// Posts the end of a progress that is under way; at most one end for each START.
   func endProgress(_ type: GstProgressType, _ text: String) {
-    if state.withLock({ $0.endProgress() }) { withPoster { $0.postProgress(type, text) } }
+    if state.withLock({ $0.endProgress() }) { members.withPoster { $0.postProgress(type, text) } }
   }
-}
-
-extension PropertyName {
-  static let connectionState: PropertyName = "connection-state"
-  static let hmiLevel: PropertyName = "hmi-level"
-  static let headUnit: PropertyName = "head-unit"
-  static let streamState: PropertyName = "stream-state"
 }
 
 // MARK: The elements and their streams
@@ -188,79 +181,63 @@ extension PropertyName {
 extension AppClient {
   /// Reports everything to the element's stream from now on. `begin` gets what is known so far, with the lock held, so
   /// that no event is missed or comes twice.
-  func attach<Result>(_ service: any AppService, of host: any AppHost, _ begin: (AppSession.Status) -> Result) -> Result
-  {
+  func attach<Result>(
+    _ stream: any AppStream, of element: any AppElement, _ begin: (AppSession.Status) -> Result
+  ) -> Result {
     state.withLock { state in
-      _ = state.change(ObjectIdentifier(host)) { $0.service = service }
+      state.members.change(ObjectIdentifier(element)) { $0.stream = stream }
       return begin(state.status.session)
     }
   }
 
-  /// Reports nothing more to `service`.
-  func detach(_ service: any AppService) {
-    state.withLock { $0.detach(service) }
+  /// Reports nothing more to `stream`.
+  func detach(_ stream: any AppStream) {
+    state.withLock { $0.members.detach(stream) }
   }
 
   /// A further element uses the app.
   ///
   /// - Returns: the name of the first one; nil if another element streams the same, or the app can't be used.
-  func join<Host: AppHost>(_ host: Host) -> String? {
-    let member = AppMember(host)
+  func join(_ element: any AppElement) -> String? {
+    let member = AppMember(element)
     return state.withLock { $0.join(member) }
   }
 
   /// The name of the element that streams `kind`; nil if none does.
   func elementName(of kind: StreamService) -> String? {
-    state.withLock { state in state.members.first { $0.kind == kind }?.name }
+    members.name(of: kind)
   }
 
   /// The element does not use the app any more. The last one ends it, and with it those that are in NULL already.
   ///
   /// - Parameters:
-  ///   - host: nil when the element is being freed, and can't post anything any more.
+  ///   - element: nil when the element is being freed, and can't post anything any more.
   ///   - time: has passed already since the element began to stop.
   /// - Returns: whether the app goes on.
   @discardableResult
-  func leave(_ id: ObjectIdentifier, _ host: (any AppHost)?, after time: Duration = .zero) -> Bool {
+  func leave(_ id: ObjectIdentifier, _ element: (any AppElement)?, after time: Duration = .zero) -> Bool {
     let (left, others, goesOn) = state.withLock { $0.leave(id) }
     guard let left else { return false }
     guard !goesOn else {
-      left.host.end()
+      left.element.end()
       return true
     }
-    end(left, host, after: time)
-    for other in others { other.host.withReference { $0.appHasLingered(self) } }
+    end(left, element, after: time)
+    for other in others { other.element.withReference { $0.appHasLingered(self) } }
     return false
   }
 
-  private func withPoster(_ body: (any AppHost) -> Void) {
-    state.withLock { $0.poster }?.withReference(body)
-  }
+  private var members: AppMembers { state.withLock { $0.members } }
 
-  private func withEveryHost(_ body: (any AppHost) -> Void) {
-    for host in state.withLock({ $0.members.map(\.host) }) { host.withReference(body) }
-  }
-
-  /// Calls `body` with the streams of `members`, as far as their elements still use the app.
-  private func withServices(of members: [AppMember], _ body: (any AppService) -> Void) {
-    for member in members {
-      guard let service = member.service, !isOver else { continue }
-      member.host.withReference { _ in body(service) }
-    }
-  }
-
-  private func notify(_ property: PropertyName) {
-    withEveryHost { $0.notify(property) }
+  /// Calls `body` with the streams of `listeners`, as long as there is an app.
+  private func withStreams(of listeners: AppMembers, _ body: (any AppStream) -> Void) {
+    listeners.withStreams { if !isOver { body($0) } }
   }
 
   /// An element that joins a registered app counts its connection.
-  func countFormer(_ host: any AppHost) {
+  func countFormer(_ element: any AppElement) {
     guard status.headUnit != nil else { return }
-    host.countApp { $0.connections &+= 1 }
-  }
-
-  private func countApp(_ change: (inout AppCounters) -> Void) {
-    withEveryHost { $0.countApp(change) }
+    element.countApp { $0.connections &+= 1 }
   }
 }
 
@@ -274,45 +251,45 @@ extension AppClient {
   /// one that this waits for.
   ///
   /// - Parameters:
-  ///   - host: the element that is asked.
+  ///   - element: the one that is asked.
   ///   - isUnwanted: whether no thread may wait now, whatever else holds.
-  func videoForCaps(of host: any AppHost, unless isUnwanted: () -> Bool) -> AppSession.VideoCapability? {
-    valueForCaps(of: host, unless: isUnwanted) { $0.session.video }
+  func videoForCaps(of element: any AppElement, unless isUnwanted: () -> Bool) -> AppSession.VideoCapability? {
+    valueForCaps(of: element, unless: isUnwanted) { $0.session.video }
   }
 
   /// What sound the head unit plays, as ``videoForCaps(of:unless:)``.
-  func soundForCaps(of host: any AppHost, unless isUnwanted: () -> Bool) -> PCMFormat? {
-    valueForCaps(of: host, unless: isUnwanted) { $0.pcmFormat }
+  func soundForCaps(of element: any AppElement, unless isUnwanted: () -> Bool) -> PCMFormat? {
+    valueForCaps(of: element, unless: isUnwanted) { $0.pcmFormat }
   }
 
   private func valueForCaps<Value>(
-    of host: any AppHost, unless isUnwanted: () -> Bool, _ value: (AppStatus) -> Value?
+    of element: any AppElement, unless isUnwanted: () -> Bool, _ value: (AppStatus) -> Value?
   ) -> Value? {
-    let id = ObjectIdentifier(host)
+    let id = ObjectIdentifier(element)
     let (present, interruptions) = state.withLock { state in
-      (value(state.status), state.change(id) { $0.interruptions })
+      (value(state.status), state.members[id]?.interruptions)
     }
     guard present == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return present }
     let deadline = began + .milliseconds(Int64(settings.connectTimeout))
     let result = state.wait(until: deadline) { state -> Value?? in
       if let value = value(state.status) { return .some(value) }
       let isOver = state.phase == .failed || state.isOver || !state.isConnectionRunning
-      let isGoingDown = state.change(id) { $0.isGoingDown } ?? true
-      return isOver || isGoingDown || state.change(id) { $0.interruptions } != interruptions || isUnwanted()
+      let member = state.members[id]
+      return isOver || member?.isGoingDown ?? true || member?.interruptions != interruptions || isUnwanted()
         ? .some(nil) : nil
     }
     return result ?? nil
   }
 
   /// The element's pipeline flushes, or changes its state: its streaming threads must return.
-  func interrupt(_ host: any AppHost) {
-    state.withLock { state in _ = state.change(ObjectIdentifier(host)) { $0.interruptions &+= 1 } }
+  func interrupt(_ element: any AppElement) {
+    state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.interruptions &+= 1 } }
     state.broadcast()
   }
 
   /// Between PAUSED→READY and READY→PAUSED no streaming thread waits: its element is about to stop.
-  func setGoingDown(_ isGoingDown: Bool, _ host: any AppHost) {
-    state.withLock { state in _ = state.change(ObjectIdentifier(host)) { $0.isGoingDown = isGoingDown } }
+  func setGoingDown(_ isGoingDown: Bool, _ element: any AppElement) {
+    state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.isGoingDown = isGoingDown } }
     state.broadcast()
   }
 }
@@ -325,17 +302,17 @@ extension AppClient {
   /// The element begins to wait for the next film; the app lingers once all of its elements do.
   ///
   /// - Returns: whether there is a registration to keep.
-  func linger(_ host: any AppHost) -> Bool {
+  func linger(_ element: any AppElement) -> Bool {
     let end = time.now + Self.lingerTime
-    let (isKept, isLast) = state.withLock { $0.linger(ObjectIdentifier(host), until: end) }
+    let (isKept, isLast) = state.withLock { $0.linger(ObjectIdentifier(element), until: end) }
     guard isLast else { return isKept }
     connection.setTimer(at: end)
     return true
   }
 
   /// The next film begins for the element, or the app is to end.
-  func stopLingering(_ host: ObjectIdentifier) {
-    state.withLock { $0.stopLingering(host) }
+  func stopLingering(_ id: ObjectIdentifier) {
+    state.withLock { $0.stopLingering(id) }
   }
 
   /// Ends an app that lingers, in vain if there is no time, else if it has waited for long enough. On the connection
@@ -352,7 +329,7 @@ extension AppClient {
       if let end { connection.setTimer(at: end) }
       return
     }
-    withEveryHost { $0.appHasLingered(self) }
+    members.withElements { $0.appHasLingered(self) }
   }
 }
 
@@ -361,12 +338,12 @@ extension AppClient {
 /// The app handles each event first, then the streams.
 extension AppClient {
   private func receive(_ event: ConnectionEvent) {
-    let (members, isOver) = state.withLock { ($0.members, $0.isOver) }
+    let (listeners, isOver) = state.withLock { ($0.members, $0.isOver) }
     guard !isOver else { return }
     switch event {
     case .attempting:
-      countApp { $0.attempts &+= 1 }
-      if state.withLock({ $0.beginAttempt(at: time.now) }) { notify(.connectionState) }
+      members.countApp { $0.attempts &+= 1 }
+      if state.withLock({ $0.beginAttempt(at: time.now) }) { members.notify(.connectionState) }
     case .resolving(let name): progress(.resolving, "Resolving \(name)")
     case .connecting(let address): progress(.connecting, "Connecting to \(address)")
     case .waiting(let status): wait(status)
@@ -375,45 +352,41 @@ extension AppClient {
       progress(.registering, "Connected to \(peer), starting a session")
     case .session(let event):
       receive(event)
-      withServices(of: members) { $0.appReported(event) }
+      withStreams(of: listeners) { $0.appReported(event) }
     case .sessionChanged(let status, let events): sessionChanged(to: status, by: events)
     case .stalled(let time):
-      warn(
-        .resource(
-          GST_RESOURCE_ERROR_WRITE,
-          "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
-        ))
+      warn(.stalled(for: time))
     case .faultFound(let text):
       // The built-in head unit checks the stream, so that faults are found before a car is there.
       warn(.stream(GST_STREAM_ERROR_FORMAT, text))
     case .lost(let failure, let pause):
-      connectionLost(failure, retryAfter: pause, members)
+      connectionLost(failure, retryAfter: pause, listeners)
       endLinger()
     case .ended(let failure):
-      connectionEnded(failure, members)
+      connectionEnded(failure, listeners)
       endLinger()
     case .timerFired:
-      withServices(of: members) { $0.timerFired() }
+      withStreams(of: listeners) { $0.timerFired() }
       endLinger(at: time.now)
     }
   }
 
   private func sessionChanged(to status: AppSession.Status, by events: [AppSession.Event]) {
-    let (former, isLevelNew, members) = state.withLock { state in
+    let (former, isLevelNew, listeners) = state.withLock { state in
       let former = state.status.session
       return (former, state.sessionChanged(to: status), state.members)
     }
     if status.video != former.video || status.headUnit != former.headUnit { state.broadcast() }
-    if let time = status.roundTrip, time != former.roundTrip { countApp { $0.roundTrip = time } }
-    if isLevelNew { notify(.hmiLevel) }
+    if let time = status.roundTrip, time != former.roundTrip { members.countApp { $0.roundTrip = time } }
+    if isLevelNew { members.notify(.hmiLevel) }
     for event in events where !isOver { receive(event) }
-    withServices(of: members) { $0.sessionChanged(to: status) }
-    for event in events { withServices(of: members) { $0.appReported(event) } }
+    withStreams(of: listeners) { $0.sessionChanged(to: status) }
+    for event in events { withStreams(of: listeners) { $0.appReported(event) } }
   }
 
   private func progress(_ newState: ConnectionState, _ text: String) {
     enter(newState)
-    if !isOver { withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) } }
+    if !isOver { members.withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) } }
   }
 
   /// A car has to connect by itself. That none has come is no error.
@@ -428,25 +401,26 @@ extension AppClient {
   }
 
   private func enter(_ newState: ConnectionState) {
-    if state.withLock({ $0.enter(newState) }) { notify(.connectionState) }
+    if state.withLock({ $0.enter(newState) }) { members.notify(.connectionState) }
   }
 
   private func receive(_ event: AppSession.Event) {
     switch event {
     case .sessionStarted(let version):
-      withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, "Registering the app over SDL protocol \(version)") }
+      let text = "Registering the app over SDL protocol \(version)"
+      members.withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) }
     case .registered(let headUnit): registered(headUnit)
     case .hmiStatus(let status):
       let streaming = "\(status.videoStreamingState.rawValue), \(status.audioStreamingState.rawValue)"
       log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(streaming)")
       let isHeard = isHeard
       state.withLock { if $0.unheard != .registration { $0.unheard = isHeard ? .nothing : .level } }
-      withPoster { $0.postHMIStatus(status) }
+      members.withPoster { $0.postHMIStatus(status) }
       changeLockScreen { $0.receive(status) }
-    case .videoCapability: notify(.headUnit)
+    case .videoCapability: members.notify(.headUnit)
     case .videoStarted:
       enter(.streaming)
-      if settings.encryption != .none, !isOver { withEveryHost { $0.notifyEncryption() } }
+      if settings.encryption != .none, !isOver { members.withElements { $0.notifyEncryption() } }
     case .audioStarted: enter(.streaming)
     case .videoStopped(let reason), .audioStopped(let reason):
       let session = status.session
@@ -458,18 +432,15 @@ extension AppClient {
       warn(.resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: \(reason)."))
     case .rpcProtected:
       log(GST_LEVEL_INFO, "RPCs are encrypted from now on")
-      withEveryHost { $0.notifyEncryption() }
+      members.withElements { $0.notifyEncryption() }
     case .rpcInClear(let reason):
-      warn(
-        .resource(
-          GST_RESOURCE_ERROR_NOT_AUTHORIZED,
-          "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them."))
+      warn(.rpcInClear(reason))
     case .driverDistraction(let distraction):
-      withPoster { $0.postDriverDistraction(distraction) }
+      members.withPoster { $0.postDriverDistraction(distraction) }
       changeLockScreen { $0.receive(distraction) }
     case .secondaryTransportChanged(let status):
       log(GST_LEVEL_INFO, "secondary transport \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
-      withPoster { $0.postTransportChanged(status) }
+      members.withPoster { $0.postTransportChanged(status) }
     case .transportProblem(let text):
       warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
@@ -483,16 +454,16 @@ extension AppClient {
   /// Whether what is posted now reaches an application.
   private var isHeard: Bool {
     var isHeard = false
-    withPoster { isHeard = $0.hasListener }
+    members.withPoster { isHeard = $0.hasListener }
     return isHeard
   }
 
   private func warn(_ error: ElementError) {
-    withPoster { $0.warn(error) }
+    members.withPoster { $0.warn(error) }
   }
 
   private func log(_ level: GstDebugLevel, _ text: String) {
-    withPoster { $0.log(level, text) }
+    members.withPoster { $0.log(level, text) }
   }
 
   private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
@@ -501,13 +472,13 @@ extension AppClient {
       change(&state.status.lockScreen)
       return state.status.lockScreen.status == before || state.isOver ? nil : state.status.lockScreen
     }
-    if let changed { withPoster { $0.postLockScreen(changed) } }
+    if let changed { members.withPoster { $0.postLockScreen(changed) } }
   }
 
   private func registered(_ headUnit: HeadUnitInfo) {
     let (peer, attemptBegan) = state.withLock { ($0.status.peer ?? "", $0.attemptBegan ?? began) }
     let connectTime = time.now - attemptBegan
-    countApp { counters in
+    members.countApp { counters in
       counters.connections &+= 1
       counters.connectTime = connectTime
     }
@@ -516,14 +487,14 @@ extension AppClient {
     state.withLock { $0.unheard = isHeard ? .nothing : .registration }
     endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
     guard !isOver else { return }
-    withPoster { $0.postConnected(headUnit, uri: settings.uri, peer: peer) }
-    if !isOver { notify(.headUnit) }
+    members.withPoster { $0.postConnected(headUnit, uri: settings.uri, peer: peer) }
+    if !isOver { members.notify(.headUnit) }
   }
 
   /// The connection will be made again; the pipeline stays as it is.
-  private func connectionLost(_ failure: ConnectionFailure, retryAfter pause: Duration, _ members: [AppMember]) {
+  private func connectionLost(_ failure: ConnectionFailure, retryAfter pause: Duration, _ listeners: AppMembers) {
     let hadStreamed = state.withLock { $0.hasStreamed }
-    let last = forgetConnection(.reconnecting, failure, members)
+    let last = forgetConnection(.reconnecting, failure, listeners)
     guard !isOver else { return }
     let text = ElementError(failure, wasStreaming: hadStreamed).text
     let retry = "Connecting again in \(pause.inSeconds) s."
@@ -531,48 +502,40 @@ extension AppClient {
     // Once for each loss, not for each attempt.
     if last.peer != nil, !isOver {
       warn(.resource(GST_RESOURCE_ERROR_WRITE, "\(text) \(retry)"))
-      withPoster { $0.postDisconnected(reason: "\(failure)", retryAfter: pause) }
+      members.withPoster { $0.postDisconnected(reason: "\(failure)", retryAfter: pause) }
     }
     guard !isOver else { return }
     state.withLock { $0.beginProgress() }
-    withPoster { $0.postProgress(GST_PROGRESS_TYPE_START, retry) }
+    members.withPoster { $0.postProgress(GST_PROGRESS_TYPE_START, retry) }
   }
 
-  private func connectionEnded(_ failure: ConnectionFailure?, _ members: [AppMember]) {
+  private func connectionEnded(_ failure: ConnectionFailure?, _ listeners: AppMembers) {
     if let failure {
       let error = ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed })
-      withPoster { failConnection(error, $0) }
+      members.withPoster { failConnection(error, $0) }
     }
     guard !isOver else { return }
     let hasFailed = state.withLock { $0.phase == .failing || $0.phase == .failed }
-    let last = forgetConnection(.idle, failure, members)
+    let last = forgetConnection(.idle, failure, listeners)
     guard last.peer != nil, !isOver else { return }
     // Without a failure, the element has ended the connection itself, perhaps after an error.
     var reason = failure.map { "\($0)" }
-    if reason == nil, hasFailed { countApp { reason = $0.lastError } }
-    withPoster { $0.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil) }
+    if reason == nil, hasFailed { members.countApp { reason = $0.lastError } }
+    members.withPoster { $0.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil) }
   }
 
   /// Forgets what holds for one connection only.
   ///
   /// - Returns: the status before.
   private func forgetConnection(
-    _ newState: ConnectionState, _ failure: ConnectionFailure?, _ members: [AppMember]
+    _ newState: ConnectionState, _ failure: ConnectionFailure?, _ listeners: AppMembers
   ) -> AppStatus {
     let last = state.withLock { $0.connectionLost() }
-    if let failure { countApp { $0.lastError = "\(failure)" } }
+    if let failure { members.countApp { $0.lastError = "\(failure)" } }
     enter(newState)
     changeLockScreen { $0 = LockScreen() }
-    if last.level != .none, !isOver { notify(.hmiLevel) }
-    withServices(of: members) { $0.sessionChanged(to: AppSession.Status()) }
+    if last.level != .none, !isOver { members.notify(.hmiLevel) }
+    withStreams(of: listeners) { $0.sessionChanged(to: AppSession.Status()) }
     return last
-  }
-}
-
-extension HeadUnitInfo {
-  /// Make and model, for people.
-  var name: String {
-    let name = [make, model, modelYear].compactMap(\.self).joined(separator: " ")
-    return name.isEmpty ? "the head unit" : name
   }
 }

@@ -2,29 +2,6 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// An element that uses the app.
-struct AppMember: Sendable {
-  let host: AppHostHandle
-  /// What the element streams.
-  let kind: StreamService
-  /// The element's name.
-  let name: String
-  /// Its stream, while there is one.
-  var service: (any AppService)?
-  /// How often its streaming threads had to return.
-  var interruptions: UInt64 = 0
-  /// No stream is to come: its pipeline goes down.
-  var isGoingDown = false
-  /// It is in NULL, and will soon use the app again.
-  var isLingering = false
-
-  init<Host: AppHost>(_ host: Host) {
-    self.host = AppHostHandle(host)
-    kind = host.service
-    name = String(freeing: gst_object_get_name(host.gstElement.cast())) ?? ""
-  }
-}
-
 /// What is known of an app.
 struct AppStatus: Sendable {
   var connection = ConnectionState.idle
@@ -71,8 +48,7 @@ struct AppClientState: Sendable {
 
   private(set) var phase = Phase.made
   var status = AppStatus()
-  /// The elements that use the app, in the order in which they came.
-  private(set) var members: [AppMember]
+  var members: AppMembers
   var unheard = Unheard.nothing
   /// A service has run since the app was made.
   private(set) var hasStreamed = false
@@ -86,7 +62,7 @@ struct AppClientState: Sendable {
   private(set) var lingersUntil: Duration?
 
   init(_ member: AppMember) {
-    members = [member]
+    members = AppMembers(member)
   }
 
   var isOver: Bool { phase == .over }
@@ -94,9 +70,6 @@ struct AppClientState: Sendable {
   /// Whether it can serve a stream: neither failed nor ended. One that its first element has made, but not started yet,
   /// will.
   var isUsable: Bool { phase < .failing && (phase == .made || status.connection != .idle) }
-
-  /// The element that posts for the app: the first one that is not on its way out, as it may have no bus any more.
-  var poster: AppHostHandle? { (members.first { !$0.isLingering } ?? members.first)?.host }
 
   /// The app begins to connect; whether it is still wanted.
   mutating func start() -> Bool {
@@ -129,7 +102,7 @@ struct AppClientState: Sendable {
   /// Its threads have ended. Returns what was known, and whether a PROGRESS message waits for its end.
   mutating func clear() -> (AppStatus, isInProgress: Bool) {
     defer {
-      members = []
+      members.removeAll()
       status = AppStatus()
       isInProgress = false
     }
@@ -185,52 +158,33 @@ struct AppClientState: Sendable {
 // MARK: Elements
 
 extension AppClientState {
-  /// Changes what is known of an element; nil if it does not use the app any more.
-  mutating func change<Result>(_ host: ObjectIdentifier, _ body: (inout AppMember) -> Result) -> Result? {
-    guard let index = members.firstIndex(where: { $0.host.id == host }) else { return nil }
-    return body(&members[index])
-  }
-
-  /// Reports nothing more to `service`.
-  mutating func detach(_ service: any AppService) {
-    for index in members.indices where members[index].service === service { members[index].service = nil }
-  }
-
   /// Adds an element, and returns the name of the first one; nil if another streams the same, or the app can't be used.
-  mutating func join(_ member: AppMember) -> String? {
-    guard let first = members.first, phase < .failing, !members.contains(where: { $0.kind == member.kind }) else {
-      return nil
-    }
-    members.append(member)
-    return first.name
-  }
+  mutating func join(_ member: AppMember) -> String? { phase < .failing ? members.join(member) : nil }
 
-  /// An element leaves. The last one stays until the connection has ended, for whose lifetime an element has to be
-  /// known.
+  /// An element leaves.
   ///
   /// - Returns: the element, the others, and whether the app goes on.
   mutating func leave(_ id: ObjectIdentifier) -> (AppMember?, others: [AppMember], goesOn: Bool) {
-    let left = members.first { $0.host.id == id }
-    let others = members.filter { $0.host.id != id }
-    let goesOn = others.contains { !$0.isLingering }
-    if goesOn { members = others } else { phase = max(phase, .ending) }
+    let left = members[id]
+    let (others, goesOn) = members.leave(id)
+    if !goesOn { phase = max(phase, .ending) }
     return (left, others, goesOn)
   }
 
   /// An element begins to wait for the next film; the app lingers once all of its elements do.
   ///
   /// - Returns: whether there is a registration to keep, and whether this was the last element.
-  mutating func linger(_ host: ObjectIdentifier, until end: Duration) -> (isKept: Bool, isLast: Bool) {
+  mutating func linger(_ id: ObjectIdentifier, until end: Duration) -> (isKept: Bool, isLast: Bool) {
     guard status.peer != nil, status.headUnit != nil, phase == .running else { return (false, false) }
-    _ = change(host) { $0.isLingering = true }
-    guard members.allSatisfy(\.isLingering) else { return (true, false) }
+    members.change(id) { $0.isLingering = true }
+    guard members.areLingering else { return (true, false) }
     lingersUntil = end
     return (true, true)
   }
 
   /// The next film begins for an element, or the app is to end.
-  mutating func stopLingering(_ host: ObjectIdentifier) {
-    _ = change(host) { $0.isLingering = false }
+  mutating func stopLingering(_ id: ObjectIdentifier) {
+    members.change(id) { $0.isLingering = false }
     lingersUntil = nil
   }
 

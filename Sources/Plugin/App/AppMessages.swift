@@ -9,7 +9,7 @@ enum StreamService: String {
 }
 
 /// What an element posts about its app: PROGRESS, element messages, and the structure behind the property `head-unit`.
-extension AppHost {
+extension AppElement {
   func postProgress(_ type: GstProgressType, _ text: String) {
     log(GST_LEVEL_INFO, text)
     post(gst_message_new_progress(gstElement.cast(), type, "connect", text))
@@ -115,5 +115,51 @@ extension VideoStreamingCapability {
     }
     structure.set("additional-capabilities", UInt64(additionalCapabilities?.count ?? 0))
     return structure
+  }
+}
+
+/// Counters of the app, over all connections of an element.
+struct AppCounters: Equatable {
+  var attempts: UInt64 = 0
+  var connections: UInt64 = 0
+  /// From the beginning of the last attempt to the registration.
+  var connectTime: Duration = .zero
+  var roundTrip: Duration = .zero
+  /// What connections before the present one have sent.
+  var formerBytesSent: UInt64 = 0
+  /// Nil while nothing has gone wrong.
+  var lastError: String?
+
+  /// Fields of `sdl-stats`.
+  func fill(_ structure: borrowing Structure) {
+    structure.set("connect-attempts", attempts)
+    structure.set("connections", connections)
+    structure.set("connect-time-ns", UInt64(clamping: connectTime.nanoseconds))
+    structure.set("round-trip-ns", UInt64(clamping: roundTrip.nanoseconds))
+  }
+}
+
+extension HeadUnitInfo {
+  /// Make and model, for people.
+  var name: String {
+    let name = [make, model, modelYear].compactMap(\.self).joined(separator: " ")
+    return name.isEmpty ? "the head unit" : name
+  }
+}
+
+extension ElementError {
+  /// The head unit does not read.
+  static func stalled(for time: Duration) -> ElementError {
+    .resource(
+      GST_RESOURCE_ERROR_WRITE,
+      "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
+    )
+  }
+
+  /// RPCs go in clear although the head unit's policy wants them encrypted.
+  static func rpcInClear(_ reason: String) -> ElementError {
+    .resource(
+      GST_RESOURCE_ERROR_NOT_AUTHORIZED,
+      "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them.")
   }
 }

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 
 /// The properties that the app has in every sink.
-extension Property where Owner: AppSink {
+extension Property where Owner: AppElement {
   /// Who the app is, where its head unit is, and how long it waits.
   static var app: [Property<Owner>] {
     [
@@ -76,4 +76,11 @@ extension Property where Owner: AppSink {
       "What the head unit says about itself (application/x-sdl-head-unit): make, model, versions, capabilities of video and sound; unset until it is known",
       get: { $0.app?.status.headUnit?.structure })
   }
+}
+
+extension PropertyName {
+  static let connectionState: PropertyName = "connection-state"
+  static let hmiLevel: PropertyName = "hmi-level"
+  static let headUnit: PropertyName = "head-unit"
+  static let streamState: PropertyName = "stream-state"
 }

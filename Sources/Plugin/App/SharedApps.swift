@@ -36,28 +36,28 @@ final class SharedApps: Sendable {
     case joined(AppClient, first: String)
   }
 
-  /// Finds the app of `settings` or makes it, and counts `host` among its elements.
+  /// Finds the app of `settings` or makes it, and counts `element` among its elements.
   ///
   /// - Throws: the first thing in the settings that can't work; or that another element sends the app's sound.
-  func join<Host: AppHost>(
-    _ settings: AppSettings, _ host: Host, time: TimeSource
+  func join(
+    _ settings: AppSettings, _ element: any AppElement, time: TimeSource
   ) throws(ElementError) -> Result {
     let key = Key(settings)
     return try entries.withLock { entries throws(ElementError) in
       entries.removeAll { $0.app?.isUsable != true }
       let apps = entries.filter { $0.key == key }.compactMap(\.app)
       for app in apps {
-        if let first = app.join(host) { return .joined(app, first: first) }
+        if let first = app.join(element) { return .joined(app, first: first) }
       }
       // A second picture is that of a second app, whose default id and name get a number; of sound nobody would know
       // which.
-      if host.service == .audio, let other = apps.lazy.compactMap({ $0.elementName(of: .audio) }).first {
+      if element.service == .audio, let other = apps.lazy.compactMap({ $0.elementName(of: .audio) }).first {
         throw .resource(
           GST_RESOURCE_ERROR_BUSY,
           "\(other) sends the sound of the app \(settings.name) already, and head units play one stream of each app: give this sdlaudiosink an app-id and app-name of its own, or mix the sound before it (audiomixer)."
         )
       }
-      let app = try AppClient(settings, host: host, time: time)
+      let app = try AppClient(settings, element, time: time)
       entries.append(Entry(key: key, app: app))
       return .made(app)
     }

@@ -2,20 +2,8 @@ import GStreamerKit
 import SDLLink
 import Synchronization
 
-/// What one state of a sink needs of its stream, from READY→PAUSED to PAUSED→READY.
-protocol SinkStream: AppService {
-  /// Takes over what is known of the head unit already.
-  func begin()
-  func play()
-  func pause()
-  /// PAUSED→READY begins; events still reach upstream.
-  func prepareToEnd()
-  /// Ends the service and leaves the app registered.
-  func end()
-}
-
 /// What lasts as long as a state of a sink: the app from NULL→READY on, the stream from READY→PAUSED on.
-final class SinkRuns<Stream: SinkStream>: Sendable {
+final class SinkRuns<Stream: AppStream>: Sendable {
   private struct State: Sendable {
     var app: AppClient?
     /// With which the element has asked for it; the app may have been made with those of another.

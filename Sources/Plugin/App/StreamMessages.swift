@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 
 /// The element messages about a stream, whatever it carries.
-extension AppHost {
+extension AppElement {
   /// `sdl-stream-suspended`: the service stays open, nothing is sent.
   func postStreamSuspended(reason: String) {
     let message = Structure("sdl-stream-suspended")

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 
 /// What an element posts about the transports of its app, and the structure behind the property `transports`.
-extension AppHost {
+extension AppElement {
   /// `sdl-transport-changed`: the secondary transport has come further, or has ended.
   func postTransportChanged(_ status: SecondaryTransportStatus) {
     let message = Structure("sdl-transport-changed")

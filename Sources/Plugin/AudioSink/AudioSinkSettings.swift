@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 
 /// What the user asked for. The initial values are the properties' defaults.
-struct AudioSinkSettings: AppSinkSettings {
+struct AudioSinkSettings: AppElementSettings {
   var app = Self.defaultApp
   var suspendPolicy = SuspendPolicy.auto
   /// Milliseconds.

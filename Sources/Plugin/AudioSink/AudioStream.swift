@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The streaming thread brings caps, samples and events; the connection thread what the head unit says. After ``end()``
 /// nothing of it reaches the element any more.
-final class AudioStream: StreamRun {
+final class AudioStream: AppStream {
   let sink: AudioSink
   let app: AppClient
   let time: TimeSource
@@ -184,13 +184,12 @@ extension AudioStream {
   private func startFailed(_ failure: AudioStartFailure, _ retryAfter: Duration?) {
     sink.countStream { $0.startFailures &+= 1 }
     let hasVideo = app.elementName(of: .video) != nil
-    let result = change { negotiation in
-      Result { () throws(AudioProblem) in
+    do throws(AudioProblem) {
+      try change { negotiation throws(AudioProblem) in
         try negotiation.startFailed(failure, retryAfter: retryAfter, hasVideo: hasVideo)
       }
-    }
-    if case .failure(let problem) = result {
-      withoutAccess { app.failConnection(ElementError(problem), sink) }
+    } catch {
+      withoutAccess { app.failConnection(ElementError(error), sink) }
     }
   }
 

@@ -16,7 +16,7 @@ import X264Encoder
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the frame path (``FrameAccess``, no lock) →
 /// `runs` → the app's state → `state`, which is also that of the stream → those of notifications, touches, haptic
 /// rectangles and notice, `settings`, the connection. None of ours is held while calling GStreamer or waiting.
-final class VideoSink: AppSink, BaseSinkElement {
+final class VideoSink: AppElement {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.
   nonisolated(unsafe) let baseSink: UnsafeMutablePointer<GstBaseSink>
 

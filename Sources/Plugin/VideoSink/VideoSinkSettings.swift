@@ -3,7 +3,7 @@ import SDLApp
 import X264Encoder
 
 /// What the user asked for. The initial values are the properties' defaults.
-struct VideoSinkSettings: AppSinkSettings {
+struct VideoSinkSettings: AppElementSettings {
   var app = AppSettings()
   var appState = AppState.foreground
   var suspendPolicy = SuspendPolicy.auto

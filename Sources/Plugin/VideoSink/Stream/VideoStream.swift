@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The streaming thread brings caps, frames and events; the connection thread what the head unit says; the application
 /// its properties. After ``end()`` nothing of it reaches the element any more.
-final class VideoStream: StreamRun {
+final class VideoStream: AppStream {
   let sink: VideoSink
   let app: AppClient
   let time: TimeSource
@@ -247,23 +247,18 @@ extension VideoStream {
 /// What the app's connection reports of the head unit. On the connection thread, without locks.
 extension VideoStream {
   func sessionChanged(to status: AppSession.Status) {
-    let former = state.withLock { $0.session }
-    let isNew = status.videoGrant.map { $0.epoch != former.videoGrant?.epoch } ?? false
-    if isNew { sink.countStream { $0.starts &+= 1 } }
-    let isStreaming = status.videoState == .streaming
-    let hasBegun = isStreaming && (isNew || former.videoState == .suspended)
-    if isStreaming {
-      if hasBegun, !isNew { resumption.raise() }
-    } else {
-      touches.interrupt()
-    }
-    if status.videoState != .suspended { silence.endNotice() }
-    let lostFrames = sink.counters.framesLost
-    let now = time.now
+    let former = self.state.withLock { $0.session }
+    let (state, lostFrames, now) = (status.videoState, sink.counters.framesLost, time.now)
+    let hasStarted = status.videoGrant.map { $0.epoch != former.videoGrant?.epoch } ?? false
+    let hasResumed = state == .streaming && former.videoState == .suspended && !hasStarted
+    if hasStarted { sink.countStream { $0.starts &+= 1 } }
+    if hasResumed { resumption.raise() }
+    if state != .streaming { touches.interrupt() }
+    if state != .suspended { silence.endNotice() }
     // A file that waits while the stream is suspended may now ask for a pause.
     ask(change { $0.take(status, lostFrames: lostFrames, now: now) })
-    if hasBegun { connection.setTimer(at: time.now) }
-    if status.videoState == .suspended, isNew || former.videoState != .suspended { silence.beginNotice(self) }
+    if hasStarted || hasResumed { connection.setTimer(at: time.now) }
+    if state == .suspended, former.videoState != .suspended { silence.beginNotice(self) }
     // Nothing will be encoded for a while.
     if status.headUnit == nil { withPathIfFree { $0.raw.close() } }
   }
@@ -289,12 +284,13 @@ extension VideoStream {
   /// A start of video has failed. The negotiation asks for the same again later, or for something else at once.
   private func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ retryAfter: Duration?) {
     sink.countStream { $0.startFailures &+= 1 }
-    let result = change { negotiation in
-      Result { () throws(VideoProblem) in
+    do throws(VideoProblem) {
+      try change { negotiation throws(VideoProblem) in
         try negotiation.startFailed(failure, request, retryAfter: retryAfter)
       }
+    } catch {
+      failConnection(error)
     }
-    if case .failure(let problem) = result { failConnection(problem) }
   }
 
   /// Posts one notification.
@@ -334,18 +330,17 @@ extension VideoStream {
   /// Asks the range filters upstream which displays they reject, and has the negotiation choose.
   private func choose(_ asked: VideoNegotiation.RangesQuestion) {
     let choice = VideoChoice(asked.displays, reasons: RangesQuery.ask(sink.pad, asked.displays))
+    sink.log(GST_LEVEL_INFO, "to be streamed: \(choice.acceptedDisplays), not: \(choice.rejections)")
     let supported = possible(choice.acceptedDisplays)
     let lostFrames = sink.counters.framesLost
     let now = time.now
-    let mustAsk = change { negotiation in
-      Result { () throws(VideoProblem) in
+    do throws(VideoProblem) {
+      let mustAsk = try change { negotiation throws(VideoProblem) in
         try negotiation.choose(choice, supported: supported, asked, lostFrames: lostFrames, now: now)
       }
-    }
-    sink.log(GST_LEVEL_INFO, "to be streamed: \(choice.acceptedDisplays), not: \(choice.rejections)")
-    switch mustAsk {
-    case .success(let mustAsk): if mustAsk { askUpstream() }
-    case .failure(let problem): failConnection(problem)
+      if mustAsk { askUpstream() }
+    } catch {
+      failConnection(error)
     }
   }
 

@@ -3,10 +3,10 @@ import SDLApp
 import SDLLink
 import Synchronization
 
-/// A stream whose decisions a negotiation makes: what sound and video have in common in passing inputs to it, carrying
-/// out what it decides, and telling the application.
-protocol StreamRun: SinkStream {
-  associatedtype Sink: AppSink
+/// The stream of a sink that is an app, from READY→PAUSED to PAUSED→READY: what sound and video have in common in
+/// passing inputs to the negotiation that decides, carrying out what it decides, and telling the application.
+protocol AppStream: AnyObject, Sendable {
+  associatedtype Sink: AppElement
   associatedtype Negotiation: StreamNegotiation
   /// What the application hears.
   associatedtype Notification: Sendable
@@ -20,10 +20,30 @@ protocol StreamRun: SinkStream {
   /// The way to the head unit.
   var channel: MediaChannel { get }
 
+  // Its states.
+  /// Takes over what is known of the head unit already.
+  func begin()
+  /// PAUSED→READY begins; events still reach upstream.
+  func prepareToEnd()
+  /// The service is about to end: takes back what the head unit has been given beside it.
+  func willEndService()
+  /// The stream is over: gives up what is left of it. Nothing of it is posted any more.
+  func discardRest()
+
+  // What the app's connection reports, on its thread, without locks.
+  /// The session has this status now; that of no session without a connection.
+  func sessionChanged(to status: AppSession.Status)
+  /// Something has happened in the app's session, whose status is known already.
+  func appReported(_ event: AppSession.Event)
+  /// The time has come that was set (``AppConnection/setTimer(at:)``), or an earlier one.
+  func timerFired()
+
+  // What the negotiation decides.
   /// Carries out outputs of the negotiation, with its lock: the connection only stores them, and calls nothing back.
   func apply(_ outputs: [Negotiation.Output])
   /// Posts one notification. Without locks.
   func post(_ notification: Notification)
+
   /// Prepares for the buffer that is to bring the element to PAUSED, on the streaming thread.
   ///
   /// - Returns: whether the source that pushes it is live.
@@ -34,10 +54,6 @@ protocol StreamRun: SinkStream {
   /// application or an element may answer with a flush on this very thread, which needs them. A buffer at hand belongs
   /// to what was flushed then.
   func withoutAccess<Result>(_ body: () -> Result) -> Result
-  /// The service is about to end: takes back what the head unit has been given beside it.
-  func willEndService()
-  /// The stream is over: gives up what is left of it. Nothing of it is posted any more.
-  func discardRest()
 }
 
 /// What the threads of a stream have to know of each other: which state was notified last, whether it is over, and
@@ -66,7 +82,7 @@ final class StreamProgress: Sendable {
   }
 }
 
-extension StreamRun {
+extension AppStream {
   func prepareToEnd() {}
   func willEndService() {}
 
@@ -82,21 +98,24 @@ extension StreamRun {
   ///
   /// Does not post anything: see ``deliverNotifications()``.
   @discardableResult
-  func update<Result>(_ body: (inout Negotiation) -> Result) -> Result {
+  func update<Result, Failure>(
+    _ body: (inout Negotiation) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let now = time.now
-    let result = state.withLock { negotiation in
+    defer { state.broadcast() }
+    return try state.withLock { negotiation throws(Failure) in
       defer { apply(negotiation.takeOutputs(at: now)) }
-      return body(&negotiation)
+      return try body(&negotiation)
     }
-    state.broadcast()
-    return result
   }
 
   /// The same, and then posts the notifications.
   @discardableResult
-  func change<Result>(_ body: (inout Negotiation) -> Result) -> Result {
+  func change<Result, Failure>(
+    _ body: (inout Negotiation) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     defer { deliverNotifications() }
-    return update(body)
+    return try update(body)
   }
 
   /// Posts the notifications that wait. Without locks.
@@ -152,7 +171,7 @@ extension StreamRun {
 }
 
 /// What application and pipeline do.
-extension StreamRun {
+extension AppStream {
   func play() {
     change { $0.played() }
   }
@@ -169,11 +188,13 @@ extension StreamRun {
 }
 
 /// Errors that come from the connection.
-extension StreamRun {
+extension AppStream {
+  /// The app is about to fail, and an error message follows, before which nothing may fail.
   func appIsFailing() {
     update { $0.beginFailing() }
   }
 
+  /// The app has failed. The error message is posted, so frames may fail from now on.
   func appHasFailed() {
     change { $0.failed() }
   }
@@ -186,7 +207,7 @@ private let drainTimeout = Duration.seconds(1)
 /// How long, after that, they may take to reach the head unit, and then the service to end.
 private let serviceEndTimeout = Duration.seconds(2)
 
-extension StreamRun {
+extension AppStream {
   /// Ends the service, waits a moment until it has ended, and leaves the app registered.
   func end() {
     update { $0.stop() }
@@ -240,7 +261,7 @@ private let noticeableWait = Duration.seconds(1)
 
 /// Preroll is: it could be shown, or heard. A file's first buffer waits in PAUSED until the head unit would take it, so
 /// that all sinks of a pipeline start together, and sound and picture do not run ahead of each other.
-extension StreamRun {
+extension AppStream {
   /// On the streaming thread, with the buffer that is to bring the element to PAUSED, before the base class has it.
   ///
   /// - Returns: false if the pad flushes, or the source wants its thread back.

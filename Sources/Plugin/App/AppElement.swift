@@ -2,31 +2,33 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// Settings of a sink that registers as an app.
-protocol AppSinkSettings: PropertySettings {
+/// Settings of a sink that registers as an app, by which properties find those of the app.
+protocol AppElementSettings: PropertySettings {
   var app: AppSettings { get set }
 }
 
-/// A sink that is an app on a head unit: what its changes of state begin and end.
-protocol AppSink: AppHost, PropertyOwner where Settings: AppSinkSettings {
-  associatedtype Stream: SinkStream
+/// A sink that is an app on a head unit, alone or with others: what its changes of state begin and end.
+protocol AppElement: BaseSinkElement where Settings: AppElementSettings {
+  associatedtype Stream: AppStream
 
+  /// What it streams.
+  var service: StreamService { get }
   var runs: SinkRuns<Stream> { get }
   var time: TimeSource { get }
-  var baseSink: UnsafeMutablePointer<GstBaseSink> { get }
-  var pad: UnsafeMutablePointer<GstPad> { get }
   /// Checks what the properties could not, before anything begins.
   func checkBeforeStart(_ settings: Settings) throws(ElementError)
   func makeStream(_ app: AppClient, _ settings: Settings) -> Stream
   /// A change of state is about to reset what the base class counts.
   func keepCounters()
+  /// Changes the counters of the app's connections.
+  func countApp(_ change: (inout AppCounters) -> Void)
   /// Changes the counters of the streams.
   func countStream(_ change: (inout StreamCounters) -> Void)
-  /// GstElement's `change_state` of the parent class.
-  func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn
+  /// What was agreed on by TLS has changed.
+  func notifyEncryption()
 }
 
-extension AppSink {
+extension AppElement {
   /// Nil in NULL.
   var app: AppClient? { runs.app }
   /// Nil in NULL and READY.
@@ -172,6 +174,7 @@ extension AppSink {
     runs.noteStreamEnd(at: now, took: now - began)
   }
 
+  /// The app has waited in vain to be used again, and is to be ended. On the connection thread.
   func appHasLingered(_ app: AppClient) {
     if self.app === app { endApp() }
   }
