@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// L8, L9: suspended and resumed on the same service.
+  /// Suspended and resumed on the same service.
   @Test func leavesAndReturns() {
     let driver = AppDriver.streaming()
     let grant = driver.session.videoGrant
@@ -86,7 +86,7 @@ import Testing
     #expect(driver.session.videoGrant == grant)
   }
 
-  /// L10: the guide's "Yes/Yes".
+  /// The guide's "Yes/Yes": the service begins anew.
   @Test func restartsOnForeground() {
     var configuration = AppDriver.configuration
     configuration.restartsOnForeground = true
@@ -104,7 +104,7 @@ import Testing
     #expect(driver.take().isEmpty)
   }
 
-  /// L11.
+  /// The driver's leaving ends a service that the app has suspended.
   @Test func headUnitLeavesWhileSuspended() {
     let driver = AppDriver.streaming()
     driver.setAppState(.background)
@@ -115,7 +115,7 @@ import Testing
       ])
     driver.control(.endServiceACK, .video)
     driver.status(.full, .streamable)
-    // L12: nothing is opened before the app is back.
+    // Nothing is opened before the app is back.
     #expect(driver.take() == ["• status FULL STREAMABLE"])
     driver.setAppState(.regaining)
     #expect(driver.take() == ["→ StartService video 800×480 RAW H264"])
@@ -131,7 +131,7 @@ import Testing
     #expect(driver.take() == ["• resumed"])
   }
 
-  /// Z8: a new size has to wait until the app is back, and then needs a new service.
+  /// A new size has to wait until the app is back, and then needs a new service.
   @Test func resizesWhileSuspended() {
     let driver = AppDriver.streaming()
     driver.setAppState(.background)

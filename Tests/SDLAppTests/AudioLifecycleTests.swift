@@ -168,8 +168,8 @@ import Testing
     #expect(driver.take() == [Self.start])
   }
 
-  /// A head unit that takes only what is encrypted, which sound never is, is not asked again while there is video: each refusal may
-  /// cost the app its level, and the driver the picture.
+  /// A head unit that takes only what is encrypted, which sound never is, is not asked again while there is video: each
+  /// refusal may cost the app its level, and the driver the picture.
   @Test func refusedForGoodBesideVideo() {
     let driver = AppDriver.streaming()
     driver.setAudioRequest(AudioStartRequest())

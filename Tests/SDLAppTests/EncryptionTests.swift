@@ -111,28 +111,20 @@ import Testing
     }
   }
 
-  /// The certificate of the head unit is not of an authority that this app knows: that is what the user reads, and not how the head
-  /// unit puts the end of the handshake.
+  /// The certificate of the head unit is not of an authority that this app knows: that is what the user reads, and not
+  /// how the head unit puts the end of the handshake.
   @Test(arguments: [EncryptionPolicy.require, .prefer]) func headUnitIsNotTrusted(policy: EncryptionPolicy) {
-    let driver = encryptingDriver(policy) {
+    let driver = AppDriver.encrypting(policy) {
       FakeChannel(isServer: true, failsAt: 1, failureCode: .certificateInvalid)
     }
-    func receive(_ query: SecurityQuery) {
-      driver.receive(
-        Frame(
-          header: FrameHeader(
-            version: 5, frameType: .single, service: .control, frameInfo: 0, sessionID: AppDriver.sessionID,
-            dataSize: UInt32(query.bytes.count), messageID: 500),
-          payload: query.bytes))
-    }
-    receive(SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, 1]))
-    #expect(driver.frames.contains { SecurityQuery(payload: $0.payload)?.error.code == .invalidData })
+    driver.receive(SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, 1]))
+    #expect(driver.sentQueries.contains { $0.error.code == .invalidData })
     guard policy == .prefer else {
       #expect(driver.failure == .headUnitNotTrusted(reason: "message 1 is not accepted"))
       #expect(driver.failure?.canHeal == false && driver.isClosed)
       return
     }
-    receive(.error(.invalidData, "Initialization is not completed"))
+    driver.receive(.error(.invalidData, "Initialization is not completed"))
     driver.acknowledgeVideo()
     #expect(driver.isStreaming && driver.failure == nil)
     #expect(driver.clearReasons == ["this app does not trust the head unit, as message 1 is not accepted"])
@@ -162,7 +154,7 @@ import Testing
 
   /// With `prefer`, what was refused encrypted is asked for in clear the next time.
   @Test func refusedEncryptionIsGivenUp() {
-    let driver = encryptingDriver(.prefer)
+    let driver = AppDriver.encrypting(.prefer)
     #expect(driver.frames.last?.header.isEncrypted == true)
     driver.refuseVideo()
     _ = driver.take()
@@ -175,7 +167,7 @@ import Testing
 
   /// The head unit never begins a handshake: the wait is that of a handshake, not of a plain start, and ends.
   @Test func silence() {
-    let driver = encryptingDriver(.require)
+    let driver = AppDriver.encrypting(.require)
     _ = driver.take()
     driver.wait(.seconds(29))
     #expect(driver.take() == [])
@@ -187,7 +179,7 @@ import Testing
   /// An acknowledgement that is encrypted without a handshake can't be read.
   @Test(arguments: [(finishes: false, sent: "→ EndService video"), (true, "→ UnregisterAppInterface request")])
   func encryptedAnswerWithoutHandshake(finishes: Bool, sent: String) {
-    let driver = encryptingDriver(.require)
+    let driver = AppDriver.encrypting(.require)
     _ = driver.take()
     if finishes { driver.finish() }
     var frame = Frame.control(
@@ -200,17 +192,12 @@ import Testing
 
   /// What the app is sent as a handshake may be anything, and as much of it as the head unit likes.
   @Test func hostileQueries() {
-    let driver = encryptingDriver(.require)
+    let driver = AppDriver.encrypting(.require)
     _ = driver.take()
     var messageID: UInt32 = 500
     func send(_ payload: [UInt8]) {
       messageID += 1
-      driver.receive(
-        Frame(
-          header: FrameHeader(
-            version: 5, frameType: .single, service: .control, frameInfo: 0, sessionID: AppDriver.sessionID,
-            dataSize: UInt32(payload.count), messageID: messageID),
-          payload: payload))
+      driver.receiveSecurity(payload, messageID: messageID)
     }
     for query in [
       SecurityQuery(type: 0, queryID: 1, sequenceNumber: 7, binary: []),
@@ -233,27 +220,9 @@ import Testing
 
   /// Nothing is sent in clear because this end was given no TLS.
   @Test func withoutAChannel() {
-    let driver = encryptingDriver(.require, makeSecureChannel: nil)
+    let driver = AppDriver.encrypting(.require, makeSecureChannel: nil)
     driver.acknowledgeVideo()
     #expect(driver.session.videoGrant == nil)
     #expect(driver.failure != nil)
-  }
-
-  private func encryptingDriver(
-    _ policy: EncryptionPolicy, beginsHandshake: Bool = false,
-    makeSecureChannel: SecureChannelFactory? = { FakeChannel(isServer: true) }
-  ) -> AppDriver {
-    var configuration = AppDriver.configuration
-    configuration.beginsHandshake = beginsHandshake
-    configuration.encryption = .authenticateAndEncrypt
-    configuration.encryptionPolicy = policy
-    let driver = AppDriver(configuration, makeSecureChannel: makeSecureChannel)
-    driver.connect()
-    driver.acknowledgeSession()
-    driver.acceptRegistration()
-    driver.answerCapability()
-    driver.setVideoRequest(AppDriver.videoRequest)
-    driver.status(.full, .streamable)
-    return driver
   }
 }

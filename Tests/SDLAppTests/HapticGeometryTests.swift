@@ -28,7 +28,7 @@ import Testing
     // The pictures are 532×252, and fill the display.
     Row(id: "scale 1.5", display: (800, 380), scale: 1.5, given: [0, 0, 532, 252], expected: [0, 0, 800, 380]),
     Row(
-      id: "half of S2", display: (800, 380), scale: 1.5, given: [266, 126, 266, 126], expected: [400, 190, 400, 190]),
+      id: "last quarter", display: (800, 380), scale: 1.5, given: [266, 126, 266, 126], expected: [400, 190, 400, 190]),
     Row(id: "cut", display: (800, 480), scale: 2, given: [-10, 230, 20, 20], expected: [0, 460, 20, 20]),
     Row(id: "larger", display: (800, 480), scale: 1, given: [-5, -5, 5000, 5000], expected: [0, 0, 800, 480]),
     Row(id: "beside", display: (800, 480), scale: 1, given: [800, 0, 10, 10], expected: nil),

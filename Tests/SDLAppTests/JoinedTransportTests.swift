@@ -28,8 +28,8 @@ import Testing
     #expect(joined.violations == [] && joined.failure == nil)
   }
 
-  /// Cuts, withdrawals, offers, requests and pictures at any moment, also in the middle of an answer: nothing that is sent breaks a
-  /// rule of SDL Core, pictures come whole and in order, and in the end all is as it should be.
+  /// Cuts, withdrawals, offers, requests and pictures at any moment, also in the middle of an answer: nothing that is
+  /// sent breaks a rule of SDL Core, pictures come whole and in order, and in the end all is as it should be.
   @Test(arguments: 1...60) func everyOrder(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let joined = Self.joined([.secondary, .primary], seed: seed)

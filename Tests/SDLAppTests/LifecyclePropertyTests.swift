@@ -73,8 +73,8 @@ import TestSupport
     driver.notify(.onTouchEvent, OnTouchEvent(kind: kind, fingers: fingers).json)
   }
 
-  /// Plays a head unit without faults until the app streams. Sound comes first: beside video, sound that was refused for good is not
-  /// asked for.
+  /// Plays a head unit without faults until the app streams. Sound comes first: beside video, sound that was refused
+  /// for good is not asked for.
   private static func settle(_ driver: AppDriver) {
     _ = driver.take()
     driver.setVideoRequest(nil)

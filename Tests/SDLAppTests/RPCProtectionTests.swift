@@ -127,12 +127,7 @@ import Testing
   private func protect(_ driver: AppDriver) {
     for number: UInt8 in [1, 3] {
       let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, number]).bytes
-      driver.receive(
-        Frame(
-          header: FrameHeader(
-            version: 5, frameType: .single, service: .control, frameInfo: 0, sessionID: AppDriver.sessionID,
-            dataSize: UInt32(query.count), messageID: UInt32(number) + 400),
-          payload: query))
+      driver.receiveSecurity(query, messageID: UInt32(number) + 400)
     }
     var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
     acknowledgement.header.isEncrypted = true
@@ -149,7 +144,8 @@ import Testing
     ]
   }
 
-  /// What somebody puts between the head unit's messages in clear: a status, a touch, a distraction, and the answer to a request.
+  /// What somebody puts between the head unit's messages in clear: a status, a touch, a distraction, and the answer to
+  /// a request.
   private func inject(_ driver: AppDriver) -> [String] {
     _ = driver.take()
     driver.status(.full, .streamable)

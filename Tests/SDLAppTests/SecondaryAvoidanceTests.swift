@@ -17,8 +17,8 @@ import Testing
     #expect(driver.take().contains("→ \(Self.start)"))
   }
 
-  /// A head unit that registers the secondary transport, but does not start video there, gets it on the primary one, and after
-  /// a while, or with a new address, it is asked again.
+  /// A head unit that registers the secondary transport, but does not start video there, gets it on the primary one,
+  /// and after a while, or with a new address, it is asked again.
   @Test(arguments: [false, true]) func secondaryOfNoUse(isMoved: Bool) {
     let driver = AppDriver.registeredSecondary()
     driver.wait(.seconds(6))

@@ -3,7 +3,8 @@ import Testing
 @testable import SDLApp
 import TestSupport
 
-/// Every order of what two connections and the driver do. ``AppInvariants`` checks every step, these tests check the outcome.
+/// Every order of what two connections and the driver do. ``AppInvariants`` checks every step, these tests check the
+/// outcome.
 @Suite struct SecondaryPropertyTests {
   private enum Event: CaseIterable {
     case update

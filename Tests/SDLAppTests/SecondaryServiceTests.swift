@@ -92,7 +92,7 @@ import Testing
     #expect(driver.session.videoWait == row.wait)
   }
 
-  /// Acceptance case L24: EndService here, its answer, StartService there.
+  /// EndService here, its answer, StartService there.
   @Test func moveOfARunningStream() {
     let driver = AppDriver.offered()
     driver.updateTransport(nil, nil)

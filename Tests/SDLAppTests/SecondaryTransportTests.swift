@@ -217,8 +217,8 @@ import Testing
     #expect(pauses == [1, 2, 4, 8, 10, 10, 10, 10].map { .seconds($0) })
   }
 
-  /// A head unit that registers it and cuts it at once is not asked more often than one that refuses; one that has lasted is
-  /// followed at once.
+  /// A head unit that registers it and cuts it at once is not asked more often than one that refuses; one that has
+  /// lasted is followed at once.
   @Test func registeredAndCut() {
     var transport = Self.offered()
     _ = transport.updated(Self.update, now: .zero)

@@ -28,7 +28,7 @@ import Testing
 
   @Test("once per session, before the first start, with the head unit's entries") func once() throws {
     let driver = Self.registered()
-    // Those that R2's ranges accept.
+    // Those that the app's ranges accept.
     driver.setSupportedDisplays([0, 1, 5, 6].map { Self.displays[$0] })
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
     #expect(driver.take().isEmpty)

@@ -5,37 +5,13 @@ import Testing
 /// An app that is the TLS client, for head units that are configured as servers. The channel only looks like TLS.
 @Suite struct TLSClientTests {
   private func driver(_ policy: EncryptionPolicy = .require) -> AppDriver {
-    var configuration = AppDriver.configuration
-    configuration.encryption = .authenticateAndEncrypt
-    configuration.beginsHandshake = true
-    configuration.encryptionPolicy = policy
-    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: false) })
-    driver.connect()
-    driver.acknowledgeSession()
-    driver.acceptRegistration()
-    driver.answerCapability()
-    driver.setVideoRequest(AppDriver.videoRequest)
-    driver.status(.full, .streamable)
+    let driver = AppDriver.encrypting(policy, beginsHandshake: true) { FakeChannel(isServer: false) }
     _ = driver.take()
     return driver
   }
 
-  private func receive(_ query: SecurityQuery, by driver: AppDriver) {
-    driver.receive(
-      Frame(
-        header: FrameHeader(
-          version: 5, frameType: .single, service: .control, frameInfo: 0, sessionID: AppDriver.sessionID,
-          dataSize: UInt32(query.bytes.count), messageID: 500),
-        payload: query.bytes))
-  }
-
   private func handshake(_ bytes: [UInt8]) -> SecurityQuery {
     SecurityQuery(type: SecurityQuery.request, queryID: 1, sequenceNumber: 1, binary: bytes)
-  }
-
-  private func sentQueries(_ driver: AppDriver) -> [SecurityQuery] {
-    driver.frames.filter { $0.header.service == .control && $0.header.frameType == .single }
-      .compactMap { SecurityQuery(payload: $0.payload) }
   }
 
   /// The sequence chart with our own head unit as server, and a second start, which needs no handshake.
@@ -74,32 +50,32 @@ import Testing
   @Test func beginsAgainWhereTheHeadUnitIsNotReady() {
     let driver = driver()
     driver.wait(.milliseconds(299))
-    #expect(sentQueries(driver).isEmpty)
+    #expect(driver.sentQueries.isEmpty)
     driver.wait(.milliseconds(1))
-    #expect(sentQueries(driver).count == 1)
+    #expect(driver.sentQueries.count == 1)
     for count in 2...4 {
-      receive(.error(.notProtected, "not yet"), by: driver)
+      driver.receive(.error(.notProtected, "not yet"))
       driver.wait(.milliseconds(300))
-      #expect(sentQueries(driver).count == count)
+      #expect(driver.sentQueries.count == count)
     }
     #expect(driver.failure == nil)
     // The last handshake is not answered: the wait for it ends, and the next start begins one of its own.
     driver.wait(.seconds(5))
     #expect(driver.take().contains { $0.hasPrefix("• start of 800×480 failed") })
     driver.wait(.milliseconds(900))
-    #expect(sentQueries(driver).isEmpty)
+    #expect(driver.sentQueries.isEmpty)
     driver.wait(.seconds(2))
-    #expect(sentQueries(driver).count == 1)
+    #expect(driver.sentQueries.count == 1)
   }
 
   /// A start that was refused in the middle of a handshake leaves none behind.
   @Test func refusedInTheMiddle() {
     let driver = driver()
     driver.wait(.milliseconds(300))
-    #expect(sentQueries(driver).count == 1)
+    #expect(driver.sentQueries.count == 1)
     driver.refuseVideo()
     driver.wait(.seconds(3))
-    #expect(sentQueries(driver).count == 2)
+    #expect(driver.sentQueries.count == 2)
   }
 
   /// SDL Core as a server was seen to acknowledge the service before the end of its handshake.
@@ -107,7 +83,7 @@ import Testing
     let driver = driver()
     let last = try handshakeUpToTheLastMessage(driver, FakeChannel(isServer: true))
     #expect(!driver.isStreaming && driver.failure == nil)
-    receive(handshake(last), by: driver)
+    driver.receive(handshake(last))
     #expect(driver.isStreaming)
     #expect(driver.session.videoGrant?.isEncrypted == true)
   }
@@ -115,9 +91,9 @@ import Testing
   /// The handshake of a head unit that acknowledges the service before its last message, which is returned.
   private func handshakeUpToTheLastMessage(_ driver: AppDriver, _ server: FakeChannel) throws -> [UInt8] {
     driver.wait(.milliseconds(300))
-    let second = server.advance(try #require(sentQueries(driver).last).handshakeBytes).output
-    receive(handshake(second), by: driver)
-    let last = server.advance(try #require(sentQueries(driver).last).handshakeBytes).output
+    let second = server.advance(try #require(driver.sentQueries.last).handshakeBytes).output
+    driver.receive(handshake(second))
+    let last = server.advance(try #require(driver.sentQueries.last).handshakeBytes).output
     try acknowledge(driver, server)
     return last
   }
@@ -130,8 +106,8 @@ import Testing
     driver.receive(acknowledgement)
   }
 
-  /// SDL Core as a server was seen to overwrite its last message with the acknowledgement, and to take the handshake for complete
-  /// from then on.
+  /// SDL Core as a server was seen to overwrite its last message with the acknowledgement, and to take the handshake
+  /// for complete from then on.
   @Test func lastMessageIsLost() throws {
     let driver = driver()
     let server = FakeChannel(isServer: true)
@@ -158,7 +134,7 @@ import Testing
     driver.control(.endServiceACK, .video)
     driver.wait(.seconds(2))
     driver.wait(.milliseconds(300))
-    #expect(sentQueries(driver).count == 2 && driver.failure == nil)
+    #expect(driver.sentQueries.count == 2 && driver.failure == nil)
     driver.wait(.seconds(5))
     #expect(driver.failure == .handshakeLost)
   }
@@ -181,8 +157,8 @@ import Testing
   @Test func headUnitBeginsAsWell() {
     let driver = driver()
     driver.wait(.milliseconds(300))
-    receive(handshake([22, 3, 3, 0, 1, 1]), by: driver)
+    driver.receive(handshake([22, 3, 3, 0, 1, 1]))
     #expect(driver.diagnostics.contains { $0.contains("and so does this app") })
-    #expect(sentQueries(driver).last?.error.code == .invalidData)
+    #expect(driver.sentQueries.last?.error.code == .invalidData)
   }
 }

@@ -55,7 +55,7 @@ import Testing
     #expect(!driver.isStreaming)
   }
 
-  /// L-a: the level changes to NONE before the answer arrives.
+  /// The level changes to NONE before the answer arrives.
   @Test func leavesWhileStarting() {
     let driver = AppDriver.starting()
     driver.status(.none, .notStreamable)
@@ -74,7 +74,7 @@ import Testing
     #expect(driver.take().last == "• started 800×480 epoch 1")
   }
 
-  /// L-b: the level returns before the end was acknowledged.
+  /// The level returns before the end was acknowledged.
   @Test(arguments: [ControlFrame.endServiceACK, .endServiceNAK]) func returnsWhileEnding(answer: ControlFrame) {
     let driver = AppDriver.streaming()
     driver.status(.none, .notStreamable)
@@ -89,7 +89,7 @@ import Testing
     #expect(driver.take() == ["• started 800×480 epoch 2"])
   }
 
-  /// L-c: a new size is not asked for while the level forbids it.
+  /// A new size is not asked for while the level forbids it.
   @Test func resizeWhileLeaving() {
     let driver = AppDriver.streaming()
     driver.status(.limited, .notStreamable)
@@ -113,7 +113,7 @@ import Testing
     #expect(driver.take() == ["• started 400×380 epoch 1"])
   }
 
-  /// L16: 1 s for the end.
+  /// The answer to EndService is waited for 1 s.
   @Test func endUnanswered() {
     let driver = AppDriver.streaming()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
@@ -138,7 +138,7 @@ import Testing
     #expect(driver.session.videoGrant == grant)
   }
 
-  /// L-f: acknowledged, stopped at once, tried again.
+  /// Acknowledged, stopped at once, tried again.
   @Test func endedByHeadUnit() {
     let driver = AppDriver.streaming()
     driver.control(.endService, .video)

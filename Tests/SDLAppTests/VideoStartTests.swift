@@ -5,7 +5,7 @@ import Testing
 @Suite struct VideoStartTests {
   private static let start = "→ StartService video 800×480 RAW H264"
 
-  /// L-d, L15: 5 s for the first start, 12 s for those after it; then an end, then pauses of 2 s, 4 s, … up to 30 s.
+  /// 5 s for the first start, 12 s for those after it; then an end, then pauses of 2 s, 4 s, … up to 30 s.
   @Test func startUnanswered() {
     let driver = AppDriver.starting()
     driver.wait(.milliseconds(4999))
@@ -38,7 +38,7 @@ import Testing
     #expect(driver.take() == [Self.start])
   }
 
-  /// L-e, L18: a NAK that names nothing is tried again, with growing pauses; leaving cancels.
+  /// A NAK that names nothing is tried again, with growing pauses; leaving cancels.
   @Test func refusedWithoutParameters() {
     let driver = AppDriver.starting()
     for pause in [2.0, 4, 8] {
@@ -112,7 +112,7 @@ import Testing
     var diagnostics = 0
   }
 
-  /// S9, S10 and other odd answers.
+  /// Sizes in the answer: missing, impossible, and another than was requested.
   @Test(arguments: [
     Answer(width: 800, height: 480, accepted: VideoSize(800, 480)),
     Answer(width: nil, height: nil, accepted: VideoSize(800, 480)),
@@ -141,7 +141,7 @@ import Testing
     var rejected: [String] = []
   }
 
-  /// N10 and other answers to a request for RTP.
+  /// Formats in the answer to a request for RTP.
   @Test(arguments: [
     Format(transport: .raw),
     Format(videoProtocol: "RTP", codec: "H264", transport: .rtp),

@@ -53,7 +53,7 @@ extension LinkTests {
       _ = submit(100_000)
       #expect(takeWakeUp())
       let stream = Fragmentation(
-        service: .video, version: 5, sessionID: 9, messageID: MediaMessageIDs.video.range.lowerBound,
+        service: .video, version: 5, sessionID: 9, messageID: MessageIDs.video.range.lowerBound,
         payloadSize: 100_000,
         maximumPayload: 1000
       ).frames(of: noise(100_000))
@@ -70,7 +70,7 @@ extension LinkTests {
       let sent = writeAll()
       #expect(count == UInt64(sent.count))
       let ids = decode(sent).frames.map(\.header.messageID)
-      #expect(ids == [0, 1, 2].flatMap { Array(repeating: MediaMessageIDs.video.range.lowerBound + $0, count: 4) })
+      #expect(ids == [0, 1, 2].flatMap { Array(repeating: MessageIDs.video.range.lowerBound + $0, count: 4) })
     }
 
     @Test func controlFramesWaitForTheEndOfAFrameOnly() throws {
@@ -100,7 +100,7 @@ extension LinkTests {
       #expect(frames.dropLast().allSatisfy { $0.header.service == .video })
       #expect(frames.last?.header.controlFrame == .endService)
       let stream = Fragmentation(
-        service: .video, version: 5, sessionID: 9, messageID: MediaMessageIDs.video.range.lowerBound,
+        service: .video, version: 5, sessionID: 9, messageID: MessageIDs.video.range.lowerBound,
         payloadSize: 100_000,
         maximumPayload: 1000
       ).frames(of: noise(100_000))

@@ -8,7 +8,6 @@ import Testing
     OnTouchEvent.Finger(id: id, samples: samples.map { Sample(x: $0.0, y: $0.1, time: $0.2) })
   }
 
-  /// V33.
   @Test func bytes() throws {
     let event = OnTouchEvent(kind: .begin, fingers: [Self.finger(0, (400, 240, 123456))])
     let text = #"{"event":[{"c":[{"x":400,"y":240}],"id":0,"ts":[123456]}],"type":"BEGIN"}"#

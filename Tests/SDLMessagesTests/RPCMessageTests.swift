@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 @Suite struct RPCMessageTests {
-  /// Payloads of the protocol's byte vectors V29 to V34.
+  /// Payloads as bytes.
   private static let registration =
     [UInt8](hex: "00 00 00 01 00 00 00 01 00 00 00 DB")
     + Array(

@@ -15,7 +15,7 @@ import Testing
     #expect(try SendHapticData(validating: json(text)) == data)
   }
 
-  @Test("T15: the array is there, and empty") func emptyListClears() throws {
+  @Test("the array is there, and empty") func emptyListClears() throws {
     let bytes = SendHapticData(rectangles: []).json.serialized
     #expect(String(decoding: bytes, as: UTF8.self) == #"{"hapticRectData":[]}"#)
     #expect(try SendHapticData(validating: json("{}")) == SendHapticData(rectangles: []))

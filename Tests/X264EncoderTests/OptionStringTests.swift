@@ -24,7 +24,7 @@ extension X264EncoderTests {
       "cabac=1", "cabac", "no-cabac=0", "8x8dct=1", "weightp=1", "cqm=jvt", "cqmfile=x",
       "cqm4iy=16,16,16,16,16,16,16,16,16,16,16,16,16,16,16,16", "interlaced=1",
       "tff=1", "bff=1", "fake_interlaced=1", "avcintra-class=100", "bluray-compat=1",
-      // E17: delay, which the tuning zerolatency is there to avoid.
+      // Delay, which the tuning zerolatency is there to avoid.
       "bframes=2", "b-pyramid=strict", "b_pyramid=normal", "rc-lookahead=10", "sync-lookahead=3", "sync-lookahead=auto",
       "mbtree=1", "opencl=1", "sliced-threads=0", "no-sliced-threads",
       // Form of the stream.

@@ -14,7 +14,7 @@ extension X264EncoderTests {
       return try settings.encoder()
     }
 
-    /// Z4: the change makes no key frame, and the bits per second stay the same.
+    /// The change makes no key frame, and the bits per second stay the same.
     @Test(arguments: [(30, 10), (15, 10), (30, 15), (10, 13)])
     func bitsPerSecondStay(before: Int, after: Int) throws {
       let encoder = try encoder(frameRate: before)
@@ -26,7 +26,7 @@ extension X264EncoderTests {
       #expect(abs(measured - 600) < 60, "\(measured) kbit/s")
     }
 
-    /// E16: two seconds at the real rate.
+    /// Two seconds at the real rate.
     @Test func keyFramesFollow() throws {
       let encoder = try encoder(64, 64, frameRate: 30)
       var units = try encoder.encodePan(0..<10)

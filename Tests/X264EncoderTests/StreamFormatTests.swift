@@ -6,7 +6,6 @@ import X264Encoder
 extension X264EncoderTests {
   /// The NAL units and headers of the stream.
   @Suite struct StreamFormat {
-    /// E16.
     @Test func keyFramesBeginWithParameterSets() throws {
       let units = try EncoderSettings.test().encoder().encodePan(0..<61)
       #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 30, 60])

@@ -205,7 +205,7 @@ extension SamplePath {
     if case .silence(let missing) = correction { result = fill(missing, grant, isLive: input.isLive, stream) }
     guard result == GST_FLOW_OK else { return result }
     if case .leaveOut(let excess) = correction {
-      playout.leftOut(isAll: excess == count)
+      playout.skipped(isAll: excess == count)
       return leaveOut(excess, .late, of: &input)
     }
     noteSent(count)
@@ -277,7 +277,7 @@ extension SamplePath {
       if case .leaveOut(let excess) = correction {
         left -= excess
         timeline.advance(by: excess)
-        playout.leftOut(isAll: excess == piece)
+        playout.skipped(isAll: excess == piece)
         continue
       }
       left -= piece

@@ -59,7 +59,7 @@ public struct SamplePlayout: Equatable, Sendable {
   /// Samples were left out because they are late.
   ///
   /// - Parameter isAll: none of those at hand is left, so that the next ones may be late as well.
-  public mutating func leftOut(isAll: Bool) {
+  public mutating func skipped(isAll: Bool) {
     isLate = isAll
   }
 

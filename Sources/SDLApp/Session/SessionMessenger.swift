@@ -18,7 +18,7 @@ struct SessionMessenger: Sendable {
   /// Whether frames may be sent on the secondary transport; what is for it otherwise is dropped.
   var isSecondaryOpen = false
   private var mtu: Int64?
-  private var messageIDs = MediaMessageIDs.session
+  private var messageIDs = MessageIDs.session
   private var assembler = MessageAssembler(maximumMessageSize: 4 << 20)
   private var actions: [AppSession.Action] = []
 

@@ -41,10 +41,10 @@ struct MediaSendState {
   private var counters = MediaChannelStatistics()
   private var queue: PayloadQueue
   private let writer = MediaWriter()
-  private var messageIDs: MediaMessageIDs
+  private var messageIDs: MessageIDs
 
   /// `capacity` is in payloads, at least 1.
-  init(messageIDs: MediaMessageIDs, capacity: Int, maximumByteCount: Int) {
+  init(messageIDs: MessageIDs, capacity: Int, maximumByteCount: Int) {
     self.messageIDs = messageIDs
     queue = PayloadQueue(capacity: capacity, maximumByteCount: maximumByteCount)
   }

@@ -193,7 +193,8 @@ import Testing
     }
   }
 
-  /// Video goes on without sound that is refused for good: nothing waits for that any more, until a service starts all the same.
+  /// Video goes on without sound that is refused for good: nothing waits for that any more, until a service starts all
+  /// the same.
   @Test(arguments: [false, true]) func refusedBesideVideo(isLive: Bool) throws {
     var driver = Driver()
     driver.start()

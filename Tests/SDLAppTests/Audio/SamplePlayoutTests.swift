@@ -35,7 +35,7 @@ import Testing
           leftOut += excess
           count -= excess
           due += format.duration(ofSampleCount: excess)
-          playout.leftOut(isAll: count == 0)
+          playout.skipped(isAll: count == 0)
         }
       }
     }
@@ -54,7 +54,8 @@ import Testing
     }
   }
 
-  /// In milliseconds: until its time, when it is the first; how much of 1600 samples is left out, and the silence in front.
+  /// In milliseconds: until its time, when it is the first; how much of 1600 samples is left out, and the silence in
+  /// front.
   private static let first: [(early: Int, SamplePlayout.Correction)] = [
     (200, .silence(3200)), (50, .silence(800)), (3, .silence(48)), (2, .none), (0, .none), (-20, .none),
     (-21, .leaveOut(336)), (-99, .leaveOut(1584)), (-500, .leaveOut(1600)), (5000, .silence(3200)),
@@ -129,7 +130,7 @@ import Testing
     }
     #expect(correction(late: 15, isSilence: true) == .leaveOut(240))
     #expect(correction(late: 2, isSilence: true) == .none && correction(late: 15, isSilence: false) == .none)
-    playout.leftOut(isAll: true)
+    playout.skipped(isAll: true)
     #expect(correction(late: 15, isSilence: false) == .leaveOut(240))
     #expect(correction(late: 2, isSilence: false) == .none)
   }

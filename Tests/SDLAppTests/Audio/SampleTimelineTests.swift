@@ -65,7 +65,8 @@ import Testing
     #expect(timeline.end == format.duration(ofSampleCount: count))
   }
 
-  /// Eight hours of a source whose clock is 0.1 % fast: what leaves follows the pipeline's clock to within the tolerance.
+  /// Eight hours of a source whose clock is 0.1 % fast: what leaves follows the pipeline's clock to within the
+  /// tolerance.
   @Test func clocksThatDriftApart() {
     let format = PCMFormat()
     var timeline = SampleTimeline(format: format)

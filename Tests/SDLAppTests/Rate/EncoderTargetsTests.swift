@@ -90,7 +90,8 @@ import Testing
     #expect(row.targets.implausibleBitrate.map { $0.announced == row.headUnit.bitrate } ?? true)
   }
 
-  /// A transport that carries 800 kbit/s, such as Bluetooth: it bounds what user and head unit would like, and nothing else.
+  /// A transport that carries 800 kbit/s, such as Bluetooth: it bounds what user and head unit would like, and nothing
+  /// else.
   @Test(
     arguments: [
       (nil, nil, .defaultCapped, 600, 600), (500, nil, .defaultCapped, 500, 500), (3000, nil, .defaultCapped, 800, 800),

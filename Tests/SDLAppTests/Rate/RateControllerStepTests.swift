@@ -49,7 +49,8 @@ import Testing
     #expect((back.last ?? 0) >= 0.9 * 4e6)
   }
 
-  /// What a stream begins with is more than the link carries, as that of 800 × 480 pictures and larger ones is by default.
+  /// What a stream begins with is more than the link carries, as that of 800 × 480 pictures and larger ones is by
+  /// default.
   @Test(arguments: [1152, 2500], testSeeds(1...5)) func narrowFromTheStart(kilobits: Int, seed: UInt64) {
     let link = SimulatedLink { _ in 0.6e6 }
     let sender = SimulatedSender(.test(maximum: 20_000_000, start: kilobits * 1000), seed: seed)
@@ -60,8 +61,8 @@ import Testing
     #expect(sender.longestFreeze(first...4) <= 600, "\(kilobits), \(seed)")
   }
 
-  /// Pictures of one size come at the moments at which the link has just become empty: no bytes stand in it, however many pictures
-  /// have to be left out.
+  /// Pictures of one size come at the moments at which the link has just become empty: no bytes stand in it, however
+  /// many pictures have to be left out.
   @Test(arguments: [1.2e6, 0.9e6], testSeeds(1...3)) func evenPictures(start: Double, seed: UInt64) {
     let link = SimulatedLink { $0 < 3 ? 8e6 : 0.4e6 }
     link.propagation = 1

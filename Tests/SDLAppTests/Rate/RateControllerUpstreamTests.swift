@@ -3,8 +3,8 @@ import Testing
 
 @testable import SDLApp
 
-/// Pictures that an encoder upstream makes at the bitrate that it is told, over a link of 600 kbit/s: one that is dropped costs
-/// those up to the next key frame.
+/// Pictures that an encoder upstream makes at the bitrate that it is told, over a link of 600 kbit/s: one that is
+/// dropped costs those up to the next key frame.
 @Suite struct RateControllerUpstreamTests {
   /// An encoder and a link.
   struct Case: CustomTestStringConvertible, Sendable {

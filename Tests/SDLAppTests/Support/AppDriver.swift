@@ -53,8 +53,8 @@ final class AppDriver {
     session = AppSession(configuration: configuration, makeSecureChannel: makeSecureChannel)
   }
 
-  /// The actions of the session since the last call: "→" for frames, "⇒" for those of the secondary transport and what is
-  /// done with that, "•" for events, "■" for the end.
+  /// The actions of the session since the last call: "→" for frames, "⇒" for those of the secondary transport and what
+  /// is done with that, "•" for events, "■" for the end.
   func take() -> [String] {
     defer {
       lines = []

@@ -1,8 +1,8 @@
 import SDLApp
 import Synchronization
 
-/// A secure channel without cryptography: a handshake of four messages, and records of which each byte is changed and that
-/// must come in their order.
+/// A secure channel without cryptography: a handshake of four messages, and records of which each byte is changed and
+/// that must come in their order.
 final class FakeChannel: SecureChannel {
   private struct State {
     var received = 0

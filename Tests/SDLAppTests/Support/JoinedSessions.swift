@@ -3,8 +3,8 @@ import SDLHeadUnit
 import Testing
 import TestSupport
 
-/// An ``AppSession`` and an emulated head unit joined in memory: the bytes of each reach the decoder of the other in pieces
-/// of random sizes.
+/// An ``AppSession`` and an emulated head unit joined in memory: the bytes of each reach the decoder of the other in
+/// pieces of random sizes.
 ///
 /// All bytes of the app are delivered before those of the head unit, so that the sizes never change the conversation.
 final class JoinedSessions {
@@ -28,7 +28,7 @@ final class JoinedSessions {
   private var headUnitReader = WireReader()
   private var arrivalReader = WireReader()
   private var invariants = AppInvariants()
-  private var videoMessageIDs = MediaMessageIDs.video
+  private var videoMessageIDs = MessageIDs.video
 
   init(
     _ headUnit: HeadUnitConfiguration, app: AppSession.Configuration = AppDriver.configuration, seed: UInt64,

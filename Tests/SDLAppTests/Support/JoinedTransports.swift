@@ -2,8 +2,8 @@ import SDLApp
 import SDLHeadUnit
 import TestSupport
 
-/// An ``AppSession`` and an emulated head unit joined by two connections in memory. Bytes, connections and their ends arrive
-/// in any order that two connections allow, as the seed says.
+/// An ``AppSession`` and an emulated head unit joined by two connections in memory. Bytes, connections and their ends
+/// arrive in any order that two connections allow, as the seed says.
 final class JoinedTransports {
   private(set) var app: AppSession
   private(set) var headUnit: HeadUnitSession
@@ -26,7 +26,7 @@ final class JoinedTransports {
   /// An end that the other side has not noticed.
   private var isClosedByApp = false
   private var isClosedByHeadUnit = false
-  private var messageIDs = MediaMessageIDs.video
+  private var messageIDs = MessageIDs.video
 
   init(_ configuration: HeadUnitConfiguration, seed: UInt64) {
     app = AppSession(configuration: AppDriver.configuration)

@@ -4,7 +4,8 @@ import TestSupport
 
 /// A bottleneck with one queue, and senders that share it; time passes in steps of a millisecond.
 ///
-/// Each sender has a kernel with a window: what is beyond it is unsent, and beyond `sendBuffer` the kernel takes no more.
+/// Each sender has a kernel with a window: what is beyond it is unsent, and beyond `sendBuffer` the kernel takes no
+/// more.
 final class SimulatedLink {
   /// Bits per second, as a function of seconds.
   var rate: (Double) -> Double
@@ -97,8 +98,8 @@ final class SimulatedSender {
   var keyFrameSize = 4.0
   /// Of the number of bytes, to both sides.
   var noise = 0.3
-  /// The encoder is upstream: each picture is encoded when it comes, and one that would come too late is dropped up to the next
-  /// key frame, for which the encoder is asked.
+  /// The encoder is upstream: each picture is encoded when it comes, and one that would come too late is dropped up to
+  /// the next key frame, for which the encoder is asked.
   var isEncoderUpstream = false
   /// Whether it makes key frames when it is asked.
   var answersRequests = true

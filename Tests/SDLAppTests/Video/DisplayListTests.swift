@@ -118,7 +118,7 @@ import Testing
     #expect(displays.map(\.scale) == [1, 1, 1, 1, 1, 1, 1.5, 2])
     #expect(displays.allSatisfy { $0.frameRate == 15 && $0.maximumBitrate == 20_000 })
     #expect(displays.allSatisfy { $0.formats?.count == 5 && $0.formats?.first == .rawH264 })
-    // C2 has a false of its own.
+    // The third entry has a false of its own.
     #expect(displays.map(\.takesHapticData) == [true, true, false, true, true, true, true, true])
   }
 

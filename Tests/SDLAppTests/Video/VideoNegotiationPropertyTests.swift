@@ -125,8 +125,8 @@ import Testing
     }
   }
 
-  /// Each notification where it makes sense: nothing starts twice, and nothing is suspended, stopped or resized that has
-  /// not begun.
+  /// Each notification where it makes sense: nothing starts twice, and nothing is suspended, stopped or resized that
+  /// has not begun.
   private func expectOrder(_ log: [String], _ world: World) {
     var state = "stopped"
     var isPaused = false

@@ -184,7 +184,8 @@ import Testing
     #expect(driver.negotiation.knownDisplays?.count == 3)
   }
 
-  /// The state of the app is passed on after the request, which depends on it: a service of a former size is not resumed.
+  /// The state of the app is passed on after the request, which depends on it: a service of a former size is not
+  /// resumed.
   @Test func requestBeforeTheAppState() {
     let driver = NegotiationDriver.streaming([Self.size])
     driver.setAppState(.background)

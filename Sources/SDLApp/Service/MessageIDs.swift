@@ -3,14 +3,14 @@
 ///
 /// Media is numbered by the thread that writes it. The ranges must not overlap, because receivers (SDL Core among them)
 /// identify unfinished messages by session and id only.
-public struct MediaMessageIDs: Equatable, Sendable {
+public struct MessageIDs: Equatable, Sendable {
   /// 2³⁰…2³¹−1. A head unit that reads ids as signed would see larger ones as negative.
-  public static let video = MediaMessageIDs(1 << 30...1 << 31 - 1)
+  public static let video = MessageIDs(1 << 30...1 << 31 - 1)
   /// 2²⁹…2³⁰−1.
-  public static let audio = MediaMessageIDs(1 << 29...1 << 30 - 1)
+  public static let audio = MessageIDs(1 << 29...1 << 30 - 1)
 
   /// 1…2²⁹−1, for what is no media. Head units refuse 0.
-  static let session = MediaMessageIDs(1...1 << 29 - 1)
+  static let session = MessageIDs(1...1 << 29 - 1)
 
   let range: ClosedRange<UInt32>
   private var following: UInt32
@@ -21,7 +21,7 @@ public struct MediaMessageIDs: Equatable, Sendable {
   }
 
   /// The same range, going on with `following`, clamped to it.
-  func starting(at following: UInt32) -> MediaMessageIDs {
+  func starting(at following: UInt32) -> MessageIDs {
     var ids = self
     ids.following = min(max(following, range.lowerBound), range.upperBound)
     return ids
