@@ -233,12 +233,6 @@ extension AppClient {
   private func withStreams(of listeners: AppMembers, _ body: (any AppStream) -> Void) {
     listeners.withStreams { if !isOver { body($0) } }
   }
-
-  /// An element that joins a registered app counts its connection.
-  func countFormer(_ element: any AppElement) {
-    guard status.headUnit != nil else { return }
-    element.countApp { $0.connections &+= 1 }
-  }
 }
 
 // MARK: Waiting for what the head unit takes, so that upstream chooses its first caps with that in mind
@@ -318,18 +312,10 @@ extension AppClient {
   /// Ends an app that lingers, in vain if there is no time, else if it has waited for long enough. On the connection
   /// thread.
   private func endLinger(at now: Duration? = nil) {
-    let (end, isOver) = state.withLock { state in
-      let end = state.lingersUntil
-      let isOver = end.map { end in now.map { $0 >= end } ?? true } ?? false
-      if isOver { state.endLinger() }
-      return (end, isOver)
-    }
-    guard isOver else {
-      // An earlier time had been asked for, and is over.
-      if let end { connection.setTimer(at: end) }
-      return
-    }
-    members.withElements { $0.appHasLingered(self) }
+    let (isOver, end) = state.withLock { ($0.endLinger(at: now), $0.lingersUntil) }
+    // An earlier time had been asked for, and is over.
+    if let end { connection.setTimer(at: end) }
+    if isOver { members.withElements { $0.appHasLingered(self) } }
   }
 }
 
@@ -406,17 +392,17 @@ extension AppClient {
 
   private func receive(_ event: AppSession.Event) {
     switch event {
-    case .sessionStarted(let version):
-      let text = "Registering the app over SDL protocol \(version)"
-      members.withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) }
-    case .registered(let headUnit): registered(headUnit)
-    case .hmiStatus(let status):
-      let streaming = "\(status.videoStreamingState.rawValue), \(status.audioStreamingState.rawValue)"
-      log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(streaming)")
-      let isHeard = isHeard
+    case .touch: return
+    case .hmiStatus:
+      let isHeard = members.isHeard
       state.withLock { if $0.unheard != .registration { $0.unheard = isHeard ? .nothing : .level } }
-      members.withPoster { $0.postHMIStatus(status) }
-      changeLockScreen { $0.receive(status) }
+    default: break
+    }
+    members.withPoster { $0.post(event) }
+    switch event {
+    case .registered(let headUnit): registered(headUnit)
+    case .hmiStatus(let status): changeLockScreen { $0.receive(status) }
+    case .driverDistraction(let distraction): changeLockScreen { $0.receive(distraction) }
     case .videoCapability: members.notify(.headUnit)
     case .videoStarted:
       enter(.streaming)
@@ -426,44 +412,13 @@ extension AppClient {
       let session = status.session
       let isStreaming = session.videoGrant != nil || session.audioGrant != nil
       if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
-    case .secured(let summary):
-      log(GST_LEVEL_INFO, "\(summary.protocolVersion) with the head unit, \(summary.cipher)")
-    case .videoInClear(let reason):
-      warn(.resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: \(reason)."))
-    case .rpcProtected:
-      log(GST_LEVEL_INFO, "RPCs are encrypted from now on")
-      members.withElements { $0.notifyEncryption() }
-    case .rpcInClear(let reason):
-      warn(.rpcInClear(reason))
-    case .driverDistraction(let distraction):
-      members.withPoster { $0.postDriverDistraction(distraction) }
-      changeLockScreen { $0.receive(distraction) }
-    case .secondaryTransportChanged(let status):
-      log(GST_LEVEL_INFO, "secondary transport \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
-      members.withPoster { $0.postTransportChanged(status) }
-    case .transportProblem(let text):
-      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
-    case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
-    case .videoStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused, .audioStartFailed, .videoWaits,
-      .audioWaits:
-      break
-    case .failed: break  // Handled when the end of the connection is reported, which follows.
+    case .rpcProtected: members.withElements { $0.notifyEncryption() }
+    default: break  // A failure is handled when the end of the connection is reported, which follows.
     }
-  }
-
-  /// Whether what is posted now reaches an application.
-  private var isHeard: Bool {
-    var isHeard = false
-    members.withPoster { isHeard = $0.hasListener }
-    return isHeard
   }
 
   private func warn(_ error: ElementError) {
     members.withPoster { $0.warn(error) }
-  }
-
-  private func log(_ level: GstDebugLevel, _ text: String) {
-    members.withPoster { $0.log(level, text) }
   }
 
   private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
@@ -483,7 +438,7 @@ extension AppClient {
       counters.connectTime = connectTime
     }
     enter(.ready)
-    let isHeard = isHeard
+    let isHeard = members.isHeard
     state.withLock { $0.unheard = isHeard ? .nothing : .registration }
     endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
     guard !isOver else { return }

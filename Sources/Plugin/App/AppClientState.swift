@@ -188,9 +188,11 @@ extension AppClientState {
     lingersUntil = nil
   }
 
-  /// The app has lingered for long enough, or in vain.
-  mutating func endLinger() {
+  /// Ends an app that lingers: in vain without a time, else if it has waited for long enough; whether it ends.
+  mutating func endLinger(at now: Duration?) -> Bool {
+    guard let end = lingersUntil, now.map({ $0 >= end }) ?? true else { return false }
     lingersUntil = nil
     phase = max(phase, .ending)
+    return true
   }
 }

@@ -140,7 +140,7 @@ extension AppElement {
         ))
     }
     let status = app.status
-    app.countFormer(self)
+    if status.headUnit != nil { countApp { $0.connections &+= 1 } }
     notify(.connectionState)
     if status.headUnit != nil { notify(.headUnit) }
     if status.level != .none { notify(.hmiLevel) }

@@ -84,6 +84,13 @@ extension AppMembers {
     (members.first { !$0.isLingering } ?? members.first)?.element.withReference(body)
   }
 
+  /// Whether what is posted now reaches an application.
+  var isHeard: Bool {
+    var isHeard = false
+    withPoster { isHeard = $0.hasListener }
+    return isHeard
+  }
+
   func withElements(_ body: (any AppElement) -> Void) {
     for member in members { member.element.withReference(body) }
   }

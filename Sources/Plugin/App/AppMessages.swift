@@ -15,6 +15,38 @@ extension AppElement {
     post(gst_message_new_progress(gstElement.cast(), type, "connect", text))
   }
 
+  /// Posts or logs what has happened in the app's session, if that takes no more than to say so.
+  func post(_ event: AppSession.Event) {
+    switch event {
+    case .sessionStarted(let version):
+      postProgress(GST_PROGRESS_TYPE_CONTINUE, "Registering the app over SDL protocol \(version)")
+    case .hmiStatus(let status):
+      let streaming = "\(status.videoStreamingState.rawValue), \(status.audioStreamingState.rawValue)"
+      log(GST_LEVEL_INFO, "HMI level \(status.level?.rawValue ?? "?"), \(streaming)")
+      postHMIStatus(status)
+    case .secured(let summary):
+      log(GST_LEVEL_INFO, "\(summary.protocolVersion) with the head unit, \(summary.cipher)")
+    case .videoInClear(let reason):
+      warn(.resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: \(reason)."))
+    case .rpcProtected: log(GST_LEVEL_INFO, "RPCs are encrypted from now on")
+    case .rpcInClear(let reason):
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED,
+          "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them."))
+    case .driverDistraction(let distraction): postDriverDistraction(distraction)
+    case .secondaryTransportChanged(let status):
+      log(GST_LEVEL_INFO, "secondary transport \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
+      postTransportChanged(status)
+    case .transportProblem(let text):
+      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
+    case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
+    case .registered, .videoCapability, .videoStarted, .videoStopped, .videoStartFailed, .audioStarted, .audioStopped,
+      .audioStartFailed, .touch, .videoWaits, .audioWaits, .touchInterrupted, .hapticRectanglesRefused, .failed:
+      break
+    }
+  }
+
   /// `sdl-connected`: the app is registered with the head unit.
   func postConnected(_ headUnit: HeadUnitInfo, uri: String?, peer: String) {
     let message = Structure("sdl-connected")
@@ -154,12 +186,5 @@ extension ElementError {
       GST_RESOURCE_ERROR_WRITE,
       "The head unit has not read anything for \(time.components.seconds) s: live video is dropped, files wait. Is its software still running?"
     )
-  }
-
-  /// RPCs go in clear although the head unit's policy wants them encrypted.
-  static func rpcInClear(_ reason: String) -> ElementError {
-    .resource(
-      GST_RESOURCE_ERROR_NOT_AUTHORIZED,
-      "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them.")
   }
 }
