@@ -69,7 +69,7 @@ import Testing
         running.status(.full, state, audio: .audible)
         running.acknowledgeAudio()
         running.status(row.level, state, audio: row.audio)
-        #expect(running.session.audioState == (isMedia ? row.keeps.media : row.keeps.0), "\(row)")
+        #expect(running.session.status.audioState == (isMedia ? row.keeps.media : row.keeps.0), "\(row)")
       }
     }
   }
@@ -84,15 +84,15 @@ import Testing
     driver.acknowledgeAudio(mtu: 1012)
     let expected = AudioGrant(
       epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000, format: format, isFormatAssumed: false)
-    #expect(driver.session.audioGrant == expected)
+    #expect(driver.session.status.audioGrant == expected)
     #expect(driver.headUnit?.announcedPCMFormat == format)
   }
 
   @Test func assumedFormat() {
     let driver = Self.streaming()
-    #expect(driver.session.audioGrant?.format == PCMFormat(samplingRate: .hertz16000, sampleSize: .bits16))
-    #expect(driver.session.audioGrant?.isFormatAssumed == true)
-    #expect(driver.session.audioGrant?.maximumPayload == 131_060)
+    #expect(driver.session.status.audioGrant?.format == PCMFormat(samplingRate: .hertz16000, sampleSize: .bits16))
+    #expect(driver.session.status.audioGrant?.isFormatAssumed == true)
+    #expect(driver.session.status.audioGrant?.maximumPayload == 131_060)
   }
 
   @Test func phoneCall() {
@@ -102,7 +102,7 @@ import Testing
     #expect(driver.take() == ["• status FULL STREAMABLE", "• audio suspended", "• status LIMITED STREAMABLE"])
     driver.status(.full, .streamable, audio: .attenuated)
     #expect(driver.take() == ["• status FULL STREAMABLE", "• audio resumed"])
-    #expect(driver.session.audioGrant?.epoch == 1)
+    #expect(driver.session.status.audioGrant?.epoch == 1)
   }
 
   @Test func phoneCallWhileStarting() {
@@ -129,7 +129,7 @@ import Testing
     driver.control(.endService, .audio)
     driver.control(.endService, .audio)
     #expect(driver.take() == ["→ EndServiceACK audio", "→ EndServiceACK audio"])
-    #expect(driver.session.audioGrant == nil)
+    #expect(driver.session.status.audioGrant == nil)
     driver.wait(.milliseconds(100))
     #expect(driver.take() == ["• audio stopped head-unit"])
     driver.wait(.milliseconds(1900))
@@ -234,10 +234,10 @@ import Testing
       driver.take() == ["• status LIMITED STREAMABLE", Self.start, "• audio started 16000 Hz, 16 bit epoch 2"])
     driver.control(.startServiceNAK, .audio)
     driver.control(.endService, .audio)
-    #expect(driver.session.videoState == .streaming)
+    #expect(driver.session.status.videoState == .streaming)
     driver.setVideoRequest(nil)
     driver.control(.endServiceACK, .video)
-    #expect(driver.session.audioGrant == nil && driver.session.videoGrant == nil)
+    #expect(driver.session.status.audioGrant == nil && driver.session.status.videoGrant == nil)
   }
 
   /// A refused start costs the level, unless the other service runs.
@@ -268,7 +268,7 @@ import Testing
     let driver = Self.streaming()
     driver.setVideoRequest(AppDriver.videoRequest)
     #expect(driver.take() == ["→ StartService video 800×480 RAW H264"])
-    #expect(driver.session.audioState == .streaming)
+    #expect(driver.session.status.audioState == .streaming)
   }
 
   @Test func theSessionEnds() {

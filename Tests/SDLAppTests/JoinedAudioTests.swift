@@ -18,16 +18,16 @@ import Testing
       sessions.take() == [
         "→ StartService audio", "← StartServiceACK audio", "• audio started 16000 Hz, 16 bit epoch 2",
       ])
-    #expect(sessions.app.videoGrant != nil && sessions.violations == [])
+    #expect(sessions.app.status.videoGrant != nil && sessions.violations == [])
   }
 
   @Test func phoneCall() {
     let sessions = Self.speaking(seed: 1)
     sessions.headUnitDoes { $0.setEvent(.phoneCall, isActive: true, now: $1) }
-    #expect(sessions.app.audioState == .suspended && sessions.app.videoState == .streaming)
+    #expect(sessions.app.status.audioState == .suspended && sessions.app.status.videoState == .streaming)
     sessions.wait(.seconds(60))
     sessions.headUnitDoes { $0.setEvent(.phoneCall, isActive: false, now: $1) }
-    #expect(sessions.app.audioState == .streaming && sessions.violations == [])
+    #expect(sessions.app.status.audioState == .streaming && sessions.violations == [])
   }
 
   /// The driver leaves and comes back: both services end, and start again.
@@ -36,9 +36,9 @@ import Testing
     sessions.headUnitDoes { session, now in
       session.setHMIStatus(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
     }
-    #expect(sessions.app.audioGrant == nil && sessions.app.videoGrant == nil)
+    #expect(sessions.app.status.audioGrant == nil && sessions.app.status.videoGrant == nil)
     sessions.headUnitDoes { $0.activateApp(now: $1) }
-    #expect(sessions.app.audioState == .streaming && sessions.app.videoState == .streaming)
+    #expect(sessions.app.status.audioState == .streaming && sessions.app.status.videoState == .streaming)
     #expect(sessions.violations == [])
   }
 
@@ -50,7 +50,7 @@ import Testing
       ])
     sessions.headUnitDoes { $0.change(.audioStart(.acknowledge), now: $1) }
     sessions.wait(.seconds(2))
-    #expect(sessions.app.audioState == .streaming && sessions.app.videoState == .streaming)
+    #expect(sessions.app.status.audioState == .streaming && sessions.app.status.videoState == .streaming)
   }
 
   /// A head unit that acknowledges sound and ends it at once is asked again and again, more and more seldom.
@@ -60,6 +60,6 @@ import Testing
     let starts = sessions.take().filter { $0 == "→ StartService audio" }
     // After 0, 2, 6, 14 and 30 s, then every 30 s.
     #expect(starts.count == 7)
-    #expect(sessions.app.videoState == .streaming && sessions.violations == [])
+    #expect(sessions.app.status.videoState == .streaming && sessions.violations == [])
   }
 }

@@ -36,7 +36,7 @@ import Testing
       sessions.setSupportedDisplays(displays)
       sessions.setVideoRequest(VideoStartRequest(size: size))
       sessions.wait(.seconds(1))
-      #expect(sessions.app.videoGrant?.size == size)
+      #expect(sessions.app.status.videoGrant?.size == size)
       #expect(sessions.violations.isEmpty)
       sessions.finish()
       #expect(sessions.isClosedByApp)
@@ -52,11 +52,11 @@ import Testing
     let sessions = JoinedSessions(configuration, seed: seed)
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.connect()
-    #expect(sessions.app.videoGrant != nil)
+    #expect(sessions.app.status.videoGrant != nil)
     _ = sessions.take()
     sessions.wait(.seconds(3))
     #expect(sessions.take() == ["← OnSystemRequest"])
-    #expect(sessions.app.videoGrant != nil)
+    #expect(sessions.app.status.videoGrant != nil)
   }
 
   @Test(arguments: JoinedSessions.seeds) func silentHeadUnits(seed: UInt64) {
@@ -99,7 +99,7 @@ import Testing
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.seconds(60))
     #expect(sessions.failure == nil)
-    #expect(sessions.app.videoGrant != nil)
+    #expect(sessions.app.status.videoGrant != nil)
     let lines = sessions.take()
     #expect(lines.filter { $0 == "→ Heartbeat" }.count == 20 - 1)
     #expect(lines.filter { $0 == "← HeartbeatACK control" }.count == 20 - 1)
@@ -126,6 +126,6 @@ import Testing
     sessions.headUnitDoes { $0.unregisterApp(reason, now: $1) }
     #expect(sessions.failure == .unregistered(reason: reason.rawValue))
     #expect(sessions.isClosedByApp)
-    #expect(sessions.app.videoGrant == nil)
+    #expect(sessions.app.status.videoGrant == nil)
   }
 }

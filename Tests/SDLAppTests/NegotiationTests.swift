@@ -62,8 +62,8 @@ import Testing
     #expect(start.header.controlFrame == .startService)
     #expect(start.payload.isEmpty == (input.header < 5))
     driver.acknowledgeVideo()
-    #expect(driver.session.videoGrant?.version == input.header)
-    #expect(driver.session.videoGrant?.sessionID == AppDriver.sessionID)
+    #expect(driver.session.status.videoGrant?.version == input.header)
+    #expect(driver.session.status.videoGrant?.sessionID == AppDriver.sessionID)
 
     driver.finish()
     driver.respond(.unregisterAppInterface, RPCResult(success: true, resultCode: .success).json)

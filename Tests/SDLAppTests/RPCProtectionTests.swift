@@ -42,7 +42,7 @@ import Testing
     #expect(sessions.app.isRPCEncrypted)
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(200))
-    #expect(sessions.app.videoGrant?.isEncrypted == true)
+    #expect(sessions.app.status.videoGrant?.isEncrypted == true)
     #expect(sessions.take().filter { $0.hasSuffix("single control") }.isEmpty)
     // Records of both services are numbered together.
     for number in 0..<3 {

@@ -56,6 +56,6 @@ import Testing
     var session = AppSession(configuration: AppDriver.configuration, lastEpoch: 7)
     #expect(session.epoch == 7)
     _ = session.transportConnected(now: .zero)
-    #expect(session.videoGrant == nil)
+    #expect(session.status.videoGrant == nil)
   }
 }

@@ -35,8 +35,8 @@ import Testing
     let lines = driver.take()
     #expect(lines.contains("⇒ StartService video 800×480 RAW H264 encrypted"))
     #expect(lines.filter { $0 == "→ single control" }.count == 2)
-    #expect(driver.session.videoGrant?.isEncrypted == true)
-    #expect(driver.session.videoGrant?.role == .secondary)
+    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    #expect(driver.session.status.videoGrant?.role == .secondary)
   }
 
   /// Records were lost on the way, without which no later one can be decrypted: only a new session helps.

@@ -24,7 +24,7 @@ import Testing
     #expect(driver.take() == ["⇒ \(Self.start)", "• secondary registered 192.0.2.1:54321"])
     driver.acknowledgeVideo(on: .secondary)
     #expect(driver.take() == ["• started 800×480 epoch 1"])
-    #expect(driver.session.videoGrant?.role == .secondary)
+    #expect(driver.session.status.videoGrant?.role == .secondary)
     driver.finish()
     // One connection could overtake the other.
     #expect(driver.take() == ["• stopped app", "⇒ EndService video"])
@@ -69,27 +69,27 @@ import Testing
     driver.status(.full, .streamable)
     driver.loseSecondary()
     driver.wait(.milliseconds(500))
-    #expect(driver.session.videoState == (row.before == nil ? .stopped : .starting))
-    #expect(driver.session.videoWait == row.wait)
+    #expect(driver.session.status.videoState == (row.before == nil ? .stopped : .starting))
+    #expect(driver.session.status.videoWait == row.wait)
     if row.before == .primary {
       driver.acknowledgeVideo()
-      #expect(driver.session.videoGrant?.role == .primary)
+      #expect(driver.session.status.videoGrant?.role == .primary)
     }
     driver.wait(.seconds(1))
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     if row.before == .primary, row.with == .secondary {
-      #expect(driver.session.videoGrant == nil)
+      #expect(driver.session.status.videoGrant == nil)
       driver.control(.endServiceACK, .video)
     }
     if row.with == .secondary { driver.acknowledgeVideo(on: .secondary) }
-    #expect(driver.session.videoGrant?.role == row.with)
-    #expect(driver.session.videoWait == (row.with == nil ? row.wait : nil))
+    #expect(driver.session.status.videoGrant?.role == row.with)
+    #expect(driver.session.status.videoWait == (row.with == nil ? row.wait : nil))
     driver.loseSecondary()
     if row.with == .secondary, row.before == .primary { driver.acknowledgeVideo() }
     driver.wait(.milliseconds(500))
-    #expect(driver.session.videoGrant?.role == row.before)
-    #expect(driver.session.videoWait == row.wait)
+    #expect(driver.session.status.videoGrant?.role == row.before)
+    #expect(driver.session.status.videoWait == row.wait)
   }
 
   /// EndService here, its answer, StartService there.
@@ -98,7 +98,7 @@ import Testing
     driver.updateTransport(nil, nil)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
-    #expect(driver.session.videoGrant?.role == .primary)
+    #expect(driver.session.status.videoGrant?.role == .primary)
     _ = driver.take()
     driver.updateTransport("192.0.2.1", 54321)
     driver.connectSecondary()
@@ -106,12 +106,12 @@ import Testing
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     #expect(
       driver.take() == ["• stopped moved", "→ EndService video", "• secondary registered 192.0.2.1:54321"])
-    #expect(driver.session.videoGrant == nil)
+    #expect(driver.session.status.videoGrant == nil)
     driver.control(.endServiceACK, .video)
     #expect(driver.take() == ["⇒ \(Self.start)"])
     driver.acknowledgeVideo(on: .secondary)
     #expect(driver.take() == ["• started 800×480 epoch 2"])
-    #expect(driver.session.videoGrant?.role == .secondary)
+    #expect(driver.session.status.videoGrant?.role == .secondary)
   }
 
   /// The start on the primary transport is not answered yet when the better one comes.
@@ -138,7 +138,7 @@ import Testing
     driver.setAppState(.background)
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
-    #expect(driver.session.videoGrant?.role == .primary)
+    #expect(driver.session.status.videoGrant?.role == .primary)
     _ = driver.take()
     driver.setAppState(.foreground)
     #expect(driver.take() == ["• stopped moved", "→ EndService video"])
@@ -211,7 +211,7 @@ import Testing
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     #expect(driver.take().contains("⇒ \(Self.start)"))
-    #expect(driver.session.videoWait == nil)
+    #expect(driver.session.status.videoWait == nil)
   }
 
   /// Both connections end together: there is nothing to wait for but the connection itself.
@@ -243,7 +243,7 @@ import Testing
       driver.status(.full, .streamable)
       driver.wait(.milliseconds(500))
       #expect(driver.secondaryAttempt == nil)
-      #expect(driver.session.videoWait == wait)
+      #expect(driver.session.status.videoWait == wait)
       #expect(driver.session.secondaryTransport.state == .none)
     }
   }
@@ -282,7 +282,7 @@ import Testing
     _ = driver.take()
     driver.acknowledgeVideo()
     #expect(driver.take() == ["• diagnostic", "→ EndService video"])
-    #expect(driver.session.videoGrant == nil)
+    #expect(driver.session.status.videoGrant == nil)
     driver.refuseVideo()
     driver.control(.endServiceACK, .video)
     #expect(driver.take() == ["• diagnostic", "• diagnostic"])
@@ -337,14 +337,14 @@ import Testing
     driver.setAudioRequest(AudioStartRequest())
     #expect(driver.take().last == "⇒ StartService audio")
     driver.control(.startServiceACK, .audio, on: .secondary)
-    #expect(driver.session.audioGrant?.role == .secondary)
-    #expect(driver.session.videoGrant?.role == .primary)
+    #expect(driver.session.status.audioGrant?.role == .secondary)
+    #expect(driver.session.status.videoGrant?.role == .primary)
     _ = driver.take()
     driver.loseSecondary()
     #expect(driver.take().prefix(2) == ["⇒ close", "• audio stopped transport-lost"])
     #expect(driver.isStreaming)
     driver.wait(.milliseconds(500))
-    #expect(driver.session.audioWait == .secondaryTransport)
+    #expect(driver.session.status.audioWait == .secondaryTransport)
   }
 
   /// Over Bluetooth frames are small and the bitrate is bounded, but not on the secondary transport.
@@ -355,13 +355,13 @@ import Testing
     driver.status(.full, .streamable)
     driver.wait(.seconds(1))
     driver.acknowledgeVideo()
-    #expect(driver.session.videoGrant?.maximumPayload == 8192)
-    #expect(driver.session.videoGrant?.transportClass == .bluetooth)
+    #expect(driver.session.status.videoGrant?.maximumPayload == 8192)
+    #expect(driver.session.status.videoGrant?.transportClass == .bluetooth)
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     driver.control(.endServiceACK, .video)
     driver.acknowledgeVideo(on: .secondary)
-    #expect(driver.session.videoGrant?.maximumPayload == 131_060)
-    #expect(driver.session.videoGrant?.transportClass == .tcpWiFi)
+    #expect(driver.session.status.videoGrant?.maximumPayload == 131_060)
+    #expect(driver.session.status.videoGrant?.transportClass == .tcpWiFi)
   }
 }

@@ -37,7 +37,7 @@ import Testing
   @Test(arguments: [0, 99, 101]) func statusRightBehindTheEnd(milliseconds: Int) {
     let driver = AppDriver.streaming()
     driver.control(.endService, .video)
-    #expect(driver.session.videoGrant == nil)
+    #expect(driver.session.status.videoGrant == nil)
     driver.wait(.milliseconds(milliseconds))
     driver.status(.none, .notStreamable)
     let lines = driver.take()

@@ -210,8 +210,8 @@ extension LinkTests {
         $0.behaviour.secondaryTransport = .elsewhere(
           TransportEventUpdate(address: "127.0.0.1", port: Int32(refusing.port)))
       }
-      let waits = pair.app.waitFor { if case .session(.videoWaits(let wait?)) = $0 { wait } else { nil } }
-      #expect(waits == .secondaryTransport)
+      let wait = pair.app.waitFor { if case .sessionChanged(let status, _) = $0 { status.videoWait } else { nil } }
+      #expect(wait == .secondaryTransport)
       let reason = pair.app.waitFor {
         if case .session(.secondaryTransportChanged(let status)) = $0 { status.reason } else { nil }
       }
@@ -220,7 +220,10 @@ extension LinkTests {
       // And served after all.
       pair.server.change(.secondaryTransport(.served))
       #expect(try #require(pair.app.waitForGrant()).role == .secondary)
-      #expect(pair.app.waitFor { if case .session(.videoWaits(nil)) = $0 { true } else { nil } } == true)
+      let waits: Bool? = pair.app.waitFor {
+        if case .sessionChanged(let status, _) = $0, status.videoGrant != nil { status.videoWait != nil } else { nil }
+      }
+      #expect(waits == false)
       pair.stop()
     }
 

@@ -175,7 +175,6 @@ extension AudioStream {
 
   func appReported(_ event: AppSession.Event) {
     switch event {
-    case .audioWaits(let wait): change { $0.serviceWaits(wait) }
     case .audioStartFailed(let failure, let retryAfter): startFailed(failure, retryAfter)
     default: break
     }

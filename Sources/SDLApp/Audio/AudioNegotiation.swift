@@ -135,6 +135,7 @@ extension AudioNegotiation {
     }
     announceStart()
     if isSuspendedBySession { announceSuspension(.notAudible) }
+    if let wait = status.audioWait, wait != former.audioWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
   }
 
   private mutating func serviceEnded(_ reason: StreamStopReason) {
@@ -164,12 +165,6 @@ extension AudioNegotiation {
       return notify(.problem(.refused(failure, hasVideo: true)))
     }
     notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
-  }
-
-  /// Sound can't start, or could again.
-  /// - Parameter wait: why; nil when that is over.
-  public mutating func serviceWaits(_ wait: TransportWait?) {
-    if let wait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
   }
 
   /// Upstream sends sound of this format from now on; nil for one that can't be sent.

@@ -22,8 +22,6 @@ struct AudioService: RequestedService {
 
   static var type: ServiceType { .audio }
 
-  static func report(of wait: TransportWait?) -> AppSession.Event { .audioWaits(wait) }
-
   /// The right to send sound; nil while there is no audio service.
   var grant: AudioGrant? { isOpen ? lastGrant : nil }
 
@@ -79,8 +77,8 @@ struct AudioService: RequestedService {
     }
   }
 
-  mutating func reportWait(_ context: inout SessionContext, beside video: VideoService) {
-    reportWait(unplacedDemand(context, isVideoRequested: video.request != nil), placement(context), &context)
+  mutating func updateWait(_ context: SessionContext, beside video: VideoService) {
+    updateWait(unplacedDemand(context, isVideoRequested: video.request != nil), placement(context), now: context.now)
   }
 
   mutating func perform(_ outputs: [AudioStream.Output], _ context: inout SessionContext) {

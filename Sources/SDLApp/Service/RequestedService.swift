@@ -11,8 +11,6 @@ protocol RequestedService: Sendable {
   var lifecycle: StreamLifecycle<Request> { get set }
 
   static var type: ServiceType { get }
-  /// The report of a wait for a transport; of nil, when that is over.
-  static func report(of wait: TransportWait?) -> AppSession.Event
   mutating func perform(_ outputs: [StreamLifecycle<Request>.Output], _ context: inout SessionContext)
 }
 
@@ -57,12 +55,10 @@ extension RequestedService {
     }
   }
 
-  /// Reports that the service can't start, because no transport may carry it, or that it can again.
-  mutating func reportWait(
-    _ demand: StreamDemand<Request>, _ placement: ServicePlacement, _ context: inout SessionContext
-  ) {
+  /// Notes whether the service can't start because no transport may carry it.
+  mutating func updateWait(_ demand: StreamDemand<Request>, _ placement: ServicePlacement, now: Duration) {
     var wait: TransportWait?
     if isClosed, case .stream = demand, case .impossible(let reason) = placement { wait = reason }
-    if transport.updateWait(wait, now: context.now) { context.messenger.report(Self.report(of: wait)) }
+    transport.updateWait(wait, now: now)
   }
 }

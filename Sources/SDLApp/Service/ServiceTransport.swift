@@ -93,8 +93,7 @@ struct ServiceTransport: Equatable, Sendable {
   }
 
   /// - Parameter wait: what holds now; nil for no wait.
-  /// - Returns: whether the app is to be told of it now.
-  mutating func updateWait(_ wait: TransportWait?, now: Duration) -> Bool {
+  mutating func updateWait(_ wait: TransportWait?, now: Duration) {
     announcement.update(wait, now: now)
   }
 }
@@ -151,19 +150,13 @@ struct WaitAnnouncement: Equatable, Sendable {
   var nextDeadline: Duration? { isPending ? waitsSince + Self.settlingTime : nil }
 
   /// - Parameter wait: what holds now; nil for no wait.
-  /// - Returns: whether the app is to be told of it now.
-  mutating func update(_ wait: TransportWait?, now: Duration) -> Bool {
-    guard wait != reported else {
-      isPending = false
-      return false
-    }
+  mutating func update(_ wait: TransportWait?, now: Duration) {
     if wait != nil, reported == nil {
       if !isPending { waitsSince = now }
       isPending = now < waitsSince + Self.settlingTime
-      guard !isPending else { return false }
+      guard !isPending else { return }
     }
     isPending = false
     reported = wait
-    return true
   }
 }

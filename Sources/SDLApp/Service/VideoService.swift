@@ -29,8 +29,6 @@ struct VideoService: RequestedService {
 
   static var type: ServiceType { .video }
 
-  static func report(of wait: TransportWait?) -> AppSession.Event { .videoWaits(wait) }
-
   /// The right to send video; nil while no byte may go out.
   var grant: VideoGrant? { isOpen ? lastGrant : nil }
 
@@ -132,8 +130,8 @@ struct VideoService: RequestedService {
     perform(lifecycle.giveUp(now: context.now), &context)
   }
 
-  mutating func reportWait(_ context: inout SessionContext) {
-    reportWait(unplacedDemand(context), placement(context), &context)
+  mutating func updateWait(_ context: SessionContext) {
+    updateWait(unplacedDemand(context), placement(context), now: context.now)
   }
 
   mutating func perform(_ outputs: [VideoStream.Output], _ context: inout SessionContext) {

@@ -12,8 +12,7 @@ public struct AppSession: Sendable {
   private static let reasonTimeout = Duration.milliseconds(500)
 
   private var context: SessionContext
-  private var video: VideoService
-  private var audio: AudioService
+  private var services: SessionServices
   private var heartbeat = Heartbeat()
   private var budget = InputBudget()
   /// What the app has heard of the secondary transport last.
@@ -29,8 +28,7 @@ public struct AppSession: Sendable {
   ) {
     context = SessionContext(
       configuration: configuration, lastEpoch: lastEpoch, makeSecureChannel: makeSecureChannel)
-    video = VideoService(configuration, asksForEncryption: context.security.asksForEncryption)
-    audio = AudioService(configuration)
+    services = SessionServices(configuration, asksForEncryption: context.security.asksForEncryption)
   }
 
   public var configuration: Configuration { context.configuration }
@@ -47,12 +45,7 @@ public struct AppSession: Sendable {
       status.video = VideoCapability(
         capability: context.announced.capability, fallbackSize: context.announced.fallbackSize)
     }
-    status.videoGrant = videoGrant
-    status.audioGrant = audioGrant
-    status.videoState = videoState
-    status.audioState = audioState
-    status.videoEnd = video.end
-    status.audioEnd = audio.end
+    services.fill(&status)
     status.secondary = reportedSecondary
     status.encryption = secureChannel?.summary
     status.isRPCEncrypted = isRPCEncrypted
@@ -60,29 +53,11 @@ public struct AppSession: Sendable {
     return status
   }
 
-  /// The right to send video; nil while no byte may go out.
-  public var videoGrant: VideoGrant? { video.grant }
-
-  /// The right to send sound; nil while there is no audio service.
-  public var audioGrant: AudioGrant? { audio.grant }
-
-  /// How far the video service has come.
-  public var videoState: StreamState { video.state }
-
-  /// How far the audio service has come.
-  public var audioState: StreamState { audio.state }
-
-  /// Why video that is asked for does not start, as the app has heard last.
-  public var videoWait: TransportWait? { video.transport.reportedWait }
-
-  /// The same for sound.
-  public var audioWait: TransportWait? { audio.transport.reportedWait }
-
   /// How far the secondary transport has come.
   public var secondaryTransport: SecondaryTransportStatus { context.secondary.status }
 
   /// Whether a service on the secondary transport could go on over the primary one.
-  public var canReplaceSecondary: Bool { video.transport.canReplaceSecondary || audio.transport.canReplaceSecondary }
+  public var canReplaceSecondary: Bool { services.canReplaceSecondary }
 
   /// The TLS of this session once its handshake is complete, with which to encrypt.
   public var secureChannel: (any SecureChannel)? { context.security.channel }
@@ -112,14 +87,15 @@ public struct AppSession: Sendable {
     case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
     }
     let now = context.now
-    return phaseDeadline.earlier(context.messenger.requests.nextDeadline).earlier(video.nextDeadline(now: now))
-      .earlier(audio.nextDeadline(now: now)).earlier(context.security.nextDeadline(situation))
+    return phaseDeadline.earlier(context.messenger.requests.nextDeadline).earlier(services.nextDeadline(now: now))
+      .earlier(context.security.nextDeadline(situation))
       .earlier(context.secondary.nextDeadline(isWanted: context.isSecondaryWanted, now: now))
   }
 
   private var situation: SessionSecurity.Situation {
     SessionSecurity.Situation(
-      now: context.now, isVideoStarting: video.isStarting, isVideoEncrypted: video.grant?.isEncrypted == true)
+      now: context.now, isVideoStarting: services.video.isStarting,
+      isVideoEncrypted: services.video.grant?.isEncrypted == true)
   }
 }
 
@@ -184,12 +160,12 @@ extension AppSession {
   /// Asks for a stream from now on, or for none if `request` is nil. Asking again for what failed does not shorten the
   /// pause before the next attempt.
   public mutating func setVideoRequest(_ request: VideoStartRequest?, now: Duration) -> [Action] {
-    perform(at: now) { $0.video.request = request }
+    perform(at: now) { $0.services.video.request = request }
   }
 
   /// Asks for sound from now on, or for none if `request` is nil.
   public mutating func setAudioRequest(_ request: AudioStartRequest?, now: Duration) -> [Action] {
-    perform(at: now) { $0.audio.request = request }
+    perform(at: now) { $0.services.audio.request = request }
   }
 
   /// Sets which of the head unit's displays the app supports from now on. They are announced once, before the first
@@ -200,13 +176,13 @@ extension AppSession {
 
   /// Sets whether the app is in the foreground of its own device.
   public mutating func setAppState(_ appState: AppState, now: Duration) -> [Action] {
-    perform(at: now) { $0.video.appState = appState }
+    perform(at: now) { $0.services.video.appState = appState }
   }
 
   /// Sets what can be touched in the pictures from now on; nil leaves the head unit as it is, an empty list clears.
   public mutating func setHapticRectangles(_ list: HapticRectangleList?, now: Duration) -> [Action] {
-    guard video.hapticRectangles != list else { return [] }
-    return perform(at: now) { $0.video.hapticRectangles = list }
+    guard services.video.hapticRectangles != list else { return [] }
+    return perform(at: now) { $0.services.video.hapticRectangles = list }
   }
 
   /// Ends video, audio, registration and session, as far as they exist, each after the answer to the one before, within
@@ -237,17 +213,15 @@ extension AppSession {
     let isWanted = context.isSecondaryWanted
     context.changeSecondary { $0.reconcile(isWanted: isWanted, now: $1) }
     try noteLossOfSecondary()
-    video.reconcile(&context)
-    audio.reconcile(&context, beside: video)
+    services.reconcile(&context)
     unregisterIfServicesHaveEnded()
-    video.sendHapticRectangles(&context)
+    services.video.sendHapticRectangles(&context)
     let status = context.secondary.status
     if status.differs(from: reportedSecondary) {
       reportedSecondary = status
       context.messenger.report(.secondaryTransportChanged(status))
     }
-    video.reportWait(&context)
-    audio.reportWait(&context, beside: video)
+    services.updateWaits(context)
   }
 
   private mutating func handleDeadlines() throws(AppSessionFailure) {
@@ -268,8 +242,7 @@ extension AppSession {
       }
     }
     try perform(try context.security.advance(situation, &context.messenger))
-    video.advance(&context)
-    audio.advance(&context)
+    services.advance(&context)
   }
 }
 
@@ -280,12 +253,11 @@ extension AppSession {
     let acknowledgement = RPCServiceAcknowledgement(payload: frame.payload, version: frame.header.version)
     heartbeat.start(interval: configuration.heartbeatInterval, now: context.now)
     try context.register(acknowledgement, frame.header)
-    video.transport.offered(acknowledgement.videoServiceTransports)
-    audio.transport.offered(acknowledgement.audioServiceTransports)
+    services.offered(acknowledgement)
   }
 
   private mutating func endedByHeadUnit() {
-    stopStreams(.sessionEnded)
+    services.stop(.sessionEnded, &context)
     context.messenger.requests.removeAll()
     switch context.phase {
     case .finishing: end()
@@ -298,7 +270,7 @@ extension AppSession {
   private mutating func beginFinish() {
     switch context.phase {
     case .registered:
-      stopStreams(.app)
+      services.stop(.app, &context)
       context.phase = .finishing(.endingServices, deadline: context.now + configuration.finishTimeout / 2)
       unregisterIfServicesHaveEnded()
     case .registering:
@@ -313,28 +285,21 @@ extension AppSession {
   /// Goes on with the end of the session.
   private mutating func unregisterIfServicesHaveEnded() {
     guard case .finishing(.endingServices, let deadline) = context.phase else { return }
-    let isVideoEnding = video.transport.role == .secondary && !video.isClosed
-    let isAudioEnding = audio.transport.role == .secondary && !audio.isClosed
-    if deadline <= context.now || !(isVideoEnding || isAudioEnding) { context.unregister() }
-  }
-
-  private mutating func stopStreams(_ reason: StreamStopReason) {
-    video.stop(reason, &context)
-    audio.stop(reason, &context)
+    if deadline <= context.now || !services.usesSecondary { context.unregister() }
   }
 
   /// Ends the session with an error for the app, unless the app is ending it anyway.
   private mutating func fail(_ failure: AppSessionFailure) {
     guard context.phase != .over else { return }
     if case .finishing = context.phase { return end() }
-    stopStreams(failure == .connectionLost || failure == .heartbeatLost ? .connectionLost : .sessionEnded)
+    services.stop(failure == .connectionLost || failure == .heartbeatLost ? .connectionLost : .sessionEnded, &context)
     context.messenger.report(.failed(failure))
     end()
   }
 
   private mutating func end() {
     guard context.phase != .over else { return }
-    stopStreams(.sessionEnded)
+    services.stop(.sessionEnded, &context)
     context.changeSecondary { secondary, _ in secondary.finish() }
     context.messenger.requests.removeAll()
     context.phase = .over
@@ -386,7 +351,7 @@ extension AppSession {
     case (.heartbeatACK, _): heartbeat.answered(now: context.now)
     case (.transportEventUpdate, _): receiveTransportUpdate(frame)
     case (.serviceDataACK, _): break
-    case (_, .audio), (_, .video): try receiveMediaControl(control, frame, on: .primary)
+    case (_, .audio), (_, .video): try services.receive(control, frame, on: .primary, &context)
     case (.endService, .rpc):
       context.messenger.send(.endServiceACK, .rpc)
       endedByHeadUnit()
@@ -398,31 +363,6 @@ extension AppSession {
     case (.endServiceACK, .rpc), (.endServiceNAK, .rpc):
       if case .finishing(.endingSession, _) = context.phase { end() }
     default: context.messenger.diagnose("ignored control frame \(control) on \(header.service)")
-    }
-  }
-
-  /// A control frame of the audio or video service.
-  private mutating func receiveMediaControl(
-    _ control: ControlFrame, _ frame: Frame, on role: TransportRole
-  ) throws(AppSessionFailure) {
-    let service = frame.header.service
-    let isVideo = service == .video
-    if control == .endService {
-      // Unanswered, the head unit would keep the service and refuse to start it again.
-      context.messenger.send(.endServiceACK, service, on: role)
-      return isVideo ? video.endedByHeadUnit(&context) : audio.endedByHeadUnit(&context)
-    }
-    guard role == (isVideo ? video.transport.role : audio.transport.role) else {
-      context.messenger.diagnose("ignored \(control) of \(service) on the transport that does not carry it")
-      // What the head unit believes to run there was given up before it answered.
-      if control == .startServiceACK { context.messenger.send(.endService, service, on: role) }
-      return
-    }
-    guard control != .serviceDataACK else { return }
-    if isVideo {
-      try video.receive(control, frame, &context)
-    } else {
-      audio.receive(control, frame, &context, beside: video)
     }
   }
 
@@ -444,7 +384,8 @@ extension AppSession {
       }
     case (.heartbeat, _):
       context.messenger.send(.heartbeatACK, .control, on: .secondary, messageID: header.messageID)
-    case (let control?, .audio), (let control?, .video): try receiveMediaControl(control, frame, on: .secondary)
+    case (let control?, .audio), (let control?, .video):
+      try services.receive(control, frame, on: .secondary, &context)
     default: context.messenger.diagnose("ignored a frame of \(header.service) on the secondary transport")
     }
   }
@@ -454,8 +395,7 @@ extension AppSession {
     let former = context.secondary.announced
     context.changeSecondary { $0.updated(TransportEventUpdate(payload: frame.payload), now: $1) }
     if let address = context.secondary.announced, address != former {
-      video.transport.addressChanged()
-      audio.transport.addressChanged()
+      services.addressChanged()
     }
   }
 
@@ -467,9 +407,9 @@ extension AppSession {
   private mutating func noteLossOfSecondary() throws(AppSessionFailure) {
     guard context.takeLossOfSecondary() else { return }
     // TLS numbers its records, of which some may be lost. No further one could be decrypted.
+    let video = services.video
     let hadRecords = video.transport.role == .secondary && !video.isClosed && context.security.isVideoEncrypted
-    video.secondaryLost(&context)
-    audio.secondaryLost(&context)
+    services.secondaryLost(&context)
     // The end of the session goes on.
     if case .finishing = context.phase { return unregisterIfServicesHaveEnded() }
     if hadRecords { throw .encryptedTransportLost }
@@ -480,7 +420,7 @@ extension AppSession {
     switch try context.security.decrypt(frame, on: role, situation, &context.messenger) {
     case .frame(let frame): return frame
     case .dropped: break
-    case .videoRefused(let rejection): video.acknowledgedUnreadably(rejection, &context)
+    case .videoRefused(let rejection): services.video.acknowledgedUnreadably(rejection, &context)
     }
     return nil
   }
@@ -490,9 +430,9 @@ extension AppSession {
       switch output {
       case .receive(let frame, .primary): try receive(frame)
       case .receive(let frame, .secondary): try receiveOnSecondary(frame)
-      case .giveUpVideo: video.giveUp(&context)
+      case .giveUpVideo: services.video.giveUp(&context)
       case .rpcProtected:
-        video.permissionsChanged()
+        services.video.permissionsChanged()
         if context.isRegistered { try act(on: context.announced.rpcProtected(isInNone: context.isInNone)) }
       case .rpcInClear: if context.isRegistered { try act(on: context.announced.rpcInClear()) }
       }
@@ -523,14 +463,14 @@ extension AppSession {
     let result = RPCResult(json: parameters)
     if result.resultCode == ResultCode.encryptionNeeded.rawValue { rpcProtectionNeeded() }
     switch function {
-    case .registerAppInterface: try registered(RegisterAppInterfaceResponse(json: parameters))
+    case .registerAppInterface: try act(on: context.registered(RegisterAppInterfaceResponse(json: parameters)))
     case .getSystemCapability:
       guard context.isRegistered else { break }
       try act(
         on: context.announced.answered(
           result, SystemCapability(json: parameters), isInNone: context.isInNone,
           canProtectRPCs: context.security.canProtectRPCs, &context.messenger))
-    case .sendHapticData: video.receiveHapticAnswer(result, &context)
+    case .sendHapticData: services.video.receiveHapticAnswer(result, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
     }
@@ -544,27 +484,10 @@ extension AppSession {
     case .getSystemCapability:
       context.messenger.diagnose("GetSystemCapability was not answered")
       if context.isRegistered { try act(on: context.announced.unavailable()) }
-    case .sendHapticData: video.receiveHapticAnswer(nil, &context)
+    case .sendHapticData: services.video.receiveHapticAnswer(nil, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
     }
-  }
-
-  private mutating func registered(_ response: RegisterAppInterfaceResponse) throws(AppSessionFailure) {
-    if case .finishing(.awaitingRegistration, _) = context.phase {
-      return response.result.success ? context.unregister() : context.endSession()
-    }
-    guard case .registering = context.phase else { return }
-    guard response.result.success else {
-      throw .registrationRefused(resultCode: response.result.resultCode, info: response.result.info)
-    }
-    let rpcVersion = min(configuration.maximumRPCVersion, response.rpcVersion ?? configuration.maximumRPCVersion)
-    context.headUnit?.merge(response, rpcVersion: rpcVersion)
-    context.phase = .registered
-    if let headUnit = context.headUnit { context.messenger.report(.registered(headUnit)) }
-    try act(
-      on: context.announced.registered(
-        response, make: context.headUnit?.make, rpcVersion: rpcVersion, isInNone: context.isInNone))
   }
 
   private mutating func act(on output: AnnouncedVideo.Output) throws(AppSessionFailure) {
@@ -579,7 +502,7 @@ extension AppSession {
       if let count = capability?.unreadCapabilityCount, count > 0 {
         context.messenger.diagnose("the head unit's list of video capabilities is too long: \(count) were cut off")
       }
-      video.capabilityChanged(&context)
+      services.video.capabilityChanged(&context)
       context.messenger.report(.videoCapability(capability, fallbackSize: context.announced.fallbackSize))
     }
   }
@@ -592,18 +515,18 @@ extension AppSession {
     case .onHMIStatus: try receive(HMIStatus(json: parameters))
     case .onSystemCapabilityUpdated:
       guard context.isRegistered, let update = SystemCapability(json: parameters).videoStreaming else { break }
-      try act(on: context.announced.updated(by: update, inUse: video.sizesInUse))
+      try act(on: context.announced.updated(by: update, inUse: services.video.sizesInUse))
     case .onDriverDistraction:
       context.messenger.report(.driverDistraction(OnDriverDistraction(json: parameters)))
     case .onTouchEvent:
-      let touches = video.receive(OnTouchEvent(json: parameters))
+      let touches = services.video.receive(OnTouchEvent(json: parameters))
       budget.charge(InputBudget.touch * touches.count, now: context.now)
       if !touches.isEmpty { context.messenger.report(.touch(touches)) }
     case .onAppInterfaceUnregistered:
       if case .finishing = context.phase { return context.endSession() }
       throw .unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText)
     case .onPermissionsChange:
-      video.permissionsChanged()
+      services.video.permissionsChanged()
       let permissions = OnPermissionsChange(json: parameters)
       context.security.note(permissions.protection, isEncrypted: isEncrypted)
       if permissions.requiresEncryption { rpcProtectionNeeded() }
@@ -623,9 +546,9 @@ extension AppSession {
       return context.messenger.diagnose("ignored an HMI status with an unknown level")
     }
     let former = context.hmiStatus?.level
-    if former != status.level { video.permissionsChanged() }
+    if former != status.level { services.video.permissionsChanged() }
     // SDL Core sends touches in FULL only, so that the end of a finger that is down now would never come.
-    if former == .full, status.level != .full { video.interruptTouches(&context) }
+    if former == .full, status.level != .full { services.video.interruptTouches(&context) }
     context.hmiStatus = status
     context.messenger.report(.hmiStatus(status))
     if context.isRegistered { try act(on: context.announced.levelChanged(isInNone: context.isInNone)) }

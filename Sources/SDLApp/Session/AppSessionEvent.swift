@@ -41,10 +41,6 @@ extension AppSession {
     case touch([TouchAction])
     /// The secondary transport has come further, or has ended.
     case secondaryTransportChanged(SecondaryTransportStatus)
-    /// Video is asked for and the driver would see it, but no transport may carry it; nil when that is over.
-    case videoWaits(TransportWait?)
-    /// The same for sound.
-    case audioWaits(TransportWait?)
     /// Something about the transports that the user should know; a text that can follow a colon.
     case transportProblem(String)
     /// The fingers that are down are to be forgotten, because the stream is suspended, stops, or is shown elsewhere.

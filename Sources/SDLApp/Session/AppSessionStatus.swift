@@ -19,6 +19,10 @@ extension AppSession {
     public internal(set) var videoEnd: ServiceEnd?
     /// The same for sound.
     public internal(set) var audioEnd: ServiceEnd?
+    /// Why video that is asked for, and that the driver would see, does not start.
+    public internal(set) var videoWait: TransportWait?
+    /// The same for sound.
+    public internal(set) var audioWait: TransportWait?
     /// Counters alone do not change it.
     public internal(set) var secondary = SecondaryTransportStatus()
     /// What TLS was agreed on.

@@ -96,6 +96,25 @@ struct SessionContext: Sendable {
     request(.registerAppInterface, registration.json)
   }
 
+  /// The answer to RegisterAppInterface.
+  mutating func registered(
+    _ response: RegisterAppInterfaceResponse
+  ) throws(AppSessionFailure) -> AnnouncedVideo.Output {
+    if case .finishing(.awaitingRegistration, _) = phase {
+      response.result.success ? unregister() : endSession()
+      return .none
+    }
+    guard case .registering = phase else { return .none }
+    guard response.result.success else {
+      throw .registrationRefused(resultCode: response.result.resultCode, info: response.result.info)
+    }
+    let rpcVersion = min(configuration.maximumRPCVersion, response.rpcVersion ?? configuration.maximumRPCVersion)
+    headUnit?.merge(response, rpcVersion: rpcVersion)
+    phase = .registered
+    if let headUnit { messenger.report(.registered(headUnit)) }
+    return announced.registered(response, make: headUnit?.make, rpcVersion: rpcVersion, isInNone: isInNone)
+  }
+
   /// Ends the registration, because the app ends.
   mutating func unregister() {
     phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)

@@ -287,6 +287,7 @@ extension VideoNegotiation {
     }
     if let grant = status.videoGrant, grant.epoch != service?.grant.epoch { serviceStarted(grant, now: now) }
     announceStart()
+    if let wait = status.videoWait, wait != former.videoWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
     if let video = status.video, video != former.video {
       let displays = try selection.receive(video.capability, screen: video.fallbackSize, allowed: settings.transports)
       questions.ranges = beginChoice(.headUnit(displays))
@@ -329,12 +330,6 @@ extension VideoNegotiation {
     upstream.connectionLost()
     requests.connectionLost()
     if announcements.connectionLost() { notify(.stream(.suspensionBegan)) }
-  }
-
-  /// Video can't start, or could again.
-  /// - Parameter wait: why; nil when that is over.
-  public mutating func serviceWaits(_ wait: TransportWait?) {
-    if let wait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
   }
 
   /// A start of video has failed: the same again later, or something else at once.

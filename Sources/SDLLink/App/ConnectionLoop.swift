@@ -311,11 +311,11 @@ extension ConnectionLoop {
   }
 
   private func isVideoDrained(now: Duration, within timeout: Duration) -> Bool {
-    session.videoGrant == nil || isDrained(.video, &videoDrain, now: now, within: timeout)
+    status.videoGrant == nil || isDrained(.video, &videoDrain, now: now, within: timeout)
   }
 
   private func isAudioDrained(now: Duration, within timeout: Duration) -> Bool {
-    session.audioGrant == nil || isDrained(.audio, &audioDrain, now: now, within: timeout)
+    status.audioGrant == nil || isDrained(.audio, &audioDrain, now: now, within: timeout)
   }
 
   /// Accepts no more of a service's media, and returns whether the head unit has everything that is queued, or the time

@@ -96,15 +96,17 @@ final class AppDriver {
   /// What the status alone tells.
   private func noteChanges(since former: AppSession.Status) {
     func note(_ service: String, _ former: StreamState, _ present: StreamState) {
-      switch (former, present) {
-      case (.suspended, .streaming): lines.append("• \(service)resumed")
-      case (.suspended, _): break
-      case (_, .suspended): lines.append("• \(service)suspended")
-      default: break
-      }
+      guard former != present else { return }
+      if present == .suspended { lines.append("• \(service)suspended") }
+      if former == .suspended, present == .streaming { lines.append("• \(service)resumed") }
+    }
+    func note(_ service: String, _ former: TransportWait?, _ present: TransportWait?) {
+      if former != present { lines.append("• \(service) waits: \(present?.rawValue ?? "no more")") }
     }
     note("", former.videoState, status.videoState)
     note("audio ", former.audioState, status.audioState)
+    note("video", former.videoWait, status.videoWait)
+    note("audio", former.audioWait, status.audioWait)
   }
 
   private func noteSent(_ bytes: [UInt8]) {
@@ -393,5 +395,5 @@ extension AppDriver {
     return driver
   }
 
-  var isStreaming: Bool { session.videoGrant != nil }
+  var isStreaming: Bool { session.status.videoGrant != nil }
 }

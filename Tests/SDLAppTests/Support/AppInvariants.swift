@@ -185,11 +185,11 @@ struct AppInvariants {
   /// Called after every input, when all actions were checked.
   func check(_ session: AppSession, now: Duration) {
     #expect(isClosed || unacknowledgedEnds.isEmpty, "EndService was not acknowledged at once")
-    if session.videoGrant != nil {
+    if session.status.videoGrant != nil {
       #expect(isRegistered && statusAllows && request != nil)
       #expect(isStartAcknowledged && !isServiceEnded)
       #expect(!isClosed)
-      #expect((session.videoState == .suspended) == !isInForeground)
+      #expect((session.status.videoState == .suspended) == !isInForeground)
       #expect(isInForeground || fingersDown.isEmpty)
     }
     audio.check(session, isRegistered: isRegistered && !isClosed)

@@ -22,9 +22,9 @@ struct AudioInvariants {
   }
 
   func check(_ session: AppSession, isRegistered: Bool) {
-    guard session.audioGrant != nil else { return }
+    guard session.status.audioGrant != nil else { return }
     #expect(isRegistered && isAllowed && isRequested)
     #expect(isStartAcknowledged && !isServiceEnded)
-    #expect(session.audioState == (isAudible ? .streaming : .suspended))
+    #expect(session.status.audioState == (isAudible ? .streaming : .suspended))
   }
 }

@@ -90,7 +90,7 @@ final class JoinedSessions {
 
   /// Sends a video message as the link would; false when there is no grant.
   func sendVideo(_ payload: [UInt8]) -> Bool {
-    guard let grant = app.videoGrant else { return false }
+    guard let grant = app.status.videoGrant else { return false }
     let message = Fragmentation(
       service: .video, version: grant.version, sessionID: grant.sessionID, messageID: videoMessageIDs.next(),
       payloadSize: payload.count, maximumPayload: grant.maximumPayload)
@@ -229,7 +229,7 @@ extension JoinedSessions {
     sessions.connect()
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(200))
-    #expect(sessions.app.videoGrant != nil)
+    #expect(sessions.app.status.videoGrant != nil)
     _ = sessions.take()
     return sessions
   }

@@ -86,8 +86,6 @@ enum WireText {
     case .rpcInClear(let reason): "RPCs in clear: \(reason)"
     case .secondaryTransportChanged(let status):
       "secondary \(status.state)" + (status.address.map { " \($0)" } ?? "") + (status.reason.map { ": \($0)" } ?? "")
-    case .videoWaits(let wait): "video waits: \(wait?.rawValue ?? "no more")"
-    case .audioWaits(let wait): "audio waits: \(wait?.rawValue ?? "no more")"
     case .transportProblem: "transport problem"
     case .diagnostic: "diagnostic"
     case .failed: "failed"

@@ -36,12 +36,12 @@ import Testing
   @Test func waitForATransport() {
     let driver = NegotiationDriver.playing([Self.size])
     _ = driver.take()
-    driver.change { $0.serviceWaits(.secondaryTransport) }
-    driver.change { $0.serviceWaits(nil) }
+    driver.publish { $0.videoWait = .secondaryTransport }
+    driver.publish { $0.videoWait = nil }
     #expect(driver.take() == ["waiting secondary-transport"])
     #expect(driver.error == nil)
     driver.change { $0.streamEnded() }
-    driver.change { $0.serviceWaits(.noTransport) }
+    driver.publish { $0.videoWait = .noTransport }
     #expect(driver.take() == ["request nothing"])
   }
 

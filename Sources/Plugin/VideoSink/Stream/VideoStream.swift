@@ -272,7 +272,6 @@ extension VideoStream {
 
   func appReported(_ event: AppSession.Event) {
     switch event {
-    case .videoWaits(let wait): change { $0.serviceWaits(wait) }
     case .videoStartFailed(let failure, let request, let retryAfter): startFailed(failure, request, retryAfter)
     case .touch(let actions): touches.receive(actions)
     case .touchInterrupted: touches.interrupt()

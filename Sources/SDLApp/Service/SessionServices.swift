@@ -1,0 +1,99 @@
+import SDLWire
+
+/// The services of a session, beside each other: what becomes of one may depend on the other.
+struct SessionServices: Sendable {
+  var video: VideoService
+  var audio: AudioService
+
+  init(_ configuration: AppSession.Configuration, asksForEncryption: Bool) {
+    video = VideoService(configuration, asksForEncryption: asksForEncryption)
+    audio = AudioService(configuration)
+  }
+
+  /// What the secondary transport carries could go on over the primary one.
+  var canReplaceSecondary: Bool { video.transport.canReplaceSecondary || audio.transport.canReplaceSecondary }
+
+  /// The secondary transport carries one that has not ended.
+  var usesSecondary: Bool {
+    video.transport.role == .secondary && !video.isClosed || audio.transport.role == .secondary && !audio.isClosed
+  }
+
+  func nextDeadline(now: Duration) -> Duration? { video.nextDeadline(now: now).earlier(audio.nextDeadline(now: now)) }
+
+  func fill(_ status: inout AppSession.Status) {
+    status.videoGrant = video.grant
+    status.audioGrant = audio.grant
+    status.videoState = video.state
+    status.audioState = audio.state
+    status.videoEnd = video.end
+    status.audioEnd = audio.end
+    status.videoWait = video.transport.reportedWait
+    status.audioWait = audio.transport.reportedWait
+  }
+
+  /// Acts on the difference between what is demanded and what is there.
+  mutating func reconcile(_ context: inout SessionContext) {
+    video.reconcile(&context)
+    audio.reconcile(&context, beside: video)
+  }
+
+  /// Notes whether what is demanded waits for a transport.
+  mutating func updateWaits(_ context: SessionContext) {
+    video.updateWait(context)
+    audio.updateWait(context, beside: video)
+  }
+
+  /// Handles deadlines that have passed.
+  mutating func advance(_ context: inout SessionContext) {
+    video.advance(&context)
+    audio.advance(&context)
+  }
+
+  /// Ends them because the session ends.
+  mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
+    video.stop(reason, &context)
+    audio.stop(reason, &context)
+  }
+
+  /// The session has begun, and the head unit may have named the transports of each service.
+  mutating func offered(_ acknowledgement: RPCServiceAcknowledgement) {
+    video.transport.offered(acknowledgement.videoServiceTransports)
+    audio.transport.offered(acknowledgement.audioServiceTransports)
+  }
+
+  /// The secondary transport has another address.
+  mutating func addressChanged() {
+    video.transport.addressChanged()
+    audio.transport.addressChanged()
+  }
+
+  mutating func secondaryLost(_ context: inout SessionContext) {
+    video.secondaryLost(&context)
+    audio.secondaryLost(&context)
+  }
+
+  /// A control frame of one of them, in clear.
+  mutating func receive(
+    _ control: ControlFrame, _ frame: Frame, on role: TransportRole, _ context: inout SessionContext
+  ) throws(AppSessionFailure) {
+    let service = frame.header.service
+    let isVideo = service == .video
+    if control == .endService {
+      // Unanswered, the head unit would keep the service and refuse to start it again.
+      context.messenger.send(.endServiceACK, service, on: role)
+      return isVideo ? video.endedByHeadUnit(&context) : audio.endedByHeadUnit(&context)
+    }
+    guard role == (isVideo ? video.transport.role : audio.transport.role) else {
+      context.messenger.diagnose("ignored \(control) of \(service) on the transport that does not carry it")
+      // What the head unit believes to run there was given up before it answered.
+      if control == .startServiceACK { context.messenger.send(.endService, service, on: role) }
+      return
+    }
+    guard control != .serviceDataACK else { return }
+    if isVideo {
+      try video.receive(control, frame, &context)
+    } else {
+      audio.receive(control, frame, &context, beside: video)
+    }
+  }
+}
