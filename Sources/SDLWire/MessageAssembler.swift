@@ -76,9 +76,6 @@ public struct MessageAssembler: Sendable {
     self.timeout = timeout
   }
 
-  /// The number of incomplete messages.
-  public var partialCount: Int { partials.count }
-
   /// The memory that incomplete messages take, in bytes.
   public var partialByteCount: Int { partials.values.reduce(0) { $0 + $1.payload.capacity } }
 

@@ -24,7 +24,7 @@ import Testing
     harness.push(first)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["transport"] == "secondary")
     try harness.headUnit.waitForSound(first.count)
-    harness.headUnit.server.submit(.disconnectSecondary(.app(try harness.headUnit.waitForApp())))
+    harness.headUnit.server.perform(.cutSecondary)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "transport-lost")
     let start = try harness.pipeline.waitForElementMessage("sdl-stream-started")
     #expect(start["transport"] == "primary" && start["reason"] == "moved")

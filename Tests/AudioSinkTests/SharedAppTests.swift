@@ -155,7 +155,7 @@ import Testing
     let pipeline = try pipeline(video: "auto-reconnect=false", audio: "auto-reconnect=false")
     try pipeline.play()
     try waitForBoth()
-    headUnit.server.disconnect(try headUnit.waitForApp())
+    headUnit.server.perform(.cut)
     _ = try pipeline.waitForError()
     let sinks = [try pipeline.sink, try pipeline["sound"]]
     #expect(eventually { sinks.allSatisfy { $0["connection-state"] == "failed" || $0["connection-state"] == "idle" } })
@@ -167,7 +167,7 @@ import Testing
     let pipeline = try pipeline()
     try pipeline.play()
     try waitForBoth()
-    headUnit.server.disconnect(try headUnit.waitForApp())
+    headUnit.server.perform(.cut)
     try headUnit.wait(for: "both again") { $0.starts.count == 2 && $0.audioStarts.count == 2 ? true : nil }
     #expect(pipeline.drain().count { $0.isElement("sdl-disconnected") } == 1)
     #expect(headUnit.record.registrations.count == 2)

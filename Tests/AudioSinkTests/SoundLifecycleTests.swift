@@ -79,7 +79,7 @@ import Testing
     harness.push(sound)
     try harness.pipeline.play()
     try harness.headUnit.waitForSound(sound.count)
-    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.cut)
     try harness.pipeline.wait(for: "loss") { $0.isElement("sdl-disconnected") ? true : nil }
     harness.push(sound)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")

@@ -17,7 +17,7 @@ extension SinkHarness {
   }
 
   func show(_ status: HMIStatus) throws {
-    headUnit.server.setHMIStatus(status, for: try headUnit.waitForApp())
+    try headUnit.show(status)
   }
 
   /// Plays until only the driver's activation is missing for a stream. The caps reach the sink as in ``start()``.

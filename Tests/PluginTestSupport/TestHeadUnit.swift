@@ -162,7 +162,10 @@ final class TestHeadUnit {
   /// What the driver does.
   func show(_ level: HMILevel) throws {
     let isVisible = level == .full || level == .limited
-    server.setHMIStatus(
-      HMIStatus(level: level, videoStreamingState: isVisible ? .streamable : .notStreamable), for: try waitForApp())
+    try show(HMIStatus(level: level, videoStreamingState: isVisible ? .streamable : .notStreamable))
+  }
+
+  func show(_ status: HMIStatus) throws {
+    server.control(.app(try waitForApp())) { $0.setHMIStatus(status, now: $1) }
   }
 }

@@ -179,7 +179,7 @@ extension LinkTests {
       let server = try start(recorder, headUnit(), tls: TestTLS.headUnit())
       let connection = try connect(server, app, reconnection: .init(first: .milliseconds(1)))
       _ = try #require(app.waitForGrant())
-      server.disconnect(try #require(recorder.waitForConnection()))
+      server.perform(.cut)
       let grant = try #require(app.waitForGrant(number: 2))
       #expect(grant.isEncrypted)
       let payload = noise(100_000)

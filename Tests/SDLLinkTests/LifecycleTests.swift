@@ -40,7 +40,8 @@ extension LinkTests {
         _ = try #require(observer.waitForGrant())
         server.setReading(false, for: try #require(headUnit.waitForConnection()))
       case .ended:
-        server.disconnect(try #require(headUnit.waitForConnection()))
+        _ = try #require(observer.waitForGrant())
+        server.perform(.cut)
         let error = try #require(observer.waitForEnd())
         #expect(error != nil)
         expected = error

@@ -3,8 +3,8 @@ import Testing
 @testable import SDLLink
 
 @Suite struct MonitorTests {
-  /// Two states with one lock: no thread sees one of them changed and the other not yet, and each has waiting threads of
-  /// its own.
+  /// Two states with one lock: no thread sees one of them changed and the other not yet, and each has waiting threads
+  /// of its own.
   @Test func statesThatShareALock() throws {
     let lock = MonitorLock()
     let (first, second) = (Monitor(0, lock: lock), Monitor(0, lock: lock))

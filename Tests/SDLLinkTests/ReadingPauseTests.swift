@@ -23,8 +23,7 @@ extension LinkTests {
 
     /// Operations are carried out in order, also while the head unit hangs.
     private func settle(_ pair: StreamingPair, _ level: HMILevel) {
-      pair.server.setHMIStatus(
-        HMIStatus(level: level, audioStreamingState: .audible, videoStreamingState: .streamable), for: 1)
+      pair.server.perform(.level(level, .streamable))
       #expect(eventually { pair.headUnit.statuses(of: 1).last?.level == level })
     }
 

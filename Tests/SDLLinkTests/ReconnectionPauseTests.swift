@@ -133,7 +133,7 @@ extension LinkTests {
       }
       #expect(!queued.isEmpty)
       #expect(pair.connection.statistics.queuedFrames == queued.count)
-      pair.server.disconnect(try #require(pair.headUnit.waitForConnection()))
+      pair.server.perform(.cut)
       let next = try #require(pair.app.waitForGrant(number: 2))
       for payload in queued { #expect(payload.outcomes == [false]) }
       let statistics = pair.connection.statistics

@@ -123,7 +123,7 @@ extension LinkTests {
       try connection.start()
       #expect(app.waitForGrant() != nil)
       server.perform(.refuseConnections(true))
-      server.disconnect(try #require(headUnit.waitForConnection()))
+      server.perform(.cut)
       #expect(eventually { app.losses.contains { if case .link(.refused) = $0.failure { true } else { false } } })
       server.perform(.refuseConnections(false))
       #expect(app.waitForGrant(number: 2) != nil)
@@ -178,7 +178,7 @@ extension LinkTests {
     func unregistered(_ reason: UnregisteredReason, isRetried: Bool) throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)
-      pair.server.unregisterApp(reason, for: try #require(pair.headUnit.waitForConnection()))
+      pair.server.perform(.unregister(reason))
       if isRetried {
         #expect(pair.app.waitForGrant(number: 2) != nil)
         #expect(pair.app.losses.map(\.failure) == [.session(.unregistered(reason: reason.rawValue))])

@@ -13,7 +13,7 @@ extension LinkTests {
     /// Withdrawn, offered again, and at another port.
     @Test func withdrawnAndOfferedAgain() throws {
       let (phone, offer) = try Phone.withOffer()
-      phone.server.change(.secondaryTransport(.off))
+      phone.server.perform(.behave(.secondaryTransport(.off)))
       #expect(phone.waitForOffer() == TransportEventUpdate(address: nil, port: nil))
       let refused = try PhoneConnection(port: UInt16(clamping: offer.port ?? 0))
       #expect(refused.waitForClose())
@@ -87,13 +87,13 @@ extension LinkTests {
         (HeadUnitBehaviour.SecondaryRegistrationAnswer.reject, ControlFrame.registerSecondaryTransportNAK),
         (.acknowledgeAndClose, .registerSecondaryTransportACK),
       ] {
-        phone.server.change(.secondaryRegistration(answer))
+        phone.server.perform(.behave(.secondaryRegistration(answer)))
         #expect(phone.request(.listFiles, [:], session: 1) == "SUCCESS")
         let connection = try PhoneConnection(port: port)
         connection.registerSecondary(session: 1)
         #expect(connection.waitForControl(frame, .control, session: 1) && connection.waitForClose())
       }
-      phone.server.change(.secondaryRegistration(.acknowledge))
+      phone.server.perform(.behave(.secondaryRegistration(.acknowledge)))
       _ = try phone.registeredSecondary()
       phone.stop()
     }

@@ -105,7 +105,7 @@ extension LinkTests {
       #expect(first.role == .secondary)
       while pair.submitted.count < 20 { pair.submit(first) }
       let (cutAt, standstills) = (MonotonicClock.now, Standstills())
-      pair.server.submit(.disconnectSecondary(.app(1)))
+      pair.server.perform(.cutSecondary)
       let second = try #require(pair.app.waitForGrant(number: 2))
       #expect(MonotonicClock.now - cutAt - standstills.total < .seconds(1))
       #expect(second.role == .primary)
@@ -179,7 +179,7 @@ extension LinkTests {
       for size in [10, 20_000, 300_000] { pair.submit(grant, size: size) }
       #expect(pair.headUnit.waitForMessages(3))
       #expect(pair.headUnit.videoMessages == pair.submitted)
-      pair.server.submit(.disconnectSecondary(.app(1)))
+      pair.server.perform(.cutSecondary)
       #expect(pair.app.waitForLoss())
       #expect(pair.app.losses.first?.failure == .session(.encryptedTransportLost))
       let next = try #require(pair.app.waitForGrant(number: 2))
@@ -218,7 +218,7 @@ extension LinkTests {
       #expect(reason?.contains("refused") == true)
       #expect(pair.app.latestGrant == nil)
       // And served after all.
-      pair.server.change(.secondaryTransport(.served))
+      pair.server.perform(.behave(.secondaryTransport(.served)))
       #expect(try #require(pair.app.waitForGrant()).role == .secondary)
       let waits: Bool? = pair.app.waitFor {
         if case .sessionChanged(let status, _) = $0, status.videoGrant != nil { status.videoWait != nil } else { nil }
@@ -232,7 +232,7 @@ extension LinkTests {
       let pair = try Pair { $0.behaviour.secondaryRegistration = answer }
       #expect(pair.waitForState(.waiting, after: 1))
       // Accepted after all.
-      pair.server.change(.secondaryRegistration(.acknowledge))
+      pair.server.perform(.behave(.secondaryRegistration(.acknowledge)))
       #expect(eventually { pair.app.latestGrant?.role == .secondary && pair.states.last == .registered })
       pair.stop()
       #expect(pair.headUnit.protocolViolations.isEmpty)
@@ -250,7 +250,7 @@ extension LinkTests {
       for step in 0..<200 {
         let port: Int32 = step.isMultiple(of: 5) ? 0 : step.isMultiple(of: 7) ? 70_000 : Int32(refusing.port)
         let update = TransportEventUpdate(address: addresses[step % addresses.count], port: port)
-        pair.server.change(.secondaryTransport(.elsewhere(update)))
+        pair.server.perform(.behave(.secondaryTransport(.elsewhere(update))))
         poll(nil, 0, 10)
       }
       pair.submit(grant)
@@ -267,7 +267,7 @@ extension LinkTests {
       let pair = try Pair(reconnection: .init(first: .milliseconds(10)))
       let grant = try #require(pair.app.waitForGrant())
       pair.submit(grant)
-      pair.server.disconnect(1)
+      pair.server.perform(.cut)
       #expect(pair.app.waitForLoss())
       let next = try #require(pair.app.waitForGrant(number: 2))
       #expect(eventually { pair.app.latestGrant?.role == .secondary })

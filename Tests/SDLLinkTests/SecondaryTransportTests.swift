@@ -222,8 +222,8 @@ extension LinkTests {
       let connection = try phone.registeredSecondary()
       connection.startVideo()
       switch cause {
-      case "cut": phone.server.disconnect(1)
-      case "unregister": phone.server.unregisterApp(.appUnauthorized, for: 1)
+      case "cut": phone.server.perform(.cut)
+      case "unregister": phone.server.perform(.unregister(.appUnauthorized))
       case "app": phone.close()
       default:
         phone.send(.endService, .rpc, session: 1, payload: EndServiceRequest(hashID: 0x0001_0001).bytes(version: 5))

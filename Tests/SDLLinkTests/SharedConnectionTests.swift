@@ -62,10 +62,10 @@ extension LinkTests {
     /// The connection is closed with the last session.
     @Test func unregistrationOfOneLeavesTheOther() throws {
       let phone = try pair()
-      phone.server.unregisterApp(.appUnauthorized, for: 1)
+      phone.server.control(.app(1)) { $0.unregisterApp(.appUnauthorized, now: $1) }
       #expect(phone.waitForControl(.endService, .rpc, session: 1))
       #expect(phone.request(.listFiles, [:], session: 2) == "SUCCESS" && !phone.isClosed)
-      phone.server.unregisterApp(.appUnauthorized, for: 2)
+      phone.server.control(.app(2)) { $0.unregisterApp(.appUnauthorized, now: $1) }
       #expect(phone.waitForClose())
       phone.stop()
     }
@@ -94,7 +94,8 @@ extension LinkTests {
     @Test func alertInFrontOfTheOther() throws {
       let phone = try pair()
       phone.server.perform(.activate(1))
-      phone.server.setHMIStatus(HMIStatus(level: .limited, videoStreamingState: .notStreamable), for: 2)
+      let status = HMIStatus(level: .limited, videoStreamingState: .notStreamable)
+      phone.server.control(.app(2)) { $0.setHMIStatus(status, now: $1) }
       #expect(eventually { phone.headUnit.statuses(of: 2).last?.level == .limited })
       let buttons = JSONValue.array([.object(["softButtonID": .integer(7), "type": .string("TEXT")])])
       phone.send(.alert, ["alertText1": .string("Text"), "softButtons": buttons], session: 2)

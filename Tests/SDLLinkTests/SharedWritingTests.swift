@@ -106,12 +106,10 @@ extension LinkTests {
         let before = pair.headUnit.videoMessages.count
         #expect(pair.headUnit.waitForMessages(before + 10))
         pair.server.setReading(round % 3 != 0, for: id)
-        pair.server.setHMIStatus(
-          HMIStatus(level: .background, audioStreamingState: .notAudible, videoStreamingState: .notStreamable), for: id)
+        pair.server.perform(.level(.background, .notStreamable))
         #expect(app.waitForStop(number: round - 1))
         pair.server.setReading(true, for: id)
-        pair.server.setHMIStatus(
-          HMIStatus(level: .full, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
+        pair.server.perform(.level(.full, .streamable))
         _ = try #require(app.waitForGrant(number: round))
       }
       isOver.store(true, ordering: .relaxed)

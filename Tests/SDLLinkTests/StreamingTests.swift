@@ -100,8 +100,7 @@ extension LinkTests {
       let id = try #require(pair.headUnit.waitForConnection())
       pair.server.setReading(false, for: id)
       // Operations are carried out in order: when this one is seen, the one before it is in force.
-      pair.server.setHMIStatus(
-        HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
+      pair.server.perform(.level(.limited, .streamable))
       let isApplied = pair.headUnit.waitFor { event -> Bool? in
         if case .session(_, .hmiStatusSent(let status)) = event, status.level == .limited { true } else { nil }
       }
@@ -111,8 +110,7 @@ extension LinkTests {
         #expect(pair.connection.video.submit(payload, grantEpoch: pair.grant.epoch, blocking: true) == .queued)
       }
       // The head unit still writes: the app loses its grant in the middle of the first message.
-      pair.server.setHMIStatus(
-        HMIStatus(level: .background, audioStreamingState: .notAudible, videoStreamingState: .notStreamable), for: id)
+      pair.server.perform(.level(.background, .notStreamable))
       #expect(pair.app.waitFor { if case .session(.videoStopped) = $0 { true } else { nil } } == true)
       #expect(
         pair.connection.video.submit(TestPayload(noise(1)), grantEpoch: pair.grant.epoch, blocking: true) == .closed)
@@ -120,8 +118,7 @@ extension LinkTests {
       #expect(payloads.allSatisfy { $0.outcomes == [false] })
       pair.server.setReading(true, for: id)
 
-      pair.server.setHMIStatus(
-        HMIStatus(level: .full, audioStreamingState: .audible, videoStreamingState: .streamable), for: id)
+      pair.server.perform(.level(.full, .streamable))
       let second = try #require(pair.app.waitForGrant(number: 2))
       #expect(second.epoch != pair.grant.epoch)
       #expect(

@@ -52,7 +52,8 @@ private final class TestTransport: Transport {
   func withHeadUnit(_ body: (HeadUnitRecorder) throws -> Void) throws {
     let recorder = HeadUnitRecorder()
     // Its socket is closed when it goes away.
-    let server = try HeadUnitServer(configuration: quickHeadUnit(), adopting: connect(), observer: recorder)
+    let server = try HeadUnitServer(
+      configuration: quickHeadUnit(), serving: Socket(adopting: connect()), observer: recorder)
     try server.start()
     defer {
       server.stop()

@@ -29,7 +29,7 @@ private func payload(_ size: Int) -> [UInt8] {
         var assembler = MessageAssembler()
         let messages = try decoded.compactMap { try assembler.accept($0, now: .zero) }
         #expect(messages.map(\.payload) == [payload], "\(size) in \(maximum)")
-        #expect(assembler.partialCount == 0)
+        #expect(assembler.nextDeadline == nil)
       }
     }
   }

@@ -80,6 +80,20 @@ import TestSupport
     #expect(drain(&decoder).count == 1)
   }
 
+  /// What follows is found again, byte by byte, as SDL Core does; so is what looks like a frame in the payload.
+  @Test func frameThatIsTooLarge() {
+    let header = [UInt8](hex: "51 0B 00 01 00 02 00 01 00 00 00 07")
+    let zeros = [UInt8](repeating: 0, count: 131_073)
+    for inside in [[], Vector.v18] {
+      let payload = zeros[..<100] + inside + zeros[(100 + inside.count)...]
+      let items = decode(header + payload + Vector.v31)
+      let garbage = FrameDecoder.Item.garbage(
+        reason: .oversized(131_073, limit: 131_072), firstBytes: header + zeros[..<20])
+      #expect(items.first == garbage)
+      #expect(frames(items).flatMap(\.bytes) == inside + Vector.v31)
+    }
+  }
+
   @Test func largeFrameInPieces() {
     let payload = (0..<FrameLimits.corePayload).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let header = FrameHeader(

@@ -69,7 +69,7 @@ import Testing
     #expect(try harness.statistics["bitrate-target-kbps"] == 500)
     var update = VideoStreamingCapability()
     update.maxBitrate = 250
-    harness.headUnit.server.updateCapability(update, for: try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.update(update))
     #expect(
       eventually {
         harness.pushPicture()

@@ -104,7 +104,7 @@ import Testing
     var update = VideoStreamingCapability()
     update.scale = 1
     update.preferredResolution = ImageResolution(320, 240)
-    harness.headUnit.server.updateCapability(update, for: try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.update(update))
     try harness.settle()
     try harness.deliver(1)
     #expect(try targets(harness) == [450, 20] && starts(harness) == 1)

@@ -104,7 +104,7 @@ import Testing
     try harness.pipeline.play()
     try harness.deliver(3)
     let offset = Int(try harness.pipeline.sink["ts-offset"] ?? "") ?? 0
-    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.cut)
     try harness.wait(forStreamState: "stopped")
     let loss = MonotonicClock.now
     harness.pushPictures(3)

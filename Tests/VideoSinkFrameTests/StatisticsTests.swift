@@ -124,7 +124,7 @@ import Testing
       case 20: try harness.show(.full)
       case 22: harness.pipeline.setState(GST_STATE_PAUSED)
       case 24: harness.pipeline.setState(GST_STATE_PLAYING)
-      case 27 where step > 200: harness.headUnit.server.endVideoService(for: try harness.headUnit.waitForApp())
+      case 27 where step > 200: harness.headUnit.server.perform(.endVideo)
       default: g_usleep(1000)
       }
     }
@@ -173,7 +173,7 @@ import Testing
     // The GAP buffer that carried the caps may have come before the registration.
     #expect((5...6).contains(first["session-frames-in"]))
     #expect(first["session-video-bytes-sent"] == first["video-bytes-sent"])
-    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.cut)
     try harness.pipeline.waitForElementMessage("sdl-disconnected")
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
     let count = harness.headUnit.record.video.count
@@ -207,7 +207,7 @@ import Testing
     // The statistics are not read between the late frames and the next registration.
     for _ in 0..<3 { harness.source.push(Picture(320, 240, 0).bytes, at: 0) }
     harness.watch(for: .milliseconds(100))
-    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.cut)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "reconnected")
     let second = sink.statistics
     #expect(second["frames-dropped-late"] >= first["frames-dropped-late"] + 2)

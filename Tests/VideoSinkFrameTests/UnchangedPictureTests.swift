@@ -128,7 +128,7 @@ import Testing
     try push(picture, 100, to: harness)
     let video = try harness.headUnit.waitForFrames(before + 1)
     #expect(video[before].startsStream)
-    harness.headUnit.server.endVideoService(for: try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.endVideo)
     try harness.wait(forStreamState: "stopped")
     let count = harness.headUnit.record.video.count
     harness.push(picture.bytes)

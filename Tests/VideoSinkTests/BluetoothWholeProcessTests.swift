@@ -1,12 +1,12 @@
 import GStreamerKit
 import Glibc
 import SDLHeadUnit
-import SDLLink
 import TestSupport
 import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
+@testable import SDLLink
 
 /// `sdl+bluetooth:`, with a stand-in for BlueZ. The name of this suite gives it a process of its own, whose environment
 /// it changes.
@@ -229,7 +229,7 @@ private final class AcceptedHeadUnit {
   private var server: HeadUnitServer?
 
   init(_ descriptor: Int32) throws {
-    server = try HeadUnitServer(configuration: .small(), adopting: descriptor, observer: recorder)
+    server = try HeadUnitServer(configuration: .small(), serving: Socket(adopting: descriptor), observer: recorder)
     try server?.start()
   }
 

@@ -91,7 +91,7 @@ import Testing
     switch cause {
     case .departure: try headUnit.show(.background)
     case .resize: headUnit.server.perform(.resize(ImageResolution(480, 320), scale: 1))
-    case .loss: headUnit.server.disconnect(try headUnit.waitForApp())
+    case .loss: headUnit.server.perform(.cut)
     }
     try seek.wait()
     #expect(hasSought.withLock { $0 })

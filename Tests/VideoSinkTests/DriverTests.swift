@@ -141,7 +141,7 @@ import Testing
     let harness = try SinkHarness()
     try harness.start()
     try harness.deliver(2)
-    harness.headUnit.server.endVideoService(for: try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.endVideo)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "head-unit")
     // The head unit sees its EndService acknowledged, or it would not accept a new start.
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")

@@ -76,20 +76,19 @@ import Testing
     case .startUnanswered: #expect(eventually { sink["stream-state"] == "starting" })
     case .endUnanswered, .stalled, .reconnecting, .hidden, .inBackground:
       try headUnit.waitForFrames(2)
-      let app = try headUnit.waitForApp()
       switch place {
       case .endUnanswered:
         try headUnit.show(.background)
         #expect(eventually { sink["stream-state"] == "stopping" })
       case .stalled:
-        server.setReading(false, for: app)
+        server.setReading(false, for: try headUnit.waitForApp())
         #expect(
           eventually {
             isLive ? sink.statistics["frames-dropped-latency"] > 1 : sink.statistics["queue-frames"] == 3
           }, "\(sink.statistics), \(pipeline.drain())")
       case .reconnecting:
         server.perform(.refuseConnections(true))
-        server.disconnect(app)
+        server.perform(.cut)
         #expect(eventually { sink["connection-state"] == "reconnecting" })
       case .hidden:
         try headUnit.show(.background)

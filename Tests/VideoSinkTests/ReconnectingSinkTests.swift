@@ -21,7 +21,7 @@ import Testing
     try pipeline.play()
     try headUnit.waitForFrames(5)
     let before = pipeline.drain().count
-    headUnit.server.disconnect(try headUnit.waitForApp())
+    headUnit.server.perform(.cut)
     waitUntilReconnecting(sink)
     let dropped = sink.statistics["frames-dropped-not-streaming"]
     #expect(eventually { sink.statistics.areFramesConserved && sink.statistics["connections"] == 2 })
@@ -54,7 +54,7 @@ import Testing
     let harness = try SinkHarness(.small(frameRate: 120), isLive: false)
     try harness.start()
     try harness.deliver(5)
-    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.cut)
     waitUntilReconnecting(try harness.pipeline.sink)
     harness.pushPictures(20)
     try harness.headUnit.waitForFrames(25)
@@ -78,10 +78,9 @@ import Testing
     let sink = try pipeline.sink
     try pipeline.play()
     try headUnit.waitForFrames(3)
-    let app = try headUnit.waitForApp()
-    headUnit.server.setReading(false, for: app)
+    headUnit.server.setReading(false, for: try headUnit.waitForApp())
     #expect(eventually { sink.statistics["queue-frames"] == 3 })
-    headUnit.server.disconnect(app)
+    headUnit.server.perform(.cut)
     try pipeline.waitForEnd()
     #expect(eventually { sink.statistics["frames-queued"] == 0 })
     let statistics = sink.statistics
@@ -101,7 +100,7 @@ import Testing
       """)
     try pipeline.play()
     try headUnit.waitForFrames(10)
-    headUnit.server.disconnect(try headUnit.waitForApp())
+    headUnit.server.perform(.cut)
     try pipeline.waitForEnd()
     let record = headUnit.record
     let start = try #require(record.starts.last)
@@ -121,7 +120,7 @@ import Testing
     try pipeline.play()
     try headUnit.waitForFrames(3)
     headUnit.server.perform(.refuseConnections(true))
-    headUnit.server.disconnect(try headUnit.waitForApp())
+    headUnit.server.perform(.cut)
     #expect(eventually { sink.statistics["connect-attempts"] >= 3 && sink["connection-state"] == "reconnecting" })
     // One warning for the loss, not one for each attempt; read before the bus is flushed.
     #expect(pipeline.drain().count { $0.isElement("sdl-disconnected") } == 1)
@@ -137,7 +136,7 @@ import Testing
     try harness.start()
     try harness.deliver(3)
     harness.headUnit.server.perform(.refuseConnections(true))
-    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.cut)
     waitUntilReconnecting(try harness.pipeline.sink)
     harness.source.end()
     try harness.pipeline.waitForEnd()
@@ -148,7 +147,7 @@ import Testing
     let harness = try SinkHarness(isLive: false)
     try harness.start()
     try harness.deliver(3)
-    harness.headUnit.server.disconnect(try harness.headUnit.waitForApp())
+    harness.headUnit.server.perform(.cut)
     waitUntilReconnecting(try harness.pipeline.sink)
     harness.pushPictures(5)
     harness.source.end()

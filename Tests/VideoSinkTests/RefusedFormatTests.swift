@@ -210,8 +210,7 @@ import Testing
     #expect(try bench.waitForStart()["protocol"] == "RAW")
     var update = VideoStreamingCapability()
     update.preferredFPS = 10
-    let app = try bench.headUnit.waitForApp()
-    bench.headUnit.server.updateCapability(update, for: app)
+    bench.headUnit.server.perform(.update(update))
     let sink = try bench.pipeline.sink
     func told() -> String { sink["head-unit"]?.filter { $0 != "\\" } ?? "" }
     #expect(eventually { told().contains("preferred-fps=(int)10") }, "\(told())")
@@ -235,7 +234,7 @@ import Testing
     #expect(try bench.waitForStart()["protocol"] == "RAW")
     var update = VideoStreamingCapability()
     update.preferredResolution = ImageResolution(400, 240)
-    bench.headUnit.server.updateCapability(update, for: try bench.headUnit.waitForApp())
+    bench.headUnit.server.perform(.update(update))
     #expect(try bench.waitForStart()["protocol"] == "RTP")
     #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240", "RTP 400×240"])
   }
@@ -243,7 +242,7 @@ import Testing
   @Test func newConnectionsBeginAnew() throws {
     let bench = try Bench(Self.configuration([Self.transport, .regular]))
     #expect(try bench.waitForStart()["protocol"] == "RAW")
-    bench.headUnit.server.disconnect(try bench.headUnit.waitForApp())
+    bench.headUnit.server.perform(.cut)
     try bench.pipeline.waitForElementMessage("sdl-disconnected")
     #expect(try bench.waitForStart()["reason"] == "reconnected")
     // The head unit's script begins anew too.

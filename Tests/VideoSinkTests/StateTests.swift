@@ -151,7 +151,7 @@ import Testing
       #expect(try decode(frames, width: 320, height: 240).count == frames.count)
     }
     // The end of one service does not affect the other.
-    headUnits[0].server.endVideoService(for: try headUnits[0].waitForApp())
+    headUnits[0].server.perform(.endVideo)
     let count = headUnits[1].record.video.count
     try headUnits[1].waitForFrames(count + 5)
     #expect(headUnits.allSatisfy { $0.record.violations == [] })

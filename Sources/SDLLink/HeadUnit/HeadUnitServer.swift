@@ -89,17 +89,10 @@ public final class HeadUnitServer: Sendable {
       messageTrace: messageTrace, tls: tls, clock: clock, observer: observer)
   }
 
-  /// Serves one connected stream socket, whose descriptor it takes over.
-  public convenience init(
-    configuration: HeadUnitConfiguration, adopting descriptor: Int32, observer: any HeadUnitServerObserver
-  ) throws(LinkError) {
-    try self.init(
-      configuration: configuration, serving: Socket(adopting: descriptor), clock: .monotonic, observer: observer)
-  }
-
+  /// Serves one connected stream socket.
   convenience init(
-    configuration: HeadUnitConfiguration, serving socket: Socket, tls: TLSContext? = nil, clock: TimeSource,
-    observer: any HeadUnitServerObserver
+    configuration: HeadUnitConfiguration, serving socket: Socket, tls: TLSContext? = nil,
+    clock: TimeSource = .monotonic, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .connection(socket), admission: .adopted,
@@ -212,7 +205,7 @@ extension HeadUnitServer {
     submit(.control(recipient, input))
   }
 
-  /// What apps get that connect from now on, except for the behaviour: ``change(_:)``.
+  /// What apps get that connect from now on, except for the behaviour, which commands change.
   public func configure(_ configuration: HeadUnitConfiguration) {
     submit(.configure(configuration))
   }
@@ -222,39 +215,9 @@ extension HeadUnitServer {
     submit(.setCondition(change))
   }
 
-  /// The head unit behaves otherwise, also to apps that connect later.
-  public func change(_ change: HeadUnitBehaviour.Change) {
-    submit(.behave(change))
-  }
-
-  /// See `HeadUnitSession.setHMIStatus`.
-  public func setHMIStatus(_ status: HMIStatus, for id: UInt8) {
-    control(.app(id)) { $0.setHMIStatus(status, now: $1) }
-  }
-
-  /// See `HeadUnitSession.endVideoService`.
-  public func endVideoService(for id: UInt8) {
-    control(.app(id)) { $0.endVideoService(now: $1) }
-  }
-
-  /// See `HeadUnitSession.updateCapability`.
-  public func updateCapability(_ update: VideoStreamingCapability, for id: UInt8) {
-    control(.app(id)) { $0.updateCapability(update, now: $1) }
-  }
-
-  /// See `HeadUnitSession.unregisterApp`.
-  public func unregisterApp(_ reason: UnregisteredReason, for id: UInt8) {
-    control(.app(id)) { $0.unregisterApp(reason, now: $1) }
-  }
-
   /// Off lets the connection fill up, as a head unit does that hangs.
   public func setReading(_ isReading: Bool, for id: UInt8) {
     submit(.read(id: id, isReading))
-  }
-
-  /// Closes the connection without ending the session.
-  public func disconnect(_ id: UInt8) {
-    submit(.disconnect(.app(id)))
   }
 
   /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that an answer which is
