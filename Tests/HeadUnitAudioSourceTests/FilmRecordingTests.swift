@@ -11,6 +11,34 @@ import Testing
   /// What is sent at the same moment has the same time in the file.
   @Test(arguments: ["samples", "gap-events"])
   func inSync(silence: String) throws {
+    let units = try encodedUnits(20)
+    let pieces = soundPieces(10)
+    let standstills = Standstills()
+    // Two utterances of 100 ms, which begin with a picture.
+    let (pictures, sound) = try record(units, [5: Array(pieces[..<5]), 12: Array(pieces[5...])], silence: silence)
+    #expect(pictures.count == units.count)
+    let heard = sound.filter { $0.bytes.contains { $0 != 0 } }
+    #expect(heard.flatMap(\.bytes) == pieces.flatMap(\.self))
+    for (picture, piece) in [(5, 0), (12, 5)] {
+      let distance = Int(heard[piece].time) - Int(pictures[picture].time)
+      // A busy machine is late for either.
+      #expect(abs(distance) < 40_000_000 + standstills.total.nanoseconds, "\(distance) ns")
+    }
+  }
+
+  /// The recording ends with the app all the same.
+  @Test(arguments: ["samples", "gap-events"])
+  func appWithoutSound(silence: String) throws {
+    let units = try encodedUnits(20)
+    let (pictures, sound) = try record(units, silence: silence)
+    #expect(pictures.count == units.count)
+    #expect(sound.flatMap(\.bytes).allSatisfy { $0 == 0 } && sound.isEmpty == (silence == "gap-events"))
+  }
+
+  /// Records an app that sends a picture every 40 ms, and utterances with some of them, until it ends.
+  private func record(
+    _ units: [EncodedUnit], _ utterances: [Int: [[UInt8]]] = [:], silence: String
+  ) throws -> (pictures: [SoundPipeline.Sample], sound: [SoundPipeline.Sample]) {
     let path = "\(String(cString: g_get_tmp_dir()))/sdl-film-\(getpid())-\(UInt64.random(in: 0...(.max))).mkv"
     defer { unlink(path) }
     let recorder = try Pipeline(
@@ -20,17 +48,13 @@ import Testing
       """)
     try recorder.play()
     let port = try #require(try recorder["screen"]["current-port"].flatMap { UInt16($0) })
-    let units = try encodedUnits(20)
-    let pieces = soundPieces(10)
-    let standstills = Standstills()
     let app = try RawApp.streaming(port: port)
     for (index, unit) in units.enumerated() {
-      // Two utterances of 100 ms, which begin with a picture.
-      let isSpeaking = index == 5 || index == 12
-      if isSpeaking { #expect(try app.startAudio()) }
+      let utterance = utterances[index]
+      if utterance != nil { #expect(try app.startAudio()) }
       app.video(unit.bytes)
-      if isSpeaking {
-        for piece in pieces[(index == 5 ? 0..<5 : 5..<10)] { app.audio(piece) }
+      if let utterance {
+        for piece in utterance { app.audio(piece) }
         app.endAudio()
       }
       poll(nil, 0, 40)
@@ -51,13 +75,6 @@ import Testing
     let outputs = (try reader["pictures"], try reader["sound"])
     while let sample = SoundPipeline.pull(from: outputs.0) { pictures.append(sample) }
     while let sample = SoundPipeline.pull(from: outputs.1) { sound.append(sample) }
-    #expect(pictures.count == units.count)
-    let heard = sound.filter { $0.bytes.contains { $0 != 0 } }
-    #expect(heard.flatMap(\.bytes) == pieces.flatMap(\.self))
-    for (picture, piece) in [(5, 0), (12, 5)] {
-      let distance = Int(heard[piece].time) - Int(pictures[picture].time)
-      // A busy machine is late for either.
-      #expect(abs(distance) < 40_000_000 + standstills.total.nanoseconds, "\(distance) ns")
-    }
+    return (pictures, sound)
   }
 }

@@ -83,6 +83,34 @@ import Testing
     #expect(screen.statistics.areFramesBalanced && sound.statistics.areSamplesBalanced)
   }
 
+  /// The end of an app that streams on one service alone is that of both; an app that streams on none ends neither.
+  @Test(arguments: [ServiceType.video, .audio])
+  func endOfStreamOnRequest(service: ServiceType) throws {
+    let port = try RawPeer.unusedPort()
+    let pipeline = try Pipeline(
+      """
+      sdlheadunitsrc name=screen port=\(port) screen-size=320x240 eos-on-disconnect=true ! fakesink sync=false async=false \
+      sdlheadunitaudiosrc name=sound port=\(port) eos-on-disconnect=true ! fakesink sync=false async=false
+      """)
+    try pipeline.play()
+    let (screen, sound) = (try pipeline["screen"], try pipeline["sound"])
+    let idle = try RawApp.active(port: port, name: "Idle")
+    idle.close()
+    #expect(eventually { screen.statistics["registrations"] == 1 && screen.statistics["apps"] == 0 })
+    let app = try RawApp.active(port: port)
+    if service == .video {
+      try app.startVideo(.raw320x240)
+      app.video(try encodedUnits(1)[0].bytes)
+      #expect(eventually { screen.statistics["frames-out"] == 1 })
+    } else {
+      #expect(try app.startAudio())
+      app.audio([1, 2])
+      #expect(eventually { sound.statistics["samples-out"] == 1 })
+    }
+    app.close()
+    try pipeline.waitForEnd()
+  }
+
   /// Whichever starts first, what is set on one of them counts; what is set on both differently is a warning.
   @Test func propertiesOfBoth() throws {
     let pipeline = try Pipeline(

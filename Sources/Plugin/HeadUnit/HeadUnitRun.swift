@@ -187,9 +187,12 @@ extension HeadUnitRun {
   }
 
   private func unregister(_ id: UInt8, _ reason: HeadUnitSession.UnregistrationReason, _ report: HeadUnitReport) {
-    let isEnd = state.withLock { $0.endsWithApp } && stream.app == id
+    let app = report.formerApps[id]
+    // Of a recording of picture and sound, an app with only one of them ends both.
+    let isOfApp = stream.app.map { $0 == id } ?? (app?.hasStreamed == true)
+    let isEnd = isOfApp && state.withLock { $0.endsWithApp }
     stream.appsChanged(report.apps, formerApp: nil)
-    if let app = report.formerApps[id] {
+    if let app {
       if report.isReporting { reporter.unregistered(app, reason) }
       reporter.changed(.apps)
       reporter.changed(.hmiLevel)

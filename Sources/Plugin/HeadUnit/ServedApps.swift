@@ -21,6 +21,8 @@ struct AppRecord: Sendable {
   var videoTransport = TransportRole.primary
   /// Where the audio service was started; nil while there is none.
   var audioTransport: TransportRole?
+  /// Whether it has had a service.
+  var hasStreamed = false
   /// Whether its session has a secondary transport.
   var hasSecondaryTransport = false
 }
@@ -86,9 +88,9 @@ struct ServedApps: Sendable {
       change(id) { $0.status = status }
       if self[id] != nil { lastChanged = id }
     case .videoStarted(let parameters, let transport):
-      change(id) { ($0.video, $0.videoTransport) = (parameters, transport) }
+      change(id) { ($0.video, $0.videoTransport, $0.hasStreamed) = (parameters, transport, true) }
     case .videoStopped: change(id) { $0.video = nil }
-    case .audioStarted(_, let transport): change(id) { $0.audioTransport = transport }
+    case .audioStarted(_, let transport): change(id) { ($0.audioTransport, $0.hasStreamed) = (transport, true) }
     case .audioStopped: change(id) { $0.audioTransport = nil }
     default: break
     }

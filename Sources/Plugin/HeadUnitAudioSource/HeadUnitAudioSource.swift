@@ -97,7 +97,9 @@ extension HeadUnitAudioSource {
     .hmiLevel,
     .audioStreaming,
     .script,
-    .endsWithApp("End the stream when the app whose sound was pushed last has gone"),
+    .endsWithApp(
+      "End the stream when the app whose sound was pushed last has gone; before any, when an app that streamed video has"
+    ),
     .apps,
     .violations,
     .structure(

@@ -105,7 +105,9 @@ extension HeadUnitSource {
       }),
     .audioStreaming,
     .script,
-    .endsWithApp("End the stream when the app whose video was shown last has gone"),
+    .endsWithApp(
+      "End the stream when the app whose video was shown last has gone; before any, when an app that streamed sound has"
+    ),
     .apps,
     .violations,
     .structure(
