@@ -188,11 +188,7 @@ extension BaseSinkType {
   public static func install<Sink: BaseSinkElement>(
     on sinkClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Sink>, _ details: ElementDetails
   ) {
-    let sinkClass = sinkClass.unsafelyUnwrapped
-    // First, because properties are installed only on a class that can set them.
-    installFunctions(sinkClass.assumingMemoryBound(to: GstBaseSinkClass.self))
-    properties.install(on: sinkClass.assumingMemoryBound(to: GObjectClass.self))
-    details.install(on: sinkClass.assumingMemoryBound(to: GstElementClass.self))
+    install(on: sinkClass, properties, details, installFunctions)
   }
 
   // GStreamer passes no NULL to them.

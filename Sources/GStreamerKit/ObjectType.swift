@@ -36,6 +36,21 @@ public enum ObjectType<Parent, ParentClass, Object> {
     instance.unsafelyUnwrapped.assumingMemoryBound(to: Parent.self)
   }
 
+  /// Fills in the class of an element.
+  ///
+  /// - Parameter installFunctions: sets the virtual functions.
+  static func install<Element: GStreamerElement & PropertyOwner>(
+    on instanceClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Element>, _ details: ElementDetails,
+    _ installFunctions: (UnsafeMutablePointer<ParentClass>) -> Void
+  ) {
+    // GObject passes no NULL as a class.
+    let instanceClass = instanceClass.unsafelyUnwrapped
+    // First, because properties are installed only on a class that can set them.
+    installFunctions(instanceClass.assumingMemoryBound(to: ParentClass.self))
+    properties.install(on: instanceClass.assumingMemoryBound(to: GObjectClass.self))
+    details.install(on: instanceClass.assumingMemoryBound(to: GstElementClass.self))
+  }
+
   /// GObject passes no NULL as an instance.
   @inline(__always)
   private static func place(in instance: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Object> {
@@ -109,6 +124,15 @@ public enum URIHandler {
   public static func add(to type: GType, _ initInterface: GInterfaceInitFunc) {
     var info = GInterfaceInfo(interface_init: initInterface, interface_finalize: nil, interface_data: nil)
     g_type_add_interface_static(type, gst_uri_handler_get_type(), &info)
+  }
+
+  /// Says in `set_uri` why an element does not take a URI.
+  /// - Returns: false.
+  public static func refuse(
+    _ code: GstURIError, _ reason: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
+  ) -> Bool {
+    g_set_error_literal(error, gst_uri_error_quark(), gint(code.rawValue), reason)
+    return false
   }
 
   /// A list of schemes that is kept for the life of the process.

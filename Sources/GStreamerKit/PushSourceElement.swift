@@ -66,11 +66,7 @@ extension PushSourceType {
   public static func install<Source: PushSourceElement>(
     on sourceClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Source>, _ details: ElementDetails
   ) {
-    let sourceClass = sourceClass.unsafelyUnwrapped
-    // First, because properties are installed only on a class that can set them.
-    installFunctions(sourceClass.assumingMemoryBound(to: GstPushSrcClass.self))
-    properties.install(on: sourceClass.assumingMemoryBound(to: GObjectClass.self))
-    details.install(on: sourceClass.assumingMemoryBound(to: GstElementClass.self))
+    install(on: sourceClass, properties, details, installFunctions)
   }
 
   // GStreamer passes no NULL to them.

@@ -43,6 +43,9 @@ struct HeadUnitElementState<Stream: HeadUnitStream>: Sendable {
 }
 
 extension HeadUnitElement {
+  /// Applications set properties before the element starts, which fails if one of them can't be used.
+  static var keepsRefusalsUntilStart: Bool { true }
+
   /// Nil while the element does not run.
   var run: HeadUnitRun? { current.withLock { $0.present?.run } }
   var stream: Stream? { current.withLock { $0.present?.stream } }
@@ -83,7 +86,7 @@ extension HeadUnitElement {
     let result = changeParentState(transition)
     switch transition {
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING where result != GST_STATE_CHANGE_FAILURE: stream?.setPlaying(true)
-    case GST_STATE_CHANGE_READY_TO_NULL: current.withLock { $0.headUnits }.remove(ObjectIdentifier(self))
+    case GST_STATE_CHANGE_READY_TO_NULL: current.withLock { $0.headUnits }.remove(self)
     default: break
     }
     let announcements = current.withLock { current in
@@ -110,11 +113,8 @@ extension HeadUnitElement {
       defer { current.headUnits = headUnits }
       return current.headUnits
     }
-    if former !== headUnits { former.remove(ObjectIdentifier(self)) }
-    headUnits.add(
-      HeadUnits.Element(id: ObjectIdentifier(self), service: Stream.service) { [weak self] in
-        self?.settings.current.setup(for: Stream.service)
-      })
+    if former !== headUnits { former.remove(self) }
+    headUnits.add(self, for: Stream.service)
   }
 
   /// READY to PAUSED: listens from now on. False after an error message.

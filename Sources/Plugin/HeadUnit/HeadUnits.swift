@@ -11,11 +11,10 @@ import SDLWire
 /// Locks: `state` → that of a head unit.
 final class HeadUnits: Sendable {
   /// An element in READY or above.
-  struct Element: Sendable {
-    var id: ObjectIdentifier
+  private struct Member: Sendable {
+    weak var element: (any HeadUnitElement)?
+    /// That it takes from apps.
     var service: ServiceType
-    /// Nil once the element is gone.
-    var setup: @Sendable () -> HeadUnitSetup?
   }
 
   /// How an element became part of a head unit.
@@ -27,7 +26,7 @@ final class HeadUnits: Sendable {
   }
 
   private struct State: Sendable {
-    var elements: [Element] = []
+    var members: [Member] = []
     var headUnits: [HeadUnit] = []
   }
 
@@ -36,16 +35,16 @@ final class HeadUnits: Sendable {
   private let state = Monitor(State())
 
   /// The element is in READY.
-  func add(_ element: Element) {
+  func add(_ element: any HeadUnitElement, for service: ServiceType) {
     state.withLock { state in
-      state.elements.removeAll { $0.id == element.id }
-      state.elements.append(element)
+      state.members.removeAll { $0.element === element }
+      state.members.append(Member(element: element, service: service))
     }
   }
 
   /// It is in NULL.
-  func remove(_ id: ObjectIdentifier) {
-    state.withLock { $0.elements.removeAll { $0.id == id } }
+  func remove(_ element: any HeadUnitElement) {
+    state.withLock { $0.members.removeAll { $0.element === element } }
   }
 
   /// Makes an element that starts part of a head unit.
@@ -88,9 +87,9 @@ final class HeadUnits: Sendable {
 
   /// What the elements of a head unit that are in READY ask for together with one that starts.
   private func completed(_ setup: HeadUnitSetup, of service: ServiceType) -> HeadUnitSetup {
-    let elements = state.withLock { $0.elements }
-    return elements.filter { $0.service != service }.compactMap { $0.setup() }.filter { $0.place == setup.place }
-      .reduce(setup) { $0.completed(by: $1) }
+    let others = state.withLock { $0.members }.filter { $0.service != service }
+    return others.compactMap { $0.element?.settings.current.setup(for: $0.service) }
+      .filter { $0.place == setup.place }.reduce(setup) { $0.completed(by: $1) }
   }
 
   /// The element stops; the last one of a head unit ends it.

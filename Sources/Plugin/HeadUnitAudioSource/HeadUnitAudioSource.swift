@@ -65,9 +65,6 @@ extension HeadUnitAudioSource {
 
 /// Properties.
 extension HeadUnitAudioSource {
-  /// Applications set these before the element starts, which fails if one of them can't be used.
-  static var keepsRefusalsUntilStart: Bool { true }
-
   static let properties: PropertyList<HeadUnitAudioSource> = [
     // Where it is, and what it is.
     .address,

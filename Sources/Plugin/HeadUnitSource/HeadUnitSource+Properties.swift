@@ -4,9 +4,6 @@ import SDLMessages
 
 /// Properties.
 extension HeadUnitSource {
-  /// Applications set these before the element starts, which fails if one of them can't be used.
-  static var keepsRefusalsUntilStart: Bool { true }
-
   static let properties: PropertyList<HeadUnitSource> = [
     // Where it is, and what it is.
     .address,

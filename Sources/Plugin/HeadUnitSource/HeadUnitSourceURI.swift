@@ -62,19 +62,14 @@ extension HeadUnitSource {
   /// - Parameter error: gets `GST_URI_ERROR_BAD_STATE` while the element runs, or `GST_URI_ERROR_BAD_URI`.
   /// - Returns: false, without a change, after an error.
   func takeURI(_ text: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
-    func refuse(_ code: GstURIError, _ reason: String) -> Bool {
-      g_set_error_literal(error, gst_uri_error_quark(), gint(code.rawValue), reason)
-      return false
+    guard !isRunning else {
+      return URIHandler.refuse(GST_URI_ERROR_BAD_STATE, "the URI can only be set in NULL or READY", error)
     }
-    guard !isRunning else { return refuse(GST_URI_ERROR_BAD_STATE, "the URI can only be set in NULL or READY") }
-    do {
+    do throws(HeadUnitSourceURI.Malformed) {
       let uri = try HeadUnitSourceURI(text)
-      settings.withLock { settings in
-        settings.headUnit.address = uri.address
-        settings.headUnit.port = uri.port
-      }
-    } catch {
-      return refuse(GST_URI_ERROR_BAD_URI, error.description)
+      settings.withLock { ($0.headUnit.address, $0.headUnit.port) = (uri.address, uri.port) }
+    } catch let malformed {
+      return URIHandler.refuse(GST_URI_ERROR_BAD_URI, malformed.description, error)
     }
     notify("address")
     notify("port")

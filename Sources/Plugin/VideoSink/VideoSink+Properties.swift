@@ -234,17 +234,13 @@ extension VideoSink {
 
   /// Sets the URI for GstURIHandler, which refuses at once what is no URI of a head unit.
   func takeURI(_ uri: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
-    func setError(_ code: GstURIError, _ reason: String) -> Bool {
-      g_set_error_literal(error, gst_uri_error_quark(), gint(code.rawValue), reason)
-      return false
-    }
     guard !isRunningOrStarting else {
-      return setError(GST_URI_ERROR_BAD_STATE, "the uri can only be set in NULL or READY")
+      return URIHandler.refuse(GST_URI_ERROR_BAD_STATE, "the uri can only be set in NULL or READY", error)
     }
-    do {
+    do throws(HeadUnitURI.Malformed) {
       _ = try HeadUnitURI(uri)
-    } catch {
-      return setError(GST_URI_ERROR_BAD_URI, error.description)
+    } catch let malformed {
+      return URIHandler.refuse(GST_URI_ERROR_BAD_URI, malformed.description, error)
     }
     settings.withLock { $0.app.uri = uri }
     notify("uri")
