@@ -67,7 +67,7 @@ import Testing
     harness.push(testSound(320))
     try harness.pipeline.waitForElementMessage("sdl-stream-started")
     let app = try harness.headUnit.waitForApp()
-    harness.headUnit.server.control(.app(app)) { $0.endAudioService(now: $1) }
+    harness.headUnit.server.control(.app(app)) { $0.endService(.audio, now: $1) }
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "head-unit")
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
     #expect(harness.headUnit.record.audioStarts.count == 2)

@@ -23,10 +23,10 @@ import Testing
 
   @Test func phoneCall() {
     let sessions = Self.speaking(seed: 1)
-    sessions.headUnitDoes { $0.setEvent(.phoneCall, isActive: true, now: $1) }
+    sessions.headUnitDoes { $0.apply(.event(.phoneCall, isActive: true), now: $1) }
     #expect(sessions.app.status.audioState == .suspended && sessions.app.status.videoState == .streaming)
     sessions.wait(.seconds(60))
-    sessions.headUnitDoes { $0.setEvent(.phoneCall, isActive: false, now: $1) }
+    sessions.headUnitDoes { $0.apply(.event(.phoneCall, isActive: false), now: $1) }
     #expect(sessions.app.status.audioState == .streaming && sessions.violations == [])
   }
 

@@ -86,7 +86,7 @@ import Testing
   @Test(arguments: JoinedSessions.seeds, [false, true]) func serviceEndedByHeadUnit(seed: UInt64, twice: Bool) {
     let configuration = JoinedSessions.configuration { $0.behaviour.endsVideoServiceTwice = twice }
     let sessions = JoinedSessions.streaming(configuration, seed: seed)
-    sessions.headUnitDoes { $0.endVideoService(now: $1) }
+    sessions.headUnitDoes { $0.endService(.video, now: $1) }
     #expect(
       sessions.take()
         == Array(repeating: "← EndService video", count: twice ? 2 : 1)
@@ -107,7 +107,7 @@ import Testing
   /// Seen on SDL Core: EndService may also come before the status that explains it.
   @Test(arguments: JoinedSessions.seeds) func serviceEndedBeforeTheStatus(seed: UInt64) {
     let sessions = JoinedSessions.streaming(JoinedSessions.configuration(), seed: seed)
-    sessions.headUnitDoes { $0.endVideoService(now: $1) }
+    sessions.headUnitDoes { $0.endService(.video, now: $1) }
     sessions.headUnitDoes { $0.setHMIStatus(Self.status(.none, .notStreamable), now: $1) }
     #expect(
       sessions.take() == [

@@ -1,5 +1,6 @@
 import H264
 import SDLMessages
+import SDLWire
 
 /// Totals of the video service.
 public struct VideoStreamStatistics: Equatable, Sendable {
@@ -35,7 +36,9 @@ private struct Findings {
 /// Checks the stream of one app: order of the NAL units, size, frame rate, bit rate.
 ///
 /// H.264 is checked as a byte stream and over RTP; of other formats only the bit rate is.
-struct VideoStreamChecker: Sendable {
+struct VideoStreamChecker: MediaChecker {
+  static let service = ServiceType.video
+
   /// What has come since the start, or since a pause in the stream.
   private struct Progress: Sendable {
     var hasUnit = false
@@ -81,10 +84,11 @@ struct VideoStreamChecker: Sendable {
     rates.change(to: limits, now: now)
   }
 
-  /// Nothing was read for this time, in which the app may have gone on sending.
   mutating func expectBacklog(of time: Duration, now: Duration) {
     rates.expectBacklog(of: time, now: now)
   }
+
+  func stop(_ reason: HeadUnitSession.StreamStopReason) -> HeadUnitSession.Event { .videoStopped(reason: reason) }
 
   /// Checks the next message.
   /// - Returns: the video to show, which is the message itself or the access units that RTP packets complete with it;

@@ -206,7 +206,7 @@ public struct HeadUnitConditions: Sendable {
   /// A change of one condition.
   public enum Change: Equatable, Sendable {
     case event(HMIEvent, isActive: Bool)
-    /// See ``HeadUnitSession/setVideoSilence(_:)``.
+    /// Whether StartService and EndService of video get no answer. A start is ignored, an end is carried out.
     case videoSilence(Bool)
     /// The status of an app that the driver opens, or that is opened automatically after its registration.
     case activationStatus(HMIStatus)

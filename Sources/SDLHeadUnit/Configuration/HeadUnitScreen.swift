@@ -9,7 +9,7 @@ public struct HeadUnitScreen: Sendable {
   public enum Operation: Equatable, Sendable {
     /// The session `id` gives way to an app of this role: ``HeadUnitSession/giveWay(to:now:)``.
     case giveWay(id: UInt8, to: AppSummary.Role)
-    /// The session `id` ends its video, because another app has started one: ``HeadUnitSession/abortVideo(now:)``.
+    /// The session `id` ends its video, because another app has started one, and SDL Core has one at a time.
     case abortVideo(id: UInt8)
   }
 
@@ -40,12 +40,12 @@ public struct HeadUnitScreen: Sendable {
   }
 
   /// Whether an app that was just registered has to wait until the driver opens it.
-  public static func isTaken(for id: UInt8, among apps: [AppSummary]) -> Bool {
+  static func isTaken(for id: UInt8, among apps: [AppSummary]) -> Bool {
     apps.contains { $0.id != id && $0.level != HMILevel.none }
   }
 
   /// What other apps show in front of the screen.
-  public static func overlays(besidesThoseOf id: UInt8, among apps: [AppSummary]) -> Overlays {
+  static func overlays(besidesThoseOf id: UInt8, among apps: [AppSummary]) -> Overlays {
     Overlays(until: apps.filter { $0.id != id }.reduce(into: [:]) { $0.merge($1.shownUntil, uniquingKeysWith: max) })
   }
 

@@ -4,9 +4,9 @@ import SDLMessages
 struct ScreenConditions: Sendable {
   private var events: Set<HMIEvent> = []
   /// What other apps show in front of the screen, and so of this app's.
-  var overlaysOfOthers = HeadUnitScreen.Overlays(until: [:])
+  private(set) var overlaysOfOthers = HeadUnitScreen.Overlays(until: [:])
   /// Whether another app has the screen.
-  var isTaken = false
+  private(set) var isTaken = false
   /// Whether the app is to be opened as soon as the screen is free.
   var isActivationDeferred = false
   /// Of an app that is opened, as far as it may stream and be heard.
@@ -15,6 +15,12 @@ struct ScreenConditions: Sendable {
 
   mutating func set(_ event: HMIEvent, isActive: Bool) {
     if isActive { events.insert(event) } else { events.remove(event) }
+  }
+
+  /// Sets the states of the registered apps, of which `id` is the app itself.
+  mutating func setApps(_ apps: [AppSummary], besides id: UInt8) {
+    isTaken = HeadUnitScreen.isTaken(for: id, among: apps)
+    overlaysOfOthers = HeadUnitScreen.overlays(besidesThoseOf: id, among: apps)
   }
 
   /// The status of an app that the driver chose, as restricted by the active events.

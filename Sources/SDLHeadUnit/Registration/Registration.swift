@@ -47,19 +47,43 @@ struct Registration: Sendable {
     forgetUpdates()
   }
 
+  /// Does what is due.
+  mutating func fire(_ purpose: TimerTable.Purpose, _ context: inout SessionContext) {
+    switch purpose {
+    case .activation: app?.openAutomatically(&context)
+    case .policyUpdate: sendPolicyUpdate(&context)
+    case .alert: app?.interactionDue(.alert, &context)
+    case .overlay: app?.interactionDue(.overlay, &context)
+    case .speech: app?.promptDue(&context)
+    case .microphone: app?.recordingDue(&context)
+    default: break
+    }
+  }
+
   // MARK: RPCs
 
-  /// - Parameter isRefused: because it is not encrypted.
-  mutating func receive(_ rpc: RPCMessage, headerVersion: UInt8, isRefused: Bool, _ context: inout SessionContext) {
-    switch rpc.type {
-    case .request: answer(rpc, headerVersion: headerVersion, isRefused: isRefused, &context)
-    case .notification: if !isRefused { receiveNotification(rpc, &context) }
-    case .response: break  // No request was sent.
+  /// A message of the RPC service.
+  mutating func receive(_ message: Message, _ security: inout SessionSecurity, _ context: inout SessionContext) {
+    let version = message.header.version
+    // Protocol 1 has other RPC payloads, which are not supported.
+    guard version >= 2 else {
+      return context.report(.headerVersion(expected: context.headerVersion, got: version))
+    }
+    do throws(RPCMessage.Malformed) {
+      let rpc = try RPCMessage(payload: message.payload)
+      let isRefused = !message.header.isEncrypted && security.refusesInClear(rpc, &context)
+      switch rpc.type {
+      case .request: answer(rpc, headerVersion: version, isRefused: isRefused, &context)
+      case .notification: if !isRefused { receiveNotification(rpc, &context) }
+      case .response: break  // No request was sent.
+      }
+    } catch {
+      refuse(error, &context)
     }
   }
 
   /// A message that is no RPC.
-  func refuse(_ message: RPCMessage.Malformed, _ context: inout SessionContext) {
+  private func refuse(_ message: RPCMessage.Malformed, _ context: inout SessionContext) {
     context.report(.malformedRPC(message))
     guard case .parameters(let header) = message, header.type == .request else { return }
     let function = FunctionID(rawValue: header.functionID)

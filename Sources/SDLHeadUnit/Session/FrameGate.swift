@@ -61,6 +61,17 @@ struct FrameGate: Sendable {
     return true
   }
 
+  /// Reports what comes on the secondary transport and belongs on the primary one: all but media and heartbeats.
+  /// - Returns: whether the frame is to be ignored.
+  func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool {
+    guard transport == .secondary else { return false }
+    switch header.controlFrame {
+    case .heartbeat, .heartbeatACK, .registerSecondaryTransport: return false
+    default: context.report(.wrongTransport(header.service, expected: .primary))
+    }
+    return true
+  }
+
   /// A frame before there is a session.
   func refuseWithoutSession(_ header: FrameHeader, _ context: inout SessionContext) {
     context.report(.noSession(header.service))

@@ -100,7 +100,7 @@ extension HeadUnitSession {
   public enum StreamStopReason: Equatable, Sendable {
     /// EndService from the app.
     case endedByApp
-    /// ``HeadUnitSession/endVideoService(now:)``, ``HeadUnitSession/endAudioService(now:)``.
+    /// ``HeadUnitSession/endService(_:_:now:)``.
     case endedByHeadUnit
     /// The HMI level became NONE.
     case hmiLevelNone

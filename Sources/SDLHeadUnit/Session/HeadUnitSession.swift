@@ -16,8 +16,7 @@ public struct HeadUnitSession: Sendable {
   private var security: SessionSecurity
   private var secondary = SecondaryTransport()
   private var registration: Registration
-  private var video = VideoService()
-  private var audio = AudioService()
+  private var media = SessionMedia()
 
   /// Creates a session that waits for its transport.
   /// - Parameters:
@@ -40,9 +39,7 @@ public struct HeadUnitSession: Sendable {
   /// The id in the header of every frame of the session.
   public var sessionID: UInt8 { context.sessionID }
   /// Counters over all video services since the session was created.
-  public var statistics: VideoStreamStatistics { video.statistics }
-  /// The same for audio.
-  public var audioStatistics: AudioStreamStatistics { audio.statistics }
+  public var statistics: VideoStreamStatistics { media.video.statistics }
   /// When ``advance(to:)`` is due; nil when nothing is pending.
   public var nextDeadline: Duration? { context.timers.next }
   /// Whether the RPC service runs, which is what makes a session.
@@ -52,7 +49,7 @@ public struct HeadUnitSession: Sendable {
   /// Nil while no app is registered.
   public var identity: AppIdentity? { registration.app?.identity }
   /// Nil while no app is registered.
-  public var summary: AppSummary? { registration.app?.summary(isStreaming: video.service.isOpen, context) }
+  public var summary: AppSummary? { registration.app?.summary(isStreaming: media.video.service.isOpen, context) }
   /// What is to be kept of the app; nil while none is registered, or it has nothing to lose.
   public var savedApp: SavedApp? { registration.app?.saved }
 
@@ -117,7 +114,7 @@ public struct HeadUnitSession: Sendable {
   /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as may be.
   public mutating func refuseSession(_ frame: Frame) -> [Action] {
     guard context.link == .connected else { return [] }
-    refuseRPCService(frame)
+    RPCService.refuse(frame, &context)
     return context.takeActions()
   }
 
@@ -138,14 +135,16 @@ public struct HeadUnitSession: Sendable {
       registration = session.secondary.register(frame.header, &session.context)
       guard registration == .accepted else { return }
       session.heartbeat.noteTraffic(&session.context)
-      if session.context.behaviour.secondaryRegistration == .acknowledgeAndClose { session.closeSecondaryTransport() }
+      if session.context.behaviour.secondaryRegistration == .acknowledgeAndClose {
+        session.secondary.close(&session.media, &session.context)
+      }
     }
     return (registration, actions)
   }
 
   /// The second connection is gone. Its services are over, without EndService; the session goes on.
   public mutating func secondaryTransportLost(now: Duration) -> [Action] {
-    input(now) { $0.endSecondaryTransport() }
+    input(now) { $0.secondary.end(&$0.media, &$0.context) }
   }
 
   // MARK: The driver and the vehicle
@@ -159,15 +158,6 @@ public struct HeadUnitSession: Sendable {
   /// The driver opens the app: FULL, or what the active events leave of it.
   public mutating func activateApp(now: Duration) -> [Action] {
     input(now) { $0.registration.app?.open(&$0.context) }
-  }
-
-  /// An event begins or ends; a new status is sent if the app's changes. An app that registers later is restricted as
-  /// well.
-  public mutating func setEvent(_ event: HMIEvent, isActive: Bool, now: Duration) -> [Action] {
-    input(now) {
-      $0.context.screen.set(event, isActive: isActive)
-      $0.registration.app?.sendChangedStatus(&$0.context)
-    }
   }
 
   /// Another source of the car sounds, or no longer does: the app is played, played more quietly, or not at all.
@@ -196,18 +186,15 @@ public struct HeadUnitSession: Sendable {
   /// while the app gets no touches.
   /// - Parameter picture: the size of the pictures, in pixels.
   public mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
-    guard let display = video.displaySize else { return [] }
+    guard let display = media.video.displaySize else { return [] }
     return self.touch(touch.onDisplay(display, picture: picture), now: now)
   }
 
-  /// The head unit ends the video service. Ignored unless the service is open.
-  public mutating func endVideoService(now: Duration) -> [Action] {
-    input(now) { $0.video.end(.endedByHeadUnit, &$0.context) }
-  }
-
-  /// The head unit ends the audio service. Ignored unless the service is open.
-  public mutating func endAudioService(now: Duration) -> [Action] {
-    input(now) { $0.audio.end(.endedByHeadUnit, &$0.context) }
+  /// The head unit ends the service of video or audio. Ignored unless the service is open.
+  public mutating func endService(
+    _ service: ServiceType, _ reason: StreamStopReason = .endedByHeadUnit, now: Duration
+  ) -> [Action] {
+    input(now) { $0.media.end(service, reason, &$0.context) }
   }
 
   /// The video capability changes, for example because the driver splits the screen. Absent members are unchanged.
@@ -215,11 +202,7 @@ public struct HeadUnitSession: Sendable {
   /// Sent only to an app that has subscribed, and to others once they subscribe; GetSystemCapability keeps returning
   /// the old value, as SDL Core's does.
   public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
-    input(now) { session in
-      guard session.registration.app != nil else { return }
-      session.registration.capability.update(update, &session.context)
-      session.announceLimits()
-    }
+    input(now) { if $0.registration.app != nil { $0.registration.capability.update(update, &$0.context) } }
   }
 
   /// The window of the app gets another size, and from now on no other is accepted. As with
@@ -227,10 +210,8 @@ public struct HeadUnitSession: Sendable {
   /// rest is unchanged.
   /// - Parameter scale: 1…10, or nil for the present one.
   public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
-    input(now) { session in
-      guard session.registration.app != nil else { return }
-      session.registration.capability.resize(to: size, scale: scale, &session.context)
-      session.announceLimits()
+    input(now) {
+      if $0.registration.app != nil { $0.registration.capability.resize(to: size, scale: scale, &$0.context) }
     }
   }
 
@@ -241,37 +222,23 @@ public struct HeadUnitSession: Sendable {
 
   // MARK: Other apps
 
-  /// Sets whether another app has the screen. While it has, this one is not opened automatically after its
-  /// registration. An app that reconnects before its former connection has ended is therefore opened as soon as that
-  /// ends.
-  public mutating func setScreenTaken(_ isTaken: Bool, now: Duration) -> [Action] {
-    input(now) {
-      $0.context.screen.isTaken = isTaken
-      if $0.context.screen.isActivationDeferred { $0.registration.app?.openAutomatically(&$0.context) }
-    }
-  }
-
-  /// Sets what other apps show in front of the screen, and so of this app's.
-  public mutating func setOverlaysOfOthers(_ overlays: HeadUnitScreen.Overlays, now: Duration) -> [Action] {
-    input(now) {
-      $0.context.screen.overlaysOfOthers = overlays
-      $0.registration.app?.sendChangedStatus(&$0.context)
+  /// Sets the states of the registered apps, of which this one counts no matter.
+  ///
+  /// While another has the screen, this one is not opened automatically after its registration. An app that reconnects
+  /// before its former connection has ended is therefore opened as soon as that ends.
+  /// - Parameter samePhone: those of the same phone in other sessions, whose ids and names are taken.
+  public mutating func setApps(_ apps: [AppSummary], samePhone: [AppIdentity] = [], now: Duration) -> [Action] {
+    input(now) { session in
+      session.registration.setOtherApps(samePhone)
+      session.context.screen.setApps(apps, besides: session.sessionID)
+      if session.context.screen.isActivationDeferred { session.registration.app?.openAutomatically(&session.context) }
+      session.registration.app?.sendChangedStatus(&session.context)
     }
   }
 
   /// Another app is brought to the screen.
   public mutating func giveWay(to other: AppSummary.Role, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.giveWay(to: other, &$0.context) }
-  }
-
-  /// Another app has started a video service, and SDL Core has one at a time.
-  public mutating func abortVideo(now: Duration) -> [Action] {
-    input(now) { $0.video.end(.otherAppStarted, &$0.context) }
-  }
-
-  /// Sets the apps of the same phone that are registered in other sessions, whose ids and names are taken.
-  public mutating func setOtherApps(_ others: [AppIdentity]) {
-    registration.setOtherApps(others)
   }
 
   /// Sets what was kept of apps whose former connection has broken.
@@ -289,7 +256,7 @@ public struct HeadUnitSession: Sendable {
       case .heartbeat:
         session.heartbeat.stop(&session.context)
         if session.registration.app != nil { session.heartbeat.startScripted(&session.context) }
-      case .videoStartDelay(let delay): session.video.changeDelay(to: delay, &session.context)
+      case .videoStartDelay(let delay): session.media.video.changeDelay(to: delay, &session.context)
       case .videoDataTimeout(nil): session.context.timers.cancel(.videoData)
       case .secondaryTransport: session.secondary.offerChanged(&session.context)
       default: break
@@ -297,25 +264,22 @@ public struct HeadUnitSession: Sendable {
     }
   }
 
-  /// Applies a change that concerns all apps to this session.
+  /// Applies a change that concerns all apps, also those that register later. The app's status may become another.
   public mutating func apply(_ change: HeadUnitConditions.Change, now: Duration) -> [Action] {
-    switch change {
-    case .event(let event, let isActive): return setEvent(event, isActive: isActive, now: now)
-    case .videoSilence(let isSilent): setVideoSilence(isSilent)
-    case .activationStatus(let status): context.screen.activationStatus = status
+    input(now) { session in
+      switch change {
+      case .event(let event, let isActive):
+        session.context.screen.set(event, isActive: isActive)
+        session.registration.app?.sendChangedStatus(&session.context)
+      case .videoSilence(let isSilent): session.media.video.isSilent = isSilent
+      case .activationStatus(let status): session.context.screen.activationStatus = status
+      }
     }
-    return []
   }
 
   /// Sets the answer to the next StartService(video) that is allowed; several calls answer as many starts, in order.
   public mutating func answerNextVideoStart(_ answer: HeadUnitBehaviour.VideoStartAnswer) {
-    video.answerNextStart(answer)
-  }
-
-  /// Sets whether StartService and EndService of the video service get no answer. A start is ignored, an end is carried
-  /// out.
-  public mutating func setVideoSilence(_ isSilent: Bool) {
-    video.setSilence(isSilent)
+    media.video.answerNextStart(answer)
   }
 
   // MARK: Consequences
@@ -330,12 +294,8 @@ public struct HeadUnitSession: Sendable {
   /// Lets the parts know what has changed in others, and does what they demand.
   private mutating func settle() {
     repeat {
-      if let app = registration.app {
-        // SDL Core ends audio first.
-        audio.permit(app, &context)
-        video.permit(app, &context)
-      }
-      if !video.waitsForHandshake { security.cancelVideo(&context) }
+      if let app = registration.app { media.permit(app, &context) }
+      if !media.video.waitsForHandshake { security.cancelVideo(&context) }
       guard let consequence = context.takeConsequence() else { break }
       carryOut(consequence)
     } while true
@@ -345,39 +305,30 @@ public struct HeadUnitSession: Sendable {
   private mutating func carryOut(_ consequence: SessionContext.Consequence) {
     switch consequence {
     case .refused(let service):
-      // Unless the other service goes on, or the one that runs already.
-      let isStreaming = audio.service.isOpen || service == .audio && video.service.isOpen
-      if !isStreaming, context.behaviour.dropsToNoneAfterRefusal { registration.app?.close(&context) }
+      if !media.isStreaming(besides: service), context.behaviour.dropsToNoneAfterRefusal {
+        registration.app?.close(&context)
+      }
     case .closeApp: registration.app?.close(&context)
     case .unregister(let reason): unregister(reason)
     case .endSession: endAndCloseSession()
     case .close: context.close()
     case .unregisterByApp(let request):
-      endMedia(.unregistered)
+      media.end(.unregistered, &context)
       context.respond(to: request, success: true, .success)
       endRegistration(.requestedByApp)
     case .registered: heartbeat.startScripted(&context)
-    case .capabilityAnnounced: announceLimits()
+    case .capabilityAnnounced: media.video.setLimits(of: registration.capability, now: context.now)
     case .videoHandshakeEnded(let failure):
-      video.handshakeEnded(failure, registration.app, registration.capability, &context)
+      media.video.handshakeEnded(failure, registration.app, registration.capability, &context)
     }
   }
 
   private mutating func fire(_ purpose: TimerTable.Purpose) {
     switch purpose {
-    case .activation: registration.app?.openAutomatically(&context)
-    case .videoStart: video.answerDue(registration.app, registration.capability, &context)
-    case .policyUpdate: registration.sendPolicyUpdate(&context)
+    case .activation, .policyUpdate, .alert, .overlay, .speech, .microphone: registration.fire(purpose, &context)
     case .transportEventUpdate: secondary.sendAddress(&context)
-    case .alert: registration.app?.interactionDue(.alert, &context)
-    case .overlay: registration.app?.interactionDue(.overlay, &context)
-    case .speech: registration.app?.promptDue(&context)
-    case .microphone: registration.app?.recordingDue(&context)
-    case .stopGrace: video.service.graceOver()
-    case .audioStopGrace: audio.service.graceOver()
-    case .endServiceACK: video.service.acknowledgementDue(&context)
-    case .audioEndServiceACK: audio.service.acknowledgementDue(&context)
-    case .videoData: video.dataStopped(&context)
+    case .videoStart, .videoData, .stopGrace, .audioStopGrace, .endServiceACK, .audioEndServiceACK:
+      media.fire(purpose, registration.app, registration.capability, &context)
     case .heartbeat:
       guard heartbeat.isUnanswered(&context) else { return }
       endRegistration(.heartbeatTimeout)
@@ -385,10 +336,6 @@ public struct HeadUnitSession: Sendable {
     case .handshake: security.handshakeDue(&context)
     case .incompleteMessage: gate.dropExpired(&context)
     }
-  }
-
-  private mutating func announceLimits() {
-    video.setLimits(registration.capability.limits(for: video.size), now: context.now)
   }
 }
 
@@ -398,35 +345,25 @@ extension HeadUnitSession {
   private mutating func loseTransport() {
     context.link = .disconnected
     resumeReading()
-    closeMedia(.transportLost)
-    video.service.reset()
-    audio.service.reset()
+    media.close(.transportLost, &context)
+    media.reset()
     endRegistration(.transportLost)
     endSession()
   }
 
   private mutating func resumeReading() {
-    guard let time = gate.resumeReading(&context) else { return }
-    video.noteTimeWithoutReading(time, now: context.now)
-    audio.noteTimeWithoutReading(time, now: context.now)
+    if let time = gate.resumeReading(&context) { media.noteTimeWithoutReading(time, now: context.now) }
   }
 
   private mutating func unregister(_ reason: UnregisteredReason) {
     guard registration.app != nil else { return }
-    let notification = OnAppInterfaceUnregistered(reason: reason).json
-    endMedia(.unregistered)
-    switch reason {
-    case .ignitionOff, .masterReset, .factoryDefaults:
-      context.send(.endService, service: .rpc)
-      context.notify(.onAppInterfaceUnregistered, notification)
-    case .languageChange, .protocolViolation:
-      // The session goes on, and the app may register again in it.
-      context.notify(.onAppInterfaceUnregistered, notification)
-      return endRegistration(.headUnit(reason))
-    default:
-      context.notify(.onAppInterfaceUnregistered, notification)
-      context.send(.endService, service: .rpc)
-    }
+    media.end(.unregistered, &context)
+    let endsWithCar = [.ignitionOff, .masterReset, .factoryDefaults].contains(reason)
+    if endsWithCar { context.send(.endService, service: .rpc) }
+    context.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: reason).json)
+    // The session goes on, and the app may register again in it.
+    if reason == .languageChange || reason == .protocolViolation { return endRegistration(.headUnit(reason)) }
+    if !endsWithCar { context.send(.endService, service: .rpc) }
     endRegistration(.headUnit(reason))
     endSession()
     context.close()
@@ -434,28 +371,16 @@ extension HeadUnitSession {
 
   /// Ends the registration and the app's services.
   private mutating func endRegistration(_ reason: UnregistrationReason) {
-    closeMedia(reason == .transportLost ? .transportLost : .unregistered)
+    media.close(reason == .transportLost ? .transportLost : .unregistered, &context)
     guard registration.app != nil else { return }
     registration.end(&context)
     security.reset(&context)
     context.report(.appUnregistered(reason: reason))
   }
 
-  /// EndService of both services that carry media.
-  private mutating func endMedia(_ reason: StreamStopReason) {
-    audio.end(reason, &context)
-    video.end(reason, &context)
-  }
-
-  /// Removes both, without EndService.
-  private mutating func closeMedia(_ reason: StreamStopReason) {
-    audio.close(reason, &context)
-    video.close(reason, &context)
-  }
-
   /// The app may start another session on the same transport.
   private mutating func endSession() {
-    closeSecondaryTransport()
+    secondary.close(&media, &context)
     context.rpcService = nil
     gate.reset()
     security.reset(&context)
@@ -468,21 +393,6 @@ extension HeadUnitSession {
     context.send(.endService, service: .rpc)
     endSession()
     context.close()
-  }
-
-  /// The owner has to close the second connection, if there is one, and need not say that it is gone.
-  private mutating func closeSecondaryTransport() {
-    guard secondary.isRegistered else { return }
-    context.closeSecondary()
-    endSecondaryTransport()
-  }
-
-  private mutating func endSecondaryTransport() {
-    guard secondary.isRegistered else { return }
-    secondary.end()
-    audio.secondaryLost(&context)
-    video.secondaryLost(&context)
-    context.report(.secondaryTransportLost)
   }
 }
 
@@ -503,7 +413,10 @@ extension HeadUnitSession {
     if header.version != rpcService.headerVersion, !isPickingVersion {
       context.report(.headerVersion(expected: rpcService.headerVersion, got: header.version))
     }
-    guard !isMisplaced(header, on: transport) else { return }
+    let isMedia = header.service == .audio || header.service == .video
+    let isMisplaced =
+      isMedia ? media.isMisplaced(header, on: transport, &context) : gate.isMisplaced(header, on: transport, &context)
+    if isMisplaced { return }
     if let control = header.controlFrame {
       receive(control, frame, on: transport)
     } else {
@@ -514,40 +427,21 @@ extension HeadUnitSession {
   private mutating func noteMalformed(_ violation: Violation, on transport: TransportRole) {
     context.report(violation)
     // Who speaks there need not be the app, whose session must not suffer.
-    if transport == .secondary { return closeSecondaryTransport() }
+    if transport == .secondary { return secondary.close(&media, &context) }
     guard gate.hasTooManyMalformed(&context) else { return }
     endRegistration(.malformedFrames)
     context.close(.transport)
   }
 
-  /// Reports what comes on a connection where it does not belong: all but media and heartbeats on the secondary one,
-  /// and the data and the end of a service elsewhere than where it was started.
-  /// - Returns: whether the frame is to be ignored.
-  private mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole) -> Bool {
-    switch header.service {
-    case .audio: return audio.service.isMisplaced(header, on: transport, &context)
-    case .video: return video.service.isMisplaced(header, on: transport, &context)
-    case .rpc, .hybrid, .control:
-      guard transport == .secondary else { return false }
-      switch header.controlFrame {
-      case .heartbeat, .heartbeatACK, .registerSecondaryTransport: return false
-      default: context.report(.wrongTransport(header.service, expected: .primary))
-      }
-      return true
-    }
-  }
-
   private mutating func receiveData(_ frame: Frame) {
-    guard let frame = security.decrypted(frame, isVideoOpen: video.service.isOpen, &context) else { return }
-    switch frame.header.service {
-    case .rpc, .hybrid: if let message = assemble(frame) { receiveRPC(message) }
+    guard let frame = security.decrypted(frame, isVideoOpen: media.video.service.isOpen, &context) else { return }
+    let service = frame.header.service
+    switch service {
+    case .rpc, .hybrid: if let message = assemble(frame) { registration.receive(message, &security, &context) }
     case .control: if let message = assemble(frame) { security.receive(message.payload, registration.app, &context) }
-    case .audio:
-      guard let permission = audio.service.permission(&context), let message = assemble(frame) else { return }
-      audio.take(message.payload, permission, &context)
-    case .video:
-      guard let permission = video.permission(&context), let message = assemble(frame) else { return }
-      video.take(message.payload, permission, &context)
+    case .audio, .video:
+      guard let permission = media.permission(of: service, &context), let message = assemble(frame) else { return }
+      media.take(message, permission, &context)
     }
   }
 
@@ -561,31 +455,23 @@ extension HeadUnitSession {
     case .heartbeat: heartbeat.answer(frame.header, on: transport, &context)
     case .heartbeatACK: break
     case .startService:
-      let isAllowed = secondary.allows(service, on: transport)
       switch service {
-      case .video:
-        video.start(
-          frame, on: transport, isTransportAllowed: isAllowed, registration.app,
+      case .video, .audio:
+        media.start(
+          frame, on: transport, isTransportAllowed: secondary.allows(service, on: transport), registration.app,
           registration.capability, &security, &context)
-      case .audio:
-        audio.start(
-          isEncrypted: frame.header.isEncrypted, on: transport, isTransportAllowed: isAllowed,
-          registration.app, &context)
       case .control, .rpc, .hybrid:
         context.refuse(.startServiceNAK, service: service, reason: "This service is not supported")
       }
     case .endService:
       switch service {
       case .rpc: endRPCService(frame)
-      case .video: video.answerEnd(on: transport, &context)
-      case .audio: audio.answerEnd(on: transport, &context)
+      case .video, .audio: media.answerEnd(of: service, on: transport, &context)
       case .control, .hybrid:
         context.report(.endOfServiceNotRunning(service))
         context.refuse(.endServiceNAK, service: service, reason: nil)
       }
-    case .endServiceACK:
-      if service == .video { video.endAcknowledged(&context) }
-      if service == .audio { audio.endAcknowledged(&context) }
+    case .endServiceACK: media.endAcknowledged(of: service, &context)
     case .registerSecondaryTransport:
       // This transport is one of the session's already.
       context.send(
@@ -597,80 +483,19 @@ extension HeadUnitSession {
       context.report(.unexpectedControlFrame(control, service))
     }
   }
-}
 
-// MARK: The RPC service
-
-extension HeadUnitSession {
   private mutating func startRPCService(_ frame: Frame, on transport: TransportRole) {
-    guard transport == .primary else {
-      context.report(.wrongTransport(.rpc, expected: .primary))
-      return refuseRPCService(frame, on: transport)
+    let protectsIt = isStarted && frame.header.isEncrypted && frame.header.sessionID == sessionID
+    guard protectsIt, transport == .primary, context.behaviour.rpcStart == .acknowledge else {
+      return RPCService.start(frame, on: transport, &secondary, &context)
     }
-    switch context.behaviour.rpcStart {
-    case .silence: return
-    case .reject: return refuseRPCService(frame)
-    case .acknowledge: break
-    }
-    if isStarted, frame.header.isEncrypted, frame.header.sessionID == sessionID {
-      return security.protectRPC(registration.app, &context)
-    }
-    guard !isStarted else {
-      context.report(.startWhileActive(.rpc))
-      return refuseRPCService(frame)
-    }
-    // A session gets its id from the head unit.
-    guard frame.header.sessionID == 0 else {
-      context.report(.sessionID(expected: 0, got: frame.header.sessionID))
-      return refuseRPCService(frame)
-    }
-    guard let rpcService = RPCService(negotiatedBy: frame, configuration) else { return refuseRPCService(frame) }
-    context.rpcService = rpcService
-    var acknowledgement = rpcService.acknowledgement(configuration, hashID: context.hashID)
-    if rpcService.protocolVersion >= ProtocolVersion(5, 1) { secondary.offer(in: &acknowledgement, context) }
-    context.send(.startServiceACK, service: .rpc, payload: acknowledgement.bytes(version: rpcService.headerVersion))
-    secondary.sessionStarted(&context)
-  }
-
-  private mutating func refuseRPCService(_ frame: Frame, on transport: TransportRole = .primary) {
-    let header = frame.header
-    // SDL Core copies the version of the request: an old header, so no payload.
-    context.send(
-      .startServiceNAK, service: .rpc, on: transport, version: header.version, sessionID: header.sessionID,
-      messageID: 0, payload: header.version < 5 ? [] : BSONDocument().bytes)
+    security.protectRPC(registration.app, &context)
   }
 
   private mutating func endRPCService(_ frame: Frame) {
-    let version = context.headerVersion
-    let given = EndServiceRequest(payload: frame.payload, version: version).hashID
-    guard version == 1 || given == context.hashID else {
-      context.report(.hashID(expected: context.hashID, got: given))
-      context.refuse(.endServiceNAK, service: .rpc, ["hashId"], reason: "Wrong hash")
-      return
-    }
-    switch context.behaviour.serviceEnd {
-    case .reject:
-      context.refuse(.endServiceNAK, service: .rpc, reason: nil)
-      return
-    case .acknowledge: context.send(.endServiceACK, service: .rpc)
-    case .silence: break
-    }
+    guard RPCService.answerEnd(frame, &context) else { return }
     // The transport stays open, as with SDL Core: the app closes it.
     endRegistration(.sessionEndedByApp)
     endSession()
-  }
-
-  private mutating func receiveRPC(_ message: Message) {
-    guard message.header.version >= 2 else {
-      // Protocol 1 has other RPC payloads, which are not supported.
-      return context.report(.headerVersion(expected: context.headerVersion, got: message.header.version))
-    }
-    do throws(RPCMessage.Malformed) {
-      let rpc = try RPCMessage(payload: message.payload)
-      let isRefused = !message.header.isEncrypted && security.refusesInClear(rpc, &context)
-      registration.receive(rpc, headerVersion: message.header.version, isRefused: isRefused, &context)
-    } catch {
-      registration.refuse(error, &context)
-    }
   }
 }

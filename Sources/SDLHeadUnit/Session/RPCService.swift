@@ -31,6 +31,66 @@ struct RPCService: Sendable {
     isVersionSettled = true
   }
 
+  /// Answers StartService(RPC), which begins a session.
+  static func start(
+    _ frame: Frame, on transport: TransportRole, _ secondary: inout SecondaryTransport,
+    _ context: inout SessionContext
+  ) {
+    guard transport == .primary else {
+      context.report(.wrongTransport(.rpc, expected: .primary))
+      return refuse(frame, on: transport, &context)
+    }
+    switch context.behaviour.rpcStart {
+    case .silence: return
+    case .reject: return refuse(frame, &context)
+    case .acknowledge: break
+    }
+    guard context.rpcService == nil else {
+      context.report(.startWhileActive(.rpc))
+      return refuse(frame, &context)
+    }
+    // A session gets its id from the head unit.
+    guard frame.header.sessionID == 0 else {
+      context.report(.sessionID(expected: 0, got: frame.header.sessionID))
+      return refuse(frame, &context)
+    }
+    guard let service = RPCService(negotiatedBy: frame, context.configuration) else { return refuse(frame, &context) }
+    context.rpcService = service
+    var acknowledgement = service.acknowledgement(context.configuration, hashID: context.hashID)
+    if service.protocolVersion >= ProtocolVersion(5, 1) { secondary.offer(in: &acknowledgement, context) }
+    context.send(.startServiceACK, service: .rpc, payload: acknowledgement.bytes(version: service.headerVersion))
+    secondary.sessionStarted(&context)
+  }
+
+  /// Refuses StartService(RPC).
+  static func refuse(_ frame: Frame, on transport: TransportRole = .primary, _ context: inout SessionContext) {
+    let header = frame.header
+    // SDL Core copies the version of the request: an old header, so no payload.
+    context.send(
+      .startServiceNAK, service: .rpc, on: transport, version: header.version, sessionID: header.sessionID,
+      messageID: 0, payload: header.version < 5 ? [] : BSONDocument().bytes)
+  }
+
+  /// Answers EndService(RPC).
+  /// - Returns: whether the session is over.
+  static func answerEnd(_ frame: Frame, _ context: inout SessionContext) -> Bool {
+    let version = context.headerVersion
+    let given = EndServiceRequest(payload: frame.payload, version: version).hashID
+    guard version == 1 || given == context.hashID else {
+      context.report(.hashID(expected: context.hashID, got: given))
+      context.refuse(.endServiceNAK, service: .rpc, ["hashId"], reason: "Wrong hash")
+      return false
+    }
+    switch context.behaviour.serviceEnd {
+    case .reject:
+      context.refuse(.endServiceNAK, service: .rpc, reason: nil)
+      return false
+    case .acknowledge: context.send(.endServiceACK, service: .rpc)
+    case .silence: break
+    }
+    return true
+  }
+
   /// The version of a frame that the app has chosen by it.
   mutating func settleVersion(_ version: UInt8) {
     guard !isVersionSettled else { return }

@@ -93,9 +93,18 @@ struct SecondaryTransport: Sendable {
     return context.behaviour.secondaryRegistration == .reject ? .scripted : nil
   }
 
-  /// The second connection is gone, or to be closed.
-  mutating func end() {
+  /// The second connection is gone, and with it the services that ran there.
+  mutating func end(_ media: inout SessionMedia, _ context: inout SessionContext) {
+    guard isRegistered else { return }
     isRegistered = false
+    media.secondaryLost(&context)
+    context.report(.secondaryTransportLost)
+  }
+
+  /// The owner has to close the second connection, if there is one, and need not say that it is gone.
+  mutating func close(_ media: inout SessionMedia, _ context: inout SessionContext) {
+    if isRegistered { context.closeSecondary() }
+    end(&media, &context)
   }
 
   /// The session is over; the next one begins with a new offer.

@@ -4,11 +4,7 @@ import SDLWire
 /// The audio service: the answers to its starts, and its data. It is never encrypted: a start with the E bit is
 /// answered without it.
 struct AudioService: Sendable {
-  var service = MediaService(.audio)
-  private var checker = AudioStreamChecker()
-
-  var statistics: AudioStreamStatistics { checker.statistics }
-  private var transport: TransportRole { service.transport }
+  var service = MediaService<AudioStreamChecker>()
 
   /// - Parameter isTransportAllowed: by the lists of the session's acknowledgement.
   mutating func start(
@@ -18,12 +14,7 @@ struct AudioService: Sendable {
     guard let app else { return service.noteEarlyStart(&context) }
     context.report(.audioStartRequested)
     service.isStartLost = false
-    guard isTransportAllowed else { return service.refuseMisplaced(on: transport, &context) }
-    if service.forgivesMissingAcknowledgement(&context) { close(.endedByHeadUnit, &context) }
-    if let reason = service.reasonToRefuse(app, &context) {
-      return service.refuse(reason: reason, on: transport, &context)
-    }
-    service.prepare(on: transport)
+    guard service.accepts(on: transport, isTransportAllowed: isTransportAllowed, app, &context) else { return }
     if isEncrypted { context.report(.audioInClear) }
     switch context.behaviour.audioStart {
     case .silence: service.isStartLost = true
@@ -31,72 +22,28 @@ struct AudioService: Sendable {
     case .acknowledge: acknowledge(&context)
     case .acknowledgeAndEnd:
       acknowledge(&context)
-      end(.endedByHeadUnit, &context)
+      service.end(.endedByHeadUnit, &context)
     }
   }
 
   private mutating func acknowledge(_ context: inout SessionContext) {
     let format = context.configuration.pcmFormat ?? PCMFormat()
     service.begin()
-    checker.begin(format)
+    service.checker.begin(format)
     let answer = AudioServiceAcknowledgement(mtu: Int64(context.configuration.frameLimits.payload))
+    let transport = service.transport
     context.send(
       .startServiceACK, service: .audio, on: transport, payload: answer.bytes(version: context.headerVersion))
     context.report(.audioStarted(format, on: transport))
   }
 
-  /// The status of the app, which may allow or forbid sound.
-  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
-    service.permit(app.allows(.audio), at: app.status.level, reporting: stop(.hmiLevelNone), &context)
-  }
-
-  mutating func take(_ message: [UInt8], _ permission: MediaService.Permission, _ context: inout SessionContext) {
-    for violation in checker.accept(byteCount: message.count, now: context.now) { context.report(.audio(violation)) }
-    switch permission {
-    case .allowed: context.report(.audioData(message))
-    case .grace: break
-    case .forbidden(let since):
-      context.report(.audioWhileForbidden(for: context.now - since))
-      end(.streamingForbidden, &context)
-    }
-  }
-
-  /// Nothing was read for this time.
-  mutating func noteTimeWithoutReading(_ time: Duration, now: Duration) {
-    checker.expectBacklog(of: time, now: now)
-    service.postpone(by: time)
-  }
-
-  /// EndService from the app.
-  mutating func answerEnd(on transport: TransportRole, _ context: inout SessionContext) {
-    if service.answerEnd(on: transport, context.behaviour.serviceEnd, &context) { close(.endedByApp, &context) }
-  }
-
-  mutating func endAcknowledged(_ context: inout SessionContext) {
-    if service.isEnding { close(.endedByHeadUnit, &context) }
-  }
-
-  /// The head unit's own EndService; nothing if the service is not open.
-  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
-    service.end(reporting: stop(reason), &context)
-  }
-
-  /// Removes the service, without EndService.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
-    service.close(reporting: stop(reason), &context)
-  }
-
-  private func stop(_ reason: HeadUnitSession.StreamStopReason) -> HeadUnitSession.Event {
-    .audioStopped(reason: reason, statistics)
-  }
-
-  /// The secondary transport is gone.
-  mutating func secondaryLost(_ context: inout SessionContext) {
-    guard transport == .secondary else { return }
-    close(.transportLost, &context)
-    service.prepare(on: .primary)
+  mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout SessionContext) {
+    let violations = service.checker.accept(byteCount: message.count, now: context.now)
+    for violation in violations { context.report(.audio(violation)) }
+    if service.shows(permission, &context) { context.report(.audioData(message)) }
   }
 }
+
 /// Counters of the sound of an app.
 public struct AudioStreamStatistics: Equatable, Sendable {
   public var messages: UInt64 = 0
@@ -111,7 +58,8 @@ public struct AudioStreamStatistics: Equatable, Sendable {
 }
 
 /// Checks that sound comes in whole samples, and not much faster than it is played.
-struct AudioStreamChecker: Sendable {
+struct AudioStreamChecker: MediaChecker {
+  static let service = ServiceType.audio
   /// What may be sent ahead of its time.
   static let toleratedLead = Duration.seconds(1)
 
@@ -137,7 +85,6 @@ struct AudioStreamChecker: Sendable {
     isLeadReported = false
   }
 
-  /// Nothing was read for this time, in which the app may have gone on sending.
   mutating func expectBacklog(of time: Duration, now: Duration) {
     let began = now - time
     if let former = backlog, former.end > began {
@@ -145,6 +92,10 @@ struct AudioStreamChecker: Sendable {
     } else {
       backlog = Backlog(start: began, end: now + time)
     }
+  }
+
+  func stop(_ reason: HeadUnitSession.StreamStopReason) -> HeadUnitSession.Event {
+    .audioStopped(reason: reason, statistics)
   }
 
   /// Counts a message.

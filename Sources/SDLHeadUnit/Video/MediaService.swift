@@ -1,29 +1,43 @@
 import SDLMessages
 import SDLWire
 
-/// The state of a service that carries media, as SDL Core keeps it for video and audio alike.
-struct MediaService: Sendable {
-  /// Whether SDL Core lets an open service stream.
-  enum Permission: Sendable {
-    case allowed
-    /// The HMI status forbids the media since then, but the app may not know yet.
-    case grace(since: Duration)
-    case forbidden(since: Duration)
-  }
+/// What is checked of the data of a service that carries media.
+protocol MediaChecker: Sendable {
+  static var service: ServiceType { get }
 
+  /// Before the first start of the service.
+  init()
+
+  /// Nothing was read for this time, in which the app may have gone on sending.
+  mutating func expectBacklog(of time: Duration, now: Duration)
+
+  /// The report of the service's end.
+  func stop(_ reason: HeadUnitSession.StreamStopReason) -> HeadUnitSession.Event
+}
+
+/// Whether SDL Core lets an open service stream.
+enum MediaPermission: Sendable {
+  case allowed
+  /// The HMI status forbids the media since then, but the app may not know yet.
+  case grace(since: Duration)
+  case forbidden(since: Duration)
+}
+
+/// The state of a service that carries media, as SDL Core keeps it for video and audio alike.
+struct MediaService<Checker: MediaChecker>: Sendable {
   private enum State: Sendable {
     /// With the time at which it ended, if it ever ran.
     case closed(endedAt: Duration?)
     /// StartService came before the registration: never answered, yet SDL Core keeps the entry.
     case unanswered
-    case open(Permission)
+    case open(MediaPermission)
     /// The head unit's own EndService waits for the app's answer.
     case ending(since: Duration)
   }
 
-  static let disallowedReason = "The service is disallowed with the current HMI level"
+  var disallowedReason: String { "The service is disallowed with the current HMI level" }
 
-  let type: ServiceType
+  var checker = Checker()
   private var state = State.closed(endedAt: nil)
   /// Of the service that runs, is ending, or waits for its answer; otherwise of the last one.
   private(set) var transport = TransportRole.primary
@@ -31,9 +45,7 @@ struct MediaService: Sendable {
   var isStartLost = false
   private var isMisplacedDataReported = false
 
-  init(_ type: ServiceType) {
-    self.type = type
-  }
+  private var type: ServiceType { Checker.service }
 
   var isOpen: Bool { if case .open = state { true } else { false } }
 
@@ -50,6 +62,31 @@ struct MediaService: Sendable {
     context.report(.startBeforeRegistration(type))
   }
 
+  /// Takes a start, or refuses it.
+  /// - Parameters:
+  ///   - isTransportAllowed: by the lists of the session's acknowledgement.
+  ///   - isStarting: whether another start waits for its answer.
+  ///   - reason: a further one to refuse it; nil without.
+  /// - Returns: whether the start is carried out, unless the head unit's own software refuses it.
+  mutating func accepts(
+    on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp, isStarting: Bool = false,
+    unless reason: String? = nil, _ context: inout SessionContext
+  ) -> Bool {
+    guard isTransportAllowed else {
+      let reason = "The service is not allowed on the \(transport) transport"
+      refuse(reason: reason, on: transport, costsLevel: false, &context)
+      return false
+    }
+    if forgivesMissingAcknowledgement(&context) { close(.endedByHeadUnit, &context) }
+    if let reason = reasonToRefuse(app, isStarting: isStarting, &context) ?? reason {
+      refuse(reason: reason, on: transport, &context)
+      return false
+    }
+    self.transport = transport
+    isMisplacedDataReported = false
+    return true
+  }
+
   /// The reasons for which SDL Core refuses a start without asking the HMI.
   /// - Parameter isStarting: whether another start waits for its answer.
   func reasonToRefuse(_ app: RegisteredApp, isStarting: Bool = false, _ context: inout SessionContext) -> String? {
@@ -59,7 +96,7 @@ struct MediaService: Sendable {
       context.report(.startWhileActive(type))
       return "The service is active already"
     }
-    return app.allows(type) ? nil : Self.disallowedReason
+    return app.allows(type) ? nil : disallowedReason
   }
 
   /// - Parameter transport: of the request; nil for that of the service.
@@ -74,18 +111,6 @@ struct MediaService: Sendable {
     if costsLevel { context.demand(.refused(type)) }
   }
 
-  /// Refuses a start on a connection that the lists of the session's acknowledgement exclude.
-  mutating func refuseMisplaced(on transport: TransportRole, _ context: inout SessionContext) {
-    refuse(
-      reason: "The service is not allowed on the \(transport) transport", on: transport, costsLevel: false, &context)
-  }
-
-  /// A start on this transport is carried out, unless the head unit's own software refuses it.
-  mutating func prepare(on transport: TransportRole) {
-    self.transport = transport
-    isMisplacedDataReported = false
-  }
-
   /// The start was acknowledged.
   mutating func begin() {
     state = .open(.allowed)
@@ -93,17 +118,15 @@ struct MediaService: Sendable {
 
   // MARK: The right to stream
 
-  /// The app's status allows the service, or forbids it at this level.
-  mutating func permit(
-    _ isAllowed: Bool, at level: HMILevel?, reporting stop: HeadUnitSession.Event, _ context: inout SessionContext
-  ) {
+  /// The status of the app, which may allow or forbid the service.
+  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
     guard case .open(let permission) = state else { return }
-    if isAllowed {
+    if app.allows(type) {
       if case .allowed = permission { return }
       context.timers.cancel(stopGrace)
       state = .open(.allowed)
-    } else if level == HMILevel.none {
-      end(reporting: stop, &context)
+    } else if app.status.level == HMILevel.none {
+      end(.hmiLevelNone, &context)
     } else if case .allowed = permission {
       state = .open(.grace(since: context.now))
       context.timers.arm(stopGrace, at: context.now + CoreLimits.stopStreaming)
@@ -117,7 +140,7 @@ struct MediaService: Sendable {
 
   /// Data of the service.
   /// - Returns: nil if it is not to be looked at.
-  func permission(isStarting: Bool = false, _ context: inout SessionContext) -> Permission? {
+  func permission(isStarting: Bool = false, _ context: inout SessionContext) -> MediaPermission? {
     switch state {
     case .open(let permission): return permission
     case .ending(let since):
@@ -133,6 +156,20 @@ struct MediaService: Sendable {
     case .unanswered: refuse(.dataBeforeAcknowledgement(type), &context)
     }
     return nil
+  }
+
+  /// A message of the service has been checked. One that the app must know to be forbidden ends the service.
+  /// - Returns: whether it is shown, or heard.
+  mutating func shows(_ permission: MediaPermission, _ context: inout SessionContext) -> Bool {
+    switch permission {
+    case .allowed: return true
+    case .grace: break
+    case .forbidden(let since):
+      let time = context.now - since
+      context.report(type == .audio ? .audioWhileForbidden(for: time) : .videoWhileForbidden(for: time))
+      end(.streamingForbidden, &context)
+    }
+    return false
   }
 
   /// Reports data that has no service; a strict head unit unregisters the app for it.
@@ -160,7 +197,8 @@ struct MediaService: Sendable {
   }
 
   /// Nothing was read for this time: as if what has ended, or was forbidden, had been so later.
-  mutating func postpone(by time: Duration) {
+  mutating func noteTimeWithoutReading(_ time: Duration, now: Duration) {
+    checker.expectBacklog(of: time, now: now)
     switch state {
     case .closed(let end?): state = .closed(endedAt: end + time)
     case .open(.grace(let since)): state = .open(.grace(since: since + time))
@@ -174,8 +212,9 @@ struct MediaService: Sendable {
 
   /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer
   /// the app can only assume the end.
-  /// - Returns: whether there is a service to close.
-  func answerEnd(
+  /// - Returns: whether there was a service, or a start of it.
+  @discardableResult
+  mutating func answerEnd(
     on transport: TransportRole, _ answer: HeadUnitBehaviour.ControlAnswer, isStarting: Bool = false,
     _ context: inout SessionContext
   ) -> Bool {
@@ -189,11 +228,12 @@ struct MediaService: Sendable {
     case .reject: context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
     case .silence: break
     }
+    close(.endedByApp, &context)
     return true
   }
 
   /// The head unit's own EndService; nothing if the service is not open.
-  mutating func end(reporting stop: HeadUnitSession.Event, _ context: inout SessionContext) {
+  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
     guard isOpen else { return }
     context.send(.endService, service: type, on: transport)
     if type == .video, context.behaviour.endsVideoServiceTwice {
@@ -203,18 +243,20 @@ struct MediaService: Sendable {
     context.timers.cancel(stopGrace)
     if type == .video { context.timers.cancel(.videoData) }
     context.timers.arm(endServiceACK, at: context.now + CoreLimits.endServiceACK)
-    context.report(stop)
+    context.report(checker.stop(reason))
   }
 
-  /// Whether the head unit's own EndService waits for its acknowledgement.
-  var isEnding: Bool { endingSince != nil }
+  /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing.
+  mutating func endAcknowledged(_ context: inout SessionContext) {
+    if endingSince != nil { close(.endedByHeadUnit, &context) }
+  }
 
   private var endingSince: Duration? { if case .ending(let since) = state { since } else { nil } }
 
   /// A new start without the acknowledgement of the head unit's own EndService. SDL's libraries for apps never
   /// acknowledge; a strict SDL Core then refuses every start.
   /// - Returns: whether the former service is to be closed.
-  func forgivesMissingAcknowledgement(_ context: inout SessionContext) -> Bool {
+  private func forgivesMissingAcknowledgement(_ context: inout SessionContext) -> Bool {
     guard let endingSince, !context.configuration.isStrict else { return false }
     let time = context.now - endingSince
     if time < CoreLimits.endServiceACK { context.report(.endServiceNotAcknowledged(type, after: time)) }
@@ -228,16 +270,24 @@ struct MediaService: Sendable {
   }
 
   /// Removes the service, without EndService; reports it unless its end was reported before.
-  mutating func close(reporting stop: HeadUnitSession.Event, _ context: inout SessionContext) {
+  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
     context.timers.cancel(stopGrace, endServiceACK)
+    if type == .video { context.timers.cancel(.videoData) }
     switch state {
     case .closed: return
     case .unanswered: state = .closed(endedAt: nil)
     case .ending: state = .closed(endedAt: context.now)
     case .open:
       state = .closed(endedAt: context.now)
-      context.report(stop)
+      context.report(checker.stop(reason))
     }
+  }
+
+  /// The secondary transport is gone.
+  mutating func secondaryLost(_ context: inout SessionContext) {
+    guard transport == .secondary else { return }
+    close(.transportLost, &context)
+    transport = .primary
   }
 
   /// The transport is gone: no service of before counts.

@@ -63,6 +63,7 @@ struct OfferedCapability: Sendable {
 
   /// Tells the app of a change once it has subscribed. Absent members are unchanged.
   mutating func update(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
+    context.demand(.capabilityAnnounced)
     guard isSubscribed else {
       deferredUpdate = deferredUpdate?.updated(by: update) ?? update
       return context.report(.capabilityUpdateDeferred)

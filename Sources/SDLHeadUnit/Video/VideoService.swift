@@ -14,14 +14,14 @@ struct VideoService: Sendable {
 
   private static let mostAnswersInAdvance = 100
 
-  var service = MediaService(.video)
-  private var checker = VideoStreamChecker()
+  var service = MediaService<VideoStreamChecker>()
+  /// Whether starts and ends of the service get no answer.
+  var isSilent = false
   private var start: Start?
   /// Answers to the next starts; they precede ``HeadUnitBehaviour/videoStarts``.
   private var nextAnswers: [HeadUnitBehaviour.VideoStartAnswer] = []
   /// How many of ``HeadUnitBehaviour/videoStarts`` have been used.
   private var usedAnswerCount = 0
-  private var isSilent = false
   /// When the service was acknowledged last.
   private var startTime = Duration.zero
   /// Video messages, as ServiceDataACK counts them.
@@ -29,10 +29,8 @@ struct VideoService: Sendable {
   /// Size of the display that the last stream fills, for touches; nil before the first stream.
   private(set) var displaySize: ImageResolution?
 
-  var statistics: VideoStreamStatistics { checker.statistics }
+  var statistics: VideoStreamStatistics { service.checker.statistics }
   private var transport: TransportRole { service.transport }
-  /// The negotiated size of the pictures.
-  var size: ImageResolution { checker.size }
   var waitsForHandshake: Bool { start.map { $0.readyTime == nil } ?? false }
 
   // MARK: The start
@@ -51,14 +49,11 @@ struct VideoService: Sendable {
     context.report(.videoStartRequested(request))
     service.isStartLost = isSilent
     if isSilent { return }
-    guard isTransportAllowed else { return service.refuseMisplaced(on: transport, &context) }
-    if service.forgivesMissingAcknowledgement(&context) { close(.endedByHeadUnit, &context) }
     let isEncrypted = frame.header.isEncrypted
-    let refusal =
-      service.reasonToRefuse(app, isStarting: start != nil, &context)
-      ?? security.reasonToRefuseVideo(isEncrypted: isEncrypted, context)
-    if let refusal { return service.refuse(reason: refusal, on: transport, &context) }
-    service.prepare(on: transport)
+    let isAccepted = service.accepts(
+      on: transport, isTransportAllowed: isTransportAllowed, app, isStarting: start != nil,
+      unless: security.reasonToRefuseVideo(isEncrypted: isEncrypted, context), &context)
+    guard isAccepted else { return }
     start = Start(request: request)
     switch security.prepareVideo(isEncrypted: isEncrypted, app, &context) {
     case .clear: startReady(isEncrypted: false, app, capability, &context)
@@ -156,7 +151,7 @@ struct VideoService: Sendable {
     let sizes = capability.sizes
     let size = sizes.effective(answer, start.request)
     displaySize = sizes.display(of: size)
-    checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: capability.limits(for: size))
+    service.checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: capability.limits(for: size))
     context.encryption.beginVideo(isEncrypted: encrypted != nil)
     context.send(
       .startServiceACK, service: .video, on: transport, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
@@ -168,45 +163,33 @@ struct VideoService: Sendable {
     if nextAnswers.count < Self.mostAnswersInAdvance { nextAnswers.append(answer) }
   }
 
-  /// Sets whether starts and ends of the service get no answer.
-  mutating func setSilence(_ isSilent: Bool) {
-    self.isSilent = isSilent
-  }
-
   // MARK: The stream
 
   /// The status of the app, which may allow or forbid the stream.
   mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
-    let isAllowed = app.allows(.video)
-    if !isAllowed, start != nil {
+    if !app.allows(.video), start != nil {
       cancelStart(&context)
       // The level stays as the driver has chosen it.
-      service.refuse(reason: MediaService.disallowedReason, costsLevel: false, &context)
+      service.refuse(reason: service.disallowedReason, costsLevel: false, &context)
     }
-    service.permit(isAllowed, at: app.status.level, reporting: .videoStopped(reason: .hmiLevelNone), &context)
+    service.permit(app, &context)
   }
 
   /// Data of the service.
   /// - Returns: nil if it is not to be looked at.
-  func permission(_ context: inout SessionContext) -> MediaService.Permission? {
+  func permission(_ context: inout SessionContext) -> MediaPermission? {
     service.permission(isStarting: start != nil, &context)
   }
 
-  mutating func take(_ message: [UInt8], _ permission: MediaService.Permission, _ context: inout SessionContext) {
+  mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout SessionContext) {
     if let timeout = context.behaviour.videoDataTimeout {
       context.timers.arm(.videoData, at: context.now + timeout)
     }
-    let (video, violations) = checker.accept(message, now: context.now)
+    let (video, violations) = service.checker.accept(message, now: context.now)
     for violation in violations { context.report(.stream(violation)) }
-    switch permission {
-    case .allowed:
-      if isPlayerConnected(context) { show(video, &context) } else if !video.isEmpty { context.report(.videoMissed) }
-      acknowledgeData(&context)
-    case .grace: break
-    case .forbidden(let since):
-      context.report(.videoWhileForbidden(for: context.now - since))
-      end(.streamingForbidden, &context)
-    }
+    guard service.shows(permission, &context) else { return }
+    if isPlayerConnected(context) { show(video, &context) } else if !video.isEmpty { context.report(.videoMissed) }
+    acknowledgeData(&context)
   }
 
   private func isPlayerConnected(_ context: SessionContext) -> Bool {
@@ -217,7 +200,7 @@ struct VideoService: Sendable {
   }
 
   private func show(_ video: [[UInt8]], _ context: inout SessionContext) {
-    let timestamps = checker.timestamps
+    let timestamps = service.checker.timestamps
     for (index, bytes) in video.enumerated() {
       if index < timestamps.count { context.report(.videoTimestamp(timestamps[index])) }
       context.report(.videoData(bytes))
@@ -238,19 +221,13 @@ struct VideoService: Sendable {
   /// No data has come for ``HeadUnitBehaviour/videoDataTimeout``.
   mutating func dataStopped(_ context: inout SessionContext) {
     guard service.isOpen else { return }
-    checker.expectRestart()
+    service.checker.expectRestart()
     context.report(.videoDataStopped(after: context.behaviour.videoDataTimeout ?? CoreLimits.videoDataStopped))
   }
 
   /// Other rates were announced to the app.
-  mutating func setLimits(_ limits: VideoStreamLimits, now: Duration) {
-    checker.setLimits(limits, now: now)
-  }
-
-  /// Nothing was read for this time.
-  mutating func noteTimeWithoutReading(_ time: Duration, now: Duration) {
-    checker.expectBacklog(of: time, now: now)
-    service.postpone(by: time)
+  mutating func setLimits(of capability: OfferedCapability, now: Duration) {
+    service.checker.setLimits(capability.limits(for: service.checker.size), now: now)
   }
 
   // MARK: The end
@@ -258,31 +235,19 @@ struct VideoService: Sendable {
   /// EndService from the app.
   mutating func answerEnd(on transport: TransportRole, _ context: inout SessionContext) {
     let answer = isSilent ? .silence : context.behaviour.serviceEnd
-    if service.answerEnd(on: transport, answer, isStarting: start != nil, &context) { close(.endedByApp, &context) }
-  }
-
-  /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing.
-  mutating func endAcknowledged(_ context: inout SessionContext) {
-    if service.isEnding { close(.endedByHeadUnit, &context) }
-  }
-
-  /// The head unit's own EndService; nothing if the service is not open.
-  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
-    service.end(reporting: .videoStopped(reason: reason), &context)
+    if service.answerEnd(on: transport, answer, isStarting: start != nil, &context) { cancelStart(&context) }
   }
 
   /// Removes the service, without EndService.
   mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
     cancelStart(&context)
-    context.timers.cancel(.videoData)
-    service.close(reporting: .videoStopped(reason: reason), &context)
+    service.close(reason, &context)
   }
 
   /// The secondary transport is gone.
   mutating func secondaryLost(_ context: inout SessionContext) {
-    guard transport == .secondary else { return }
-    close(.transportLost, &context)
-    service.prepare(on: .primary)
+    if transport == .secondary { cancelStart(&context) }
+    service.secondaryLost(&context)
   }
 
   private mutating func cancelStart(_ context: inout SessionContext) {

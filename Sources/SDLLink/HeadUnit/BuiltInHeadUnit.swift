@@ -65,3 +65,16 @@ extension BuiltInHeadUnit: HeadUnitServerObserver {
     state.withLock { $0.report }?(.faultFound("The built-in head unit found fault with the stream: \(violation)"))
   }
 }
+
+extension TLSContext {
+  /// The built-in head unit's, which takes any certificate. It has none of its own: as a server it has the app's
+  /// credentials.
+  fileprivate static func builtInHeadUnit(for app: TLSContext) -> TLSContext? {
+    switch app.role {
+    case .server:
+      guard let credentials = try? TLSCredentials(TLSCredentials.Sources()) else { return nil }
+      return try? TLSContext(role: .client, credentials: credentials)
+    case .client: return try? TLSContext(role: .server, credentials: app.credentials)
+    }
+  }
+}

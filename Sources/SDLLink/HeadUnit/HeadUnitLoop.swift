@@ -2,18 +2,12 @@ import CLinux
 import Glibc
 import SDLHeadUnit
 import SDLWire
+import TLSEngine
 
 /// The server's thread: accepts apps, moves bytes, and executes the sessions' actions.
 final class HeadUnitLoop {
   /// Of all apps together.
   private static let handshakes = RateLimit(limit: 100, window: .seconds(10))
-
-  /// From when on a late wake-up counts as a standstill of the machine.
-  private static let noticeableDelay = Duration.milliseconds(5)
-  /// How long before a missed deadline a standstill may have begun, and how long the apps may take to recover from it.
-  private static let unseenStandstill = Duration.milliseconds(500)
-  /// So that a machine that is always late still sees an app that is gone.
-  private static let standstillPause = unseenStandstill * 2
 
   /// How long accepting rests when descriptors have run out, or too many have connected, and opening a port that
   /// another socket has.
@@ -47,7 +41,7 @@ final class HeadUnitLoop {
   private var acceptPausedUntil: Duration?
   /// Each connection is told to the application, and costs more than those who connect.
   private var accepted = RateLimit(limit: 100, window: .seconds(1))
-  private var lastStandstill: Duration?
+  private var standstills = StandstillWatch()
   private var descriptors: [pollfd] = []
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
@@ -112,11 +106,6 @@ final class HeadUnitLoop {
 // MARK: Events of the apps
 
 extension HeadUnitLoop {
-  /// After every change of a session that may concern other apps.
-  func appDidChangeSummary() {
-    settleScreen()
-  }
-
   /// The connection of the app has broken; it may go on where it was.
   func keep(_ saved: SavedApp, of app: ServedApp) {
     let device = String(app.connection.device)
@@ -174,7 +163,10 @@ extension HeadUnitLoop {
     let deadline = deadlines.compactMap(\.self).min()
     let awaited = stalledUntil == nil ? connections.compactMap(\.nextDeadline).min() : nil
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline, clock: clock) }
-    if let awaited { noteStandstill(since: awaited) }
+    let woken = clock.now
+    if let awaited, let start = standstills.start(ofMissing: awaited, now: woken) {
+      for connection in connections { connection.noteStandstill(since: start, now: woken) }
+    }
     if descriptors[0].revents != 0 {
       // Operations from before the apps sent more are carried out before that is read.
       server.wakeUp.clear()
@@ -187,16 +179,6 @@ extension HeadUnitLoop {
     guard stalledUntil == nil else { return }
     if descriptors[1].revents != 0, case .listener(let port) = server.source { accept(from: port, .primary, now: now) }
     if descriptors[2].revents != 0, let port = server.secondaryListener { accept(from: port, .secondary, now: now) }
-  }
-
-  /// A machine that stood still, or had no time for this thread, is no fault of the apps, which it may have kept
-  /// waiting too.
-  private func noteStandstill(since deadline: Duration) {
-    let now = clock.now
-    guard now - deadline > Self.noticeableDelay else { return }
-    if let lastStandstill, now - lastStandstill < Self.standstillPause { return }
-    lastStandstill = now
-    for connection in connections { connection.noteStandstill(since: deadline - Self.unseenStandstill, now: now) }
   }
 }
 
@@ -480,29 +462,38 @@ extension HeadUnitLoop {
 
   // MARK: What the apps of a head unit mean for each other
 
-  /// Runs again for every change that it causes, until there is none.
-  private func settleScreen() {
+  /// Called after every change of a session that may concern other apps, also for those that it causes itself, until
+  /// there is none.
+  func settleScreen() {
     let connected = apps.filter { !$0.connection.isOver }
     let now = clock.now
     for app in connected {
       // Looked at anew for each, because the one before may just have been opened.
       let summaries = connected.compactMap(\.session.summary)
-      let isTaken = HeadUnitScreen.isTaken(for: app.id, among: summaries)
-      app.perform { $0.setScreenTaken(isTaken, now: now) }
-      let overlays = HeadUnitScreen.overlays(besidesThoseOf: app.id, among: summaries)
-      app.perform { $0.setOverlaysOfOthers(overlays, now: now) }
       let samePhone = connected.filter { $0 !== app && $0.connection.device == app.connection.device }
-      let others = samePhone.compactMap(\.session.identity)
-      app.perform { session in
-        session.setOtherApps(others)
-        return []
-      }
+      let identities = samePhone.compactMap(\.session.identity)
+      app.perform { $0.setApps(summaries, samePhone: identities, now: now) }
     }
     for action in screen.settle(connected.compactMap(\.session.summary)) {
       switch action {
       case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
-      case .abortVideo(let id): recipients(.app(id)).first?.perform { $0.abortVideo(now: now) }
+      case .abortVideo(let id):
+        recipients(.app(id)).first?.perform { $0.endService(.video, .otherAppStarted, now: now) }
       }
+    }
+  }
+}
+
+extension TLSContext {
+  /// Makes a channel for each handshake of the apps of a head unit. Each costs some milliseconds of computing, and an
+  /// app that makes too many can connect anew each time.
+  func makeChannel(within limit: RateLimit, clock: TimeSource) -> SecureChannelFactory {
+    let limit = Monitor(limit)
+    return { () throws(SecureChannelFailure) in
+      guard !limit.withLock({ $0.exceeds(at: clock.now) }) else {
+        throw SecureChannelFailure(.handshakeFailed, "too many handshakes of all apps")
+      }
+      return TLSChannel(self.makeSession())
     }
   }
 }

@@ -57,8 +57,8 @@ extension HeadUnitServer.Operation {
       let recipient = if case .appOnScreen = recipient { HeadUnitServer.Recipient.appInFront(input) } else { recipient }
       self = .control(recipient) { $0.take(input, now: $1) }
     case .audioStreaming(let state): self = .control(recipient) { $0.setAudioStreaming(state, now: $1) }
-    case .endAudio: self = .control(recipient) { $0.endAudioService(now: $1) }
-    case .endVideo: self = .control(recipient) { $0.endVideoService(now: $1) }
+    case .endAudio: self = .control(recipient) { $0.endService(.audio, now: $1) }
+    case .endVideo: self = .control(recipient) { $0.endService(.video, now: $1) }
     case .cut: self = .disconnect(recipient)
     case .cutSecondary: self = .disconnectSecondary(recipient)
     case .serveSecondaryTransport(let port): self = .serveSecondary(port: port)

@@ -39,7 +39,7 @@ final class ServedApp {
     let summary = session.summary
     guard summary != former else { return }
     if (summary == nil) != (former == nil) { connection.registrationDidChange() }
-    loop.appDidChangeSummary()
+    loop.settleScreen()
   }
 
   func receive(_ item: FrameDecoder.Item, on transport: TransportRole = .primary, now: Duration) {

@@ -148,7 +148,7 @@ final class ServedConnection {
     failure = error
     for app in apps { app.loseTransport(now: clock.now) }
     secondaryApp.take()?.loseSecondary(now: clock.now)
-    loop.appDidChangeSummary()
+    loop.settleScreen()
   }
 }
 

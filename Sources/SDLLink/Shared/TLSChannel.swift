@@ -1,4 +1,3 @@
-import SDLHeadUnit
 import SDLWire
 import TLSEngine
 
@@ -40,28 +39,6 @@ extension TLSContext {
   /// Makes a channel for each handshake.
   var makeChannel: SecureChannelFactory {
     { TLSChannel(self.makeSession()) }
-  }
-
-  /// The same, for the apps of a head unit together: each handshake costs some milliseconds of computing, and an app that
-  /// makes too many can connect anew each time.
-  func makeChannel(within limit: RateLimit, clock: TimeSource) -> SecureChannelFactory {
-    let limit = Monitor(limit)
-    return { () throws(SecureChannelFailure) in
-      guard !limit.withLock({ $0.exceeds(at: clock.now) }) else {
-        throw SecureChannelFailure(.handshakeFailed, "too many handshakes of all apps")
-      }
-      return TLSChannel(self.makeSession())
-    }
-  }
-
-  /// The built-in head unit's, which takes any certificate. It has none of its own: as a server it has the app's credentials.
-  static func builtInHeadUnit(for app: TLSContext) -> TLSContext? {
-    switch app.role {
-    case .server:
-      guard let credentials = try? TLSCredentials(TLSCredentials.Sources()) else { return nil }
-      return try? TLSContext(role: .client, credentials: credentials)
-    case .client: return try? TLSContext(role: .server, credentials: app.credentials)
-    }
   }
 }
 

@@ -21,9 +21,9 @@ import Testing
   ])
   func eventAndItsEnd(event: HMIEvent, level: HMILevel, video: VideoStreamingState) {
     var app = TestApp.streaming()
-    app.run { $0.setEvent(event, isActive: true, now: $1) }
-    app.run { $0.setEvent(event, isActive: true, now: $1) }
-    app.run { $0.setEvent(event, isActive: false, now: $1) }
+    app.run { $0.apply(.event(event, isActive: true), now: $1) }
+    app.run { $0.apply(.event(event, isActive: true), now: $1) }
+    app.run { $0.apply(.event(event, isActive: false), now: $1) }
     #expect(statuses(of: app) == [status(level, .notAudible, video), status(.full, .audible, .streamable)])
     // The service stays open.
     #expect(app.controls == [])
@@ -31,10 +31,10 @@ import Testing
 
   @Test func eventsAddUp() {
     var app = TestApp.streaming()
-    app.run { $0.setEvent(.embeddedNavigation, isActive: true, now: $1) }
-    app.run { $0.setEvent(.phoneCall, isActive: true, now: $1) }
-    app.run { $0.setEvent(.embeddedNavigation, isActive: false, now: $1) }
-    app.run { $0.setEvent(.phoneCall, isActive: false, now: $1) }
+    app.run { $0.apply(.event(.embeddedNavigation, isActive: true), now: $1) }
+    app.run { $0.apply(.event(.phoneCall, isActive: true), now: $1) }
+    app.run { $0.apply(.event(.embeddedNavigation, isActive: false), now: $1) }
+    app.run { $0.apply(.event(.phoneCall, isActive: false), now: $1) }
     #expect(
       statuses(of: app) == [
         status(.background, .notAudible, .notStreamable), status(.full, .notAudible, .streamable),
@@ -45,9 +45,9 @@ import Testing
   /// The driver's choice during an event takes effect at the end of the event.
   @Test func choiceDuringAnEvent() {
     var app = TestApp.active()
-    app.run { $0.setEvent(.embeddedNavigation, isActive: true, now: $1) }
+    app.run { $0.apply(.event(.embeddedNavigation, isActive: true), now: $1) }
     app.set(.limited, .streamable)
-    app.run { $0.setEvent(.embeddedNavigation, isActive: false, now: $1) }
+    app.run { $0.apply(.event(.embeddedNavigation, isActive: false), now: $1) }
     #expect(app.levels == [.background, .background, .limited])
   }
 
@@ -62,13 +62,13 @@ import Testing
       $0["isMediaApplication"] = .bool(isMedia)
     }
     app.wait(.seconds(1))
-    app.run { $0.setEvent(.embeddedNavigation, isActive: true, now: $1) }
+    app.run { $0.apply(.event(.embeddedNavigation, isActive: true), now: $1) }
     #expect(app.levels.last == level)
   }
 
   @Test func eventBeforeTheRegistration() {
     var app = TestApp()
-    app.run { $0.setEvent(.emergency, isActive: true, now: $1) }
+    app.run { $0.apply(.event(.emergency, isActive: true), now: $1) }
     app.startSession()
     app.register()
     app.wait(.seconds(1))
@@ -166,13 +166,13 @@ import Testing
 
   @Test func silence() {
     var app = TestApp.active()
-    app.session.setVideoSilence(true)
+    app.run { $0.apply(.videoSilence(true), now: $1) }
     app.startVideo(.standard)
     #expect(app.answers == [] && app.events == [.videoStartRequested(.standard)])
-    app.session.setVideoSilence(false)
+    app.run { $0.apply(.videoSilence(false), now: $1) }
     app.startVideo(.standard)
     app.forget()
-    app.session.setVideoSilence(true)
+    app.run { $0.apply(.videoSilence(true), now: $1) }
     app.send(.endService, .video)
     #expect(app.answers == [])
     #expect(app.events == [.videoStopped(reason: .endedByApp)])
@@ -192,7 +192,7 @@ import Testing
   @Test func nothingIsSentWithoutAnApp() {
     var app = TestApp()
     app.run { $0.activateApp(now: $1) }
-    app.run { $0.setEvent(.phoneCall, isActive: true, now: $1) }
+    app.run { $0.apply(.event(.phoneCall, isActive: true), now: $1) }
     app.run { $0.setDriverDistraction(OnDriverDistraction(isDistractionLimited: true), now: $1) }
     app.run { $0.resize(to: ImageResolution(400, 300), scale: nil, now: $1) }
     #expect(app.answers == [] && app.events == [] && app.session.summary == nil)

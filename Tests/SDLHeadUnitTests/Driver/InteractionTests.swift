@@ -186,7 +186,7 @@ import Testing
     other.shownUntil = [.alert: .seconds(104)]
     var app = app()
     let own = try #require(app.session.summary)
-    app.run { $0.setOverlaysOfOthers(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [own, other]), now: $1) }
+    app.run { $0.setApps([own, other], now: $1) }
     let alert = app.request(.alert, ["alertText1": .string("Text")])
     #expect(app.result(alert)?.resultCode == "REJECTED")
     let answer = try #require(app.rpcs.last { $0.correlationID == alert })
@@ -202,11 +202,11 @@ import Testing
     }
     #expect(HeadUnitScreen.app(inFrontFor: .softButton(1), among: [shown]) == 1)
     app.request(.cancelInteraction, ["functionID": .integer(25)])
-    app.run { $0.setOverlaysOfOthers(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [own]), now: $1) }
+    app.run { $0.setApps([own], now: $1) }
     #expect(contexts(of: app) == [.obscured, .main])
     // Only the app on the screen.
     app.set(.limited, .streamable)
-    app.run { $0.setOverlaysOfOthers(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [other]), now: $1) }
+    app.run { $0.setApps([other], now: $1) }
     #expect(contexts(of: app) == [.obscured, .main, .main])
   }
 }

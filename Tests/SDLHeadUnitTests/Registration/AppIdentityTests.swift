@@ -9,7 +9,7 @@ import Testing
     beside others: [AppIdentity], _ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration
   ) -> TestApp {
     var app = TestApp(configuration)
-    app.session.setOtherApps(others)
+    app.run { $0.setApps([], samePhone: others, now: $1) }
     app.startSession()
     return app
   }
@@ -22,7 +22,7 @@ import Testing
     #expect(app.events == [.registrationRefused(name: "Map", id: "1234", .applicationRegisteredAlready)])
     // The session stays, so that the app can try again.
     #expect(!app.isClosed)
-    app.session.setOtherApps([])
+    app.run { $0.setApps([], now: $1) }
     let second = app.register()
     #expect(app.result(second)?.success == true)
     #expect(app.session.identity == AppIdentity(id: "1234", name: "Map"))
@@ -69,7 +69,7 @@ import Testing
 
   @Test func othersDoNotDisturbARegisteredApp() {
     var app = TestApp.active()
-    app.session.setOtherApps([AppIdentity(id: "1234", name: "Map")])
+    app.run { $0.setApps([], samePhone: [AppIdentity(id: "1234", name: "Map")], now: $1) }
     app.startVideo(.standard)
     #expect(app.controls == ["video startServiceACK"])
   }

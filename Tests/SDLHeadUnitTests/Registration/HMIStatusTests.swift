@@ -109,7 +109,7 @@ import Testing
   @Test func nothingIsSentWithoutAnApp() {
     var app = TestApp()
     app.set(.full, .streamable)
-    app.run { $0.endVideoService(now: $1) }
+    app.run { $0.endService(.video, now: $1) }
     app.run { $0.unregisterApp(.ignitionOff, now: $1) }
     #expect(app.answers == [] && app.events == [] && !app.isClosed)
   }

@@ -95,13 +95,13 @@ import Testing
     ])
   func spokenNamesAreTaken(name: String, spoken: [String], other: AppIdentity) {
     var app = TestApp()
-    app.session.setOtherApps([other])
+    app.run { $0.setApps([], samePhone: [other], now: $1) }
     app.startSession()
     let id = app.register { $0["vrSynonyms"] = spoken.isEmpty ? nil : .array(spoken.map { .string($0) }) }
     #expect(app.result(id) == RPCResult(success: false, resultCode: .duplicateName))
     // Two apps may listen to the same words.
     var second = TestApp()
-    second.session.setOtherApps([AppIdentity(id: "9", name: "Radio", spokenNames: ["Go"])])
+    second.run { $0.setApps([], samePhone: [AppIdentity(id: "9", name: "Radio", spokenNames: ["Go"])], now: $1) }
     second.startSession()
     let both = second.register { $0["vrSynonyms"] = .array([.string("go")]) }
     #expect(second.result(both)?.success == true)
@@ -171,7 +171,7 @@ import Testing
     ] as [(String, FunctionID, String, String)])
   func requests(what: String, function: FunctionID, text: String, code: String) throws {
     var app = TestApp.active()
-    app.session.setOtherApps([AppIdentity(id: "9", name: "Radio")])
+    app.run { $0.setApps([], samePhone: [AppIdentity(id: "9", name: "Radio")], now: $1) }
     app.send(
       RPCMessage(
         type: .request, function: .putFile, correlationID: 100,

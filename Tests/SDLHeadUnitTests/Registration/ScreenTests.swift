@@ -46,13 +46,16 @@ import Testing
     ([.full], false),
   ])
   func appsThatWait(levels: [HMILevel], isTaken: Bool) {
-    let apps = levels.enumerated().map { app(UInt8($0.offset + 1), $0.element) }
-    #expect(HeadUnitScreen.isTaken(for: 1, among: apps) == isTaken)
+    let apps = levels.enumerated().map { self.app(UInt8($0.offset + 1), $0.element) }
+    var app = TestApp.registered()
+    app.run { $0.setApps(apps, now: $1) }
+    app.wait(.seconds(1))
+    #expect(app.levels == (isTaken ? [] : [.full]))
   }
 
   @Test func appWaitsForTheDriverWhileTheScreenIsTaken() {
     var app = TestApp.registered()
-    app.run { $0.setScreenTaken(true, now: $1) }
+    app.run { $0.setApps([self.app(2, .full)], now: $1) }
     app.wait(.seconds(1))
     #expect(app.levels == [])
     app.run { $0.activateApp(now: $1) }
@@ -61,17 +64,17 @@ import Testing
 
   @Test func appIsOpenedWhenTheScreenIsFree() {
     var app = TestApp.registered()
-    app.run { $0.setScreenTaken(true, now: $1) }
-    app.run { $0.setScreenTaken(false, now: $1) }
+    app.run { $0.setApps([self.app(2, .full)], now: $1) }
+    app.run { $0.setApps([], now: $1) }
     #expect(app.levels == [])
-    app.run { $0.setScreenTaken(true, now: $1) }
+    app.run { $0.setApps([self.app(2, .full)], now: $1) }
     app.wait(.seconds(1))
-    app.run { $0.setScreenTaken(false, now: $1) }
+    app.run { $0.setApps([], now: $1) }
     #expect(app.levels == [.full])
     // Only once: the driver's choice stays.
     app.set(.none, .notStreamable)
-    app.run { $0.setScreenTaken(true, now: $1) }
-    app.run { $0.setScreenTaken(false, now: $1) }
+    app.run { $0.setApps([self.app(2, .full)], now: $1) }
+    app.run { $0.setApps([], now: $1) }
     #expect(app.levels == [.full, HMILevel.none])
   }
 
@@ -114,8 +117,8 @@ import Testing
 
   @Test func abortedVideo() {
     var app = TestApp.streaming()
-    app.run { $0.abortVideo(now: $1) }
-    app.run { $0.abortVideo(now: $1) }
+    app.run { $0.endService(.video, .otherAppStarted, now: $1) }
+    app.run { $0.endService(.video, .otherAppStarted, now: $1) }
     #expect(app.controls == ["video endService"])
     #expect(app.events == [.videoStopped(reason: .otherAppStarted)])
     #expect(app.session.summary == AppSummary(id: 1, role: .navigation, level: .full, isStreaming: false))

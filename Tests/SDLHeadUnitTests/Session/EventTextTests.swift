@@ -37,10 +37,7 @@ import Testing
   @Test func refusedRegistration() {
     var app = TestApp()
     app.startSession()
-    app.run { session, _ in
-      session.setOtherApps([AppIdentity(id: "9", name: "Map")])
-      return []
-    }
+    app.run { $0.setApps([], samePhone: [AppIdentity(id: "9", name: "Map")], now: $1) }
     app.register { $0["fullAppID"] = .string("com.example.map") }
     #expect(texts(of: app) == ["registration of \"Map\" (id \"com.example.map\") refused: DUPLICATE_NAME"])
     app = TestApp()

@@ -69,7 +69,7 @@ extension SeededGenerator {
     switch Int.random(in: 0..<40, using: &generator) {
     case 0: app.set(generator.pick(HMILevel.allCases), .notStreamable)
     case 1...3: app.set(.full, .streamable)
-    case 4: app.run { $0.endVideoService(now: $1) }
+    case 4: app.run { $0.endService(.video, now: $1) }
     case 5: app.run { $0.unregisterApp(generator.pick(UnregisteredReason.allCases), now: $1) }
     case 6:
       app.run { session, now in
@@ -79,7 +79,7 @@ extension SeededGenerator {
         return session.updateCapability(update, now: now)
       }
     case 13: app.run { $0.setAudioStreaming(generator.pick(AudioStreamingState.allCases), now: $1) }
-    case 14: app.run { $0.endAudioService(now: $1) }
+    case 14: app.run { $0.endService(.audio, now: $1) }
     case 7...12: app.wait(.milliseconds(Int.random(in: 0...3000, using: &generator)))
     default: app.wait(.milliseconds(Int.random(in: 0...50, using: &generator)))
     }

@@ -118,7 +118,7 @@ import Testing
   @Test func videoThatWasOnItsWayBeforeTheEnd() {
     var app = TestApp.streaming()
     app.video(Stream.keyFrame)
-    app.run { $0.endVideoService(now: $1) }
+    app.run { $0.endService(.video, now: $1) }
     pauseReading(&app, for: .seconds(20))
     app.video(Stream.picture)
     #expect(app.violations == [])

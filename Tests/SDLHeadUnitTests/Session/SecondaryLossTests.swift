@@ -60,7 +60,7 @@ import Testing
 
     var ending = TestApp.withSecondary()
     ending.startVideo(.standard, on: .secondary)
-    ending.run { $0.endVideoService(now: $1) }
+    ending.run { $0.endService(.video, now: $1) }
     ending.run { $0.secondaryTransportLost(now: $1) }
     ending.startVideo(.standard, on: .primary)
     #expect(ending.controls == ["video startServiceACK"] && ending.violations == [])
@@ -90,7 +90,7 @@ import Testing
       case 11:
         app.change(generator.pick([.secondaryTransport(.off), .secondaryTransport(.served), .videoStartDelay(.zero)]))
       case 12: app.set(generator.pick([.full, .none, .background]), .streamable)
-      default: app.run { $0.endVideoService(now: $1) }
+      default: app.run { $0.endService(.video, now: $1) }
       }
       let wasRegistered = isRegistered
       for event in app.events {

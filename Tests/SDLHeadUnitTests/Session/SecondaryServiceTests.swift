@@ -90,7 +90,7 @@ import Testing
     var app = TestApp.withSecondary()
     app.startVideo(.standard, on: transport)
     app.forget()
-    app.run { $0.endVideoService(now: $1) }
+    app.run { $0.endService(.video, now: $1) }
     #expect(controls(app, transport) == ["video endService"])
     app.send(.endServiceACK, .video, on: transport)
     app.wait(.seconds(10))

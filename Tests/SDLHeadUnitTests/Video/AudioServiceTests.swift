@@ -174,9 +174,9 @@ import Testing
 
   @Test func silentAppsKeepTheService() {
     var app = Self.speaking()
-    app.run { $0.setEvent(.phoneCall, isActive: true, now: $1) }
+    app.run { $0.apply(.event(.phoneCall, isActive: true), now: $1) }
     app.wait(.seconds(60))
-    app.run { $0.setEvent(.phoneCall, isActive: false, now: $1) }
+    app.run { $0.apply(.event(.phoneCall, isActive: false), now: $1) }
     app.send(data: Self.sound, .audio)
     #expect(app.events.last == .audioData(Self.sound))
     #expect(app.controls == [] && app.violations == [])
@@ -201,7 +201,7 @@ import Testing
       app.run { $0.setAudioStreaming(state, now: $1) }
       #expect(app.rpcs.last.map { HMIStatus(json: $0.parameters).audioStreamingState } == state)
     }
-    app.run { $0.setEvent(.phoneCall, isActive: true, now: $1) }
+    app.run { $0.apply(.event(.phoneCall, isActive: true), now: $1) }
     app.run { $0.setAudioStreaming(.attenuated, now: $1) }
     #expect(app.rpcs.last.map { HMIStatus(json: $0.parameters).audioStreamingState } == .notAudible)
     app.set(.none, .notStreamable)
@@ -210,12 +210,19 @@ import Testing
     #expect(app.rpcs == [])
   }
 
+  /// What the end of the service tells.
+  private static func statistics(of app: TestApp) -> AudioStreamStatistics? {
+    var app = app
+    app.run { $0.endService(.audio, now: $1) }
+    return if case .audioStopped(_, let statistics)? = app.events.last { statistics } else { nil }
+  }
+
   @Test func partsOfSamples() {
     var app = Self.speaking()
     app.send(data: [1, 2, 3], .audio)
     #expect(app.violations == [.audio(.partialSample(byteCount: 3, sampleByteCount: 2))])
     #expect(app.events.last == .audioData([1, 2, 3]), "the bytes are those that came")
-    #expect(app.session.audioStatistics.samples == 1)
+    #expect(Self.statistics(of: app)?.samples == 1)
   }
 
   /// A second ahead is allowed, in hours as in the first minute.
@@ -227,7 +234,7 @@ import Testing
       app.wait(.milliseconds(500))
     }
     #expect(app.violations == [])
-    #expect(app.session.audioStatistics.longestLead == .seconds(1))
+    #expect(Self.statistics(of: app)?.longestLead == .seconds(1))
     app.send(data: Self.sound, .audio)
     app.send(data: [0, 0], .audio)
     app.send(data: Self.sound, .audio)

@@ -99,7 +99,7 @@ import Testing
 
   @Test func headUnitEndsTheVideoAndTheAppRestarts() {
     var app = TestApp.streaming()
-    app.run { $0.endVideoService(now: $1) }
+    app.run { $0.endService(.video, now: $1) }
     #expect(app.answers == [.control(.endService, .video, payload: [])])
     #expect(app.events == [.videoStopped(reason: .endedByHeadUnit)])
     app.video(Stream.picture)
@@ -113,7 +113,7 @@ import Testing
 
   @Test func withoutTheAppsAnswerTheServiceIsKept() {
     var app = TestApp.streaming()
-    app.run { $0.endVideoService(now: $1) }
+    app.run { $0.endService(.video, now: $1) }
     app.wait(.seconds(1))
     #expect(app.violations == [.endServiceNotAcknowledged(.video, after: .seconds(1))])
     app.forget()
@@ -130,7 +130,7 @@ import Testing
     var configuration = HeadUnitPreset.standard.configuration
     configuration.behaviour.endsVideoServiceTwice = true
     var app = TestApp.streaming(configuration)
-    app.run { $0.endVideoService(now: $1) }
+    app.run { $0.endService(.video, now: $1) }
     #expect(app.controls == ["video endService", "video endService"])
     app.send(.endServiceACK, .video)
     app.startVideo(.standard)
@@ -142,7 +142,7 @@ import Testing
 
   @Test func crossingEndServices() {
     var app = TestApp.streaming()
-    app.run { $0.endVideoService(now: $1) }
+    app.run { $0.endService(.video, now: $1) }
     app.send(.endService, .video)
     app.send(.endServiceACK, .video)
     #expect(app.controls == ["video endService", "video endServiceACK"])

@@ -1,0 +1,135 @@
+import SDLMessages
+import SDLWire
+
+/// The services of a session that carry media. Inputs find theirs here.
+struct SessionMedia: Sendable {
+  /// For what concerns video alone.
+  var video = VideoService()
+  private var audio = AudioService()
+
+  /// Whether a service is open that goes on when a start of `refused` is refused: the other one, or the video that runs
+  /// already.
+  func isStreaming(besides refused: ServiceType) -> Bool {
+    audio.service.isOpen || refused == .audio && video.service.isOpen
+  }
+
+  // MARK: The start
+
+  /// - Parameter isTransportAllowed: by the lists of the session's acknowledgement.
+  mutating func start(
+    _ frame: Frame, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
+    _ capability: OfferedCapability, _ security: inout SessionSecurity, _ context: inout SessionContext
+  ) {
+    if frame.header.service == .audio {
+      audio.start(
+        isEncrypted: frame.header.isEncrypted, on: transport, isTransportAllowed: isTransportAllowed, app, &context)
+    } else {
+      video.start(
+        frame, on: transport, isTransportAllowed: isTransportAllowed, app, capability, &security, &context)
+    }
+  }
+
+  // MARK: The stream
+
+  /// The status of the app, which may allow or forbid its services.
+  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
+    // SDL Core ends audio first.
+    audio.service.permit(app, &context)
+    video.permit(app, &context)
+  }
+
+  /// Data of a service.
+  /// - Returns: nil if it is not to be looked at.
+  mutating func permission(of service: ServiceType, _ context: inout SessionContext) -> MediaPermission? {
+    service == .audio ? audio.service.permission(&context) : video.permission(&context)
+  }
+
+  /// A message of a service.
+  mutating func take(_ message: Message, _ permission: MediaPermission, _ context: inout SessionContext) {
+    if message.header.service == .audio {
+      audio.take(message.payload, permission, &context)
+    } else {
+      video.take(message.payload, permission, &context)
+    }
+  }
+
+  /// Reports what comes on another connection than that of its service.
+  /// - Returns: whether the frame is to be ignored.
+  mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool
+  {
+    header.service == .audio
+      ? audio.service.isMisplaced(header, on: transport, &context)
+      : video.service.isMisplaced(header, on: transport, &context)
+  }
+
+  /// Nothing was read for this time.
+  mutating func noteTimeWithoutReading(_ time: Duration, now: Duration) {
+    audio.service.noteTimeWithoutReading(time, now: now)
+    video.service.noteTimeWithoutReading(time, now: now)
+  }
+
+  /// Carries out what is due.
+  mutating func fire(
+    _ purpose: TimerTable.Purpose, _ app: RegisteredApp?, _ capability: OfferedCapability,
+    _ context: inout SessionContext
+  ) {
+    switch purpose {
+    case .videoStart: video.answerDue(app, capability, &context)
+    case .videoData: video.dataStopped(&context)
+    case .stopGrace: video.service.graceOver()
+    case .audioStopGrace: audio.service.graceOver()
+    case .endServiceACK: video.service.acknowledgementDue(&context)
+    case .audioEndServiceACK: audio.service.acknowledgementDue(&context)
+    default: break
+    }
+  }
+
+  // MARK: The end
+
+  /// EndService from the app.
+  mutating func answerEnd(of service: ServiceType, on transport: TransportRole, _ context: inout SessionContext) {
+    if service == .audio {
+      audio.service.answerEnd(on: transport, context.behaviour.serviceEnd, &context)
+    } else {
+      video.answerEnd(on: transport, &context)
+    }
+  }
+
+  /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing.
+  mutating func endAcknowledged(of service: ServiceType, _ context: inout SessionContext) {
+    if service == .audio { audio.service.endAcknowledged(&context) }
+    if service == .video { video.service.endAcknowledged(&context) }
+  }
+
+  /// The head unit's own EndService; nothing if the service is not open.
+  mutating func end(
+    _ service: ServiceType, _ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext
+  ) {
+    if service == .audio { audio.service.end(reason, &context) }
+    if service == .video { video.service.end(reason, &context) }
+  }
+
+  /// EndService of both.
+  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+    end(.audio, reason, &context)
+    end(.video, reason, &context)
+  }
+
+  /// Removes both services, without EndService.
+  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+    audio.service.close(reason, &context)
+    video.close(reason, &context)
+  }
+
+  /// The transport is gone: no service of before counts.
+  mutating func reset() {
+    audio.service.reset()
+    video.service.reset()
+  }
+
+  /// The secondary transport is gone, and what ran there.
+  mutating func secondaryLost(_ context: inout SessionContext) {
+    audio.service.secondaryLost(&context)
+    video.secondaryLost(&context)
+  }
+}
