@@ -79,8 +79,8 @@ struct MediaSendState {
   ///
   /// - Parameters:
   ///   - channel: encrypts what is sent under it.
-  ///   - finishesFrame: Whether the caller writes the end of the frame that has been begun. A payload whose last frame that
-  ///     is counts as sent.
+  ///   - finishesFrame: Whether the caller writes the end of the frame that has been begun. A payload whose last frame
+  ///     that is counts as sent.
   mutating func setGrant(
     _ grant: MediaGrant?, channel: (any SecureChannel)? = nil, finishesFrame: Bool, now: Duration
   ) -> Remainder {

@@ -1,7 +1,7 @@
 import SDLApp
 
-/// One transport of a connection as far as writing goes: its socket, what waits for it, and what is known of it. Media are
-/// no part of it, because they outlast the transport that carries them.
+/// One transport of a connection as far as writing goes: its socket, what waits for it, and what is known of it. Media
+/// are no part of it, because they outlast the transport that carries them.
 struct OutgoingLink {
   /// Nil while there is no such transport.
   private(set) var socket: Socket?

@@ -21,8 +21,8 @@ struct ControlFrameBuffer {
   static let maximumByteCount = 4 << 20
 
   private var queue = ByteQueue()
-  /// Behind the queue, from the first message on that is not encrypted yet: TLS numbers its records, and what is encrypted has
-  /// to be written before media that are encrypted later.
+  /// Behind the queue, from the first message on that is not encrypted yet: TLS numbers its records, and what is
+  /// encrypted has to be written before media that are encrypted later.
   private var waiting: [ControlMessage] = []
   private var waitingByteCount = 0
 

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A host name on its way to addresses.
 ///
-/// getaddrinfo can block for many seconds and cannot be interrupted, so it has a thread of its own. A caller that does not
-/// want to wait any longer drops the resolver: thread and object end together when the name service answers.
+/// getaddrinfo can block for many seconds and cannot be interrupted, so it has a thread of its own. A caller that does
+/// not want to wait any longer drops the resolver: thread and object end together when the name service answers.
 final class Resolver: Sendable {
   /// Addresses in the order of preference, never empty.
   typealias Outcome = Result<[SocketAddress], LinkError>

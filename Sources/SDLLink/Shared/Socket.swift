@@ -12,10 +12,10 @@ final class Socket: Sendable {
     case failed(errno: Int32)
   }
 
-  /// Bytes that the kernel takes before it sends some: few, so that a slow head unit shows up in our queue, where frames
-  /// can be dropped or the encoder slowed down, and not as seconds of video in the kernel. On a link that falls from 8 to
-  /// 0.6 Mbit/s under 4 Mbit/s of video, pictures are 2.6 s old with 128 KiB and 1.3 s with 32 KiB; less than that changes
-  /// nothing, as the rest has been sent. Bulk data over loopback is as fast with either.
+  /// Bytes that the kernel takes before it sends some: few, so that a slow head unit shows up in our queue, where
+  /// frames can be dropped or the encoder slowed down, and not as seconds of video in the kernel. On a link that falls
+  /// from 8 to 0.6 Mbit/s under 4 Mbit/s of video, pictures are 2.6 s old with 128 KiB and 1.3 s with 32 KiB; less than
+  /// that changes nothing, as the rest has been sent. Bulk data over loopback is as fast with either.
   private static let unsentLimit: Int32 = 32 << 10
   /// TCP_RTO_MAX_MS of linux/tcp.h, since Linux 6.15; older kernels refuse it.
   static let maximumRetransmissionTimeoutOption: Int32 = 44
@@ -25,7 +25,8 @@ final class Socket: Sendable {
   private static let pairCapacity: Int32 = 128 << 10
 
   let descriptor: Int32
-  /// Whether SIOCOUTQ gives the bytes that wait. For Bluetooth it gives the room that is left (`bt_sock_ioctl` of Linux).
+  /// Whether SIOCOUTQ gives the bytes that wait. For Bluetooth it gives the room that is left (`bt_sock_ioctl` of
+  /// Linux).
   let countsWaitingBytes: Bool
   private let close: @Sendable (Int32) -> Void
 
@@ -142,8 +143,8 @@ final class Socket: Sendable {
   }
 }
 
-/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` of `clock` (nil: for ever). Signals do not end the
-/// wait; nor does a clock that a test advances, which therefore has to wake the thread by one of the descriptors.
+/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` of `clock` (nil: for ever). Signals do not end
+/// the wait; nor does a clock that a test advances, which therefore has to wake the thread by one of the descriptors.
 func pollDescriptors(
   _ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Duration?, clock: TimeSource
 ) {

@@ -80,7 +80,8 @@ struct SocketAddress: Sendable, CustomStringConvertible {
     return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// The address without the port, such as "192.0.2.1". An IPv4 peer of a socket for both families has its IPv4 address.
+  /// The address without the port, such as "192.0.2.1". An IPv4 peer of a socket for both families has its IPv4
+  /// address.
   var host: String {
     let host = names.host
     return host.hasPrefix("::ffff:") && host.contains(".") ? String(host.dropFirst(7)) : host

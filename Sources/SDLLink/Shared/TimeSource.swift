@@ -1,7 +1,7 @@
 /// Where deadlines and measurements get the present time from: ``monotonic``, except in tests that advance it.
 ///
-/// A value with a closure rather than a `Swift.Clock`, whose `sleep` nothing here could use: threads wait in poll(2) and
-/// on condition variables.
+/// A value with a closure rather than a `Swift.Clock`, whose `sleep` nothing here could use: threads wait in poll(2)
+/// and on condition variables.
 public struct TimeSource: Sendable {
   private let read: @Sendable () -> Duration
 
