@@ -193,3 +193,24 @@ extension AppElement {
     if status.headUnit != nil { notify(.headUnit) }
   }
 }
+
+/// What GstBaseSink asks for; without a stream nothing is shown or heard.
+extension AppElement {
+  func willBeFreed() {
+    // Its state is NULL; only an app that lingers can be left.
+    _ = app?.leave(ObjectIdentifier(self), nil)
+  }
+
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool { stream?.setCaps(caps) ?? false }
+
+  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    stream?.observe(event)
+    return handleByParent(event)
+  }
+
+  func setFlushing(_ isFlushing: Bool) {
+    stream?.setFlushing(isFlushing)
+  }
+
+  func waitForPreroll() -> Bool { stream?.waitForPreroll() == true }
+}

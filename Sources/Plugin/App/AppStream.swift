@@ -30,6 +30,12 @@ protocol AppStream: AnyObject, Sendable {
   /// The stream is over: gives up what is left of it. Nothing of it is posted any more.
   func discardRest()
 
+  // What comes to the pad.
+  /// False if the caps can't be read.
+  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool
+  /// Before the base class has the event.
+  func observe(_ event: UnsafeMutablePointer<GstEvent>)
+
   // What the app's connection reports, on its thread, without locks.
   /// The session has this status now; that of no session without a connection.
   func sessionChanged(to status: AppSession.Status)

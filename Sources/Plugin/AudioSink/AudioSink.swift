@@ -129,29 +129,11 @@ extension AudioSink {
 
 /// What GstBaseSink asks for; without a stream nothing is heard.
 extension AudioSink {
-  func willBeFreed() {
-    // Its state is NULL; only an app that lingers can be left.
-    _ = app?.leave(ObjectIdentifier(self), nil)
-  }
-
-  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
-    stream?.observe(event)
-    return handleByParent(event)
-  }
-
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? { AudioCaps.rejectionReason(of: caps) }
-
-  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool { stream?.setCaps(caps) ?? false }
 
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     stream?.wait(for: event) ?? GST_FLOW_FLUSHING
   }
-
-  func setFlushing(_ isFlushing: Bool) {
-    stream?.setFlushing(isFlushing)
-  }
-
-  func waitForPreroll() -> Bool { stream?.waitForPreroll() == true }
 
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn { stream?.preroll() ?? GST_FLOW_FLUSHING }
 

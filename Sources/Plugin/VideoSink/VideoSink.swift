@@ -151,13 +151,8 @@ extension VideoSink {
   }
 }
 
-/// Events on the sink pad, and those that the application sends.
+/// Events that the application sends.
 extension VideoSink {
-  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
-    stream?.observe(event)
-    return handleByParent(event)
-  }
-
   /// An application asks for a key frame with an event that it sends to the sink. Raw video is encoded here, so it ends
   /// here; for H.264 it goes on upstream, to the encoder.
   func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
@@ -248,14 +243,7 @@ extension VideoSink {
 
 /// What GstBaseSink asks for; without a stream nothing is shown.
 extension VideoSink {
-  func willBeFreed() {
-    // Its state is NULL; only an app that lingers can be left.
-    _ = app?.leave(ObjectIdentifier(self), nil)
-  }
-
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? { InputCaps.rejectionReason(of: caps) }
-
-  func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool { stream?.setCaps(caps) ?? false }
 
   func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
@@ -275,12 +263,6 @@ extension VideoSink {
     start = time
     if duration != .max { end = time &+ duration }
   }
-
-  func setFlushing(_ isFlushing: Bool) {
-    stream?.setFlushing(isFlushing)
-  }
-
-  func waitForPreroll() -> Bool { stream?.waitForPreroll() == true }
 
   func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn? {
     runs.onPad.flatMap { $0.renderer.takeAhead(buffer, $0) }

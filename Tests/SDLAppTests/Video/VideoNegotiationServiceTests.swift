@@ -32,6 +32,30 @@ import Testing
     #expect(driver.take() == ["request RAW 320×240", "started 320×240 restarted"])
   }
 
+  /// Whatever came in between, the last status counts: for a stream that is attached late, and where several changes
+  /// come as one.
+  @Test func statusesInOne() {
+    func grant(_ epoch: UInt32) -> VideoGrant {
+      VideoGrant(epoch: epoch, sessionID: 1, version: 5, maximumPayload: 1000, size: Self.size)
+    }
+    let former = NegotiationDriver.streaming([Self.size])
+    let driver = NegotiationDriver()
+    driver.input(Self.size)
+    driver.change { $0.played() }
+    driver.session = former.session
+    driver.publish { $0.videoWait = nil }
+    #expect(driver.take() == ["started 320×240 first-start", "request RAW 320×240"] && driver.frame() == "sent")
+    // Suspended, resumed, ended and started again.
+    driver.publish {
+      $0.videoEnd = AppSession.ServiceEnd(epoch: 1, reason: .headUnit)
+      $0.videoGrant = grant(2)
+    }
+    #expect(driver.take() == ["stopped head-unit", "suspension", "started 320×240 restarted"])
+    #expect(driver.frame() == "sent" && driver.queuedEpoch == 2)
+    driver.publish { $0.videoGrant?.epoch = 2 }
+    #expect(driver.take() == [])
+  }
+
   /// The application hears once why there is no video, and nothing of an end that it hears of anyway.
   @Test func waitForATransport() {
     let driver = NegotiationDriver.playing([Self.size])
