@@ -2,6 +2,8 @@ import Testing
 
 @testable import SDLApp
 
+private typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
+
 /// When the next attempt to start video may be made.
 @Suite struct VideoStartHistoryTests {
   private static let first = VideoStartRequest(size: VideoSize(800, 480))

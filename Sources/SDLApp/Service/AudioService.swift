@@ -1,8 +1,6 @@
 import SDLMessages
 import SDLWire
 
-typealias AudioStream = StreamLifecycle<AudioStartRequest>
-
 /// The audio service of a session: from the app's request to the right to send.
 struct AudioService: RequestedService {
   /// The sound that the app asks for; nil for none.
@@ -10,7 +8,7 @@ struct AudioService: RequestedService {
   /// Of the last service that has ended.
   private(set) var end: AppSession.ServiceEnd?
   var transport = ServiceTransport()
-  var lifecycle = AudioStream()
+  var lifecycle = StreamLifecycle<AudioStartRequest>()
   private var lastGrant: AudioGrant?
   /// The head unit has refused sound for good.
   private var isRefused = false
@@ -81,7 +79,7 @@ struct AudioService: RequestedService {
     updateWait(unplacedDemand(context, isVideoRequested: video.request != nil), placement(context), now: context.now)
   }
 
-  mutating func perform(_ outputs: [AudioStream.Output], _ context: inout SessionContext) {
+  mutating func perform(_ outputs: [StreamLifecycle<AudioStartRequest>.Output], _ context: inout SessionContext) {
     for output in outputs {
       switch output {
       case .sendStartService:

@@ -1,9 +1,6 @@
 import SDLMessages
 import SDLWire
 
-typealias VideoStream = StreamLifecycle<VideoStartRequest>
-typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
-
 /// The video service of a session: from the app's request to the right to send, and what the driver touches in the
 /// pictures.
 struct VideoService: RequestedService {
@@ -13,7 +10,7 @@ struct VideoService: RequestedService {
   /// Of the last service that has ended.
   private(set) var end: AppSession.ServiceEnd?
   var transport = ServiceTransport()
-  var lifecycle = VideoStream()
+  var lifecycle = StreamLifecycle<VideoStartRequest>()
   private var lastGrant: VideoGrant?
   /// The place of the pictures of the present service, or of the last one, on the display.
   private var geometry: VideoGeometry?
@@ -134,7 +131,7 @@ struct VideoService: RequestedService {
     updateWait(unplacedDemand(context), placement(context), now: context.now)
   }
 
-  mutating func perform(_ outputs: [VideoStream.Output], _ context: inout SessionContext) {
+  mutating func perform(_ outputs: [StreamLifecycle<VideoStartRequest>.Output], _ context: inout SessionContext) {
     for output in outputs {
       switch output {
       case .sendStartService(let request): start(request, &context)
