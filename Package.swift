@@ -23,12 +23,12 @@ let test: [SwiftSetting] = [
 
 /// Tests of lower layers that take long to compile name these too, so that they are not compiled before them: half of the tests wait
 /// for the plugin, and the plugin for these.
-let neededByPlugin: [Target.Dependency] = ["SDLLink", "Bluetooth", "BackgroundNotice"]
+let neededByPlugin: [Target.Dependency] = ["SDLLink", "SDLHeadUnitLink", "Bluetooth", "BackgroundNotice"]
 
 /// What the tests of the elements import: they come in several targets, which compile at the same time.
 let pluginModules: [Target.Dependency] = [
   "TestSupport", "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
-  "Bluetooth", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
+  "SDLHeadUnitLink", "Bluetooth", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
 ]
 let pluginTests: [Target.Dependency] = pluginModules + ["PluginTestSupport"]
 
@@ -86,11 +86,15 @@ let package = Package(
     // Effects: one thread and one socket; libx264; Pango and Cairo.
     .target(name: "CLinux"),
     .target(
-      name: "SDLLink", dependencies: ["SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "TLSEngine", "CLinux"],
+      name: "SDLLink", dependencies: ["SDLWire", "SDLMessages", "SDLApp", "TLSEngine", "CLinux"],
+      swiftSettings: strict),
+    .target(
+      name: "SDLHeadUnitLink",
+      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine", "CLinux"],
       swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit",
-      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine"],
+      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine"],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
     .systemLibrary(name: "CGIO"),
     .target(name: "Bluetooth", dependencies: ["CGIO", "SDLLink", "SDLWire"], swiftSettings: strict),
@@ -111,7 +115,7 @@ let package = Package(
       name: "Plugin",
       dependencies: [
         "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
-        "Bluetooth", "TLSEngine", "X264Encoder", "BackgroundNotice",
+        "SDLHeadUnitLink", "Bluetooth", "TLSEngine", "X264Encoder", "BackgroundNotice",
       ],
       swiftSettings: strict),
     .target(

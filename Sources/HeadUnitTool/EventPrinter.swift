@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLLink
 import Synchronization
 

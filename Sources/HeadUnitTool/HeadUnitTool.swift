@@ -1,6 +1,6 @@
 import Glibc
 import SDLHeadUnit
-import SDLLink
+import SDLHeadUnitLink
 
 /// A head unit for tests of apps: prints what they do and records their video and sound.
 @main

@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLLink
 
 /// Reads commands from the standard input, until it ends.

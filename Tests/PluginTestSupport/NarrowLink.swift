@@ -1,5 +1,6 @@
 import Glibc
 
+@testable import SDLHeadUnitLink
 @testable import SDLLink
 
 /// A relay between a sink and a head unit that forwards what the sink sends at a limited rate, like a wireless link:

@@ -1,6 +1,7 @@
 import Glibc
 import SDLWire
 
+@testable import SDLHeadUnitLink
 @testable import SDLLink
 import Testing
 

@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLLink
 
 /// A head unit that follows a script, without a pipeline; keeps what it reports and when.

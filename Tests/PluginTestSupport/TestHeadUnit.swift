@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLLink
 import SDLMessages
 import Testing

@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLMessages
 import Synchronization
 import Testing

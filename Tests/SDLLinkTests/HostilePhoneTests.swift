@@ -4,6 +4,7 @@ import SDLWire
 import TestSupport
 import Testing
 
+@testable import SDLHeadUnitLink
 @testable import SDLLink
 
 extension LinkTests {

@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import SDLHeadUnitLink
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
+@testable import SDLHeadUnitLink
 @testable import SDLLink
 
 /// The right to send in 800×480.

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import SDLApp
+@testable import SDLHeadUnitLink
 @testable import SDLLink
 
 /// All tests of this target, one after the other: some count the process's threads and descriptors.

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import SDLApp
+@testable import SDLHeadUnitLink
 @testable import SDLLink
 
 /// A transport that does what a test says.

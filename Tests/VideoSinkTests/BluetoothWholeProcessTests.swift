@@ -6,6 +6,7 @@ import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
+@testable import SDLHeadUnitLink
 @testable import SDLLink
 
 /// `sdl+bluetooth:`, with a stand-in for BlueZ. The name of this suite gives it a process of its own, whose environment

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLHeadUnit
+@testable import SDLHeadUnitLink
 @testable import SDLLink
 import Testing
 

@@ -1,6 +1,7 @@
 import Bluetooth
 import GStreamerKit
 import SDLApp
+import SDLHeadUnitLink
 import SDLLink
 import Synchronization
 import TLSEngine

@@ -1,6 +1,7 @@
 import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLLink
 import SDLMessages
 import SDLWire

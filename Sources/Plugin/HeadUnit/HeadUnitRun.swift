@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLLink
 import SDLMessages
 import SDLWire

@@ -1,6 +1,7 @@
 import GStreamerKit
 import Glibc
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLLink
 import SDLMessages
 import TLSEngine

@@ -1,5 +1,5 @@
 import SDLHeadUnit
-import SDLLink
+import SDLHeadUnitLink
 import SDLMessages
 import SDLWire
 

@@ -3,7 +3,7 @@ import SDLMessages
 /// What an app has on the head unit besides its streams: files, menu, buttons and texts. Requests for it are answered
 /// as if they were carried out, and nothing of it is shown.
 ///
-/// SDL Core, and SDL's generic HMI behind it, refuse some of them although each member is as it should be.
+/// SDL Core, and SDL's generic HMI, refuse some of them although each member is as it should be.
 struct AppTemplates: Sendable {
   private static let mediaButtons: Set = ["PLAY_PAUSE", "SEEKLEFT", "SEEKRIGHT", "TUNEUP", "TUNEDOWN"]
 

@@ -11,7 +11,7 @@ import SDLApp
 ///
 /// No frame is forgotten. Whenever the lock is let go and bytes remain, either the thread that lets it go comes back
 /// for them; or it wakes the connection thread; or the kernel takes no more (`isBlocked`) or the transport has failed,
-/// and whoever found that out has woken the connection thread, which polls.
+/// and the thread that found that out has woken the connection thread, which polls.
 ///
 /// Video and audio have a state each, and their order in ``State/writeOnce(on:now:)``.
 final class ConnectionWriter: Sendable {
@@ -148,7 +148,7 @@ extension ConnectionWriter {
   }
 
   /// Asks `attempt` now, and after each change of a service's state, until it gives a result; nil at `deadline` (of
-  /// ``MonotonicClock``; nil waits for ever).
+  /// ``MonotonicClock``; nil waits without end).
   func wait<Result>(
     for medium: Medium, until deadline: Duration?, _ attempt: (MediaSendState) -> Result?
   ) -> Result? {
@@ -212,7 +212,7 @@ extension ConnectionWriter {
   func close() {
     let sockets = state.withLock { state in TransportRole.allCases.map { state.setSocket(nil, $0) } }
     replaceGrants(Medium.allCases.map { GrantChange(medium: $0) }) { _ in }
-    // Which may be the last references, and close(2) is a call that nobody should have to wait for.
+    // Which may be the last references, and close(2) is a call that no thread should have to wait for.
     _ = consume sockets
   }
 
@@ -354,7 +354,7 @@ extension ConnectionWriter.State {
     return self[role].isVideosTurn && hasVideo ? .video : .audio
   }
 
-  /// Makes one system call, or discards one payload: control frames first, video and audio behind them, never one frame
+  /// Makes one system call, or discards one payload: control frames first, video and audio after them, never one frame
   /// inside the other.
   mutating func writeOnce(on role: TransportRole, now: TimeSource) -> ConnectionWriter.Step {
     guard let socket = self[role].socket else { return ConnectionWriter.Step(status: .idle) }

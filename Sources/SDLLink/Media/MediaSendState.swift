@@ -34,7 +34,7 @@ struct MediaSendState {
   private var channel: (any SecureChannel)?
   /// While on, nothing more is accepted; what is queued is still written.
   var isDraining = false
-  /// While on, nothing more is accepted and nobody waits; what is queued is still written.
+  /// While on, nothing more is accepted and no thread waits; what is queued is still written.
   var isFlushing = false
   /// Whether pictures wait, not yet encoded, until the peer has acknowledged what was sent before.
   var isDeferred = false
@@ -198,7 +198,7 @@ struct PayloadQueue {
 
   var first: Entry? { entries[firstIndex] }
 
-  /// A payload above the byte limit gets in alone: otherwise it would wait for ever.
+  /// A payload above the byte limit gets in alone: otherwise it would wait without end.
   func hasRoom(for size: Int) -> Bool {
     count == 0 || (!isFull && size <= maximumByteCount - byteCount)
   }

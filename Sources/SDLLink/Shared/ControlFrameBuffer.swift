@@ -16,25 +16,27 @@ enum ControlMessage {
 }
 
 /// Control frames and RPCs on their way out: in order, and never dropped.
-struct ControlFrameBuffer {
+package struct ControlFrameBuffer {
   /// In bytes. More than this waits only for a peer that has stopped reading.
   static let maximumByteCount = 4 << 20
 
   private var queue = ByteQueue()
-  /// Behind the queue, from the first message on that is not encrypted yet: TLS numbers its records, and what is
+  /// After the queue, from the first message on that is not encrypted yet: TLS numbers its records, and what is
   /// encrypted has to be written before media that are encrypted later.
   private var waiting: [ControlMessage] = []
   private var waitingByteCount = 0
 
+  package init() {}
+
   /// Bytes that wait to be written.
   var byteCount: Int { queue.count + waitingByteCount }
 
-  var isEmpty: Bool { queue.isEmpty && waiting.isEmpty }
+  package var isEmpty: Bool { queue.isEmpty && waiting.isEmpty }
 
   /// Adds whole frames.
   ///
   /// - Throws: ``LinkError/peerNotReading(address:queuedByteCount:)`` above the limit; `peer` is for its text.
-  mutating func append(_ frames: [UInt8], peer: String) throws(LinkError) {
+  package mutating func append(_ frames: [UInt8], peer: String) throws(LinkError) {
     try append(.frames(frames), peer: peer)
   }
 
@@ -49,7 +51,7 @@ struct ControlFrameBuffer {
   }
 
   /// Writes as much as one system call takes.
-  mutating func write(to socket: Socket) -> Socket.Transfer {
+  package mutating func write(to socket: Socket) -> Socket.Transfer {
     if queue.isEmpty {
       do throws(SecureChannelFailure) {
         try encryptNext()

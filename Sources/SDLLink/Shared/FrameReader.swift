@@ -1,34 +1,34 @@
 import SDLWire
 
 /// The incoming half of an SDL connection.
-struct FrameReader {
+package struct FrameReader {
   /// Bytes taken from the kernel at once.
-  static let readSize = 64 << 10
+  package static let readSize = 64 << 10
   /// Reads of one peer, which may be flooding, before anything else is done.
-  static let readsPerRound = 4
+  package static let readsPerRound = 4
 
-  let socket: Socket
+  package let socket: Socket
   /// The peer, for people.
-  let peer: String
+  package let peer: String
   private var decoder: FrameDecoder
   /// What of the buffer has not been decoded yet.
   private var unread = UnsafeRawBufferPointer(start: nil, count: 0)
 
-  init(socket: Socket, peer: String, limits: FrameLimits = FrameLimits()) {
+  package init(socket: Socket, peer: String, limits: FrameLimits = FrameLimits()) {
     self.socket = socket
     self.peer = peer
     decoder = FrameDecoder(limits: limits)
   }
 
   /// Reads once. Take all that ``next()`` has before the next call, and before the buffer is used for something else.
-  mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
+  package mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
     let transfer = socket.receive(into: buffer)
     if case .bytes(let count) = transfer { unread = UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
     return transfer
   }
 
   /// The next frame or run of garbage in what was read; nil when more has to be read.
-  mutating func next() -> FrameDecoder.Item? {
+  package mutating func next() -> FrameDecoder.Item? {
     decoder.next(from: &unread)
   }
 }

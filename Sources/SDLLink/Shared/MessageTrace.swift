@@ -10,7 +10,7 @@ public protocol MessageTrace: Sendable {
 }
 
 /// Puts both directions of a connection into words for a ``MessageTrace``.
-struct MessageTracer {
+package struct MessageTracer {
   private let trace: any MessageTrace
   /// In front of each line.
   private let prefix: String
@@ -19,14 +19,14 @@ struct MessageTracer {
   private var sent = ConversationText()
 
   /// Nil without a trace.
-  init?(_ trace: (any MessageTrace)?, prefix: String = "", clock: TimeSource) {
+  package init?(_ trace: (any MessageTrace)?, prefix: String = "", clock: TimeSource) {
     guard let trace else { return nil }
     self.trace = trace
     self.prefix = prefix
     self.clock = clock
   }
 
-  mutating func noteReceived(_ item: FrameDecoder.Item) {
+  package mutating func noteReceived(_ item: FrameDecoder.Item) {
     guard trace.isEnabled else { return }
     switch item {
     case .garbage(let reason, _): trace.trace("\(prefix)← bytes that are no frame (\(reason))")
@@ -41,7 +41,7 @@ struct MessageTracer {
   }
 
   /// `frames` are whole ones.
-  mutating func noteSent(_ frames: [UInt8]) {
+  package mutating func noteSent(_ frames: [UInt8]) {
     guard trace.isEnabled else { return }
     frames.withUnsafeBytes { bytes in
       var rest = bytes

@@ -57,7 +57,7 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
 
   /// Calls `attempt`, with the lock held, now and after each ``broadcast()`` until it returns a result.
   ///
-  /// - Parameter deadline: Of ``MonotonicClock``; nil waits for ever.
+  /// - Parameter deadline: Of ``MonotonicClock``; nil waits without end.
   /// - Returns: Nil when there was no result before `deadline`.
   public func wait<Result>(until deadline: Duration?, for attempt: (inout State) -> Result?) -> Result? {
     pthread_mutex_lock(mutex)

@@ -5,9 +5,9 @@ import Synchronization
 ///
 /// getaddrinfo can block for many seconds and cannot be interrupted, so it has a thread of its own. A caller that does
 /// not want to wait any longer drops the resolver: thread and object end together when the name service answers.
-final class Resolver: Sendable {
+package final class Resolver: Sendable {
   /// Addresses in the order of preference, never empty.
-  typealias Outcome = Result<[SocketAddress], LinkError>
+  package typealias Outcome = Result<[SocketAddress], LinkError>
 
   private let answer = Mutex<Outcome?>(nil)
 
@@ -33,7 +33,7 @@ final class Resolver: Sendable {
   }
 
   /// Asks now, blocking. Also resolves an address to listen on, with AI_PASSIVE.
-  static func addresses(host: String?, port: UInt16, flags: Int32) -> Outcome {
+  package static func addresses(host: String?, port: UInt16, flags: Int32) -> Outcome {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -1,9 +1,9 @@
 import Glibc
 
 /// A connected or connecting stream socket, non-blocking; closes its descriptor when it goes away.
-final class Socket: Sendable {
+package final class Socket: Sendable {
   /// What one system call did.
-  enum Transfer: Equatable {
+  package enum Transfer: Equatable {
     case bytes(Int)
     /// Try again when poll(2) says so.
     case wouldBlock
@@ -24,14 +24,14 @@ final class Socket: Sendable {
   /// Bytes that a socket pair holds until the peer reads them.
   private static let pairCapacity: Int32 = 128 << 10
 
-  let descriptor: Int32
+  package let descriptor: Int32
   /// Whether SIOCOUTQ gives the bytes that wait. For Bluetooth it gives the room that is left (`bt_sock_ioctl` of
   /// Linux).
   let countsWaitingBytes: Bool
   private let close: @Sendable (Int32) -> Void
 
   /// Takes the descriptor over and makes it non-blocking.
-  init(adopting descriptor: Int32, close: @escaping @Sendable (Int32) -> Void = { _ = Glibc.close($0) }) {
+  package init(adopting descriptor: Int32, close: @escaping @Sendable (Int32) -> Void = { _ = Glibc.close($0) }) {
     self.descriptor = descriptor
     self.close = close
     countsWaitingBytes = Self.countsWaitingBytes(family: Self.option(SO_DOMAIN, of: descriptor) ?? AF_UNSPEC)
@@ -52,7 +52,7 @@ final class Socket: Sendable {
   }
 
   /// An unconnected TCP socket; nil with errno.
-  static func tcp(family: Int32) -> Socket? {
+  package static func tcp(family: Int32) -> Socket? {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(family, kind, Int32(IPPROTO_TCP))
     return descriptor < 0 ? nil : Socket(adopting: descriptor)
@@ -65,7 +65,7 @@ final class Socket: Sendable {
   }
 
   /// The same as descriptors.
-  static func descriptorPair() throws(LinkError) -> (Int32, Int32) {
+  package static func descriptorPair() throws(LinkError) -> (Int32, Int32) {
     var descriptors: (Int32, Int32) = (-1, -1)
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let result = withUnsafeMutableBytes(of: &descriptors) {
@@ -80,7 +80,7 @@ final class Socket: Sendable {
   }
 
   /// Options of every SDL connection. Failures are no harm: they cost latency or late notice of a dead peer.
-  func configureTCP() {
+  package func configureTCP() {
     // A control frame must not wait for the acknowledgement of video.
     set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     // A head unit that lost its power says nothing; SDL Core uses the same numbers for lost phones.
@@ -94,7 +94,7 @@ final class Socket: Sendable {
     set(Int32(IPPROTO_TCP), Self.maximumRetransmissionTimeoutOption, Self.maximumRetransmissionTimeout)
   }
 
-  func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+  package func set(_ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
@@ -107,7 +107,7 @@ final class Socket: Sendable {
   }
 
   /// Whether the peer sends no more, even if something of it has not been read.
-  var isClosedByPeer: Bool {
+  package var isClosedByPeer: Bool {
     // POLLRDHUP, which Swift's Glibc module lacks.
     var descriptor = pollfd(fd: descriptor, events: 0x2000, revents: 0)
     return poll(&descriptor, 1, 0) > 0
@@ -143,9 +143,9 @@ final class Socket: Sendable {
   }
 }
 
-/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` of `clock` (nil: for ever). Signals do not end
+/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` of `clock` (nil: none). Signals do not end
 /// the wait; nor does a clock that a test advances, which therefore has to wake the thread by one of the descriptors.
-func pollDescriptors(
+package func pollDescriptors(
   _ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Duration?, clock: TimeSource
 ) {
   while true {

@@ -1,7 +1,7 @@
 import Glibc
 
 /// An IPv4 or IPv6 address with its port.
-struct SocketAddress: Sendable, CustomStringConvertible {
+package struct SocketAddress: Sendable, CustomStringConvertible {
   private var storage: sockaddr_storage
   private var length: socklen_t
 
@@ -16,12 +16,12 @@ struct SocketAddress: Sendable, CustomStringConvertible {
   }
 
   /// The local address of a bound socket.
-  init?(boundTo descriptor: Int32) {
+  package init?(boundTo descriptor: Int32) {
     self.init { getsockname(descriptor, $0, $1) }
   }
 
   /// The address of a connected socket's peer.
-  init?(connectedTo descriptor: Int32) {
+  package init?(connectedTo descriptor: Int32) {
     self.init { getpeername(descriptor, $0, $1) }
   }
 
@@ -36,7 +36,7 @@ struct SocketAddress: Sendable, CustomStringConvertible {
 
   /// An address at which others reach this machine: of the first network interface that has one, IPv4 before IPv6; nil
   /// without a network.
-  static var ofThisMachine: SocketAddress? {
+  package static var ofThisMachine: SocketAddress? {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0, let first = list else { return nil }
     defer { freeifaddrs(first) }
@@ -60,29 +60,29 @@ struct SocketAddress: Sendable, CustomStringConvertible {
   }
 
   /// AF_INET or AF_INET6.
-  var family: Int32 { Int32(storage.ss_family) }
+  package var family: Int32 { Int32(storage.ss_family) }
 
-  var isIP: Bool { family == AF_INET || family == AF_INET6 }
+  package var isIP: Bool { family == AF_INET || family == AF_INET6 }
 
   /// The address as system calls want it.
-  func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+  package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: storage) { storage in
       storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
     }
   }
 
   /// The port number.
-  var port: UInt16 { UInt16(names.port) ?? 0 }
+  package var port: UInt16 { UInt16(names.port) ?? 0 }
 
   /// "192.0.2.1:12345" or "[2001:db8::1]:12345".
-  var description: String {
+  package var description: String {
     let (host, port) = names
     return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
   /// The address without the port, such as "192.0.2.1". An IPv4 peer of a socket for both families has its IPv4
   /// address.
-  var host: String {
+  package var host: String {
     let host = names.host
     return host.hasPrefix("::ffff:") && host.contains(".") ? String(host.dropFirst(7)) : host
   }

@@ -2,21 +2,21 @@ import SDLWire
 import TLSEngine
 
 /// A TLS session as the state machines use it.
-final class TLSChannel: SecureChannel {
+package final class TLSChannel: SecureChannel {
   private let session: TLSSession
 
-  init(_ session: TLSSession) {
+  package init(_ session: TLSSession) {
     self.session = session
   }
 
-  var isEstablished: Bool { session.isEstablished }
-  var summary: SecureChannelSummary? { session.summary.map(SecureChannelSummary.init) }
+  package var isEstablished: Bool { session.isEstablished }
+  package var summary: SecureChannelSummary? { session.summary.map(SecureChannelSummary.init) }
 
-  func begin() -> SecureChannelStep { SecureChannelStep(session.begin()) }
+  package func begin() -> SecureChannelStep { SecureChannelStep(session.begin()) }
 
-  func advance(_ bytes: [UInt8]) -> SecureChannelStep { SecureChannelStep(session.advance(bytes)) }
+  package func advance(_ bytes: [UInt8]) -> SecureChannelStep { SecureChannelStep(session.advance(bytes)) }
 
-  func encrypt(
+  package func encrypt(
     _ plaintext: UnsafeRawBufferPointer, into destination: UnsafeMutableRawBufferPointer
   ) throws(SecureChannelFailure) -> Int {
     do throws(TLSError) {
@@ -26,7 +26,7 @@ final class TLSChannel: SecureChannel {
     }
   }
 
-  func decrypt(_ records: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
+  package func decrypt(_ records: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
     do throws(TLSError) {
       return try session.decrypt(records)
     } catch {

@@ -117,7 +117,7 @@ public final class PeerConnection: Sendable {
   }
 
   /// The socket, which closes it. To be called once.
-  func takeSocket() -> Socket? {
+  package func takeSocket() -> Socket? {
     descriptor.withLock { $0 }.map { descriptor in Socket(adopting: descriptor) { _ in self.close() } }
   }
 

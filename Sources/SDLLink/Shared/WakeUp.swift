@@ -3,11 +3,13 @@ import Glibc
 import Synchronization
 
 /// A descriptor that wakes a thread out of poll(2).
-final class WakeUp: Sendable {
+package final class WakeUp: Sendable {
   private let atomicDescriptor = Atomic<Int32>(-1)
 
   /// Readable after ``signal()``; -1, which poll(2) ignores, before ``open()``.
-  var descriptor: Int32 { atomicDescriptor.load(ordering: .acquiring) }
+  package var descriptor: Int32 { atomicDescriptor.load(ordering: .acquiring) }
+
+  package init() {}
 
   deinit {
     let descriptor = descriptor
@@ -15,7 +17,7 @@ final class WakeUp: Sendable {
   }
 
   /// Must come before the first poll. Signals from before it are lost, so the polled state has to be looked at first.
-  func open() throws(LinkError) {
+  package func open() throws(LinkError) {
     guard descriptor < 0 else { return }
     let new = linux_event_descriptor()
     guard new >= 0 else { throw .system(operation: "eventfd", errno: errno) }
@@ -23,14 +25,14 @@ final class WakeUp: Sendable {
   }
 
   /// From any thread. Signals add up to one wake-up.
-  func signal() {
+  package func signal() {
     var one: UInt64 = 1
     // Fails only when the counter is full, and then the descriptor is readable anyway.
     _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
   }
 
   /// Takes all signals so far.
-  func clear() {
+  package func clear() {
     var count: UInt64 = 0
     _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
   }

@@ -26,7 +26,7 @@ public final class WorkerThread: Sendable {
   }
 
   /// Whether the caller runs on this thread.
-  var isCurrent: Bool { identity.load(ordering: .relaxed) == pthread_self() }
+  package var isCurrent: Bool { identity.load(ordering: .relaxed) == pthread_self() }
 
   /// Runs `body` on the new thread; does nothing if there has been one.
   public func start(_ body: @escaping @Sendable () -> Void) throws(LinkError) {
@@ -67,7 +67,7 @@ public final class WorkerThread: Sendable {
     state.broadcast()
   }
 
-  /// Runs `body` on a thread that nobody waits for.
+  /// Runs `body` on a thread without anyone to wait for its end.
   public static func detach(name: String, _ body: @escaping @Sendable () -> Void) throws(LinkError) {
     try WorkerThread(name: name).start(body)
   }

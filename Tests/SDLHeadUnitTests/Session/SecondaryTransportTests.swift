@@ -48,7 +48,7 @@ import Testing
     var app = TestApp()
     app.change(.secondaryTransport(.served))
     app.startSession()
-    // Nobody listens yet.
+    // Nothing listens yet.
     #expect(app.controls == ["rpc startServiceACK"])
     app.serve(Self.place)
     #expect(update(app) == Self.place)

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import SDLHeadUnit
+import SDLLink
 import SDLWire
 import TLSEngine
 

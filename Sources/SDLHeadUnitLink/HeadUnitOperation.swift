@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLLink
 import SDLMessages
 
 extension HeadUnitServer {

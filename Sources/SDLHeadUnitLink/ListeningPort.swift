@@ -1,4 +1,5 @@
 import Glibc
+import SDLLink
 import Synchronization
 
 /// A TCP port that can be closed and opened again; closes when it goes away.

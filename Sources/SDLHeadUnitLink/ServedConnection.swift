@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import SDLLink
 import SDLWire
 
 /// One transport to a ``HeadUnitServer``, with one app in each of its sessions; lives on the server's thread.

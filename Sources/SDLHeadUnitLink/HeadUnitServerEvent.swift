@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLLink
 import SDLWire
 
 /// What a ``HeadUnitServer`` reports. Apps are named by the id of their SDL session.

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import SDLHeadUnit
+import SDLLink
 import SDLMessages
 import Synchronization
 import TLSEngine
@@ -58,7 +59,7 @@ public final class HeadUnitServer: Sendable {
     /// What every head unit of this project accepts.
     public init() {}
 
-    /// Nobody is kept out by the only connection that there is.
+    /// The only connection that there is keeps no app out.
     fileprivate static var adopted: Admission {
       var admission = Admission()
       admission.registrationTime = nil

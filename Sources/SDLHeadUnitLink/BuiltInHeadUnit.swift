@@ -1,5 +1,6 @@
-import SDLApp
 import SDLHeadUnit
+import SDLLink
+import SDLWire
 import Synchronization
 import TLSEngine
 

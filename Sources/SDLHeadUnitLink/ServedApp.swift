@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLLink
 import SDLWire
 
 /// One app of a ``HeadUnitServer``: a session on a connection that it may share. Lives on the server's thread.
