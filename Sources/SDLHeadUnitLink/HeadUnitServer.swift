@@ -52,9 +52,6 @@ public final class HeadUnitServer: Sendable {
     /// The port for secondary transports, which is open while they are offered
     /// (``HeadUnitBehaviour/SecondaryTransportOffer/served``); 0 takes any that is free.
     public var secondaryPort: UInt16 = 0
-    /// The address of that port where there is no listening one, as beside an adopted connection; nil for all of this
-    /// machine's.
-    public var secondaryAddress: String? = "127.0.0.1"
 
     /// What every head unit of this project accepts.
     public init() {}
@@ -139,7 +136,7 @@ public final class HeadUnitServer: Sendable {
     let listener =
       switch source {
       case .listener(let first): try ListeningPort(besides: first, port: port)
-      case .connection: try ListeningPort(address: admission.secondaryAddress, port: port)
+      case .connection: try ListeningPort(address: "127.0.0.1", port: port)
       // The phone is not on this machine.
       case .transport: try ListeningPort(address: nil, port: port)
       }

@@ -222,10 +222,9 @@ public struct HeadUnitSession: Sendable {
 
   // MARK: Other apps
 
-  /// Sets the states of the registered apps, of which this one counts no matter.
-  ///
-  /// While another has the screen, this one is not opened automatically after its registration. An app that reconnects
-  /// before its former connection has ended is therefore opened as soon as that ends.
+  /// Sets the states of the registered apps; its own does not matter. While another has the screen, this one is not
+  /// opened automatically after its registration. An app that reconnects before its former connection has ended is
+  /// therefore opened as soon as that ends.
   /// - Parameter samePhone: those of the same phone in other sessions, whose ids and names are taken.
   public mutating func setApps(_ apps: [AppSummary], samePhone: [AppIdentity] = [], now: Duration) -> [Action] {
     input(now) { session in
@@ -485,8 +484,8 @@ extension HeadUnitSession {
   }
 
   private mutating func startRPCService(_ frame: Frame, on transport: TransportRole) {
-    let protectsIt = isStarted && frame.header.isEncrypted && frame.header.sessionID == sessionID
-    guard protectsIt, transport == .primary, context.behaviour.rpcStart == .acknowledge else {
+    let asksForProtection = isStarted && frame.header.isEncrypted && frame.header.sessionID == sessionID
+    guard asksForProtection, transport == .primary, context.behaviour.rpcStart == .acknowledge else {
       return RPCService.start(frame, on: transport, &secondary, &context)
     }
     security.protectRPC(registration.app, &context)
