@@ -111,6 +111,8 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
   public var screenResolution: ImageResolution?
   /// `pcmStreamCapabilities`; nil when the head unit does not say, or says something else than the specification has.
   public var pcmFormat: PCMFormat?
+  /// `buttonCapabilities` (deprecated in 6.0): the buttons that can be subscribed to; nil when the head unit does not say.
+  public var buttons: [ButtonName]?
   /// `vehicleType` (deprecated in 7.1); texts that were sent are printable here.
   public var make: String?
   public var model: String?
@@ -132,6 +134,7 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
     graphicSupported = display?["graphicSupported"]?.bool
     screenResolution = ImageResolution(json: display?["screenParams"]?.object?["resolution"])
     pcmFormat = PCMFormat(json: json["pcmStreamCapabilities"])
+    buttons = ButtonName.list(in: json["buttonCapabilities"])
     let vehicle = json["vehicleType"]?.object
     make = vehicle?["make"]?.string?.printable(limit: 100)
     model = vehicle?["model"]?.string?.printable(limit: 100)
@@ -149,6 +152,7 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
     json["systemSoftwareVersion"] = systemSoftwareVersion.map(JSONValue.string)
     json["displayCapabilities"] = displayCapabilities
     json["pcmStreamCapabilities"] = pcmFormat?.json
+    json["buttonCapabilities"] = buttons.map(ButtonName.capabilities)
     let vehicle = JSONObject(present: [
       "make": make.map(JSONValue.string), "model": model.map(JSONValue.string),
       "modelYear": modelYear.map(JSONValue.string), "trim": trim.map(JSONValue.string),

@@ -27,11 +27,16 @@ public struct SystemCapability: RPCParameters {
   /// Nil when the type is not known here.
   public var type: SystemCapabilityType?
   public var videoStreaming: VideoStreamingCapability?
+  /// Of `displayCapabilities`: the buttons that can be subscribed to in the main window.
+  public var buttons: [ButtonName]?
 
   /// Creates the capability of `type`.
-  public init(type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability? = nil) {
+  public init(
+    type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability? = nil, buttons: [ButtonName]? = nil
+  ) {
     self.type = type
     self.videoStreaming = videoStreaming
+    self.buttons = buttons
   }
 
   /// Reads the parameters that contain `systemCapability`.
@@ -39,7 +44,15 @@ public struct SystemCapability: RPCParameters {
     let capability = json["systemCapability"]?.object ?? [:]
     self.init(
       type: capability.enumeration("systemCapabilityType"),
-      videoStreaming: capability["videoStreamingCapability"]?.object.map(VideoStreamingCapability.init(json:)))
+      videoStreaming: capability["videoStreamingCapability"]?.object.map(VideoStreamingCapability.init(json:)),
+      buttons: Self.buttons(of: capability["displayCapabilities"]?.array?.first?.object))
+  }
+
+  /// The first display is the one that apps are shown on; windows other than 0 are widgets.
+  private static func buttons(of display: JSONObject?) -> [ButtonName]? {
+    let windows = (display?["windowCapabilities"]?.array ?? []).lazy.compactMap(\.object)
+    let main = windows.first { ($0["windowID"]?.integer ?? 0) == 0 }
+    return ButtonName.list(in: main?["buttonCapabilities"])
   }
 
   public var json: JSONObject {
@@ -48,6 +61,13 @@ public struct SystemCapability: RPCParameters {
         JSONObject(present: [
           "systemCapabilityType": type.map { .string($0.rawValue) },
           "videoStreamingCapability": videoStreaming.map { .object($0.json) },
+          "displayCapabilities": buttons.map { buttons in
+            .array([
+              .object([
+                "windowCapabilities": .array([.object(["buttonCapabilities": ButtonName.capabilities(buttons)])])
+              ])
+            ])
+          },
         ]))
     ]
   }
