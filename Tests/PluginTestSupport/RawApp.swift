@@ -165,6 +165,19 @@ final class RawApp {
     return touch
   }
 
+  /// The next OnButtonEvent or OnButtonPress.
+  func waitForButton() throws -> ButtonNotification {
+    var notification: ButtonNotification?
+    try waitForMessage("button") { message in
+      notification = (try? RPCMessage(payload: message.payload)).flatMap { rpc in
+        ButtonNotification(rpc.function, json: rpc.parameters)
+      }
+      return notification != nil
+    }
+    guard let notification else { throw TestFailure("no button") }
+    return notification
+  }
+
   @discardableResult
   func waitForFrame(
     _ what: String, timeout: Duration = testTimeout, _ match: (Frame) -> Bool

@@ -247,7 +247,7 @@ extension HeadUnitSession.Event {
       .hmiStatusSent, .systemContextSent, .videoStarted, .videoRefused, .videoStopped, .touchSent:
       GST_LEVEL_DEBUG
     // Violations are limited first.
-    case .videoData, .videoTimestamp, .videoMissed, .audioData, .violation: nil
+    case .videoData, .videoTimestamp, .videoMissed, .audioData, .violation, .buttonsSubscribed: nil
     }
   }
 }

@@ -23,6 +23,8 @@ struct AppRecord: Sendable {
   var audioTransport: TransportRole?
   /// Whether it has had a service.
   var hasStreamed = false
+  /// The buttons of the car that it has subscribed to.
+  var buttons: Set<String> = []
   /// Whether its session has a secondary transport.
   var hasSecondaryTransport = false
 }
@@ -91,6 +93,7 @@ struct ServedApps: Sendable {
       change(id) { ($0.video, $0.videoTransport, $0.hasStreamed) = (parameters, transport, true) }
     case .videoStopped: change(id) { $0.video = nil }
     case .audioStarted(_, let transport): change(id) { ($0.audioTransport, $0.hasStreamed) = (transport, true) }
+    case .buttonsSubscribed(let buttons): change(id) { $0.buttons = buttons }
     case .audioStopped: change(id) { $0.audioTransport = nil }
     default: break
     }

@@ -10,6 +10,9 @@ final class HeadUnitVideoStream: HeadUnitStream {
   private struct State: Sendable {
     var video: ReceivedVideo
     var touches = WindowTouchQueue()
+    var keys = WindowKeyQueue()
+    /// The buttons that the app whose video is shown has subscribed to.
+    var buttons: Set<String> = []
     /// The app whose video is shown may be touched.
     var isTouchable = false
     /// Nil before the beginning and after the end.
@@ -18,6 +21,8 @@ final class HeadUnitVideoStream: HeadUnitStream {
     var navigationEvents: UInt64 = 0
     /// OnTouchEvent notifications that were sent.
     var sentTouches: UInt64 = 0
+    /// What the driver has done with buttons, as far as apps were told.
+    var sentButtons: UInt64 = 0
     var isFlushing = false
     /// The stream ends when the queue is empty.
     var isAtEnd = false
@@ -50,7 +55,11 @@ final class HeadUnitVideoStream: HeadUnitStream {
 
   init(_ settings: HeadUnitElementSettings, after former: HeadUnitVideoStream?) {
     var state = State(video: ReceivedVideo(former?.state.withLock { $0.video.counters } ?? AccessUnitQueue.Counters()))
-    former?.state.withLock { (state.navigationEvents, state.sentTouches) = ($0.navigationEvents, $0.sentTouches) }
+    former?.state.withLock {
+      (state.navigationEvents, state.sentTouches, state.sentButtons) = (
+        $0.navigationEvents, $0.sentTouches, $0.sentButtons
+      )
+    }
     self.state = Monitor(state)
   }
 
@@ -73,6 +82,7 @@ final class HeadUnitVideoStream: HeadUnitStream {
     structure.set("video-bytes-in", video.bytesIn)
     structure.set("navigation-events", state.navigationEvents)
     structure.set("touches", state.sentTouches)
+    structure.set("buttons", state.sentButtons)
     structure.set("frames-queued", UInt64(clamping: state.video.queuedCount))
   }
 }
@@ -85,7 +95,7 @@ extension HeadUnitVideoStream {
       for app in apps.all {
         if let parameters = app.video { state.video.begin(parameters, by: app.id, now: MonotonicClock.now) }
       }
-      state.isTouchable = apps.mayTouch(state.video.app)
+      noteInput(&state, apps)
     }
   }
 
@@ -102,6 +112,8 @@ extension HeadUnitVideoStream {
     // What the app sends while it may not stream is left out.
     case .hmiStatusSent(let status): if !status.allowsVideo { state.withLock { $0.video.noteGap(from: id, now: now) } }
     case .touchSent: state.withLock { $0.sentTouches &+= 1 }
+    case .driverInput(.button): state.withLock { $0.sentButtons &+= 1 }
+    case .buttonsSubscribed: state.withLock { noteInput(&$0, apps) }
     default: break
     }
   }
@@ -111,9 +123,9 @@ extension HeadUnitVideoStream {
   ) {
     let isLatencyNew = state.withLock { state in
       let usedRTP = state.video.usesRTP
-      interruptTouches(&state)
+      interruptInput(&state)
       state.video.begin(parameters, by: id, now: MonotonicClock.now)
-      state.isTouchable = apps.mayTouch(id)
+      noteInput(&state, apps)
       return state.video.usesRTP != usedRTP
     }
     state.broadcast()
@@ -144,13 +156,21 @@ extension HeadUnitVideoStream {
   func appsChanged(_ apps: ServedApps, formerApp: UInt8?) {
     state.withLock { state in
       update(&state, apps)
-      if let formerApp { state.touches.forget(formerApp) }
+      guard let formerApp else { return }
+      state.touches.forget(formerApp)
+      state.keys.forget(formerApp)
     }
   }
 
   private func update(_ state: inout State, _ apps: ServedApps) {
+    noteInput(&state, apps)
+    if !state.isTouchable { interruptInput(&state) }
+  }
+
+  private func noteInput(_ state: inout State, _ apps: ServedApps) {
     state.isTouchable = apps.mayTouch(state.video.app)
-    if !state.isTouchable { interruptTouches(&state) }
+    let app = state.video.app.flatMap { apps[$0] }
+    state.buttons = app?.video == nil ? [] : app?.buttons ?? []
   }
 
   func finish() {
@@ -167,7 +187,7 @@ extension HeadUnitVideoStream {
   }
 
   func willEnd() {
-    state.withLock { interruptTouches(&$0) }
+    state.withLock { interruptInput(&$0) }
   }
 
   func end() {
@@ -176,6 +196,7 @@ extension HeadUnitVideoStream {
       state.isOver = true
       state.video.discard()
       state.touches = WindowTouchQueue()
+      state.keys = WindowKeyQueue()
       return state.headUnit.take()
     }
     withExtendedLifetime(headUnit) {}
@@ -295,6 +316,7 @@ extension HeadUnitVideoStream {
 extension HeadUnitVideoStream {
   /// False if it means nothing to the app, so that the window offers it to the application.
   func navigate(_ event: UnsafeMutablePointer<GstEvent>, pad: UnsafeMutablePointer<GstPad>) -> Bool {
+    if let key = WindowKey(event) { return press(key) }
     guard let input = WindowInput(event), let picture = Self.pictureSize(pad) else { return false }
     return state.withLock { state in
       guard state.isTouchable, let app = state.video.app,
@@ -302,6 +324,19 @@ extension HeadUnitVideoStream {
       else { return false }
       state.navigationEvents &+= 1
       if isAsking { askToFetchTouches(for: app, state) }
+      return true
+    }
+  }
+
+  /// A key stands for a button that the app has subscribed to, or is not taken.
+  private func press(_ key: WindowKey) -> Bool {
+    state.withLock { state in
+      guard let app = state.video.app,
+        key.isPress ? state.buttons.contains(key.button.rawValue) : state.keys.isDown(key.button)
+      else { return false }
+      state.navigationEvents &+= 1
+      let asking = key.isPress ? state.keys.press(key.button, for: app) : state.keys.release(key.button)
+      if let asking { askToFetchKeys(for: asking, state) }
       return true
     }
   }
@@ -314,8 +349,9 @@ extension HeadUnitVideoStream {
     return ImageResolution(Int(width), Int(height))
   }
 
-  /// Cancels the fingers that are down.
-  private func interruptTouches(_ state: inout State) {
+  /// Cancels the fingers that are down, and releases the keys.
+  private func interruptInput(_ state: inout State) {
+    for app in state.keys.releaseAll() { askToFetchKeys(for: app, state) }
     let app = state.video.app
     if state.touches.interrupt(for: app, now: MonotonicClock.now), let app { askToFetchTouches(for: app, state) }
   }
@@ -326,6 +362,35 @@ extension HeadUnitVideoStream {
       let touches = self?.state.withLock { $0.touches.fetch(for: app) } ?? []
       return touches.flatMap { session.touch($0.touch, picture: $0.picture, now: now) }
     }
+  }
+}
+
+extension HeadUnitVideoStream {
+  private func askToFetchKeys(for app: UInt8, _ state: State) {
+    state.headUnit?.server?.control(.app(app)) { [weak self] session, now in
+      let inputs = self?.state.withLock { $0.keys.fetch(for: app) } ?? []
+      return inputs.flatMap { session.take($0, now: now) }
+    }
+  }
+}
+
+/// A key of the window that stands for a button of the car.
+private struct WindowKey {
+  var button: ButtonName
+  var isPress: Bool
+
+  /// Nil for other events, and for keys that stand for none.
+  init?(_ event: UnsafeMutablePointer<GstEvent>) {
+    switch gst_navigation_event_get_type(event) {
+    case GST_NAVIGATION_EVENT_KEY_PRESS: isPress = true
+    case GST_NAVIGATION_EVENT_KEY_RELEASE: isPress = false
+    default: return nil
+    }
+    var name: UnsafePointer<CChar>?
+    guard gst_navigation_event_parse_key_event(event, &name) != 0, let name,
+      let button = ButtonName(keyName: String(cString: name))
+    else { return nil }
+    self.button = button
   }
 }
 

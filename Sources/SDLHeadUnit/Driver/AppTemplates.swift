@@ -46,6 +46,7 @@ struct AppTemplates: Sendable {
   mutating func resume(_ saved: SavedApp, _ context: inout SessionContext) {
     menu = saved.menu
     subscribedButtons = saved.subscribedButtons
+    context.report(.buttonsSubscribed(subscribedButtons))
     hash = context.sendNewHash()
   }
 
@@ -204,6 +205,7 @@ struct AppTemplates: Sendable {
       return context.respond(to: request, success: false, .unsupportedResource)
     }
     let isChanged = isWanted ? subscribedButtons.insert(name).inserted : subscribedButtons.remove(name) != nil
+    if isChanged { context.report(.buttonsSubscribed(subscribedButtons)) }
     respond(to: request, success: isChanged, isChanged ? .success : .ignored, &context)
   }
 }

@@ -2,8 +2,16 @@ import SDLMessages
 
 /// What the driver does with the buttons and menus of an app.
 public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
+  /// What the driver does with a button of the car.
+  public enum Press: String, Sendable {
+    case short
+    case long
+    case down
+    case up
+  }
+
   /// A button of the car, by its `ButtonName`.
-  case button(String)
+  case button(String, Press = .short)
   /// A button that the app shows, by its `softButtonID`.
   case softButton(Int)
   /// A command of the app's menu, by its `cmdID` or its name.
@@ -14,7 +22,8 @@ public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
   /// As it is written in a ``HeadUnitCommand``.
   public var description: String {
     switch self {
-    case .button(let name): "press \(name)"
+    case .button(let name, .short): "press \(name)"
+    case .button(let name, let press): "press \(name) \(press.rawValue)"
     case .softButton(let id): "press soft-button \(id)"
     case .menu(let text): "menu \(text)"
     case .choice(let id): "choose \(id)"

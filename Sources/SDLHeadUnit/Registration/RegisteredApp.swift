@@ -3,7 +3,6 @@ import SDLWire
 
 /// A registered app: its HMI status, what it shows besides video, and what the driver does with that.
 struct RegisteredApp: Sendable {
-  private static let buttonLevels: [HMILevel] = [.full, .limited]
   private static let anyButNone: [HMILevel] = [.full, .limited, .background]
 
   /// ChangeRegistration may change the names.
@@ -20,6 +19,7 @@ struct RegisteredApp: Sendable {
   private var templates: AppTemplates
   private var interactions = AppInteractions()
   private var speech = AppSpeech()
+  private var buttons = HeldButtons()
 
   init(_ request: RegisterAppInterface, _ identity: AppIdentity, rpcVersion: RPCVersion) {
     self.identity = identity
@@ -214,7 +214,7 @@ struct RegisteredApp: Sendable {
   mutating func take(_ input: DriverInput, _ context: inout SessionContext) {
     do throws(DriverInputFault) {
       switch input {
-      case .button(let name): try press(name, &context)
+      case .button(let name, let press): try take(press, of: name, &context)
       case .softButton(let id): try press(softButton: id, &context)
       case .menu(let text): try choose(command: text, &context)
       case .choice(let id): try choose(id, &context)
@@ -224,14 +224,47 @@ struct RegisteredApp: Sendable {
     }
   }
 
-  private func press(_ name: String, _ context: inout SessionContext) throws(DriverInputFault) {
+  private mutating func take(
+    _ press: DriverInput.Press, of name: String, _ context: inout SessionContext
+  ) throws(DriverInputFault) {
+    guard press != .up else { return release(name, &context) }
     guard templates.subscribedButtons.contains(name) else {
       throw .notSubscribed(to: name, subscribed: templates.subscribedButtons.sorted())
     }
-    // SDL Core looks for an app at FULL for OK, and at FULL or LIMITED for the others.
-    try check(name == "OK" ? [.full] : Self.buttonLevels)
-    sendPress(["buttonName": .string(name)], &context)
-    context.report(.driverInput(.button(name)))
+    try check(Self.levels(of: name))
+    let button: JSONObject = ["buttonName": .string(name)]
+    if press == .short {
+      guard !buttons.isHeld(name) else { return }
+      sendPress(button, &context)
+    } else {
+      let end = press == .long ? context.now + HeldButtons.hold : nil
+      guard buttons.press(name, now: context.now, until: end) else { return }
+      sendDown(button, &context)
+      armButtonTimer(&context)
+    }
+    context.report(.driverInput(.button(name, press)))
+  }
+
+  /// The driver lets go of a button; an app that may not have it any more does not hear of that.
+  private mutating func release(_ name: String, _ context: inout SessionContext) {
+    guard let isLong = buttons.release(name, now: context.now), templates.subscribedButtons.contains(name),
+      status.level.map(Self.levels(of: name).contains) == true
+    else { return }
+    sendUp(["buttonName": .string(name)], isLong: isLong, &context)
+    context.report(.driverInput(.button(name, .up)))
+  }
+
+  /// SDL Core looks for an app at FULL for OK, and at FULL or LIMITED for the others.
+  private static func levels(of button: String) -> [HMILevel] { button == "OK" ? [.full] : [.full, .limited] }
+
+  /// The driver lets go of buttons.
+  mutating func buttonDue(_ context: inout SessionContext) {
+    for name in buttons.released(at: context.now) { release(name, &context) }
+    armButtonTimer(&context)
+  }
+
+  private func armButtonTimer(_ context: inout SessionContext) {
+    if let time = buttons.nextRelease { context.timers.arm(.button, at: time) }
   }
 
   private mutating func press(softButton id: Int, _ context: inout SessionContext) throws(DriverInputFault) {
@@ -290,10 +323,17 @@ struct RegisteredApp: Sendable {
 
   /// Down, up, and the press that they make.
   private func sendPress(_ button: JSONObject, _ context: inout SessionContext) {
-    for mode in ["BUTTONDOWN", "BUTTONUP"] {
-      context.notify(.onButtonEvent, button.merging(["buttonEventMode": .string(mode)]) { $1 })
-    }
-    context.notify(.onButtonPress, button.merging(["buttonPressMode": .string("SHORT")]) { $1 })
+    sendDown(button, &context)
+    sendUp(button, isLong: false, &context)
+  }
+
+  private func sendDown(_ button: JSONObject, _ context: inout SessionContext) {
+    context.notify(.onButtonEvent, button.merging(["buttonEventMode": .string("BUTTONDOWN")]) { $1 })
+  }
+
+  private func sendUp(_ button: JSONObject, isLong: Bool, _ context: inout SessionContext) {
+    context.notify(.onButtonEvent, button.merging(["buttonEventMode": .string("BUTTONUP")]) { $1 })
+    context.notify(.onButtonPress, button.merging(["buttonPressMode": .string(isLong ? "LONG" : "SHORT")]) { $1 })
   }
 
   private func sendContext(_ systemContext: SystemContext, _ context: inout SessionContext) {

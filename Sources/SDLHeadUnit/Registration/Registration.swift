@@ -42,7 +42,7 @@ struct Registration: Sendable {
   /// No app is registered any more.
   mutating func end(_ context: inout SessionContext) {
     app = nil
-    context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone)
+    context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button)
     context.screen.isActivationDeferred = false
     forgetUpdates()
   }
@@ -56,6 +56,7 @@ struct Registration: Sendable {
     case .overlay: app?.interactionDue(.overlay, &context)
     case .speech: app?.promptDue(&context)
     case .microphone: app?.recordingDue(&context)
+    case .button: app?.buttonDue(&context)
     default: break
     }
   }

@@ -109,7 +109,10 @@ extension HeadUnitCommand {
     ),
     ("touch tap X Y", "a finger for 50 ms"),
     ("touch swipe X Y X Y [SECONDS]", "a finger that moves, in 0.3 s unless said otherwise"),
-    ("press BUTTON", "presses a button of the car that the app has subscribed to, such as OK or NAV_ZOOM_IN"),
+    (
+      "press BUTTON [short|long|down|up]",
+      "presses a button of the car that the app has subscribed to, such as OK or NAV_ZOOM_IN; long holds it for 1.2 s"
+    ),
     (
       "press soft-button ID", "presses a button that the app shows, by its softButtonID; one of an alert ends it"
     ),

@@ -39,6 +39,8 @@ extension HeadUnitSession {
     case driverInput(DriverInput)
     /// What the driver did has no effect on the app.
     case driverInputWithoutEffect(DriverInput, DriverInputFault)
+    /// The app has subscribed to these buttons of the car, and to no others.
+    case buttonsSubscribed(Set<String>)
     /// The app shows something in front of its screen, for at most this time. The inputs are those that end it sooner.
     case interactionShown(FunctionID, for: Duration, [DriverInput])
     /// What the app showed is over, with the result in the response.
@@ -164,7 +166,7 @@ extension HeadUnitSession.Event {
     case .videoRefused(let rejection): "video refused\(rejection.text)"
     case .videoStartRequested(let parameters): "the app asks for video, \(parameters.text)"
     case .audioStartRequested: "the app asks for audio"
-    case .audioData, .videoData, .videoMissed, .videoTimestamp: nil
+    case .audioData, .videoData, .videoMissed, .videoTimestamp, .buttonsSubscribed: nil
     case .videoDataStopped(let time): "no video for \(time.inSeconds)"
     case .videoStopped(let reason): "video stopped: \(reason)"
     case .audioStarted(let format, let transport): "audio started, \(format)\(transport.text)"

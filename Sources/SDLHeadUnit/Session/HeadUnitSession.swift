@@ -324,7 +324,8 @@ public struct HeadUnitSession: Sendable {
 
   private mutating func fire(_ purpose: TimerTable.Purpose) {
     switch purpose {
-    case .activation, .policyUpdate, .alert, .overlay, .speech, .microphone: registration.fire(purpose, &context)
+    case .activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button:
+      registration.fire(purpose, &context)
     case .transportEventUpdate: secondary.sendAddress(&context)
     case .videoStart, .videoData, .stopGrace, .audioStopGrace, .endServiceACK, .audioEndServiceACK:
       media.fire(purpose, registration.app, registration.capability, &context)

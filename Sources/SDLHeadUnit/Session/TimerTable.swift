@@ -9,6 +9,7 @@ struct TimerTable: Sendable {
     case overlay
     case speech
     case microphone
+    case button
     case stopGrace
     case endServiceACK
     case audioStopGrace
@@ -21,7 +22,9 @@ struct TimerTable: Sendable {
     /// Whether it waits for something that the app sends.
     var awaitsApp: Bool {
       switch self {
-      case .activation, .videoStart, .policyUpdate, .transportEventUpdate, .alert, .overlay, .speech, .microphone: false
+      case .activation, .videoStart, .policyUpdate, .transportEventUpdate, .alert, .overlay, .speech, .microphone,
+        .button:
+        false
       case .stopGrace, .endServiceACK, .audioStopGrace, .audioEndServiceACK, .videoData, .heartbeat, .handshake,
         .incompleteMessage:
         true

@@ -58,6 +58,86 @@ import Testing
       ])
   }
 
+  private static func subscribed(_ buttons: String...) -> TestApp {
+    var app = TestApp.active()
+    for button in buttons { app.request(.subscribeButton, ["buttonName": .string(button)]) }
+    app.forget()
+    return app
+  }
+
+  /// The presses since the last forget: "OK BUTTONDOWN".
+  private func presses(of app: TestApp) -> [String] {
+    app.rpcs.compactMap { rpc in
+      guard let name = rpc.parameters["buttonName"]?.string else { return nil }
+      let mode = rpc.parameters["buttonEventMode"] ?? rpc.parameters["buttonPressMode"]
+      return "\(name) \(mode?.string ?? "?")"
+    }
+  }
+
+  /// The driver holds the button for a while, and the app hears of a long press when it is over.
+  @Test func longPress() {
+    var app = Self.subscribed("OK")
+    app.run { $0.take(.button("OK", .long), now: $1) }
+    app.wait(.milliseconds(1199))
+    #expect(presses(of: app) == ["OK BUTTONDOWN"])
+    // Still the same finger.
+    app.run { $0.take(.button("OK"), now: $1) }
+    app.run { $0.take(.button("OK", .long), now: $1) }
+    app.wait(.milliseconds(1))
+    #expect(presses(of: app) == ["OK BUTTONDOWN", "OK BUTTONUP", "OK LONG"])
+    app.wait(.seconds(5))
+    #expect(app.session.nextDeadline == nil && presses(of: app).count == 3)
+    #expect(app.events == [.driverInput(.button("OK", .long)), .driverInput(.button("OK", .up))])
+  }
+
+  @Test(arguments: [(999, "SHORT"), (1000, "LONG")]) func downAndUp(milliseconds: Int, mode: String) {
+    var app = Self.subscribed("OK", "NAV_PAN_UP")
+    app.run { $0.take(.button("OK", .up), now: $1) }
+    app.run { $0.take(.button("OK", .down), now: $1) }
+    app.run { $0.take(.button("NAV_PAN_UP", .down), now: $1) }
+    app.run { $0.take(.button("OK", .down), now: $1) }
+    app.wait(.milliseconds(Int64(milliseconds)))
+    app.run { $0.take(.button("OK", .up), now: $1) }
+    app.run { $0.take(.button("OK", .up), now: $1) }
+    #expect(
+      presses(of: app) == ["OK BUTTONDOWN", "NAV_PAN_UP BUTTONDOWN", "OK BUTTONUP", "OK \(mode)"])
+    #expect(faults(of: app) == [])
+  }
+
+  /// What the app may not have any more it does not hear of.
+  @Test func releaseAfterALossOfRights() {
+    var app = Self.subscribed("OK", "NAV_ZOOM_IN")
+    app.run { $0.take(.button("OK", .long), now: $1) }
+    app.run { $0.take(.button("NAV_ZOOM_IN", .down), now: $1) }
+    app.set(.limited, .streamable)
+    app.request(.unsubscribeButton, ["buttonName": .string("NAV_ZOOM_IN")])
+    app.answers = []
+    app.run { $0.take(.button("NAV_ZOOM_IN", .up), now: $1) }
+    app.wait(.seconds(2))
+    #expect(presses(of: app) == [] && faults(of: app) == [])
+    app.set(.full, .streamable)
+    app.answers = []
+    app.run { $0.take(.button("OK"), now: $1) }
+    #expect(presses(of: app) == ["OK BUTTONDOWN", "OK BUTTONUP", "OK SHORT"])
+    app.run { $0.take(.button("OK", .long), now: $1) }
+    app.run { $0.unregisterApp(.appUnauthorized, now: $1) }
+    #expect(app.session.nextDeadline == nil)
+  }
+
+  @Test func subscriptionsAreReported() {
+    var app = TestApp.active()
+    app.forget()
+    for button in ["OK", "OK", "TUNEUP"] { app.request(.subscribeButton, ["buttonName": .string(button)]) }
+    app.request(.subscribeButton, ["buttonName": .string("NAV_TILT_TOGGLE")])
+    app.request(.unsubscribeButton, ["buttonName": .string("OK")])
+    #expect(
+      app.events == [
+        .buttonsSubscribed(["OK"]), .buttonsSubscribed(["OK", "NAV_TILT_TOGGLE"]),
+        .buttonsSubscribed(["NAV_TILT_TOGGLE"]),
+      ])
+    #expect(app.events.compactMap(\.text) == [])
+  }
+
   @Test func softButtonOfAnAlertEndsIt() {
     var app = TestApp.active()
     app.request(.alert, ["alertText1": .string("Text"), "softButtons": .array([softButton(1)])])
@@ -186,20 +266,27 @@ import Testing
   @Test(
     arguments: [
       ("press ok", .button("OK")), ("press nav-zoom-in", .button("NAV_ZOOM_IN")),
-      ("press NAV_ZOOM_IN", .button("NAV_ZOOM_IN")), ("press soft-button 3", .softButton(3)),
+      ("press NAV_ZOOM_IN", .button("NAV_ZOOM_IN")), ("press ok long", .button("OK", .long)),
+      ("press ok down", .button("OK", .down)), ("press ok up", .button("OK", .up)),
+      ("press ok short", .button("OK", .short)), ("press soft-button 3", .softButton(3)),
       ("menu 1900000001", .menu("1900000001")), ("menu  Hello  Menu 1", .menu("Hello Menu 1")),
       ("choose 0", .choice(0)),
     ] as [(String, DriverInput)])
   func parsing(line: String, input: DriverInput) throws {
     #expect(try HeadUnitCommand.parse(line) == .driverInput(input))
+    #expect(try HeadUnitCommand.parse("\(input)") == .driverInput(input))
   }
 
   @Test(arguments: [
+    (
+      "press ok hard",
+      #""press ok hard" is not of the form press BUTTON [short|long|down|up] or press soft-button ID"#
+    ),
     ("press soft-button", #""press soft-button" is not of the form press soft-button ID"#),
     ("press soft-button -1", #""press soft-button -1" is not of the form press soft-button ID"#),
     ("choose first", #""choose first" is not of the form choose ID"#),
     ("menu", #""menu" is not of the form menu COMMAND"#),
-    ("press", #""press" is not of the form press BUTTON or press soft-button ID"#),
+    ("press", #""press" is not of the form press BUTTON [short|long|down|up] or press soft-button ID"#),
   ])
   func errors(line: String, message: String) {
     let error = #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(line) }
