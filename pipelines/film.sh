@@ -6,7 +6,7 @@ set -eu
 . "$(dirname "$0")/environment.sh"
 frames=${NUM_BUFFERS:-250}
 file=${1:-$(dirname "$0")/../build/film-in-the-car-$frames.ogv}
-uri=${SDL_URI:-sdl+builtin:core}
+uri=${SDL_URI:-sdl+builtin:core-listed}
 
 if [ $# = 0 ] && [ ! -e "$file" ]; then
   mkdir -p "$(dirname "$file")"

@@ -8,4 +8,4 @@ set -eu
 exec gst-launch-1.0 -m videotestsrc num-buffers="${NUM_BUFFERS:--1}" ! \
   sdlrangefilter landscape::min-width=500 landscape::min-height=200 landscape::max-width=800 landscape::max-height=400 \
     portrait::enabled=false ! \
-  sdlvideosink uri="${SDL_URI:-sdl+builtin:core}"
+  sdlvideosink uri="${SDL_URI:-sdl+builtin:core-listed}"

@@ -6,4 +6,4 @@ set -eu
 . "$(dirname "$0")/environment.sh"
 
 exec gst-launch-1.0 -m videotestsrc num-buffers="${NUM_BUFFERS:--1}" ! \
-  sdlvideosink video-formats=rtp uri="${SDL_URI:-sdl+builtin:core}"
+  sdlvideosink video-formats=rtp uri="${SDL_URI:-sdl+builtin:core-listed}"

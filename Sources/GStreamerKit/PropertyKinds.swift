@@ -188,6 +188,32 @@ extension Property {
   }
 }
 
+extension Property {
+  /// A boxed GstStructure.
+  ///
+  /// - Parameters:
+  ///   - parse: makes a value of the structure, which is nil for NULL, or throws the reason why it is invalid.
+  ///   - structure: the value as it is read; nil is NULL.
+  public static func structure<Value: Sendable>(
+    _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
+    _ access: PropertyAccess, parse: @escaping @Sendable (StructureView?) throws(InvalidPropertyValue) -> Value,
+    structure: @escaping @Sendable (Value) -> Structure?, changed: ChangeHandler? = nil
+  ) -> Property {
+    Property(
+      name, path, nick, blurb, access, changed: changed,
+      specification: { texts, _ in
+        g_param_spec_boxed(texts.name, texts.nick, texts.blurb, cgst_type_structure(), texts.flags)
+      },
+      get: { value, structureValue in
+        guard let made = structure(structureValue) else { return g_value_take_boxed(value, nil) }
+        g_value_take_boxed(value, made.take())
+      },
+      set: { value throws(InvalidPropertyValue) in
+        try parse(StructureView(g_value_get_boxed(value)?.assumingMemoryBound(to: GstStructure.self)))
+      })
+  }
+}
+
 /// A number that is a GstFraction.
 public protocol FractionConvertible: Sendable {
   /// Numerator and denominator.

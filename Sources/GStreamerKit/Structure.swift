@@ -173,6 +173,13 @@ public struct StructureView {
   /// Whether that is its name; cheaper than comparing ``name``.
   public func hasName(_ name: String) -> Bool { gst_structure_has_name(pointer, name) != 0 }
 
+  /// The names of its fields, in their order.
+  public var fieldNames: [String] {
+    (0..<max(gst_structure_n_fields(pointer), 0)).compactMap { index in
+      gst_structure_nth_field_name(pointer, guint(index)).map { String(cString: $0) }
+    }
+  }
+
   /// Whether there is a field.
   public func has(_ field: String) -> Bool { gst_structure_has_field(pointer, field) != 0 }
 

@@ -13,7 +13,7 @@ import Testing
 
   @Test func theGuidesExample() throws {
     let result = try folder.launch(
-      "-m videotestsrc num-buffers=20 ! sdlrangefilter \(Self.ranges) ! sdlvideosink uri=sdl+builtin:core")
+      "-m videotestsrc num-buffers=20 ! sdlrangefilter \(Self.ranges) ! sdlvideosink uri=sdl+builtin:core-listed")
     #expect(result.status == 0, "\(result)")
     #expect(result.output.contains(/sdl-stream-started.*width=\(int\)800, height=\(int\)380/), "\(result)")
     #expect(!result.output.contains("WARNING") && !result.errors.contains("WARNING"), "\(result)")
@@ -43,7 +43,7 @@ import Testing
 
   @Test func noDisplayIsSupported() throws {
     let result = try folder.launch(
-      "videotestsrc is-live=true num-buffers=60 ! sdlrangefilter landscape::enabled=false ! sdlvideosink uri=sdl+builtin:core"
+      "videotestsrc is-live=true num-buffers=60 ! sdlrangefilter landscape::enabled=false ! sdlvideosink uri=sdl+builtin:core-listed"
     )
     // The pipeline runs on to its end.
     #expect(result.status == 0, "\(result)")

@@ -54,6 +54,7 @@ final class NavigationRecorder: Sendable {
     var x: gdouble = 0
     var y: gdouble = 0
     var pressure: gdouble = 0
+    var key: UnsafePointer<CChar>?
     switch gst_navigation_event_get_type(event) {
     case GST_NAVIGATION_EVENT_TOUCH_DOWN:
       gst_navigation_event_parse_touch_event(event, &id, &x, &y, &pressure)
@@ -75,6 +76,10 @@ final class NavigationRecorder: Sendable {
     case GST_NAVIGATION_EVENT_MOUSE_MOVE:
       gst_navigation_event_parse_mouse_move_event(event, &x, &y)
       return "mouse-move (\(x), \(y))"
+    case GST_NAVIGATION_EVENT_KEY_PRESS, GST_NAVIGATION_EVENT_KEY_RELEASE:
+      gst_navigation_event_parse_key_event(event, &key)
+      let isPress = gst_navigation_event_get_type(event) == GST_NAVIGATION_EVENT_KEY_PRESS
+      return "key-\(isPress ? "press" : "release") \(key.map { String(cString: $0) } ?? "?")"
     default: return "?"
     }
   }

@@ -8,7 +8,7 @@ import Testing
 
 /// With `sdlvideosink` downstream: the ranges are applied to the head unit's displays.
 @Suite struct RangeFilterHeadUnitTests {
-  private static let core = HeadUnitPreset.core.configuration.with { $0.activation = .zero }
+  private static let core = HeadUnitPreset.listedInCore.configuration.with { $0.activation = .zero }
 
   private func pipeline(_ headUnit: TestHeadUnit, _ ranges: String, between: String = "") throws -> Pipeline {
     try Pipeline(

@@ -31,13 +31,27 @@ extension HapticTests {
     driver.wait(.seconds(1))
     driver.setHapticRectangles(Self.list([20]))
     #expect(driver.take() == [])
-    driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: [:]).json)
+    driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: ["SendHapticData": [.full]]).json)
     #expect(try Self.sent(driver) == [[20]])
     Self.answer(driver, code)
     #expect(driver.take() == ["• diagnostic"])
     driver.wait(.seconds(1))
     driver.status(.limited, .streamable)
     driver.status(.full, .streamable)
+    #expect(try Self.sent(driver) == [[20]])
+  }
+
+  /// Nothing is asked for that the policy forbids; the app hears of it once, as of a refusal.
+  @Test func forbiddenByPolicy() throws {
+    let driver = Self.streaming()
+    driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: ["OnTouchEvent": [.full]]).json)
+    #expect(driver.take() == [])
+    driver.setHapticRectangles(Self.list([10]))
+    #expect(driver.take() == ["• diagnostic", "• haptic rectangles refused DISALLOWED"])
+    driver.wait(.seconds(1))
+    driver.setHapticRectangles(Self.list([20]))
+    #expect(driver.take() == [])
+    driver.notify(.onPermissionsChange, OnPermissionsChange(allowedLevels: ["SendHapticData": [.full]]).json)
     #expect(try Self.sent(driver) == [[20]])
   }
 

@@ -128,4 +128,35 @@ import Testing
     #expect(sessions.isClosedByApp)
     #expect(sessions.app.status.videoGrant == nil)
   }
+
+  /// The app gets the buttons that the head unit has for it, each with its keys; only those that the stock policy
+  /// allows.
+  @Test(arguments: [HeadUnitPreset.standard, .core, .listedInCore]) func buttons(preset: HeadUnitPreset) {
+    let sessions = JoinedSessions(JoinedSessions.configuration(preset), seed: 1)
+    sessions.setButtonsWanted(true)
+    sessions.connect()
+    #expect(sessions.take().contains { $0.contains("SubscribeButton") } == false)
+    sessions.wait(.milliseconds(200))
+    // OK and eleven for the map, each answered before the next.
+    let lines = sessions.take().filter { $0.contains("SubscribeButton") }
+    #expect(
+      lines.count == 24 && lines.prefix(2) == ["→ SubscribeButton request", "← SubscribeButton response SUCCESS"])
+    sessions.headUnitDoes { $0.take(.button("NAV_PAN_LEFT", .long), now: $1) }
+    sessions.wait(.seconds(2))
+    let repeats = [String](repeating: "• keys +NAV_PAN_LEFT", count: 8)
+    #expect(
+      sessions.take().filter { $0.hasPrefix("•") } == ["• button NAV_PAN_LEFT down", "• keys +NAV_PAN_LEFT"] + repeats
+        + [
+          "• button NAV_PAN_LEFT up", "• keys −NAV_PAN_LEFT", "• button NAV_PAN_LEFT longPress",
+        ])
+    sessions.setButtonsWanted(false)
+    sessions.headUnitDoes { $0.take(.button("NAV_PAN_LEFT"), now: $1) }
+    #expect(sessions.take().contains { $0.hasPrefix("• button") } == false)
+    #expect(sessions.violations.isEmpty)
+    // Base-4, SDL Core's stock policy, has buttons, and neither touches nor touchable rectangles.
+    let permissions = sessions.app.status.permissions
+    #expect(permissions?.touchLevels == (preset == .core ? [] : [.full]))
+    #expect(permissions?.hapticLevels == (preset == .core ? [] : [.full]))
+    #expect(permissions?.buttonLevels == [.full, .limited, .background])
+  }
 }

@@ -22,7 +22,8 @@ import Testing
     "queue-dwell-maximum-ns", "bitrate-target-kbps", "framerate-target", "bitrate-measured-kbps", "bytes-sent",
     "video-bytes-sent",
     "connect-attempts", "connections", "connect-time-ns", "round-trip-ns", "stream-starts", "stream-start-failures",
-    "resizes", "touches", "navigation-events", "suspensions", "suspended-time-ns", "last-error", "session-frames-in",
+    "resizes", "touches", "buttons", "navigation-events", "suspensions", "suspended-time-ns", "last-error",
+    "session-frames-in",
     "session-frames-sent", "session-frames-unchanged", "session-frames-dropped", "session-video-bytes-sent",
   ]
 

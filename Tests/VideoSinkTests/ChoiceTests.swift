@@ -10,7 +10,7 @@ import Testing
 /// Which display is streamed, and which are reported as supported, with real elements. `VideoRangeTests` has the whole
 /// table of ranges; here is each property once, and what only caps and queries can get wrong.
 @Suite struct ChoiceTests {
-  static let core = HeadUnitPreset.core.configuration.with { $0.activation = .zero }
+  static let core = HeadUnitPreset.listedInCore.configuration.with { $0.activation = .zero }
 
   /// `core` with the sizes of sdl_ios' own range tests in addition.
   static let spec = core.with { configuration in

@@ -56,7 +56,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       videotestsrc is-live=true ! video/x-raw,format=I420,width=[480,800],height=[320,380],framerate=5/1 \
-      ! sdlvideosink name=sink uri=sdl+builtin:core
+      ! sdlvideosink name=sink uri=sdl+builtin:core-listed
       """)
     try pipeline.play()
     let fields = try pipeline.waitForElementMessage("sdl-stream-started")

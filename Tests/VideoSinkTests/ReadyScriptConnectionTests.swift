@@ -90,6 +90,18 @@ import Testing
     harness.expectNoViolation()
   }
 
+  @Test func buttons() throws {
+    let harness = try ScriptedHeadUnit("buttons", "screen-size=320x240")
+    try harness.app.wait(for: "long press") {
+      $0.isElement("sdl-button") && $0.fields["type"] == "long-press" ? true : nil
+    }
+    let messages = harness.app.drain().filter { $0.isElement("sdl-button") }.map(\.fields)
+    #expect(messages.map { $0["button"] }.filter { $0 == "NAV_PAN_LEFT" }.count == 3)
+    #expect(messages.compactMap { $0["key"] } == ["Return", "plus", "Left"].flatMap { [$0, $0, $0] }, "\(messages)")
+    #expect(eventually { harness.screen.statistics["buttons"] == 4 })
+    harness.expectNoViolation()
+  }
+
   @Test func distraction() throws {
     let harness = try ScriptedHeadUnit("distraction", "screen-size=320x240")
     let messages = try harness.wait(for: "sdl-driver-distraction", "sdl-driver-distraction")

@@ -23,7 +23,7 @@ import Testing
     let tried = [
       "suspend", "interruptions", "nak-ladder", "refusal-without-a-cause", "silent-start", "silent-end",
       "odd-acknowledgements", "own-end", "resize", "partial-updates", "broken-connection", "ignition-off",
-      "registration", "no-capability", "alerts", "touches", "distraction", "late-player", "heartbeat",
+      "registration", "no-capability", "alerts", "touches", "buttons", "distraction", "late-player", "heartbeat",
       "secondary-transport", "moving-transports",
     ]
     #expect(names == Set(tried.map { "\($0).txt" }))

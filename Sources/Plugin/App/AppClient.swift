@@ -144,6 +144,7 @@ final class AppClient: Sendable {
     element.notify(.connectionState)
     if last.level != .none { element.notify(.hmiLevel) }
     if last.headUnit != nil { element.notify(.headUnit) }
+    if last.session.permissions != nil { element.notify(.permissions) }
   }
 
   private func noteConnectionEnd() {
@@ -365,6 +366,7 @@ extension AppClient {
     if status.video != former.video || status.headUnit != former.headUnit { state.broadcast() }
     if let time = status.roundTrip, time != former.roundTrip { members.countApp { $0.roundTrip = time } }
     if isLevelNew { members.notify(.hmiLevel) }
+    if status.permissions != former.permissions, !isOver { members.notify(.permissions) }
     for event in events where !isOver { receive(event) }
     withStreams(of: listeners) { $0.sessionChanged(to: status) }
     for event in events { withStreams(of: listeners) { $0.appReported(event) } }
@@ -490,6 +492,7 @@ extension AppClient {
     enter(newState)
     changeLockScreen { $0 = LockScreen() }
     if last.level != .none, !isOver { members.notify(.hmiLevel) }
+    if last.session.permissions != nil, !isOver { members.notify(.permissions) }
     withStreams(of: listeners) { $0.sessionChanged(to: AppSession.Status()) }
     return last
   }

@@ -144,6 +144,7 @@ extension AppElement {
     notify(.connectionState)
     if status.headUnit != nil { notify(.headUnit) }
     if status.level != .none { notify(.hmiLevel) }
+    if status.session.permissions != nil { notify(.permissions) }
   }
 
   private func announceHeadUnit(_ settings: AppSettings) {
@@ -191,6 +192,7 @@ extension AppElement {
     notify(.connectionState)
     if status.level != .none { notify(.hmiLevel) }
     if status.headUnit != nil { notify(.headUnit) }
+    if status.session.permissions != nil { notify(.permissions) }
   }
 }
 

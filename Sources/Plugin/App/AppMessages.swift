@@ -42,7 +42,7 @@ extension AppElement {
       warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .registered, .videoCapability, .videoStarted, .videoStopped, .videoStartFailed, .audioStarted, .audioStopped,
-      .audioStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused, .failed:
+      .audioStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused, .button, .keys, .failed:
       break
     }
   }

@@ -70,6 +70,15 @@ extension Property where Owner: AppElement {
       })
   }
 
+  static var permissions: Property<Owner> {
+    .structure(
+      "permissions", "Permissions",
+      "What the head unit's policy allows the app, and in which HMI levels (application/x-sdl-permissions): touches, haptic-rectangles, keys; video and audio by its kind. Unset until it is known",
+      get: { sink in
+        sink.app.flatMap { app in app.status.session.permissions?.structure(app.settings) }
+      })
+  }
+
   static var headUnit: Property<Owner> {
     .structure(
       "head-unit", "Head unit",
@@ -82,5 +91,6 @@ extension PropertyName {
   static let connectionState: PropertyName = "connection-state"
   static let hmiLevel: PropertyName = "hmi-level"
   static let headUnit: PropertyName = "head-unit"
+  static let permissions: PropertyName = "permissions"
   static let streamState: PropertyName = "stream-state"
 }

@@ -55,6 +55,7 @@ extension AudioSink {
     .secondaryTransport,
     .connectionState,
     .headUnit,
+    .permissions,
     .transports,
     .enumeration(
       "hmi-level", default: HMILevel.none, "HMI level",

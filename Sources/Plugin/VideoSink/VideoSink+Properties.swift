@@ -18,6 +18,7 @@ extension VideoSink {
     .secondaryTransport,
     .connectionState,
     .headUnit,
+    .permissions,
     .transports,
     .enumeration(
       "hmi-level", default: HMILevel.none, "HMI level",
@@ -217,6 +218,20 @@ extension VideoSink {
       "gestures", \.touch.recognizesGestures, "Gestures",
       "Post element messages sdl-gesture for taps, double taps, pans and pinches on the head unit's screen",
       .mutablePlaying, changed: { $0.touchSettingsChanged() }),
+    // Buttons.
+    .enumeration(
+      "keys", \.keys.use, "Keys",
+      """
+      Whether the buttons of the car go upstream as keys (GstNavigation), and are posted as element messages sdl-button
+      """,
+      .mutablePlaying, changed: { $0.stream?.applyKeys() }),
+    .structure(
+      "key-map", \.keys.map, "Key map",
+      """
+      X's names of the keys that buttons stand for, where they differ from the table of the element's page: \
+      keys,OK=space,NAV_ZOOM_IN=KP_Add. An empty name makes a button no key
+      """,
+      .mutablePlaying, parse: { value throws(InvalidPropertyValue) in try KeyMap(value) }, structure: { $0.structure }),
     .structure(
       "sdl-stats", "SDL statistics",
       """

@@ -2,6 +2,7 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 import Synchronization
+import Synchronization
 import X264Encoder
 
 /// The work behind one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends it to a
@@ -25,6 +26,8 @@ final class VideoSink: AppElement {
   let lock = MonitorLock()
   let state: Monitor<FrameState>
   let runs = SinkRuns<VideoStream>()
+  /// The application knows that the head unit's policy gives the app no touches.
+  let hasWarnedOfTouches = Atomic(false)
   let time: TimeSource
   // Both with the pad's stream lock.
   /// H.264 comes in, which may have to be decoded before it is shown.

@@ -29,7 +29,9 @@ struct VideoSinkCounters {
   var noticeFramesSent: UInt64 = 0
   /// Messages about fingers on the head unit's screen.
   var touches: UInt64 = 0
-  /// Navigation events that were sent upstream because of them.
+  /// Messages about buttons of the car.
+  var buttons: UInt64 = 0
+  /// Navigation events that were sent upstream because of both.
   var navigationEvents: UInt64 = 0
   /// Those of the app's connections.
   var app = AppCounters() {
@@ -232,6 +234,7 @@ extension VideoSink {
     counters.stream.fill(structure, now: now)
     structure.set("resizes", counters.resizes)
     structure.set("touches", counters.touches)
+    structure.set("buttons", counters.buttons)
     structure.set("navigation-events", counters.navigationEvents)
     structure.set("last-error", counters.app.lastError ?? "")
     structure.set("session-frames-in", counters.session.framesIn)

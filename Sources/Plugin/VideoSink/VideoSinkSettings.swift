@@ -16,6 +16,7 @@ struct VideoSinkSettings: AppElementSettings {
   /// In pixels of the input; nil when never set.
   var hapticRectangles: [HapticRectangle]?
   var touch = TouchSettings()
+  var keys = KeySettings()
   /// kbit/s; 0 is automatic.
   var bitrate: UInt32 = 0
   var bitratePolicy = BitratePolicy.headUnitMaximum

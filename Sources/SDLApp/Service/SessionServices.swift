@@ -1,13 +1,16 @@
 import SDLWire
 
-/// The services of a session, beside each other: what becomes of one may depend on the other.
+/// The services of a session, beside each other: what becomes of one may depend on the other. And the buttons of the car,
+/// which need none.
 struct SessionServices: Sendable {
   var video: VideoService
   var audio: AudioService
+  var buttons: ButtonSubscriptions
 
   init(_ configuration: AppSession.Configuration, asksForEncryption: Bool) {
     video = VideoService(configuration, asksForEncryption: asksForEncryption)
     audio = AudioService(configuration)
+    buttons = ButtonSubscriptions(configuration)
   }
 
   /// What the secondary transport carries could go on over the primary one.
@@ -18,7 +21,9 @@ struct SessionServices: Sendable {
     video.transport.role == .secondary && !video.isClosed || audio.transport.role == .secondary && !audio.isClosed
   }
 
-  func nextDeadline(now: Duration) -> Duration? { video.nextDeadline(now: now).earlier(audio.nextDeadline(now: now)) }
+  func nextDeadline(now: Duration) -> Duration? {
+    video.nextDeadline(now: now).earlier(audio.nextDeadline(now: now)).earlier(buttons.nextDeadline)
+  }
 
   func fill(_ status: inout AppSession.Status) {
     status.videoGrant = video.grant
@@ -47,12 +52,26 @@ struct SessionServices: Sendable {
   mutating func advance(_ context: inout SessionContext) {
     video.advance(&context)
     audio.advance(&context)
+    buttons.advance(&context)
   }
 
   /// Ends them because the session ends.
   mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
     video.stop(reason, &context)
     audio.stop(reason, &context)
+    buttons.releaseKeys(&context)
+  }
+
+  /// Sends the requests that are due besides the starts and ends of services.
+  mutating func sendRequests(_ context: inout SessionContext) {
+    video.sendHapticRectangles(&context)
+    buttons.reconcile(&context)
+  }
+
+  /// HMI level, permissions or encryption have changed, so that a refused request may now be accepted.
+  mutating func permissionsChanged() {
+    video.permissionsChanged()
+    buttons.permissionsChanged()
   }
 
   /// The session has begun, and the head unit may have named the transports of each service.

@@ -216,6 +216,10 @@ extension VideoService {
   mutating func sendHapticRectangles(_ context: inout SessionContext) {
     let geometry = context.isRegistered && grant != nil && context.hmiStatus?.level == .full ? geometry : nil
     guard let rectangles = haptics.next(geometry, now: context.now) else { return }
+    guard context.permit(.sendHapticData) else {
+      let refusal = RPCResult(success: false, resultCode: .disallowed, info: "its policy does not name SendHapticData")
+      return receiveHapticAnswer(refusal, &context)
+    }
     context.request(.sendHapticData, SendHapticData(rectangles: rectangles).json)
   }
 

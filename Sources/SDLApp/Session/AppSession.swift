@@ -41,6 +41,7 @@ public struct AppSession: Sendable {
     var status = Status()
     if context.headUnit?.rpcVersion != nil { status.headUnit = context.headUnit }
     status.hmi = context.hmiStatus
+    status.permissions = context.permissions
     if context.announced.isSettled {
       status.video = VideoCapability(
         capability: context.announced.capability, fallbackSize: context.announced.fallbackSize)
@@ -185,6 +186,11 @@ extension AppSession {
     return perform(at: now) { $0.services.video.hapticRectangles = list }
   }
 
+  /// Sets whether the app wants the presses of the car's buttons from now on.
+  public mutating func setButtonsWanted(_ isWanted: Bool, now: Duration) -> [Action] {
+    perform(at: now) { $0.services.buttons.setWanted(isWanted, &$0.context) }
+  }
+
   /// Ends video, audio, registration and session, as far as they exist, each after the answer to the one before, within
   /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any
   /// more.
@@ -215,7 +221,7 @@ extension AppSession {
     try noteLossOfSecondary()
     services.reconcile(&context)
     unregisterIfServicesHaveEnded()
-    services.video.sendHapticRectangles(&context)
+    services.sendRequests(&context)
     let status = context.secondary.status
     if status.differs(from: reportedSecondary) {
       reportedSecondary = status
@@ -432,7 +438,7 @@ extension AppSession {
       case .receive(let frame, .secondary): try receiveOnSecondary(frame)
       case .giveUpVideo: services.video.giveUp(&context)
       case .rpcProtected:
-        services.video.permissionsChanged()
+        services.permissionsChanged()
         if context.isRegistered { try act(on: context.announced.rpcProtected(isInNone: context.isInNone)) }
       case .rpcInClear: if context.isRegistered { try act(on: context.announced.rpcInClear()) }
       }
@@ -463,7 +469,10 @@ extension AppSession {
     let result = RPCResult(json: parameters)
     if result.resultCode == ResultCode.encryptionNeeded.rawValue { rpcProtectionNeeded() }
     switch function {
-    case .registerAppInterface: try act(on: context.registered(RegisterAppInterfaceResponse(json: parameters)))
+    case .registerAppInterface:
+      let response = RegisterAppInterfaceResponse(json: parameters)
+      services.buttons.announced(response.buttons)
+      try act(on: context.registered(response))
     case .getSystemCapability:
       guard context.isRegistered else { break }
       try act(
@@ -471,6 +480,7 @@ extension AppSession {
           result, SystemCapability(json: parameters), isInNone: context.isInNone,
           canProtectRPCs: context.security.canProtectRPCs, &context.messenger))
     case .sendHapticData: services.video.receiveHapticAnswer(result, &context)
+    case .subscribeButton, .unsubscribeButton: services.buttons.answered(result, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
     }
@@ -485,6 +495,7 @@ extension AppSession {
       context.messenger.diagnose("GetSystemCapability was not answered")
       if context.isRegistered { try act(on: context.announced.unavailable()) }
     case .sendHapticData: services.video.receiveHapticAnswer(nil, &context)
+    case .subscribeButton, .unsubscribeButton: services.buttons.answered(nil, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
     }
@@ -494,6 +505,7 @@ extension AppSession {
     switch output {
     case .none: break
     case .request:
+      guard context.permit(.getSystemCapability) else { return try act(on: context.announced.unavailable()) }
       context.request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
     case .notSupported: throw .videoNotSupported
     case .changed:
@@ -514,7 +526,10 @@ extension AppSession {
     switch function {
     case .onHMIStatus: try receive(HMIStatus(json: parameters))
     case .onSystemCapabilityUpdated:
-      guard context.isRegistered, let update = SystemCapability(json: parameters).videoStreaming else { break }
+      guard context.isRegistered else { break }
+      let capability = SystemCapability(json: parameters)
+      services.buttons.announced(capability.buttons)
+      guard let update = capability.videoStreaming else { break }
       try act(on: context.announced.updated(by: update, inUse: services.video.sizesInUse))
     case .onDriverDistraction:
       context.messenger.report(.driverDistraction(OnDriverDistraction(json: parameters)))
@@ -525,9 +540,12 @@ extension AppSession {
     case .onAppInterfaceUnregistered:
       if case .finishing = context.phase { return context.endSession() }
       throw .unregistered(reason: OnAppInterfaceUnregistered(json: parameters).reasonText)
+    case .onButtonEvent, .onButtonPress:
+      services.buttons.receive(ButtonNotification(function, json: parameters), &context)
     case .onPermissionsChange:
-      services.video.permissionsChanged()
       let permissions = OnPermissionsChange(json: parameters)
+      context.permissions = AppPermissions(permissions)
+      services.permissionsChanged()
       context.security.note(permissions.protection, isEncrypted: isEncrypted)
       if permissions.requiresEncryption { rpcProtectionNeeded() }
     default:
@@ -546,7 +564,11 @@ extension AppSession {
       return context.messenger.diagnose("ignored an HMI status with an unknown level")
     }
     let former = context.hmiStatus?.level
-    if former != status.level { services.video.permissionsChanged() }
+    if former != status.level {
+      services.permissionsChanged()
+      // The head unit may not tell the end of what is held any more.
+      services.buttons.releaseKeys(&context)
+    }
     // SDL Core sends touches in FULL only, so that the end of a finger that is down now would never come.
     if former == .full, status.level != .full { services.video.interruptTouches(&context) }
     context.hmiStatus = status

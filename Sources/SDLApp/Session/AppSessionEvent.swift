@@ -39,6 +39,10 @@ extension AppSession {
     case driverDistraction(OnDriverDistraction)
     /// The touches of one message of the head unit, in pixels of the stream.
     case touch([TouchAction])
+    /// The driver does something with a button of the car that the app has subscribed to.
+    case button(ButtonNotification)
+    /// What that means if the button is a key; also repeats of one that is held, and the end of that.
+    case keys([KeyAction])
     /// The secondary transport has come further, or has ended.
     case secondaryTransportChanged(SecondaryTransportStatus)
     /// Something about the transports that the user should know; a text that can follow a colon.

@@ -5,6 +5,8 @@ extension AppSession {
     public internal(set) var headUnit: HeadUnitInfo?
     /// That of the main window; nil until the head unit has told one.
     public internal(set) var hmi: HMIStatus?
+    /// What the head unit's policy allows; nil until it has told that.
+    public internal(set) var permissions: AppPermissions?
     /// Nil until it is known.
     public internal(set) var video: VideoCapability?
     /// The right to send video, which outlives a request whose end the head unit has not confirmed yet.

@@ -33,6 +33,8 @@ struct SessionContext: Sendable {
   var now: Duration = .zero
   var phase = SessionPhase.idle
   var hmiStatus: HMIStatus?
+  /// Nil until the head unit has told them.
+  var permissions: AppPermissions?
   var headUnit: HeadUnitInfo?
   var announced = AnnouncedVideo()
   var security: SessionSecurity
@@ -129,6 +131,9 @@ struct SessionContext: Sendable {
     let request = EndServiceRequest(hashID: hashID)
     messenger.send(.endService, .rpc, payload: request.bytes(version: messenger.version))
   }
+
+  /// Whether the head unit's policy lets the app send or get `function` at the present level, as far as that is known.
+  func permit(_ function: FunctionID) -> Bool { permissions?.allow(function, at: hmiStatus?.level) ?? true }
 
   /// Sends a request, encrypted if RPCs are.
   mutating func request(_ function: FunctionID, _ parameters: JSONObject) {

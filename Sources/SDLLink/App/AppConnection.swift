@@ -164,6 +164,11 @@ extension AppConnection {
     changeVideo { $0.hapticRectangles = list }
   }
 
+  /// Whether the app wants the presses of the car's buttons from now on.
+  public func setButtonsWanted(_ isWanted: Bool) {
+    changeVideo { $0.wantsButtons = isWanted }
+  }
+
   /// Asks for sound from now on; nil ends the audio service after what is queued has had half a second to leave. The
   /// video goes on.
   public func setAudioRequest(_ request: AudioStartRequest?) {
@@ -465,6 +470,7 @@ extension AppConnection {
     var appState = AppState.foreground
     /// What can be touched; nil when the app has never set it.
     var hapticRectangles: HapticRectangleList?
+    var wantsButtons = false
   }
 
   /// The end as asked for.

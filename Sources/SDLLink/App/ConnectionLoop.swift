@@ -304,6 +304,7 @@ extension ConnectionLoop {
     perform(session.setVideoRequest(video.request, now: now))
     perform(session.setAppState(video.appState, now: now))
     perform(session.setHapticRectangles(video.hapticRectangles, now: now))
+    perform(session.setButtonsWanted(video.wantsButtons, now: now))
     if videoDrain != nil {
       videoDrain = nil
       writer.change(.video) { $0.isDraining = false }

@@ -31,7 +31,7 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   for (i = 0; i < atoi (argv[1]); i++) {
     GstElement *pipeline = gst_parse_launch ("videotestsrc is-live=true ! sdlrangefilter name=filter ! "
-        "sdlvideosink uri=sdl+builtin:core", NULL);
+        "sdlvideosink uri=sdl+builtin:core-listed", NULL);
     GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "filter");
     GstBus *bus = gst_element_get_bus (pipeline);
     int first, second;

@@ -169,6 +169,10 @@ extension AppDriver {
     perform(session.setHapticRectangles(list, now: now))
   }
 
+  func setButtonsWanted(_ isWanted: Bool) {
+    perform(session.setButtonsWanted(isWanted, now: now))
+  }
+
   func finish() {
     invariants.finishing()
     perform(session.finish(now: now))

@@ -23,6 +23,9 @@ struct AppInvariants {
   private var isClosed = false
   private var failureCount = 0
   private var fingersDown: Set<Int> = []
+  private var keysDown: Set<ButtonName> = []
+  /// SubscribeButton and UnsubscribeButton that are not answered.
+  private var buttonRequests: Set<Int32> = []
   /// Correlation id of the SendHapticData that is not answered.
   private var hapticRequest: Int32?
   /// From the acknowledgement that began the session; nil before.
@@ -75,7 +78,10 @@ struct AppInvariants {
   }
 
   private mutating func received(_ message: RPCMessage) {
-    if message.type == .response, message.correlationID == hapticRequest { hapticRequest = nil }
+    if message.type == .response {
+      if message.correlationID == hapticRequest { hapticRequest = nil }
+      buttonRequests.remove(message.correlationID)
+    }
     switch (message.type, message.function) {
     case (.response, .registerAppInterface):
       if RPCResult(json: message.parameters).success { isRegistered = true }
@@ -107,6 +113,10 @@ struct AppInvariants {
     if case .rpc(let message, _) = item, message.function == .sendHapticData {
       #expect(hapticRequest == nil, "a second SendHapticData before the answer to the first")
       hapticRequest = message.correlationID
+    }
+    if case .rpc(let message, _) = item, [.subscribeButton, .unsubscribeButton].contains(message.function) {
+      #expect(buttonRequests.isEmpty, "a second request about a button before the answer to the first")
+      buttonRequests.insert(message.correlationID)
     }
     guard case .control = item else { return }
     switch (frame.header.controlFrame, frame.header.service) {
@@ -143,7 +153,9 @@ struct AppInvariants {
       failureCount += 1
       #expect(failureCount == 1)
     case .touch(let actions): for action in actions { touched(action) }
+    case .keys(let actions): for action in actions { moved(action) }
     case .diagnostic("SendHapticData was not answered"): hapticRequest = nil
+    case .diagnostic(let text) where text.contains("Button") && text.hasSuffix("was not answered"): buttonRequests = []
     case .touchInterrupted:
       #expect(!fingersDown.isEmpty)
       fingersDown = []
@@ -159,6 +171,13 @@ struct AppInvariants {
     case .up(let touch): #expect(fingersDown.remove(touch.id) != nil)
     case .cancel: fingersDown = []
     case .frame: break
+    }
+  }
+
+  private mutating func moved(_ key: KeyAction) {
+    switch key {
+    case .press(let button): keysDown.insert(button)
+    case .release(let button): #expect(keysDown.remove(button) != nil)
     }
   }
 
@@ -193,6 +212,6 @@ struct AppInvariants {
       #expect(isInForeground || fingersDown.isEmpty)
     }
     audio.check(session, isRegistered: isRegistered && !isClosed)
-    if isClosed { #expect(session.nextDeadline == nil) }
+    if isClosed { #expect(session.nextDeadline == nil && keysDown.isEmpty) }
   }
 }

@@ -69,6 +69,11 @@ final class JoinedSessions {
     deliver()
   }
 
+  func setButtonsWanted(_ isWanted: Bool) {
+    perform(app.setButtonsWanted(isWanted, now: now))
+    deliver()
+  }
+
   func finish() {
     invariants.finishing()
     perform(app.finish(now: now))

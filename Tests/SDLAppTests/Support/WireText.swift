@@ -80,6 +80,8 @@ enum WireText {
     case .touch(let actions): "touch \(actions.map(\.text).joined(separator: ", "))"
     case .touchInterrupted: "touch interrupted"
     case .hapticRectanglesRefused(let code, _): "haptic rectangles refused \(code)"
+    case .button(let notification): "button \(notification.button.rawValue) \(notification.signal)"
+    case .keys(let actions): "keys \(actions.map(\.text).joined(separator: " "))"
     case .secured(let summary): "secured \(summary.cipher)"
     case .videoInClear: "in clear"
     case .rpcProtected: "RPCs encrypted"
@@ -152,5 +154,14 @@ struct WireReader {
       }
     }
     return items
+  }
+}
+
+extension KeyAction {
+  fileprivate var text: String {
+    switch self {
+    case .press(let button): "+\(button.rawValue)"
+    case .release(let button): "−\(button.rawValue)"
+    }
   }
 }

@@ -20,6 +20,7 @@ final class VideoStream: AppStream {
   let frames: FrameAccess
   let renderer: FrameRenderer
   let touches: TouchForwarder
+  private let keys: KeyForwarder
   private let haptics: HapticRegions
   private let silence: SilenceWatch
 
@@ -40,6 +41,7 @@ final class VideoStream: AppStream {
     frames = FrameAccess(path, negotiation: state)
     renderer = FrameRenderer()
     touches = TouchForwarder(sink: sink, connection: app.connection, time: sink.time)
+    keys = KeyForwarder(sink: sink, time: sink.time)
     haptics = HapticRegions(connection: app.connection)
     silence = SilenceWatch()
   }
@@ -58,12 +60,15 @@ final class VideoStream: AppStream {
       }
     }
     applyHapticRectangles()
+    applyKeys()
     deliverNotifications()
+    warnOfTouches(app.status.session)
     ask(questions)
   }
 
   func prepareToEnd() {
     touches.finish()
+    keys.finish()
   }
 
   func willEndService() {
@@ -127,6 +132,11 @@ extension VideoStream {
   /// The property `keep-alive-interval` has changed.
   func applyKeepAliveInterval() {
     connection.setTimer(at: time.now)
+  }
+
+  /// The property `keys` has changed, or the stream begins.
+  func applyKeys() {
+    connection.setButtonsWanted(sink.settings.withLock { $0.keys.use } == .auto)
   }
 
   /// The property `haptic-rectangles` has changed, or the stream begins.
@@ -261,6 +271,21 @@ extension VideoStream {
     if state == .suspended, former.videoState != .suspended { silence.beginNotice(self) }
     // Nothing will be encoded for a while.
     if status.headUnit == nil { withPathIfFree { $0.raw.close() } }
+    warnOfTouches(status)
+  }
+
+  /// Warns once, until they are granted, where the app would get touches if its policy granted any.
+  private func warnOfTouches(_ status: AppSession.Status) {
+    guard let permissions = status.permissions, let hmi = status.hmi, hmi.level == .full, hmi.allowsVideo else {
+      return
+    }
+    let isGranted = permissions.allow(.onTouchEvent, at: .full)
+    let isKnown = sink.hasWarnedOfTouches.exchange(!isGranted, ordering: .relaxed)
+    guard !isGranted, !isKnown else { return }
+    warn(
+      .resource(
+        GST_RESOURCE_ERROR_NOT_AUTHORIZED,
+        "This head unit's policy gives the app no touches: the maker has to list its app-id."))
   }
 
   func timerFired() {
@@ -275,6 +300,8 @@ extension VideoStream {
     case .videoStartFailed(let failure, let request, let retryAfter): startFailed(failure, request, retryAfter)
     case .touch(let actions): touches.receive(actions)
     case .touchInterrupted: touches.interrupt()
+    case .button(let notification): keys.receive(notification)
+    case .keys(let actions): keys.receive(actions)
     case .hapticRectanglesRefused(let resultCode, let info): warn(HapticRegions.refusal(resultCode, info))
     default: break
     }

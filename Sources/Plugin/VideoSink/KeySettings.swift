@@ -1,0 +1,61 @@
+import GStreamerKit
+import SDLMessages
+
+/// What the user asked for of the car's buttons.
+struct KeySettings: Equatable, Sendable {
+  var use = KeyUse.auto
+  var map = KeyMap()
+}
+
+/// The property `keys`.
+enum KeyUse: CaseIterable {
+  case auto
+  case none
+}
+
+extension KeyUse: ObjectEnumeration {
+  static let objectType = EnumerationType<KeyUse>("GstSdlVideoSinkKeys")
+
+  var row: EnumerationRow {
+    switch self {
+    case .auto: .init(0, "auto", "Subscribe to the buttons that the head unit has and its policy allows")
+    case .none: .init(1, "none", "Subscribe to no button")
+    }
+  }
+}
+
+/// The property `key-map`: the keys that buttons stand for instead of those of the table.
+struct KeyMap: Equatable, Sendable {
+  private var names: [ButtonName: String] = [:]
+
+  /// That of the table.
+  init() {}
+
+  /// Reads a structure whose fields are named like buttons. Nil is the table.
+  init(_ structure: StructureView?) throws(InvalidPropertyValue) {
+    for field in structure?.fieldNames ?? [] {
+      guard let button = ButtonName(rawValue: field) else {
+        let buttons = ButtonName.allCases.map(\.rawValue).joined(separator: ", ")
+        throw InvalidPropertyValue("there is no button \"\(field)\", but \(buttons)")
+      }
+      guard let name = structure?.string(field) else {
+        throw InvalidPropertyValue("the key of \(field) must be a text: \(field)=(string)Return")
+      }
+      names[button] = name
+    }
+  }
+
+  /// Nil for a button that is to be no key.
+  func keyName(of button: ButtonName) -> String? {
+    let name = names[button] ?? button.keyName
+    return name.isEmpty ? nil : name
+  }
+
+  /// As it is read; nil for the table.
+  var structure: Structure? {
+    guard !names.isEmpty else { return nil }
+    let structure = Structure("keys")
+    for button in ButtonName.allCases { structure.set(button.rawValue, names[button]) }
+    return structure
+  }
+}

@@ -1,0 +1,108 @@
+import SDLMessages
+
+/// The buttons of the car whose presses the app gets: which there are, which it has asked for, and which it may not
+/// have.
+///
+/// One request at a time, since an answer does not name its button.
+struct ButtonSubscriptions: Sendable {
+  private struct Request {
+    var button: ButtonName
+    /// Whether the app subscribes, rather than unsubscribes.
+    var isWanted: Bool
+  }
+
+  /// Whether the app wants the presses.
+  private var isWanted = false
+  private let isMedia: Bool
+  private let isNavigation: Bool
+  /// What the head unit has, as far as SDL Core gives it to an app of this kind.
+  private var available: [ButtonName] = []
+  private var subscribed: Set<ButtonName> = []
+  /// Those that the head unit does not give in this session.
+  private var refused: Set<ButtonName> = []
+  /// The head unit refuses requests at this level, or by this policy.
+  private var isForbidden = false
+  private var unanswered: Request?
+  private var keys = ButtonKeys()
+
+  init(_ configuration: AppSession.Configuration) {
+    isMedia = configuration.isMediaApplication
+    isNavigation = configuration.appType == .navigation
+  }
+
+  /// When a key that is held has to be repeated.
+  var nextDeadline: Duration? { keys.nextDeadline }
+
+  mutating func setWanted(_ isWanted: Bool, _ context: inout SessionContext) {
+    self.isWanted = isWanted
+    if !isWanted { releaseKeys(&context) }
+  }
+
+  /// The head unit has said which buttons it has; nil if it has said nothing of them.
+  mutating func announced(_ buttons: [ButtonName]?) {
+    guard let buttons else { return }
+    available = buttons.filter { ($0.isForMedia ? isMedia : true) && ($0.isForNavigation ? isNavigation : true) }
+  }
+
+  /// HMI level, permissions or encryption have changed, so that a refused request may now be accepted.
+  mutating func permissionsChanged() {
+    isForbidden = false
+  }
+
+  /// Sends the next request, if there is one that the policy allows at this level. Nothing is asked for before the
+  /// policy is known.
+  mutating func reconcile(_ context: inout SessionContext) {
+    guard unanswered == nil, !isForbidden, context.isRegistered, let request = nextRequest else { return }
+    let function: FunctionID = request.isWanted ? .subscribeButton : .unsubscribeButton
+    guard context.permissions?.allow(function, at: context.hmiStatus?.level) == true else { return }
+    unanswered = request
+    context.request(function, ButtonSubscription(request.button).json)
+  }
+
+  private var nextRequest: Request? {
+    let button =
+      isWanted
+      ? available.first { !subscribed.contains($0) && !refused.contains($0) }
+      : ButtonName.allCases.first(where: subscribed.contains)
+    return button.map { Request(button: $0, isWanted: isWanted) }
+  }
+
+  /// Takes the answer to the request, nil if none came in time. A button that is refused is not asked for again.
+  mutating func answered(_ result: RPCResult?, _ context: inout SessionContext) {
+    guard let request = unanswered.take() else { return }
+    let code = result.flatMap { ResultCode(rawValue: $0.resultCode) }
+    let isDone = result?.success == true || code == .ignored
+    if !isDone {
+      let answer = result.map { "failed, \($0.resultCode)\($0.info.map { ": \($0)" } ?? "")" } ?? "was not answered"
+      context.messenger.diagnose(
+        "\(request.isWanted ? "SubscribeButton" : "UnsubscribeButton") \(request.button.rawValue) \(answer)")
+    }
+    switch code {
+    case .disallowed, .userDisallowed, .encryptionNeeded: isForbidden = true
+    case _ where request.isWanted && isDone: subscribed.insert(request.button)
+    case _ where request.isWanted: refused.insert(request.button)
+    default: subscribed.remove(request.button)
+    }
+  }
+
+  /// A press of a button, nil of one that is not known here. Those that the app is about to unsubscribe from are none
+  /// of its own any more.
+  mutating func receive(_ notification: ButtonNotification?, _ context: inout SessionContext) {
+    guard let notification, context.isRegistered, isWanted, subscribed.contains(notification.button) else { return }
+    context.messenger.report(.button(notification))
+    report(keys.receive(notification, now: context.now), &context)
+  }
+
+  mutating func advance(_ context: inout SessionContext) {
+    report(keys.advance(now: context.now), &context)
+  }
+
+  /// The end of what is held will not be told, or is not wanted.
+  mutating func releaseKeys(_ context: inout SessionContext) {
+    report(keys.releaseAll(), &context)
+  }
+
+  private func report(_ actions: [KeyAction], _ context: inout SessionContext) {
+    if !actions.isEmpty { context.messenger.report(.keys(actions)) }
+  }
+}
