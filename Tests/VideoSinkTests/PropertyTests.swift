@@ -26,7 +26,7 @@ import Testing
     ("background-repeat", "false", "true", "true"),
     ("background-text", nil, "See you soon", "See you soon"),
     ("bitrate", "0", "1500", "1500"),
-    ("bitrate-policy", "default-capped", "head-unit-maximum", "head-unit-maximum"),
+    ("bitrate-policy", "head-unit-maximum", "default-capped", "default-capped"),
     ("adaptive-bitrate", "true", "false", "false"),
     ("min-bitrate", "200", "100", "100"),
     ("max-latency", "150", "0", "0"),
