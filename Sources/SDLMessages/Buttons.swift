@@ -1,5 +1,5 @@
-/// A button of the car that an app can subscribe to (RPC specification, `ButtonName`). Those of radio and climate, which
-/// only ButtonPress concerns, and buttons that apps show themselves are not among them.
+/// A button of the car that an app can subscribe to (RPC specification, `ButtonName`). Those of radio and climate,
+/// which only ButtonPress concerns, and buttons that apps show themselves are not among them.
 public enum ButtonName: String, CaseIterable, Sendable {
   case ok = "OK"
   case playPause = "PLAY_PAUSE"

@@ -111,7 +111,8 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
   public var screenResolution: ImageResolution?
   /// `pcmStreamCapabilities`; nil when the head unit does not say, or says something else than the specification has.
   public var pcmFormat: PCMFormat?
-  /// `buttonCapabilities` (deprecated in 6.0): the buttons that can be subscribed to; nil when the head unit does not say.
+  /// `buttonCapabilities` (deprecated in 6.0): the buttons that can be subscribed to; nil when the head unit does not
+  /// say.
   public var buttons: [ButtonName]?
   /// `vehicleType` (deprecated in 7.1); texts that were sent are printable here.
   public var make: String?

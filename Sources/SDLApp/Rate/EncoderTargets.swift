@@ -14,7 +14,8 @@ public struct EncoderTargets: Equatable, Sendable {
 
   /// The default of the mobile libraries, in kbit/s.
   public static let defaultBitrate = 600
-  /// In kbit/s: with more a key frame may take longer than 0.6 s on a link that carries no more than ``defaultBitrate``.
+  /// In kbit/s: with more a key frame may take longer than 0.6 s on a link that carries no more than
+  /// ``defaultBitrate``.
   private static let largestStart = 2500
   /// The default of the mobile libraries.
   public static let defaultFrameRate = 15
@@ -98,9 +99,9 @@ public struct EncoderPreferences: Equatable, Sendable {
 
 /// The bitrate of an app that sets none.
 public enum BitratePolicy: CaseIterable, Sendable {
-  /// What the head unit takes, as SDL's guides want it, as far as the size of the pictures makes use of that: begun with
-  /// 0.1 bit per pixel, and 0.2 at most. ``EncoderTargets/defaultBitrate`` if the head unit does not say, and at least
-  /// that if it takes that much.
+  /// What the head unit takes, as SDL's guides want it, as far as the size of the pictures makes use of that: begun
+  /// with 0.1 bit per pixel, and 0.2 at most. ``EncoderTargets/defaultBitrate`` if the head unit does not say, and at
+  /// least that if it takes that much.
   case headUnitMaximum
   /// Begun with ``EncoderTargets/defaultBitrate``, and 0.1 bit per pixel at most; never more than the head unit takes.
   case defaultCapped

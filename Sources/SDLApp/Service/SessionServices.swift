@@ -1,7 +1,7 @@
 import SDLWire
 
-/// The services of a session, beside each other: what becomes of one may depend on the other. And the buttons of the car,
-/// which need none.
+/// The services of a session, beside each other: what becomes of one may depend on the other. And the buttons of the
+/// car, which need none.
 struct SessionServices: Sendable {
   var video: VideoService
   var audio: AudioService

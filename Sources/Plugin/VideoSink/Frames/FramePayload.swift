@@ -158,9 +158,9 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     return packets.count > 0
   }
 
-  /// Puts the delimiter that announces the next picture at the end, in place of its own at the beginning, which came with
-  /// the picture before: a decoder that reads a byte stream knows then that this picture is complete, and not only when
-  /// the next one begins (H.264, 7.4.1.2.3).
+  /// Puts the delimiter that announces the next picture at the end, in place of its own at the beginning, which came
+  /// with the picture before: a decoder that reads a byte stream knows then that this picture is complete, and not only
+  /// when the next one begins (H.264, 7.4.1.2.3).
   func moveDelimiter() {
     let (bytes, framing) = part(at: 0)
     if let end = NALUnits(bytes, framing: framing).delimiterEnd {
