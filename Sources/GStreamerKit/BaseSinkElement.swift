@@ -32,7 +32,7 @@ public protocol BaseSinkElement: GStreamerElement, PropertyOwner {
 
   // What happens on the pad before the base class has it.
   /// Why caps can't be used. The core refuses caps outside the template before the element hears of them; here it can
-  /// say what is wrong.
+  /// say what is wrong (`RejectedCapsTests`).
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError?
   /// Posts an error and makes everything that follows fail.
   func fail(_ error: ElementError)

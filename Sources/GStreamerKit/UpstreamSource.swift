@@ -9,7 +9,7 @@ public enum UpstreamSource {
   ///
   /// An application that sends EOS to a pipeline makes the source interrupt what it does and wait for its streaming
   /// thread (`gst_base_src_send_event`). Downstream hears nothing of that: it shows in the source's buffer pool alone,
-  /// which is active and flushing then.
+  /// which is active and flushing then (`PrerollTests.sourceIsEnded`).
   public static func isInterrupted(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
     guard let source = thatPushes(through: pad) else { return false }
     defer { gst_object_unref(source) }
@@ -40,7 +40,8 @@ public enum UpstreamSource {
   }
 }
 
-/// Threads that carry data through a pipeline, as opposed to those of an application.
+/// Threads that carry data through a pipeline, as opposed to those of an application. Nothing else tells on whose behalf
+/// a query comes: `LinkingTests.encoderStartsInTheHeadUnitsSize`.
 public enum StreamingThread {
   /// Whether the calling thread may be one: neither the process's first, nor one that runs a main loop.
   public static var isCurrent: Bool {

@@ -292,7 +292,7 @@ extension AppClient {
 // MARK: A player that changes to READY between two films
 
 /// It takes its sinks to NULL meanwhile (``GStreamerElement/isInReadyPipeline``). The app stays registered for a while
-/// then, and so on the car's screen.
+/// then, and so on the car's screen (`FilmTests.nextFilmKeepsTheRegistration`).
 extension AppClient {
   /// The element begins to wait for the next film; the app lingers once all of its elements do.
   ///

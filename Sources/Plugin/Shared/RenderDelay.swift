@@ -4,7 +4,8 @@ import GStreamerKit
 /// later. For that the property `ts-offset` moves, on top of what the application has set.
 ///
 /// Without it everything that follows is late by the time of the wait: raw pictures and sound are then dropped for
-/// lateness, all of them where the wait was longer than the rest of the file, and H.264 comes in a rush.
+/// lateness, all of them where the wait was longer than the rest of the file, and H.264 comes in a rush
+/// (`BlockedFileTests.losesNothing`).
 struct RenderDelay {
   private struct Shift {
     /// In total, in nanoseconds.
