@@ -39,7 +39,7 @@ import Testing
         "← StartServiceACK rpc v5 encrypted", "• RPCs encrypted", "→ GetSystemCapability request encrypted",
         "← GetSystemCapability response SUCCESS encrypted", "• capability 800×480",
       ])
-    #expect(sessions.app.isRPCEncrypted)
+    #expect(sessions.app.status.isRPCEncrypted)
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(200))
     #expect(sessions.app.status.videoGrant?.isEncrypted == true)
@@ -60,13 +60,13 @@ import Testing
 
   /// Before protocol 5 the acknowledgement has no payload.
   @Test func protocol4() {
-    #expect(sessions(version: ProtocolVersion(4)).app.isRPCEncrypted)
+    #expect(sessions(version: ProtocolVersion(4)).app.status.isRPCEncrypted)
   }
 
   /// Nobody asks for it, so nothing is encrypted.
   @Test func notDemanded() {
     let sessions = sessions(requiresRPCEncryption: false)
-    #expect(!sessions.app.isRPCEncrypted)
+    #expect(!sessions.app.status.isRPCEncrypted)
     #expect(!sessions.take().contains { $0.contains("encrypted") })
   }
 
@@ -87,14 +87,14 @@ import Testing
     #expect(lines.contains("← StartServiceNAK rpc []"))
     #expect(lines.contains { $0.hasPrefix("• RPCs in clear: ") }, "\(lines)")
     sessions.wait(.seconds(1))
-    #expect(sessions.failure != nil && !sessions.app.isRPCEncrypted)
+    #expect(sessions.failure != nil && !sessions.app.status.isRPCEncrypted)
   }
 
   /// Acknowledged without the E bit: RPCs stay in clear.
   @Test func acknowledgedInClear() {
     let sessions = sessions(handshake: .clear)
     #expect(sessions.take().contains("• RPCs in clear: the head unit acknowledged in clear"))
-    #expect(sessions.failure == nil && !sessions.app.isRPCEncrypted)
+    #expect(sessions.failure == nil && !sessions.app.status.isRPCEncrypted)
   }
 
   /// The head unit never answers: the app does without a capability in the end.
@@ -104,7 +104,7 @@ import Testing
     sessions.wait(.seconds(31))
     let lines = sessions.take()
     #expect(lines.contains { $0.hasPrefix("• RPCs in clear: ") })
-    #expect(!sessions.app.isRPCEncrypted)
+    #expect(!sessions.app.status.isRPCEncrypted)
   }
 
   private static let refusal = RPCResult(success: false, resultCode: .encryptionNeeded).json
@@ -132,7 +132,7 @@ import Testing
     var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
     acknowledgement.header.isEncrypted = true
     driver.receive(acknowledgement)
-    #expect(driver.session.isRPCEncrypted)
+    #expect(driver.session.status.isRPCEncrypted)
   }
 
   private static func permissions(_ names: [String]) -> JSONObject {

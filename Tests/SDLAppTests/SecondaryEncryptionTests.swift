@@ -57,7 +57,7 @@ import Testing
     var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
     acknowledgement.header.isEncrypted = true
     driver.receive(acknowledgement)
-    #expect(driver.session.isRPCEncrypted)
+    #expect(driver.session.status.isRPCEncrypted)
     #expect(driver.take().contains("• stopped moved") == list.contains(1))
   }
 }

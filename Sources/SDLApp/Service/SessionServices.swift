@@ -17,9 +17,9 @@ struct SessionServices: Sendable {
   var canReplaceSecondary: Bool { video.transport.canReplaceSecondary || audio.transport.canReplaceSecondary }
 
   /// The secondary transport carries one that has not ended.
-  var usesSecondary: Bool {
-    video.transport.role == .secondary && !video.isClosed || audio.transport.role == .secondary && !audio.isClosed
-  }
+  var usesSecondary: Bool { isVideoOnSecondary || audio.transport.role == .secondary && !audio.isClosed }
+
+  var isVideoOnSecondary: Bool { video.transport.role == .secondary && !video.isClosed }
 
   func nextDeadline(now: Duration) -> Duration? {
     video.nextDeadline(now: now).earlier(audio.nextDeadline(now: now)).earlier(buttons.nextDeadline)

@@ -23,11 +23,8 @@ public struct AppSession: Sendable {
   ///   - lastEpoch: that of the session before, from which this one counts on: frames made for an earlier session are
   ///     then never sent in this one.
   ///   - makeSecureChannel: makes this end of TLS, of which the head unit is the client; nil refuses handshakes.
-  public init(
-    configuration: Configuration, lastEpoch: UInt32 = 0, makeSecureChannel: SecureChannelFactory? = nil
-  ) {
-    context = SessionContext(
-      configuration: configuration, lastEpoch: lastEpoch, makeSecureChannel: makeSecureChannel)
+  public init(configuration: Configuration, lastEpoch: UInt32 = 0, makeSecureChannel: SecureChannelFactory? = nil) {
+    context = SessionContext(configuration: configuration, lastEpoch: lastEpoch, makeSecureChannel: makeSecureChannel)
     services = SessionServices(configuration, asksForEncryption: context.security.asksForEncryption)
   }
 
@@ -49,7 +46,7 @@ public struct AppSession: Sendable {
     services.fill(&status)
     status.secondary = reportedSecondary
     status.encryption = secureChannel?.summary
-    status.isRPCEncrypted = isRPCEncrypted
+    status.isRPCEncrypted = context.security.isRPCEncrypted
     status.roundTrip = heartbeat.roundTrip
     return status
   }
@@ -63,17 +60,9 @@ public struct AppSession: Sendable {
   /// The TLS of this session once its handshake is complete, with which to encrypt.
   public var secureChannel: (any SecureChannel)? { context.security.channel }
 
-  /// Whether RPCs go encrypted in both directions.
-  public var isRPCEncrypted: Bool { context.security.isRPCEncrypted }
-
   /// Whether RegisterAppInterface waits for its answer, before which the transport must not be closed if that can be
   /// helped.
-  public var isRegistrationPending: Bool {
-    switch context.phase {
-    case .registering, .finishing(.awaitingRegistration, _): true
-    default: false
-    }
-  }
+  public var isRegistrationPending: Bool { context.isRegistrationPending }
 
   /// When the head unit may be listened to again, because it has sent more than one should; nil for now.
   public func inputPause(now: Duration) -> Duration? { budget.pause(now: now) }
@@ -100,8 +89,7 @@ public struct AppSession: Sendable {
   }
 }
 
-// MARK: What happens to the session, from either side, and with time
-
+/// What happens to the session, from either side, and with time.
 extension AppSession {
   /// The transport is up.
   public mutating func transportConnected(now: Duration) -> [Action] {
@@ -139,7 +127,7 @@ extension AppSession {
       session.budget.charge(item, now: now)
       switch item {
       case .frame(let frame): try session.receiveOnSecondary(frame)
-      case .garbage: session.abandonSecondary("it sent bytes that are no frame")
+      case .garbage: session.context.abandonSecondary("it sent bytes that are no frame")
       }
     }
   }
@@ -215,6 +203,11 @@ extension AppSession {
   /// Acts on the difference between what is wanted and what is there.
   private mutating func reconcile() throws(AppSessionFailure) {
     guard context.phase != .over else { return }
+    if context.takeCapabilityChange() {
+      services.video.capabilityChanged(&context)
+      let announced = context.announced
+      context.messenger.report(.videoCapability(announced.capability, fallbackSize: announced.fallbackSize))
+    }
     try noteLossOfSecondary()
     let isWanted = context.isSecondaryWanted
     context.changeSecondary { $0.reconcile(isWanted: isWanted, now: $1) }
@@ -231,14 +224,7 @@ extension AppSession {
   }
 
   private mutating func handleDeadlines() throws(AppSessionFailure) {
-    switch context.phase {
-    case .startingSession(let deadline) where deadline <= context.now: throw .unanswered(request: "StartService")
-    case .endedByHeadUnit(let deadline) where deadline <= context.now: throw .endedByHeadUnit
-    case .finishing(.unregistering, let deadline) where deadline <= context.now,
-      .finishing(.endingSession, let deadline) where deadline <= context.now:
-      return end()
-    default: break
-    }
+    if try context.isUnansweredEnd() { return end() }
     for function in context.messenger.requests.takeExpired(now: context.now) { try requestExpired(function) }
     if context.phase == .registering || context.isRegistered {
       switch heartbeat.advance(now: context.now) {
@@ -252,8 +238,7 @@ extension AppSession {
   }
 }
 
-// MARK: Beginning and end
-
+/// Beginning and end.
 extension AppSession {
   private mutating func sessionAcknowledged(_ frame: Frame) throws(AppSessionFailure) {
     let acknowledgement = RPCServiceAcknowledgement(payload: frame.payload, version: frame.header.version)
@@ -313,8 +298,7 @@ extension AppSession {
   }
 }
 
-// MARK: Frames
-
+/// Frames.
 extension AppSession {
   private mutating func receive(_ frame: Frame) throws(AppSessionFailure) {
     heartbeat.frameReceived(now: context.now)
@@ -377,21 +361,16 @@ extension AppSession {
     if header.controlFrame == .registerSecondaryTransportNAK {
       // It may name another session, since the head unit does not know this one.
       let reason = ServiceRejection(payload: frame.payload).reason.map { ": \($0.prefix(200))" } ?? ""
-      return abandonSecondary("the head unit refused it" + reason)
+      return context.abandonSecondary("the head unit refused it" + reason)
     }
     guard header.sessionID == context.messenger.sessionID, let frame = try decrypted(frame, on: .secondary) else {
       return
     }
     switch (header.controlFrame, header.service) {
-    case (.registerSecondaryTransportACK, _):
-      context.changeSecondary { secondary, now in
-        secondary.accepted(now: now)
-        return []
-      }
+    case (.registerSecondaryTransportACK, _): context.secondaryAccepted()
     case (.heartbeat, _):
       context.messenger.send(.heartbeatACK, .control, on: .secondary, messageID: header.messageID)
-    case (let control?, .audio), (let control?, .video):
-      try services.receive(control, frame, on: .secondary, &context)
+    case (let control?, .audio), (let control?, .video): try services.receive(control, frame, on: .secondary, &context)
     default: context.messenger.diagnose("ignored a frame of \(header.service) on the secondary transport")
     }
   }
@@ -400,21 +379,13 @@ extension AppSession {
     budget.charge(InputBudget.change, now: context.now)
     let former = context.secondary.announced
     context.changeSecondary { $0.updated(TransportEventUpdate(payload: frame.payload), now: $1) }
-    if let address = context.secondary.announced, address != former {
-      services.addressChanged()
-    }
-  }
-
-  /// The secondary transport is of no use; it is tried again after a pause.
-  private mutating func abandonSecondary(_ reason: String) {
-    context.changeSecondary { $0.failed(reason, now: $1) }
+    if let address = context.secondary.announced, address != former { services.addressChanged() }
   }
 
   private mutating func noteLossOfSecondary() throws(AppSessionFailure) {
     guard context.takeLossOfSecondary() else { return }
     // TLS numbers its records, of which some may be lost. No further one could be decrypted.
-    let video = services.video
-    let hadRecords = video.transport.role == .secondary && !video.isClosed && context.security.isVideoEncrypted
+    let hadRecords = services.isVideoOnSecondary && context.security.isVideoEncrypted
     services.secondaryLost(&context)
     // The end of the session goes on.
     if case .finishing = context.phase { return unregisterIfServicesHaveEnded() }
@@ -439,15 +410,15 @@ extension AppSession {
       case .giveUpVideo: services.video.giveUp(&context)
       case .rpcProtected:
         services.permissionsChanged()
-        if context.isRegistered { try act(on: context.announced.rpcProtected(isInNone: context.isInNone)) }
-      case .rpcInClear: if context.isRegistered { try act(on: context.announced.rpcInClear()) }
+        let isInNone = context.isInNone
+        try context.announce { $0.rpcProtected(isInNone: isInNone) }
+      case .rpcInClear: try context.announce { $0.rpcInClear() }
       }
     }
   }
 }
 
-// MARK: Remote procedure calls
-
+/// Remote procedure calls.
 extension AppSession {
   private mutating func receive(_ message: RPCMessage, isEncrypted: Bool) throws(AppSessionFailure) {
     switch message.type {
@@ -463,22 +434,16 @@ extension AppSession {
     }
   }
 
-  private mutating func receiveResponse(
-    to function: FunctionID, _ parameters: JSONObject
-  ) throws(AppSessionFailure) {
+  private mutating func receiveResponse(to function: FunctionID, _ parameters: JSONObject) throws(AppSessionFailure) {
     let result = RPCResult(json: parameters)
-    if result.resultCode == ResultCode.encryptionNeeded.rawValue { rpcProtectionNeeded() }
+    if result.resultCode == ResultCode.encryptionNeeded.rawValue { context.rpcProtectionNeeded() }
     switch function {
     case .registerAppInterface:
       let response = RegisterAppInterfaceResponse(json: parameters)
       services.buttons.announced(response.buttons)
-      try act(on: context.registered(response))
+      try context.registered(response)
     case .getSystemCapability:
-      guard context.isRegistered else { break }
-      try act(
-        on: context.announced.answered(
-          result, SystemCapability(json: parameters), isInNone: context.isInNone,
-          canProtectRPCs: context.security.canProtectRPCs, &context.messenger))
+      try context.capabilityAnswered(result, SystemCapability(json: parameters))
     case .sendHapticData: services.video.receiveHapticAnswer(result, &context)
     case .subscribeButton, .unsubscribeButton: services.buttons.answered(result, &context)
     case .unregisterAppInterface: context.endSession()
@@ -493,29 +458,11 @@ extension AppSession {
       throw .unanswered(request: "RegisterAppInterface")
     case .getSystemCapability:
       context.messenger.diagnose("GetSystemCapability was not answered")
-      if context.isRegistered { try act(on: context.announced.unavailable()) }
+      try context.announce { $0.unavailable() }
     case .sendHapticData: services.video.receiveHapticAnswer(nil, &context)
     case .subscribeButton, .unsubscribeButton: services.buttons.answered(nil, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
-    }
-  }
-
-  private mutating func act(on output: AnnouncedVideo.Output) throws(AppSessionFailure) {
-    switch output {
-    case .none: break
-    case .request:
-      guard context.permit(.getSystemCapability) else { return try act(on: context.announced.unavailable()) }
-      context.request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
-    case .notSupported: throw .videoNotSupported
-    case .changed:
-      let capability = context.announced.capability
-      context.headUnit?.videoCapability = capability
-      if let count = capability?.unreadCapabilityCount, count > 0 {
-        context.messenger.diagnose("the head unit's list of video capabilities is too long: \(count) were cut off")
-      }
-      services.video.capabilityChanged(&context)
-      context.messenger.report(.videoCapability(capability, fallbackSize: context.announced.fallbackSize))
     }
   }
 
@@ -526,11 +473,11 @@ extension AppSession {
     switch function {
     case .onHMIStatus: try receive(HMIStatus(json: parameters))
     case .onSystemCapabilityUpdated:
-      guard context.isRegistered else { break }
       let capability = SystemCapability(json: parameters)
-      services.buttons.announced(capability.buttons)
+      if context.isRegistered { services.buttons.announced(capability.buttons) }
       guard let update = capability.videoStreaming else { break }
-      try act(on: context.announced.updated(by: update, inUse: services.video.sizesInUse))
+      let sizesInUse = services.video.sizesInUse
+      try context.announce { $0.updated(by: update, inUse: sizesInUse) }
     case .onDriverDistraction:
       context.messenger.report(.driverDistraction(OnDriverDistraction(json: parameters)))
     case .onTouchEvent:
@@ -547,15 +494,9 @@ extension AppSession {
       context.permissions = AppPermissions(permissions)
       services.permissionsChanged()
       context.security.note(permissions.protection, isEncrypted: isEncrypted)
-      if permissions.requiresEncryption { rpcProtectionNeeded() }
-    default:
-      // Policy updates, icons, languages, hashes: no stream depends on them, and none has to be answered.
-      break
+      if permissions.requiresEncryption { context.rpcProtectionNeeded() }
+    default: break  // Policy updates, icons, languages, hashes: no stream depends on them, and none is answered.
     }
-  }
-
-  private mutating func rpcProtectionNeeded() {
-    if context.isRegistered { context.security.rpcProtectionNeeded(now: context.now, &context.messenger) }
   }
 
   private mutating func receive(_ status: HMIStatus) throws(AppSessionFailure) {
@@ -573,6 +514,7 @@ extension AppSession {
     if former == .full, status.level != .full { services.video.interruptTouches(&context) }
     context.hmiStatus = status
     context.messenger.report(.hmiStatus(status))
-    if context.isRegistered { try act(on: context.announced.levelChanged(isInNone: context.isInNone)) }
+    let isInNone = context.isInNone
+    try context.announce { $0.levelChanged(isInNone: isInNone) }
   }
 }

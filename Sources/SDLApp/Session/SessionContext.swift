@@ -43,6 +43,8 @@ struct SessionContext: Sendable {
   private var hashID: Int32?
   /// The secondary transport was lost, and its services do not know.
   private var hasLostSecondary = false
+  /// What video the head unit takes has changed, and neither the service nor the app know.
+  private var hasCapabilityChanged = false
 
   init(configuration: AppSession.Configuration, lastEpoch: UInt32, makeSecureChannel: SecureChannelFactory?) {
     self.configuration = configuration
@@ -53,6 +55,13 @@ struct SessionContext: Sendable {
   }
 
   var isRegistered: Bool { phase == .registered }
+
+  var isRegistrationPending: Bool {
+    switch phase {
+    case .registering, .finishing(.awaitingRegistration, _): true
+    default: false
+    }
+  }
 
   /// Whether the end of the registration has been asked for. The services end with it: a head unit that acknowledges a
   /// start meanwhile has none left when the answer to that arrives.
@@ -99,14 +108,11 @@ struct SessionContext: Sendable {
   }
 
   /// The answer to RegisterAppInterface.
-  mutating func registered(
-    _ response: RegisterAppInterfaceResponse
-  ) throws(AppSessionFailure) -> AnnouncedVideo.Output {
+  mutating func registered(_ response: RegisterAppInterfaceResponse) throws(AppSessionFailure) {
     if case .finishing(.awaitingRegistration, _) = phase {
-      response.result.success ? unregister() : endSession()
-      return .none
+      return response.result.success ? unregister() : endSession()
     }
-    guard case .registering = phase else { return .none }
+    guard case .registering = phase else { return }
     guard response.result.success else {
       throw .registrationRefused(resultCode: response.result.resultCode, info: response.result.info)
     }
@@ -114,13 +120,33 @@ struct SessionContext: Sendable {
     headUnit?.merge(response, rpcVersion: rpcVersion)
     phase = .registered
     if let headUnit { messenger.report(.registered(headUnit)) }
-    return announced.registered(response, make: headUnit?.make, rpcVersion: rpcVersion, isInNone: isInNone)
+    try act(on: announced.registered(response, make: headUnit?.make, rpcVersion: rpcVersion, isInNone: isInNone))
   }
 
   /// Ends the registration, because the app ends.
   mutating func unregister() {
     phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)
     request(.unregisterAppInterface, [:])
+  }
+
+  /// The answer to GetSystemCapability.
+  mutating func capabilityAnswered(_ result: RPCResult, _ answer: SystemCapability) throws(AppSessionFailure) {
+    guard isRegistered else { return }
+    let canProtectRPCs = security.canProtectRPCs
+    try act(
+      on: announced.answered(result, answer, isInNone: isInNone, canProtectRPCs: canProtectRPCs, &messenger))
+  }
+
+  /// Whether the head unit has not answered one of the last steps of the end in time.
+  ///
+  /// - Throws: when it has not begun the session, or has ended it, and no time is left to say why.
+  func isUnansweredEnd() throws(AppSessionFailure) -> Bool {
+    switch phase {
+    case .startingSession(let deadline) where deadline <= now: throw .unanswered(request: "StartService")
+    case .endedByHeadUnit(let deadline) where deadline <= now: throw .endedByHeadUnit
+    case .finishing(.unregistering, let deadline), .finishing(.endingSession, let deadline): return deadline <= now
+    default: return false
+    }
   }
 
   /// Ends the session, when the registration has ended or was refused, or when its beginning or end was not answered.
@@ -164,6 +190,51 @@ struct SessionContext: Sendable {
       case .diagnostic(let text): messenger.diagnose(text)
       }
     }
+  }
+
+  /// The head unit wants encrypted RPCs.
+  mutating func rpcProtectionNeeded() {
+    if isRegistered { security.rpcProtectionNeeded(now: now, &messenger) }
+  }
+
+  /// Takes what the head unit says of video, and acts on what follows.
+  mutating func announce(
+    _ body: (inout AnnouncedVideo) -> AnnouncedVideo.Output
+  ) throws(AppSessionFailure) {
+    if isRegistered { try act(on: body(&announced)) }
+  }
+
+  private mutating func act(on output: AnnouncedVideo.Output) throws(AppSessionFailure) {
+    switch output {
+    case .none: break
+    case .request: request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
+    case .notSupported: throw .videoNotSupported
+    case .changed:
+      hasCapabilityChanged = true
+      headUnit?.videoCapability = announced.capability
+      if let count = announced.capability?.unreadCapabilityCount, count > 0 {
+        messenger.diagnose("the head unit's list of video capabilities is too long: \(count) were cut off")
+      }
+    }
+  }
+
+  /// Whether what the head unit takes has changed since the last call.
+  mutating func takeCapabilityChange() -> Bool {
+    defer { hasCapabilityChanged = false }
+    return hasCapabilityChanged
+  }
+
+  /// The head unit has registered the secondary transport.
+  mutating func secondaryAccepted() {
+    changeSecondary { secondary, now in
+      secondary.accepted(now: now)
+      return []
+    }
+  }
+
+  /// The secondary transport is of no use; it is tried again after a pause.
+  mutating func abandonSecondary(_ reason: String) {
+    changeSecondary { $0.failed(reason, now: $1) }
   }
 
   /// Whether the secondary transport was lost since the last call.
