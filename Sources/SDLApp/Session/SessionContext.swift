@@ -207,7 +207,9 @@ struct SessionContext: Sendable {
   private mutating func act(on output: AnnouncedVideo.Output) throws(AppSessionFailure) {
     switch output {
     case .none: break
-    case .request: request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
+    case .request:
+      guard permit(.getSystemCapability) else { return try act(on: announced.unavailable()) }
+      request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
     case .notSupported: throw .videoNotSupported
     case .changed:
       hasCapabilityChanged = true
