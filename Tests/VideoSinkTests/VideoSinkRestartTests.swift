@@ -19,6 +19,7 @@ import Testing
     /// The driver leaves the app.
     case leave = "level background"
     case touch = "touch begin 0 20 20"
+    case press = "press ok"
   }
 
   struct Case: Sendable, CustomTestStringConvertible {
@@ -43,9 +44,11 @@ import Testing
     Case(trigger: .property("stream-state"), causes: [.start, .leave, .loss]),
     Case(trigger: .property("hmi-level"), causes: [.start, .leave, .loss]),
     Case(trigger: .property("head-unit"), causes: [.start]),
-    Case(trigger: .navigation, causes: [.touch]),
+    Case(trigger: .property("permissions"), causes: [.start, .loss]),
+    Case(trigger: .navigation, causes: [.touch, .press]),
+    Case(trigger: .element("sdl-button"), causes: [.press]),
   ]
-  /// 208 restarts in all for each kind of head unit.
+  /// 240 restarts in all for each kind of head unit.
   private static let rounds = 16
 
   @Test(arguments: cases) func overTCP(_ restart: Case) async throws {
