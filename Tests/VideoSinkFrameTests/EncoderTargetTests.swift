@@ -43,7 +43,8 @@ import Testing
   func merged(_ headUnit: HeadUnitConfiguration, _ properties: String, _ expected: [Int]) throws {
     let size = headUnit.videoCapability?.preferredResolution ?? ImageResolution(320, 240)
     let harness = try SinkHarness(
-      headUnit, caps: Picture.caps(size.width, size.height), properties: "sync=false \(properties)")
+      headUnit, caps: Picture.caps(size.width, size.height),
+      properties: "sync=false adaptive-bitrate=false \(properties)")
     try harness.start()
     for _ in 0..<2 { harness.pushPicture(size.width, size.height) }
     try harness.headUnit.waitForFrames(1)
@@ -54,7 +55,8 @@ import Testing
   /// A value that can only be meant in bit/s where kbit/s are expected bounds nothing.
   @Test func mistakenUnit() throws {
     let harness = try SinkHarness(
-      .small(800, 380, frameRate: 30, maximumBitrate: 400_000), caps: Picture.caps(800, 380))
+      .small(800, 380, frameRate: 30, maximumBitrate: 400_000), caps: Picture.caps(800, 380),
+      properties: "sync=false adaptive-bitrate=false")
     try harness.start()
     for _ in 0..<3 { harness.pushPicture(800, 380) }
     try harness.headUnit.waitForFrames(2)
