@@ -15,7 +15,7 @@ struct Options {
       --screen WxH     size of the screen, and the only one that video may have
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
-      --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): what is made of encrypted video (default refuse)
+      --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): what is made of encrypted video and sound (default refuse)
       --tls-server     wait for the app to begin the TLS handshake; needs a certificate
       --dtls           begin it with DTLS, as SDL Core's own configuration does
       --rpc-encryption apps have to encrypt RPCs as well

@@ -63,7 +63,7 @@ extension HeadUnitSource {
     // Encryption.
     .enumeration(
       "encryption", \.video.encryption, "Encryption",
-      "What is made of apps that ask for encrypted video, and of those that do not",
+      "What is made of apps that ask for encrypted video and sound, and of those that do not",
       .mutableReady),
     .boolean(
       "rpc-encryption", \.video.requiresRPCEncryption, "RPC encryption",

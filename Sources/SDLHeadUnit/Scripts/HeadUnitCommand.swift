@@ -135,7 +135,7 @@ extension HeadUnitCommand {
     (
       "answer start-tls regular|silence|garbage|clear|expired|wrong-id|unknown-ca",
       "the course of the TLS handshakes to come: none, bytes that are no TLS, an acknowledgement in clear after it, or "
-        + "a certificate that is refused; for a head unit that takes encrypted video"
+        + "a certificate that is refused; for a head unit that takes encrypted video and sound"
     ),
     (
       "answer register regular|silence|RESULT",

@@ -84,7 +84,7 @@ extension HeadUnitSession {
     case rpcProtected
     /// A TLS handshake with the app is complete.
     case secured(SecureChannelSummary)
-    /// It has failed, or was not answered; the start of video goes on in clear or is refused.
+    /// It has failed, or was not answered; the start of video or sound goes on in clear or is refused.
     case handshakeFailed(String)
     /// The app broke a rule.
     case violation(Violation)
@@ -180,7 +180,7 @@ extension HeadUnitSession.Event {
     case .secured(let summary):
       "\(summary.protocolVersion), \(summary.cipher)"
         + (summary.peer.map { ", \($0.subject.printable(limit: 200))" } ?? "")
-    case .audioInClear: "encrypted sound was asked for, and is sent in clear: only video and RPCs are encrypted"
+    case .audioInClear: "encrypted sound was asked for, and is sent in clear"
     case .rpcProtected: "RPCs are encrypted from now on"
     case .handshakeFailed(let reason): "TLS handshake failed: \(reason.printable())"
     case .violation(let violation): "violation: \(violation)"

@@ -294,7 +294,8 @@ public struct HeadUnitSession: Sendable {
   private mutating func settle() {
     repeat {
       if let app = registration.app { media.permit(app, &context) }
-      if !media.video.waitsForHandshake { security.cancelVideo(&context) }
+      if !media.video.waitsForHandshake { security.cancel(.video, &context) }
+      if !media.audio.waitsForHandshake { security.cancel(.audio, &context) }
       guard let consequence = context.takeConsequence() else { break }
       carryOut(consequence)
     } while true
@@ -317,7 +318,8 @@ public struct HeadUnitSession: Sendable {
       endRegistration(.requestedByApp)
     case .registered: heartbeat.startScripted(&context)
     case .capabilityAnnounced: media.video.setLimits(of: registration.capability, now: context.now)
-    case .videoHandshakeEnded(let failure):
+    case .handshakeEnded(.audio, let failure): media.audio.handshakeEnded(failure, &context)
+    case .handshakeEnded(_, let failure):
       media.video.handshakeEnded(failure, registration.app, registration.capability, &context)
     }
   }
@@ -434,7 +436,7 @@ extension HeadUnitSession {
   }
 
   private mutating func receiveData(_ frame: Frame) {
-    guard let frame = security.decrypted(frame, isVideoOpen: media.video.service.isOpen, &context) else { return }
+    guard let frame = security.decrypted(frame, media, &context) else { return }
     let service = frame.header.service
     switch service {
     case .rpc, .hybrid: if let message = assemble(frame) { registration.receive(message, &security, &context) }

@@ -28,8 +28,8 @@ struct SessionContext: Sendable {
     case registered
     /// Other rates of video may have been announced.
     case capabilityAnnounced
-    /// The handshake for which the start of video waits is over; nil if it was successful.
-    case videoHandshakeEnded(failure: String?)
+    /// The handshake for which the start of this service waits is over; nil if it was successful.
+    case handshakeEnded(ServiceType, failure: String?)
   }
 
   /// SDL Core numbers notifications with −1.

@@ -7,7 +7,8 @@ public enum HeadUnitSecurity: String, CaseIterable, Sendable {
   case refuse
   /// Does what the app asks for; in clear after a handshake that fails.
   case accept
-  /// Takes video only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single frames.
+  /// Takes video and sound only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single
+  /// frames.
   case require
 }
 
@@ -22,7 +23,8 @@ struct Encryption: Sendable {
 
   var channel: (any SecureChannel)?
   var isRPCEncrypted = false
-  private(set) var isVideoEncrypted = false
+  /// Those of video and sound that are.
+  private var media: Set<ServiceType> = []
   /// The encrypted services on which a frame in clear was reported.
   private var clearFrameReports: Set<ServiceType> = []
 
@@ -32,9 +34,19 @@ struct Encryption: Sendable {
     return channel
   }
 
-  mutating func beginVideo(isEncrypted: Bool) {
-    isVideoEncrypted = isEncrypted
-    clearFrameReports.remove(.video)
+  /// Whether the data of a service is encrypted; nothing of the control service is, but parts of its messages.
+  func protects(_ service: ServiceType) -> Bool {
+    switch service {
+    case .audio, .video: media.contains(service)
+    case .rpc, .hybrid: isRPCEncrypted
+    case .control: false
+    }
+  }
+
+  /// Video or sound begins.
+  mutating func begin(_ service: ServiceType, isEncrypted: Bool) {
+    if isEncrypted { media.insert(service) } else { media.remove(service) }
+    clearFrameReports.remove(service)
   }
 
   /// Notes a frame in clear on an encrypted service.
@@ -52,22 +64,22 @@ struct Encryption: Sendable {
 /// encryption of the RPC service, as SDL Core demands it of apps whose policy says so (SDL-0207).
 struct SessionSecurity: Sendable {
   /// A service whose start has the E bit.
-  private enum Start: Sendable {
+  private enum Start: Equatable, Sendable {
     case rpc
-    case video
+    case media(ServiceType)
   }
 
-  /// How a start of video goes on.
-  enum VideoProtection {
+  /// How a start of video or sound goes on.
+  enum MediaProtection {
     case clear
     case encrypted
-    /// ``SessionContext/Consequence/videoHandshakeEnded(failure:)`` tells its end.
+    /// ``SessionContext/Consequence/handshakeEnded(_:failure:)`` tells its end.
     case handshake
     case refused(reason: String)
   }
 
   private let makeChannel: SecureChannelFactory?
-  /// What waits for the handshake.
+  /// What waits for the handshake, which is one for all, in the order of the answers.
   private var pendingStarts: [Start] = []
   /// Before that, what the app has sent in clear may have crossed the acknowledgement.
   private var hasReceivedEncryptedRPC = false
@@ -80,19 +92,19 @@ struct SessionSecurity: Sendable {
 
   // MARK: Starts
 
-  /// Why a start of video is refused before anything else is looked at; nil if it is not.
-  func reasonToRefuseVideo(isEncrypted: Bool, _ context: SessionContext) -> String? {
+  /// Why a start of video or sound is refused before anything else is looked at; nil if it is not.
+  func reasonToRefuseMedia(isEncrypted: Bool, _ context: SessionContext) -> String? {
     context.configuration.security == .require && !(isEncrypted && makeChannel != nil)
       ? "The service has to be protected" : nil
   }
 
-  /// Begins a handshake if a start of video needs one.
-  mutating func prepareVideo(
-    isEncrypted: Bool, _ app: RegisteredApp, _ context: inout SessionContext
-  ) -> VideoProtection {
+  /// Begins a handshake if a start of video or sound needs one.
+  mutating func prepare(
+    _ service: ServiceType, isEncrypted: Bool, _ app: RegisteredApp, _ context: inout SessionContext
+  ) -> MediaProtection {
     guard isEncrypted, context.configuration.security != .refuse, makeChannel != nil else { return .clear }
     guard let channel = context.encryption.established else {
-      beginHandshake(for: .video, app, &context)
+      beginHandshake(for: .media(service), app, &context)
       return .handshake
     }
     guard let summary = channel.summary, let fault = Self.identityFault(of: summary, app, context) else {
@@ -210,7 +222,7 @@ struct SessionSecurity: Sendable {
     for start in takePendingStarts() {
       switch start {
       case .rpc: acknowledgeRPC(&context)
-      case .video: context.demand(.videoHandshakeEnded(failure: nil))
+      case .media(let service): context.demand(.handshakeEnded(service, failure: nil))
       }
     }
   }
@@ -259,15 +271,15 @@ struct SessionSecurity: Sendable {
       let text = "The TLS handshake failed: \(reason)"
       switch start {
       case .rpc: refuseRPC(text, &context)
-      case .video: context.demand(.videoHandshakeEnded(failure: text))
+      case .media(let service): context.demand(.handshakeEnded(service, failure: text))
       }
     }
   }
 
-  /// Forgets a start of video that waits for a handshake, and the handshake if nothing else does.
-  mutating func cancelVideo(_ context: inout SessionContext) {
-    guard pendingStarts.contains(.video) else { return }
-    pendingStarts.removeAll { $0 == .video }
+  /// Forgets a start of video or sound that waits for a handshake, and the handshake if nothing else does.
+  mutating func cancel(_ service: ServiceType, _ context: inout SessionContext) {
+    guard pendingStarts.contains(.media(service)) else { return }
+    pendingStarts.removeAll { $0 == .media(service) }
     guard pendingStarts.isEmpty else { return }
     context.timers.cancel(.handshake)
     context.encryption.channel = nil
@@ -294,26 +306,21 @@ struct SessionSecurity: Sendable {
   // MARK: Frames
 
   /// The frame with its payload in clear; nil for one that is dropped. First frames are always in clear.
-  mutating func decrypted(_ frame: Frame, isVideoOpen: Bool, _ context: inout SessionContext) -> Frame? {
+  mutating func decrypted(_ frame: Frame, _ media: SessionMedia, _ context: inout SessionContext) -> Frame? {
     let service = frame.header.service
-    let isProtected: Bool
-    switch service {
-    case .video: isProtected = context.encryption.isVideoEncrypted
-    case .rpc, .hybrid:
-      isProtected = context.encryption.isRPCEncrypted
-      if frame.header.isEncrypted { hasReceivedEncryptedRPC = isProtected }
-    case .audio, .control: isProtected = false
-    }
+    let isMedia = service == .video || service == .audio
+    let isProtected = context.encryption.protects(service)
+    if service == .rpc || service == .hybrid, frame.header.isEncrypted { hasReceivedEncryptedRPC = isProtected }
     guard frame.header.isEncrypted, frame.header.frameType != .first else {
       // Of RPCs it depends on the function.
-      guard isProtected, service == .video, frame.header.frameType != .first else { return frame }
+      guard isProtected, isMedia, frame.header.frameType != .first else { return frame }
       if context.encryption.noteClearFrame(service) { context.report(.clearFrame(service)) }
       // SDL Core takes it all the same, and with it what others in the network put between the app's frames.
       return context.configuration.security == .require ? nil : frame
     }
     guard isProtected, let channel = context.encryption.established else {
       // What crosses the end of a service and of its encryption is no violation of its own, and is not looked at.
-      if service == .video, !isVideoOpen { return frame }
+      if isMedia, !media.isOpen(service) { return frame }
       context.report(.encryptedFrame(service))
       if !context.areViolationsLeftOut { context.send(.error(.notProtected, "The service is not protected")) }
       return nil

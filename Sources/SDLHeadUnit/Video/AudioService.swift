@@ -1,46 +1,111 @@
 import SDLMessages
 import SDLWire
 
-/// The audio service: the answers to its starts, and its data. It is never encrypted: a start with the E bit is
-/// answered without it.
+/// The audio service: the answers to its starts, and its data.
 struct AudioService: Sendable {
   var service = MediaService<AudioStreamChecker>()
+  /// A start that waits for a TLS handshake.
+  private(set) var waitsForHandshake = false
 
   /// - Parameter isTransportAllowed: by the lists of the session's acknowledgement.
   mutating func start(
     isEncrypted: Bool, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
-    _ context: inout SessionContext
+    _ security: inout SessionSecurity, _ context: inout SessionContext
   ) {
     guard let app else { return service.noteEarlyStart(&context) }
     context.report(.audioStartRequested)
     service.isStartLost = false
-    guard service.accepts(on: transport, isTransportAllowed: isTransportAllowed, app, &context) else { return }
-    if isEncrypted { context.report(.audioInClear) }
+    let isAccepted = service.accepts(
+      on: transport, isTransportAllowed: isTransportAllowed, app, isStarting: waitsForHandshake,
+      unless: security.reasonToRefuseMedia(isEncrypted: isEncrypted, context), &context)
+    guard isAccepted else { return }
+    switch security.prepare(.audio, isEncrypted: isEncrypted, app, &context) {
+    case .clear:
+      if isEncrypted { context.report(.audioInClear) }
+      answer(isEncrypted: false, &context)
+    case .encrypted: answer(isEncrypted: true, &context)
+    case .handshake: waitsForHandshake = true
+    case .refused(let reason): service.refuse(reason: reason, &context)
+    }
+  }
+
+  /// The handshake is over for which the start has waited.
+  /// - Parameter failure: why it has failed.
+  mutating func handshakeEnded(_ failure: String?, _ context: inout SessionContext) {
+    guard waitsForHandshake else { return }
+    waitsForHandshake = false
+    if let failure, context.configuration.security == .require { return service.refuse(reason: failure, &context) }
+    let isEncrypted = failure == nil && context.behaviour.handshake != .clear
+    if !isEncrypted { context.report(.audioInClear) }
+    answer(isEncrypted: isEncrypted, &context)
+  }
+
+  private mutating func answer(isEncrypted: Bool, _ context: inout SessionContext) {
     switch context.behaviour.audioStart {
     case .silence: service.isStartLost = true
     case .reject: service.refuse(reason: nil, &context)
-    case .acknowledge: acknowledge(&context)
+    case .acknowledge: acknowledge(isEncrypted: isEncrypted, &context)
     case .acknowledgeAndEnd:
-      acknowledge(&context)
+      acknowledge(isEncrypted: isEncrypted, &context)
       service.end(.endedByHeadUnit, &context)
     }
   }
 
-  private mutating func acknowledge(_ context: inout SessionContext) {
+  private mutating func acknowledge(isEncrypted: Bool, _ context: inout SessionContext) {
     let format = context.configuration.pcmFormat ?? PCMFormat()
+    let answer = AudioServiceAcknowledgement(mtu: Int64(context.configuration.frameLimits.payload))
+    let payload = answer.bytes(version: context.headerVersion)
+    let encrypted = isEncrypted ? context.encryption.encrypted(payload) : nil
+    if isEncrypted, encrypted == nil, context.configuration.security == .require {
+      return service.refuse(reason: "The acknowledgement can't be encrypted", &context)
+    }
     service.begin()
     service.checker.begin(format)
-    let answer = AudioServiceAcknowledgement(mtu: Int64(context.configuration.frameLimits.payload))
+    context.encryption.begin(.audio, isEncrypted: encrypted != nil)
     let transport = service.transport
     context.send(
-      .startServiceACK, service: .audio, on: transport, payload: answer.bytes(version: context.headerVersion))
+      .startServiceACK, service: .audio, on: transport, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
     context.report(.audioStarted(format, on: transport))
+  }
+
+  /// The status of the app, which may allow or forbid the sound.
+  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
+    if !app.allows(.audio), waitsForHandshake {
+      waitsForHandshake = false
+      // The level stays as the driver has chosen it.
+      service.refuse(reason: service.disallowedReason, costsLevel: false, &context)
+    }
+    service.permit(app, &context)
+  }
+
+  /// Data of the service.
+  /// - Returns: nil if it is not to be looked at.
+  func permission(_ context: inout SessionContext) -> MediaPermission? {
+    service.permission(isStarting: waitsForHandshake, &context)
   }
 
   mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout SessionContext) {
     let violations = service.checker.accept(byteCount: message.count, now: context.now)
     for violation in violations { context.report(.audio(violation)) }
     if service.shows(permission, &context) { context.report(.audioData(message)) }
+  }
+
+  /// EndService from the app.
+  mutating func answerEnd(on transport: TransportRole, _ context: inout SessionContext) {
+    let answer = context.behaviour.serviceEnd
+    if service.answerEnd(on: transport, answer, isStarting: waitsForHandshake, &context) { waitsForHandshake = false }
+  }
+
+  /// Removes the service, without EndService.
+  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+    waitsForHandshake = false
+    service.close(reason, &context)
+  }
+
+  /// The secondary transport is gone.
+  mutating func secondaryLost(_ context: inout SessionContext) {
+    if service.transport == .secondary { waitsForHandshake = false }
+    service.secondaryLost(&context)
   }
 }
 

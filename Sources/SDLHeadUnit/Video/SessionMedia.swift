@@ -3,9 +3,13 @@ import SDLWire
 
 /// The services of a session that carry media. Inputs find theirs here.
 struct SessionMedia: Sendable {
-  /// For what concerns video alone.
+  /// For what concerns one alone.
   var video = VideoService()
-  private var audio = AudioService()
+  var audio = AudioService()
+
+  func isOpen(_ service: ServiceType) -> Bool {
+    service == .audio ? audio.service.isOpen : video.service.isOpen
+  }
 
   /// Whether a service is open that goes on when a start of `refused` is refused: the other one, or the video that runs
   /// already.
@@ -22,7 +26,8 @@ struct SessionMedia: Sendable {
   ) {
     if frame.header.service == .audio {
       audio.start(
-        isEncrypted: frame.header.isEncrypted, on: transport, isTransportAllowed: isTransportAllowed, app, &context)
+        isEncrypted: frame.header.isEncrypted, on: transport, isTransportAllowed: isTransportAllowed, app, &security,
+        &context)
     } else {
       video.start(
         frame, on: transport, isTransportAllowed: isTransportAllowed, app, capability, &security, &context)
@@ -34,14 +39,14 @@ struct SessionMedia: Sendable {
   /// The status of the app, which may allow or forbid its services.
   mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
     // SDL Core ends audio first.
-    audio.service.permit(app, &context)
+    audio.permit(app, &context)
     video.permit(app, &context)
   }
 
   /// Data of a service.
   /// - Returns: nil if it is not to be looked at.
   mutating func permission(of service: ServiceType, _ context: inout SessionContext) -> MediaPermission? {
-    service == .audio ? audio.service.permission(&context) : video.permission(&context)
+    service == .audio ? audio.permission(&context) : video.permission(&context)
   }
 
   /// A message of a service.
@@ -89,7 +94,7 @@ struct SessionMedia: Sendable {
   /// EndService from the app.
   mutating func answerEnd(of service: ServiceType, on transport: TransportRole, _ context: inout SessionContext) {
     if service == .audio {
-      audio.service.answerEnd(on: transport, context.behaviour.serviceEnd, &context)
+      audio.answerEnd(on: transport, &context)
     } else {
       video.answerEnd(on: transport, &context)
     }
@@ -117,7 +122,7 @@ struct SessionMedia: Sendable {
 
   /// Removes both services, without EndService.
   mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
-    audio.service.close(reason, &context)
+    audio.close(reason, &context)
     video.close(reason, &context)
   }
 
@@ -129,7 +134,7 @@ struct SessionMedia: Sendable {
 
   /// The secondary transport is gone, and what ran there.
   mutating func secondaryLost(_ context: inout SessionContext) {
-    audio.service.secondaryLost(&context)
+    audio.secondaryLost(&context)
     video.secondaryLost(&context)
   }
 }

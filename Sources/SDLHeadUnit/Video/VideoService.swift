@@ -52,10 +52,10 @@ struct VideoService: Sendable {
     let isEncrypted = frame.header.isEncrypted
     let isAccepted = service.accepts(
       on: transport, isTransportAllowed: isTransportAllowed, app, isStarting: start != nil,
-      unless: security.reasonToRefuseVideo(isEncrypted: isEncrypted, context), &context)
+      unless: security.reasonToRefuseMedia(isEncrypted: isEncrypted, context), &context)
     guard isAccepted else { return }
     start = Start(request: request)
-    switch security.prepareVideo(isEncrypted: isEncrypted, app, &context) {
+    switch security.prepare(.video, isEncrypted: isEncrypted, app, &context) {
     case .clear: startReady(isEncrypted: false, app, capability, &context)
     case .encrypted: startReady(isEncrypted: true, app, capability, &context)
     case .handshake: break
@@ -152,7 +152,7 @@ struct VideoService: Sendable {
     let size = sizes.effective(answer, start.request)
     displaySize = sizes.display(of: size)
     service.checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: capability.limits(for: size))
-    context.encryption.beginVideo(isEncrypted: encrypted != nil)
+    context.encryption.begin(.video, isEncrypted: encrypted != nil)
     context.send(
       .startServiceACK, service: .video, on: transport, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
     context.report(.videoStarted(answer, on: transport))

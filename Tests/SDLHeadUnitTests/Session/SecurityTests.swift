@@ -163,6 +163,88 @@ import Testing
     #expect(accepting.headers.last?.isEncrypted == false)
   }
 
+  private static let sound: [UInt8] = [1, 2, 3, 4]
+
+  /// The rules of `require` and `accept` are those of video.
+  @Test func encryptedSound() throws {
+    for security in [HeadUnitSecurity.accept, .require] {
+      var app = TestApp.secured(security)
+      app.startEncrypted(.audio)
+      #expect(app.controls == [])
+      app.shakeHands()
+      #expect(app.controls == ["audio startServiceACK"])
+      #expect(app.headers.last?.isEncrypted == true)
+      let payload = try #require(app.payload(.startServiceACK, .audio))
+      #expect(payload.starts(with: [23, 3, 3]))
+      #expect(AudioServiceAcknowledgement(payload: Array(payload.dropFirst(5))).mtu != nil)
+      app.forget()
+      app.send(TestApp.frame(.audio, [23, 3, 3, 0, 4] + Self.sound, isEncrypted: true))
+      #expect(app.events.last == .audioData(Self.sound))
+      app.forget()
+      app.send(TestApp.frame(.audio, Self.sound, isEncrypted: false))
+      app.send(TestApp.frame(.audio, Self.sound, isEncrypted: false))
+      #expect(app.violations == [.clearFrame(.audio)])
+      #expect(app.events.filter { $0 == .audioData(Self.sound) }.count == (security == .accept ? 2 : 0))
+    }
+  }
+
+  /// In clear a required start is refused at once, after a handshake that fails when that is known.
+  @Test func soundInClear() {
+    var required = TestApp.secured(.require)
+    required.send(.startService, .audio)
+    #expect(required.controls == ["audio startServiceNAK"])
+    #expect(required.events.last == .audioRefused(ServiceRejection(reason: "The service has to be protected")))
+    required.forget()
+    required.startEncrypted(.audio)
+    required.shakeHands([1])
+    #expect(required.controls == ["audio startServiceNAK"])
+    #expect(
+      required.events.last == .audioRefused(ServiceRejection(reason: "The TLS handshake failed: no hello")))
+    var accepting = TestApp.secured(.accept)
+    accepting.startEncrypted(.audio)
+    accepting.shakeHands([1])
+    #expect(accepting.controls == ["audio startServiceACK"] && accepting.headers.last?.isEncrypted == false)
+    #expect(accepting.events.contains(.audioInClear))
+  }
+
+  /// One handshake serves the starts that wait for it, which are answered in their order, and those to come.
+  @Test func soundAndPicturesShareAHandshake() {
+    var app = TestApp.secured(.require)
+    app.startEncrypted(.audio)
+    app.startEncrypted()
+    app.startEncrypted(.audio)
+    #expect(app.controls == ["audio startServiceNAK"] && app.violations == [.startWhileActive(.audio)])
+    app.forget()
+    app.shakeHands()
+    #expect(app.controls == ["audio startServiceACK", "video startServiceACK"])
+    #expect(app.headers.map(\.isEncrypted) == [true, true])
+    app.send(.endService, .audio)
+    app.forget()
+    app.startEncrypted(.audio)
+    #expect(app.controls == ["audio startServiceACK"] && app.headers.map(\.isEncrypted) == [true])
+  }
+
+  /// A start of sound that waits for its handshake ends with the app's level, and by the app.
+  @Test func endOfSoundDuringHandshake() {
+    var app = TestApp.secured(.accept)
+    app.startEncrypted(.audio)
+    app.send(.endService, .audio)
+    #expect(app.controls == ["audio endServiceACK"])
+    app.forget()
+    app.shakeHands()
+    #expect(app.controls == [])
+    app.startEncrypted(.audio)
+    app.set(.none, .notStreamable)
+    #expect(app.controls == ["audio startServiceNAK"])
+    app.forget()
+    app.shakeHands()
+    #expect(app.controls == [])
+    var early = TestApp.secured(.accept)
+    early.startEncrypted(.audio)
+    early.send(TestApp.frame(.audio, Self.sound, isEncrypted: false))
+    #expect(early.violations == [.dataBeforeAcknowledgement(.audio)])
+  }
+
   @Test func commands() throws {
     for handshake in HeadUnitBehaviour.Handshake.allCases {
       #expect(

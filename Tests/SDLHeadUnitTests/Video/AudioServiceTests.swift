@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  /// Only video can be encrypted here; an app that asks for more learns it from the missing bit.
+  /// A head unit that encrypts nothing: an app that asks for it learns that from the missing bit.
   @Test(arguments: [true, false])
   func encryptedSoundIsAnsweredInClear(isEncrypted: Bool) {
     var app = TestApp.active()
