@@ -168,8 +168,8 @@ import Testing
     #expect(driver.take() == [Self.start])
   }
 
-  /// A head unit that takes only what is encrypted, which sound never is, is not asked again while there is video: each
-  /// refusal may cost the app its level, and the driver the picture.
+  /// A head unit that takes only what is encrypted is not asked again by an app that does not encrypt: each
+  /// refusal may cost it its level, and the driver the picture.
   @Test func refusedForGoodBesideVideo() {
     let driver = AppDriver.streaming()
     driver.setAudioRequest(AudioStartRequest())
@@ -190,11 +190,11 @@ import Testing
     #expect(driver.take().last == Self.start)
   }
 
-  /// What is missing has a property, or has none.
+  /// What is missing has a property.
   @Test func protectionInWords() {
     let reason = "Allowed only in protected mode"
     let sound = "\(AudioStartFailure.refused(rejectedParameters: [], reason: reason))"
-    #expect(sound.hasSuffix("(the property encryption is for video and RPCs, and never encrypts sound)"), "\(sound)")
+    #expect(sound.hasSuffix("(see the property encryption)"), "\(sound)")
     let video = "\(VideoStartFailure.refused(rejectedParameters: [], reason: reason))"
     #expect(video.hasSuffix("(see the property encryption)"), "\(video)")
     let other = VideoStartFailure.refused(rejectedParameters: [], reason: "Allowed only in unprotected mode")

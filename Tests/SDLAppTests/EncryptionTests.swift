@@ -95,7 +95,7 @@ import Testing
     ]
     for (security, handshake, serial, text) in cases {
       let required = sessions(.authenticateAndEncrypt, .require, security, handshake: handshake, serial: serial)
-      guard case .notEncrypted(let reason) = try #require(required.failure, "\(handshake)") else {
+      guard case .notEncrypted(.video, let reason) = try #require(required.failure, "\(handshake)") else {
         Issue.record("\(handshake): \(String(describing: required.failure))")
         continue
       }

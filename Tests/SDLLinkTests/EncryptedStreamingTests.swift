@@ -190,6 +190,37 @@ extension LinkTests {
       stop(connection, server)
     }
 
+    /// Pictures and sound from two threads: TLS counts the records of both together, as they come to the socket.
+    @Test func soundAndPictures() throws {
+      let recorder = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      let server = try start(recorder, headUnit(.require), tls: TestTLS.headUnit())
+      let connection = try connect(server, app)
+      connection.setAudioRequest(AudioStartRequest())
+      let grant = try #require(app.waitForGrant())
+      let audioGrant = try #require(app.waitForAudioGrant())
+      #expect(grant.isEncrypted && audioGrant.isEncrypted)
+      let frames = (0..<60).map { noise(50_000, seed: UInt64($0 + 1)) }
+      let sound = (0..<100).map { noise(640, seed: UInt64($0 + 1000)) }
+      let thread = WorkerThread(name: "video")
+      try thread.start {
+        for frame in frames {
+          _ = connection.video.submit(
+            TestPayload(frame, cuts: [4, 20_000]), grantEpoch: grant.epoch, blocking: true)
+        }
+      }
+      for piece in sound {
+        let payload = TestPayload(piece, cuts: [320])
+        #expect(connection.audio.submit(payload, grantEpoch: audioGrant.epoch, blocking: true) == .queued)
+      }
+      thread.join()
+      #expect(recorder.waitForMessages(frames.count))
+      #expect(eventually { recorder.audioMessages.count == sound.count })
+      #expect(recorder.audioMessages == sound && recorder.videoMessages == frames)
+      stop(connection, server)
+      #expect(recorder.protocolViolations.isEmpty)
+    }
+
     /// Certificates that the head unit does not accept: the error names the cause, and nothing is sent in clear.
     @Test func refusedCertificates() throws {
       let cases: [(TestCertificates, String)] = [
@@ -203,7 +234,7 @@ extension LinkTests {
         let connection = try connect(server, app, certificates)
         let end = try #require(app.waitForEnd())
         let failure = try #require(end)
-        guard case .session(.notEncrypted(let reason)) = failure else {
+        guard case .session(.notEncrypted(_, let reason)) = failure else {
           Issue.record("\(failure)")
           continue
         }
@@ -223,7 +254,8 @@ extension LinkTests {
       let payload = noise(1000)
       #expect(connection.video.submit(TestPayload(payload), grantEpoch: grant.epoch, blocking: true) == .queued)
       #expect(recorder.waitForMessages(1))
-      #expect(app.waitFor { if case .session(.videoInClear(let text)) = $0 { text } else { nil } }?.isEmpty == false)
+      #expect(
+        app.waitFor { if case .session(.mediaInClear(.video, let text)) = $0 { text } else { nil } }?.isEmpty == false)
       stop(connection, server)
     }
 

@@ -26,8 +26,9 @@ extension AppElement {
       postHMIStatus(status)
     case .secured(let summary):
       log(GST_LEVEL_INFO, "\(summary.protocolVersion) with the head unit, \(summary.cipher)")
-    case .videoInClear(let reason):
-      warn(.resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The video is not encrypted: \(reason)."))
+    case .mediaInClear(let service, let reason):
+      let name = service == .audio ? "sound" : "video"
+      warn(.resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, "The \(name) is not encrypted: \(reason)."))
     case .rpcProtected: log(GST_LEVEL_INFO, "RPCs are encrypted from now on")
     case .rpcInClear(let reason):
       warn(

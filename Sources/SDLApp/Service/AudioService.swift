@@ -13,8 +13,9 @@ struct AudioService: RequestedService {
   /// The head unit has refused sound for good.
   private var isRefused = false
 
-  init(_ configuration: AppSession.Configuration) {
-    lifecycle.timeouts = StreamTimeouts(start: configuration.videoStartTimeout)
+  init(_ configuration: AppSession.Configuration, canEncrypt: Bool) {
+    lifecycle.timeouts = StreamTimeouts(configuration, canEncrypt: canEncrypt)
+    lifecycle.isNeverProtected = !canEncrypt
     lifecycle.history.limits.longestPause = configuration.longestVideoRetry
   }
 
@@ -42,49 +43,50 @@ struct AudioService: RequestedService {
     return status.isAudible ? .stream(request) : .hold
   }
 
-  private func placement(_ context: SessionContext) -> ServicePlacement {
-    transport.placement(beside: context.secondary, now: context.now)
-  }
-
-  private func demand(_ context: SessionContext, isVideoRequested: Bool) -> StreamDemand<AudioStartRequest> {
+  func demand(_ context: SessionContext, beside video: VideoService) -> StreamDemand<AudioStartRequest> {
     transport.placed(
-      unplacedDemand(context, isVideoRequested: isVideoRequested), placement(context), isClosed: isClosed)
+      unplacedDemand(context, isVideoRequested: video.request != nil), placement(context, beside: video),
+      isClosed: isClosed)
   }
 
   /// Acts on the difference between what is demanded and what is there. There is no start while that of the video waits
   /// for its answer: a refusal costs the app its level, unless its other service runs already.
   mutating func reconcile(_ context: inout SessionContext, beside video: VideoService) {
-    var demand = demand(context, isVideoRequested: video.request != nil)
-    if case .stream = demand, isClosed, video.state == .starting { demand = .hold }
-    perform(lifecycle.reconcile(demand, now: context.now), &context)
+    var demand = demand(context, beside: video)
+    if case .stream = demand, isClosed, video.isStarting || startWaits(for: video, context) { demand = .hold }
+    follow(demand, &context, beside: video)
   }
 
   /// A control frame of the service, on the transport that carries it.
   mutating func receive(
     _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext, beside video: VideoService
-  ) {
-    let demand = demand(context, isVideoRequested: video.request != nil)
+  ) throws(AppSessionFailure) {
+    let demand = demand(context, beside: video)
     switch control {
     case .startServiceACK:
+      try acceptProtection(isEncrypted: frame.header.isEncrypted, &context)
       let answer = AudioServiceAcknowledgement(payload: frame.payload)
       perform(lifecycle.acknowledged(answer, demand, now: context.now), &context)
     case .startServiceNAK:
-      perform(lifecycle.refused(ServiceRejection(payload: frame.payload), demand, now: context.now), &context)
+      let rejection = context.security.refused(.audio, ServiceRejection(payload: frame.payload))
+      perform(lifecycle.refused(rejection, demand, now: context.now), &context)
     case .endServiceACK, .endServiceNAK: lifecycle.endConfirmed()
     default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
     }
   }
 
   mutating func updateWait(_ context: SessionContext, beside video: VideoService) {
-    updateWait(unplacedDemand(context, isVideoRequested: video.request != nil), placement(context), now: context.now)
+    updateWait(
+      unplacedDemand(context, isVideoRequested: video.request != nil), placement(context, beside: video),
+      now: context.now)
   }
 
   mutating func perform(_ outputs: [StreamLifecycle<AudioStartRequest>.Output], _ context: inout SessionContext) {
     for output in outputs {
       switch output {
       case .sendStartService:
-        transport.starts(placement(context))
-        context.messenger.send(.startService, .audio, on: transport.role)
+        let isEncrypted = context.security.starts(.audio, now: context.now)
+        context.messenger.send(.startService, .audio, on: transport.role, isEncrypted: isEncrypted)
       case .sendEndService: sendEndService(&context)
       case .started(let acknowledgement):
         let format = context.headUnit?.announcedPCMFormat
@@ -94,6 +96,10 @@ struct AudioService: RequestedService {
           maximumPayload: context.messenger.maximumPayload(mtu: acknowledgement.mtu, on: transport.role),
           format: format ?? PCMFormat(), isFormatAssumed: format == nil)
         grant.role = transport.role
+        if context.security.isEncrypted(.audio) {
+          grant.isEncrypted = true
+          grant.maximumPayload = SecurePayload.plaintextLimit(grant.maximumPayload)
+        }
         lastGrant = grant
         isRefused = false
         transport.started()
@@ -105,7 +111,8 @@ struct AudioService: RequestedService {
       case .startFailed(let failure, _, let retryAfter):
         if retryAfter == nil { isRefused = true }
         guard isAskedFor(context) else { break }
-        context.messenger.report(.audioStartFailed(failure, retryAfter: retryAfter))
+        context.messenger.report(
+          .audioStartFailed(context.security.failed(.audio, failure), retryAfter: retryAfter))
         avoidSecondary(after: failure, &context)
       }
     }

@@ -9,10 +9,6 @@ public struct AudioStartRequest: Hashable, Sendable {
 
 extension AudioStartRequest: ServiceRequest {
   public static var mediaName: String { "audio" }
-  public static var protectionAdvice: String {
-    "the property encryption is for video and RPCs, and never encrypts sound"
-  }
-  static var canBeProtected: Bool { false }
 
   var isBare: Bool { false }
 
@@ -38,6 +34,8 @@ public struct AudioGrant: Equatable, Sendable {
   public var format: PCMFormat
   /// The head unit has announced no format, and ``format`` is the usual one.
   public var isFormatAssumed: Bool
+  /// Whether each frame has to be encrypted; ``maximumPayload`` then is that of the plaintext.
+  public var isEncrypted = false
   /// The transport of the session that carries the service.
   public var role = TransportRole.primary
 }

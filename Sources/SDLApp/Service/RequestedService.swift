@@ -21,6 +21,76 @@ extension RequestedService {
 
   var isOpen: Bool { if case .open = lifecycle.state { true } else { false } }
 
+  /// The secondary transport carries it, and it has not ended.
+  var isOnSecondary: Bool { transport.role == .secondary && !isClosed }
+
+  var isStarting: Bool { if case .starting = lifecycle.state { true } else { false } }
+
+  /// Where the service can start now.
+  func placement(_ context: SessionContext, beside other: some RequestedService) -> ServicePlacement {
+    let binding = binding(context, beside: other)
+    let placement = transport.placement(beside: context.secondary, binding: binding, now: context.now)
+    // Sound gives way where no transport is allowed for both.
+    if Self.type == .audio, binding == .secondary, !transport.allows(.secondary) { return .impossible(.noTransport) }
+    return placement
+  }
+
+  /// The transport that carries the service if it may: TLS numbers the records of a session, and nothing keeps those of
+  /// two connections in order.
+  private func binding<Other: RequestedService>(_ context: SessionContext, beside other: Other) -> TransportRole? {
+    guard context.security.asksForEncryption(of: Self.type) else { return nil }
+    if context.security.isRPCEncrypted { return .primary }
+    guard other.request != nil, context.security.asksForEncryption(of: Other.type) else { return nil }
+    if other.transport.allows(.primary) { return .primary }
+    return context.secondary.isRegistered && other.transport.allows(.secondary) ? .secondary : nil
+  }
+
+  /// Whether a start has to wait for the other service. TLS is one for the session (SDL-0322): of two starts with the E
+  /// bit one follows the answer to the other, and records of the other have to be over on another transport.
+  func startWaits<Other: RequestedService>(for other: Other, _ context: SessionContext) -> Bool {
+    guard isClosed, !other.isClosed, context.security.asksForEncryption(of: Self.type) else { return false }
+    if other.isStarting { return context.security.isAskedFor(Other.type) }
+    return context.security.isEncrypted(Other.type)
+      && placement(context, beside: other) != .start(on: other.transport.role)
+  }
+
+  /// Brings the service closer to what is demanded.
+  mutating func follow(
+    _ demand: StreamDemand<Request>, _ context: inout SessionContext, beside other: some RequestedService
+  ) {
+    let placement = placement(context, beside: other)
+    let wasClosed = isClosed
+    let outputs = lifecycle.reconcile(demand, now: context.now)
+    if wasClosed, isStarting { transport.starts(placement) }
+    perform(outputs, &context)
+  }
+
+  /// The head unit believes that the service runs, encrypted as nothing can be: it counts as refused.
+  mutating func acknowledgedUnreadably(
+    _ rejection: ServiceRejection, _ demand: StreamDemand<Request>, _ context: inout SessionContext
+  ) {
+    let outputs = lifecycle.refused(rejection, demand, now: context.now)
+    perform(outputs + [.sendEndService], &context)
+  }
+
+  /// Whether an acknowledgement of the start that is under way may be followed; if not, the service is ended.
+  mutating func acceptProtection(
+    isEncrypted: Bool, _ context: inout SessionContext
+  ) throws(AppSessionFailure) {
+    guard isStarting else { return }
+    do throws(AppSessionFailure) {
+      try context.security.acknowledged(Self.type, isEncrypted: isEncrypted, &context.messenger)
+    } catch {
+      context.messenger.send(.endService, Self.type, on: transport.role)
+      throw error
+    }
+  }
+
+  /// Gives up a start that is not answered.
+  mutating func giveUp(_ context: inout SessionContext) {
+    perform(lifecycle.giveUp(now: context.now), &context)
+  }
+
   mutating func advance(_ context: inout SessionContext) {
     perform(lifecycle.advance(now: context.now), &context)
   }

@@ -33,12 +33,15 @@ struct ServiceTransport: Equatable, Sendable {
     allowed = TransportRole.preferences(list)
   }
 
-  /// - Parameter staysOnPrimary: the secondary transport is not used if the primary one is allowed.
+  /// Whether the head unit lets this transport carry the service.
+  func allows(_ role: TransportRole) -> Bool { allowed.contains(role) }
+
+  /// - Parameter binding: the transport to use if it is allowed; nil for the best one.
   func placement(
-    beside secondary: SecondaryTransport, staysOnPrimary: Bool = false, now: Duration
+    beside secondary: SecondaryTransport, binding: TransportRole? = nil, now: Duration
   ) -> ServicePlacement {
-    let isBound = (staysOnPrimary || avoidance.isActive(now: now)) && allowed.contains(.primary)
-    let roles = isBound ? [.primary] : allowed
+    var roles = allowed
+    if let role = binding ?? (avoidance.isActive(now: now) ? .primary : nil), allows(role) { roles = [role] }
     for role in roles {
       if role == .primary {
         return secondary.settling(now: now).map { .wait(until: $0) } ?? .start(on: .primary)
@@ -57,6 +60,7 @@ struct ServiceTransport: Equatable, Sendable {
     guard case .stream = demand else { return demand }
     switch placement {
     case .start(let best): return isClosed || best == role ? demand : .closed(.moved)
+    case .impossible(.noTransport): return .closed(.moved)
     case .wait, .impossible: return isClosed ? .closed(.moved) : demand
     }
   }

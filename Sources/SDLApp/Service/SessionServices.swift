@@ -7,9 +7,9 @@ struct SessionServices: Sendable {
   var audio: AudioService
   var buttons: ButtonSubscriptions
 
-  init(_ configuration: AppSession.Configuration, asksForEncryption: Bool) {
-    video = VideoService(configuration, asksForEncryption: asksForEncryption)
-    audio = AudioService(configuration)
+  init(_ configuration: AppSession.Configuration, canEncrypt: Bool) {
+    video = VideoService(configuration, canEncrypt: canEncrypt)
+    audio = AudioService(configuration, canEncrypt: canEncrypt)
     buttons = ButtonSubscriptions(configuration)
   }
 
@@ -17,9 +17,13 @@ struct SessionServices: Sendable {
   var canReplaceSecondary: Bool { video.transport.canReplaceSecondary || audio.transport.canReplaceSecondary }
 
   /// The secondary transport carries one that has not ended.
-  var usesSecondary: Bool { isVideoOnSecondary || audio.transport.role == .secondary && !audio.isClosed }
+  var usesSecondary: Bool { video.isOnSecondary || audio.isOnSecondary }
 
-  var isVideoOnSecondary: Bool { video.transport.role == .secondary && !video.isClosed }
+  /// Encrypted data may be lost with the secondary transport.
+  func hasRecordsOnSecondary(_ context: SessionContext) -> Bool {
+    video.isOnSecondary && context.security.isEncrypted(.video)
+      || audio.isOnSecondary && context.security.isEncrypted(.audio)
+  }
 
   func nextDeadline(now: Duration) -> Duration? {
     video.nextDeadline(now: now).earlier(audio.nextDeadline(now: now)).earlier(buttons.nextDeadline)
@@ -38,13 +42,13 @@ struct SessionServices: Sendable {
 
   /// Acts on the difference between what is demanded and what is there.
   mutating func reconcile(_ context: inout SessionContext) {
-    video.reconcile(&context)
+    video.reconcile(&context, beside: audio)
     audio.reconcile(&context, beside: video)
   }
 
   /// Notes whether what is demanded waits for a transport.
   mutating func updateWaits(_ context: SessionContext) {
-    video.updateWait(context)
+    video.updateWait(context, beside: audio)
     audio.updateWait(context, beside: video)
   }
 
@@ -91,6 +95,22 @@ struct SessionServices: Sendable {
     audio.secondaryLost(&context)
   }
 
+  /// Gives up a start that is not answered.
+  mutating func giveUp(_ service: ServiceType, _ context: inout SessionContext) {
+    if service == .audio { audio.giveUp(&context) } else { video.giveUp(&context) }
+  }
+
+  /// The head unit believes that the service runs, encrypted as nothing can be: it counts as refused.
+  mutating func acknowledgedUnreadably(
+    _ service: ServiceType, _ rejection: ServiceRejection, _ context: inout SessionContext
+  ) {
+    if service == .audio {
+      audio.acknowledgedUnreadably(rejection, audio.demand(context, beside: video), &context)
+    } else {
+      video.acknowledgedUnreadably(rejection, video.demand(context, beside: audio), &context)
+    }
+  }
+
   /// A control frame of one of them, in clear.
   mutating func receive(
     _ control: ControlFrame, _ frame: Frame, on role: TransportRole, _ context: inout SessionContext
@@ -110,9 +130,9 @@ struct SessionServices: Sendable {
     }
     guard control != .serviceDataACK else { return }
     if isVideo {
-      try video.receive(control, frame, &context)
+      try video.receive(control, frame, &context, beside: audio)
     } else {
-      audio.receive(control, frame, &context, beside: video)
+      try audio.receive(control, frame, &context, beside: video)
     }
   }
 }

@@ -43,6 +43,8 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   var restartsAfterPause = false
   /// Between the first demand for a stream and the request.
   var startDelay = Duration.zero
+  /// The service is never asked for encrypted: a head unit that takes it no other way refuses it for good.
+  var isNeverProtected = false
   /// What earlier attempts have come to.
   var history = StreamStartHistory<Request>()
   private(set) var state = State.closed
@@ -192,7 +194,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
       _ = history.failed(now: now)
       return []
     }
-    let isFinal = failure.isFinal(for: request)
+    let isFinal = failure.isFinal(for: request) || isNeverProtected && failure.concernsProtection
     let refusal = StreamStartHistory.Refusal(request, reason: rejection.reason, isFinal: isFinal)
     switch history.refused(refusal, now: now) {
     case .retry(let pause): return [.startFailed(failure, request: request, retryAfter: pause)]
@@ -287,6 +289,12 @@ struct StreamTimeouts: Equatable, Sendable {
   /// As ``end``, where the stream goes on over another transport.
   var endOfMove: Duration = .seconds(5)
 
+  /// Those of a session; a TLS handshake may be part of a start.
+  init(_ configuration: AppSession.Configuration, canEncrypt: Bool) {
+    let time = configuration.videoStartTimeout
+    self.init(start: canEncrypt ? max(time, configuration.handshakeTimeout) : time)
+  }
+
   /// The usual times, but `start` for the answer to StartService.
   init(start: Duration = .seconds(5)) {
     self.start = start
@@ -321,8 +329,6 @@ protocol ServiceRequest: StreamRequest {
   /// What the app makes of it.
   associatedtype Acceptance: Equatable, Sendable
 
-  /// Whether the service can be encrypted.
-  static var canBeProtected: Bool { get }
   /// The last form of a request that has others: once it is refused, nothing is left to try.
   var isBare: Bool { get }
   /// - Throws: The failure when the answer names something that can't be sent.

@@ -2,8 +2,6 @@
 public protocol StreamRequest: Hashable, Sendable {
   /// "video" or "audio", for messages to the user.
   static var mediaName: String { get }
-  /// What to do about a head unit that takes it encrypted only, for messages to the user.
-  static var protectionAdvice: String { get }
 }
 
 /// Why a stream could not start. It is tried again unless the failure ``isFinal(for:)`` the request.
@@ -59,7 +57,7 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
     case .refused(let parameters, let reason):
       "the head unit refused to start \(Request.mediaName)"
         + (parameters.isEmpty ? "" : ", rejecting \(parameters.joined(separator: ", "))")
-        + (reason.map { ": \($0)" } ?? "") + (concernsProtection ? " (\(Request.protectionAdvice))" : "")
+        + (reason.map { ": \($0)" } ?? "") + (concernsProtection ? " (see the property encryption)" : "")
     }
   }
 
@@ -73,7 +71,7 @@ extension StreamStartFailure where Request: ServiceRequest {
   func isFinal(for request: Request) -> Bool {
     switch self {
     case .refused, .unusableAnswer:
-      request.isBare || concernsSize || concernsFormat || (concernsProtection && !Request.canBeProtected)
+      request.isBare || concernsSize || concernsFormat
     case .keptRefusing: true
     case .unanswered, .handshakeUnfinished, .endedEarly: false
     }

@@ -17,9 +17,8 @@ struct VideoService: RequestedService {
   private var touches = TouchTracker()
   private var haptics = HapticDelivery()
 
-  init(_ configuration: AppSession.Configuration, asksForEncryption: Bool) {
-    let time = configuration.videoStartTimeout
-    lifecycle.timeouts = StreamTimeouts(start: asksForEncryption ? max(time, configuration.handshakeTimeout) : time)
+  init(_ configuration: AppSession.Configuration, canEncrypt: Bool) {
+    lifecycle.timeouts = StreamTimeouts(configuration, canEncrypt: canEncrypt)
     lifecycle.history.limits.longestPause = configuration.longestVideoRetry
     lifecycle.restartsAfterPause = configuration.restartsOnForeground
   }
@@ -28,8 +27,6 @@ struct VideoService: RequestedService {
 
   /// The right to send video; nil while no byte may go out.
   var grant: VideoGrant? { isOpen ? lastGrant : nil }
-
-  var isStarting: Bool { if case .starting = lifecycle.state { true } else { false } }
 
   func nextDeadline(now: Duration) -> Duration? {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now)).earlier(haptics.nextDeadline)
@@ -55,19 +52,15 @@ struct VideoService: RequestedService {
     return context.announced.isSettled ? .stream(request) : .closed(.app)
   }
 
-  private func placement(_ context: SessionContext) -> ServicePlacement {
-    // TLS numbers the records of a session, and nothing keeps those of two connections in order.
-    let staysOnPrimary = context.security.isRPCEncrypted && context.security.asksForEncryption
-    return transport.placement(beside: context.secondary, staysOnPrimary: staysOnPrimary, now: context.now)
-  }
-
-  private func demand(_ context: SessionContext) -> StreamDemand<VideoStartRequest> {
-    transport.placed(unplacedDemand(context), placement(context), isClosed: isClosed)
+  func demand(_ context: SessionContext, beside audio: AudioService) -> StreamDemand<VideoStartRequest> {
+    transport.placed(unplacedDemand(context), placement(context, beside: audio), isClosed: isClosed)
   }
 
   /// Acts on the difference between what is demanded and what is there.
-  mutating func reconcile(_ context: inout SessionContext) {
-    perform(lifecycle.reconcile(demand(context), now: context.now), &context)
+  mutating func reconcile(_ context: inout SessionContext, beside audio: AudioService) {
+    var demand = demand(context, beside: audio)
+    if case .stream = demand, startWaits(for: audio, context) { demand = .hold }
+    follow(demand, &context, beside: audio)
   }
 
   /// The head unit's capability is known, or has changed.
@@ -84,51 +77,32 @@ struct VideoService: RequestedService {
 
   /// A control frame of the service, on the transport that carries it.
   mutating func receive(
-    _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext
+    _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext, beside audio: AudioService
   ) throws(AppSessionFailure) {
     switch control {
     case .startServiceACK:
-      try acknowledged(VideoServiceParameters(payload: frame.payload), frame.header.isEncrypted, &context)
+      try acceptProtection(isEncrypted: frame.header.isEncrypted, &context)
+      let parameters = VideoServiceParameters(payload: frame.payload)
+      diagnose(parameters, &context)
+      perform(lifecycle.acknowledged(parameters, demand(context, beside: audio), now: context.now), &context)
     case .startServiceNAK:
-      let rejection = context.security.videoRefused(ServiceRejection(payload: frame.payload))
-      perform(lifecycle.refused(rejection, demand(context), now: context.now), &context)
+      let rejection = context.security.refused(.video, ServiceRejection(payload: frame.payload))
+      perform(lifecycle.refused(rejection, demand(context, beside: audio), now: context.now), &context)
     case .endServiceACK, .endServiceNAK: lifecycle.endConfirmed()
     default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
     }
   }
 
-  private mutating func acknowledged(
-    _ parameters: VideoServiceParameters, _ isEncrypted: Bool, _ context: inout SessionContext
-  ) throws(AppSessionFailure) {
-    if isStarting {
-      do {
-        try context.security.videoAcknowledged(isEncrypted: isEncrypted, &context.messenger)
-      } catch {
-        context.messenger.send(.endService, .video, on: transport.role)
-        throw error
-      }
-    }
+  private func diagnose(_ parameters: VideoServiceParameters, _ context: inout SessionContext) {
     if (parameters.width == nil) != (parameters.height == nil) {
       context.messenger.diagnose("the head unit acknowledged only one side of the video size")
     } else if let width = parameters.width, let height = parameters.height, parameters.acceptedSize == nil {
       context.messenger.diagnose("the head unit acknowledged the impossible size \(width)×\(height)")
     }
-    perform(lifecycle.acknowledged(parameters, demand(context), now: context.now), &context)
   }
 
-  /// The head unit believes that the service runs, encrypted as nothing can be: it counts as refused.
-  mutating func acknowledgedUnreadably(_ rejection: ServiceRejection, _ context: inout SessionContext) {
-    let outputs = lifecycle.refused(rejection, demand(context), now: context.now)
-    perform(outputs + [.sendEndService], &context)
-  }
-
-  /// Gives up a start that is not answered.
-  mutating func giveUp(_ context: inout SessionContext) {
-    perform(lifecycle.giveUp(now: context.now), &context)
-  }
-
-  mutating func updateWait(_ context: SessionContext) {
-    updateWait(unplacedDemand(context), placement(context), now: context.now)
+  mutating func updateWait(_ context: SessionContext, beside audio: AudioService) {
+    updateWait(unplacedDemand(context), placement(context, beside: audio), now: context.now)
   }
 
   mutating func perform(_ outputs: [StreamLifecycle<VideoStartRequest>.Output], _ context: inout SessionContext) {
@@ -146,16 +120,15 @@ struct VideoService: RequestedService {
       case .startFailed(let failure, let request, let retryAfter):
         guard isAskedFor(context) else { break }
         context.messenger.report(
-          .videoStartFailed(context.security.videoFailed(failure), request: request, retryAfter: retryAfter))
+          .videoStartFailed(context.security.failed(.video, failure), request: request, retryAfter: retryAfter))
         avoidSecondary(after: failure, &context)
       }
     }
   }
 
   private mutating func start(_ request: VideoStartRequest, _ context: inout SessionContext) {
-    transport.starts(placement(context))
     context.announceSupportedDisplays()
-    let isEncrypted = context.security.videoStarts(now: context.now)
+    let isEncrypted = context.security.starts(.video, now: context.now)
     let parameters = VideoServiceParameters(
       width: Int32(clamping: request.size.width), height: Int32(clamping: request.size.height),
       videoProtocol: request.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
@@ -171,7 +144,7 @@ struct VideoService: RequestedService {
     grant.transport = accepted.transport
     grant.role = transport.role
     grant.transportClass = context.messenger.transportClass(of: transport.role)
-    if context.security.isVideoEncrypted {
+    if context.security.isEncrypted(.video) {
       grant.isEncrypted = true
       grant.maximumPayload = SecurePayload.plaintextLimit(grant.maximumPayload)
     }

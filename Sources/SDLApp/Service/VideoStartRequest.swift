@@ -25,8 +25,6 @@ extension VideoStartRequest: CustomStringConvertible {
 
 extension VideoStartRequest: ServiceRequest {
   public static var mediaName: String { "video" }
-  public static var protectionAdvice: String { "see the property encryption" }
-  static var canBeProtected: Bool { true }
 
   /// What a StartServiceACK gives the app.
   struct Acceptance: Equatable, Sendable {

@@ -25,7 +25,7 @@ public struct AppSession: Sendable {
   ///   - makeSecureChannel: makes this end of TLS, of which the head unit is the client; nil refuses handshakes.
   public init(configuration: Configuration, lastEpoch: UInt32 = 0, makeSecureChannel: SecureChannelFactory? = nil) {
     context = SessionContext(configuration: configuration, lastEpoch: lastEpoch, makeSecureChannel: makeSecureChannel)
-    services = SessionServices(configuration, asksForEncryption: context.security.asksForEncryption)
+    services = SessionServices(configuration, canEncrypt: context.security.canEncrypt)
   }
 
   public var configuration: Configuration { context.configuration }
@@ -84,8 +84,8 @@ public struct AppSession: Sendable {
 
   private var situation: SessionSecurity.Situation {
     SessionSecurity.Situation(
-      now: context.now, isVideoStarting: services.video.isStarting,
-      isVideoEncrypted: services.video.grant?.isEncrypted == true)
+      now: context.now, isVideoStarting: services.video.isStarting, isAudioStarting: services.audio.isStarting,
+      hasEncryptedMedia: services.video.grant?.isEncrypted == true || services.audio.grant?.isEncrypted == true)
   }
 }
 
@@ -385,7 +385,7 @@ extension AppSession {
   private mutating func noteLossOfSecondary() throws(AppSessionFailure) {
     guard context.takeLossOfSecondary() else { return }
     // TLS numbers its records, of which some may be lost. No further one could be decrypted.
-    let hadRecords = services.isVideoOnSecondary && context.security.isVideoEncrypted
+    let hadRecords = services.hasRecordsOnSecondary(context)
     services.secondaryLost(&context)
     // The end of the session goes on.
     if case .finishing = context.phase { return unregisterIfServicesHaveEnded() }
@@ -397,7 +397,7 @@ extension AppSession {
     switch try context.security.decrypt(frame, on: role, situation, &context.messenger) {
     case .frame(let frame): return frame
     case .dropped: break
-    case .videoRefused(let rejection): services.video.acknowledgedUnreadably(rejection, &context)
+    case .startRefused(let service, let rejection): services.acknowledgedUnreadably(service, rejection, &context)
     }
     return nil
   }
@@ -407,7 +407,7 @@ extension AppSession {
       switch output {
       case .receive(let frame, .primary): try receive(frame)
       case .receive(let frame, .secondary): try receiveOnSecondary(frame)
-      case .giveUpVideo: services.video.giveUp(&context)
+      case .giveUp(let service): services.giveUp(service, &context)
       case .rpcProtected:
         services.permissionsChanged()
         let isInNone = context.isInNone

@@ -27,12 +27,12 @@ extension AppSession {
     /// Between the permission to stream and StartService, for head units without a video capability: early ones, such
     /// as SYNC 3.0, stay black otherwise (sdl_ios waits as long).
     public var legacyStartDelay: Duration = .milliseconds(250)
-    /// Whether video is to be encrypted, which takes a ``SecureChannelFactory``.
+    /// Whether video and sound are to be encrypted, which takes a ``SecureChannelFactory``.
     public var encryption = VideoEncryption.none
     public var encryptionPolicy = EncryptionPolicy.require
     /// Whether the app is the TLS client, for head units that are configured as servers.
     public var beginsHandshake = false
-    /// For the answer to a StartService of video that takes a TLS handshake.
+    /// For the answer to a StartService of video or sound that takes a TLS handshake.
     public var handshakeTimeout: Duration = .seconds(30)
     /// For the end of a TLS handshake that has begun.
     public var unfinishedHandshakeTimeout: Duration = .seconds(5)

@@ -53,9 +53,9 @@ extension AppSession {
     case hapticRectanglesRefused(resultCode: String, info: String?)
     /// A TLS handshake with the head unit is complete.
     case secured(SecureChannelSummary)
-    /// Encrypted video was asked for, but the video that starts now is not; why, in a form that can follow a colon.
+    /// Encrypted video, or sound, was asked for, but what starts now is not; why, in a form that can follow a colon.
     /// Only with ``EncryptionPolicy/prefer``.
-    case videoInClear(String)
+    case mediaInClear(ServiceType, String)
     /// RPCs are encrypted from now on, as the head unit's policy asks.
     case rpcProtected
     /// They are not although it asks for that, and it may refuse some; why, in a form that can follow a colon.

@@ -20,13 +20,14 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
   case heartbeatLost
   /// The transport closed.
   case connectionLost
-  /// The head unit answers the request for encrypted video in clear; the text says what is known of the cause.
-  case notEncrypted(reason: String)
+  /// The head unit answers the request for encrypted video, or sound, in clear; the text says what is known of the
+  /// cause.
+  case notEncrypted(ServiceType, reason: String)
   /// This app does not take the head unit's certificate; the text says why.
   case headUnitNotTrusted(reason: String)
   /// TLS handshakes do not end, although the head unit goes on as if they had.
   case handshakeLost
-  /// The secondary transport was lost with encrypted video on it.
+  /// The secondary transport was lost with encrypted video or sound on it.
   case encryptedTransportLost
   /// What the head unit sends can't be decrypted.
   case decryptionFailed(reason: String)
@@ -56,14 +57,14 @@ extension AppSessionFailure: CustomStringConvertible {
       "the head unit has sent nothing for some time, not even the answer to a heartbeat: its software hangs, or check the network between"
     case .connectionLost:
       "the head unit closed the connection; its log may say why"
-    case .notEncrypted(let reason):
-      "the head unit does not encrypt the video: \(reason). With encryption-policy=prefer it would be sent in clear"
+    case .notEncrypted(let service, let reason):
+      "the head unit does not encrypt the \(service.mediaName): \(reason). With encryption-policy=prefer it would be sent in clear"
     case .headUnitNotTrusted(let reason):
-      "this app does not trust the head unit: \(reason). The property ca-certificates says which authorities may sign its certificate; with encryption-policy=prefer video would be sent in clear"
+      "this app does not trust the head unit: \(reason). The property ca-certificates says which authorities may sign its certificate; with encryption-policy=prefer video and sound would be sent in clear"
     case .handshakeLost:
       "two TLS handshakes with the head unit in a row did not end: it has most likely lost the last message of one (SDL Core as TLS server does now and then), and begins no other on the same connection"
     case .encryptedTransportLost:
-      "the secondary transport was lost with encrypted video on the way, without which TLS can't go on"
+      "the secondary transport was lost with encrypted media on the way, without which TLS can't go on"
     case .decryptionFailed(let reason):
       "what the head unit sends can't be decrypted: \(reason)"
     }

@@ -4,8 +4,9 @@ import SDLWire
 /// TLS of a session: the handshake with the head unit, and what is encrypted (protocol specification, "Secure
 /// services").
 ///
-/// The head unit is the TLS client and begins, once video or RPCs were asked for with the E bit; or the app does, with
-/// head units that are configured as TLS servers. One handshake holds for the session. The RPC service starts in clear,
+/// The head unit is the TLS client and begins, once video, sound or RPCs were asked for with the E bit; or the app does,
+/// with head units that are configured as TLS servers. One handshake holds for the session, and of starts of video and
+/// sound with the E bit only one is under way at a time (SDL-0322). The RPC service starts in clear,
 /// and is started again with the E bit once the app is registered, if the head unit's policy asks for that (SDL-0207).
 struct SessionSecurity: Sendable {
   /// What security has to know of the rest of the session at the moment.
@@ -13,16 +14,22 @@ struct SessionSecurity: Sendable {
     var now: Duration
     /// A start of video is not answered.
     var isVideoStarting: Bool
-    /// There is a video service that is encrypted.
-    var isVideoEncrypted: Bool
+    /// The same for sound.
+    var isAudioStarting: Bool
+    /// There is a service of video or sound that is encrypted.
+    var hasEncryptedMedia: Bool
+
+    func isStarting(_ service: ServiceType) -> Bool {
+      service == .video && isVideoStarting || service == .audio && isAudioStarting
+    }
   }
 
   /// What the session has to do.
   enum Output {
     /// A frame that had to wait for the end of the handshake.
     case receive(Frame, on: TransportRole)
-    /// The start of video has failed, because nothing comes of the handshake.
-    case giveUpVideo
+    /// The start of this service has failed, because nothing comes of the handshake.
+    case giveUp(ServiceType)
     /// RPCs are encrypted from now on.
     case rpcProtected
     /// RPCs are not encrypted in this session, although the head unit asks for that.
@@ -33,8 +40,8 @@ struct SessionSecurity: Sendable {
   enum Decrypted {
     case frame(Frame)
     case dropped
-    /// The head unit believes that encrypted video runs, but can't: the start counts as refused.
-    case videoRefused(ServiceRejection)
+    /// The head unit believes that the service runs encrypted, but it can't: the start counts as refused.
+    case startRefused(ServiceType, ServiceRejection)
   }
 
   /// How far the encryption of RPCs has come. Nothing undoes it within a session.
@@ -73,16 +80,9 @@ struct SessionSecurity: Sendable {
   /// Encrypted acknowledgements that have overtaken the end of the handshake, at most one for each protected service.
   private var heldAcknowledgements: [ServiceType: (frame: Frame, role: TransportRole)] = [:]
   /// Why there is no handshake, as far as that is known of the present start.
-  private var failure: String?
-  /// That is because this app does not take the head unit's certificate, which says more than the head unit's answer to
-  /// that.
-  private var isHeadUnitRefused = false
-  /// Whether the start of video that is under way, or was last, had the E bit.
-  private var isStartSecure = false
-  /// Whether the head unit has acknowledged it with the E bit.
-  private(set) var isVideoEncrypted = false
-  /// The head unit refuses encrypted video, and the policy allows video in clear.
-  private var isGivenUp = false
+  private var failure: HandshakeFailure?
+  private var video: MediaProtection
+  private var audio: MediaProtection
   private var rpc = RPCProtection.none
   /// What the head unit encrypts of its RPCs once that has been agreed on.
   private var policy = OnPermissionsChange.Protection.functions([])
@@ -91,6 +91,14 @@ struct SessionSecurity: Sendable {
   init(_ configuration: AppSession.Configuration, makeChannel: SecureChannelFactory?) {
     self.configuration = configuration
     self.makeChannel = makeChannel
+    video = MediaProtection(.video, configuration)
+    audio = MediaProtection(.audio, configuration)
+  }
+
+  /// That of video or sound.
+  private subscript(service: ServiceType) -> MediaProtection {
+    get { service == .audio ? audio : video }
+    set { if service == .audio { audio = newValue } else { video = newValue } }
   }
 
   /// The TLS of this session once its handshake is complete, with which to encrypt.
@@ -105,8 +113,17 @@ struct SessionSecurity: Sendable {
   /// Whether RPCs may yet be encrypted.
   var canProtectRPCs: Bool { rpc != .refused && rpc != .protected }
 
-  /// Whether the next start of video has the E bit.
-  var asksForEncryption: Bool { configuration.encryption != .none && makeChannel != nil && !isGivenUp }
+  /// Whether the app encrypts at all.
+  var canEncrypt: Bool { configuration.encryption != .none && makeChannel != nil }
+
+  /// Whether the next start of video or sound has the E bit.
+  func asksForEncryption(of service: ServiceType) -> Bool { canEncrypt && !self[service].isGivenUp }
+
+  /// Whether the start that is under way, or was last, had the E bit.
+  func isAskedFor(_ service: ServiceType) -> Bool { self[service].isAskedFor }
+
+  /// Whether the head unit has acknowledged it with the E bit.
+  func isEncrypted(_ service: ServiceType) -> Bool { self[service].isEncrypted }
 
   /// When ``advance(_:_:)`` has something to do.
   func nextDeadline(_ situation: Situation) -> Duration? {
@@ -122,7 +139,7 @@ struct SessionSecurity: Sendable {
       handshakeStalled()
       guard unfinishedCount < Self.maximumUnfinishedCount else { throw .handshakeLost }
       if rpcDeadline != nil { outputs += rpcFailed("the TLS handshake did not end", &messenger) }
-      if isVideoHandshakeAwaited(situation) { outputs.append(.giveUpVideo) }
+      if let service = mediaAwaitingHandshake(situation) { outputs.append(.giveUp(service)) }
     }
     outputs += try beginHandshake(situation, &messenger)
     if let deadline = rpcDeadline, deadline <= situation.now {
@@ -154,7 +171,7 @@ extension SessionSecurity {
   private mutating func receiveHandshake(
     _ query: SecurityQuery, _ situation: Situation, _ messenger: inout SessionMessenger
   ) throws(AppSessionFailure) -> [Output] {
-    let isChannelUsed = situation.isVideoEncrypted || isRPCEncrypted
+    let isChannelUsed = situation.hasEncryptedMedia || isRPCEncrypted
     let isNew = handshake == nil || query.beginsHandshake && channel != nil && !isChannelUsed
     do throws(SecureChannelFailure) {
       if makeChannel == nil || !configuration.beginsHandshake && isNew {
@@ -205,7 +222,7 @@ extension SessionSecurity {
       forgetHandshake()
       let refusesHeadUnit = [.certificateInvalid, .certificateExpired].contains(failure.code)
       refuse(SecureChannelFailure(.invalidData, failure.text), refusesHeadUnit: refusesHeadUnit, &messenger)
-      if refusesHeadUnit, isVideoHandshakeAwaited(situation), configuration.encryptionPolicy == .require {
+      if refusesHeadUnit, mediaAwaitingHandshake(situation) != nil, configuration.encryptionPolicy == .require {
         throw .headUnitNotTrusted(reason: failure.text)
       }
       return []
@@ -213,7 +230,7 @@ extension SessionSecurity {
     guard let summary = channel.summary else { return [] }
     unfinishedCount = 0
     messenger.report(.secured(summary))
-    return [ServiceType.rpc, .video].compactMap { service in
+    return [ServiceType.rpc, .video, .audio].compactMap { service in
       heldAcknowledgements.removeValue(forKey: service).map { .receive($0.frame, on: $0.role) }
     }
   }
@@ -243,10 +260,14 @@ extension SessionSecurity {
 
   /// Whether a start with the E bit has not been answered.
   private func isHandshakeAwaited(_ situation: Situation) -> Bool {
-    isVideoHandshakeAwaited(situation) || rpcDeadline != nil
+    mediaAwaitingHandshake(situation) != nil || rpcDeadline != nil
   }
 
-  private func isVideoHandshakeAwaited(_ situation: Situation) -> Bool { situation.isVideoStarting && isStartSecure }
+  /// The service of which that is a start; only one is at a time.
+  private func mediaAwaitingHandshake(_ situation: Situation) -> ServiceType? {
+    if situation.isVideoStarting, video.isAskedFor { return .video }
+    return situation.isAudioStarting && audio.isAskedFor ? .audio : nil
+  }
 
   /// When a handshake that is waited for counts as one that does not end.
   private func handshakeDeadline(_ situation: Situation) -> Duration? {
@@ -267,9 +288,8 @@ extension SessionSecurity {
   }
 
   private mutating func fail(_ text: String, refusesHeadUnit: Bool = false) {
-    guard refusesHeadUnit || !isHeadUnitRefused else { return }
-    failure = text
-    isHeadUnitRefused = refusesHeadUnit
+    guard refusesHeadUnit || failure?.refusesHeadUnit != true else { return }
+    failure = HandshakeFailure(text: text, refusesHeadUnit: refusesHeadUnit)
   }
 
   /// SDL Core reacts to two codes only, and waits without end after any other.
@@ -288,7 +308,7 @@ extension SessionSecurity {
     let reason = String((text ?? code.map { "\($0)" } ?? "no reason given").prefix(Self.maximumTextLength))
     fail("the head unit says \"\(reason)\"")
     // Of a session that is in use, the head unit has only refused a frame.
-    if code != .notProtected, !situation.isVideoEncrypted, !isRPCEncrypted { forgetHandshake() }
+    if code != .notProtected, !situation.hasEncryptedMedia, !isRPCEncrypted { forgetHandshake() }
     // A TLS server that was not ready yet.
     if code == .notProtected, configuration.beginsHandshake, channel == nil, isHandshakeAwaited(situation) {
       forgetHandshake()
@@ -320,70 +340,59 @@ extension SessionSecurity {
       heldAcknowledgements[frame.header.service] = (frame, role)
       return .dropped
     }
-    guard isAcknowledgement, situation.isVideoStarting, frame.header.service == .video else {
+    let service = frame.header.service
+    guard isAcknowledgement, situation.isStarting(service) else {
       messenger.diagnose("ignored an encrypted frame: no encryption was agreed")
       return .dropped
     }
     handshakeStalled()
-    if configuration.encryptionPolicy == .prefer { isGivenUp = true }
+    self[service].giveUp()
     guard unfinishedCount < Self.maximumUnfinishedCount else { throw .handshakeLost }
-    return .videoRefused(
-      ServiceRejection(reason: "the head unit answered encrypted, but no TLS handshake is complete"))
+    return .startRefused(
+      service, ServiceRejection(reason: "the head unit answered encrypted, but no TLS handshake is complete"))
   }
 }
 
-// MARK: Video
+// MARK: Video and sound
 
 extension SessionSecurity {
-  /// Video is about to be asked for.
+  /// Video or sound is about to be asked for.
   ///
   /// - Returns: whether with the E bit.
-  mutating func videoStarts(now: Duration) -> Bool {
-    isStartSecure = asksForEncryption
-    isVideoEncrypted = false
+  mutating func starts(_ service: ServiceType, now: Duration) -> Bool {
+    let isAskedFor = asksForEncryption(of: service)
+    self[service].starts(isAskedFor: isAskedFor)
+    heldAcknowledgements[service] = nil
+    guard isAskedFor else { return false }
     failure = nil
-    isHeadUnitRefused = false
-    heldAcknowledgements[.video] = nil
-    guard isStartSecure else { return false }
     // A handshake that an earlier start has left unfinished is none that the head unit goes on with.
     if handshake?.channel.isEstablished == false, rpcDeadline == nil { forgetHandshake() }
     scheduleHandshake(now: now)
     return true
   }
 
-  /// The start of video that is under way is acknowledged, with or without the E bit, which alone says what is
-  /// encrypted.
+  /// The start that is under way is acknowledged, with or without the E bit.
   ///
-  /// - Throws: ``AppSessionFailure/notEncrypted(reason:)`` if it must not start like that.
-  mutating func videoAcknowledged(
-    isEncrypted: Bool, _ messenger: inout SessionMessenger
+  /// - Throws: ``AppSessionFailure/notEncrypted(_:reason:)`` if it must not start like that.
+  mutating func acknowledged(
+    _ service: ServiceType, isEncrypted: Bool, _ messenger: inout SessionMessenger
   ) throws(AppSessionFailure) {
-    guard configuration.encryption != .none else { return }
-    isVideoEncrypted = isEncrypted && channel != nil
-    if isVideoEncrypted || configuration.encryption == .authenticate && channel != nil { return }
-    let handshake = channel == nil ? "without a TLS handshake" : "although the TLS handshake was completed"
-    let cause = failure ?? (isGivenUp ? "it has refused encrypted video" : nil)
-    let reason = "it answered in clear, " + (cause ?? handshake)
-    guard configuration.encryptionPolicy == .prefer else { throw .notEncrypted(reason: reason) }
-    let refusal = "this app does not trust the head unit, as \(cause ?? handshake)"
-    messenger.report(.videoInClear(isHeadUnitRefused ? refusal : "the head unit does not want it, as \(reason)"))
+    let reason = try self[service].acknowledged(
+      isEncrypted: isEncrypted, hasHandshake: channel != nil, after: failure)
+    if let reason { messenger.report(.mediaInClear(service, reason)) }
   }
 
-  /// Adds to a refusal of video what is known of the handshake. If video may be sent in clear, the next start asks for
-  /// that.
-  mutating func videoRefused(_ rejection: ServiceRejection) -> ServiceRejection {
-    guard isStartSecure, rejection.rejectedParameters.isEmpty else { return rejection }
-    if configuration.encryptionPolicy == .prefer { isGivenUp = true }
-    guard let failure else { return rejection }
-    var rejection = rejection
-    rejection.reason = [rejection.reason, "TLS handshake: \(failure)"].compactMap(\.self).joined(separator: "; ")
-    return rejection
+  /// Adds to a refusal what is known of the handshake.
+  mutating func refused(_ service: ServiceType, _ rejection: ServiceRejection) -> ServiceRejection {
+    self[service].refused(rejection, after: failure)
   }
 
   /// The same for a start that was not answered.
-  mutating func videoFailed(_ failure: VideoStartFailure) -> VideoStartFailure {
-    guard failure == .unanswered, isStartSecure, channel == nil else { return failure }
-    if configuration.encryptionPolicy == .prefer { isGivenUp = true }
+  mutating func failed<Request>(
+    _ service: ServiceType, _ failure: StreamStartFailure<Request>
+  ) -> StreamStartFailure<Request> {
+    guard failure == .unanswered, self[service].isAskedFor, channel == nil else { return failure }
+    self[service].giveUp()
     forgetHandshake()
     return .handshakeUnfinished
   }
@@ -426,7 +435,7 @@ extension SessionSecurity {
       return []
     }
     guard isEncrypted, channel != nil else {
-      return rpcFailed(failure ?? "the head unit acknowledged in clear", &messenger)
+      return rpcFailed(failure?.text ?? "the head unit acknowledged in clear", &messenger)
     }
     rpc = .protected
     messenger.report(.rpcProtected)
@@ -438,7 +447,7 @@ extension SessionSecurity {
       messenger.diagnose("ignored the refusal of a start of RPCs that is not under way")
       return []
     }
-    return rpcFailed(failure ?? rejection.reason ?? "the head unit refused it", &messenger)
+    return rpcFailed(failure?.text ?? rejection.reason ?? "the head unit refused it", &messenger)
   }
 
   private mutating func rpcFailed(_ reason: String, _ messenger: inout SessionMessenger) -> [Output] {

@@ -69,7 +69,7 @@ extension VideoServiceParameters {
   }
 }
 
-/// Whether video is to be encrypted, in the terms of SDL's guides for apps.
+/// Whether video and sound are to be encrypted, in the terms of SDL's guides for apps.
 public enum VideoEncryption: Sendable, CaseIterable {
   case none
   /// A TLS handshake is required, encryption is not. On the wire both requests are the same: the head unit decides.
@@ -81,6 +81,6 @@ public enum VideoEncryption: Sendable, CaseIterable {
 public enum EncryptionPolicy: Sendable, CaseIterable {
   /// The session fails.
   case require
-  /// A warning, and video in clear.
+  /// A warning, and video or sound in clear.
   case prefer
 }

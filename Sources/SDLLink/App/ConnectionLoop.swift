@@ -147,15 +147,17 @@ final class ConnectionLoop {
     var changes: [ConnectionWriter.GrantChange] = []
     let audioGrant = status.usableAudioGrant
     if audioGrant?.epoch != former.usableAudioGrant?.epoch {
-      changes.append(ConnectionWriter.GrantChange(medium: .audio, grant: audioGrant.map { MediaGrant($0) }))
+      changes.append(change(of: .audio, to: audioGrant.map { MediaGrant($0) }))
     }
     if status.videoGrant?.epoch != former.videoGrant?.epoch {
-      let channel = status.videoGrant?.isEncrypted == true ? session.secureChannel : nil
-      changes.append(
-        ConnectionWriter.GrantChange(
-          medium: .video, grant: status.videoGrant.map { MediaGrant($0) }, channel: channel))
+      changes.append(change(of: .video, to: status.videoGrant.map { MediaGrant($0) }))
     }
     return changes
+  }
+
+  private func change(of medium: ConnectionWriter.Medium, to grant: MediaGrant?) -> ConnectionWriter.GrantChange {
+    ConnectionWriter.GrantChange(
+      medium: medium, grant: grant, channel: grant?.isEncrypted == true ? session.secureChannel : nil)
   }
 
   private func lose(_ error: LinkError) {

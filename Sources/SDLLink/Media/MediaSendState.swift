@@ -165,7 +165,7 @@ struct MediaGrant: Equatable, Sendable {
     sessionID = grant.sessionID
     version = grant.version
     maximumPayload = grant.maximumPayload
-    isEncrypted = false
+    isEncrypted = grant.isEncrypted
     role = grant.role
   }
 }

@@ -13,7 +13,7 @@ final class AppDriver {
   private(set) var headUnit: HeadUnitInfo?
   private(set) var capabilities: [VideoStreamingCapability?] = []
   private(set) var diagnostics: [String] = []
-  /// Why video goes in clear.
+  /// Why video or sound goes in clear.
   private(set) var clearReasons: [String] = []
   private(set) var isClosed = false
   /// Frames of the app since the last ``take()``.
@@ -131,7 +131,7 @@ final class AppDriver {
   private func note(_ event: AppSession.Event) {
     switch event {
     case .failed(let failure): self.failure = failure
-    case .videoInClear(let reason): clearReasons.append(reason)
+    case .mediaInClear(_, let reason): clearReasons.append(reason)
     case .registered(let headUnit): self.headUnit = headUnit
     case .videoCapability(let capability, _): capabilities.append(capability)
     case .diagnostic(let text): diagnostics.append(text)

@@ -108,7 +108,7 @@ struct AppInvariants {
     } else {
       #expect(frame.header.version == 1 && frame.header.sessionID == 0)
     }
-    #expect(!frame.header.isEncrypted || [.video, .rpc].contains(frame.header.service))
+    #expect(!frame.header.isEncrypted || [.video, .audio, .rpc].contains(frame.header.service))
     if frame.header.frameType != .control { #expect(frame.header.messageID != 0) }
     if case .rpc(let message, _) = item, message.function == .sendHapticData {
       #expect(hapticRequest == nil, "a second SendHapticData before the answer to the first")

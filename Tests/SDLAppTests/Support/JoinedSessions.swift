@@ -14,6 +14,8 @@ final class JoinedSessions {
   private(set) var violations: [Violation] = []
   /// The video that has reached the head unit.
   private(set) var received: [[UInt8]] = []
+  /// The sound.
+  private(set) var heard: [[UInt8]] = []
   private(set) var failure: AppSessionFailure?
   private(set) var isClosedByApp = false
 
@@ -29,6 +31,7 @@ final class JoinedSessions {
   private var arrivalReader = WireReader()
   private var invariants = AppInvariants()
   private var videoMessageIDs = MessageIDs.video
+  private var audioMessageIDs = MessageIDs.audio
 
   init(
     _ headUnit: HeadUnitConfiguration, app: AppSession.Configuration = AppDriver.configuration, seed: UInt64,
@@ -96,14 +99,31 @@ final class JoinedSessions {
   /// Sends a video message as the link would; false when there is no grant.
   func sendVideo(_ payload: [UInt8]) -> Bool {
     guard let grant = app.status.videoGrant else { return false }
-    let message = Fragmentation(
-      service: .video, version: grant.version, sessionID: grant.sessionID, messageID: videoMessageIDs.next(),
-      payloadSize: payload.count, maximumPayload: grant.maximumPayload)
+    send(
+      payload,
+      Fragmentation(
+        service: .video, version: grant.version, sessionID: grant.sessionID, messageID: videoMessageIDs.next(),
+        payloadSize: payload.count, maximumPayload: grant.maximumPayload), isEncrypted: grant.isEncrypted)
+    return true
+  }
+
+  /// The same for sound.
+  func sendAudio(_ payload: [UInt8]) -> Bool {
+    guard let grant = app.status.audioGrant else { return false }
+    send(
+      payload,
+      Fragmentation(
+        service: .audio, version: grant.version, sessionID: grant.sessionID, messageID: audioMessageIDs.next(),
+        payloadSize: payload.count, maximumPayload: grant.maximumPayload), isEncrypted: grant.isEncrypted)
+    return true
+  }
+
+  private func send(_ payload: [UInt8], _ message: Fragmentation, isEncrypted: Bool) {
     for fragment in message {
       var frame = Frame(header: fragment.header, payload: Array(payload[fragment.payloadRange]))
       if case .announcement = fragment.content {
         frame.payload = Array(message.frames(of: payload)[12..<20])
-      } else if grant.isEncrypted, let channel = app.secureChannel {
+      } else if isEncrypted, let channel = app.secureChannel {
         frame.payload = (try? channel.encrypt(frame.payload)) ?? []
         frame.header.isEncrypted = true
         frame.header.dataSize = UInt32(frame.payload.count)
@@ -111,7 +131,6 @@ final class JoinedSessions {
       toHeadUnit += frame.bytes
     }
     deliver()
-    return true
   }
 
   /// Lets time pass for both.
@@ -205,6 +224,7 @@ final class JoinedSessions {
       case .sendOnSecondary, .closeSecondary: Issue.record("there is one transport only: \(action)")
       case .report(.violation(let violation)): violations.append(violation)
       case .report(.videoData(let bytes)): received.append(bytes)
+      case .report(.audioData(let bytes)): heard.append(bytes)
       case .report(.handshakeFailed(let reason)): lines.append("← handshake failed: \(reason)")
       case .report: break
       // There is only one transport.

@@ -83,7 +83,8 @@ enum WireText {
     case .button(let notification): "button \(notification.button.rawValue) \(notification.signal)"
     case .keys(let actions): "keys \(actions.map(\.text).joined(separator: " "))"
     case .secured(let summary): "secured \(summary.cipher)"
-    case .videoInClear: "in clear"
+    case .mediaInClear(.audio, _): "sound in clear"
+    case .mediaInClear: "in clear"
     case .rpcProtected: "RPCs encrypted"
     case .rpcInClear(let reason): "RPCs in clear: \(reason)"
     case .secondaryTransportChanged(let status):

@@ -1,0 +1,77 @@
+import SDLWire
+
+/// Why there is no TLS handshake.
+struct HandshakeFailure: Equatable, Sendable {
+  /// In a form that can follow a colon.
+  var text: String
+  /// This app does not take the head unit's certificate, which says more than the head unit's answer to that.
+  var refusesHeadUnit = false
+}
+
+/// The encryption of one service that carries media: what its start has asked for, and what the head unit has made of
+/// that. The handshake is the session's.
+struct MediaProtection: Sendable {
+  private let service: ServiceType
+  private let encryption: VideoEncryption
+  private let policy: EncryptionPolicy
+  /// Whether the start that is under way, or was last, had the E bit.
+  private(set) var isAskedFor = false
+  /// Whether the head unit has acknowledged it with the E bit.
+  private(set) var isEncrypted = false
+  /// The head unit refuses the service encrypted, and the policy allows it in clear.
+  private(set) var isGivenUp = false
+
+  init(_ service: ServiceType, _ configuration: AppSession.Configuration) {
+    self.service = service
+    encryption = configuration.encryption
+    policy = configuration.encryptionPolicy
+  }
+
+  /// The service is about to be asked for.
+  mutating func starts(isAskedFor: Bool) {
+    self.isAskedFor = isAskedFor
+    isEncrypted = false
+  }
+
+  /// The start is acknowledged, with or without the E bit, which alone says what is encrypted.
+  ///
+  /// - Parameters:
+  ///   - hasHandshake: whether the session's handshake is complete.
+  ///   - failure: why it is not, if that is known.
+  /// - Returns: Why the service goes in clear although encryption was asked for; nil if that is fulfilled.
+  /// - Throws: ``AppSessionFailure/notEncrypted(_:reason:)`` if it must not start like that.
+  mutating func acknowledged(
+    isEncrypted: Bool, hasHandshake: Bool, after failure: HandshakeFailure?
+  ) throws(AppSessionFailure) -> String? {
+    guard encryption != .none else { return nil }
+    self.isEncrypted = isEncrypted && hasHandshake
+    if self.isEncrypted || encryption == .authenticate && hasHandshake { return nil }
+    let handshake = hasHandshake ? "although the TLS handshake was completed" : "without a TLS handshake"
+    let cause = failure?.text ?? (isGivenUp ? "it has refused encrypted \(service.mediaName)" : nil) ?? handshake
+    let reason = "it answered in clear, " + cause
+    guard policy == .prefer else { throw .notEncrypted(service, reason: reason) }
+    return failure?.refusesHeadUnit == true
+      ? "this app does not trust the head unit, as \(cause)" : "the head unit does not want it, as \(reason)"
+  }
+
+  /// Adds to a refusal what is known of the handshake. If the service may be sent in clear, the next start asks for
+  /// that.
+  mutating func refused(_ rejection: ServiceRejection, after failure: HandshakeFailure?) -> ServiceRejection {
+    guard isAskedFor, rejection.rejectedParameters.isEmpty else { return rejection }
+    giveUp()
+    guard let failure else { return rejection }
+    var rejection = rejection
+    rejection.reason = [rejection.reason, "TLS handshake: \(failure.text)"].compactMap(\.self).joined(separator: "; ")
+    return rejection
+  }
+
+  /// The head unit does not start the service encrypted: the next start asks for it in clear, if it may.
+  mutating func giveUp() {
+    if policy == .prefer { isGivenUp = true }
+  }
+}
+
+extension ServiceType {
+  /// In the words of messages to the user.
+  var mediaName: String { self == .audio ? "sound" : "video" }
+}
