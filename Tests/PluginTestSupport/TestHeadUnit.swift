@@ -2,6 +2,7 @@ import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLLink
 import SDLMessages
+import TLSEngine
 import Testing
 
 /// A head unit that listens on a local port and records everything.
@@ -87,8 +88,10 @@ final class TestHeadUnit {
   let server: HeadUnitServer
   let port: UInt16
 
-  init(_ configuration: HeadUnitConfiguration = .small()) throws {
-    server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: recorder)
+  /// - Parameter tls: for encryption; nil without.
+  init(_ configuration: HeadUnitConfiguration = .small(), tls: TLSContext? = nil) throws {
+    server = try HeadUnitServer(
+      configuration: configuration, address: "127.0.0.1", port: 0, tls: tls, observer: recorder)
     port = try #require(server.port)
     try server.start()
   }

@@ -406,15 +406,14 @@ extension AppClient {
     case .hmiStatus(let status): changeLockScreen { $0.receive(status) }
     case .driverDistraction(let distraction): changeLockScreen { $0.receive(distraction) }
     case .videoCapability: members.notify(.headUnit)
-    case .videoStarted:
+    case .videoStarted, .audioStarted:
       enter(.streaming)
-      if settings.encryption != .none, !isOver { members.withElements { $0.notifyEncryption() } }
-    case .audioStarted: enter(.streaming)
+      if settings.encryption != .none, !isOver { members.notify(.encryptionState) }
     case .videoStopped(let reason), .audioStopped(let reason):
       let session = status.session
       let isStreaming = session.videoGrant != nil || session.audioGrant != nil
       if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
-    case .rpcProtected: members.withElements { $0.notifyEncryption() }
+    case .rpcProtected: members.notify(.encryptionState)
     default: break  // A failure is handled when the end of the connection is reported, which follows.
     }
   }

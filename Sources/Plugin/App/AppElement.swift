@@ -24,8 +24,6 @@ protocol AppElement: BaseSinkElement where Settings: AppElementSettings {
   func countApp(_ change: (inout AppCounters) -> Void)
   /// Changes the counters of the streams.
   func countStream(_ change: (inout StreamCounters) -> Void)
-  /// What was agreed on by TLS has changed.
-  func notifyEncryption()
 }
 
 extension AppElement {

@@ -38,9 +38,6 @@ final class AudioSink: AppElement {
 
   var service: StreamService { .audio }
 
-  /// Sound is not encrypted.
-  func notifyEncryption() {}
-
   func countApp(_ change: (inout AppCounters) -> Void) {
     count { change(&$0.app) }
   }

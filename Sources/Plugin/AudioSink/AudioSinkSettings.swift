@@ -50,8 +50,8 @@ extension AudioSink {
   typealias Settings = AudioSinkSettings
 
   static let properties = PropertyList<AudioSink>(
-    // The app and its head unit.
-    Property.app,
+    // The app and its head unit, and what is encrypted.
+    Property.app + Property.encryption,
     .secondaryTransport,
     .connectionState,
     .headUnit,

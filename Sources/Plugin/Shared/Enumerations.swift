@@ -36,10 +36,10 @@ extension VideoEncryption: ObjectEnumeration {
 
   public var row: EnumerationRow {
     switch self {
-    case .none: .init(0, "none", "Video in clear")
+    case .none: .init(0, "none", "Video and sound in clear")
     case .authenticate:
       .init(1, "authenticate", "A TLS handshake, and encryption if the head unit wants it")
-    case .authenticateAndEncrypt: .init(2, "authenticate-and-encrypt", "Encrypted video")
+    case .authenticateAndEncrypt: .init(2, "authenticate-and-encrypt", "Encrypted video and sound")
     }
   }
 }
@@ -50,7 +50,7 @@ extension EncryptionPolicy: ObjectEnumeration {
   public var row: EnumerationRow {
     switch self {
     case .require: .init(0, "require", "An error if the head unit does not encrypt")
-    case .prefer: .init(1, "prefer", "A warning, and video in clear")
+    case .prefer: .init(1, "prefer", "A warning, and video or sound in clear")
     }
   }
 }

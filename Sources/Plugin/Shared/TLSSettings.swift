@@ -1,6 +1,5 @@
 import GStreamerKit
 import Glibc
-import SDLApp
 import TLSEngine
 
 /// The properties that name certificates and keys, of either end.
@@ -53,7 +52,7 @@ struct TLSSettings: Equatable, Sendable {
     guard certificate != nil else {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "Encrypted video needs the app's certificate: set the properties certificate and private-key. "
+        "Encryption needs the app's certificate: set the properties certificate and private-key. "
           + "make certificates makes some for trying.")
     }
     let context = try context()
@@ -111,24 +110,5 @@ extension Property {
         guard let value, case .text = PEMSource(value) else { return value }
         return "(PEM text)"
       })
-  }
-}
-
-extension SecureChannelSummary {
-  /// The property `encryption-state` of `sdlvideosink`.
-  func structure(isVideoEncrypted: Bool, isRPCEncrypted: Bool) -> Structure {
-    let structure = Structure("application/x-sdl-encryption")
-    structure.set("video-encrypted", isVideoEncrypted)
-    structure.set("rpc-encrypted", isRPCEncrypted)
-    structure.set("protocol", protocolVersion)
-    structure.set("cipher", cipher)
-    structure.set("peer-verified", isPeerVerified)
-    if let peer {
-      structure.set("peer-subject", peer.subject)
-      structure.set("peer-issuer", peer.issuer)
-      structure.set("peer-not-before", TLSSettings.text(peer.notBefore))
-      structure.set("peer-not-after", TLSSettings.text(peer.notAfter))
-    }
-    return structure
   }
 }

@@ -6,8 +6,8 @@ extension VideoSink {
   typealias Settings = VideoSinkSettings
 
   static let properties = PropertyList<VideoSink>(
-    // The app and its head unit.
-    Property.app,
+    // The app and its head unit, and what is encrypted.
+    Property.app + Property.encryption,
     .unsigned(
       "legacy-start-delay", \.app.legacyStartDelay, 0...60_000, "Legacy start delay",
       """
@@ -24,51 +24,6 @@ extension VideoSink {
       "hmi-level", default: HMILevel.none, "HMI level",
       "How prominent the app is on the head unit; video is shown in full and limited",
       get: { $0.app?.status.level ?? .none }),
-    // Encryption.
-    .enumeration(
-      "encryption", \.app.encryption, "Encryption",
-      "Whether the head unit is asked to encrypt the video by TLS; certificate and private-key are needed for that",
-      .mutableReady),
-    .enumeration(
-      "encryption-policy", \.app.encryptionPolicy, "Encryption policy",
-      "What happens when the head unit does not give what encryption asks for", .mutableReady),
-    .pem(
-      "certificate", \.app.tls.certificate, "Certificate",
-      """
-      PEM file, or PEM text, with the app's certificate and those between it and its authority. The serialNumber of \
-      its subject has to be the app-id
-      """
-    ),
-    .pem(
-      "private-key", \.app.tls.privateKey, "Private key",
-      """
-      PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never \
-      read back
-      """
-    ),
-    .secret(
-      "private-key-passphrase", \.app.tls.passphrase.text, "Private key's passphrase",
-      "Passphrase of the private key, if it is encrypted; can't be read"),
-    .pem(
-      "ca-certificates", \.app.tls.authorities, "CA certificates",
-      """
-      PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: \
-      any head unit is taken
-      """
-    ),
-    .enumeration(
-      "tls-role", \.app.tls.role, "TLS role",
-      "Which end of TLS the app is: the server, unless the head unit is configured as that", .mutableReady),
-    .enumeration(
-      "tls-protocol", \.app.tls.variant, "TLS protocol",
-      "What the app begins with as TLS client; as a server it answers what it is asked in", .mutableReady),
-    .structure(
-      "encryption-state", "Encryption state",
-      """
-      What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, rpc-encrypted, protocol, \
-      cipher, the head unit's certificate; unset before the handshake
-      """,
-      get: { $0.encryptionState }),
     // When video is sent.
     .enumeration(
       "app-state", \.appState, "App state",
@@ -240,13 +195,6 @@ extension VideoSink {
       """,
       get: { $0.statistics() }))
 
-  /// Unset before the TLS handshake.
-  private var encryptionState: Structure? {
-    guard let status = app?.status.session, let summary = status.encryption else { return nil }
-    return summary.structure(
-      isVideoEncrypted: status.videoGrant?.isEncrypted == true, isRPCEncrypted: status.isRPCEncrypted)
-  }
-
   /// Sets the URI for GstURIHandler, which refuses at once what is no URI of a head unit.
   func takeURI(_ uri: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
     guard !isRunningOrStarting else {
@@ -265,5 +213,4 @@ extension VideoSink {
 
 extension PropertyName {
   static let targetBitrate: PropertyName = "target-bitrate"
-  static let encryptionState: PropertyName = "encryption-state"
 }

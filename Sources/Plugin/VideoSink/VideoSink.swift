@@ -45,10 +45,6 @@ final class VideoSink: AppElement {
 
   var service: StreamService { .video }
 
-  func notifyEncryption() {
-    notify(.encryptionState)
-  }
-
   func countApp(_ change: (inout AppCounters) -> Void) {
     // A registration begins the counters of a session, of which late frames from before it are none.
     countLateFrames()

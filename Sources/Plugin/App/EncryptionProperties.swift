@@ -1,0 +1,83 @@
+import GStreamerKit
+import SDLApp
+import TLSEngine
+
+/// What is encrypted, the same in every sink: the app's services share one TLS session.
+extension Property where Owner: AppElement {
+  static var encryption: [Property<Owner>] {
+    [
+      .enumeration(
+        "encryption", \.app.encryption, "Encryption",
+        """
+        Whether the head unit is asked to encrypt video and sound by TLS; certificate and private-key are needed for \
+        that
+        """,
+        .mutableReady),
+      .enumeration(
+        "encryption-policy", \.app.encryptionPolicy, "Encryption policy",
+        "What happens when the head unit does not give what encryption asks for", .mutableReady),
+      .pem(
+        "certificate", \.app.tls.certificate, "Certificate",
+        """
+        PEM file, or PEM text, with the app's certificate and those between it and its authority. The serialNumber of \
+        its subject has to be the app-id
+        """
+      ),
+      .pem(
+        "private-key", \.app.tls.privateKey, "Private key",
+        """
+        PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never \
+        read back
+        """
+      ),
+      .secret(
+        "private-key-passphrase", \.app.tls.passphrase.text, "Private key's passphrase",
+        "Passphrase of the private key, if it is encrypted; can't be read"),
+      .pem(
+        "ca-certificates", \.app.tls.authorities, "CA certificates",
+        """
+        PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: \
+        any head unit is taken
+        """
+      ),
+      .enumeration(
+        "tls-role", \.app.tls.role, "TLS role",
+        "Which end of TLS the app is: the server, unless the head unit is configured as that", .mutableReady),
+      .enumeration(
+        "tls-protocol", \.app.tls.variant, "TLS protocol",
+        "What the app begins with as TLS client; as a server it answers what it is asked in", .mutableReady),
+      .structure(
+        "encryption-state", "Encryption state",
+        """
+        What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, audio-encrypted, \
+        rpc-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake
+        """,
+        get: { $0.app?.status.session.encryptionState }),
+    ]
+  }
+}
+
+extension PropertyName {
+  static let encryptionState: PropertyName = "encryption-state"
+}
+
+extension AppSession.Status {
+  /// Unset before the TLS handshake.
+  fileprivate var encryptionState: Structure? {
+    guard let encryption else { return nil }
+    let structure = Structure("application/x-sdl-encryption")
+    structure.set("video-encrypted", videoGrant?.isEncrypted == true)
+    structure.set("audio-encrypted", audioGrant?.isEncrypted == true)
+    structure.set("rpc-encrypted", isRPCEncrypted)
+    structure.set("protocol", encryption.protocolVersion)
+    structure.set("cipher", encryption.cipher)
+    structure.set("peer-verified", encryption.isPeerVerified)
+    if let peer = encryption.peer {
+      structure.set("peer-subject", peer.subject)
+      structure.set("peer-issuer", peer.issuer)
+      structure.set("peer-not-before", TLSSettings.text(peer.notBefore))
+      structure.set("peer-not-after", TLSSettings.text(peer.notAfter))
+    }
+    return structure
+  }
+}

@@ -1,0 +1,88 @@
+import GStreamerKit
+import SDLHeadUnit
+import TLSEngine
+import TestSupport
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Encrypted sound of real elements, over OpenSSL.
+@Suite struct EncryptedSoundTests {
+  private static let desk = TestCertificates.desk
+  private static let app =
+    """
+    app-id=\(TestCertificates.appID) encryption=authenticate-and-encrypt certificate=\(desk.app) \
+    private-key=\(desk.appKey)
+    """
+
+  private func headUnit(_ security: HeadUnitSecurity) throws -> TestHeadUnit {
+    var configuration = HeadUnitConfiguration.small()
+    configuration.security = security
+    var sources = TLSCredentials.Sources()
+    sources.authorities = .file(Self.desk.authority)
+    return try TestHeadUnit(
+      configuration, tls: TLSContext(role: .client, variant: .tls, credentials: TLSCredentials(sources)))
+  }
+
+  private func sound(_ headUnit: TestHeadUnit, _ properties: String) throws -> Pipeline {
+    try Pipeline(
+      "audiotestsrc is-live=true samplesperbuffer=320 ! sdlaudiosink name=sink uri=\(headUnit.uri) \(properties)")
+  }
+
+  private func isEncrypted(_ element: Element, _ field: String) -> Bool {
+    eventually { element.structure("encryption-state")?[field] == "true" }
+  }
+
+  @Test func soundAlone() throws {
+    let headUnit = try headUnit(.require)
+    let pipeline = try sound(headUnit, Self.app)
+    try pipeline.play()
+    try headUnit.waitForSound(6400)
+    #expect(try isEncrypted(pipeline.sink, "audio-encrypted"))
+    #expect(headUnit.record.violations == [])
+  }
+
+  /// One app, whose encryption the element has set that registers it.
+  @Test func besidePictures() throws {
+    let headUnit = try headUnit(.require)
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri) \(Self.app) \
+      audiotestsrc is-live=true samplesperbuffer=320 ! sdlaudiosink name=sound uri=\(headUnit.uri) \(Self.app)
+      """)
+    try pipeline.play()
+    try headUnit.waitForFrames(5)
+    try headUnit.waitForSound(6400)
+    for element in [try pipeline.sink, try pipeline["sound"]] {
+      #expect(isEncrypted(element, "audio-encrypted") && isEncrypted(element, "video-encrypted"))
+    }
+    #expect(headUnit.record.registrations.count == 1 && headUnit.record.violations == [])
+  }
+
+  /// An answer in clear is an error that names the cause, or a warning and sound in clear.
+  @Test func answerInClear() throws {
+    let headUnit = try headUnit(.refuse)
+    let required = try sound(headUnit, Self.app)
+    try required.play()
+    let error = try required.waitForError().text
+    #expect(error.contains("does not encrypt the sound") && error.contains("without a TLS handshake"), "\(error)")
+    #expect(headUnit.record.audio.isEmpty)
+    required.stop()
+    let preferred = try sound(headUnit, "\(Self.app) encryption-policy=prefer")
+    try preferred.play()
+    let warning = try preferred.waitForWarning().text
+    #expect(warning.contains("The sound is not encrypted"), "\(warning)")
+    try headUnit.waitForSound(3200)
+  }
+
+  /// A head unit that protects its services takes no sound in clear, which is an error where sound is all there is.
+  @Test func refusedInClear() throws {
+    let headUnit = try headUnit(.require)
+    let pipeline = try sound(headUnit, "app-id=\(TestCertificates.appID)")
+    try pipeline.play()
+    let error = try pipeline.waitForError().text
+    #expect(error.contains("has to be protected") && error.contains("property encryption"), "\(error)")
+    #expect(headUnit.record.audio.isEmpty)
+  }
+}
