@@ -59,6 +59,26 @@ extension LinkTests {
       return error
     }
 
+    /// Resolving the name may have taken all of a short time-out.
+    @Test func triesOnceAfterTheDeadline() throws {
+      let silent = try SilentPort()
+      let address = try #require(
+        try Resolver.addresses(host: "127.0.0.1", port: silent.port, flags: AI_NUMERICHOST).get().first)
+      let wakeUp = WakeUp()
+      try wakeUp.open()
+      let clock = ManualClock()
+      var connector = Connector(
+        addresses: [address], timeout: .zero, deadline: clock.now, clock: TimeSource(clock))
+      guard
+        case .failed(.connectingTimedOut(let addresses, _)) = connector.run(
+          wakeUp: wakeUp, isWanted: { true }, willTry: { _ in })
+      else {
+        Issue.record("no time-out")
+        return
+      }
+      #expect(addresses == ["127.0.0.1:\(silent.port)"])
+    }
+
     @Test func saysThatNameIsUnknown() throws {
       guard case .cannotResolve("no-such-host.invalid", let reason) = try failure(host: "no-such-host.invalid", port: 1)
       else {

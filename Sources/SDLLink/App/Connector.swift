@@ -52,7 +52,10 @@ struct Connector {
   mutating func advance(willTry: (SocketAddress) -> Void = { _ in }) -> Outcome? {
     while true {
       let now = clock.now
-      if now >= deadline { return .failed(.connectingTimedOut(addresses: triedAddresses, after: timeout)) }
+      // The first one is tried however late it is, so that there is an address to name.
+      if now >= deadline, !triedAddresses.isEmpty {
+        return .failed(.connectingTimedOut(addresses: triedAddresses, after: timeout))
+      }
       guard nextAttempt <= now, let address = remaining.popFirst() else { break }
       nextAttempt = now + Self.attemptDelay
       willTry(address)
