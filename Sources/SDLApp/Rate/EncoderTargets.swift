@@ -38,17 +38,14 @@ public struct EncoderTargets: Equatable, Sendable {
     implausibleBitrate = implausible
     self.frameRate = frameRate
     let bound = min(announced ?? .max, limits.transportBitrate ?? .max, Self.maximumBitrate)
-    let (wanted, most): (Int, Int) =
-      if let preferred = preferences.bitrate, preferred > 0 {
-        (preferred, preferred)
-      } else if announced == nil {
-        (Self.defaultBitrate, Self.defaultBitrate)
-      } else {
-        Self.automaticBitrates(preferences.automaticBitrate, size, frameRate, isBounded: implausible == nil)
-      }
-    bitrate = min(wanted, bound)
-    ceiling = min(max(wanted, most), bound)
-    start = wanted == preferences.bitrate ? bitrate : min(bitrate, Self.largestStart)
+    let preferred = preferences.bitrate.flatMap { $0 > 0 ? $0 : nil }
+    let automatic =
+      announced == nil
+      ? (wanted: Self.defaultBitrate, most: Self.defaultBitrate)
+      : Self.automaticBitrates(preferences.automaticBitrate, size, frameRate, isBounded: implausible == nil)
+    bitrate = min(preferred ?? automatic.wanted, bound)
+    ceiling = max(bitrate, min(preferred ?? automatic.most, bound))
+    start = preferred == nil ? min(bitrate, Self.largestStart) : bitrate
   }
 
   /// What looks good, and what is enough, for a head unit that says how much it takes.

@@ -32,6 +32,21 @@ import Testing
     ]
   }
 
+  /// What an encoder begins with by default is more than the link carries: a group is lost, and the picture goes on.
+  @Test(arguments: [1_152_000, 2_500_000], testSeeds(1...3)) func narrowFromTheStart(start: Int, seed: UInt64) {
+    let link = SimulatedLink { _ in 0.6e6 }
+    let limits = RateController.Limits(
+      minimumBitrate: 200_000, maximumBitrate: 4_000_000, frameRate: 30, maximumLatency: .milliseconds(150),
+      isEncoderUpstream: true)
+    let sender = SimulatedSender(RateController(limits: limits, start: start), seed: seed)
+    sender.isEncoderUpstream = true
+    sender.window = 8 << 10
+    link.add(sender)
+    link.run(for: 6)
+    let first = sender.pictures.first?.shown ?? .max
+    #expect(first <= 600 && sender.longestFreeze(0.6...5) <= 600, "\(first), \(sender.longestFreeze(0.6...5))")
+  }
+
   @Test(arguments: cases) func narrowLink(_ test: Case) {
     let link = SimulatedLink { _ in 0.6e6 }
     link.propagation = test.propagation

@@ -1,5 +1,4 @@
 import GStreamerKit
-import Glibc
 import SDLApp
 import SDLLink
 
@@ -14,33 +13,10 @@ final class KeyForwarder: Sendable {
   private struct State: Sendable {
     /// The keys that are down, by the names that they went down with.
     var held: [ButtonName: String] = [:]
-    /// On their way upstream.
-    var outgoing: [Step] = []
-    /// The thread that delivers them; nil when there is nothing to deliver.
-    var deliverer: pthread_t?
-    var isOver = false
-
-    /// Whether it is for the caller to deliver.
-    mutating func begin() -> Bool {
-      guard deliverer == nil, !outgoing.isEmpty else { return false }
-      deliverer = pthread_self()
-      return true
-    }
-
-    /// The next to be delivered; nil when all is done.
-    mutating func next() -> Step? {
-      guard outgoing.isEmpty else { return outgoing.removeFirst() }
-      deliverer = nil
-      return nil
-    }
-
-    /// Whether no other thread still has something to deliver.
-    var isQuiet: Bool { deliverer.map { pthread_equal($0, pthread_self()) != 0 } ?? true }
+    var queue = DeliveryQueue<Step>()
+    /// No key goes down any more.
+    var isEnding = false
   }
-
-  /// How long a state change waits for an event that another thread is delivering; its handler may itself be waiting
-  /// for that state change.
-  private static let closeTimeout = Duration.milliseconds(200)
 
   private let sink: VideoSink
   private let time: TimeSource
@@ -59,59 +35,57 @@ final class KeyForwarder: Sendable {
 
   /// Keys go down and up. On the connection thread.
   func receive(_ actions: [KeyAction]) {
-    state.withLock { state in
-      guard !state.isOver else { return }
-      for action in actions {
-        switch action {
-        case .press(let button):
-          guard let name = state.held[button] ?? keyName(of: button) else { continue }
-          state.held[button] = name
-          state.outgoing.append(Step(name: name, isPress: true))
-        case .release(let button):
-          if let name = state.held.removeValue(forKey: button) {
-            state.outgoing.append(Step(name: name, isPress: false))
-          }
-        }
-      }
+    let isMine = state.withLock { state in
+      guard !state.isEnding else { return false }
+      return state.queue.add(actions.compactMap { step(for: $0, &state.held) })
     }
-    guard state.withLock({ $0.begin() }) else { return }
+    guard isMine else { return }
     deliverAll()
     state.broadcast()
   }
 
-  /// Releases the keys that are down, before the pad is deactivated: waits ``closeTimeout`` at most for an event that
-  /// another thread is delivering.
+  /// Nil for a button that is no key.
+  private func step(for action: KeyAction, _ held: inout [ButtonName: String]) -> Step? {
+    switch action {
+    case .press(let button):
+      guard let name = held[button] ?? keyName(of: button) else { return nil }
+      held[button] = name
+      return Step(name: name, isPress: true)
+    case .release(let button): return held.removeValue(forKey: button).map { Step(name: $0, isPress: false) }
+    }
+  }
+
+  /// Releases the keys that are down, before the pad is deactivated: waits ``DeliveryQueue/closeTimeout`` at most for an
+  /// event that another thread is delivering.
   func finish() {
     state.withLock { state in
-      state.isOver = true
-      state.outgoing += state.held.values.sorted().map { Step(name: $0, isPress: false) }
+      state.isEnding = true
+      _ = state.queue.add(state.held.values.sorted().map { Step(name: $0, isPress: false) })
       state.held = [:]
     }
-    let isQuiet = state.wait(until: MonotonicClock.now + Self.closeTimeout) { $0.isQuiet ? true : nil }
+    let deadline = MonotonicClock.now + DeliveryQueue<Step>.closeTimeout
+    let isQuiet = state.wait(until: deadline) { $0.queue.isQuiet ? true : nil }
     // Also in a handler of a key event, on the thread that delivers.
     if isQuiet == true { deliverAll() }
+    state.withLock { $0.queue.close() }
   }
 
   private func deliverAll() {
-    while let step = state.withLock({ $0.next() }) { push(step) }
+    while let step = state.withLock({ $0.queue.next() }) { push(step) }
   }
 
   private func keyName(of button: ButtonName) -> String? {
     sink.settings.withLock { $0.keys.map.keyName(of: button) }
   }
 
-  /// On the pad itself, as touches are.
   private func push(_ step: Step) {
     let modifiers = GST_NAVIGATION_MODIFIER_NONE
-    let made =
-      step.isPress
-      ? gst_navigation_event_new_key_press(step.name, modifiers)
-      : gst_navigation_event_new_key_release(step.name, modifiers)
-    guard let event = Event(owning: made) else { return }
-    event.pointer.pointee.timestamp = GstClockTime(clamping: time.now.nanoseconds)
     sink.count { $0.navigationEvents &+= 1 }
-    guard !event.shared().push(on: sink.pad), !state.withLock({ $0.isOver }) else { return }
-    sink.post(gst_navigation_message_new_event(sink.gstElement.cast(), event.pointer))
+    sink.pushNavigation(
+      step.isPress
+        ? gst_navigation_event_new_key_press(step.name, modifiers)
+        : gst_navigation_event_new_key_release(step.name, modifiers),
+      at: time.now, unless: { state.withLock { $0.queue.isClosed } })
   }
 }
 

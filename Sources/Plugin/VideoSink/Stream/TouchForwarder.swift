@@ -1,5 +1,4 @@
 import GStreamerKit
-import Glibc
 import SDLApp
 import SDLLink
 
@@ -13,9 +12,6 @@ struct TouchSettings: Equatable, Sendable {
 /// Sends touches upstream as GstNavigation events, to the element that draws the pictures. Events that no element
 /// handles are posted for the application.
 final class TouchForwarder: Sendable {
-  /// How long a state change waits for an event that another thread is delivering; its handler may itself be waiting
-  /// for that state change.
-  private static let closeTimeout = Duration.milliseconds(200)
   private static let noModifier = GST_NAVIGATION_MODIFIER_NONE
   /// The finger's pressure, which the head unit does not tell.
   private static let unknownPressure = Double.nan
@@ -50,12 +46,12 @@ final class TouchForwarder: Sendable {
     deliver { $0.interrupt(now: time.now) }
   }
 
-  /// The same, before the pad is deactivated: waits ``closeTimeout`` at most for an event that another thread is
-  /// delivering.
+  /// The same, before the pad is deactivated: waits ``DeliveryQueue/closeTimeout`` at most for an event that another
+  /// thread is delivering.
   func finish() {
     interrupt()
-    let isQuiet = queue.wait(until: MonotonicClock.now + Self.closeTimeout) { $0.isQuiet ? true : nil }
-    // Whoever gets an event may stop the element on this very thread, and the next stream must not get the rest.
+    let isQuiet = queue.wait(until: MonotonicClock.now + TouchDeliveryQueue.closeTimeout) { $0.isQuiet ? true : nil }
+    // Also in a handler of an event, which stops the element on the thread that delivers.
     if isQuiet == true { deliverAll() }
     queue.withLock { $0.close() }
   }
@@ -107,18 +103,16 @@ final class TouchForwarder: Sendable {
     case .gesture(let gesture): sink.postGesture(gesture)
     case .touch(let action, let mouse):
       push(Self.event(for: action), at: action.time)
-      // The element may have been stopped in answer to that.
-      guard let mouse, !queue.withLock({ $0.isClosed }) else { return }
+      guard let mouse, !isOver else { return }
       push(Self.event(for: mouse.action, isPressed: mouse.isPressed), at: action.time)
     }
   }
 
-  /// On the pad itself, below the base class, whose own functions concern the application's events.
+  /// A handler of an event may have stopped the element.
+  private var isOver: Bool { queue.withLock { $0.isClosed } }
+
   private func push(_ event: UnsafeMutablePointer<GstEvent>?, at eventTime: Duration?) {
-    guard let event = Event(owning: event) else { return }
-    event.pointer.pointee.timestamp = GstClockTime(clamping: (eventTime ?? time.now).nanoseconds)
-    guard !event.shared().push(on: sink.pad), !queue.withLock({ $0.isClosed }) else { return }
-    sink.post(gst_navigation_message_new_event(sink.gstElement.cast(), event.pointer))
+    sink.pushNavigation(event, at: eventTime ?? time.now, unless: { isOver })
   }
 
   private static func event(for action: TouchAction) -> UnsafeMutablePointer<GstEvent>? {
@@ -158,9 +152,10 @@ extension TouchAction {
   }
 }
 
-/// Touches on their way upstream. Two threads add them: the connection thread, and the streaming thread with motion
-/// that has waited for a frame. One thread at a time delivers, also what the other adds meanwhile.
+/// Touches on their way upstream. The connection thread adds them, and the streaming thread motion that has waited for a
+/// frame.
 struct TouchDeliveryQueue: Sendable {
+  static let closeTimeout = DeliveryQueue<TouchInput.Output>.closeTimeout
   /// If more than this waits, an event handler upstream does not return: all is replaced by the end of the touches.
   static let capacity = 1000
 
@@ -186,11 +181,7 @@ struct TouchDeliveryQueue: Sendable {
   private var mouse = MouseEmulation()
   private var clock = TouchClock()
   private var fingersDown: Set<Int> = []
-  private(set) var outgoing: [TouchInput.Output] = []
-  /// The thread that delivers; nil when there is nothing to deliver.
-  private var deliverer: pthread_t?
-  /// The way upstream is closed: nothing is delivered any more.
-  private(set) var isClosed = false
+  private var outgoing = DeliveryQueue<TouchInput.Output>()
 
   init(_ settings: TouchSettings) {
     self.settings = settings
@@ -202,18 +193,19 @@ struct TouchDeliveryQueue: Sendable {
     input.setRecognizing(settings.recognizesGestures)
   }
 
+  var isClosed: Bool { outgoing.isClosed }
+  var isQuiet: Bool { outgoing.isQuiet }
+
   /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
   mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
     guard !isClosed else { return false }
-    outgoing += outputs
     for case .touch(let action) in outputs { note(action) }
+    let isMine = outgoing.add(outputs)
     if outgoing.count > Self.capacity {
-      outgoing = [.touch(.cancel)] + input.interrupt()
+      outgoing.replaceAll(with: [.touch(.cancel)] + input.interrupt())
       fingersDown = []
     }
-    guard deliverer == nil, !outgoing.isEmpty else { return false }
-    deliverer = pthread_self()
-    return true
+    return isMine
   }
 
   private mutating func note(_ action: TouchAction) {
@@ -232,11 +224,8 @@ struct TouchDeliveryQueue: Sendable {
 
   /// The next to be delivered; nil when all is done.
   mutating func next() -> Delivery? {
-    guard !outgoing.isEmpty else {
-      deliverer = nil
-      return nil
-    }
-    switch outgoing.removeFirst() {
+    switch outgoing.next() {
+    case nil: return nil
     case .gesture(let gesture): return .gesture(gesture)
     case .touch(let action):
       // A button that is down is released, whatever the property says meanwhile.
@@ -247,12 +236,8 @@ struct TouchDeliveryQueue: Sendable {
 
   /// Drops what is left.
   mutating func close() {
-    isClosed = true
-    outgoing = []
+    outgoing.close()
   }
-
-  /// Whether no other thread still has something to deliver.
-  var isQuiet: Bool { deliverer.map { pthread_equal($0, pthread_self()) != 0 } ?? true }
 
   /// Converts time stamps from the head unit's clock to ours.
   mutating func localize(_ actions: [TouchAction], arrival: Duration) -> [TouchAction] {
