@@ -99,7 +99,10 @@ import Testing
       harness.source.push(Array(sound[start..<(start + 640)]), at: nil)
     }
     try harness.pipeline.play()
-    #expect(try harness.finish() == sound)
+    let heard = try harness.finish()
+    // The first sample has no lead: a busy machine may be late for some at the start.
+    let late = 2 * (try harness.statistics["samples-dropped-late"])
+    #expect(heard == Array(sound.dropFirst(late)) && late < sound.count / 2, "\(late) bytes late")
     #expect(try harness.statistics["silence-samples-sent"] == 0)
   }
 

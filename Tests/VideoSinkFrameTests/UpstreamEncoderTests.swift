@@ -7,8 +7,9 @@ import Testing
 
 /// An encoder upstream whose bitrate is bound to `target-bitrate`, over a link that is narrower than it would like.
 @Suite struct UpstreamEncoderTests {
-  /// kbit/s. What the encoder leaves unused of its bitrate, the link seems to carry as well.
-  private static let bitrates = 430...660
+  /// kbit/s. What the encoder leaves unused of its bitrate, the link seems to carry as well; on a busy machine the link
+  /// carries less.
+  private static let bitrates = 400...660
 
   @Test func followsANarrowLink() throws {
     let headUnit = try TestHeadUnit(.small(640, 360, maximumBitrate: 10_000))
