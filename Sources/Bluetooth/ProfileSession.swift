@@ -335,19 +335,19 @@ extension ProfileSession {
   /// Nil while it is not known yet.
   private var status: TransportStatus? {
     switch registration {
-    case .noService: return .hindered(.noService)
+    case .noService: return .blocked(.noService)
     case .noBus, .underWay, .postponed, .over: return nil
     case .done: break
     }
     guard areObjectsKnown else { return nil }
-    if adapters.isEmpty { return .hindered(.noAdapter) }
-    guard adapters.values.contains(true) else { return .hindered(.switchedOff) }
+    if adapters.isEmpty { return .blocked(.noAdapter) }
+    guard adapters.values.contains(true) else { return .blocked(.switchedOff) }
     switch role {
     case .app(only: nil): return .waiting(for: "a car over Bluetooth")
     case .app(let car?): return .waiting(for: "the car \(car) over Bluetooth")
     case .headUnit(let phone):
-      guard phonePath != nil else { return .hindered(.unknownPhone(phone)) }
-      return connectProblem.map { .hindered($0) } ?? .waiting(for: "the phone \(phone) over Bluetooth")
+      guard phonePath != nil else { return .blocked(.unknownPhone(phone)) }
+      return connectProblem.map { .blocked($0) } ?? .waiting(for: "the phone \(phone) over Bluetooth")
     }
   }
 }

@@ -33,7 +33,8 @@ extension GStreamerElement {
     return ObjectReference(owning: gst_element_get_bus(pipeline.pointer.cast())) != nil
   }
 
-  /// Whether the pipeline goes to READY, no further, when the element goes to NULL: so a player does between two films.
+  /// Whether READY is the target state of the pipeline. A player is in READY between two films, and takes its sinks to
+  /// NULL then.
   public var isInReadyPipeline: Bool {
     cgst_element_target(Self.outermostBin(of: gstElement).pointer.cast()) == GST_STATE_READY
   }

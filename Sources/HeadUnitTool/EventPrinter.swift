@@ -56,7 +56,7 @@ final class EventPrinter: HeadUnitServerObserver {
     switch event {
     case .session(_, .violation): if options.isChecking { printStamped(line) }
     case .session(_, .driverInputWithoutEffect): printStamped(line)
-    case .secondaryPortFailed, .leftOut, .stepsDropped: printStamped("warning: \(text)")
+    case .secondaryPortFailed, .stepSkipped, .stepsDropped: printStamped("warning: \(text)")
     // Asked and answered in the same moment.
     case .session(_, .videoStartRequested), .session(_, .audioStartRequested): break
     default: if !options.isQuiet { printStamped(line) }

@@ -454,7 +454,7 @@ extension HeadUnitLoop {
       let lacksApp = operation.requiredRecipient.map { recipients($0).isEmpty } ?? false
       if let step = due.step {
         let id: UInt8? = if case .app(let id) = recipient { id } else { nil }
-        server.report(lacksApp ? .leftOut(step, id: id) : .carriedOut(step, id: id))
+        server.report(lacksApp ? .stepSkipped(step, id: id) : .stepExecuted(step, id: id))
       }
       if !lacksApp { apply(operation, now: now) }
     }

@@ -17,9 +17,9 @@ public enum HeadUnitServerEvent: Sendable {
   /// simply closed.
   case disconnected(id: UInt8, LinkError?, VideoStreamStatistics)
   /// A step of the script was carried out, for this app if an event of it was the cause.
-  case carriedOut(HeadUnitScript.Step, id: UInt8?)
+  case stepExecuted(HeadUnitScript.Step, id: UInt8?)
   /// A step did nothing, because this app has gone; nil when there was no app for it.
-  case leftOut(HeadUnitScript.Step, id: UInt8?)
+  case stepSkipped(HeadUnitScript.Step, id: UInt8?)
   /// How the transport stands that brings the connections, or why it has failed; never a connection, which is an event
   /// of its own.
   case transport(TransportEvent)
@@ -41,7 +41,7 @@ extension HeadUnitServerEvent {
   public var sessionID: UInt8? {
     switch self {
     case .connected(let id, _), .session(let id, _), .disconnected(let id, _, _): id
-    case .carriedOut(_, let id), .leftOut(_, let id): id
+    case .stepExecuted(_, let id), .stepSkipped(_, let id): id
     case .refused, .secondaryTransportRefused, .secondaryPortFailed, .transport, .stepsDropped, .ended: nil
     }
   }
@@ -56,8 +56,8 @@ extension HeadUnitServerEvent {
     case .secondaryPortFailed(let error): "the port for secondary transports stays as it was: \(error)"
     case .session(_, let event): event.text
     case .disconnected(_, let error, _): "disconnected\(error.map { ": \($0)" } ?? "")".printable()
-    case .carriedOut(let step, _): "script, line \(step.line): \(step.text)".printable()
-    case .leftOut(let step, let id):
+    case .stepExecuted(let step, _): "script, line \(step.line): \(step.text)".printable()
+    case .stepSkipped(let step, let id):
       ("script, line \(step.line) without effect, \(id.map { "app \($0) is gone" } ?? "no app is registered"): "
         + step.text).printable()
     case .stepsDropped:

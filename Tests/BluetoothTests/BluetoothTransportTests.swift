@@ -160,7 +160,7 @@ import Testing
     try bluez.command("power", "on")
     try bench.recorder.waitForWaiting()
     try bluez.command("unplug")
-    #expect(eventually { bench.recorder.statuses.last == .hindered(.noAdapter) })
+    #expect(eventually { bench.recorder.statuses.last == .blocked(.noAdapter) })
     try bluez.command("plug")
     try bench.recorder.waitForWaiting(2)
   }

@@ -102,7 +102,7 @@ import Testing
     var session = ProfileSession(role: .app(only: nil), now: .zero)
     _ = session.busConnected()
     _ = session.serviceFound()
-    #expect(session.registrationFailed(error(name), now: .zero) == [.report(.hindered(.noService))])
+    #expect(session.registrationFailed(error(name), now: .zero) == [.report(.blocked(.noService))])
     #expect(session.serviceChanged(isThere: true, now: .zero) == [.call(.register)])
     #expect(session.registered() == [.call(.listObjects)])
     #expect(session.objectsListed([on()], now: .zero) == [.report(waiting)])
@@ -110,7 +110,7 @@ import Testing
 
   @Test func restartOfTheService() {
     var session = registered()
-    #expect(session.serviceChanged(isThere: false, now: .zero) == [.report(.hindered(.noService))])
+    #expect(session.serviceChanged(isThere: false, now: .zero) == [.report(.blocked(.noService))])
     #expect(session.stop() == [], "nothing is registered")
     session = registered()
     _ = session.serviceChanged(isThere: false, now: .zero)
@@ -126,7 +126,7 @@ import Testing
     _ = session.newConnection(number: 1, path: Self.path)
     #expect(session.serviceChanged(isThere: false, now: .zero) == [])
     #expect(session.connection?.number == 1)
-    #expect(session.connectionClosed(number: 1, now: .zero) == [.report(.hindered(.noService))])
+    #expect(session.connectionClosed(number: 1, now: .zero) == [.report(.blocked(.noService))])
   }
 
   @Test func release() {
@@ -138,14 +138,14 @@ import Testing
     // BlueZ that ends releases first.
     session = registered()
     _ = session.released(now: .zero)
-    #expect(session.serviceChanged(isThere: false, now: .zero) == [.report(.hindered(.noService))])
+    #expect(session.serviceChanged(isThere: false, now: .zero) == [.report(.blocked(.noService))])
   }
 
   @Test func adapters() {
     var session = registered()
-    #expect(session.objectChanged(on(false), now: .zero) == [.report(.hindered(.switchedOff))])
+    #expect(session.objectChanged(on(false), now: .zero) == [.report(.blocked(.switchedOff))])
     #expect(session.objectChanged(on(false), now: .zero) == [], "once")
-    #expect(session.objectRemoved(path: Self.adapter, now: .zero) == [.report(.hindered(.noAdapter))])
+    #expect(session.objectRemoved(path: Self.adapter, now: .zero) == [.report(.blocked(.noAdapter))])
     let second = ProfileSession.Object(path: "/org/bluez/hci1", isPowered: true)
     #expect(session.objectChanged(second, now: .zero) == [.report(waiting)])
     #expect(session.objectChanged(on(false), now: .zero) == [], "one that is on is enough")
@@ -158,7 +158,7 @@ import Testing
     _ = session.serviceFound()
     _ = session.registered()
     #expect(session.advance(to: .seconds(1)) == [])
-    #expect(session.objectsListed([], now: .seconds(2)) == [.report(.hindered(.noAdapter))])
+    #expect(session.objectsListed([], now: .seconds(2)) == [.report(.blocked(.noAdapter))])
   }
 
   @Test func connections() throws {
@@ -200,7 +200,7 @@ import Testing
     _ = session.busConnected()
     _ = session.serviceFound()
     _ = session.registered()
-    #expect(session.objectsListed([on()], now: .zero) == [.report(.hindered(.unknownPhone(phone)))])
+    #expect(session.objectsListed([on()], now: .zero) == [.report(.blocked(.unknownPhone(phone)))])
     let device = ProfileSession.Object(path: Self.path, address: phone)
     let status = TransportStatus.waiting(for: "the phone \(phone) over Bluetooth")
     #expect(
@@ -208,7 +208,7 @@ import Testing
     #expect(session.nextDeadline == nil, "one call at a time")
     let failure = error("org.bluez.Error.NotAvailable")
     #expect(
-      session.profileConnectionFailed(failure, now: .seconds(1)) == [.report(.hindered(.unreachable(phone, failure)))])
+      session.profileConnectionFailed(failure, now: .seconds(1)) == [.report(.blocked(.unreachable(phone, failure)))])
     #expect(session.nextDeadline == .seconds(6))
     #expect(session.advance(to: .seconds(5)) == [])
     #expect(session.advance(to: .seconds(6)) == [.call(.connectProfile(path: Self.path))])

@@ -57,7 +57,7 @@ final class TransportRecorder: Sendable {
   func waitForHindrance(_ kind: TransportFailure.Kind) throws -> TransportFailure {
     try wait { state in
       state.statuses.lazy.compactMap {
-        if case .hindered(let failure) = $0, failure.kind == kind { failure } else { nil }
+        if case .blocked(let failure) = $0, failure.kind == kind { failure } else { nil }
       }
       .first
     }

@@ -40,7 +40,7 @@ import Testing
     // Nothing else arrives that would wake the head unit's thread.
     try app.wait(for: .limited)
     let reports = screen.reports
-    let stalls = reports.indices.filter { if case .carriedOut = reports[$0].event { true } else { false } }
+    let stalls = reports.indices.filter { if case .stepExecuted = reports[$0].event { true } else { false } }
     let pictures = reports.indices.filter { index in
       if case .session(_, .videoData) = reports[index].event { true } else { false }
     }
@@ -76,7 +76,7 @@ import Testing
       "at 0: level none\nat 0: resize 400x240\nat 0: touch tap 1 1\nat 0: cut\nat 0: stall 0.01\nat 0: phone-call off")
     for line in 1...4 { #expect(try screen.waitForOmission(line) == nil) }
     for line in 5...6 { #expect(try screen.waitForStep(line) == nil) }
-    #expect(screen.reports.count { if case .carriedOut = $0.event { true } else { false } } == 2)
+    #expect(screen.reports.count { if case .stepExecuted = $0.event { true } else { false } } == 2)
   }
 
   /// A step for one app does not apply to the next, unless the end of the first triggers it.

@@ -51,7 +51,7 @@ final class ScriptedServer {
   @discardableResult
   func waitForStep(_ line: Int) throws -> UInt8? {
     try wait(for: "step \(line)") { report -> UInt8?? in
-      if case .carriedOut(let step, let id) = report.event, step.line == line { .some(id) } else { nil }
+      if case .stepExecuted(let step, let id) = report.event, step.line == line { .some(id) } else { nil }
     }
   }
 
@@ -59,7 +59,7 @@ final class ScriptedServer {
   @discardableResult
   func waitForOmission(_ line: Int) throws -> UInt8? {
     try wait(for: "omission of step \(line)") { report -> UInt8?? in
-      if case .leftOut(let step, let id) = report.event, step.line == line { .some(id) } else { nil }
+      if case .stepSkipped(let step, let id) = report.event, step.line == line { .some(id) } else { nil }
     }
   }
 

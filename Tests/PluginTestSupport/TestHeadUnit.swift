@@ -61,7 +61,8 @@ final class TestHeadUnit {
         switch event {
         case .connected(let id, _): record.connections.append(id)
         case .disconnected: record.disconnections += 1
-        case .ended, .refused, .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .transport,
+        case .ended, .refused, .secondaryTransportRefused, .secondaryPortFailed, .stepExecuted, .stepSkipped,
+          .transport,
           .stepsDropped:
           break
         case .session(_, .videoData(let message)):

@@ -7,7 +7,7 @@ import Testing
   private static let appID = AppDriver.configuration.appID
 
   private func sessions(
-    _ encryption: VideoEncryption = .authenticateAndEncrypt, _ policy: EncryptionPolicy = .require,
+    _ encryption: MediaEncryption = .authenticateAndEncrypt, _ policy: EncryptionPolicy = .require,
     _ security: HeadUnitSecurity = .accept, handshake: HeadUnitBehaviour.Handshake = .regular, serial: String? = appID,
     version: ProtocolVersion = ProtocolVersion(5, 4, 0), appFailsAt: Int? = nil, headUnitFailsAt: Int? = nil,
     seed: UInt64 = 1
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func noEncryptionAskedFor() {
-    let sessions = sessions(VideoEncryption.none)
+    let sessions = sessions(MediaEncryption.none)
     #expect(sessions.app.status.videoGrant?.isEncrypted == false)
     #expect(!sessions.take().contains { $0.contains("encrypted") || $0.contains("single control") })
   }
@@ -141,7 +141,7 @@ import Testing
 
   /// A head unit that protects its video service refuses what is in clear, and names a handshake that failed.
   @Test func protectionForced() {
-    let clear = sessions(VideoEncryption.none, .require, .require)
+    let clear = sessions(MediaEncryption.none, .require, .require)
     #expect(clear.app.status.videoGrant == nil)
     #expect(clear.take().contains { $0.hasPrefix("← StartServiceNAK video") })
     let failing = sessions(.authenticateAndEncrypt, .require, .require, handshake: .expired)

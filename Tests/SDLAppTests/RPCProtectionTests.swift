@@ -8,7 +8,7 @@ import Testing
   private static let appID = AppDriver.configuration.appID
 
   private func sessions(
-    _ encryption: VideoEncryption = .authenticateAndEncrypt, _ security: HeadUnitSecurity = .accept,
+    _ encryption: MediaEncryption = .authenticateAndEncrypt, _ security: HeadUnitSecurity = .accept,
     handshake: HeadUnitBehaviour.Handshake = .regular, version: ProtocolVersion = ProtocolVersion(5, 4, 0),
     requiresRPCEncryption: Bool = true, seed: UInt64 = 1
   ) -> JoinedSessions {
@@ -72,7 +72,7 @@ import Testing
 
   /// The app does not encrypt: it says so once, and goes on with what the head unit does in clear.
   @Test func notOffered() {
-    let sessions = sessions(VideoEncryption.none)
+    let sessions = sessions(MediaEncryption.none)
     let lines = sessions.take()
     #expect(lines.filter { $0.hasPrefix("• RPCs in clear: this app does not encrypt") }.count == 1)
     #expect(lines.last == "• no capability, display 800×480")

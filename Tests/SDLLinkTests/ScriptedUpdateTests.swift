@@ -29,7 +29,7 @@ extension LinkTests {
       }
       #expect(size != nil)
       // The events report that the update was deferred.
-      #expect(headUnit.hasReported { if case .carriedOut(_, id: 1) = $0 { true } else { false } })
+      #expect(headUnit.hasReported { if case .stepExecuted(_, id: 1) = $0 { true } else { false } })
       #expect(headUnit.hasReported { if case .session(1, .capabilityUpdateDeferred) = $0 { true } else { false } })
       connection.stop(grace: .zero)
       connection.join()

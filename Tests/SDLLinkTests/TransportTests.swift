@@ -106,7 +106,7 @@ extension LinkTests {
       transport.report(.status(waiting))
       #expect(waitFor(waiting))
       clock.advance(by: .seconds(100_000))
-      transport.report(.status(.hindered(TransportFailure(.deviceMissing, "it is off", advice: ""))))
+      transport.report(.status(.blocked(TransportFailure(.deviceMissing, "it is off", advice: ""))))
       clock.advance(by: .seconds(100_000))
       transport.report(.status(waiting))
       #expect(waitFor(waiting, 2))
@@ -129,8 +129,8 @@ extension LinkTests {
     @Test func missingServiceIsWaitedForUntilTheTimeOut() throws {
       let connection = makeConnection()
       try connection.start()
-      transport.report(.status(.hindered(missing)))
-      #expect(waitFor(.hindered(missing)))
+      transport.report(.status(.blocked(missing)))
+      #expect(waitFor(.blocked(missing)))
       clock.advance(by: .milliseconds(9999))
       #expect(app.endedCount == 0)
       clock.advance(by: .milliseconds(1))
@@ -144,11 +144,11 @@ extension LinkTests {
       try connection.start()
       try transport.withHeadUnit { _ in
         _ = try #require(app.waitForGrant())
-        transport.report(.status(.hindered(missing)))
+        transport.report(.status(.blocked(missing)))
       }
       #expect(app.waitForLoss())
       clock.advance(by: .seconds(1000))
-      #expect(waitFor(.hindered(missing)))
+      #expect(waitFor(.blocked(missing)))
       clock.advance(by: .seconds(1000))
       try transport.withHeadUnit { _ in
         _ = try #require(app.waitForGrant(number: 2))

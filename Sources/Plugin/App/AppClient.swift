@@ -381,7 +381,7 @@ extension AppClient {
   private func wait(_ status: TransportStatus) {
     switch status {
     case .waiting(let peer): progress(.waiting, "Waiting for \(peer)")
-    case .hindered(let failure):
+    case .blocked(let failure):
       let error = ElementError(failure)
       progress(.waiting, error.text)
       if !isOver { warn(error) }

@@ -27,7 +27,7 @@ struct AppSettings: Equatable, Sendable {
   /// Milliseconds.
   var legacyStartDelay: UInt32 = 250
   var restartsOnForeground = false
-  var encryption = VideoEncryption.none
+  var encryption = MediaEncryption.none
   var encryptionPolicy = EncryptionPolicy.require
   var secondaryTransport = SecondaryTransportPolicy.auto
   var tls = TLSSettings(role: .server)

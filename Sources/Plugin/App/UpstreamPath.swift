@@ -7,7 +7,7 @@ import SDLApp
 enum UpstreamPath {
   /// Where a walk ends.
   private enum End {
-    /// Nobody is linked yet.
+    /// Nothing is linked yet.
     case unlinked
     /// The pad that takes an encoder's pictures.
     case encoder
@@ -27,7 +27,7 @@ enum UpstreamPath {
   /// More elements than a pipeline has in a row; the walk ends there, should links go round in a circle.
   private static let longestPath = 100
 
-  /// Whether somebody is still to be linked.
+  /// Whether an element is still to be linked.
   static func isUnlinked(_ pad: UnsafeMutablePointer<GstPad>) -> Bool {
     Walk(from: pad).end == .unlinked
   }

@@ -144,7 +144,7 @@ extension HeadUnitRun {
       }
       if case .disconnected(let id, _, _) = event { stream.appsChanged(report.apps, formerApp: id) }
     case .refused: state.withLock { $0.totals.refusals &+= 1 }
-    case .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .stepsDropped, .ended: break
+    case .secondaryTransportRefused, .secondaryPortFailed, .stepExecuted, .stepSkipped, .stepsDropped, .ended: break
     case .transport(let event): if report.isReporting { tell(event) }
     }
     if report.isReporting, let level = event.logLevel {
@@ -156,7 +156,7 @@ extension HeadUnitRun {
   private func tell(_ event: TransportEvent) {
     switch event {
     case .status(.waiting(let peer)): reporter.log(GST_LEVEL_INFO, "waiting for \(peer)")
-    case .status(.hindered(let failure)): reporter.warn(ElementError(failure))
+    case .status(.blocked(let failure)): reporter.warn(ElementError(failure))
     case .failed(let failure): reporter.fail(ElementError(failure))
     case .connected, .faultFound: break
     }
@@ -227,8 +227,8 @@ extension HeadUnitServerEvent {
   fileprivate var logLevel: GstDebugLevel? {
     switch self {
     case .connected, .disconnected: GST_LEVEL_DEBUG
-    case .carriedOut: GST_LEVEL_INFO
-    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .leftOut, .stepsDropped: GST_LEVEL_WARNING
+    case .stepExecuted: GST_LEVEL_INFO
+    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .stepSkipped, .stepsDropped: GST_LEVEL_WARNING
     case .session(_, let event): event.logLevel
     case .transport, .ended: nil
     }

@@ -69,7 +69,8 @@ struct ServedApps: Sendable {
       secondaryTransports.remove(id)
       change(id) { $0.hasSecondaryTransport = false }
     case .session(let id, let event): note(event, of: id)
-    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .carriedOut, .leftOut, .transport, .stepsDropped,
+    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .stepExecuted, .stepSkipped, .transport,
+      .stepsDropped,
       .ended:
       break
     }

@@ -31,8 +31,8 @@ extension AudioStreamingState: ObjectEnumeration {
   }
 }
 
-extension VideoEncryption: ObjectEnumeration {
-  public static let objectType = EnumerationType<VideoEncryption>("GstSdlVideoSinkEncryption")
+extension MediaEncryption: ObjectEnumeration {
+  public static let objectType = EnumerationType<MediaEncryption>("GstSdlVideoSinkEncryption")
 
   public var row: EnumerationRow {
     switch self {

@@ -172,7 +172,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
         return [.startFailed(error, request: request, retryAfter: nil), .sendEndService]
       }
     case .closed:
-      // An answer after our time-out: the head unit now believes in a service that nobody uses.
+      // An answer after our time-out: the head unit now believes in a service that is not used.
       state = .ending(deadline: now + timeouts.end)
       return [.sendEndService]
     case .open, .ending, .awaitingReason:

@@ -28,7 +28,7 @@ extension AppSession {
     /// as SYNC 3.0, stay black otherwise (sdl_ios waits as long).
     public var legacyStartDelay: Duration = .milliseconds(250)
     /// Whether video and sound are to be encrypted, which takes a ``SecureChannelFactory``.
-    public var encryption = VideoEncryption.none
+    public var encryption = MediaEncryption.none
     public var encryptionPolicy = EncryptionPolicy.require
     /// Whether the app is the TLS client, for head units that are configured as servers.
     public var beginsHandshake = false

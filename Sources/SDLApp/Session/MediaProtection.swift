@@ -1,5 +1,21 @@
 import SDLWire
 
+/// Whether video and sound are to be encrypted, in the terms of SDL's guides for apps.
+public enum MediaEncryption: Sendable, CaseIterable {
+  case none
+  /// A TLS handshake is required, encryption is not. On the wire both requests are the same: the head unit decides.
+  case authenticate
+  case authenticateAndEncrypt
+}
+
+/// What follows an answer that does not give what ``MediaEncryption`` asks for.
+public enum EncryptionPolicy: Sendable, CaseIterable {
+  /// The session fails.
+  case require
+  /// A warning, and video or sound in clear.
+  case prefer
+}
+
 /// Why there is no TLS handshake.
 struct HandshakeFailure: Equatable, Sendable {
   /// In a form that can follow a colon.
@@ -12,7 +28,7 @@ struct HandshakeFailure: Equatable, Sendable {
 /// that. The handshake is the session's.
 struct MediaProtection: Sendable {
   private let service: ServiceType
-  private let encryption: VideoEncryption
+  private let encryption: MediaEncryption
   private let policy: EncryptionPolicy
   /// Whether the start that is under way, or was last, had the E bit.
   private(set) var isAskedFor = false

@@ -185,11 +185,11 @@ extension SessionSecurity {
       return []
     }
     guard let channel = handshake?.channel else {
-      messenger.diagnose("ignored handshake bytes that nobody has asked for")
+      messenger.diagnose("ignored handshake bytes that were not asked for")
       return []
     }
     guard !channel.isEstablished else {
-      messenger.diagnose("ignored handshake bytes behind the handshake")
+      messenger.diagnose("ignored handshake bytes after the handshake")
       return []
     }
     return try take(

@@ -68,19 +68,3 @@ extension VideoServiceParameters {
       format: "\(videoCodec ?? "H264") over \(videoProtocol ?? "RAW")")
   }
 }
-
-/// Whether video and sound are to be encrypted, in the terms of SDL's guides for apps.
-public enum VideoEncryption: Sendable, CaseIterable {
-  case none
-  /// A TLS handshake is required, encryption is not. On the wire both requests are the same: the head unit decides.
-  case authenticate
-  case authenticateAndEncrypt
-}
-
-/// What follows an answer that does not give what ``VideoEncryption`` asks for.
-public enum EncryptionPolicy: Sendable, CaseIterable {
-  /// The session fails.
-  case require
-  /// A warning, and video or sound in clear.
-  case prefer
-}

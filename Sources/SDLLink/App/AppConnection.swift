@@ -405,7 +405,7 @@ extension AppConnection {
   }
 
   private var missingService: TransportFailure? {
-    guard case .hindered(let failure)? = inbox.status, failure.kind == .serviceMissing else { return nil }
+    guard case .blocked(let failure)? = inbox.status, failure.kind == .serviceMissing else { return nil }
     return failure
   }
 

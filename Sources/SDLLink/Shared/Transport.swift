@@ -52,7 +52,7 @@ public enum TransportStatus: Equatable, Sendable {
   /// A peer may come at any time; the text says which, as "a car over Bluetooth".
   case waiting(for: String)
   /// None can come until something has changed that others have to change.
-  case hindered(TransportFailure)
+  case blocked(TransportFailure)
 }
 
 /// Why a ``Transport`` has no connection to offer.

@@ -10,7 +10,7 @@ import Testing
   /// Both are registered, and nothing is asked for; the app is in FULL after 100 ms.
   private func sessions(
     _ policy: EncryptionPolicy = .require, _ security: HeadUnitSecurity = .accept,
-    handshake: HeadUnitBehaviour.Handshake = .regular, encryption: VideoEncryption = .authenticateAndEncrypt,
+    handshake: HeadUnitBehaviour.Handshake = .regular, encryption: MediaEncryption = .authenticateAndEncrypt,
     seed: UInt64 = 1
   ) -> JoinedSessions {
     let headUnit = JoinedSessions.configuration {
