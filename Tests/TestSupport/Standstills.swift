@@ -7,26 +7,43 @@ public final class Standstills: Sendable {
   private static let pause = 0.002
   private static let noticeable = Duration.milliseconds(20)
 
-  private let times = Mutex<[Duration]>([])
+  private struct State {
+    var times: [Duration] = []
+    /// When the thread ran last.
+    var last = ContinuousClock.now
+
+    /// A standstill that is just over, or not yet, counts before the thread has run again.
+    mutating func note() {
+      let now = ContinuousClock.now
+      if now - last > noticeable { times.append(now - last) }
+      last = now
+    }
+  }
+
+  private let state = Mutex(State())
 
   /// Watches from now on.
   public init() {
     let thread = Thread { [weak self] in
-      var last = ContinuousClock.now
       while true {
         Thread.sleep(forTimeInterval: Self.pause)
         guard let self else { return }
-        let now = ContinuousClock.now
-        if now - last > Self.noticeable { times.withLock { $0.append(now - last) } }
-        last = now
+        state.withLock { $0.note() }
       }
     }
     thread.start()
   }
 
   /// All of them together.
-  public var total: Duration { times.withLock { $0.reduce(.zero, +) } }
+  public var total: Duration { times.reduce(.zero, +) }
 
   /// How many were longer than `limit`.
-  public func count(longerThan limit: Duration) -> Int { times.withLock { $0.count { $0 > limit } } }
+  public func count(longerThan limit: Duration) -> Int { times.count { $0 > limit } }
+
+  private var times: [Duration] {
+    state.withLock {
+      $0.note()
+      return $0.times
+    }
+  }
 }
