@@ -139,8 +139,8 @@ extension AudioStream {
 
   private func finish() -> GstFlowReturn {
     let result = samples.withPath { path in
-      guard let error = path.finalMismatch(self) else { return waitUntilSent(path) }
-      fail(error)
+      guard let problem = path.formatProblem else { return waitUntilSent(path) }
+      fail(ElementError(problem))
       return GST_FLOW_ERROR
     }
     return result == GST_FLOW_OK ? endService() : result

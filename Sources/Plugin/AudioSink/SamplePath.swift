@@ -2,8 +2,8 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// The way of the samples, piece by piece: wait for the right to send and for their time, shape them or refer to them,
-/// then hand them over. What is kept between buffers is here.
+/// The way of the samples, piece by piece: wait for the right to send and for their time, make payloads of them
+/// (``SamplePacker``), then hand those over. What is kept between buffers is here.
 ///
 /// Only the thread that has it through ``SampleAccess`` may use it.
 final class SamplePath {
@@ -33,8 +33,6 @@ final class SamplePath {
 
   /// What of a buffer goes in one payload at most, for the sake of the pace and of those who wait.
   private static let longestPiece = Duration.milliseconds(100)
-  /// Shorter buffers are sent together.
-  private static let shortestPiece = Duration.milliseconds(10)
   /// From the connection's refusal of a payload to the event that ends the grant here; on another thread, hence soon.
   private static let grantEndTimeout = Duration.seconds(1)
   /// How soon an application pauses that follows the request for it.
@@ -44,21 +42,13 @@ final class SamplePath {
 
   let sink: AudioSink
   /// Nil before the first caps.
-  private var format: PCMFormat?
+  private var input: AudioFormatCheck?
   private var timeline = SampleTimeline(format: PCMFormat())
-  private var shaper = SampleShaper(format: PCMFormat())
+  private var packer: SamplePacker
   private var playout = SamplePlayout(lead: .zero)
   private var linkDelay = LinkDelay()
   private var delay = RenderDelay()
   private var liveness = UpstreamLiveness()
-  /// Upstream sends another format than the head unit plays.
-  private var mismatch: AudioFormatMismatch?
-  /// The format is the head unit's.
-  private var isFormatChecked = false
-  /// Short buffers that are not sent yet.
-  private var pending: SamplePayload?
-  /// Payloads that nothing uses.
-  private var payloads: [SamplePayload] = []
   /// Buffers with a part of a sample have been reported.
   private var hasWarnedOfParts = false
   /// The grant for which samples were sent last.
@@ -66,35 +56,37 @@ final class SamplePath {
 
   init(sink: AudioSink) {
     self.sink = sink
+    packer = SamplePacker(sink: sink)
   }
 
   var isUpstreamLive: Bool { liveness.isLive(at: sink.pad) }
 
+  /// Why the last samples were not sent, if the head unit plays another format.
+  var formatProblem: AudioProblem? { input?.problem }
+
   /// This thread has the path from now on.
   func taken(_ shared: inout SampleState, arriving byteCount: Int) {
-    if payloads.isEmpty { swap(&payloads, &shared.payloads) }
+    packer.update(&shared)
     playout.lead = shared.settings.lead
-    if shaper.volume != shared.settings.gain { shaper.setVolume(shared.settings.gain) }
-    if byteCount > 0, let format { shared.counters.samplesArrived(format.sampleCount(ofByteCount: byteCount)) }
+    if byteCount > 0, let format = input?.format {
+      shared.counters.samplesArrived(format.sampleCount(ofByteCount: byteCount))
+    }
   }
 
   /// Caps have come.
   func setFormat(_ format: PCMFormat, _ stream: AudioStream) {
-    guard self.format != format else { return }
+    guard input?.format != format else { return }
     sendRest(stream)
-    self.format = format
-    mismatch = nil
-    isFormatChecked = false
+    input = AudioFormatCheck(format: format)
     timeline = SampleTimeline(format: format)
-    shaper = SampleShaper(format: format, volume: shaper.volume)
+    packer.setFormat(format)
   }
 
   /// - Parameter resetsTime: running time begins anew.
   func flush(resetsTime: Bool) {
-    pending.take()?.giveUp(.discarded)
-    mismatch = nil
+    packer.flush()
+    input?.flush()
     timeline.reset()
-    shaper.bridge()
     if resetsTime { delay.reset(sink.baseSink) }
   }
 }
@@ -106,18 +98,13 @@ extension SamplePath {
   func render(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ stream: AudioStream
   ) -> GstFlowReturn {
-    guard let format else { return GST_FLOW_ERROR }
+    guard let format = input?.format else { return GST_FLOW_ERROR }
     let count = format.sampleCount(ofByteCount: bytes.count)
     if format.byteCount(ofSampleCount: count) != bytes.count, !hasWarnedOfParts {
       hasWarnedOfParts = true
       stream.warn(.stream(GST_STREAM_ERROR_FORMAT, "Buffers end within a sample; the rest of it is left out."))
     }
-    do throws(ElementError) {
-      guard try checkFormat(format, count, stream) else { return drop(count, .wrongFormat) }
-    } catch {
-      stream.fail(error)
-      return drop(count, .wrongFormat, GST_FLOW_ERROR)
-    }
+    if let refused = refuse(count, stream) { return refused }
     let isGap = cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0
     let input = Input(
       buffer: buffer, bytes: bytes, range: 0..<count, isGap: isGap,
@@ -126,34 +113,19 @@ extension SamplePath {
     return place(input, stream)
   }
 
-  /// Whether the input has the format that the head unit plays. If not, upstream is asked for another one, and nothing
-  /// is sent until that comes.
+  /// If the head unit does not play the format, upstream is asked for another one, and nothing is sent until that comes.
   ///
-  /// - Parameter count: of the samples at hand.
-  /// - Throws: when upstream has no other.
-  private func checkFormat(_ input: PCMFormat, _ count: Int, _ stream: AudioStream) throws(ElementError) -> Bool {
-    if stream.isHeadUnitNew.take() { isFormatChecked = false }
-    guard !isFormatChecked else { return true }
-    guard let headUnit = stream.app.status.pcmFormat, input != headUnit else {
-      mismatch = nil
-      isFormatChecked = stream.app.status.pcmFormat != nil
-      return true
+  /// - Returns: nil if it does.
+  private func refuse(_ count: Int, _ stream: AudioStream) -> GstFlowReturn? {
+    if stream.isHeadUnitNew.take() { input?.headUnitChanged() }
+    switch input?.check(count, headUnit: stream.app.status.pcmFormat, now: stream.time.now) {
+    case .played, nil: return nil
+    case .wait: return drop(count, .wrongFormat)
+    case .ask(let format) where stream.askUpstream(for: format): return drop(count, .wrongFormat)
+    case .ask, .failed:
+      if let problem = input?.problem { stream.fail(ElementError(problem)) }
+      return drop(count, .wrongFormat, GST_FLOW_ERROR)
     }
-    let now = stream.time.now
-    let isNew = self.mismatch == nil
-    var mismatch = self.mismatch ?? AudioFormatMismatch(format: input, now: now)
-    mismatch.add(count)
-    self.mismatch = mismatch
-    guard isNew ? stream.askUpstream(for: headUnit) : !mismatch.isOver(now: now) else {
-      throw ElementError(AudioProblem.wrongFormat(input: input, headUnit: headUnit))
-    }
-    return false
-  }
-
-  /// What was wrong with the last samples, at the end of the stream; nil if they were sent.
-  func finalMismatch(_ stream: AudioStream) -> ElementError? {
-    guard mismatch != nil, let input = format, let headUnit = stream.app.status.pcmFormat else { return nil }
-    return ElementError(AudioProblem.wrongFormat(input: input, headUnit: headUnit))
   }
 
   /// Clips the samples to the segment, and sends them after what is missing in front of them.
@@ -175,7 +147,7 @@ extension SamplePath {
       let count = min(placement.overlap, input.range.count)
       _ = drop(count, .overlap)
       input.range = (input.range.lowerBound + count)..<input.range.upperBound
-      shaper.bridge()
+      packer.bridge()
     }
     while !input.range.isEmpty {
       let result = sendPiece(of: &input, stream)
@@ -213,7 +185,7 @@ extension SamplePath {
     let piece = input.range.prefix(count)
     input.range = piece.upperBound..<input.range.upperBound
     timeline.advance(by: count)
-    guard let payload = payload(of: input.buffer, input.bytes, piece, isSilence: input.isGap) else {
+    guard let payload = packer.payload(of: input.buffer, input.bytes, piece, isSilence: input.isGap) else {
       return GST_FLOW_OK
     }
     return deliver(payload, grant, isSilence: input.isSilence, isLive: input.isLive, stream)
@@ -222,7 +194,7 @@ extension SamplePath {
   private func leaveOut(_ count: Int, _ reason: SampleDropReason, of input: inout Input) -> GstFlowReturn {
     input.range = (input.range.lowerBound + count)..<input.range.upperBound
     timeline.advance(by: count)
-    shaper.bridge()
+    packer.bridge()
     return drop(count, reason)
   }
 
@@ -244,7 +216,7 @@ extension SamplePath {
   ///
   /// - Returns: nil for one that is not filled.
   func fillGap(_ event: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream) -> GstFlowReturn? {
-    guard format != nil, timeline.end != nil, let (start, duration) = sink.partOfSegment(event),
+    guard input != nil, timeline.end != nil, let (start, duration) = sink.partOfSegment(event),
       duration <= SampleTimeline.longestSilence
     else { return nil }
     // The base class would wait until the gap begins, and the lead would be gone.
@@ -284,7 +256,7 @@ extension SamplePath {
       noteSent(piece)
       timeline.advance(by: piece)
       guard !isLive || !isBehind(stream) else { continue }
-      result = deliver(silence(piece), grant, isSilence: true, isLive: isLive, stream)
+      result = deliver(packer.silence(piece), grant, isSilence: true, isLive: isLive, stream)
       guard result == GST_FLOW_OK else { return result }
     }
     return GST_FLOW_OK
@@ -293,12 +265,12 @@ extension SamplePath {
   /// Sends silence that fills the time until the next samples are due.
   private func fill(_ count: Int, _ grant: AudioGrant, isLive: Bool, _ stream: AudioStream) -> GstFlowReturn {
     noteSent(count)
-    return deliver(silence(count), grant, isSilence: true, isLive: isLive, stream)
+    return deliver(packer.silence(count), grant, isSilence: true, isLive: isLive, stream)
   }
 
   /// Sends short buffers that wait for more, if that needs no waiting.
   func sendRest(_ stream: AudioStream) {
-    guard let payload = pending.take() else { return }
+    guard let payload = packer.takePending() else { return }
     guard let grant = stream.state.withLock({ $0.permission }),
       stream.channel.submit(payload, grantEpoch: grant.epoch, blocking: false) == .queued
     else { return payload.giveUp(.discarded) }
@@ -307,7 +279,7 @@ extension SamplePath {
   /// The same at the end of the stream, as soon as the pipeline plays: the base class waits for the time at which that
   /// is over.
   func sendRest(before end: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream) -> GstFlowReturn {
-    guard pending != nil else { return GST_FLOW_OK }
+    guard packer.hasPending else { return GST_FLOW_OK }
     let result = gst_base_sink_do_preroll(sink.baseSink, UnsafeMutablePointer(OpaquePointer(end)))
     if result == GST_FLOW_OK { sendRest(stream) }
     return result
@@ -363,7 +335,7 @@ extension SamplePath {
     guard epoch != grant.epoch else { return }
     epoch = grant.epoch
     playout.reset()
-    shaper.begin()
+    packer.begin()
   }
 
   /// The connection refuses payloads before the end of the grant is reported here.
@@ -433,53 +405,6 @@ extension SamplePath {
 // MARK: Payloads
 
 extension SamplePath {
-  /// One that nothing uses, or a new one.
-  private func takePayload() -> SamplePayload {
-    let payload = payloads.popLast() ?? SamplePayload()
-    payload.begin(for: sink)
-    return payload
-  }
-
-  /// A payload of part of a buffer. Nil if the samples wait for more in ``pending``; or if the buffer can't be mapped,
-  /// with all samples given up.
-  private func payload(
-    of buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, isSilence: Bool
-  ) -> SamplePayload? {
-    let format = timeline.format
-    let byteRange =
-      format.byteCount(ofSampleCount: range.lowerBound)..<format.byteCount(ofSampleCount: range.upperBound)
-    let piece = UnsafeRawBufferPointer(rebasing: bytes[byteRange])
-    let isShort = range.count < format.sampleCount(in: Self.shortestPiece)
-    if !isShort, pending == nil, shaper.isNeutral, !isSilence {
-      let payload = takePayload()
-      guard payload.refer(to: buffer, byteRange, sampleCount: range.count) else {
-        payload.giveUp(.discarded)
-        _ = drop(range.count, .discarded)
-        return nil
-      }
-      shaper.noteSent(piece)
-      return payload
-    }
-    let payload = pending.take() ?? takePayload()
-    payload.append(byteCount: piece.count, sampleCount: range.count) { output in
-      if isSilence { shaper.writeSilence(range.count, to: output) } else { shaper.shape(piece, to: output) }
-    }
-    guard format.sampleCount(ofByteCount: payload.byteCount) < format.sampleCount(in: Self.shortestPiece) else {
-      return payload
-    }
-    pending = payload
-    return nil
-  }
-
-  /// A payload of silence, with what waits in front of it.
-  private func silence(_ count: Int) -> SamplePayload {
-    let payload = pending.take() ?? takePayload()
-    payload.append(byteCount: timeline.format.byteCount(ofSampleCount: count), silenceCount: count) {
-      shaper.writeSilence(count, to: $0)
-    }
-    return payload
-  }
-
   /// Queues a payload; sound that is not live waits for room, and for another grant if this one ends. Silence asks for
   /// none.
   private func deliver(
@@ -491,7 +416,7 @@ extension SamplePath {
       case .queued: return GST_FLOW_OK
       case .full:
         payload.giveUp(.queueFull)
-        shaper.bridge()
+        packer.bridge()
         return GST_FLOW_OK
       case .closed, .stale:
         guard !isLive, waitForEnd(of: grant, stream) else {

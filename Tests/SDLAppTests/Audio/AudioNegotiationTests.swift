@@ -248,13 +248,27 @@ import Testing
   }
 }
 
-/// How long sound of another format is borne with.
-@Suite struct AudioFormatMismatchTests {
-  /// Seconds that have passed, seconds of sound, and whether that is enough.
+@Suite struct AudioFormatCheckTests {
+  private let headUnit = PCMFormat(samplingRate: .hertz22000)
+
+  /// Seconds that have passed, seconds of sound, and whether that is as long as another format is borne with.
   @Test(arguments: [(6, 1, false), (1, 60, false), (5, 5, false), (6, 6, true), (600, 6, true)])
-  func table(time: Int, sound: Int, isOver: Bool) {
-    var mismatch = AudioFormatMismatch(format: PCMFormat(), now: .seconds(10))
-    for _ in 0..<sound { mismatch.add(16_000) }
-    #expect(mismatch.isOver(now: .seconds(10 + time)) == isOver)
+  func mismatch(time: Int, sound: Int, fails: Bool) {
+    var check = AudioFormatCheck(format: PCMFormat())
+    #expect(check.check(0, headUnit: headUnit, now: .seconds(10)) == .ask(headUnit))
+    let now = Duration.seconds(10 + time)
+    let result = check.check(16_000 * sound, headUnit: headUnit, now: now)
+    #expect(result == (fails ? .failed : .wait))
+    #expect(check.problem == .wrongFormat(input: PCMFormat(), headUnit: headUnit))
+    check.flush()
+    #expect(check.problem == nil && check.check(1, headUnit: headUnit, now: now) == .ask(headUnit))
+  }
+
+  @Test func anotherHeadUnit() {
+    var check = AudioFormatCheck(format: PCMFormat())
+    #expect(check.check(1, headUnit: nil, now: .zero) == .played)
+    #expect(check.check(1, headUnit: PCMFormat(), now: .zero) == .played)
+    check.headUnitChanged()
+    #expect(check.check(1, headUnit: headUnit, now: .zero) == .ask(headUnit))
   }
 }
