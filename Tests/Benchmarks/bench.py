@@ -597,10 +597,21 @@ def loopback_pairs():
           f" and {quietest:.0f} samples per second, {with_sound['cpu']:.2f} cores   target 0   {'met' if met else 'MISSED'}")
 
 
+def quality(tool):
+    """PSNR of the first pictures, with each bitrate policy."""
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "quality.py")
+    if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode != 0:
+        print("\nq. skipped: the comparison of pictures needs python3-numpy")
+        return
+    print("\nq. The first pictures of 800x480 at 15 frames per second, against their source", flush=True)
+    if subprocess.run([sys.executable, program, "--head-unit", tool]).returncode != 0:
+        sys.exit("the quality bench failed")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcdeflprstuv", help="which of a, b, c, d, e, f, l, p, r, s, t, u, v to run")
+    parser.add_argument("--only", default="abcdeflpqrstuv", help="which of a, b, c, d, e, f, l, p, q, r, s, t, u, v to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -620,6 +631,8 @@ def main():
             link()
         if "p" in options.only:
             path_delay(options.head_unit)
+        if "q" in options.only:
+            quality(options.head_unit)
         if "r" in options.only:
             resizes(options.head_unit)
         if "s" in options.only:

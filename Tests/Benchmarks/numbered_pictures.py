@@ -52,7 +52,7 @@ def number(luma, stride):
         column = index * SIDE + SIDE // 2
         upper = luma[SIDE // 2 * stride + column]
         lower = luma[(SIDE + SIDE // 2) * stride + column]
-        if abs(upper - lower) < 60:
+        if abs(int(upper) - int(lower)) < 60:
             return None
-        value |= (upper > lower) << index
+        value |= int(upper > lower) << index
     return value
