@@ -23,11 +23,11 @@ let test: [SwiftSetting] = [
 
 /// Tests of lower layers that take long to compile name these too, so that they are not compiled before them: half of the tests wait
 /// for the plugin, and the plugin for these.
-let neededByPlugin: [Target.Dependency] = ["SDLLink", "SDLHeadUnitLink", "Bluetooth", "BackgroundNotice"]
+let neededByPlugin: [Target.Dependency] = ["SDLLink", "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "BackgroundNotice"]
 
 /// What the tests of the elements import: they come in several targets, which compile at the same time.
 let pluginModules: [Target.Dependency] = [
-  "TestSupport", "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
+  "TestSupport", "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink", "SDLAppLink",
   "SDLHeadUnitLink", "Bluetooth", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
 ]
 let pluginTests: [Target.Dependency] = pluginModules + ["PluginTestSupport"]
@@ -86,7 +86,9 @@ let package = Package(
     // Effects: one thread and one socket; libx264; Pango and Cairo.
     .target(name: "CLinux"),
     .target(
-      name: "SDLLink", dependencies: ["SDLWire", "SDLMessages", "SDLApp", "TLSEngine", "CLinux"],
+      name: "SDLLink", dependencies: ["SDLWire", "SDLMessages", "TLSEngine", "CLinux"], swiftSettings: strict),
+    .target(
+      name: "SDLAppLink", dependencies: ["SDLWire", "SDLApp", "SDLLink", "TLSEngine", "CLinux"],
       swiftSettings: strict),
     .target(
       name: "SDLHeadUnitLink",
@@ -115,7 +117,7 @@ let package = Package(
       name: "Plugin",
       dependencies: [
         "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
-        "SDLHeadUnitLink", "Bluetooth", "TLSEngine", "X264Encoder", "BackgroundNotice",
+        "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "TLSEngine", "X264Encoder", "BackgroundNotice",
       ],
       swiftSettings: strict),
     .target(

@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLHeadUnit
-import SDLLink
 import SDLMessages
 import Testing
 

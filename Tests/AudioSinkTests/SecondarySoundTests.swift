@@ -5,7 +5,6 @@ import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
-@testable import SDLLink
 
 /// Sound over a second connection to the head unit.
 @Suite struct SecondarySoundTests {

@@ -1,7 +1,6 @@
 import GStreamerKit
 import Glibc
 import SDLHeadUnit
-import SDLLink
 import SDLMessages
 import Testing
 

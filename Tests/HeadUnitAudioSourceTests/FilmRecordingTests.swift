@@ -1,6 +1,5 @@
 import GStreamerKit
 import Glibc
-import SDLLink
 import Testing
 
 @testable import Plugin

@@ -1,5 +1,4 @@
 import GStreamerKit
-import SDLLink
 import SDLMessages
 import Testing
 

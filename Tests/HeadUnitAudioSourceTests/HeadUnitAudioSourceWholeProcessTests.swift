@@ -1,6 +1,5 @@
 import GStreamerKit
 import Glibc
-import SDLLink
 import Testing
 
 import enum TestSupport.ProcessCounts

@@ -1,6 +1,5 @@
 import GStreamerKit
 import Glibc
-import SDLLink
 import SDLMessages
 import Synchronization
 import Testing

@@ -1,4 +1,3 @@
-import SDLLink
 import Testing
 
 @testable import Plugin

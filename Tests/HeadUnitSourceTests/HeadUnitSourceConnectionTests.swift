@@ -1,7 +1,6 @@
 import CGStreamerApp
 import GStreamerKit
 import SDLHeadUnit
-import SDLLink
 import SDLWire
 import Testing
 

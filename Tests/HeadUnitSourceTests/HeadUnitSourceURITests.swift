@@ -1,6 +1,5 @@
 import CGStreamerApp
 import GStreamerKit
-import SDLLink
 import SDLWire
 import Testing
 

@@ -1,6 +1,5 @@
 import CGStreamerApp
 import SDLHeadUnit
-import SDLLink
 import SDLMessages
 import SDLWire
 import Testing

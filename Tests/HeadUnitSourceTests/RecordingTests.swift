@@ -1,7 +1,6 @@
 import CGStreamerApp
 import GStreamerKit
 import Glibc
-import SDLLink
 import Testing
 
 @testable import Plugin

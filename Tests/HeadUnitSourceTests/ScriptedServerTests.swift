@@ -1,5 +1,4 @@
 import SDLHeadUnit
-import SDLLink
 import SDLMessages
 import SDLWire
 import Testing

@@ -1,6 +1,5 @@
 import GStreamerKit
 import Plugin
-import SDLLink
 @_exported import TestSupport
 
 /// GStreamer with the elements of this build, in this process.

@@ -1,5 +1,4 @@
 import GStreamerKit
-import SDLLink
 import Testing
 
 /// A head unit with one of the ready-made scripts, and an app that streams to it.

@@ -2,7 +2,6 @@ import CGStreamerApp
 import GStreamerKit
 import H264
 import SDLApp
-import SDLLink
 
 @testable import Plugin
 

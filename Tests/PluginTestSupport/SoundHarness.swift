@@ -1,7 +1,6 @@
 import CGStreamerApp
 import GStreamerKit
 import SDLHeadUnit
-import SDLLink
 import SDLMessages
 
 /// Sound from the test, through the sink, to a head unit.

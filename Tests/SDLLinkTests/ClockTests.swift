@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
+@testable import SDLAppLink
 
 extension LinkTests {
   /// What the connection thread does when a deadline is reached, and not before.

@@ -4,6 +4,7 @@ import SDLHeadUnitLink
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLLink
 
 extension LinkTests {

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLLink
 
 extension LinkTests {

@@ -4,6 +4,7 @@ import SDLHeadUnit
 import TestSupport
 import Testing
 
+@testable import SDLAppLink
 @testable import SDLHeadUnitLink
 @testable import SDLLink
 

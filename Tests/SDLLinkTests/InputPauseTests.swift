@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
 
 extension LinkTests {
   /// A head unit that sends more than one should is read more slowly, and nothing of it is lost.

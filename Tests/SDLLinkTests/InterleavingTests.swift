@@ -3,7 +3,6 @@ import SDLHeadUnit
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
 
 extension LinkTests {
   @Suite struct InterleavingTests {

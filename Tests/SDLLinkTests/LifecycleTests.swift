@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
+@testable import SDLAppLink
 
 extension LinkTests {
   /// The start and the end of a connection.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLHeadUnitLink
 @testable import SDLLink
 

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
 
 extension LinkTests {
   /// Several streams, one after the other, of an app that stays registered.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SDLLink
+@testable import SDLAppLink
 
 @Suite struct PayloadQueueTests {
   private func entry(_ byteCount: Int) -> PayloadQueue.Entry {

@@ -4,8 +4,6 @@ import SDLMessages
 import SDLWire
 import Testing
 
-@testable import SDLLink
-
 /// The beginning of a stream.
 let testVideo: [UInt8] = [0, 0, 0, 1, 0x67, 1, 2, 3]
 

@@ -6,6 +6,7 @@ import TLSEngine
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLLink
 
 extension LinkTests {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
 
 extension LinkTests {
   /// A head unit that does not read, or hangs, takes what has piled up for neither a pause nor the rate of the app.

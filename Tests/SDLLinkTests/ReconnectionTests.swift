@@ -1,11 +1,12 @@
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLMessages
-import TestSupport
 import SDLWire
+import TestSupport
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLLink
 
 /// An app that reconnects to a head unit through a ``CuttingRelay``.

@@ -4,6 +4,7 @@ import SDLMessages
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLLink
 
 /// Keeps the events of a connection.

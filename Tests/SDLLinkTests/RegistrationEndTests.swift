@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
 
 extension LinkTests {
   /// An app that is stopped while the head unit registers it, and one that the head unit still has registered.

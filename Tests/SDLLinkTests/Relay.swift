@@ -4,6 +4,7 @@ import SDLHeadUnitLink
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLLink
 
 /// A relay between an app and a head unit that records their bytes and can hold back the app's.

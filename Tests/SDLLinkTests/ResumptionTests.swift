@@ -1,8 +1,6 @@
 import SDLMessages
 import Testing
 
-@testable import SDLLink
-
 extension LinkTests {
   /// An app whose connection breaks goes on with its menus, if it knows the hash.
   @Suite struct ResumptionTests {

@@ -4,7 +4,6 @@ import SDLMessages
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
 
 extension LinkTests {
   /// A script that updates the capability at the registration, before the app has received it: the update is deferred.

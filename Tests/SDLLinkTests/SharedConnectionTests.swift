@@ -4,8 +4,6 @@ import SDLMessages
 import SDLWire
 import Testing
 
-@testable import SDLLink
-
 extension LinkTests {
   /// Several apps of a phone on one connection, each in a session of its own.
   @Suite struct SharedConnectionTests {

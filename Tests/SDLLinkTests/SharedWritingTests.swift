@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLLink
 
 extension LinkTests {

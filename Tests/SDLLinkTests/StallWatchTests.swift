@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SDLLink
+@testable import SDLAppLink
 
 @Suite struct StallWatchTests {
   private var watch = StallWatch()

@@ -4,7 +4,6 @@ import SDLMessages
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
 
 extension LinkTests {
   /// Two navigation apps at one head unit.

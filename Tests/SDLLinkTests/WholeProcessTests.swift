@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
-@testable import SDLLink
+@testable import SDLAppLink
 
 extension LinkTests {
   /// What is measured on the whole process: `make test` gives the suite one of its own.

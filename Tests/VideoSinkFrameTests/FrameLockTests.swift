@@ -6,7 +6,6 @@ import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
-@testable import SDLLink
 
 /// How often a frame takes a lock of the plugin while nothing but frames comes. What is on the way of a frame has its
 /// state under a ``Monitor``, since the locks of `Mutex` can't be counted.

@@ -1,6 +1,5 @@
 import GStreamerKit
 import H264
-import SDLLink
 import Testing
 
 @testable import Plugin

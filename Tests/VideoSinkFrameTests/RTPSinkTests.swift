@@ -3,7 +3,6 @@ import GStreamerKit
 import H264
 import SDLApp
 import SDLHeadUnit
-import SDLLink
 import Testing
 
 import struct TestSupport.SeededGenerator

@@ -1,4 +1,3 @@
-import SDLLink
 import Testing
 
 import struct TestSupport.SeededGenerator

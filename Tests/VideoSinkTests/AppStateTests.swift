@@ -1,7 +1,6 @@
 import GStreamerKit
 import SDLApp
 import SDLHeadUnit
-import SDLLink
 import Testing
 
 @testable import Plugin

@@ -2,7 +2,6 @@ import BackgroundNotice
 import GStreamerKit
 import SDLApp
 import SDLHeadUnit
-import SDLLink
 import Testing
 
 @testable import Plugin

@@ -1,6 +1,5 @@
 import Foundation
 import GStreamerKit
-import SDLLink
 import SDLMessages
 import Testing
 

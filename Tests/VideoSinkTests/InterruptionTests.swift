@@ -6,7 +6,6 @@ import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
-@testable import SDLLink
 
 /// Wherever the sink is, it can be stopped, taken back to READY and flushed at once.
 @Suite struct InterruptionTests {

@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLHeadUnit
-import SDLLink
 import TestSupport
 import Testing
 

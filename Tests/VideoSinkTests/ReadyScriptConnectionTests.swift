@@ -1,5 +1,4 @@
 import GStreamerKit
-import SDLLink
 import Testing
 
 @testable import Plugin

@@ -1,7 +1,8 @@
 import GStreamerKit
+@testable import SDLAppLink
 import SDLHeadUnit
 @testable import SDLHeadUnitLink
-@testable import SDLLink
+import SDLLink
 import Testing
 
 @testable import Plugin

@@ -2,7 +2,6 @@ import GStreamerKit
 import Glibc
 import SDLApp
 import SDLHeadUnit
-import SDLLink
 import Testing
 
 import enum TestSupport.ProcessCounts

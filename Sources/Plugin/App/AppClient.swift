@@ -1,6 +1,7 @@
-import Glibc
 import GStreamerKit
+import Glibc
 import SDLApp
+import SDLAppLink
 import SDLLink
 import Synchronization
 

@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 
 /// What is known of an app.
 struct AppStatus: Sendable {

@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 
 /// The field `service` of messages about a stream.
 enum StreamService: String {

@@ -1,6 +1,7 @@
 import Bluetooth
 import GStreamerKit
 import SDLApp
+import SDLAppLink
 import SDLHeadUnitLink
 import SDLLink
 import Synchronization

@@ -1,5 +1,5 @@
 import GStreamerKit
-import SDLLink
+import SDLAppLink
 import Synchronization
 
 /// What lasts as long as a state of a sink: the app from NULL→READY on, the stream from READY→PAUSED on.

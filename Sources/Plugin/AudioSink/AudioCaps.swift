@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 
 /// Caps: the one format that the head unit plays, and what upstream sends.
 extension AudioSink {

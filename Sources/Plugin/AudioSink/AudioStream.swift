@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLApp
+import SDLAppLink
 import SDLLink
 import Synchronization
 

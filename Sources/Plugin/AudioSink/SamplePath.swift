@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 
 /// The way of the samples, piece by piece: wait for the right to send and for their time, make payloads of them
 /// (``SamplePacker``), then hand those over. What is kept between buffers is here.

@@ -1,6 +1,6 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
+import SDLAppLink
 
 /// A piece of sound on its way to the socket: part of a GstBuffer that is sent as it is, or samples of its own.
 ///

@@ -1,6 +1,5 @@
 import GStreamerKit
 import H264
-import SDLLink
 
 /// An access unit on its way to the streaming thread.
 struct QueuedAccessUnit: Sendable {

@@ -1,5 +1,3 @@
-import SDLLink
-
 /// Turns the RTP timestamps of a stream (RFC 6184, section 5.1: 90 kHz) into times of arrival without the network's
 /// jitter.
 ///

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLApp
+import SDLAppLink
 import SDLLink
 
 /// The one place that turns what went wrong below into GStreamer's domains and codes.

@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 import X264Encoder
 
 /// What has become of the frames. Every frame that came in is in exactly one place, so that

@@ -2,6 +2,7 @@ import GStreamerKit
 import Glibc
 import H264
 import SDLApp
+import SDLAppLink
 import SDLLink
 import X264Encoder
 

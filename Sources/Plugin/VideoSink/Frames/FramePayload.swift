@@ -1,6 +1,7 @@
 import GStreamerKit
 import H264
 import SDLApp
+import SDLAppLink
 import SDLLink
 
 /// One access unit: bytes of its own (from the encoder), then memory of a GstBuffer (H.264 input), either may be empty.

@@ -1,7 +1,6 @@
 import GStreamerKit
 import H264
 import SDLApp
-import SDLLink
 
 /// H.264 input: passed on from its own memory, beginning at a key frame. Lengths in front of its NAL units become start
 /// codes.

@@ -1,7 +1,6 @@
 import GStreamerKit
 import H264
 import SDLApp
-import SDLLink
 
 /// H.264 that came as such: each frame goes on as it is, if the decoder has what it depends on.
 ///

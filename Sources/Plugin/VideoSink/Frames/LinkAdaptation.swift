@@ -1,5 +1,4 @@
 import SDLApp
-import SDLLink
 import X264Encoder
 
 /// What the user asked for of live pictures on a link that may be slow.

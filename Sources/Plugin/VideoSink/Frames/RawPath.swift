@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 import X264Encoder
 
 /// Raw pictures: one that the decoder shows already is left out, one that comes too early is put off, one that finds

@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 
 /// Frames of a stream, as the base class brings them: each waits for the right to be sent, and then goes to the frame
 /// path. What a seek needs in advance goes before its time.

@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLApp
+import SDLAppLink
 import SDLLink
 
 /// Touchable rectangles, which some head units want to know: from the frames, or from the application.

@@ -1,6 +1,5 @@
 import BackgroundNotice
 import GStreamerKit
-import SDLLink
 import Synchronization
 import X264Encoder
 

@@ -1,7 +1,6 @@
 import BackgroundNotice
 import GStreamerKit
 import SDLApp
-import SDLLink
 import X264Encoder
 
 /// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace, and only

@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 import X264Encoder
 
 /// Upstream is silent, because its picture stands still or because the pipeline is paused: the last picture is sent

@@ -1,6 +1,5 @@
 import GStreamerKit
 import SDLApp
-import SDLLink
 
 /// Caps: what the head unit takes, preferred first, and what upstream sends of that.
 extension VideoSink {

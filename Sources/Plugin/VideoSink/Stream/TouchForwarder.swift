@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLApp
+import SDLAppLink
 import SDLLink
 
 /// What the user asked for of touches.

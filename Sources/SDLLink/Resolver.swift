@@ -12,12 +12,12 @@ package final class Resolver: Sendable {
   private let answer = Mutex<Outcome?>(nil)
 
   /// The answer of the name service; nil before there is one.
-  var outcome: Outcome? { answer.withLock { $0 } }
+  package var outcome: Outcome? { answer.withLock { $0 } }
 
   private init() {}
 
   /// Begins; `wakeUp` is signalled once ``outcome`` is there. Numeric addresses are there at once, without a thread.
-  static func start(host: String, port: UInt16, wakeUp: WakeUp) throws(LinkError) -> Resolver {
+  package static func start(host: String, port: UInt16, wakeUp: WakeUp) throws(LinkError) -> Resolver {
     let resolver = Resolver()
     let numeric = addresses(host: host, port: port, flags: AI_NUMERICHOST)
     if case .success = numeric {
@@ -59,7 +59,7 @@ package final class Resolver: Sendable {
 
 extension Resolver {
   /// Waits for the outcome; nil at `deadline`, or when after a signal of `wakeUp` the outcome is no longer wanted.
-  func wait(until deadline: Duration, clock: TimeSource, wakeUp: WakeUp, isWanted: () -> Bool) -> Outcome? {
+  package func wait(until deadline: Duration, clock: TimeSource, wakeUp: WakeUp, isWanted: () -> Bool) -> Outcome? {
     var descriptor = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
     while isWanted() {
       if let outcome { return outcome }

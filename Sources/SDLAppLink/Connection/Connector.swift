@@ -1,4 +1,5 @@
 import Glibc
+import SDLLink
 
 /// Connects to whichever of several addresses answers first (RFC 8305, "Happy Eyeballs").
 struct Connector {

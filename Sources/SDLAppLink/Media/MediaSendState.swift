@@ -1,4 +1,5 @@
 import SDLApp
+import SDLLink
 
 /// The right to send on one service, the payloads queued under it and the one being written: a single value, so that
 /// one lock keeps them consistent. That lock is the ``ConnectionWriter``'s.

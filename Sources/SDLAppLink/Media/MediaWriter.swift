@@ -1,5 +1,6 @@
 import Glibc
 import SDLApp
+import SDLLink
 
 /// Cuts one payload at a time into frames and writes them from where they lie.
 ///

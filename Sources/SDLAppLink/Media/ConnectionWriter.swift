@@ -1,4 +1,5 @@
 import SDLApp
+import SDLLink
 
 /// The outgoing half of a connection, shared by the connection thread and by the threads that bring media: one lock
 /// over the sockets of its transports, the control frames, and what each service has queued together with its right to

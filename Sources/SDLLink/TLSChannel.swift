@@ -37,7 +37,7 @@ package final class TLSChannel: SecureChannel {
 
 extension TLSContext {
   /// Makes a channel for each handshake.
-  var makeChannel: SecureChannelFactory {
+  package var makeChannel: SecureChannelFactory {
     { TLSChannel(self.makeSession()) }
   }
 }

@@ -1,3 +1,4 @@
+import SDLLink
 import Synchronization
 
 /// What a ``Transport`` has reported, until the connection thread takes it.

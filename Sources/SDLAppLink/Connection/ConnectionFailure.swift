@@ -1,5 +1,6 @@
 import Glibc
 import SDLApp
+import SDLLink
 
 /// Why a connection has broken, or could not be made.
 public enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConvertible {

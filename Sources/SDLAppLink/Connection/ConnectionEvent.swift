@@ -1,4 +1,5 @@
 import SDLApp
+import SDLLink
 
 /// What an ``AppConnection`` reports: in this order for each attempt to connect, `lost` between two of them, and
 /// `ended` as the very last.

@@ -1,4 +1,5 @@
 import SDLApp
+import SDLLink
 
 /// One transport of a connection as far as writing goes: its socket, what waits for it, and what is known of it. Media
 /// are no part of it, because they outlast the transport that carries them.

@@ -1,5 +1,6 @@
 import Glibc
 import SDLApp
+import SDLLink
 
 /// What the connection thread does while the transport stands: reads, executes the session's actions, and writes what
 /// the streaming thread cannot.

@@ -1,5 +1,6 @@
 import Glibc
 import SDLApp
+import SDLLink
 
 /// The secondary transport of a connection, from the name of its address to its end. The connection's thread has it
 /// beside the primary one, and never waits for it alone.

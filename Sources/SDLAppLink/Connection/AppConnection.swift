@@ -1,5 +1,6 @@
 import Glibc
 import SDLApp
+import SDLLink
 import SDLWire
 import Synchronization
 import TLSEngine

@@ -1,4 +1,5 @@
 import Glibc
+import SDLLink
 
 /// A connected stream socket that the application has made, such as a USB accessory's or one of a socket pair. Whoever
 /// holds this owns the descriptor; it is used for one connection, and closed at its end or with this.

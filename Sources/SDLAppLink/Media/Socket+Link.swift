@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import SDLApp
+import SDLLink
 
 /// What the kernel knows about the way to the peer.
 extension Socket {

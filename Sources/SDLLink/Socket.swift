@@ -27,7 +27,7 @@ package final class Socket: Sendable {
   package let descriptor: Int32
   /// Whether SIOCOUTQ gives the bytes that wait. For Bluetooth it gives the room that is left (`bt_sock_ioctl` of
   /// Linux).
-  let countsWaitingBytes: Bool
+  package let countsWaitingBytes: Bool
   private let close: @Sendable (Int32) -> Void
 
   /// Takes the descriptor over and makes it non-blocking.
@@ -45,7 +45,7 @@ package final class Socket: Sendable {
   static func countsWaitingBytes(family: Int32) -> Bool { family != AF_BLUETOOTH }
 
   /// Nil with errno.
-  static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+  package static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
     var value: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
@@ -100,7 +100,7 @@ package final class Socket: Sendable {
   }
 
   /// The error of a connect(2) that has ended; 0 for success.
-  var pendingError: Int32 {
+  package var pendingError: Int32 {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
@@ -117,12 +117,12 @@ package final class Socket: Sendable {
     transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
   }
 
-  func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+  package func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
     transfer { Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
   }
 
   /// Writes from several places at once.
-  func send(_ vectors: UnsafeMutableBufferPointer<iovec>) -> Transfer {
+  package func send(_ vectors: UnsafeMutableBufferPointer<iovec>) -> Transfer {
     var message = msghdr()
     message.msg_iov = vectors.baseAddress
     message.msg_iovlen = vectors.count

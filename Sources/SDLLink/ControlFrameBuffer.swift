@@ -2,7 +2,7 @@ import Glibc
 import SDLWire
 
 /// What waits to be written before any frame of video or audio that has not begun.
-enum ControlMessage {
+package enum ControlMessage {
   /// Whole frames as they are.
   case frames([UInt8])
   case protected(ProtectedMessage, by: any SecureChannel)
@@ -18,7 +18,7 @@ enum ControlMessage {
 /// Control frames and RPCs on their way out: in order, and never dropped.
 package struct ControlFrameBuffer {
   /// In bytes. More than this waits only for a peer that has stopped reading.
-  static let maximumByteCount = 4 << 20
+  package static let maximumByteCount = 4 << 20
 
   private var queue = ByteQueue()
   /// After the queue, from the first message on that is not encrypted yet: TLS numbers its records, and what is
@@ -29,7 +29,7 @@ package struct ControlFrameBuffer {
   package init() {}
 
   /// Bytes that wait to be written.
-  var byteCount: Int { queue.count + waitingByteCount }
+  package var byteCount: Int { queue.count + waitingByteCount }
 
   package var isEmpty: Bool { queue.isEmpty && waiting.isEmpty }
 
@@ -41,7 +41,7 @@ package struct ControlFrameBuffer {
   }
 
   /// As ``append(_:peer:)``, for what may have to be encrypted.
-  mutating func append(_ message: ControlMessage, peer: String) throws(LinkError) {
+  package mutating func append(_ message: ControlMessage, peer: String) throws(LinkError) {
     guard message.byteCount <= Self.maximumByteCount - byteCount else {
       throw .peerNotReading(address: peer, queuedByteCount: byteCount)
     }

@@ -1,4 +1,5 @@
 import SDLApp
+import SDLLink
 
 /// Counters of a ``MediaChannel``, over all attempts to connect: accepted payloads = sent + discarded + queued.
 public struct MediaChannelStatistics: Equatable, Sendable {

@@ -1,5 +1,5 @@
 /// Bytes on their way to a socket, in order.
-struct ByteQueue {
+package struct ByteQueue {
   /// Written bytes that are kept before the rest is moved to the front.
   private static let maximumOffset = 64 << 10
 
@@ -7,11 +7,13 @@ struct ByteQueue {
   private var offset = 0
 
   /// Bytes that wait to be written.
-  var count: Int { bytes.count - offset }
+  package var count: Int { bytes.count - offset }
 
-  var isEmpty: Bool { count == 0 }
+  package var isEmpty: Bool { count == 0 }
 
-  mutating func append(_ more: [UInt8]) {
+  package init() {}
+
+  package mutating func append(_ more: [UInt8]) {
     if isEmpty {
       bytes.removeAll(keepingCapacity: true)
       offset = 0
@@ -23,7 +25,7 @@ struct ByteQueue {
   }
 
   /// Writes as much as one system call takes.
-  mutating func write(to socket: Socket) -> Socket.Transfer {
+  package mutating func write(to socket: Socket) -> Socket.Transfer {
     let transfer = bytes.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[offset...])) }
     if case .bytes(let count) = transfer { offset += count }
     return transfer

@@ -35,7 +35,7 @@ package struct MessageTracer {
     }
   }
 
-  mutating func noteSent(_ message: ProtectedMessage) {
+  package mutating func noteSent(_ message: ProtectedMessage) {
     guard trace.isEnabled else { return }
     noteSent(message.framesInClear)
   }

@@ -107,7 +107,7 @@ extension [CChar] {
 
 extension [SocketAddress] {
   /// IPv6 and IPv4 in turns, beginning with the family that the resolver put first (RFC 8305, section 4).
-  var interleavedByFamily: [SocketAddress] {
+  package var interleavedByFamily: [SocketAddress] {
     guard let first else { return [] }
     let preferred = filter { $0.family == first.family }
     let others = filter { $0.family != first.family }
