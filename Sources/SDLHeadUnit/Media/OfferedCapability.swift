@@ -6,9 +6,14 @@ import SDLWire
 /// GetSystemCapability keeps returning the configured one, as SDL Core's does; an app that has subscribed gets the
 /// changes.
 struct OfferedCapability: Sendable {
+  /// More updates than these are not on the way at the same time.
+  private static let formerCount = 8
+
   private let configuration: HeadUnitConfiguration
   /// The configured capability with the updates that were sent to the app.
   private var present: VideoStreamingCapability?
+  /// What it was before the last updates: what the app says may have crossed them.
+  private var former: [VideoStreamingCapability] = []
   /// The only size that is accepted since the last resize, with its scale.
   private var window: VideoStreamingCapability?
   /// Whether the app has got the answer to GetSystemCapability(VIDEO_STREAMING), or an update.
@@ -73,6 +78,7 @@ struct OfferedCapability: Sendable {
 
   private mutating func send(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
     isKnown = true
+    if let present { former = former.suffix(Self.formerCount - 1) + [present] }
     present = present?.updated(by: update) ?? update
     context.notify(
       .onSystemCapabilityUpdated, SystemCapability(type: .videoStreaming, videoStreaming: update).json)
@@ -117,7 +123,7 @@ struct OfferedCapability: Sendable {
     let parameters = OnAppCapabilityUpdated(json: notification.parameters)
     guard parameters.type == .videoStreaming else { return }
     let video = parameters.videoStreaming ?? VideoStreamingCapability()
-    let offered = [configuration.videoCapability, present].compactMap(\.self)
+    let offered = former + [configuration.videoCapability, present].compactMap(\.self)
     for fault in AppCapabilityRules.faults(of: video, offered: offered, rpcVersion: rpcVersion) {
       context.report(.appCapability(fault))
     }

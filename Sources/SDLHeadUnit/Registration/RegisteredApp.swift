@@ -16,6 +16,8 @@ struct RegisteredApp: Sendable {
   private var chosenStatus = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
   /// What the app had before its connection broke, until it is opened.
   private var formerStatus: HMIStatus?
+  /// When the level became NONE; nil if it was that from the start, or is another one.
+  private var closedAt: Duration?
   private var templates: AppTemplates
   private var interactions = AppInteractions()
   private var speech = AppSpeech()
@@ -114,6 +116,9 @@ struct RegisteredApp: Sendable {
     guard isMain else { return }
     context.timers.cancel(.activation)
     context.screen.isActivationDeferred = false
+    if (self.status.level == HMILevel.none) != (status.level == HMILevel.none) {
+      closedAt = status.level == HMILevel.none ? context.now : nil
+    }
     self.status = status
   }
 
@@ -163,6 +168,11 @@ struct RegisteredApp: Sendable {
       let isChoosing = interactions[.overlay]?.function == .performInteraction
       templates.answer(request, systemContext: status.systemContext, isChoosing: isChoosing, &context)
     }
+  }
+
+  /// Whether a notification of the app is one for its level. What crosses the loss of the level is no fault.
+  func mayNotify(_ context: SessionContext) -> Bool {
+    status.level != HMILevel.none || closedAt.map { context.now - $0 <= CoreLimits.stopStreaming } ?? false
   }
 
   func isAllowed(_ function: FunctionID, _ context: SessionContext) -> Bool {

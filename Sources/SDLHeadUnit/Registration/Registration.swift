@@ -138,7 +138,7 @@ struct Registration: Sendable {
     switch notification.function {
     case .onHMIStatus: context.report(.appHMIStatus(HMIStatus(json: notification.parameters)))
     case .onAppCapabilityUpdated:
-      guard app.status.level != HMILevel.none else {
+      guard app.mayNotify(context) else {
         return context.report(.notificationNotAllowed(notification.function, app.status.level))
       }
       capability.check(notification, rpcVersion: app.rpcVersion, &context)

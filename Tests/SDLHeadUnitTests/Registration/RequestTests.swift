@@ -121,6 +121,31 @@ import Testing
     for fault in faults { #expect(!fault.description.isEmpty) }
   }
 
+  /// Of two updates in a row the app may answer the first when the second is on its way.
+  @Test func appCapabilityThatCrossesAnUpdate() throws {
+    var app = TestApp.active()
+    app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: true))
+    app.run { $0.resize(to: ImageResolution(480, 320), scale: 1, now: $1) }
+    app.run { $0.resize(to: ImageResolution(800, 480), scale: 1, now: $1) }
+    var update = Self.entry(480, 320)
+    update.scale = 1
+    var entry = try #require(HeadUnitPreset.standard.configuration.videoCapability).updated(by: update)
+    entry.additionalCapabilities = nil
+    app.notify(.onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: [entry]).json)
+    #expect(app.violations == [])
+  }
+
+  /// The level is gone when the notification comes: within a second it was on the way.
+  @Test(arguments: [(1000, false), (1001, true)])
+  func appCapabilityThatCrossesTheEndOfTheLevel(milliseconds: Int, isViolation: Bool) {
+    var app = TestApp.active()
+    app.set(.none, .notStreamable)
+    app.wait(.milliseconds(milliseconds))
+    let supported = [HeadUnitPreset.standard.configuration.videoCapability].compactMap(\.self)
+    app.notify(.onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: supported).json)
+    #expect(app.violations.isEmpty != isViolation, "\(app.violations)")
+  }
+
   @Test func appCapabilityBesidesItsList() {
     var app = TestApp.active()
     var notification = OnAppCapabilityUpdated(supported: [])
