@@ -2,8 +2,6 @@ import GStreamerKit
 import Glibc
 import Testing
 
-import enum TestSupport.ProcessCounts
-
 @testable import Plugin
 @testable import PluginTestSupport
 
@@ -48,27 +46,11 @@ import enum TestSupport.ProcessCounts
     }
   }
 
-  /// Threads and descriptors, without the threads that GLib keeps for later.
-  private struct Usage {
-    let threads: Int
-    let descriptors: [String]
-
-    init() {
-      // Again and again, because threads are not unused before a while after their work.
-      _ = eventually {
-        g_thread_pool_stop_unused_threads()
-        return g_thread_pool_get_num_unused_threads() == 0
-      }
-      threads = ProcessCounts.threads
-      descriptors = ProcessCounts.descriptorTargets
-    }
-  }
-
   /// Threads during the streams.
   private static func stream(_ pairCount: Int) throws -> Int {
     let pairs = try (0..<pairCount).map { _ in try Pair() }
     for pair in pairs { try pair.app.waitForElementMessage("sdl-stream-started") }
-    let threads = Usage().threads
+    let threads = ProcessUsage().threads
     for pair in pairs { try pair.waitForEnd() }
     for pair in pairs { pair.stop() }
     return threads
@@ -78,14 +60,10 @@ import enum TestSupport.ProcessCounts
     // What is loaded and started once. GLib makes its main context when it is first asked whose thread it is.
     _ = try Self.stream(1)
     _ = g_main_context_default()
-    let before = Usage()
+    let before = ProcessUsage()
     let pairCount = 32
     let threads = try Self.stream(pairCount)
     #expect(threads - before.threads < pairCount * (Pair.threadCount + 1))
-    #expect(
-      eventually {
-        let after = Usage()
-        return after.threads <= before.threads && after.descriptors.count <= before.descriptors.count
-      }, "\(before), then \(Usage())")
+    #expect(before.isRestored(), "\(before), then \(ProcessUsage())")
   }
 }
