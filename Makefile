@@ -1,5 +1,4 @@
-# `make` builds; `make demo` and `make check` also install the packages that they need. `make demo` shows a stream in a window,
-# `make check` runs all tests and checks.
+# `make help` lists the targets: it prints the comments below that begin with ##.
 
 # PyGObject belongs to Debian's own Python, which need not be the first in PATH.
 PYTHON ?= /usr/bin/python3
@@ -24,36 +23,45 @@ suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
 .PHONY: all demo timeline picture check checks check-repeatedly bench valgrind lint test tests meson-check install-check \
-  docs-check docs certificates plugin head-unit packages install uninstall clean
+  docs-check docs certificates plugin head-unit packages install uninstall clean help
 
-# What `make install` installs.
+## build the plugin and the programs (the default)
 all: plugin head-unit
 
+## print this list
+help:
+	@awk '/^## / { text = substr($$0, 4); next } text && sub(/:.*/, "") { printf "%-18s %s\n", $$0, text } { text = "" }' \
+	  $(firstword $(MAKEFILE_LIST))
+
+## install the packages that are missing, build the plugin, and show a stream in a window
 demo:
 	scripts/install-packages build demo
 	$(MAKE) plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
 
-# Draws three quarters of a minute with every kind of event into demo/timeline.svg.
+## draw three quarters of a minute with every kind of event into demo/timeline.svg
 timeline: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) pipelines/timeline --head-unit $(head_unit)
 
-# The picture in the README, docs/window.png.
+## take the picture in the README, docs/window.png
 picture: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
 
+## install the packages that are missing, and run all tests and checks
 check: packages
 	$(MAKE) checks
 
+## run all tests and checks
 checks: tests docs-check meson-check install-check
 	$(run_tests)
 
+## run the tests alone
 test: plugin tests
 	$(run_tests)
 
-# Runs the tests TIMES times, with BUSY busy loops at the same time.
 TIMES ?= 20
 BUSY ?= 0
+## run the tests TIMES=20 times, with BUSY=0 busy loops at the same time
 check-repeatedly: plugin tests
 	$(run_tests) --times $(TIMES) --busy $(BUSY)
 
@@ -61,37 +69,44 @@ tests:
 	meson-wrap/build-product --product tests --scratch-path $(swift_scratch)
 
 # The release build is shared with `make plugin`, so that it happens once.
+## build, test and install the Meson project and its example
 meson-check: plugin
 	scripts/check-meson $(build)/meson $(swift_scratch)
 
+## install into a folder, and uninstall
 install-check: all
 	scripts/check-install $(build)/installed
 
+## compare the tables of properties in docs/ with the elements
 docs-check: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties
 
-# Writes the tables of properties in docs/.
+## write the tables of properties in docs/
 docs: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties --write
 
-# For encrypted video on the desk: see docs/security.md.
+## make certificates for encrypted video on the desk (docs/security.md)
 certificates:
 	scripts/make-certificates $(build)/certificates
 
+## measure speed, memory and allocations beside GStreamer's own elements
 bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)
 
-# A short stream under memcheck, which Debian's package valgrind brings.
+## run a short stream under memcheck (package valgrind)
 valgrind: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) valgrind --error-exitcode=1 --suppressions=$(suppressions) \
 	  gst-launch-1.0 videotestsrc num-buffers=10 ! video/x-raw,width=320,height=240 ! videoconvertscale ! sdlvideosink
 
+## check the format of the sources
 lint:
 	swift format lint --strict --recursive Sources Tests pipelines Package.swift
 
+## build build/gstreamer-1.0/libgstsmartdevicelink.so
 plugin:
 	meson-wrap/build-product --product gstsmartdevicelink --output $(plugin) --scratch-path $(swift_scratch)
 
+## build build/sdl-head-unit
 head-unit:
 	meson-wrap/build-product --product sdl-head-unit --output $(head_unit) --scratch-path $(swift_scratch)
 
@@ -101,20 +116,23 @@ $(plugin):
 $(head_unit):
 	$(MAKE) head-unit
 
-# For building, the demo and the tests.
+## install the packages for building, the demo and the tests
 packages:
 	@scripts/install-packages
 
-# Installs what was built, since root need not have the Swift tool chain.
+# Does not build, since root need not have the Swift tool chain.
+## install what was built: PREFIX=/usr/local, DESTDIR=
 install: $(plugin) $(head_unit)
 	install -d "$(DESTDIR)$(pluginsdir)" "$(DESTDIR)$(bindir)" "$(DESTDIR)$(valgrinddir)"
 	install -m 644 $(suppressions) "$(DESTDIR)$(valgrinddir)/"
 	install -m 644 $(plugin) "$(DESTDIR)$(pluginsdir)/"
 	install -m 755 $(head_unit) "$(DESTDIR)$(bindir)/"
 
+## remove it, with the same variables
 uninstall:
 	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))" "$(DESTDIR)$(bindir)/$(notdir $(head_unit))"
 	rm -f "$(DESTDIR)$(valgrinddir)/$(notdir $(suppressions))"
 
+## remove everything that was built
 clean:
 	rm -rf .build build demo

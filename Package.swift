@@ -45,7 +45,7 @@ let canPackRelocations: Bool = {
 }()
 let packedRelocations = canPackRelocations ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []
 
-/// What `gst-inspect-1.0` says of the package, from the environment of whoever makes one.
+/// What `gst-inspect-1.0` says of the package, from the environment of its maker.
 let packageNames: [CSetting] = ["PACKAGE_NAME", "PACKAGE_ORIGIN"].compactMap { name in
   Context.environment[name].map { .define(name, to: "\"\($0)\"") }
 }
@@ -96,8 +96,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit",
-      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine"],
+      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CVersion"],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
+    .systemLibrary(name: "CVersion"),
     .systemLibrary(name: "CGIO"),
     .target(name: "Bluetooth", dependencies: ["CGIO", "SDLLink", "SDLWire"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
@@ -121,7 +122,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "CPluginEntry", dependencies: ["Plugin", "CGStreamer"],
+      name: "CPluginEntry", dependencies: ["Plugin", "CGStreamer", "CVersion"],
       exclude: ["exports.map", "gstsmartdevicelink.supp"], cSettings: packageNames, linkerSettings: pluginLink),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Programs"], swiftSettings: strict),

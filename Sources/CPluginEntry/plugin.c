@@ -1,5 +1,7 @@
 #include <gst/gst.h>
 
+#include "../CVersion/version.h"
+
 #define PACKAGE "gst-smartdevicelink"
 /* Set by those who package the plugin; these are GStreamer's own words for a build that is not packaged. */
 #ifndef PACKAGE_NAME
@@ -14,5 +16,5 @@ gboolean gst_sdl_register_elements (GstPlugin * plugin);
 
 /* GPL, because libx264 is linked in; the sources themselves are LGPL. */
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, smartdevicelink,
-    "Video and sound for car head units that speak SmartDeviceLink", gst_sdl_register_elements, "0.1.0", "GPL",
-    PACKAGE_NAME, PACKAGE_ORIGIN)
+    "Video and sound for car head units that speak SmartDeviceLink", gst_sdl_register_elements,
+    GST_SMARTDEVICELINK_VERSION, "GPL", PACKAGE_NAME, PACKAGE_ORIGIN)

@@ -1,3 +1,4 @@
+import CVersion
 import Glibc
 import SDLHeadUnit
 import SDLHeadUnitLink
@@ -9,6 +10,10 @@ enum HeadUnitTool {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.contains("--help") {
       print(Options.usage)
+      exit(0)
+    }
+    if arguments.contains("--version") {
+      print("sdl-head-unit \(GST_SMARTDEVICELINK_VERSION)")
       exit(0)
     }
     let options: Options

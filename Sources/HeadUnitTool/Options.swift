@@ -36,6 +36,8 @@ struct Options {
       --no-activation  leave apps at HMI level NONE until a command changes it
       --no-checks      take any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
+      --version        print the version, and exit
+      --help           print this, and exit
     """
 
   var address: String? = "127.0.0.1"

@@ -5,7 +5,7 @@ import Testing
 @Suite struct DocumentationTests {
   private static let pages: [String] = {
     let docs = (try? FileManager.default.contentsOfDirectory(atPath: Installation.package.appending(path: "docs").path))
-    return ["README.md", "CONTRIBUTING.md", "pipelines/README.md"]
+    return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "pipelines/README.md"]
       + (docs ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
   }()
 
@@ -20,6 +20,25 @@ import Testing
 
   @Test func readmeIsShort() throws {
     #expect(try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 161)
+  }
+
+  /// What a command of the package prints.
+  private static func output(_ command: String...) throws -> String {
+    let folder = try TemporaryFolder()
+    return try Program(["env", "-C", Installation.package.path] + command, in: folder).wait().output
+  }
+
+  @Test func latestChangesAreOfThisVersion() throws {
+    let version = try Self.output("scripts/version").trimmingCharacters(in: .newlines)
+    let latest = try Self.text("CHANGELOG.md").firstMatch(of: /(?m)^## \[(.+)\] - \d{4}-\d\d-\d\d$/)?.1
+    #expect(latest.map(String.init) == version)
+  }
+
+  /// `make help` lists all targets but those that others are made of.
+  @Test func everyTargetHasAHelp() throws {
+    let listed = try Self.output("make", "help").matches(of: /(?m)^([a-z-]+) +\S/).map { String($0.1) }
+    let phony = try Self.text("Makefile").replacing("\\\n", with: " ").firstMatch(of: /(?m)^\.PHONY: (.+)$/)?.1
+    #expect(Set(listed + ["tests"]) == Set((phony ?? "").split(separator: " ").map(String.init)))
   }
 
   /// Every page is reached from the README, directly or through other pages.
