@@ -93,10 +93,9 @@ certificates:
 bench: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/bench.py --head-unit $(head_unit)
 
-## run a short stream under memcheck (package valgrind)
+## run short streams of every kind under memcheck (package valgrind)
 valgrind: plugin
-	GST_PLUGIN_PATH=$(plugin_folder) valgrind --error-exitcode=1 --suppressions=$(suppressions) \
-	  gst-launch-1.0 videotestsrc num-buffers=10 ! video/x-raw,width=320,height=240 ! videoconvertscale ! sdlvideosink
+	scripts/check-memory $(plugin_folder) $(build)/valgrind
 
 ## check the format of the sources
 lint:
