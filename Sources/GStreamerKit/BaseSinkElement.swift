@@ -186,9 +186,12 @@ extension BaseSinkType {
 
   /// Fills in a class.
   public static func install<Sink: BaseSinkElement>(
-    on sinkClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Sink>, _ details: ElementDetails
+    on sinkClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Sink>, _ details: ElementDetails,
+    _ signals: [ActionSignal<Sink>] = []
   ) {
     install(on: sinkClass, properties, details, installFunctions)
+    guard let type = sinkClass?.assumingMemoryBound(to: GTypeClass.self).pointee.g_type else { return }
+    for signal in signals { signal.install(on: type) { sink($0) as? Sink } }
   }
 
   // GStreamer passes no NULL to them.

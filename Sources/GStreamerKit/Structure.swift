@@ -44,6 +44,18 @@ public struct Structure: ~Copyable {
     set(field, cgst_type_int()) { g_value_set_int(&$0, value) }
   }
 
+  /// Sets a field of type guint.
+  public borrowing func set(_ field: String, _ value: UInt32) {
+    set(field, cgst_type_uint()) { g_value_set_uint(&$0, value) }
+  }
+
+  /// Sets a field of type GBytes.
+  public borrowing func set(_ field: String, bytes: [UInt8]) {
+    set(field, g_bytes_get_type()) {
+      g_value_take_boxed(&$0, UnsafeMutableRawPointer(g_bytes_new(bytes, gsize(bytes.count))))
+    }
+  }
+
   /// Sets a field of type guint64.
   public borrowing func set(_ field: String, _ value: UInt64) {
     set(field, cgst_type_uint64()) { g_value_set_uint64(&$0, UInt(value)) }

@@ -69,7 +69,7 @@ extension HeadUnitCommand {
     case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .activate, .touch, .gesture,
       .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
       true
-    case .event, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .serveSecondaryTransport, .help:
+    case .event, .vehicle, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .serveSecondaryTransport, .help:
       false
     }
   }

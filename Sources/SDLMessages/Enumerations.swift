@@ -80,6 +80,7 @@ public enum ResultCode: String, Sendable {
   case userDisallowed = "USER_DISALLOWED"
   case unsupportedVersion = "UNSUPPORTED_VERSION"
   case dataNotAvailable = "DATA_NOT_AVAILABLE"
+  case vehicleDataNotAvailable = "VEHICLE_DATA_NOT_AVAILABLE"
 }
 
 /// Why the head unit ended the registration (`AppInterfaceUnregisteredReason`).

@@ -26,6 +26,9 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let endAudioPassThru = FunctionID(rawValue: 17)
   public static let subscribeButton = FunctionID(rawValue: 18)
   public static let unsubscribeButton = FunctionID(rawValue: 19)
+  public static let subscribeVehicleData = FunctionID(rawValue: 20)
+  public static let unsubscribeVehicleData = FunctionID(rawValue: 21)
+  public static let getVehicleData = FunctionID(rawValue: 22)
   public static let scrollableMessage = FunctionID(rawValue: 25)
   public static let slider = FunctionID(rawValue: 26)
   public static let showConstantTBT = FunctionID(rawValue: 27)
@@ -49,6 +52,7 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let onAppInterfaceUnregistered = FunctionID(rawValue: 0x8001)
   public static let onButtonEvent = FunctionID(rawValue: 0x8002)
   public static let onButtonPress = FunctionID(rawValue: 0x8003)
+  public static let onVehicleData = FunctionID(rawValue: 0x8004)
   public static let onAudioPassThru = FunctionID(rawValue: 0x8009)
   public static let onCommand = FunctionID(rawValue: 0x8005)
   public static let onDriverDistraction = FunctionID(rawValue: 0x8007)
@@ -72,6 +76,11 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
 
   /// Whether it is a request of RPC specification 8.0.
   public var isKnownRequest: Bool { rawValue < 0x8000 && self != .genericResponse && Self.names[rawValue] != nil }
+
+  /// Whether it is a notification of RPC specification 8.0 from a head unit.
+  public var isKnownNotification: Bool {
+    (0x8000..<0x10000).contains(rawValue) && self != .onAppCapabilityUpdated && Self.names[rawValue] != nil
+  }
 }
 
 extension FunctionID {

@@ -223,6 +223,38 @@ import Testing
     #expect(!text.contains("sdl-violation"), "\(result)")
   }
 
+  /// The last speed stands in the middle of the picture, white on the pattern.
+  @Test func vehicleData() throws {
+    let result = try example(
+      "vehicle-data.py", "--head-unit", Installation.headUnitTool.path, "--record", folder.path("record.h264")
+    ).wait()
+    #expect(result.status == 0, "\(result)")
+    #expect(
+      result.output.split(separator: "\n") == ["subscribed", "0 km/h", "30 km/h", "50 km/h", "80 km/h", "130 km/h"],
+      "\(result)")
+    let pictures = try recorded(width: 800, height: 480)
+    #expect(pictures.whitePixels(of: pictures.count - 1) > pictures.whitePixels(of: 0) + 500)
+  }
+
+  @Test func turnByTurn() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
+    let result = try example("turn-by-turn.py", "--uri", headUnit.uri).wait()
+    #expect(result.status == 0, "\(result)")
+    #expect(
+      result.output.split(separator: "\n") == [
+        "PutFile: SUCCESS", "UpdateTurnList: SUCCESS", "ShowConstantTBT: SUCCESS", "AlertManeuver: SUCCESS",
+        "ShowConstantTBT: SUCCESS", "Alert: SUCCESS",
+      ], "\(result)")
+    let summary = headUnit.waitForEnd()
+    #expect(summary.status == 0, "\(summary)")
+    for text in [
+      #"UpdateTurnList "Turn left", "Arrive""#, #"ShowConstantTBT "Turn left", "Main Street", "12:30""#,
+      #"AlertManeuver "In 200 metres, turn left.""#, #"Alert "You have arrived""#,
+    ] {
+      #expect(summary.output.contains(text), "\(summary)")
+    }
+  }
+
   @Test func twoApps() throws {
     let result = try example("two-apps.py").wait()
     #expect(result.status == 0, "\(result)")

@@ -84,7 +84,7 @@ import Testing
 
   private static let programs = [
     "drive.py", "embedding/embed.py", "embedding/resizable.py", "encoder.py", "map.py", "preview.py", "resize.py",
-    "statistics.py", "timeline/__main__.py", "two-apps.py",
+    "statistics.py", "timeline/__main__.py", "turn-by-turn.py", "two-apps.py", "vehicle-data.py",
   ]
 
   @Test(arguments: scripts + programs + ["real-head-unit.sh", "web-page.sh"])

@@ -102,11 +102,51 @@ final class Element {
     return text(of: caps)
   }
 
+  /// Calls an action signal, and returns its number (guint).
+  func emit(_ signal: String, _ arguments: any SignalArgument...) -> UInt32 {
+    var values = [GValue](repeating: GValue(), count: arguments.count + 1)
+    g_value_init(&values[0], pointer.pointee.object.object.g_type_instance.g_class.pointee.g_type)
+    g_value_set_object(&values[0], pointer)
+    for (index, argument) in arguments.enumerated() { argument.set(&values[index + 1]) }
+    var result = GValue()
+    g_value_init(&result, cgst_type_uint())
+    let id = g_signal_lookup(signal, pointer.pointee.object.object.g_type_instance.g_class.pointee.g_type)
+    g_signal_emitv(&values, id, 0, &result)
+    defer { for index in values.indices { g_value_unset(&values[index]) } }
+    return g_value_get_uint(&result)
+  }
+
   private func withProperty<R>(_ property: String, _ body: (UnsafeMutablePointer<GValue>) -> R) -> R {
     var value = GValue()
     defer { g_value_unset(&value) }
     g_object_get_property(object, property, &value)
     return body(&value)
+  }
+}
+
+/// What an action signal takes.
+protocol SignalArgument {
+  func set(_ value: inout GValue)
+}
+
+extension String: SignalArgument {
+  func set(_ value: inout GValue) {
+    g_value_init(&value, cgst_type_string())
+    g_value_set_string(&value, self)
+  }
+}
+
+extension Bool: SignalArgument {
+  func set(_ value: inout GValue) {
+    g_value_init(&value, cgst_type_boolean())
+    g_value_set_boolean(&value, self ? 1 : 0)
+  }
+}
+
+extension [UInt8]: SignalArgument {
+  func set(_ value: inout GValue) {
+    g_value_init(&value, g_bytes_get_type())
+    g_value_take_boxed(&value, UnsafeMutableRawPointer(g_bytes_new(self, gsize(count))))
   }
 }
 

@@ -56,6 +56,7 @@ final class AppClient: Sendable {
     self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
     observer.app.withLock { $0 = self }
+    updateNotifications { _ in }
   }
 
   /// Keeps the app alive until its end, since the connection refers to its observer only weakly.
@@ -202,7 +203,21 @@ extension AppClient {
   /// - Returns: the name of the first one; nil if another element streams the same, or the app can't be used.
   func join(_ element: any AppElement) -> String? {
     let member = AppMember(element)
-    return state.withLock { $0.join(member) }
+    let first = state.withLock { $0.join(member) }
+    updateNotifications { _ in }
+    return first
+  }
+
+  /// The element wants to be told of other RPCs.
+  func setNotifications(_ notifications: Set<FunctionID>, of element: any AppElement) {
+    updateNotifications { $0.change(ObjectIdentifier(element)) { $0.notifications = notifications } }
+  }
+
+  private func updateNotifications(_ change: (inout AppMembers) -> Void) {
+    state.withLock { state in
+      change(&state.members)
+      connection.setNotifications(state.members.notifications)
+    }
   }
 
   /// The name of the element that streams `kind`; nil if none does.
@@ -222,6 +237,7 @@ extension AppClient {
     guard let left else { return false }
     guard !goesOn else {
       left.element.end()
+      updateNotifications { _ in }
       return true
     }
     end(left, element, after: time)

@@ -5,6 +5,8 @@ import SDLLink
 /// Settings of a sink that registers as an app, by which properties find those of the app.
 protocol AppElementSettings: PropertySettings {
   var app: AppSettings { get set }
+  /// What the application wants to be told of RPCs (property `rpc-notifications`).
+  var rpcNotifications: [FunctionID] { get set }
 }
 
 /// A sink that is an app on a head unit, alone or with others: what its changes of state begin and end.
@@ -31,6 +33,8 @@ extension AppElement {
   var app: AppClient? { runs.app }
   /// Nil in NULL and READY.
   var stream: Stream? { runs.stream }
+
+  var wantedNotifications: Set<FunctionID> { settings.withLock { Set($0.rpcNotifications) } }
 
   /// Whether the answer to a CAPS query may be used to choose a format now: by upstream from PAUSED on, in READY by a
   /// player that is starting. An application that links elements chooses nothing, and upstream asks again before the

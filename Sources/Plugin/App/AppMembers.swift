@@ -18,11 +18,14 @@ struct AppMember: Sendable {
   var isGoingDown = false
   /// It is in NULL, and will soon use the app again.
   var isLingering = false
+  /// What it wants to be told of RPCs.
+  var notifications: Set<FunctionID>
 
   init(_ element: any AppElement) {
     id = ObjectIdentifier(element)
     self.element = ElementHandle(element.gstElement) { [unowned element] in element }
     kind = element.service
+    notifications = element.wantedNotifications
     name = String(freeing: gst_object_get_name(element.gstElement.cast())) ?? ""
   }
 }
@@ -37,6 +40,9 @@ struct AppMembers: Sendable {
 
   /// All of them are in NULL, and will soon use the app again.
   var areLingering: Bool { members.allSatisfy(\.isLingering) }
+
+  /// What one or the other wants to be told.
+  var notifications: Set<FunctionID> { members.reduce(into: []) { $0.formUnion($1.notifications) } }
 
   /// The name of the element that streams `kind`; nil if none does.
   func name(of kind: StreamService) -> String? { members.first { $0.kind == kind }?.name }

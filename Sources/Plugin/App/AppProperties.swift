@@ -46,6 +46,16 @@ extension Property where Owner: AppElement {
     ]
   }
 
+  static var rpcNotifications: Property<Owner> {
+    .text(
+      "rpc-notifications", \.rpcNotifications, "RPC notifications",
+      "Notifications of the head unit that are posted as sdl-rpc, by their names in the RPC specification and with commas between them, such as OnVehicleData",
+      .mutablePlaying,
+      parse: { text throws(InvalidPropertyValue) in try FunctionID.notifications(text ?? "") },
+      text: { $0.isEmpty ? nil : $0.map(\.description).joined(separator: ",") },
+      changed: { $0.app?.setNotifications($0.wantedNotifications, of: $0) })
+  }
+
   static var connectionState: Property<Owner> {
     .enumeration(
       "connection-state", default: ConnectionState.idle, "Connection state",
@@ -93,6 +103,20 @@ extension PropertyName {
   static let headUnit: PropertyName = "head-unit"
   static let permissions: PropertyName = "permissions"
   static let streamState: PropertyName = "stream-state"
+}
+
+extension FunctionID {
+  /// The value of the property `rpc-notifications`.
+  fileprivate static func notifications(_ text: String) throws(InvalidPropertyValue) -> [FunctionID] {
+    var functions: [FunctionID] = []
+    for name in text.split(separator: ",").map({ $0.filter { $0 != " " } }) {
+      guard let function = FunctionID(name: name), function.isKnownNotification else {
+        throw InvalidPropertyValue("\(name) is no notification of a head unit, such as OnVehicleData")
+      }
+      functions.append(function)
+    }
+    return functions
+  }
 }
 
 extension AppPermissions {

@@ -103,7 +103,7 @@ extension AudioSink {
     let type = BaseSinkType.register("GstSdlAudioSink") { sinkClass, _ in
       // Registers the debug categories, which GST_DEBUG help then lists.
       _ = (AudioSink.log, ProtocolLog.category)
-      BaseSinkType.install(on: sinkClass, AudioSink.properties, AudioSink.details)
+      BaseSinkType.install(on: sinkClass, AudioSink.properties, AudioSink.details, ActionSignal.app)
     } initInstance: { instance, _ in
       let sink = AudioSink(BaseSinkType.parent(of: instance))
       // What differs from GstBaseSink's defaults: no time is set aside for processing.

@@ -4,6 +4,7 @@ import SDLApp
 /// What the user asked for. The initial values are the properties' defaults.
 struct AudioSinkSettings: AppElementSettings {
   var app = Self.defaultApp
+  var rpcNotifications: [FunctionID] = []
   var suspendPolicy = SuspendPolicy.auto
   /// Milliseconds.
   var leadTime: UInt32 = 200
@@ -52,6 +53,7 @@ extension AudioSink {
   static let properties = PropertyList<AudioSink>(
     // The app and its head unit, and what is encrypted.
     Property.app + Property.encryption,
+    .rpcNotifications,
     .secondaryTransport,
     .connectionState,
     .headUnit,

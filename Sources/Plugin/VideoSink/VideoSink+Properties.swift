@@ -8,6 +8,7 @@ extension VideoSink {
   static let properties = PropertyList<VideoSink>(
     // The app and its head unit, and what is encrypted.
     Property.app + Property.encryption,
+    .rpcNotifications,
     .unsigned(
       "legacy-start-delay", \.app.legacyStartDelay, 0...60_000, "Legacy start delay",
       """

@@ -197,7 +197,7 @@ extension VideoSink {
     let type = BaseSinkType.register("GstSdlVideoSink") { sinkClass, _ in
       // Registers the debug categories, which GST_DEBUG help then lists.
       _ = (VideoSink.log, ProtocolLog.category)
-      BaseSinkType.install(on: sinkClass, VideoSink.properties, VideoSink.details)
+      BaseSinkType.install(on: sinkClass, VideoSink.properties, VideoSink.details, ActionSignal.app)
     } initInstance: { instance, _ in
       let sink = VideoSink(BaseSinkType.parent(of: instance))
       sink.configureBaseSink()

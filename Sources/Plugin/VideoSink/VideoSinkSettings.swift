@@ -5,6 +5,7 @@ import X264Encoder
 /// What the user asked for. The initial values are the properties' defaults.
 struct VideoSinkSettings: AppElementSettings {
   var app = AppSettings()
+  var rpcNotifications: [FunctionID] = []
   var appState = AppState.foreground
   var suspendPolicy = SuspendPolicy.auto
   var resizePolicy = ResizePolicy.renegotiate

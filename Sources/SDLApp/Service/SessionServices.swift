@@ -1,11 +1,12 @@
 import SDLWire
 
-/// The services of a session, beside each other: what becomes of one may depend on the other. And the buttons of the
-/// car, which need none.
+/// The services of a session, beside each other: what becomes of one may depend on the other. And what needs none: the
+/// buttons of the car, and the application's own RPCs.
 struct SessionServices: Sendable {
   var video: VideoService
   var audio: AudioService
   var buttons: ButtonSubscriptions
+  var application = ApplicationRequests()
 
   init(_ configuration: AppSession.Configuration, canEncrypt: Bool) {
     video = VideoService(configuration, canEncrypt: canEncrypt)
@@ -27,6 +28,7 @@ struct SessionServices: Sendable {
 
   func nextDeadline(now: Duration) -> Duration? {
     video.nextDeadline(now: now).earlier(audio.nextDeadline(now: now)).earlier(buttons.nextDeadline)
+      .earlier(application.nextDeadline)
   }
 
   func fill(_ status: inout AppSession.Status) {
@@ -57,6 +59,7 @@ struct SessionServices: Sendable {
     video.advance(&context)
     audio.advance(&context)
     buttons.advance(&context)
+    application.advance(&context)
   }
 
   /// Ends them because the session ends.
@@ -64,12 +67,14 @@ struct SessionServices: Sendable {
     video.stop(reason, &context)
     audio.stop(reason, &context)
     buttons.releaseKeys(&context)
+    application.end(&context)
   }
 
   /// Sends the requests that are due besides the starts and ends of services.
   mutating func sendRequests(_ context: inout SessionContext) {
     video.sendHapticRectangles(&context)
     buttons.reconcile(&context)
+    application.reconcile(&context)
   }
 
   /// HMI level, permissions or encryption have changed, so that a refused request may now be accepted.

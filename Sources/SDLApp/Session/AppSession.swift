@@ -179,6 +179,17 @@ extension AppSession {
     perform(at: now) { $0.services.buttons.setWanted(isWanted, &$0.context) }
   }
 
+  /// Sends a request of the application's own, after those that came before, as soon as the head unit's policy and the
+  /// pace that head units bear allow it.
+  public mutating func send(_ request: ApplicationRequest, now: Duration) -> [Action] {
+    perform(at: now) { $0.services.application.add(request, &$0.context) }
+  }
+
+  /// Sets which notifications the application gets from now on, besides what the session makes of them.
+  public mutating func setNotifications(_ functions: Set<FunctionID>, now: Duration) -> [Action] {
+    perform(at: now) { $0.services.application.setNotifications(functions) }
+  }
+
   /// Ends video, audio, registration and session, as far as they exist, each after the answer to the one before, within
   /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any
   /// more.
@@ -423,13 +434,16 @@ extension AppSession {
   private mutating func receive(_ message: RPCMessage, isEncrypted: Bool) throws(AppSessionFailure) {
     switch message.type {
     case .response:
+      guard !services.application.receive(message, isEncrypted: isEncrypted, &context) else { return }
       guard let function = context.messenger.requests.take(message, isEncrypted: isEncrypted) else {
         return context.messenger.diagnose("ignored a response without a request: \(message.function)")
       }
       try receiveResponse(to: function, message.parameters)
     case .notification where !isEncrypted && context.security.needsProtection(message.function):
       context.messenger.diagnose("ignored \(message.function) in clear, which has to be encrypted")
-    case .notification: try receiveNotification(message.function, message.parameters, isEncrypted: isEncrypted)
+    case .notification:
+      if services.application.wants(message.function) { context.messenger.report(.applicationRPC(message)) }
+      try receiveNotification(message.function, message.parameters, isEncrypted: isEncrypted)
     case .request: context.messenger.diagnose("ignored request \(message.function)")
     }
   }

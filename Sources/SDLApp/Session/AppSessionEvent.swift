@@ -43,6 +43,8 @@ extension AppSession {
     case button(ButtonNotification)
     /// What that means if the button is a key; also repeats of one that is held, and the end of that.
     case keys([KeyAction])
+    /// The answer to a request of the application's own, or a notification that it wants.
+    case applicationRPC(RPCMessage)
     /// The secondary transport has come further, or has ended.
     case secondaryTransportChanged(SecondaryTransportStatus)
     /// Something about the transports that the user should know; a text that can follow a colon.

@@ -9,6 +9,7 @@ struct PendingRequests: Equatable, Sendable {
   }
 
   private var entries: [Int32: Entry] = [:]
+  /// Below those of the application (``ApplicationRequest/ids``).
   private var lastID: Int32 = 0
 
   var nextDeadline: Duration? { entries.values.lazy.map(\.deadline).min() }
@@ -18,7 +19,7 @@ struct PendingRequests: Equatable, Sendable {
   /// - Returns: Its correlation id.
   mutating func add(_ function: FunctionID, isEncrypted: Bool = false, deadline: Duration) -> Int32 {
     repeat {
-      lastID = lastID == .max ? 1 : lastID + 1
+      lastID = lastID == ApplicationRequest.ids.lowerBound - 1 ? 1 : lastID + 1
     } while entries[lastID] != nil
     entries[lastID] = Entry(function: function, isEncrypted: isEncrypted, deadline: deadline)
     return lastID

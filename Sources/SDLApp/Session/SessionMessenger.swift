@@ -98,7 +98,8 @@ struct SessionMessenger: Sendable {
       isEncrypted: isEncrypted)
   }
 
-  private mutating func send(_ message: RPCMessage, isEncrypted: Bool) {
+  /// Sends an RPC for whose answer ``requests`` does not wait.
+  mutating func send(_ message: RPCMessage, isEncrypted: Bool) {
     guard isEncrypted else { return send(message.payload, of: message.service) }
     actions.append(
       .sendProtected(

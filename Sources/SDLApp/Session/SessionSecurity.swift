@@ -422,6 +422,9 @@ extension SessionSecurity {
     isRPCEncrypted && policy.includes(function)
   }
 
+  /// Whether requests of `function` have to be encrypted, and RPCs are not.
+  func isProtectionMissing(for function: FunctionID) -> Bool { !isRPCEncrypted && policy.includes(function) }
+
   /// What the head unit's policy wants encrypted. Once RPCs are, that is not taken back in clear.
   mutating func note(_ policy: OnPermissionsChange.Protection, isEncrypted: Bool) {
     self.policy = isRPCEncrypted && !isEncrypted ? self.policy.union(policy) : policy

@@ -176,6 +176,30 @@ extension AppConnection {
     change { commands in commands.audio.change { $0.request = request } }
   }
 
+  /// Sends a request of the application's own, after those that were asked for before. Exactly one answer follows
+  /// (``AppSession/Event/applicationRPC(_:)``).
+  ///
+  /// - Parameter bulk: of PutFile and SystemRequest.
+  /// - Returns: its correlation id, which the answer has as well.
+  public func request(
+    _ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []
+  ) throws(ApplicationRequest.Refusal) -> Int32 {
+    let id = try commands.withLock { commands throws(ApplicationRequest.Refusal) -> Int32 in
+      let wantsButtons = commands.video.parameters.wantsButtons
+      guard !ApplicationRequest.isReserved(function, parameters, wantsButtons: wantsButtons) else {
+        throw .reserved(function)
+      }
+      return try commands.application.add(function, parameters, bulk: bulk)
+    }
+    wakeUp.signal()
+    return id
+  }
+
+  /// Which notifications the application gets from now on (``AppSession/Event/applicationRPC(_:)``).
+  public func setNotifications(_ functions: Set<FunctionID>) {
+    change { commands in commands.notifications.change { $0 = functions } }
+  }
+
   private func changeVideo(_ body: (inout VideoParameters) -> Void) {
     change { $0.video.change(body) }
   }
@@ -215,11 +239,34 @@ extension AppConnection {
     commands.withLock { $0.audio.take() }
   }
 
+  /// Which notifications the application wants, if that has changed since the last call, and its requests since then.
+  func takeApplication() -> (notifications: Set<FunctionID>?, requests: [ApplicationRequest]) {
+    commands.withLock { ($0.notifications.take(), $0.application.take()) }
+  }
+
+  /// The app is registered, and may send requests of the application.
+  func openApplication() {
+    commands.withLock { $0.application.open() }
+  }
+
+  func noteAnswer(to id: Int32) {
+    commands.withLock { $0.application.answered(id) }
+  }
+
+  /// The connection has ended: what was asked of it last is answered.
+  private func closeApplication() {
+    for request in commands.withLock({ $0.application.close() }) {
+      noteAnswer(to: request.id)
+      report(.session(.applicationRPC(request.aborted)))
+    }
+  }
+
   /// A session begins that knows nothing yet.
   func renewServices() {
     commands.withLock { commands in
       commands.video.renew()
       commands.audio.renew()
+      commands.notifications.renew()
     }
   }
 
@@ -317,6 +364,7 @@ extension AppConnection {
     writer.close()
     transport?.disconnect()
     reportFaults()
+    closeApplication()
     return ending
   }
 
@@ -426,14 +474,16 @@ extension AppConnection {
   struct Commands: Sendable {
     var video = ServiceCommand(VideoParameters())
     var audio = ServiceCommand(AudioParameters())
+    var notifications = ServiceCommand(Set<FunctionID>())
+    var application = ApplicationQueue()
     /// When to report ``ConnectionEvent/timerFired``.
     var timer: Duration?
     var stop: Stop?
   }
 
-  /// What is asked of one service.
+  /// What is asked of one service, or of the session.
   struct ServiceCommand<Parameters: Sendable>: Sendable {
-    private var parameters: Parameters
+    private(set) var parameters: Parameters
     /// The session does not know `parameters` yet.
     private var isNew = false
 

@@ -114,7 +114,11 @@ final class ConnectionLoop {
       switch action {
       case .openSecondary(let address, let attempt): openSecondary(address, attempt: attempt)
       case .close: closeDeadline = clock.now + Self.closeTimeout
-      case .report(.registered): registeredAt = clock.now
+      case .report(.registered):
+        registeredAt = clock.now
+        connection.openApplication()
+      case .report(.applicationRPC(let message)) where message.type == .response:
+        connection.noteAnswer(to: message.correlationID)
       case .report(.failed(let error)) where self.failure == nil: self.failure = .session(error)
       case .send, .sendProtected, .sendOnSecondary, .closeSecondary, .report: break
       }
@@ -283,6 +287,9 @@ extension ConnectionLoop {
     }
     applyAudio(now: now)
     applyVideo(now: now)
+    let application = connection.takeApplication()
+    if let notifications = application.notifications { perform(session.setNotifications(notifications, now: now)) }
+    for request in application.requests { perform(session.send(request, now: now)) }
   }
 
   private func applyAudio(now: Duration) {

@@ -57,6 +57,12 @@ indirect enum RPCSchema: Sendable {
     return known.object
   }
 
+  /// Whether a value is one of its own, of which nothing has to be left out.
+  func contains(_ value: JSONValue) -> Bool {
+    var report = Report()
+    return known(value, &report) == value && accepts(value)
+  }
+
   /// The value without what is unknown; nil if that leaves nothing of use.
   private func known(_ value: JSONValue, _ report: inout Report) -> JSONValue? {
     switch (self, value) {
@@ -133,6 +139,8 @@ enum RequestSchemas {
     request.parameters = parameters
     return (request, report.text)
   }
+
+  private static let vehicleData = VehicleData.items.keys.map { RPCSchema.Member.optional($0, .flag) }
 
   private static let requests: [String: [RPCSchema.Member]] = [
     "RegisterAppInterface": [
@@ -233,6 +241,7 @@ enum RequestSchemas {
     "UnsubscribeButton": [
       .needed("buttonName", .buttonName)
     ],
+    "GetVehicleData": vehicleData, "SubscribeVehicleData": vehicleData, "UnsubscribeVehicleData": vehicleData,
     "ScrollableMessage": [
       .needed("scrollableMessageBody", .text(1...500)), .optional("timeout", .integer(1000...65_535)),
       .optional("softButtons", .list(.softButton, 0...8)), .optional("cancelID", .anyInteger),

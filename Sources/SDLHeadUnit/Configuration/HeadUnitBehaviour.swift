@@ -210,11 +210,14 @@ public struct HeadUnitConditions: Sendable {
     case videoSilence(Bool)
     /// The status of an app that the driver opens, or that is opened automatically after its registration.
     case activationStatus(HMIStatus)
+    /// What the car measures.
+    case vehicle(VehicleReading)
   }
 
   private var events: Set<HMIEvent> = []
   private var isSilentOnVideo = false
   private var activationStatus: Change?
+  private var readings: [String: VehicleReading] = [:]
 
   /// Creates the default: no active event, answers to video starts, and apps are opened at FULL and audible.
   public init() {}
@@ -225,6 +228,7 @@ public struct HeadUnitConditions: Sendable {
     case .event(let event, let isActive): if isActive { events.insert(event) } else { events.remove(event) }
     case .videoSilence(let isSilent): isSilentOnVideo = isSilent
     case .activationStatus: activationStatus = change
+    case .vehicle(let reading): readings[reading.name] = reading
     }
   }
 
@@ -232,5 +236,6 @@ public struct HeadUnitConditions: Sendable {
   public var changes: [Change] {
     HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
       + (isSilentOnVideo ? [.videoSilence(true)] : []) + (activationStatus.map { [$0] } ?? [])
+      + readings.values.map { .vehicle($0) }
   }
 }

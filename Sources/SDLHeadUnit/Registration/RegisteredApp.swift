@@ -22,6 +22,7 @@ struct RegisteredApp: Sendable {
   private var interactions = AppInteractions()
   private var speech = AppSpeech()
   private var buttons = HeldButtons()
+  private var vehicle = VehicleData()
 
   init(_ request: RegisterAppInterface, _ identity: AppIdentity, rpcVersion: RPCVersion) {
     self.identity = identity
@@ -152,12 +153,15 @@ struct RegisteredApp: Sendable {
     }
     switch function {
     case .alert, .subtleAlert, .performInteraction, .scrollableMessage, .slider:
-      if interactions.begin(request, menu: templates.menu, &context) { sendChangedStatus(&context) }
+      guard interactions.begin(request, menu: templates.menu, &context) else { return }
+      Self.reportTexts(of: request, &context)
+      sendChangedStatus(&context)
     case .cancelInteraction:
       guard let layer = interactions.layer(cancelledBy: request, &context) else { return }
       endInteraction(layer, .aborted, &context)
       context.respond(to: request, success: true, .success)
     case .changeRegistration: changeRegistration(request, others, &context)
+    case .getVehicleData, .subscribeVehicleData, .unsubscribeVehicleData: vehicle.answer(request, &context)
     case .speak: speech.speak(request, templates.files, &context)
     case .performAudioPassThru: speech.record(request, templates.files, &context)
     case .endAudioPassThru: speech.endRecording(request, &context)
@@ -167,12 +171,23 @@ struct RegisteredApp: Sendable {
     default:
       let isChoosing = interactions[.overlay]?.function == .performInteraction
       templates.answer(request, systemContext: status.systemContext, isChoosing: isChoosing, &context)
+      Self.reportTexts(of: request, &context)
     }
   }
 
   /// Whether a notification of the app is one for its level. What crosses the loss of the level is no fault.
   func mayNotify(_ context: SessionContext) -> Bool {
     status.level != HMILevel.none || closedAt.map { context.now - $0 <= CoreLimits.stopStreaming } ?? false
+  }
+
+  private static func reportTexts(of request: RPCMessage, _ context: inout SessionContext) {
+    let texts = ShownTexts.texts(of: request)
+    if !texts.isEmpty { context.report(.textShown(request.function, texts)) }
+  }
+
+  /// The car measures something new, of which the app is told if it may be, and has asked for it.
+  func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
+    if isAllowed(.onVehicleData, context) { vehicle.tell(reading, &context) }
   }
 
   func isAllowed(_ function: FunctionID, _ context: SessionContext) -> Bool {

@@ -43,6 +43,8 @@ enum CommandParser {
     case ("framerate", 1): rate(arguments[0]).map { .frameRate($0) }
     case ("max-bitrate", 1): rate(arguments[0]).map { .maximumBitrate($0) }
     case ("distraction", 1...): distraction(arguments)
+    case ("vehicle", 2): VehicleReading(arguments[0], arguments[1]).map { .vehicle($0) }
+    case ("gps", 2...3): gps(arguments)
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
     case ("update", 2...): update(arguments)
@@ -109,6 +111,14 @@ enum CommandParser {
   /// An integer within the limits of the RPC specification.
   static func rate(_ text: String) -> Int? {
     Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
+  }
+
+  private static func gps(_ arguments: [String]) -> HeadUnitCommand? {
+    let numbers = arguments.compactMap { Double($0) }
+    guard numbers.count == arguments.count else { return nil }
+    return VehicleReading(
+      latitude: numbers[0], longitude: numbers[1], heading: numbers.count > 2 ? numbers[2] : nil
+    ).map { .vehicle($0) }
   }
 
   private static func distraction(_ arguments: [String]) -> HeadUnitCommand? {
@@ -282,11 +292,22 @@ enum CommandParser {
 
   /// What is wrong with a command of the right form; nil for others.
   static func fault(_ name: String, _ arguments: [String]) -> String? {
+    if name == "vehicle", arguments.count == 2 { return fault(ofReading: arguments[0], arguments[1]) }
     guard name == "press", (1...2).contains(arguments.count), arguments[0] != "soft-button",
       !TemplateCapabilities.buttons.contains(constant(arguments[0]))
     else { return nil }
     let buttons = TemplateCapabilities.buttons.sorted().joined(separator: ", ")
     return "there is no button \"\(arguments[0])\", but \(buttons), and the app's own with press soft-button ID"
+  }
+}
+
+extension CommandParser {
+  private static func fault(ofReading name: String, _ value: String) -> String {
+    guard VehicleData.items[name] != nil, name != "gps" else {
+      let names = VehicleData.items.keys.filter { $0 != "gps" }.sorted().joined(separator: ", ")
+      return "there is no reading \"\(name)\", but \(names), and the command gps"
+    }
+    return "\(name) can't be \(value)"
   }
 }
 

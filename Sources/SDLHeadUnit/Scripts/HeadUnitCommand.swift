@@ -16,6 +16,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   /// A partial capability for the app on the screen; what is absent is unchanged.
   case update(VideoStreamingCapability)
   case driverDistraction(OnDriverDistraction)
+  /// What the car measures from now on, for all apps, also those that connect later.
+  case vehicle(VehicleReading)
   /// Brings the app of this session to the screen; nil for the one that was there last.
   case activate(UInt8?)
   /// OnTouchEvent to the app on the screen. The time stamps are filled in when it is sent.
@@ -102,6 +104,12 @@ extension HeadUnitCommand {
       "sends the app a capability update with these members alone"
     ),
     ("distraction on|off [TEXT]", "sends OnDriverDistraction to all apps, with a text for their lock screens"),
+    (
+      "vehicle NAME VALUE",
+      "what the car measures, such as speed 50 (km/h) or prndl drive, for apps that ask for it (GetVehicleData) or "
+        + "subscribe to it"
+    ),
+    ("gps LATITUDE LONGITUDE [HEADING]", "where the car is, and where it goes, in degrees"),
     ("activate [APP]", "opens the app with this number, or the one that was on the screen last"),
     (
       "touch begin|move|end|cancel ID X Y [ID X Y ...]",

@@ -43,6 +43,9 @@ extension HeadUnitSession {
     case buttonsSubscribed(Set<String>)
     /// The app shows something in front of its screen, for at most this time. The inputs are those that end it sooner.
     case interactionShown(FunctionID, for: Duration, [DriverInput])
+    /// The app has its texts shown or said, such as those of a turn (ShowConstantTBT, UpdateTurnList, AlertManeuver) or
+    /// of an alert.
+    case textShown(FunctionID, [String])
     /// What the app showed is over, with the result in the response.
     case interactionEnded(FunctionID, ResultCode)
     /// StartService(video) of a registered app; reported before the answer to it.
@@ -154,6 +157,7 @@ extension HeadUnitSession.Event {
       "\(function) for at most \(time.inSeconds)"
         + (inputs.isEmpty
           ? "" : ", or until: \(Self.list(inputs.map(\.description), most: Self.mostInputs))".printable())
+    case .textShown(let function, let texts): "\(function) \(Self.list(texts.map(\.quoted), most: Self.mostInputs))"
     case .interactionEnded(let function, let code): "\(function) is over: \(code.rawValue)"
     case .touchSent(let event):
       "touch \(event.kind?.rawValue ?? "")"

@@ -272,6 +272,9 @@ public struct HeadUnitSession: Sendable {
         session.registration.app?.sendChangedStatus(&session.context)
       case .videoSilence(let isSilent): session.media.video.isSilent = isSilent
       case .activationStatus(let status): session.context.screen.activationStatus = status
+      case .vehicle(let reading):
+        session.context.vehicle[reading.name] = reading.value
+        session.registration.app?.tell(reading, &session.context)
       }
     }
   }

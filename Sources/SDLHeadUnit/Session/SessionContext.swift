@@ -46,6 +46,8 @@ struct SessionContext: Sendable {
   var rpcService: RPCService?
   var encryption = Encryption()
   var screen = ScreenConditions()
+  /// What the car measures, as far as a script has set it.
+  var vehicle: JSONObject = [:]
   var timers = TimerTable()
   /// What the response to the present request warns of, if the request is carried out.
   var requestWarning: String?

@@ -15,6 +15,10 @@ final class AppDriver {
   private(set) var diagnostics: [String] = []
   /// Why video or sound goes in clear.
   private(set) var clearReasons: [String] = []
+  /// What the application got of RPCs.
+  private(set) var applicationRPCs: [RPCMessage] = []
+  /// What the app sent last.
+  private(set) var lastRPC: RPCMessage?
   private(set) var isClosed = false
   /// Frames of the app since the last ``take()``.
   private(set) var frames: [Frame] = []
@@ -114,7 +118,10 @@ final class AppDriver {
     while case .frame(let frame)? = frameDecoder.next() { frames.append(frame) }
     for item in reader.read(bytes) {
       invariants.sent(item)
-      if case .rpc(let message, _) = item { correlationIDs[message.function] = message.correlationID }
+      if case .rpc(let message, _) = item {
+        correlationIDs[message.function] = message.correlationID
+        lastRPC = message
+      }
       lines.append("→ " + item.text)
     }
   }
@@ -135,6 +142,7 @@ final class AppDriver {
     case .registered(let headUnit): self.headUnit = headUnit
     case .videoCapability(let capability, _): capabilities.append(capability)
     case .diagnostic(let text): diagnostics.append(text)
+    case .applicationRPC(let message): applicationRPCs.append(message)
     default: break
     }
   }
@@ -154,6 +162,14 @@ extension AppDriver {
   func setAudioRequest(_ request: AudioStartRequest?) {
     invariants.requested(request)
     perform(session.setAudioRequest(request, now: now))
+  }
+
+  func send(_ request: ApplicationRequest) {
+    perform(session.send(request, now: now))
+  }
+
+  func setNotifications(_ functions: Set<FunctionID>) {
+    perform(session.setNotifications(functions, now: now))
   }
 
   func setSupportedDisplays(_ displays: [VideoDisplay]) {

@@ -72,6 +72,16 @@ final class JoinedSessions {
     deliver()
   }
 
+  func send(_ request: ApplicationRequest) {
+    perform(app.send(request, now: now))
+    deliver()
+  }
+
+  func setNotifications(_ functions: Set<FunctionID>) {
+    perform(app.setNotifications(functions, now: now))
+    deliver()
+  }
+
   func setButtonsWanted(_ isWanted: Bool) {
     perform(app.setButtonsWanted(isWanted, now: now))
     deliver()

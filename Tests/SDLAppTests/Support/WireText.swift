@@ -79,6 +79,7 @@ enum WireText {
     case .driverDistraction(let distraction): "distraction \(distraction.isDistractionLimited)"
     case .touch(let actions): "touch \(actions.map(\.text).joined(separator: ", "))"
     case .touchInterrupted: "touch interrupted"
+    case .applicationRPC(let message): "application: \(text(message))"
     case .hapticRectanglesRefused(let code, _): "haptic rectangles refused \(code)"
     case .button(let notification): "button \(notification.button.rawValue) \(notification.signal)"
     case .keys(let actions): "keys \(actions.map(\.text).joined(separator: " "))"

@@ -38,8 +38,8 @@ import Testing
       (18, #"{"buttonName":"NAV_CENTER_LOCATION"}"#, "SUCCESS"),
       (18, #"{"buttonName":"SEARCH"}"#, "UNSUPPORTED_RESOURCE"),
       (19, #"{"buttonName":"OK"}"#, "IGNORED"),
-      // No permission allows it.
-      (20, #"{"speed":true}"#, "DISALLOWED"), (22, "{}", "DISALLOWED"),
+      // No permission allows it; vehicle data are in VehicleDataTests.
+      (23, "{}", "DISALLOWED"), (22, "{}", "INVALID_DATA"),
       (33, #"{"syncFileName":"nothing"}"#, "REJECTED"),
       (35, #"{"syncFileName":"nothing"}"#, "INVALID_DATA"),
       (36, #"{"displayLayout":"NAV_FULLSCREEN_MAP"}"#, "SUCCESS"),
@@ -72,7 +72,7 @@ import Testing
     let notification = try #require(other.rpcs.first { $0.function == .onPermissionsChange })
     let levels = OnPermissionsChange(json: notification.parameters).allowedLevels
     #expect(levels["Show"] == [.full, .limited, .background] && levels["PutFile"]?.count == 4)
-    #expect(levels["OnTouchEvent"] == [.full] && levels["GetVehicleData"] == nil)
+    #expect(levels["OnTouchEvent"] == [.full] && levels["GetVehicleData"]?.count == 3)
   }
 
   /// An id can be used again only after what has it was deleted.

@@ -1,0 +1,88 @@
+/// An action signal of an element: what applications do to it by name, with `g_signal_emit_by_name`, or `emit` of a
+/// language binding. It returns a number (guint).
+///
+///     ActionSignal("send-rpc", .string, .string) { sink, arguments in
+///       sink.sendRPC(arguments.string(0), arguments.string(1))
+///     }
+public struct ActionSignal<Owner: GStreamerElement>: Sendable {
+  private let name: StaticString
+  private let parameters: [ActionParameter]
+  private let call: @Sendable (Owner, ActionArguments) -> UInt32
+
+  /// - Parameter call: runs on the thread of the application, without locks.
+  public init(
+    _ name: StaticString, _ parameters: ActionParameter..., call: @escaping @Sendable (Owner, ActionArguments) -> UInt32
+  ) {
+    self.name = name
+    self.parameters = parameters
+    self.call = call
+  }
+
+  /// Adds it to a type, for ever.
+  ///
+  /// - Parameter find: the object of an instance.
+  func install(on type: GType, _ find: @escaping @Sendable (UnsafeMutableRawPointer) -> Owner?) {
+    let call = call
+    let handler = ActionHandler { values in
+      guard let instance = g_value_get_object(values), let owner = find(instance) else { return 0 }
+      return call(owner, ActionArguments(values: values + 1))
+    }
+    let closure = g_closure_new_simple(
+      guint(MemoryLayout<GClosure>.stride), Unmanaged.passRetained(handler).toOpaque())
+    g_closure_set_marshal(closure, ActionHandler.marshal)
+    var types = parameters.map(\.type)
+    g_signal_newv(
+      name.cString, type, GSignalFlags(G_SIGNAL_RUN_LAST.rawValue | G_SIGNAL_ACTION.rawValue), closure, nil, nil, nil,
+      cgst_type_uint(), guint(types.count), &types)
+  }
+}
+
+/// The type of a parameter of an ``ActionSignal``.
+public enum ActionParameter: Sendable {
+  case string
+  case boolean
+  /// GBytes.
+  case bytes
+
+  fileprivate var type: GType {
+    switch self {
+    case .string: cgst_type_string()
+    case .boolean: cgst_type_boolean()
+    case .bytes: g_bytes_get_type()
+    }
+  }
+}
+
+/// The arguments of an ``ActionSignal``, by their places from 0 on.
+public struct ActionArguments {
+  fileprivate let values: UnsafePointer<GValue>
+
+  /// Nil for NULL.
+  public func string(_ index: Int) -> String? { (values + index).string }
+
+  public func boolean(_ index: Int) -> Bool { g_value_get_boolean(values + index) != 0 }
+
+  /// A copy; empty for NULL.
+  public func bytes(_ index: Int) -> [UInt8] {
+    guard let bytes = g_value_get_boxed(values + index).map({ OpaquePointer($0) }) else { return [] }
+    var count: gsize = 0
+    guard let data = g_bytes_get_data(bytes, &count) else { return [] }
+    return Array(UnsafeRawBufferPointer(start: data, count: Int(count)))
+  }
+}
+
+/// The data of a signal's closure.
+private final class ActionHandler {
+  static let marshal: GClosureMarshal = { closure, result, _, values, _, _ in
+    guard let handler = closure?.pointee.data, let values else { return }
+    let number = Unmanaged<ActionHandler>.fromOpaque(handler).takeUnretainedValue().call(values)
+    // Nil when the caller does not want the result.
+    if let result { g_value_set_uint(result, number) }
+  }
+
+  private let call: (UnsafePointer<GValue>) -> UInt32
+
+  init(_ call: @escaping (UnsafePointer<GValue>) -> UInt32) {
+    self.call = call
+  }
+}

@@ -1,0 +1,84 @@
+import GStreamerKit
+import SDLApp
+
+/// What the application sends through the element, and gets: RPCs for which there is no property, event or message.
+extension ActionSignal where Owner: AppElement {
+  static var app: [ActionSignal<Owner>] {
+    [
+      ActionSignal("send-rpc", .string, .string) { $0.sendRPC($1.string(0), $1.string(1)) },
+      ActionSignal("put-file", .string, .string, .bytes, .boolean) {
+        $0.putFile($1.string(0), type: $1.string(1), $1.bytes(2), isPersistent: $1.boolean(3))
+      },
+    ]
+  }
+}
+
+/// `FileType` of the RPC specification.
+private let fileTypes = [
+  "GRAPHIC_BMP", "GRAPHIC_JPEG", "GRAPHIC_PNG", "AUDIO_WAVE", "AUDIO_MP3", "AUDIO_AAC", "BINARY", "JSON",
+]
+/// In characters.
+private let longestFileName = 255
+
+extension AppElement {
+  /// Sends the request with this name and these parameters.
+  ///
+  /// - Returns: its correlation id; 0 if it can't be sent, for the reason in the log.
+  fileprivate func sendRPC(_ name: String?, _ json: String?) -> UInt32 {
+    let name = name ?? ""
+    guard let function = FunctionID(name: name), function.isKnownRequest else {
+      return refuse("\(name.printable(limit: 100)) is no request of the RPC specification")
+    }
+    guard function != .putFile else { return refuse("files are sent by put-file") }
+    do throws(JSONObject.Malformed) {
+      return send(function, try JSONObject(parsing: (json ?? "").utf8))
+    } catch {
+      return refuse("the parameters of \(name) are no JSON object: \(error)")
+    }
+  }
+
+  fileprivate func putFile(_ name: String?, type: String?, _ bytes: [UInt8], isPersistent: Bool) -> UInt32 {
+    guard let name, (1...longestFileName).contains(name.unicodeScalars.count), !name.contains("/") else {
+      return refuse("a file's name has 1 to \(longestFileName) characters, and no slash")
+    }
+    guard let type, fileTypes.contains(type) else {
+      return refuse("a file's type is one of \(fileTypes.joined(separator: ", "))")
+    }
+    guard !bytes.isEmpty else { return refuse("a file has one byte at least") }
+    let parameters: JSONObject = [
+      "syncFileName": .string(name), "fileType": .string(type), "persistentFile": .bool(isPersistent),
+    ]
+    return send(.putFile, parameters, bulk: bytes)
+  }
+
+  private func send(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) -> UInt32 {
+    do throws(ApplicationRequest.Refusal) {
+      guard let app else { throw .notRegistered }
+      return UInt32(clamping: try app.connection.request(function, parameters, bulk: bulk))
+    } catch {
+      return refuse("\(function) was not sent: \(error)")
+    }
+  }
+
+  private func refuse(_ reason: String) -> UInt32 {
+    log(GST_LEVEL_WARNING, reason)
+    return 0
+  }
+
+  /// `sdl-rpc`: the answer to a request, or a notification.
+  func postRPC(_ rpc: RPCMessage) {
+    let message = Structure("sdl-rpc")
+    message.set("type", rpc.type == .response ? "response" : "notification")
+    message.set("name", "\(rpc.function)")
+    if rpc.type == .response {
+      let result = RPCResult(json: rpc.parameters)
+      message.set("correlation-id", UInt32(clamping: rpc.correlationID))
+      message.set("success", result.success)
+      message.set("result-code", result.resultCode)
+      message.set("info", result.info)
+    }
+    message.set("json", String(decoding: rpc.parameters.serialized, as: UTF8.self))
+    if !rpc.bulk.isEmpty { message.set("data", bytes: rpc.bulk) }
+    postElementMessage(message)
+  }
+}

@@ -1,0 +1,81 @@
+import SDLMessages
+
+/// A request of the application's own, for what the session does not do by itself: vehicle data, turns, alerts and the
+/// like. It gets exactly one answer (``AppSession/Event/applicationRPC(_:)``).
+public struct ApplicationRequest: Equatable, Sendable {
+  /// The session's own correlation ids are below.
+  public static let ids: ClosedRange<Int32> = 65_536...Int32.max
+
+  /// Its correlation id, of ``ids``, and of no other that is not answered.
+  public var id: Int32
+  public var function: FunctionID
+  public var parameters: JSONObject
+  /// A file is sent in parts.
+  public var bulk: [UInt8]
+  /// Of its parameters and bulk.
+  public let byteCount: Int
+
+  /// Creates a request.
+  public init(id: Int32, _ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
+    self.id = id
+    self.function = function
+    self.parameters = parameters
+    self.bulk = bulk
+    byteCount = parameters.serialized.count + bulk.count
+  }
+
+  /// How much of it is on the way at once.
+  var bytesOnTheWay: Int { function == .putFile ? min(byteCount, FileUpload.partSize) : byteCount }
+
+  /// Why a request is not taken.
+  public enum Refusal: Error, Equatable, CustomStringConvertible {
+    case notRegistered
+    /// The session sends it itself, or it is none.
+    case reserved(FunctionID)
+    /// Too many are not answered, or they are too large together.
+    case full
+
+    /// In a form that can follow a colon.
+    public var description: String {
+      switch self {
+      case .notRegistered: "the app is not registered with a head unit"
+      case .reserved(let function): "\(function) is for the element itself to send"
+      case .full: "too many requests wait for their answers"
+      }
+    }
+  }
+
+  /// Whether only the session may send it: registration, services, displays, and what it keeps in its own state.
+  ///
+  /// - Parameter wantsButtons: whether the session subscribes to the car's buttons.
+  public static func isReserved(_ function: FunctionID, _ parameters: JSONObject, wantsButtons: Bool) -> Bool {
+    switch function {
+    case .registerAppInterface, .unregisterAppInterface, .sendHapticData: true
+    case .subscribeButton, .unsubscribeButton: wantsButtons
+    case .getSystemCapability:
+      parameters["systemCapabilityType"]?.string == SystemCapabilityType.videoStreaming.rawValue
+    default: !function.isKnownRequest
+    }
+  }
+
+  /// The answer to one that the head unit has not answered, or can't be asked.
+  public func failure(_ code: ResultCode, _ info: String) -> RPCMessage {
+    RPCMessage(
+      type: .response, function: function, correlationID: id,
+      parameters: RPCResult(success: false, resultCode: code, info: info).json)
+  }
+
+  /// The answer to one that the end of the connection has overtaken.
+  public var aborted: RPCMessage { failure(.aborted, "The connection has ended before the answer") }
+
+  /// How long its answer may take; `usual` is for requests of which no driver hears or sees anything.
+  func timeout(usual: Duration) -> Duration {
+    switch function {
+    case .alert, .subtleAlert, .alertManeuver, .performInteraction, .scrollableMessage, .slider, .speak,
+      .performAudioPassThru:
+      // A recording alone may last 1000 s, and it is said first what it is for.
+      .seconds(1200)
+    default: usual
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import SDLMessages
+
+/// The RPCs of the application's own: its requests, in their order, and the notifications that it wants.
+///
+/// How many there are is bounded by who adds them; here it is how fast they are sent, and how much of them is on the
+/// way.
+struct ApplicationRequests: Sendable {
+  /// Between two requests. SDL Core unregisters apps with more than 1000 in 10 s, of which the session needs some
+  /// itself, and in HMI level NONE with more than 100.
+  private static let interval = Duration.microseconds(12_500)
+  private static let intervalInNone = Duration.milliseconds(125)
+  /// What may be sent in advance of that pace.
+  private static let reserve = Duration.seconds(1)
+  /// The most that is on the way, except for a single larger request: what a head unit does not read fills the memory.
+  private static let mostBytes = 1 << 20
+
+  private struct Sent {
+    let request: ApplicationRequest
+    let isEncrypted: Bool
+    let byteCount: Int
+    let deadline: Duration
+  }
+
+  private var waiting: [ApplicationRequest] = []
+  private var sent: [Int32: Sent] = [:]
+  /// The file whose parts are being sent, of the request with this id; what follows waits.
+  private var upload: (id: Int32, rest: FileUpload)?
+  private var notifications: Set<FunctionID> = []
+  /// Until then all of the time is used up.
+  private var usedUntil = Duration.zero - reserve
+  /// Because of the pace.
+  private var notBefore: Duration?
+
+  /// When ``advance(_:)`` or ``reconcile(_:)`` has something to do.
+  var nextDeadline: Duration? { sent.values.lazy.map(\.deadline).min().earlier(notBefore) }
+
+  mutating func setNotifications(_ notifications: Set<FunctionID>) {
+    self.notifications = notifications
+  }
+
+  func wants(_ notification: FunctionID) -> Bool { notifications.contains(notification) }
+
+  mutating func add(_ request: ApplicationRequest, _ context: inout SessionContext) {
+    guard context.isRegistered else { return report(request.aborted, &context) }
+    waiting.append(request)
+  }
+
+  /// Sends what may be sent.
+  mutating func reconcile(_ context: inout SessionContext) {
+    notBefore = nil
+    while context.isRegistered, upload == nil, let next = waiting.first {
+      if context.security.isProtectionMissing(for: next.function) {
+        // In clear it is never sent; the order is kept.
+        guard !context.security.canProtectRPCs else { return }
+        waiting.removeFirst()
+        report(next.failure(.encryptionNeeded, "RPCs to this head unit are not encrypted"), &context)
+        continue
+      }
+      let interval = context.isInNone ? Self.intervalInNone : Self.interval
+      let begin = max(usedUntil, context.now - Self.reserve)
+      guard begin <= context.now else { return notBefore = begin }
+      guard sent.isEmpty || sent.values.reduce(next.bytesOnTheWay, { $0 + $1.byteCount }) <= Self.mostBytes else {
+        return
+      }
+      usedUntil = begin + interval
+      waiting.removeFirst()
+      if next.function == .putFile { upload = (next.id, FileUpload(next.parameters, next.bulk)) }
+      send(next, &context)
+    }
+  }
+
+  /// Sends a request, or the next part of its file.
+  private mutating func send(_ request: ApplicationRequest, _ context: inout SessionContext) {
+    var next = request
+    if request.function == .putFile, let part = upload?.rest.nextPart() { (next.parameters, next.bulk) = part }
+    let isEncrypted = context.security.isRPCEncrypted
+    let timeout = request.timeout(usual: context.configuration.requestTimeout)
+    // Of a request that is on the way, only what is needed to answer it is kept.
+    sent[request.id] = Sent(
+      request: ApplicationRequest(id: request.id, request.function, [:]), isEncrypted: isEncrypted,
+      byteCount: request.bytesOnTheWay, deadline: context.now + timeout)
+    context.messenger.send(
+      RPCMessage(
+        type: .request, function: next.function, correlationID: next.id, parameters: next.parameters, bulk: next.bulk),
+      isEncrypted: isEncrypted)
+  }
+
+  /// A response of the head unit.
+  /// - Returns: whether it was one to the application.
+  mutating func receive(_ response: RPCMessage, isEncrypted: Bool, _ context: inout SessionContext) -> Bool {
+    guard let entry = sent[response.correlationID], isEncrypted || !entry.isEncrypted,
+      response.function == entry.request.function || response.function == .genericResponse
+    else { return false }
+    sent[response.correlationID] = nil
+    let result = RPCResult(json: response.parameters)
+    if result.resultCode == ResultCode.encryptionNeeded.rawValue { context.rpcProtectionNeeded() }
+    if upload?.id == response.correlationID {
+      guard !result.success || upload?.rest.isComplete == true else {
+        send(entry.request, &context)
+        return true
+      }
+      upload = nil
+    }
+    var answer = response
+    answer.function = entry.request.function
+    report(answer, &context)
+    return true
+  }
+
+  /// Handles deadlines that have passed.
+  mutating func advance(_ context: inout SessionContext) {
+    for (id, entry) in sent.filter({ $0.value.deadline <= context.now }).sorted(by: { $0.key < $1.key }) {
+      sent[id] = nil
+      if upload?.id == id { upload = nil }
+      report(entry.request.failure(.timedOut, "The head unit has not answered"), &context)
+    }
+  }
+
+  /// The session ends.
+  mutating func end(_ context: inout SessionContext) {
+    let requests = sent.values.map(\.request).sorted { $0.id < $1.id } + waiting
+    (sent, waiting, upload, notBefore) = ([:], [], nil, nil)
+    for request in requests { report(request.aborted, &context) }
+  }
+
+  private func report(_ answer: RPCMessage, _ context: inout SessionContext) {
+    context.messenger.report(.applicationRPC(answer))
+  }
+}

@@ -1,0 +1,122 @@
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// RPCs that the application sends through the sink, and gets.
+@Suite struct ApplicationRPCTests {
+  private static func harness(_ properties: String = "") throws -> SinkHarness {
+    let harness = try SinkHarness(properties: "sync=false \(properties)")
+    try harness.start()
+    return harness
+  }
+
+  private static func responses(_ count: Int, _ pipeline: Pipeline) throws -> [[String: String]] {
+    while pipeline.messages.count(where: { $0.isElement("sdl-rpc") && $0.fields["type"] == "response" }) < count {
+      try pipeline.waitForElementMessage("sdl-rpc")
+    }
+    return pipeline.messages.filter { $0.isElement("sdl-rpc") && $0.fields["type"] == "response" }.map(\.fields)
+  }
+
+  @Test func vehicleData() throws {
+    let harness = try Self.harness("rpc-notifications=OnVehicleData")
+    let sink = try harness.pipeline.sink
+    let id = sink.emit("send-rpc", "SubscribeVehicleData", #"{"speed":true}"#)
+    #expect(id > 0)
+    let answer = try #require(try Self.responses(1, harness.pipeline).first)
+    #expect(answer["name"] == "SubscribeVehicleData" && answer["correlation-id"] == "\(id)")
+    #expect(answer["success"] == "true" && answer["result-code"] == "SUCCESS")
+    #expect(answer["json"]?.contains("VEHICLEDATA_SPEED") == true)
+    harness.headUnit.server.perform(try #require(try HeadUnitCommand.parse("vehicle speed 50")))
+    let told = try harness.pipeline.wait(for: "speed") { message in
+      message.isElement("sdl-rpc") && message.fields["type"] == "notification" ? message.fields : nil
+    }
+    #expect(told == ["type": "notification", "name": "OnVehicleData", "json": #"{"speed":50}"#])
+    // Nothing is told any more; the answers are.
+    sink.set("rpc-notifications", "")
+    harness.headUnit.server.perform(try #require(try HeadUnitCommand.parse("vehicle speed 60")))
+    harness.pipeline.forgetMessages()
+    _ = sink.emit("send-rpc", "GetVehicleData", #"{"speed":true}"#)
+    #expect(try Self.responses(1, harness.pipeline).first?["json"]?.contains(#""speed":60"#) == true)
+    #expect(harness.pipeline.messages.filter { $0.fields["type"] == "notification" }.isEmpty)
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  /// In their order, each with its answer, while pictures go on.
+  @Test func manyAndAFile() throws {
+    let harness = try Self.harness()
+    let sink = try harness.pipeline.sink
+    var ids = [sink.emit("put-file", "icon.png", "GRAPHIC_PNG", [UInt8](repeating: 7, count: 200_000), true)]
+    ids.append(sink.emit("send-rpc", "SetAppIcon", #"{"syncFileName":"icon.png"}"#))
+    for number in 0..<20 { ids.append(sink.emit("send-rpc", "Show", #"{"mainField1":"\#(number)"}"#)) }
+    try harness.deliver(5)
+    let answers = try Self.responses(ids.count, harness.pipeline)
+    #expect(answers.map { $0["correlation-id"] } == ids.map { "\($0)" })
+    #expect(answers.allSatisfy { $0["result-code"] == "SUCCESS" }, "\(answers)")
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  /// What can't be sent is 0, and nothing follows.
+  @Test func refusals() throws {
+    let harness = try Self.harness()
+    let sink = try harness.pipeline.sink
+    let byte: [UInt8] = [1]
+    let refused = [
+      sink.emit("send-rpc", "RegisterAppInterface", "{}"), sink.emit("send-rpc", "SubscribeButton", "{}"),
+      sink.emit("send-rpc", "OnHMIStatus", "{}"), sink.emit("send-rpc", "Nothing", "{}"),
+      sink.emit("send-rpc", "Show", "{"), sink.emit("send-rpc", "Show", "[]"), sink.emit("send-rpc", "PutFile", "{}"),
+      sink.emit("put-file", "a/b", "BINARY", byte, false), sink.emit("put-file", "a", "PNG", byte, false),
+      sink.emit("put-file", "a", "BINARY", [UInt8](), false),
+      sink.emit("put-file", "a", "BINARY", [UInt8](repeating: 0, count: 17 << 20), false),
+    ]
+    #expect(refused.allSatisfy { $0 == 0 }, "\(refused)")
+    sink.set("keys", "none")
+    #expect(sink.emit("send-rpc", "SubscribeButton", #"{"buttonName":"SEARCH"}"#) > 0)
+    #expect(try Self.responses(1, harness.pipeline).map { $0["name"] } == ["SubscribeButton"])
+    harness.pipeline.stop()
+    #expect(sink.emit("send-rpc", "Show", #"{"mainField1":"a"}"#) == 0)
+  }
+
+  @Test func namesOfNotifications() throws {
+    let harness = try Self.harness("rpc-notifications=OnVehicleData,OnCommand")
+    let sink = try harness.pipeline.sink
+    for value in ["OnNothing", "Show", "OnAppCapabilityUpdated"] { sink.set("rpc-notifications", value) }
+    #expect(sink["rpc-notifications"] == "OnVehicleData,OnCommand")
+  }
+
+  /// Whichever connection it was that has been lost.
+  @Test func lostConnection() throws {
+    let harness = try Self.harness()
+    let sink = try harness.pipeline.sink
+    // Its answer would come after 10 s.
+    let id = sink.emit("send-rpc", "Alert", #"{"alertText1":"a","duration":10000}"#)
+    try harness.headUnit.wait(for: "alert") { record in
+      record.events.contains { if case .textShown(.alert, ["a"]) = $0 { true } else { false } } ? true : nil
+    }
+    harness.headUnit.server.perform(.cut)
+    let answer = try #require(try Self.responses(1, harness.pipeline).first)
+    #expect(answer["correlation-id"] == "\(id)" && answer["result-code"] == "ABORTED")
+  }
+
+  /// Both sinks of one app send through one connection, and one of them posts.
+  @Test func oneAppOfTwoSinks() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri) \
+      audiotestsrc is-live=true samplesperbuffer=320 ! sdlaudiosink name=sound rpc-notifications=OnVehicleData uri=\(headUnit.uri)
+      """)
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    let sinks = [try pipeline.sink, try pipeline["sound"]]
+    let ids = sinks.map { $0.emit("send-rpc", "SubscribeVehicleData", #"{"speed":true}"#) }
+    #expect(ids.allSatisfy { $0 > 0 } && ids[0] != ids[1])
+    #expect(try Self.responses(2, pipeline).map { $0["result-code"] } == ["SUCCESS", "IGNORED"])
+    headUnit.server.perform(try #require(try HeadUnitCommand.parse("vehicle speed 50")))
+    try pipeline.wait(for: "speed") { $0.isElement("sdl-rpc") && $0.fields["name"] == "OnVehicleData" ? true : nil }
+  }
+}
