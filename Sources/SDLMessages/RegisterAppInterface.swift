@@ -45,11 +45,15 @@ public struct RegisterAppInterface: RPCParameters {
   public var language: String
   public var isMediaApplication: Bool
   public var appTypes: [AppHMIType]
+  /// How the name is said (`ttsName`).
+  public var spokenName: String?
+  /// By what the driver calls the app besides (`vrSynonyms`).
+  public var synonyms: [String] = []
 
   /// Creates a request that registers an app.
   public init(
     rpcVersion: RPCVersion, appName: String, appID: String, language: String, isMediaApplication: Bool,
-    appTypes: [AppHMIType]
+    appTypes: [AppHMIType], spokenName: String? = nil, synonyms: [String] = []
   ) {
     self.rpcVersion = rpcVersion
     self.appName = appName
@@ -58,6 +62,8 @@ public struct RegisterAppInterface: RPCParameters {
     self.language = language
     self.isMediaApplication = isMediaApplication
     self.appTypes = appTypes
+    self.spokenName = spokenName
+    self.synonyms = synonyms
   }
 
   /// Members that the specification calls mandatory become empty when missing; check with ``isComplete``.
@@ -69,6 +75,8 @@ public struct RegisterAppInterface: RPCParameters {
     language = json["languageDesired"]?.string ?? ""
     isMediaApplication = json["isMediaApplication"]?.bool ?? false
     appTypes = json.enumerations("appHMIType") ?? []
+    spokenName = json["ttsName"]?.array?.first?.object?["text"]?.string
+    synonyms = (json["vrSynonyms"]?.array ?? []).compactMap(\.string)
   }
 
   /// Whether all mandatory members are there and within their limits.
@@ -93,7 +101,30 @@ public struct RegisterAppInterface: RPCParameters {
       "hmiDisplayLanguageDesired": .string(language),
       "isMediaApplication": .bool(isMediaApplication),
       "appHMIType": .array(appTypes.map { .string($0.rawValue) }),
+      "ttsName": spokenName.map { .array([.object(["text": .string($0), "type": .string("TEXT")])]) },
+      "vrSynonyms": synonyms.isEmpty ? nil : .array(synonyms.map(JSONValue.string)),
     ])
+  }
+}
+
+/// ChangeRegistration, request: another language of the app's name.
+public struct ChangeRegistration: Equatable, Sendable {
+  /// A language tag such as DE-DE, of what is said and of what is shown.
+  public var language: String
+  /// 1 to 100 characters.
+  public var appName: String
+
+  /// Creates a request.
+  public init(language: String, appName: String) {
+    self.language = language
+    self.appName = appName
+  }
+
+  /// The parameters.
+  public var json: JSONObject {
+    [
+      "language": .string(language), "hmiDisplayLanguage": .string(language), "appName": .string(appName),
+    ]
   }
 }
 
@@ -103,6 +134,10 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
   /// Negotiated RPC version.
   public var rpcVersion: RPCVersion?
   public var language: String?
+  /// `hmiDisplayLanguage`.
+  public var displayLanguage: String?
+  /// Whether the head unit still has the app's icon (RPC 5.0).
+  public var isIconResumed = false
   /// `hmiCapabilities.videoStreaming`; nil when the head unit does not say.
   public var videoStreaming: Bool?
   /// `displayCapabilities.graphicSupported`, which stands in for ``videoStreaming`` in RPC 3.0–4.4.
@@ -130,6 +165,8 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
     self.init(result: RPCResult(json: json))
     rpcVersion = RPCVersion(json: json["syncMsgVersion"])
     language = json["language"]?.string
+    displayLanguage = json["hmiDisplayLanguage"]?.string
+    isIconResumed = json["iconResumed"]?.bool ?? false
     videoStreaming = json["hmiCapabilities"]?.object?["videoStreaming"]?.bool
     let display = json["displayCapabilities"]?.object
     graphicSupported = display?["graphicSupported"]?.bool
@@ -148,7 +185,8 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
     var json = result.json
     json["syncMsgVersion"] = rpcVersion?.json
     json["language"] = language.map(JSONValue.string)
-    json["hmiDisplayLanguage"] = language.map(JSONValue.string)
+    json["hmiDisplayLanguage"] = displayLanguage.map(JSONValue.string)
+    json["iconResumed"] = isIconResumed ? .bool(true) : nil
     json["hmiCapabilities"] = videoStreaming.map { .object(["videoStreaming": .bool($0)]) }
     json["systemSoftwareVersion"] = systemSoftwareVersion.map(JSONValue.string)
     json["displayCapabilities"] = displayCapabilities

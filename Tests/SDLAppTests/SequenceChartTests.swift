@@ -143,8 +143,10 @@ import Testing
     sessions.finish()
     #expect(
       sessions.take() == [
-        "• stopped app", "→ EndService video", "→ UnregisterAppInterface request", "← EndServiceACK video",
-        "← UnregisterAppInterface response SUCCESS", "→ EndService rpc hash 65537", "← EndServiceACK rpc", "■",
+        "• stopped app", "→ EndService video", "→ CloseApplication request", "→ UnregisterAppInterface request",
+        "← EndServiceACK video", "← CloseApplication response SUCCESS", "← OnHMIStatus NONE NOT_STREAMABLE",
+        "← UnregisterAppInterface response SUCCESS", "• status NONE NOT_STREAMABLE", "→ EndService rpc hash 65537",
+        "← EndServiceACK rpc", "■",
       ])
     #expect(sessions.failure == nil)
     #expect(sessions.violations.isEmpty)

@@ -40,6 +40,7 @@ import Testing
       result: RPCResult(success: true, resultCode: .wrongLanguage, info: "other language"))
     response.rpcVersion = RPCVersion(8, 0, 0)
     response.language = "EN-US"
+    response.displayLanguage = "EN-US"
     response.videoStreaming = true
     response.graphicSupported = true
     response.screenResolution = ImageResolution(800, 480)

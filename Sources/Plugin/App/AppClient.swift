@@ -38,6 +38,8 @@ final class AppClient: Sendable {
   private let observer = Observer()
   /// Kept until the app's end, so that no other app takes it.
   private let number: Mutex<AppNumber?>
+  /// Why the app has no icon although it asks for one.
+  let iconFault: ElementError?
   private let began: Duration
 
   /// An app that does nothing before ``start()``.
@@ -49,6 +51,12 @@ final class AppClient: Sendable {
     let log = ProtocolLog(element.gstElement)
     var configuration = try settings.connection(number: number?.value ?? 1, clock: time) { log.note($0) }
     configuration.messageTrace = log
+    do throws(ElementError) {
+      configuration.session.icon = try settings.icon.map { path throws(ElementError) in try AppIcon(path: path) }
+      iconFault = nil
+    } catch {
+      iconFault = error
+    }
     self.settings = settings
     self.time = time
     began = time.now

@@ -106,6 +106,7 @@ extension AppElement {
 
   private func begin(_ app: AppClient, _ settings: AppSettings) throws(ElementError) {
     announceHeadUnit(settings)
+    if let fault = app.iconFault { warn(fault) }
     do {
       try app.start()
     } catch {

@@ -35,6 +35,12 @@ extension AppElement {
           GST_RESOURCE_ERROR_NOT_AUTHORIZED,
           "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them."))
     case .driverDistraction(let distraction): postDriverDistraction(distraction)
+    case .presentationRefused(let function, let code, let info):
+      let what = function == .changeRegistration ? "name in its language" : "icon"
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_SETTINGS,
+          "The head unit does not take the app's \(what): \(function) failed, \(code)\(info.map { ": \($0)" } ?? "")."))
     case .secondaryTransportChanged(let status):
       log(GST_LEVEL_INFO, "secondary transport \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
       postTransportChanged(status)

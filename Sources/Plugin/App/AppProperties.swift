@@ -25,6 +25,23 @@ extension Property where Owner: AppElement {
         "language", \.app.language, "Language",
         "Language of the app and its country, such as DE-DE (enumeration Language of the RPC specification)",
         .mutableReady),
+      .structure(
+        "app-names", \.app.names, "App names",
+        "The app's name in other languages, for head units in one of them: names,DE-DE=Karte,FR-FR=Carte",
+        .mutableReady,
+        parse: { value throws(InvalidPropertyValue) in try AppNames(value) }, structure: { $0.structure }),
+      .string(
+        "tts-name", \.app.spokenName, "TTS name",
+        "How the head unit says the app's name, at most 500 characters; unset: as it is written", .mutableReady),
+      .text(
+        "vr-synonyms", \.app.synonyms, "VR synonyms",
+        "By what the driver may call the app besides its name, with commas between them, at most 100 of 40 characters each",
+        .mutableReady, parse: { text throws(InvalidPropertyValue) in try AppNames.synonyms(text ?? "") },
+        text: { $0.isEmpty ? nil : $0.joined(separator: ",") }),
+      .string(
+        "app-icon", \.app.icon, "App icon",
+        "PNG file with the app's icon, which the head unit keeps; it is not sent again while the head unit has it",
+        .mutableReady),
       .unsigned(
         "connect-timeout", \.app.connectTimeout, 1...3_600_000, "Connect time-out",
         "Longest wait for the connection, and again for the head unit's first answer, in milliseconds", .mutableReady),

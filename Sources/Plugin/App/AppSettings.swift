@@ -16,6 +16,11 @@ struct AppSettings: Equatable, Sendable {
   var id = Self.defaultID
   var type = AppType.navigation
   var language = "EN-US"
+  var names = AppNames()
+  var spokenName: String?
+  var synonyms: [String] = []
+  /// Path of a PNG file.
+  var icon: String?
   /// Milliseconds.
   var connectTimeout: UInt32 = 10_000
   /// Milliseconds; 0 is off.
@@ -51,7 +56,9 @@ struct AppSettings: Equatable, Sendable {
       self[keyPath: path] != registered[keyPath: path] && self[keyPath: path] != usual[keyPath: path]
     }
     let properties = [
-      ("app-type", differs(\.type)), ("language", differs(\.language)), ("connect-timeout", differs(\.connectTimeout)),
+      ("app-type", differs(\.type)), ("language", differs(\.language)), ("app-names", differs(\.names)),
+      ("tts-name", differs(\.spokenName)), ("vr-synonyms", differs(\.synonyms)), ("app-icon", differs(\.icon)),
+      ("connect-timeout", differs(\.connectTimeout)),
       ("heartbeat-interval", differs(\.heartbeatInterval)), ("auto-reconnect", differs(\.autoReconnect)),
       ("start-timeout", differs(\.startTimeout)), ("max-retry-interval", differs(\.maxRetryInterval)),
       ("legacy-start-delay", differs(\.legacyStartDelay)), ("restart-on-foreground", differs(\.restartsOnForeground)),
@@ -82,6 +89,9 @@ struct AppSettings: Equatable, Sendable {
     let identity = identity(number: number)
     var session = AppSession.Configuration(
       appName: identity.name, appID: identity.id, appType: type.hmiType, language: language)
+    session.names = names.values
+    session.spokenName = spokenName
+    session.synonyms = synonyms
     session.sessionTimeout = .milliseconds(Int64(connectTimeout))
     session.videoStartTimeout = .milliseconds(Int64(startTimeout))
     session.longestVideoRetry = .milliseconds(Int64(maxRetryInterval))
@@ -121,6 +131,9 @@ struct AppSettings: Equatable, Sendable {
     for (property, value) in [("app-name", name), ("app-id", id)] where !(1...100).contains(value.count) {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS, "The property \(property) must have 1 to 100 characters, not \(value.count)")
+    }
+    if let spokenName, !(1...500).contains(spokenName.unicodeScalars.count) {
+      throw .resource(GST_RESOURCE_ERROR_SETTINGS, "The property tts-name must have 1 to 500 characters, or be unset")
     }
     let session = session(number: number)
     // OpenSSL is loaded only for this.

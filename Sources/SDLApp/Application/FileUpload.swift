@@ -19,6 +19,9 @@ struct FileUpload: Equatable, Sendable {
   /// Whether the last part was taken.
   var isComplete: Bool { offset == bytes.count }
 
+  /// From its beginning.
+  var restarted: FileUpload { FileUpload(parameters, bytes) }
+
   /// The next part; nil after the last.
   mutating func nextPart() -> (parameters: JSONObject, bulk: [UInt8])? {
     guard offset < bytes.count else { return nil }

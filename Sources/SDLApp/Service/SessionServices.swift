@@ -1,17 +1,19 @@
 import SDLWire
 
 /// The services of a session, beside each other: what becomes of one may depend on the other. And what needs none: the
-/// buttons of the car, and the application's own RPCs.
+/// buttons of the car, how the app is shown in lists, and the application's own RPCs.
 struct SessionServices: Sendable {
   var video: VideoService
   var audio: AudioService
   var buttons: ButtonSubscriptions
+  var presentation: AppPresentation
   var application = ApplicationRequests()
 
   init(_ configuration: AppSession.Configuration, canEncrypt: Bool) {
     video = VideoService(configuration, canEncrypt: canEncrypt)
     audio = AudioService(configuration, canEncrypt: canEncrypt)
     buttons = ButtonSubscriptions(configuration)
+    presentation = AppPresentation(configuration)
   }
 
   /// What the secondary transport carries could go on over the primary one.
@@ -74,6 +76,7 @@ struct SessionServices: Sendable {
   mutating func sendRequests(_ context: inout SessionContext) {
     video.sendHapticRectangles(&context)
     buttons.reconcile(&context)
+    presentation.reconcile(&context)
     application.reconcile(&context)
   }
 
@@ -81,6 +84,7 @@ struct SessionServices: Sendable {
   mutating func permissionsChanged() {
     video.permissionsChanged()
     buttons.permissionsChanged()
+    presentation.permissionsChanged()
   }
 
   /// The session has begun, and the head unit may have named the transports of each service.

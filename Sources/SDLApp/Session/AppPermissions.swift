@@ -8,7 +8,7 @@ public struct AppPermissions: Equatable, Sendable {
   /// The functions that are looked at.
   private static let functions: [FunctionID] = [
     .onTouchEvent, .sendHapticData, .subscribeButton, .unsubscribeButton, .onButtonEvent, .onButtonPress,
-    .getSystemCapability,
+    .getSystemCapability, .changeRegistration, .putFile, .setAppIcon, .closeApplication,
   ]
 
   private let levels: [FunctionID: [HMILevel]]

@@ -455,11 +455,13 @@ extension AppSession {
     case .registerAppInterface:
       let response = RegisterAppInterfaceResponse(json: parameters)
       services.buttons.announced(response.buttons)
+      services.presentation.registered(response)
       try context.registered(response)
     case .getSystemCapability:
       try context.capabilityAnswered(result, SystemCapability(json: parameters))
     case .sendHapticData: services.video.receiveHapticAnswer(result, &context)
     case .subscribeButton, .unsubscribeButton: services.buttons.answered(result, &context)
+    case .changeRegistration, .putFile, .setAppIcon: services.presentation.answered(result, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
     }
@@ -475,6 +477,7 @@ extension AppSession {
       try context.announce { $0.unavailable() }
     case .sendHapticData: services.video.receiveHapticAnswer(nil, &context)
     case .subscribeButton, .unsubscribeButton: services.buttons.answered(nil, &context)
+    case .changeRegistration, .putFile, .setAppIcon: services.presentation.answered(nil, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
     }

@@ -10,6 +10,13 @@ extension AppSession {
     public var isMediaApplication = false
     /// A language tag such as EN-US.
     public var language: String
+    /// The app's names by language, for head units in another one than ``language``.
+    public var names: [String: String] = [:]
+    /// How the app's name is said; nil as it is written.
+    public var spokenName: String?
+    /// By what the driver calls the app, besides its name; at most 100, of 40 characters each.
+    public var synonyms: [String] = []
+    public var icon: AppIcon?
     /// For the answer to the first request; head units whose HMI is still starting take long.
     public var sessionTimeout: Duration = .seconds(10)
     /// For the answer to any RPC; SDL Core waits 11 s for its HMI.

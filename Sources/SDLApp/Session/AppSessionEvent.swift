@@ -53,6 +53,9 @@ extension AppSession {
     case touchInterrupted
     /// The head unit refuses touchable rectangles although it asked for them. Once for each code, up to 32.
     case hapticRectanglesRefused(resultCode: String, info: String?)
+    /// The head unit does not take the app's name (ChangeRegistration) or icon (PutFile, SetAppIcon); nothing else
+    /// follows from that.
+    case presentationRefused(FunctionID, resultCode: String, info: String?)
     /// A TLS handshake with the head unit is complete.
     case secured(SecureChannelSummary)
     /// Encrypted video, or sound, was asked for, but what starts now is not; why, in a form that can follow a colon.

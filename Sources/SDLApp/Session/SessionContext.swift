@@ -26,6 +26,8 @@ enum SessionPhase: Equatable {
 
 /// What the services of an ``AppSession`` have to know of the rest of it, and the way out.
 struct SessionContext: Sendable {
+  /// RPC version that first had CloseApplication.
+  private static let closeVersion = RPCVersion(6)
   /// RPC version that first had OnAppCapabilityUpdated.
   private static let appCapabilityVersion = RPCVersion(7, 1)
 
@@ -103,7 +105,7 @@ struct SessionContext: Sendable {
     let registration = RegisterAppInterface(
       rpcVersion: configuration.maximumRPCVersion, appName: configuration.appName, appID: configuration.appID,
       language: configuration.language, isMediaApplication: configuration.isMediaApplication,
-      appTypes: [configuration.appType])
+      appTypes: [configuration.appType], spokenName: configuration.spokenName, synonyms: configuration.synonyms)
     request(.registerAppInterface, registration.json)
   }
 
@@ -126,6 +128,12 @@ struct SessionContext: Sendable {
   /// Ends the registration, because the app ends.
   mutating func unregister() {
     phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)
+    // The driver gets back what was on the screen before. The answer is not waited for.
+    if [.full, .limited].contains(hmiStatus?.level), let version = headUnit?.rpcVersion, version >= Self.closeVersion,
+      permissions?.allow(.closeApplication, at: hmiStatus?.level) == true
+    {
+      request(.closeApplication, [:])
+    }
     request(.unregisterAppInterface, [:])
   }
 
@@ -162,9 +170,10 @@ struct SessionContext: Sendable {
   func permit(_ function: FunctionID) -> Bool { permissions?.allow(function, at: hmiStatus?.level) ?? true }
 
   /// Sends a request, encrypted if RPCs are.
-  mutating func request(_ function: FunctionID, _ parameters: JSONObject) {
+  mutating func request(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
     messenger.request(
-      function, parameters, isEncrypted: security.isRPCEncrypted, deadline: now + configuration.requestTimeout)
+      function, parameters, bulk: bulk, isEncrypted: security.isRPCEncrypted,
+      deadline: now + configuration.requestTimeout)
   }
 
   /// Tells the head unit, once, which of its displays the app supports.

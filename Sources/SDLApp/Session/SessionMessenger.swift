@@ -85,10 +85,12 @@ struct SessionMessenger: Sendable {
   }
 
   /// Sends a request, whose answer ``requests`` waits for until `deadline`.
-  mutating func request(_ function: FunctionID, _ parameters: JSONObject, isEncrypted: Bool, deadline: Duration) {
+  mutating func request(
+    _ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = [], isEncrypted: Bool, deadline: Duration
+  ) {
     let id = requests.add(function, isEncrypted: isEncrypted, deadline: deadline)
     send(
-      RPCMessage(type: .request, function: function, correlationID: id, parameters: parameters),
+      RPCMessage(type: .request, function: function, correlationID: id, parameters: parameters, bulk: bulk),
       isEncrypted: isEncrypted)
   }
 

@@ -17,6 +17,9 @@ struct AppFiles: Sendable {
 
   func contains(_ name: String) -> Bool { sizes[name] != nil }
 
+  /// In bytes; nil if there is no such file.
+  func size(of name: String) -> Int? { sizes[name] }
+
   /// Adds a file, or a part of one.
   /// - Parameter offset: of the part in the file, in bytes; 0 replaces the file, and others are its present size.
   /// - Returns: SUCCESS, or why nothing has changed.

@@ -24,22 +24,27 @@ struct AppTemplates: Sendable {
   /// Of menu and buttons, as the app was told; nil before it has any.
   private var hash: String?
   private(set) var files = AppFiles()
+  /// Set in this session, or in one before.
+  private(set) var hasIcon: Bool
   private(set) var menu = AppMenu()
   /// Names of hard buttons; never more than there are.
   private(set) var subscribedButtons: Set<String> = []
   /// By the request that defined them last.
   private var softButtonsOfRequests: [FunctionID: [SoftButton]] = [:]
 
-  init(isMedia: Bool, isNavigation: Bool) {
+  init(isMedia: Bool, isNavigation: Bool, hasIcon: Bool) {
     self.isMedia = isMedia
     self.isNavigation = isNavigation
+    self.hasIcon = hasIcon
   }
 
   var softButtons: [SoftButton] { softButtonsOfRequests.values.flatMap(\.self) }
 
   /// What is to be kept of it; nil if there is nothing to lose.
   func saved(id: String, status: HMIStatus) -> SavedApp? {
-    hash.map { SavedApp(id: id, hash: $0, status: status, menu: menu, subscribedButtons: subscribedButtons) }
+    guard hash != nil || hasIcon else { return nil }
+    return SavedApp(
+      id: id, hash: hash, hasIcon: hasIcon, status: status, menu: menu, subscribedButtons: subscribedButtons)
   }
 
   /// Goes on with what was kept, which gets a new hash.
@@ -64,8 +69,12 @@ struct AppTemplates: Sendable {
     case .listFiles:
       respondOnFiles(to: request, .success, with: ["filenames": .array(files.names.map(JSONValue.string))], &context)
     case .setAppIcon:
-      let isThere = request.parameters["syncFileName"]?.string.map(files.contains) ?? false
-      context.respond(to: request, success: isThere, isThere ? .success : .invalidData)
+      guard let name = request.parameters["syncFileName"]?.string, let size = files.size(of: name) else {
+        return context.respond(to: request, success: false, .invalidData)
+      }
+      hasIcon = true
+      context.respond(to: request, success: true, .success)
+      context.report(.iconSet(name, byteCount: size))
     case .subscribeButton, .unsubscribeButton: subscribe(request, isWanted: function == .subscribeButton, &context)
     case .addCommand: add(request, to: \.commands, "cmdID", menu.command, &context)
     case .deleteCommand: delete(request, from: \.commands, "cmdID", &context)

@@ -39,10 +39,12 @@ public struct AppIdentity: Equatable, Sendable {
 }
 
 /// What SDL Core keeps of an app whose connection has broken. If the app names the hash in its next registration, it
-/// goes on with this.
+/// goes on with this; the icon stays in any case.
 public struct SavedApp: Sendable {
   public let id: String
-  let hash: String
+  /// Nil if there is nothing but the icon.
+  let hash: String?
+  let hasIcon: Bool
   /// The driver's choice.
   let status: HMIStatus
   let menu: AppMenu

@@ -24,17 +24,20 @@ struct RegisteredApp: Sendable {
   private var buttons = HeldButtons()
   private var vehicle = VehicleData()
 
-  init(_ request: RegisterAppInterface, _ identity: AppIdentity, rpcVersion: RPCVersion) {
+  /// - Parameter hasIcon: whether an icon of the app is still there.
+  init(_ request: RegisterAppInterface, _ identity: AppIdentity, rpcVersion: RPCVersion, hasIcon: Bool) {
     self.identity = identity
     types = request.appTypes
     isMedia = request.isMediaApplication
     self.rpcVersion = rpcVersion
-    templates = AppTemplates(isMedia: isMedia, isNavigation: types.contains(.navigation))
+    templates = AppTemplates(isMedia: isMedia, isNavigation: types.contains(.navigation), hasIcon: hasIcon)
   }
 
   private var role: AppSummary.Role {
     types.contains(.navigation) ? .navigation : types.contains(.projection) ? .projection : .other
   }
+
+  var hasIcon: Bool { templates.hasIcon }
 
   var mayStream: Bool { role != .other }
 
@@ -207,6 +210,7 @@ struct RegisteredApp: Sendable {
     }
     identity = changed
     context.respond(to: request, success: true, .success)
+    context.report(.nameChanged(changed.name))
   }
 
   // MARK: What takes its time

@@ -155,7 +155,7 @@ struct Registration: Sendable {
     case .refused(let code): refuse(request, code, &context)
     case .accepted(let app, let code, let saved):
       self.app = app
-      context.respond(to: request, Self.response(code, app.rpcVersion, configuration))
+      context.respond(to: request, Self.response(code, app, configuration))
       context.report(
         .appRegistered(
           name: app.identity.name, id: app.identity.id, types: app.types,
@@ -230,7 +230,9 @@ struct Registration: Sendable {
     // SDL Core answers an app below 5.0 with 4.5.1.
     let version = parameters.rpcVersion.major >= 5 ? parameters.rpcVersion : RPCVersion(4, 5, 1)
     let rpcVersion = min(version, context.configuration.rpcVersion)
-    return .accepted(RegisteredApp(parameters, identity, rpcVersion: rpcVersion), code, resuming: saved)
+    let hasIcon = self.saved.contains { $0.hasIcon && $0.id.lowercased() == identity.id.lowercased() }
+    let app = RegisteredApp(parameters, identity, rpcVersion: rpcVersion, hasIcon: hasIcon)
+    return .accepted(app, code, resuming: saved)
   }
 
   /// SDL Core tells one fault alone, in this order.
@@ -243,16 +245,19 @@ struct Registration: Sendable {
 
   /// What the app goes on with, if it names the right hash.
   private func savedApp(of identity: AppIdentity, hash: String?) -> SavedApp? {
-    saved.first { $0.id.lowercased() == identity.id.lowercased() && $0.hash == hash }
+    guard let hash else { return nil }
+    return saved.first { $0.id.lowercased() == identity.id.lowercased() && $0.hash == hash }
   }
 
   /// The members of the response.
   private static func response(
-    _ code: ResultCode, _ rpcVersion: RPCVersion, _ configuration: HeadUnitConfiguration
+    _ code: ResultCode, _ app: RegisteredApp, _ configuration: HeadUnitConfiguration
   ) -> JSONObject {
     var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: code))
-    response.rpcVersion = rpcVersion
+    response.rpcVersion = app.rpcVersion
+    response.isIconResumed = app.hasIcon
     response.language = configuration.language
+    response.displayLanguage = configuration.language
     response.graphicSupported = true
     response.screenResolution = configuration.screen
     // `hmiCapabilities.videoStreaming` came with RPC 4.5.

@@ -46,6 +46,10 @@ extension HeadUnitSession {
     /// The app has its texts shown or said, such as those of a turn (ShowConstantTBT, UpdateTurnList, AlertManeuver) or
     /// of an alert.
     case textShown(FunctionID, [String])
+    /// The app has another name, in the head unit's language (ChangeRegistration).
+    case nameChanged(String)
+    /// The app has an icon now: a file that it has sent.
+    case iconSet(String, byteCount: Int)
     /// What the app showed is over, with the result in the response.
     case interactionEnded(FunctionID, ResultCode)
     /// StartService(video) of a registered app; reported before the answer to it.
@@ -158,6 +162,8 @@ extension HeadUnitSession.Event {
         + (inputs.isEmpty
           ? "" : ", or until: \(Self.list(inputs.map(\.description), most: Self.mostInputs))".printable())
     case .textShown(let function, let texts): "\(function) \(Self.list(texts.map(\.quoted), most: Self.mostInputs))"
+    case .nameChanged(let name): "the app's name is \(name.quoted) now"
+    case .iconSet(let name, let size): "the app's icon is \(name.quoted) now, \(size) bytes"
     case .interactionEnded(let function, let code): "\(function) is over: \(code.rawValue)"
     case .touchSent(let event):
       "touch \(event.kind?.rawValue ?? "")"

@@ -80,6 +80,7 @@ enum WireText {
     case .touch(let actions): "touch \(actions.map(\.text).joined(separator: ", "))"
     case .touchInterrupted: "touch interrupted"
     case .applicationRPC(let message): "application: \(text(message))"
+    case .presentationRefused(let function, let code, _): "\(function) refused \(code)"
     case .hapticRectanglesRefused(let code, _): "haptic rectangles refused \(code)"
     case .button(let notification): "button \(notification.button.rawValue) \(notification.signal)"
     case .keys(let actions): "keys \(actions.map(\.text).joined(separator: " "))"

@@ -81,4 +81,34 @@ import Testing
     let types = app.events.compactMap { if case .appRegistered(_, _, let types, _, _) = $0 { types } else { nil } }
     #expect(types == [[type]])
   }
+
+  /// It stays when the connection breaks, as with SDL Core.
+  @Test func icon() throws {
+    func isResumed(_ app: TestApp) -> Bool? {
+      app.rpcs.first { $0.function == .registerAppInterface }.map {
+        RegisterAppInterfaceResponse(json: $0.parameters).isIconResumed
+      }
+    }
+    var app = TestApp()
+    app.startSession()
+    app.register()
+    #expect(isResumed(app) == false)
+    app.send(
+      RPCMessage(
+        type: .request, function: .putFile, correlationID: 9,
+        parameters: ["syncFileName": .string("a.png"), "fileType": .string("GRAPHIC_PNG")], bulk: [1, 2, 3]))
+    let id = app.request(.setAppIcon, ["syncFileName": .string("a.png")])
+    #expect(app.result(id)?.success == true && app.events.contains(.iconSet("a.png", byteCount: 3)))
+    let saved = try #require(app.session.savedApp)
+    for name in ["1234", "other"] {
+      var next = TestApp()
+      next.session.setSavedApps([saved])
+      next.startSession()
+      next.register {
+        $0["appID"] = .string(name)
+        $0["fullAppID"] = nil
+      }
+      #expect(isResumed(next) == (name == "1234"))
+    }
+  }
 }
