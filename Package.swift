@@ -28,7 +28,7 @@ let neededByPlugin: [Target.Dependency] = ["SDLLink", "SDLAppLink", "SDLHeadUnit
 /// What the tests of the elements import: they come in several targets, which compile at the same time.
 let pluginModules: [Target.Dependency] = [
   "TestSupport", "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink", "SDLAppLink",
-  "SDLHeadUnitLink", "Bluetooth", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
+  "SDLHeadUnitLink", "Bluetooth", "HTTPFetch", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
 ]
 let pluginTests: [Target.Dependency] = pluginModules + ["PluginTestSupport"]
 
@@ -103,6 +103,8 @@ let package = Package(
     .target(name: "Bluetooth", dependencies: ["CGIO", "SDLLink", "SDLWire"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
+    .systemLibrary(name: "CSoup"),
+    .target(name: "HTTPFetch", dependencies: ["CSoup"], swiftSettings: strict),
     .systemLibrary(name: "CPangoCairo"),
     // Without pkgConfig, which would link it: see its header.
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
@@ -118,7 +120,7 @@ let package = Package(
       name: "Plugin",
       dependencies: [
         "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
-        "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "TLSEngine", "X264Encoder", "BackgroundNotice",
+        "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "TLSEngine", "HTTPFetch", "X264Encoder", "BackgroundNotice",
       ],
       swiftSettings: strict),
     .target(
@@ -146,6 +148,7 @@ let package = Package(
       name: "BluetoothTests",
       dependencies: ["TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "Bluetooth"],
       swiftSettings: test),
+    .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch"], swiftSettings: test),
     .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: test),
     .testTarget(
       name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: test),

@@ -66,10 +66,12 @@ extension HeadUnitCommand {
   /// Whether it has no effect while no app is registered.
   fileprivate var needsApp: Bool {
     switch self {
-    case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .activate, .touch, .gesture,
+    case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .policyUpdate, .activate, .touch,
+      .gesture,
       .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
       true
-    case .event, .vehicle, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .serveSecondaryTransport, .help:
+    case .event, .vehicle, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .serveSecondaryTransport,
+      .help:
       false
     }
   }

@@ -1,4 +1,5 @@
 import GStreamerKit
+import Glibc
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
@@ -118,5 +119,105 @@ import Testing
     #expect(try Self.responses(2, pipeline).map { $0["result-code"] } == ["SUCCESS", "IGNORED"])
     headUnit.server.perform(try #require(try HeadUnitCommand.parse("vehicle speed 50")))
     try pipeline.wait(for: "speed") { $0.isElement("sdl-rpc") && $0.fields["name"] == "OnVehicleData" ? true : nil }
+  }
+}
+
+/// What the head unit asks the app to fetch.
+@Suite struct SystemRequestTests {
+  @Test func answered() throws {
+    let harness = try SinkHarness(properties: "sync=false policy-updates=application")
+    try harness.start()
+    harness.headUnit.server.perform(try #require(try HeadUnitCommand.parse("policy-update https://a.example/")))
+    let request = try harness.pipeline.waitForElementMessage("sdl-system-request")
+    #expect(request["request-type"] == "PROPRIETARY" && request["url"] == "https://a.example/")
+    #expect(request["timeout-ms"] == "60000" && request["headers"]?.contains(#""RequestMethod":"POST""#) == true)
+    // Not asked for as a notification.
+    #expect(harness.pipeline.drain().allSatisfy { !$0.isElement("sdl-rpc") })
+    let sink = try harness.pipeline.sink
+    #expect(sink.emit("answer-system-request", "PROPRIETARY", Array("policy".utf8)) > 0)
+    let answer = try harness.pipeline.waitForElementMessage("sdl-rpc")
+    #expect(answer["name"] == "SystemRequest" && answer["success"] == "true")
+    try harness.headUnit.wait(for: "policy") { record in
+      record.events.contains(.systemRequestAnswered("PROPRIETARY", byteCount: 6)) ? true : nil
+    }
+  }
+
+  /// Nothing is sent where it could be read; the stream goes on.
+  @Test func fetchFromNoSafePlace() throws {
+    let harness = try SinkHarness(properties: "sync=false policy-updates=fetch")
+    try harness.start()
+    harness.headUnit.server.perform(try #require(try HeadUnitCommand.parse("policy-update http://a.example/")))
+    let warning = try harness.pipeline.waitForWarning()
+    #expect(warning.text.contains("from http://a.example/: it is no https URL"), "\(warning.text)")
+    try harness.deliver(2)
+  }
+
+  /// What a server answers gets to the head unit.
+  @Test func fetch() throws {
+    let server = try RawPeer { connection in
+      var request: [UInt8] = []
+      while !String(decoding: request, as: UTF8.self).contains("policy_table"), let bytes = connection.receive() {
+        request += bytes
+      }
+      connection.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npolicy".utf8))
+    }
+    let harness = try SinkHarness(properties: "sync=false policy-updates=fetch")
+    try harness.start()
+    let url = "http://127.0.0.1:\(server.port)/policy"
+    harness.headUnit.server.perform(try #require(try HeadUnitCommand.parse("policy-update \(url)")))
+    try harness.headUnit.wait(for: "policy") { record in
+      record.events.contains(.systemRequestAnswered("PROPRIETARY", byteCount: 6)) ? true : nil
+    }
+  }
+
+  @Test func none() throws {
+    let harness = try SinkHarness()
+    try harness.start()
+    harness.headUnit.server.perform(try #require(try HeadUnitCommand.parse("policy-update https://a.example/")))
+    try harness.deliver(3)
+    #expect(harness.pipeline.drain().allSatisfy { !$0.isElement("sdl-system-request") && !$0.isElement("sdl-rpc") })
+  }
+}
+
+/// How the head unit shows the app.
+@Suite struct AppPresentationTests {
+  private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
+
+  private static func file(_ bytes: [UInt8]) throws -> String {
+    let path = "/tmp/sdl-icon-\(UInt64.random(in: 0 ... .max)).png"
+    let file = try #require(fopen(path, "w"))
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+    return path
+  }
+
+  @Test func nameAndIcon() throws {
+    let path = try Self.file(Self.png)
+    defer { unlink(path) }
+    let harness = try SinkHarness(
+      .small().with { $0.language = "DE-DE" },
+      properties: #"sync=false app-icon=\#(path) app-names="names,DE-DE=Karte" tts-name=Map vr-synonyms="Chart, Plan""#)
+    try harness.start()
+    try harness.headUnit.wait(for: "icon") { record in
+      record.events.contains(.iconSet("app-icon.png", byteCount: 11)) && record.events.contains(.nameChanged("Karte"))
+        ? true : nil
+    }
+    let sink = try harness.pipeline.sink
+    #expect(sink["vr-synonyms"] == "Chart,Plan" && sink.structure("app-names") == ["DE-DE": "Karte"])
+    #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })
+    harness.pipeline.stop()
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  /// A warning, and the stream goes on.
+  @Test(arguments: [nil, [1, 2, 3], png + [UInt8](repeating: 0, count: 1 << 20)] as [[UInt8]?])
+  func unusableIcon(bytes: [UInt8]?) throws {
+    let path = try bytes.map(Self.file) ?? "/nowhere/icon.png"
+    defer { unlink(path) }
+    let harness = try SinkHarness(properties: "sync=false app-icon=\(path)")
+    try harness.start()
+    let warnings = harness.pipeline.drain().compactMap(\.warning)
+    #expect(warnings.count == 1 && warnings.first?.text.contains("The icon \(path)") == true, "\(warnings)")
+    try harness.deliver(2)
   }
 }

@@ -38,6 +38,7 @@ final class AppClient: Sendable {
   private let observer = Observer()
   /// Kept until the app's end, so that no other app takes it.
   private let number: Mutex<AppNumber?>
+  private let policyFetch = PolicyFetch()
   /// Why the app has no icon although it asks for one.
   let iconFault: ElementError?
   private let began: Duration
@@ -224,7 +225,8 @@ extension AppClient {
   private func updateNotifications(_ change: (inout AppMembers) -> Void) {
     state.withLock { state in
       change(&state.members)
-      connection.setNotifications(state.members.notifications)
+      let own: Set<FunctionID> = settings.policyUpdates == .none ? [] : [.onSystemRequest]
+      connection.setNotifications(state.members.notifications.union(own))
     }
   }
 
@@ -425,7 +427,11 @@ extension AppClient {
       state.withLock { if $0.unheard != .registration { $0.unheard = isHeard ? .nothing : .level } }
     default: break
     }
-    members.withPoster { $0.post(event) }
+    if case .applicationRPC(let message) = event {
+      post(message)
+    } else {
+      members.withPoster { $0.post(event) }
+    }
     switch event {
     case .registered(let headUnit): registered(headUnit)
     case .hmiStatus(let status): changeLockScreen { $0.receive(status) }
@@ -440,6 +446,22 @@ extension AppClient {
       if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     case .rpcProtected: members.notify(.encryptionState)
     default: break  // A failure is handled when the end of the connection is reported, which follows.
+    }
+  }
+
+  private func post(_ message: RPCMessage) {
+    let wanted = members.notifications
+    members.withPoster { element in
+      if message.function == .onSystemRequest { take(OnSystemRequest(message), element) }
+      if message.type == .response || wanted.contains(message.function) { element.postRPC(message) }
+    }
+  }
+
+  private func take(_ request: OnSystemRequest, _ element: any AppElement) {
+    switch settings.policyUpdates {
+    case .none: break
+    case .application: element.postSystemRequest(request)
+    case .fetch: policyFetch.begin(request, connection) { [weak self] in self?.warn($0) }
     }
   }
 

@@ -47,9 +47,8 @@ extension AppElement {
     case .transportProblem(let text):
       warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
-    case .applicationRPC(let message): postRPC(message)
     case .registered, .videoCapability, .videoStarted, .videoStopped, .videoStartFailed, .audioStarted, .audioStopped,
-      .audioStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused, .button, .keys, .failed:
+      .audioStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused, .button, .keys, .applicationRPC, .failed:
       break
     }
   }

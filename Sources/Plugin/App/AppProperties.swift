@@ -73,6 +73,13 @@ extension Property where Owner: AppElement {
       changed: { $0.app?.setNotifications($0.wantedNotifications, of: $0) })
   }
 
+  static var policyUpdates: Property<Owner> {
+    .enumeration(
+      "policy-updates", \.app.policyUpdates, "Policy updates",
+      "Who fetches for the head unit what it asks its apps for, such as updates of the policy that grants them touches",
+      .mutableReady)
+  }
+
   static var connectionState: Property<Owner> {
     .enumeration(
       "connection-state", default: ConnectionState.idle, "Connection state",

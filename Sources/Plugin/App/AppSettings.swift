@@ -36,6 +36,7 @@ struct AppSettings: Equatable, Sendable {
   var encryption = MediaEncryption.none
   var encryptionPolicy = EncryptionPolicy.require
   var secondaryTransport = SecondaryTransportPolicy.auto
+  var policyUpdates = PolicyUpdates.none
   var tls = TLSSettings(role: .server)
   /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as
   /// well.
@@ -62,7 +63,7 @@ struct AppSettings: Equatable, Sendable {
       ("heartbeat-interval", differs(\.heartbeatInterval)), ("auto-reconnect", differs(\.autoReconnect)),
       ("start-timeout", differs(\.startTimeout)), ("max-retry-interval", differs(\.maxRetryInterval)),
       ("legacy-start-delay", differs(\.legacyStartDelay)), ("restart-on-foreground", differs(\.restartsOnForeground)),
-      ("secondary-transport", differs(\.secondaryTransport)),
+      ("secondary-transport", differs(\.secondaryTransport)), ("policy-updates", differs(\.policyUpdates)),
     ]
     return properties.filter(\.1).map(\.0)
   }
@@ -266,6 +267,26 @@ extension AppState: ObjectEnumeration {
     case .resigning: .init(1, "resigning", "The app is about to leave the foreground")
     case .background: .init(2, "background", "The app is in the background")
     case .regaining: .init(3, "regaining", "The app is about to come back")
+    }
+  }
+}
+
+/// Values of the property `policy-updates`.
+enum PolicyUpdates: CaseIterable {
+  case none
+  case application
+  case fetch
+}
+
+extension PolicyUpdates: ObjectEnumeration {
+  static let objectType = EnumerationType<PolicyUpdates>("GstSdlVideoSinkPolicyUpdates")
+
+  var row: EnumerationRow {
+    switch self {
+    case .none: .init(0, "none", "Requests of the head unit are ignored")
+    case .application:
+      .init(1, "application", "Requests are messages sdl-system-request, for the application to answer")
+    case .fetch: .init(2, "fetch", "Policies are fetched over HTTPS, from where the head unit says")
     }
   }
 }

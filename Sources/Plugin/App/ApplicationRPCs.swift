@@ -9,6 +9,7 @@ extension ActionSignal where Owner: AppElement {
       ActionSignal("put-file", .string, .string, .bytes, .boolean) {
         $0.putFile($1.string(0), type: $1.string(1), $1.bytes(2), isPersistent: $1.boolean(3))
       },
+      ActionSignal("answer-system-request", .string, .bytes) { $0.answerSystemRequest($1.string(0), $1.bytes(1)) },
     ]
   }
 }
@@ -51,6 +52,12 @@ extension AppElement {
     return send(.putFile, parameters, bulk: bytes)
   }
 
+  /// What a request of the head unit (`sdl-system-request`) of this type has brought.
+  fileprivate func answerSystemRequest(_ type: String?, _ bytes: [UInt8]) -> UInt32 {
+    guard let type, !type.isEmpty else { return refuse("the type of a system request is missing") }
+    return send(.systemRequest, ["requestType": .string(type)], bulk: bytes)
+  }
+
   private func send(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) -> UInt32 {
     do throws(ApplicationRequest.Refusal) {
       guard let app else { throw .notRegistered }
@@ -63,6 +70,21 @@ extension AppElement {
   private func refuse(_ reason: String) -> UInt32 {
     log(GST_LEVEL_WARNING, reason)
     return 0
+  }
+
+  /// `sdl-system-request`: the head unit wants something fetched, or sent somewhere.
+  func postSystemRequest(_ request: OnSystemRequest) {
+    let message = Structure("sdl-system-request")
+    message.set("request-type", request.type)
+    message.set("request-subtype", request.subtype)
+    message.set("url", request.url)
+    if let timeout = request.timeout { message.set("timeout-ms", UInt64(clamping: timeout.nanoseconds / 1_000_000)) }
+    message.set("file-type", request.fileType)
+    // No fields of a structure, since their names stay in memory for ever.
+    message.set(
+      "headers", String(decoding: request.headers.mapValues(JSONValue.string).serialized, as: UTF8.self))
+    message.set("body", bytes: request.body)
+    postElementMessage(message)
   }
 
   /// `sdl-rpc`: the answer to a request, or a notification.

@@ -54,6 +54,7 @@ extension AudioSink {
     // The app and its head unit, and what is encrypted.
     Property.app + Property.encryption,
     .rpcNotifications,
+    .policyUpdates,
     .secondaryTransport,
     .connectionState,
     .headUnit,

@@ -243,7 +243,8 @@ extension HeadUnitSession.Event {
       .secondaryTransportLost, .videoDataStopped, .touchWithheld:
       GST_LEVEL_INFO
     case .appHMIStatus, .appCapability, .hapticRectangles, .capabilityUpdateDeferred, .driverInput, .interactionShown,
-      .interactionEnded, .textShown, .nameChanged, .iconSet, .videoStartRequested, .audioStartRequested, .audioStarted,
+      .interactionEnded, .textShown, .nameChanged, .iconSet, .systemRequestAnswered, .videoStartRequested,
+      .audioStartRequested, .audioStarted,
       .audioRefused, .audioStopped,
       .hmiStatusSent, .systemContextSent, .videoStarted, .videoRefused, .videoStopped, .touchSent:
       GST_LEVEL_DEBUG

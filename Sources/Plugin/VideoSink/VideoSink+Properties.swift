@@ -9,6 +9,7 @@ extension VideoSink {
     // The app and its head unit, and what is encrypted.
     Property.app + Property.encryption,
     .rpcNotifications,
+    .policyUpdates,
     .unsigned(
       "legacy-start-delay", \.app.legacyStartDelay, 0...60_000, "Legacy start delay",
       """

@@ -168,6 +168,10 @@ struct RegisteredApp: Sendable {
     case .speak: speech.speak(request, templates.files, &context)
     case .performAudioPassThru: speech.record(request, templates.files, &context)
     case .endAudioPassThru: speech.endRecording(request, &context)
+    case .systemRequest:
+      context.respond(to: request, success: true, .success)
+      context.report(
+        .systemRequestAnswered(request.parameters["requestType"]?.string ?? "", byteCount: request.bulk.count))
     case .closeApplication:
       context.respond(to: request, success: true, .success)
       context.demand(.closeApp)

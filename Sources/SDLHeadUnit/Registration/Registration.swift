@@ -200,6 +200,24 @@ struct Registration: Sendable {
     context.demand(.registered)
   }
 
+  func requestPolicyUpdate(from url: String, _ context: inout SessionContext) {
+    guard app != nil else { return }
+    let body = #"{"policy_table":{}}"#
+    let headers: JSONObject = [
+      "ContentType": .string("application/json"), "RequestMethod": .string("POST"),
+      "Content-Length": .integer(body.utf8.count),
+    ]
+    let request: JSONObject = ["HTTPRequest": .object(["headers": .object(headers), "body": .string(body)])]
+    let bytes = request.serialized
+    context.notify(
+      .onSystemRequest,
+      [
+        "requestType": .string("PROPRIETARY"), "url": .string(url), "timeout": .integer(60),
+        "fileType": .string("JSON"),
+        "offset": .integer(0), "length": .integer(bytes.count),
+      ], bulk: bytes)
+  }
+
   func sendPolicyUpdate(_ context: inout SessionContext) {
     guard app != nil, let size = context.behaviour.policyUpdateSize, size > 0 else { return }
     context.notify(

@@ -45,6 +45,7 @@ enum CommandParser {
     case ("distraction", 1...): distraction(arguments)
     case ("vehicle", 2): VehicleReading(arguments[0], arguments[1]).map { .vehicle($0) }
     case ("gps", 2...3): gps(arguments)
+    case ("policy-update", 1): .policyUpdate(arguments[0])
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
     case ("update", 2...): update(arguments)

@@ -18,6 +18,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case driverDistraction(OnDriverDistraction)
   /// What the car measures from now on, for all apps, also those that connect later.
   case vehicle(VehicleReading)
+  /// Asks all apps to fetch the head unit's policy from this URL.
+  case policyUpdate(String)
   /// Brings the app of this session to the screen; nil for the one that was there last.
   case activate(UInt8?)
   /// OnTouchEvent to the app on the screen. The time stamps are filled in when it is sent.
@@ -110,6 +112,7 @@ extension HeadUnitCommand {
         + "subscribe to it"
     ),
     ("gps LATITUDE LONGITUDE [HEADING]", "where the car is, and where it goes, in degrees"),
+    ("policy-update URL", "asks the apps to fetch a new policy from there (OnSystemRequest)"),
     ("activate [APP]", "opens the app with this number, or the one that was on the screen last"),
     (
       "touch begin|move|end|cancel ID X Y [ID X Y ...]",

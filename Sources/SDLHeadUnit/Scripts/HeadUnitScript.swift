@@ -137,7 +137,8 @@ extension HeadUnitScript.Event {
     case .interactionShown(let function, _, _):
       self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
     case .registrationRefused, .systemContextSent, .touchSent, .touchWithheld, .driverInput, .driverInputWithoutEffect,
-      .buttonsSubscribed, .interactionEnded, .textShown, .nameChanged, .iconSet, .videoData, .audioInClear,
+      .buttonsSubscribed, .interactionEnded, .textShown, .nameChanged, .iconSet, .systemRequestAnswered, .videoData,
+      .audioInClear,
       .videoMissed, .videoTimestamp,
       .audioData, .appHMIStatus, .capabilityUpdateDeferred, .secured, .rpcProtected, .handshakeFailed:
       return nil

@@ -50,6 +50,8 @@ extension HeadUnitSession {
     case nameChanged(String)
     /// The app has an icon now: a file that it has sent.
     case iconSet(String, byteCount: Int)
+    /// The app brings what the head unit has asked for (SystemRequest), or asks for something itself.
+    case systemRequestAnswered(String, byteCount: Int)
     /// What the app showed is over, with the result in the response.
     case interactionEnded(FunctionID, ResultCode)
     /// StartService(video) of a registered app; reported before the answer to it.
@@ -164,6 +166,7 @@ extension HeadUnitSession.Event {
     case .textShown(let function, let texts): "\(function) \(Self.list(texts.map(\.quoted), most: Self.mostInputs))"
     case .nameChanged(let name): "the app's name is \(name.quoted) now"
     case .iconSet(let name, let size): "the app's icon is \(name.quoted) now, \(size) bytes"
+    case .systemRequestAnswered(let type, let size): "SystemRequest \(type.printable(limit: 100)), \(size) bytes"
     case .interactionEnded(let function, let code): "\(function) is over: \(code.rawValue)"
     case .touchSent(let event):
       "touch \(event.kind?.rawValue ?? "")"

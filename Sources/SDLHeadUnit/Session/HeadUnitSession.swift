@@ -172,6 +172,12 @@ public struct HeadUnitSession: Sendable {
     input(now) { if $0.registration.app != nil { $0.context.notify(.onDriverDistraction, distraction.json) } }
   }
 
+  /// Asks the app to send the policy to a server, and to bring back the new one (OnSystemRequest, PROPRIETARY), as SDL
+  /// Core does.
+  public mutating func requestPolicyUpdate(from url: String, now: Duration) -> [Action] {
+    input(now) { $0.registration.requestPolicyUpdate(from: url, &$0.context) }
+  }
+
   /// The driver uses something of the app. An input that the app has not asked for is reported, with the reason.
   public mutating func take(_ input: DriverInput, now: Duration) -> [Action] {
     self.input(now) { $0.registration.app?.take(input, &$0.context) }

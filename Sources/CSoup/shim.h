@@ -1,0 +1,72 @@
+#ifndef CSOUP_SHIM_H
+#define CSOUP_SHIM_H
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What is used of libsoup 3, GIO, GObject and GLib to fetch policies, declared by their stable ABI and looked up when the first is
+ * fetched, as GStreamer's souphttpsrc does. */
+
+typedef struct _CSoupBytes CSoupBytes;
+typedef struct _CSoupMessage CSoupMessage;
+typedef struct _CSoupSession CSoupSession;
+typedef struct _CSoupStream CSoupStream;
+
+/* GError */
+typedef struct {
+  uint32_t domain;
+  int code;
+  char *message;
+} CSoupError;
+
+/* SOUP_MESSAGE_NO_REDIRECT */
+static const unsigned CSOUP_NO_REDIRECT = 1 << 1;
+
+#define CSOUP_FUNCTIONS(FUNCTION) \
+  FUNCTION (CSoupBytes *, g_bytes_new, (const void *, size_t)) \
+  FUNCTION (void, g_bytes_unref, (CSoupBytes *)) \
+  FUNCTION (void, g_error_free, (CSoupError *)) \
+  FUNCTION (ssize_t, g_input_stream_read, (CSoupStream *, void *, size_t, void *, CSoupError **)) \
+  FUNCTION (void, g_object_unref, (void *)) \
+  FUNCTION (unsigned, soup_message_get_status, (CSoupMessage *)) \
+  FUNCTION (CSoupMessage *, soup_message_new, (const char *, const char *)) \
+  FUNCTION (void, soup_message_set_flags, (CSoupMessage *, unsigned)) \
+  FUNCTION (void, soup_message_set_request_body_from_bytes, (CSoupMessage *, const char *, CSoupBytes *)) \
+  FUNCTION (CSoupSession *, soup_session_new, (void)) \
+  FUNCTION (CSoupStream *, soup_session_send, (CSoupSession *, CSoupMessage *, void *, CSoupError **)) \
+  FUNCTION (void, soup_session_set_timeout, (CSoupSession *, unsigned))
+
+#define CSOUP_MEMBER(result, name, arguments) result (*_Nonnull name) arguments;
+typedef struct {
+  CSOUP_FUNCTIONS (CSOUP_MEMBER)
+} CSoupFunctions;
+#undef CSOUP_MEMBER
+
+#define CSOUP_LIBRARY "libsoup-3.0.so.0"
+
+/* Fills `functions`; false when the library is not there, or lacks one of them, or when libsoup 2 is in the process, which libsoup 3
+ * would end for that. It stays loaded. */
+static inline _Bool
+csoup_load (CSoupFunctions *_Nonnull functions)
+{
+  void *library = NULL;
+  _Bool is_complete;
+
+  if (!dlopen ("libsoup-2.4.so.1", RTLD_NOW | RTLD_NOLOAD))
+    library = dlopen (CSOUP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  is_complete = library != NULL;
+
+#define CSOUP_LOOK_UP(result, name, arguments) \
+  { \
+    void *function = library ? dlsym (library, #name) : NULL; \
+    is_complete = is_complete && function; \
+    *(void **) &functions->name = function; \
+  }
+  CSOUP_FUNCTIONS (CSOUP_LOOK_UP)
+#undef CSOUP_LOOK_UP
+  return is_complete;
+}
+
+#endif

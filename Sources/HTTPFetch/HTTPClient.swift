@@ -1,0 +1,96 @@
+import CSoup
+
+/// Sends bytes to a server, and returns its answer. Blocks for ``totalTimeout`` and one ``timeout`` at most, so it is for
+/// threads that nothing waits for.
+public enum HTTPClient {
+  /// Without any byte from the server.
+  public static let timeout = Duration.seconds(20)
+  /// From the beginning to the last byte.
+  public static let totalTimeout = Duration.seconds(60)
+  /// Of an answer, in bytes.
+  public static let longestAnswer = 1 << 20
+
+  /// Allocated once for the life of the process, because a structure whose members are not nullable can't be made
+  /// empty; never changed after that.
+  nonisolated(unsafe) private static let functions: UnsafePointer<CSoupFunctions>? = {
+    let table = UnsafeMutablePointer<CSoupFunctions>.allocate(capacity: 1)
+    guard csoup_load(table) else {
+      table.deallocate()
+      return nil
+    }
+    return UnsafePointer(table)
+  }()
+
+  /// Sends `body` by POST. Redirections are not followed, since they could lead anywhere.
+  ///
+  /// - Throws: for a URL that is not ``isAllowed(_:)``, without libsoup 3, and for all answers but 2xx.
+  public static func post(
+    _ body: [UInt8], to url: String, contentType: String
+  ) throws(HTTPFailure) -> [UInt8] {
+    guard isAllowed(url) else { throw HTTPFailure("it is no https URL") }
+    guard let soup = functions?.pointee else { throw HTTPFailure("libsoup 3 is missing: install libsoup-3.0-0") }
+    guard let message = soup.soup_message_new("POST", url) else { throw HTTPFailure("it is no URL") }
+    defer { soup.g_object_unref(UnsafeMutableRawPointer(message)) }
+    guard let session = soup.soup_session_new() else { throw HTTPFailure("libsoup is out of memory") }
+    defer { soup.g_object_unref(UnsafeMutableRawPointer(session)) }
+    soup.soup_session_set_timeout(session, UInt32(timeout.components.seconds))
+    soup.soup_message_set_flags(message, CSOUP_NO_REDIRECT)
+    let bytes = soup.g_bytes_new(body, body.count)
+    soup.soup_message_set_request_body_from_bytes(message, contentType, bytes)
+    soup.g_bytes_unref(bytes)
+    let end = ContinuousClock.now + totalTimeout
+    var error: UnsafeMutablePointer<CSoupError>?
+    guard let stream = soup.soup_session_send(session, message, nil, &error) else { throw HTTPFailure(error, soup) }
+    defer { soup.g_object_unref(UnsafeMutableRawPointer(stream)) }
+    let status = soup.soup_message_get_status(message)
+    guard (200..<300).contains(status) else { throw HTTPFailure("the server answered \(status)") }
+    return try read(stream, soup, until: end)
+  }
+
+  private static func read(
+    _ stream: OpaquePointer, _ soup: CSoupFunctions, until end: ContinuousClock.Instant
+  ) throws(HTTPFailure) -> [UInt8] {
+    var answer: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      var error: UnsafeMutablePointer<CSoupError>?
+      let count = soup.g_input_stream_read(stream, &buffer, buffer.count, nil, &error)
+      guard count >= 0 else { throw HTTPFailure(error, soup) }
+      guard count > 0 else { return answer }
+      answer += buffer[..<count]
+      guard answer.count <= longestAnswer else { throw HTTPFailure("the answer has more than \(longestAnswer) bytes") }
+      guard ContinuousClock.now < end else { throw HTTPFailure("the answer took too long") }
+    }
+  }
+
+  /// Whether something may be sent to `url`: encrypted, or to this machine.
+  public static func isAllowed(_ url: String) -> Bool {
+    guard let colon = url.firstRange(of: "://") else { return false }
+    let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
+    // What looks like a host may be a name before an @.
+    guard !authority.isEmpty, !authority.contains(where: { "@\\".contains($0) }) else { return false }
+    switch url[..<colon.lowerBound].lowercased() {
+    case "https": return true
+    case "http":
+      return ["localhost", "127.0.0.1", "[::1]"].contains { host in
+        authority.lowercased() == host || authority.lowercased().hasPrefix(host + ":")
+      }
+    default: return false
+    }
+  }
+}
+
+/// Why nothing was fetched, in a form that can follow a colon.
+public struct HTTPFailure: Error, Equatable, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+
+  /// Takes `error` over.
+  fileprivate init(_ error: UnsafeMutablePointer<CSoupError>?, _ soup: CSoupFunctions) {
+    description = error?.pointee.message.map { String(cString: $0) } ?? "no answer"
+    if let error { soup.g_error_free(error) }
+  }
+}

@@ -1,0 +1,43 @@
+import GStreamerKit
+import HTTPFetch
+import SDLApp
+import SDLLink
+import Synchronization
+
+/// Fetches what the head unit asks its apps for (`policy-updates=fetch`): one thing at a time, on a thread of its own that
+/// nothing waits for.
+final class PolicyFetch: Sendable {
+  private let isBusy = Atomic(false)
+
+  /// Sends what is to be sent, and the answer to the head unit.
+  ///
+  /// - Parameter warn: gets why that has failed.
+  func begin(
+    _ request: OnSystemRequest, _ connection: AppConnection, warn: @escaping @Sendable (ElementError) -> Void
+  ) {
+    // Icons and the like are for the application to show.
+    guard ["PROPRIETARY", "HTTP"].contains(request.type), let url = request.url,
+      !isBusy.exchange(true, ordering: .relaxed)
+    else { return }
+    @Sendable func fail(_ reason: String) {
+      warn(
+        .resource(GST_RESOURCE_ERROR_READ, "The head unit's policy could not be fetched from \(url): \(reason)."))
+    }
+    do throws(LinkError) {
+      try WorkerThread.detach(name: "sdl-policy") {
+        defer { self.isBusy.store(false, ordering: .relaxed) }
+        do throws(HTTPFailure) {
+          let contentType = request.headers["ContentType"] ?? "application/json"
+          let answer = try HTTPClient.post(request.body, to: url, contentType: contentType)
+          // The connection may have ended meanwhile, and the head unit asks again.
+          _ = try? connection.request(.systemRequest, ["requestType": .string(request.type)], bulk: answer)
+        } catch {
+          fail(error.description)
+        }
+      }
+    } catch {
+      isBusy.store(false, ordering: .relaxed)
+      fail("\(error)")
+    }
+  }
+}

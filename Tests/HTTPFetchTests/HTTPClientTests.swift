@@ -1,0 +1,108 @@
+import Glibc
+import HTTPFetch
+import Testing
+
+@Suite struct HTTPClientTests {
+  @Test(arguments: [
+    ("https://a.example/p?q=1", true), ("HTTPS://a.example", true), ("http://localhost:80/p", true),
+    ("http://127.0.0.1/p", true), ("http://[::1]:8080", true), ("http://a.example/", false),
+    ("http://localhost.a.example/", false), ("http://127.0.0.1@a.example/", false), ("https://a@b.example/", false),
+    ("http://127.0.0.1\\@a.example/", false), ("ftp://127.0.0.1/", false), ("file:///etc/passwd", false),
+    ("https://", false), ("", false), ("localhost", false),
+  ])
+  func allowed(url: String, isAllowed: Bool) {
+    #expect(HTTPClient.isAllowed(url) == isAllowed)
+  }
+
+  @Test func answer() throws {
+    let server = try TestServer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+    #expect(try HTTPClient.post(Array("body".utf8), to: server.url, contentType: "text/plain") == Array("hello".utf8))
+    let request = server.request
+    #expect(request.hasPrefix("POST /policy HTTP/1.1\r\n") && request.hasSuffix("\r\n\r\nbody"), "\(request)")
+    #expect(request.contains("Content-Type: text/plain\r\n"), "\(request)")
+  }
+
+  @Test(arguments: [
+    ("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "404"),
+    ("HTTP/1.1 302 Elsewhere\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", "302"),
+    ("HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: HTTPClient.longestAnswer + 1), "more than 1048576"),
+    ("nonsense\r\n\r\n", ""),
+  ])
+  func failure(answer: String, reason: String) throws {
+    let server = try TestServer(answer)
+    let error = #expect(throws: HTTPFailure.self) {
+      try HTTPClient.post([1], to: server.url, contentType: "text/plain")
+    }
+    #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+  }
+
+  @Test func refusedURL() {
+    #expect(throws: HTTPFailure.self) { try HTTPClient.post([1], to: "http://a.example/", contentType: "text/plain") }
+  }
+}
+
+/// A server that gives one answer to one request.
+private final class TestServer: @unchecked Sendable {
+  private let listener: Int32
+  private let answer: [UInt8]
+  private var thread = pthread_t()
+  /// Written by the thread, and read after it has ended.
+  private var received: [UInt8] = []
+
+  let url: String
+
+  init(_ answer: String) throws {
+    self.answer = Array(answer.utf8)
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(listener, pointer, size) | listen(listener, 1) | getsockname(listener, pointer, &size)
+      }
+    }
+    self.listener = listener
+    url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/policy"
+    try #require(result == 0)
+    let server = Unmanaged.passRetained(self)
+    pthread_create(
+      &thread, nil,
+      { context in
+        if let context { Unmanaged<TestServer>.fromOpaque(context).takeRetainedValue().serve() }
+        return nil
+      }, server.toOpaque())
+  }
+
+  deinit {
+    close(listener)
+  }
+
+  /// What was asked; waits until it is answered.
+  var request: String {
+    pthread_join(thread, nil)
+    return String(decoding: received, as: UTF8.self)
+  }
+
+  private func serve() {
+    let connection = accept(listener, nil, nil)
+    defer { close(connection) }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    // All bodies here are in what comes first or second.
+    while !String(decoding: received, as: UTF8.self).contains("\r\n\r\n") || received.last == UInt8(ascii: "\n") {
+      let count = read(connection, &buffer, buffer.count)
+      guard count > 0 else { return }
+      received += buffer[..<count]
+    }
+    var rest = answer[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+    // The end of the answer, for one without a length.
+    shutdown(connection, Int32(SHUT_WR))
+    while read(connection, &buffer, buffer.count) > 0 {}
+  }
+}
