@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDLApp
 
-/// Encrypted video on a secondary transport, in a session whose head unit is the test.
+/// Encrypted video and sound on a secondary transport, in a session whose head unit is the test.
 @Suite struct SecondaryEncryptionTests {
   private static var encrypting: AppSession.Configuration {
     var configuration = AppDriver.configuration
@@ -11,9 +11,13 @@ import Testing
   }
 
   /// The handshake runs on the primary transport, while the start waits on the secondary one.
-  private func encrypted(video: [Int32] = [2, 1]) -> AppDriver {
+  private func encrypted(
+    _ service: ServiceType = .video, video: [Int32] = [2, 1], audio: [Int32] = [1]
+  ) -> AppDriver {
     let driver = AppDriver.registeredSecondary(
-      video: video, Self.encrypting, makeSecureChannel: { FakeChannel(isServer: true) })
+      video: video, audio: audio, request: service == .video ? AppDriver.videoRequest : nil, Self.encrypting,
+      makeSecureChannel: { FakeChannel(isServer: true) })
+    if service == .audio { driver.setAudioRequest(AudioStartRequest()) }
     let client = FakeChannel(isServer: false)
     for query in SecurityQuery.handshake(
       client.begin().output, type: SecurityQuery.request, sequenceNumber: 1, limit: 1000)
@@ -24,7 +28,7 @@ import Testing
       SecurityQuery.handshake(
         [22, 3, 3, 0, 1, 3], type: SecurityQuery.request, sequenceNumber: 2, limit: 1000)[0])
     var acknowledgement = Frame.control(
-      .startServiceACK, service: .video, version: 5, sessionID: AppDriver.sessionID)
+      .startServiceACK, service: service, version: 5, sessionID: AppDriver.sessionID)
     acknowledgement.header.isEncrypted = true
     driver.receiveOnSecondary(acknowledgement)
     return driver
@@ -47,6 +51,32 @@ import Testing
     #expect(driver.take() == ["⇒ close", "• stopped transport-lost", "• failed", "■"])
     #expect(driver.failure == .encryptedTransportLost)
     #expect(driver.failure?.canHeal == true)
+  }
+
+  /// The same for sound, and whatever the other transport could carry.
+  @Test(arguments: [[2, 1], [2]] as [[Int32]]) func lossOfEncryptedSound(list: [Int32]) {
+    let driver = encrypted(.audio, audio: list)
+    #expect(driver.session.status.audioGrant?.isEncrypted == true)
+    #expect(driver.session.status.audioGrant?.role == .secondary)
+    _ = driver.take()
+    driver.loseSecondary()
+    #expect(driver.take() == ["⇒ close", "• audio stopped transport-lost", "• failed", "■"])
+    #expect(driver.failure == .encryptedTransportLost)
+  }
+
+  /// No transport may carry both: sound gives way, also where nothing but the secondary one could carry video.
+  @Test func disjointTransports() {
+    let driver = encrypted(video: [2], audio: [1])
+    driver.setAudioRequest(AudioStartRequest())
+    driver.wait(WaitAnnouncement.settlingTime)
+    #expect(driver.session.status.audioWait == .noTransport)
+    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    #expect(!driver.take().contains { $0.contains("StartService audio") })
+    // Once there is no video any more, sound need not give way.
+    driver.setVideoRequest(nil)
+    driver.control(.endServiceACK, .video, on: .secondary)
+    #expect(driver.session.status.audioWait == nil)
+    #expect(driver.take().contains("→ StartService audio encrypted"))
   }
 
   /// TLS numbers its records, and nothing keeps those of two connections in order.

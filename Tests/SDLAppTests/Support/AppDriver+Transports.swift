@@ -29,10 +29,11 @@ extension AppDriver {
 
   /// Its app is open, and the secondary transport is registered; nothing is answered on it.
   static func registeredSecondary(
-    video: [Int32]? = [2, 1], audio: [Int32]? = [1],
+    video: [Int32]? = [2, 1], audio: [Int32]? = [1], request: VideoStartRequest? = AppDriver.videoRequest,
     _ configuration: AppSession.Configuration = AppDriver.configuration, makeSecureChannel: SecureChannelFactory? = nil
   ) -> AppDriver {
-    let driver = offered(video: video, audio: audio, configuration, makeSecureChannel: makeSecureChannel)
+    let driver = offered(
+      video: video, audio: audio, request: request, configuration, makeSecureChannel: makeSecureChannel)
     driver.status(.full, .streamable, audio: .audible)
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, messageID: 2, on: .secondary)

@@ -1,0 +1,48 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLLink
+import TestSupport
+import Testing
+
+@testable import PluginTestSupport
+
+/// What the car's own path of the picture takes (GstBaseSink's property `render-delay`).
+@Suite struct RenderDelayTests {
+  /// Pictures of a file leave that much before their times.
+  @Test(arguments: [0, 200]) func picturesLeaveEarlier(milliseconds: Int) throws {
+    let standstills = Standstills()
+    let harness = try SinkHarness(
+      isLive: false, properties: "keep-alive-interval=0 render-delay=\(milliseconds * 1_000_000)")
+    let count = 45
+    harness.pushPictures(count)
+    harness.source.end()
+    try harness.pipeline.play()
+    try harness.pipeline.waitForEnd()
+    let base = Duration.nanoseconds(Int64(gst_element_get_base_time(try harness.pipeline.sink.pointer)))
+    let last = try #require(harness.headUnit.record.arrivals.last)
+    // At 30 frames per second, by the same clock.
+    let offset = last - base - .milliseconds((count - 1) * 1000 / 30)
+    let tolerance = Duration.milliseconds(40) + standstills.total
+    #expect(offset + .milliseconds(milliseconds) > .milliseconds(-5), "\(offset)")
+    #expect(offset + .milliseconds(milliseconds) < tolerance, "\(offset)")
+  }
+
+  /// So that the other sinks of a live pipeline wait for it.
+  @Test func latencyOfLiveSources() throws {
+    func latency(_ properties: String) throws -> UInt64 {
+      let headUnit = try TestHeadUnit()
+      let pipeline = try Pipeline(
+        "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri) \(properties)")
+      try pipeline.play()
+      try headUnit.waitForFrames(2)
+      let query = try #require(gst_query_new_latency())
+      defer { gst_query_unref(query) }
+      try #require(gst_element_query(pipeline.element.pointer, query) != 0)
+      var (isLive, minimum, maximum): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)
+      gst_query_parse_latency(query, &isLive, &minimum, &maximum)
+      #expect(isLive != 0)
+      return UInt64(minimum)
+    }
+    #expect(try latency("render-delay=150000000") == latency("") + 150_000_000)
+  }
+}
