@@ -80,6 +80,23 @@ struct SessionServices: Sendable {
     application.reconcile(&context)
   }
 
+  /// The answer to one of these requests; nil when none came in time.
+  mutating func answered(_ function: FunctionID, _ result: RPCResult?, _ context: inout SessionContext) {
+    switch function {
+    case .sendHapticData: video.receiveHapticAnswer(result, &context)
+    case .subscribeButton, .unsubscribeButton: buttons.answered(result, &context)
+    default: presentation.answered(result, &context)
+    }
+  }
+
+  /// The HMI level is about to become another one. The head unit may not tell the end of what is held any more.
+  mutating func levelChanges(_ context: inout SessionContext) {
+    permissionsChanged()
+    buttons.releaseKeys(&context)
+    // SDL Core sends touches in FULL only.
+    if context.hmiStatus?.level == .full { video.interruptTouches(&context) }
+  }
+
   /// HMI level, permissions or encryption have changed, so that a refused request may now be accepted.
   mutating func permissionsChanged() {
     video.permissionsChanged()

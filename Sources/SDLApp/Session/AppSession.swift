@@ -15,8 +15,6 @@ public struct AppSession: Sendable {
   private var services: SessionServices
   private var heartbeat = Heartbeat()
   private var budget = InputBudget()
-  /// What the app has heard of the secondary transport last.
-  private var reportedSecondary = SecondaryTransportStatus()
 
   /// Creates a session before its connection.
   /// - Parameters:
@@ -44,7 +42,7 @@ public struct AppSession: Sendable {
         capability: context.announced.capability, fallbackSize: context.announced.fallbackSize)
     }
     services.fill(&status)
-    status.secondary = reportedSecondary
+    status.secondary = context.reportedSecondary
     status.encryption = secureChannel?.summary
     status.isRPCEncrypted = context.security.isRPCEncrypted
     status.roundTrip = heartbeat.roundTrip
@@ -69,16 +67,10 @@ public struct AppSession: Sendable {
 
   /// When ``advance(to:)`` has to be called next; nil when only the head unit or the app can go on.
   public var nextDeadline: Duration? {
-    let phaseDeadline: Duration?
-    switch context.phase {
-    case .idle, .over: return nil
-    case .startingSession(let deadline), .endedByHeadUnit(let deadline), .finishing(_, let deadline):
-      phaseDeadline = deadline
-    case .registering, .registered: phaseDeadline = heartbeat.nextDeadline
-    }
+    guard context.phase != .idle, context.phase != .over else { return nil }
     let now = context.now
-    return phaseDeadline.earlier(context.messenger.requests.nextDeadline).earlier(services.nextDeadline(now: now))
-      .earlier(context.security.nextDeadline(situation))
+    let own = (context.phase.deadline ?? heartbeat.nextDeadline).earlier(context.messenger.requests.nextDeadline)
+    return own.earlier(services.nextDeadline(now: now)).earlier(context.security.nextDeadline(situation))
       .earlier(context.secondary.nextDeadline(isWanted: context.isSecondaryWanted, now: now))
   }
 
@@ -226,11 +218,7 @@ extension AppSession {
     services.reconcile(&context)
     unregisterIfServicesHaveEnded()
     services.sendRequests(&context)
-    let status = context.secondary.status
-    if status.differs(from: reportedSecondary) {
-      reportedSecondary = status
-      context.messenger.report(.secondaryTransportChanged(status))
-    }
+    context.reportSecondary()
     services.updateWaits(context)
   }
 
@@ -459,9 +447,8 @@ extension AppSession {
       try context.registered(response)
     case .getSystemCapability:
       try context.capabilityAnswered(result, SystemCapability(json: parameters))
-    case .sendHapticData: services.video.receiveHapticAnswer(result, &context)
-    case .subscribeButton, .unsubscribeButton: services.buttons.answered(result, &context)
-    case .changeRegistration, .putFile, .setAppIcon: services.presentation.answered(result, &context)
+    case .sendHapticData, .subscribeButton, .unsubscribeButton, .changeRegistration, .putFile, .setAppIcon:
+      services.answered(function, result, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
     }
@@ -475,9 +462,8 @@ extension AppSession {
     case .getSystemCapability:
       context.messenger.diagnose("GetSystemCapability was not answered")
       try context.announce { $0.unavailable() }
-    case .sendHapticData: services.video.receiveHapticAnswer(nil, &context)
-    case .subscribeButton, .unsubscribeButton: services.buttons.answered(nil, &context)
-    case .changeRegistration, .putFile, .setAppIcon: services.presentation.answered(nil, &context)
+    case .sendHapticData, .subscribeButton, .unsubscribeButton, .changeRegistration, .putFile, .setAppIcon:
+      services.answered(function, nil, &context)
     case .unregisterAppInterface: context.endSession()
     default: break
     }
@@ -521,14 +507,7 @@ extension AppSession {
     guard status.level != nil else {
       return context.messenger.diagnose("ignored an HMI status with an unknown level")
     }
-    let former = context.hmiStatus?.level
-    if former != status.level {
-      services.permissionsChanged()
-      // The head unit may not tell the end of what is held any more.
-      services.buttons.releaseKeys(&context)
-    }
-    // SDL Core sends touches in FULL only, so that the end of a finger that is down now would never come.
-    if former == .full, status.level != .full { services.video.interruptTouches(&context) }
+    if status.level != context.hmiStatus?.level { services.levelChanges(&context) }
     context.hmiStatus = status
     context.messenger.report(.hmiStatus(status))
     let isInNone = context.isInNone

@@ -12,6 +12,14 @@ enum SessionPhase: Equatable {
   case finishing(Finish, deadline: Duration)
   case over
 
+  /// Until when the head unit, or the end of the session, is waited for.
+  var deadline: Duration? {
+    switch self {
+    case .startingSession(let deadline), .endedByHeadUnit(let deadline), .finishing(_, let deadline): deadline
+    case .idle, .registering, .registered, .over: nil
+    }
+  }
+
   /// Steps of ``AppSession/finish(now:)``.
   enum Finish: Equatable {
     /// SDL Core registers an app whose session ends before the answer all the same, and refuses it from then on as
@@ -42,6 +50,8 @@ struct SessionContext: Sendable {
   var security: SessionSecurity
   var messenger: SessionMessenger
   private(set) var secondary: SecondaryTransport
+  /// What the app has heard of that last.
+  private(set) var reportedSecondary = SecondaryTransportStatus()
   private var hashID: Int32?
   /// The secondary transport was lost, and its services do not know.
   private var hasLostSecondary = false
@@ -241,6 +251,14 @@ struct SessionContext: Sendable {
       secondary.accepted(now: now)
       return []
     }
+  }
+
+  /// Tells the app how far the secondary transport has come, if that is news.
+  mutating func reportSecondary() {
+    let status = secondary.status
+    guard status.differs(from: reportedSecondary) else { return }
+    reportedSecondary = status
+    messenger.report(.secondaryTransportChanged(status))
   }
 
   /// The secondary transport is of no use; it is tried again after a pause.

@@ -78,11 +78,7 @@ struct FrameGate: Sendable {
     switch header.controlFrame {
     case .registerSecondaryTransport:
       // Another transport of a session over the same port, which SDL Core refuses.
-      context.send(
-        .registerSecondaryTransportNAK, service: .control, version: header.version, sessionID: header.sessionID,
-        messageID: 2,
-        payload: ServiceRejection(reason: HeadUnitSession.SecondaryRefusal.unknownSession.rawValue)
-          .bytes(version: header.version))
+      context.refuseSecondaryTransport(.unknownSession, version: header.version, sessionID: header.sessionID)
     case .endService:
       context.send(.endServiceNAK, service: header.service, version: header.version, sessionID: header.sessionID)
     default: break

@@ -258,9 +258,7 @@ public struct HeadUnitSession: Sendable {
     input(now) { session in
       session.context.behaviour.apply(change)
       switch change {
-      case .heartbeat:
-        session.heartbeat.stop(&session.context)
-        if session.registration.app != nil { session.heartbeat.startScripted(&session.context) }
+      case .heartbeat: session.heartbeat.change(isRegistered: session.registration.app != nil, &session.context)
       case .videoStartDelay(let delay): session.media.video.changeDelay(to: delay, &session.context)
       case .videoDataTimeout(nil): session.context.timers.cancel(.videoData)
       case .secondaryTransport: session.secondary.offerChanged(&session.context)
@@ -485,10 +483,7 @@ extension HeadUnitSession {
     case .endServiceACK: media.endAcknowledged(of: service, &context)
     case .registerSecondaryTransport:
       // This transport is one of the session's already.
-      context.send(
-        .registerSecondaryTransportNAK, service: .control, on: transport, messageID: 2,
-        payload: ServiceRejection(reason: SecondaryRefusal.registeredAlready.rawValue)
-          .bytes(version: context.headerVersion))
+      context.refuseSecondaryTransport(.registeredAlready, on: transport)
     case .startServiceACK, .startServiceNAK, .endServiceNAK, .registerSecondaryTransportACK,
       .registerSecondaryTransportNAK, .transportEventUpdate, .serviceDataACK:
       context.report(.unexpectedControlFrame(control, service))

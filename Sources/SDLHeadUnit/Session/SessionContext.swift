@@ -155,6 +155,17 @@ struct SessionContext: Sendable {
     return rejection
   }
 
+  /// Refuses RegisterSecondaryTransport that has come on a transport of the session.
+  mutating func refuseSecondaryTransport(
+    _ refusal: HeadUnitSession.SecondaryRefusal, on transport: TransportRole = .primary, version: UInt8? = nil,
+    sessionID: UInt8? = nil
+  ) {
+    let rejection = ServiceRejection(reason: refusal.rawValue)
+    send(
+      .registerSecondaryTransportNAK, service: .control, on: transport, version: version, sessionID: sessionID,
+      messageID: 2, payload: rejection.bytes(version: version ?? headerVersion))
+  }
+
   // MARK: RPCs
 
   mutating func notify(_ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {

@@ -27,6 +27,12 @@ struct SessionHeartbeat: Sendable {
     start(Pings(period: max(period, Self.granularity), isPutOffByTraffic: false), &context)
   }
 
+  /// The behaviour has changed.
+  mutating func change(isRegistered: Bool, _ context: inout SessionContext) {
+    stop(&context)
+    if isRegistered { startScripted(&context) }
+  }
+
   private mutating func start(_ pings: Pings, _ context: inout SessionContext) {
     self.pings = pings
     context.timers.arm(.heartbeat, at: context.now + pings.period)
