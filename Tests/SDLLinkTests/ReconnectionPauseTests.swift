@@ -132,12 +132,12 @@ extension LinkTests {
         if result != .queued { #expect(payload.outcomes == []) }
       }
       #expect(!queued.isEmpty)
-      #expect(pair.connection.statistics.queuedFrames == queued.count)
+      #expect(pair.connection.statistics.video.queuedFrames == queued.count)
       pair.server.perform(.cut)
       let next = try #require(pair.app.waitForGrant(number: 2))
       for payload in queued { #expect(payload.outcomes == [false]) }
       let statistics = pair.connection.statistics
-      #expect(statistics.queuedFrames == 0 && statistics.discardedVideoMessages == UInt64(queued.count))
+      #expect(statistics.video.queuedFrames == 0 && statistics.video.discardedMessages == UInt64(queued.count))
       // What was made for the old grant does not get into the new stream.
       let late = TestPayload(noise(100))
       #expect(pair.connection.video.submit(late, grantEpoch: grant.epoch, blocking: true) == .stale)

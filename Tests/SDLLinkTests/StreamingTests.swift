@@ -26,10 +26,10 @@ extension LinkTests {
       #expect(pair.headUnit.waitForMessages(4))
       #expect(pair.headUnit.videoMessages == messages)
       let statistics = pair.connection.statistics
-      #expect(statistics.sentVideoMessages == 4)
-      #expect(statistics.sentVideoByteCount == UInt64(messages.map(\.count).reduce(0, +)))
-      #expect(statistics.sentByteCount > statistics.sentVideoByteCount)
-      #expect(statistics.queuedFrames == 0 && statistics.queuedByteCount == 0)
+      #expect(statistics.video.sentMessages == 4)
+      #expect(statistics.video.sentByteCount == UInt64(messages.map(\.count).reduce(0, +)))
+      #expect(statistics.sentByteCount > statistics.video.sentByteCount)
+      #expect(statistics.video.queuedFrames == 0 && statistics.video.queuedByteCount == 0)
       pair.stop()
       #expect(pair.headUnit.protocolViolations.isEmpty)
       #expect(pair.app.waitForEnd() == .some(nil))
@@ -72,7 +72,7 @@ extension LinkTests {
         if result == .full, payloads.filter({ $0.outcomes.isEmpty }).count < 3 { result = .queued }
       }
       #expect(result == .full)
-      #expect(pair.connection.statistics.queuedFrames == 3)
+      #expect(pair.connection.statistics.video.queuedFrames == 3)
       #expect(!pair.connection.video.waitUntilDrained(timeout: .milliseconds(1)))
 
       let outcome = Monitor<SubmitResult?>(nil)
@@ -93,7 +93,7 @@ extension LinkTests {
       #expect(pair.app.waitForEnd() == .some(nil))
       #expect(payloads.allSatisfy { $0.outcomes.count == 1 })
       let statistics = connection.statistics
-      #expect(statistics.sentVideoMessages + statistics.discardedVideoMessages == UInt64(payloads.count))
+      #expect(statistics.video.sentMessages + statistics.video.discardedMessages == UInt64(payloads.count))
       pair.stop()
     }
 
