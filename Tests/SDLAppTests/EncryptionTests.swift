@@ -9,21 +9,10 @@ import Testing
   private func sessions(
     _ encryption: MediaEncryption = .authenticateAndEncrypt, _ policy: EncryptionPolicy = .require,
     _ security: HeadUnitSecurity = .accept, handshake: HeadUnitBehaviour.Handshake = .regular, serial: String? = appID,
-    version: ProtocolVersion = ProtocolVersion(5, 4, 0), appFailsAt: Int? = nil, headUnitFailsAt: Int? = nil,
-    seed: UInt64 = 1
+    version: ProtocolVersion = ProtocolVersion(5, 4, 0), seed: UInt64 = 1
   ) -> JoinedSessions {
-    let headUnit = JoinedSessions.configuration {
-      $0.security = security
-      $0.behaviour.handshake = handshake
-      $0.maximumProtocolVersion = version
-    }
-    var app = AppDriver.configuration
-    app.encryption = encryption
-    app.encryptionPolicy = policy
-    let sessions = JoinedSessions(
-      headUnit, app: app, seed: seed, server: { FakeChannel(isServer: true, failsAt: appFailsAt) },
-      client: { FakeChannel(isServer: false, serialNumber: serial, failsAt: headUnitFailsAt) })
-    sessions.connect()
+    let sessions = JoinedSessions.encrypting(
+      encryption, policy, security, handshake: handshake, version: version, serial: serial, seed: seed)
     sessions.wait(.milliseconds(50))
     _ = sessions.take()
     sessions.setVideoRequest(AppDriver.videoRequest)

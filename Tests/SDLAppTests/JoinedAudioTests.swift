@@ -21,15 +21,6 @@ import Testing
     #expect(sessions.app.status.videoGrant != nil && sessions.violations == [])
   }
 
-  @Test func phoneCall() {
-    let sessions = Self.speaking(seed: 1)
-    sessions.headUnitDoes { $0.apply(.event(.phoneCall, isActive: true), now: $1) }
-    #expect(sessions.app.status.audioState == .suspended && sessions.app.status.videoState == .streaming)
-    sessions.wait(.seconds(60))
-    sessions.headUnitDoes { $0.apply(.event(.phoneCall, isActive: false), now: $1) }
-    #expect(sessions.app.status.audioState == .streaming && sessions.violations == [])
-  }
-
   /// The driver leaves and comes back: both services end, and start again.
   @Test(arguments: JoinedSessions.seeds) func leavesAndReturns(seed: UInt64) {
     let sessions = Self.speaking(seed: seed)
@@ -40,17 +31,6 @@ import Testing
     sessions.headUnitDoes { $0.activateApp(now: $1) }
     #expect(sessions.app.status.audioState == .streaming && sessions.app.status.videoState == .streaming)
     #expect(sessions.violations == [])
-  }
-
-  @Test func refusedAndTriedAgain() {
-    let sessions = Self.speaking(seed: 1) { $0.behaviour.audioStart = .reject }
-    #expect(
-      sessions.take() == [
-        "→ StartService audio", "← StartServiceNAK audio []", "• start of audio failed, again after 2.0 seconds",
-      ])
-    sessions.headUnitDoes { $0.change(.audioStart(.acknowledge), now: $1) }
-    sessions.wait(.seconds(2))
-    #expect(sessions.app.status.audioState == .streaming && sessions.app.status.videoState == .streaming)
   }
 
   /// A head unit that acknowledges sound and ends it at once is asked again and again, more and more seldom.

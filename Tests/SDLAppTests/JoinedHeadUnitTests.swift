@@ -80,16 +80,6 @@ import Testing
     #expect(noEnd.failure == nil)
   }
 
-  @Test(arguments: JoinedSessions.seeds) func refusedRegistration(seed: UInt64) {
-    let configuration = JoinedSessions.configuration {
-      $0.behaviour.registration = .result(.disallowed, success: false)
-    }
-    let sessions = JoinedSessions(configuration, seed: seed)
-    sessions.connect()
-    #expect(sessions.failure == .registrationRefused(resultCode: "DISALLOWED", info: nil))
-    #expect(sessions.isClosedByApp)
-  }
-
   /// Heartbeats of both sides for a minute, with and without video.
   @Test(arguments: JoinedSessions.seeds) func heartbeats(seed: UInt64) {
     var app = AppDriver.configuration
@@ -117,16 +107,6 @@ import Testing
     silent.connect()
     silent.wait(.seconds(60))
     #expect(silent.failure == .heartbeatLost)
-  }
-
-  @Test(arguments: JoinedSessions.seeds, UnregisteredReason.allCases) func unregistered(
-    seed: UInt64, reason: UnregisteredReason
-  ) {
-    let sessions = JoinedSessions.streaming(JoinedSessions.configuration(), seed: seed)
-    sessions.headUnitDoes { $0.unregisterApp(reason, now: $1) }
-    #expect(sessions.failure == .unregistered(reason: reason.rawValue))
-    #expect(sessions.isClosedByApp)
-    #expect(sessions.app.status.videoGrant == nil)
   }
 
   /// The app gets the buttons that the head unit has for it, each with its keys; only those that the stock policy

@@ -5,27 +5,14 @@ import Testing
 
 /// RPCs that the head unit's policy wants encrypted, app and head unit joined.
 @Suite struct RPCProtectionTests {
-  private static let appID = AppDriver.configuration.appID
-
   private func sessions(
     _ encryption: MediaEncryption = .authenticateAndEncrypt, _ security: HeadUnitSecurity = .accept,
     handshake: HeadUnitBehaviour.Handshake = .regular, version: ProtocolVersion = ProtocolVersion(5, 4, 0),
     requiresRPCEncryption: Bool = true, seed: UInt64 = 1
   ) -> JoinedSessions {
-    let headUnit = JoinedSessions.configuration {
-      $0.security = security
+    JoinedSessions.encrypting(encryption, .prefer, security, handshake: handshake, version: version, seed: seed) {
       $0.requiresRPCEncryption = requiresRPCEncryption
-      $0.behaviour.handshake = handshake
-      $0.maximumProtocolVersion = version
     }
-    var app = AppDriver.configuration
-    app.encryption = encryption
-    app.encryptionPolicy = .prefer
-    let sessions = JoinedSessions(
-      headUnit, app: app, seed: seed, server: { FakeChannel(isServer: true) },
-      client: { FakeChannel(isServer: false, serialNumber: Self.appID) })
-    sessions.connect()
-    return sessions
   }
 
   /// The first request is refused in clear, and made again encrypted; video then needs no further handshake.
@@ -111,12 +98,7 @@ import Testing
 
   /// An app whose RPCs are encrypted, with GetSystemCapability sent again.
   private func protectedDriver(_ permissions: JSONObject? = nil) -> AppDriver {
-    var configuration = AppDriver.configuration
-    configuration.encryption = .authenticateAndEncrypt
-    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
-    driver.connect()
-    driver.acknowledgeSession()
-    driver.acceptRegistration()
+    let driver = AppDriver.registeredWithTLS()
     if let permissions { driver.notify(.onPermissionsChange, permissions) }
     driver.respond(.getSystemCapability, Self.refusal)
     protect(driver)
@@ -173,12 +155,7 @@ import Testing
 
   /// A request that went in clear is answered in clear.
   @Test func answerToARequestInClear() {
-    var configuration = AppDriver.configuration
-    configuration.encryption = .authenticateAndEncrypt
-    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
-    driver.connect()
-    driver.acknowledgeSession()
-    driver.acceptRegistration()
+    let driver = AppDriver.registeredWithTLS()
     driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
     protect(driver)
     driver.answerCapability()
@@ -197,12 +174,7 @@ import Testing
 
   /// Video asked for while the handshake for the RPCs is under way waits for the same one.
   @Test func oneHandshakeForBoth() {
-    var configuration = AppDriver.configuration
-    configuration.encryption = .authenticateAndEncrypt
-    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
-    driver.connect()
-    driver.acknowledgeSession()
-    driver.acceptRegistration()
+    let driver = AppDriver.registeredWithTLS()
     driver.answerCapability()
     driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)

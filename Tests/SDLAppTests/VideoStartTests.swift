@@ -194,25 +194,6 @@ import Testing
     #expect(driver.take() == ["→ StartService video"])
   }
 
-  /// A start that succeeds, and a driver who leaves, reset the count of refusals.
-  @Test(arguments: [true, false]) func refusalsAreForgotten(isStarted: Bool) {
-    let driver = AppDriver.starting()
-    for round in 1...4 {
-      for pause in [2, 4, 8, 16, 30] {
-        driver.refuseVideo(reason: "no")
-        #expect(driver.take().last?.contains("again after") == true, "\(round)")
-        driver.wait(.seconds(pause))
-      }
-      if isStarted { driver.acknowledgeVideo() } else { driver.refuseVideo(reason: "no") }
-      // Later than a level that is lost because of the refusal.
-      driver.wait(.seconds(2))
-      driver.status(.none, .notStreamable)
-      driver.control(.endServiceACK, .video)
-      driver.status(.full, .streamable)
-      _ = driver.take()
-    }
-  }
-
   /// SDL-0058: a start without parameters has no payload. Its refusal is final, unless the driver has left meanwhile.
   @Test func withoutParameters() {
     let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), isBare: true))

@@ -184,24 +184,6 @@ extension LinkTests {
       pair.stop()
     }
 
-    /// The next stream has a grant of its own.
-    @Test func endsAndBeginsAgain() throws {
-      let (pair, grant) = try Self.speakingPair()
-      pair.connection.setAudioRequest(nil)
-      #expect(pair.app.waitForAudioStop())
-      #expect(
-        pair.connection.audio.submit(TestPayload([1, 2]), grantEpoch: grant.epoch, blocking: true) == .closed)
-      pair.connection.setAudioRequest(AudioStartRequest())
-      let second = try #require(pair.app.waitForAudioGrant(number: 2))
-      #expect(second.epoch != grant.epoch)
-      #expect(pair.app.epochs.count == 1, "the video goes on")
-      #expect(
-        pair.connection.audio.submit(TestPayload([1, 2]), grantEpoch: second.epoch, blocking: true) == .queued)
-      #expect(eventually { pair.headUnit.audioMessages == [[1, 2]] })
-      pair.stop()
-      #expect(pair.headUnit.protocolViolations == [])
-    }
-
     @Test func builtInHeadUnitTakesSound() throws {
       let app = ConnectionRecorder()
       let connection = AppConnection(

@@ -138,57 +138,24 @@ extension LinkTests {
       server.join()
     }
 
-    /// A head unit that was replaced by another one, as far as the app can tell.
-    private func end(after configuration: HeadUnitConfiguration) throws -> ConnectionFailure? {
+    /// A head unit that was replaced by another one, as far as the app can tell. ``AppSessionFailure/canHeal`` says
+    /// what is tried again.
+    @Test func laterRegistrationDisallowed() throws {
       let pair = try ReconnectingPair()
       #expect(pair.app.waitForGrant() != nil)
       let other = HeadUnitRecorder()
+      var configuration = quickHeadUnit()
+      configuration.behaviour.registration = .result(.disallowed, success: false)
       let server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: other)
       try server.start()
       pair.relay.route(to: try #require(server.port))
       pair.relay.cutNow()
       let end = try #require(pair.app.waitForEnd())
+      #expect(end == .session(.registrationRefused(resultCode: "DISALLOWED", info: nil)))
       #expect(other.connectionIDs.count == 1)
       pair.stop()
       server.stop()
       server.join()
-      return end
-    }
-
-    @Test func laterRegistrationDisallowed() throws {
-      var configuration = quickHeadUnit()
-      configuration.behaviour.registration = .result(.disallowed, success: false)
-      guard case .session(.registrationRefused("DISALLOWED", _)) = try end(after: configuration) else {
-        Issue.record("another end")
-        return
-      }
-    }
-
-    @Test func laterVersionUnsupported() throws {
-      var configuration = quickHeadUnit()
-      configuration.maximumProtocolVersion = ProtocolVersion(2, 0, 0)
-      guard case .session(.unsupportedProtocol) = try end(after: configuration) else {
-        Issue.record("another end")
-        return
-      }
-    }
-
-    @Test(arguments: [
-      (UnregisteredReason.appUnauthorized, false), (.unsupportedHMIResource, false), (.ignitionOff, true),
-      (.languageChange, true),
-    ])
-    func unregistered(_ reason: UnregisteredReason, isRetried: Bool) throws {
-      let pair = try ReconnectingPair()
-      #expect(pair.app.waitForGrant() != nil)
-      pair.server.perform(.unregister(reason))
-      if isRetried {
-        #expect(pair.app.waitForGrant(number: 2) != nil)
-        #expect(pair.app.losses.map(\.failure) == [.session(.unregistered(reason: reason.rawValue))])
-      } else {
-        #expect(pair.app.waitForEnd() == .some(.session(.unregistered(reason: reason.rawValue))))
-        #expect(!pair.app.hasBeenLost)
-      }
-      pair.stop()
     }
 
     /// Until the head unit notices that the app has disconnected.

@@ -85,10 +85,6 @@ final class ConnectionRecorder: AppConnectionObserver {
     state.wait(until: MonotonicClock.now + testTimeout) { $0.stopCount >= number ? true : nil } ?? false
   }
 
-  func waitForAudioStop() -> Bool {
-    waitFor { if case .session(.audioStopped) = $0 { true } else { nil } } ?? false
-  }
-
   func waitForGrant(number: Int = 1) -> VideoGrant? {
     state.wait(until: MonotonicClock.now + testTimeout) { $0.grants.count >= number ? $0.grants[number - 1] : nil }
   }

@@ -23,7 +23,7 @@ extension LinkTests {
       private(set) var payloads: [TestPayload] = []
 
       init(
-        video: [TransportRole]? = [.secondary, .primary], hasSound: Bool = false, isEncrypted: Bool = false,
+        video: [TransportRole]? = [.secondary, .primary], isEncrypted: Bool = false,
         reconnection: Reconnection.Timing? = nil, _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
       ) throws {
         var configuration = quickHeadUnit()
@@ -45,7 +45,6 @@ extension LinkTests {
         settings.tls = isEncrypted ? try TestTLS.app() : nil
         connection = AppConnection(configuration: settings, observer: app)
         connection.setVideoRequest(testRequest)
-        if hasSound { connection.setAudioRequest(AudioStartRequest()) }
         try connection.start()
       }
 
@@ -119,7 +118,7 @@ extension LinkTests {
       #expect(pair.connection.video.waitUntilDrained(timeout: testTimeout))
       let statistics = pair.connection.statistics
       #expect(
-        statistics.sentVideoMessages + statistics.discardedVideoMessages == UInt64(pair.submitted.count))
+        statistics.video.sentMessages + statistics.video.discardedMessages == UInt64(pair.submitted.count))
       pair.stop()
       let outcomes = pair.payloads.map(\.outcomes)
       #expect(outcomes.allSatisfy { $0.count == 1 })
@@ -154,22 +153,6 @@ extension LinkTests {
       #expect(eventually { pair.payloads.allSatisfy { $0.outcomes.count == 1 } })
       let sent = pair.payloads.count { $0.outcomes == [true] }
       #expect(pair.headUnit.videoMessages.count == sent)
-      #expect(pair.headUnit.protocolViolations.isEmpty)
-    }
-
-    @Test func soundGoesWithItsOwnList() throws {
-      let pair = try Pair(video: [.secondary], hasSound: true) { $0.behaviour.videoTransports = [.primary] }
-      let video = try #require(pair.app.waitForGrant())
-      #expect(video.role == .primary)
-      let audio = try #require(
-        pair.app.waitFor { if case .session(.audioStarted(let grant)) = $0 { grant } else { nil } })
-      #expect(audio.role == .secondary)
-      let payload = TestPayload(noise(640))
-      #expect(pair.connection.audio.submit(payload, grantEpoch: audio.epoch, blocking: true) == .queued)
-      pair.submit(video)
-      #expect(pair.headUnit.waitForMessages(1))
-      #expect(eventually { pair.headUnit.audioMessages == [noise(640)] })
-      pair.stop()
       #expect(pair.headUnit.protocolViolations.isEmpty)
     }
 
@@ -226,41 +209,6 @@ extension LinkTests {
         if case .sessionChanged(let status, _) = $0, status.videoGrant != nil { status.videoWait != nil } else { nil }
       }
       #expect(waits == false)
-      pair.stop()
-    }
-
-    @Test(arguments: [HeadUnitBehaviour.SecondaryRegistrationAnswer.reject, .acknowledgeAndClose])
-    func uselessRegistration(answer: HeadUnitBehaviour.SecondaryRegistrationAnswer) throws {
-      let pair = try Pair { $0.behaviour.secondaryRegistration = answer }
-      #expect(pair.waitForState(.waiting, after: 1))
-      // Accepted after all.
-      pair.server.perform(.behave(.secondaryRegistration(.acknowledge)))
-      #expect(eventually { pair.app.latestGrant?.role == .secondary && pair.states.last == .registered })
-      pair.stop()
-      #expect(pair.headUnit.protocolViolations.isEmpty)
-    }
-
-    /// An update every 10 ms, with addresses of all kinds: few attempts, and video goes on.
-    @Test func floodOfUpdates() throws {
-      let refusing = try RefusingPort()
-      let pair = try Pair {
-        $0.behaviour.secondaryTransport = .elsewhere(
-          TransportEventUpdate(address: "127.0.0.1", port: Int32(refusing.port)))
-      }
-      let grant = try #require(pair.app.waitForGrant())
-      let addresses = ["127.0.0.2", "224.0.0.1", "::1", "0.0.0.0", "no such name", "127.0.0.3"]
-      for step in 0..<200 {
-        let port: Int32 = step.isMultiple(of: 5) ? 0 : step.isMultiple(of: 7) ? 70_000 : Int32(refusing.port)
-        let update = TransportEventUpdate(address: addresses[step % addresses.count], port: port)
-        pair.server.perform(.behave(.secondaryTransport(.elsewhere(update))))
-        poll(nil, 0, 10)
-      }
-      pair.submit(grant)
-      #expect(pair.headUnit.waitForMessages(1))
-      #expect(pair.states.count { $0 == .connecting } <= SecondaryTransport.maximumBurst)
-      let problems = pair.app.events.filter { if case .session(.transportProblem) = $0 { true } else { false } }
-      #expect(problems.count == 1)
-      #expect(pair.app.hasBeenLost == false)
       pair.stop()
     }
 

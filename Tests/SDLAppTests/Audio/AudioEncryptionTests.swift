@@ -13,18 +13,9 @@ import Testing
     handshake: HeadUnitBehaviour.Handshake = .regular, encryption: MediaEncryption = .authenticateAndEncrypt,
     seed: UInt64 = 1
   ) -> JoinedSessions {
-    let headUnit = JoinedSessions.configuration {
-      $0.security = security
-      $0.behaviour.handshake = handshake
+    let sessions = JoinedSessions.encrypting(encryption, policy, security, handshake: handshake, seed: seed) {
       $0.behaviour.dropsToNoneAfterRefusal = false
     }
-    var app = AppDriver.configuration
-    app.encryption = encryption
-    app.encryptionPolicy = policy
-    let sessions = JoinedSessions(
-      headUnit, app: app, seed: seed, server: { FakeChannel(isServer: true) },
-      client: { FakeChannel(isServer: false, serialNumber: AppDriver.configuration.appID) })
-    sessions.connect()
     sessions.wait(.milliseconds(50))
     _ = sessions.take()
     return sessions
@@ -128,26 +119,9 @@ import Testing
     #expect(driver.take().contains("→ StartService video 800×480 RAW H264 encrypted"))
   }
 
-  /// The head unit never begins the handshake: the start waits as long as one, and ends.
-  @Test func silence() {
-    let sessions = sessions(.require, .accept, handshake: .silence)
-    sessions.setAudioRequest(AudioStartRequest())
-    sessions.wait(.seconds(29))
-    #expect(!sessions.take().contains { $0.contains("start of audio failed") })
-    sessions.wait(.seconds(3))
-    let lines = sessions.take()
-    #expect(lines.contains("• start of audio failed, again after 2.0 seconds"), "\(lines)")
-    #expect(lines.contains("→ EndService audio"))
-  }
-
   /// An acknowledgement that is encrypted without a handshake can't be read.
   @Test func encryptedAnswerWithoutHandshake() {
-    var configuration = AppDriver.configuration
-    configuration.encryption = .authenticateAndEncrypt
-    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
-    driver.connect()
-    driver.acknowledgeSession()
-    driver.acceptRegistration()
+    let driver = AppDriver.registeredWithTLS()
     driver.answerCapability()
     driver.setAudioRequest(AudioStartRequest())
     driver.status(.full, .streamable, audio: .audible)

@@ -1,4 +1,5 @@
 import SDLApp
+import SDLHeadUnit
 
 /// Drivers whose app asks for encrypted video, and what their head unit sends of TLS.
 extension AppDriver {
@@ -21,6 +22,17 @@ extension AppDriver {
     return driver
   }
 
+  /// Registered, with an app that encrypts what it can; GetSystemCapability is not answered yet.
+  static func registeredWithTLS() -> AppDriver {
+    var configuration = AppDriver.configuration
+    configuration.encryption = .authenticateAndEncrypt
+    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
+    driver.connect()
+    driver.acknowledgeSession()
+    driver.acceptRegistration()
+    return driver
+  }
+
   func receive(_ query: SecurityQuery) {
     receiveSecurity(query.bytes)
   }
@@ -38,5 +50,32 @@ extension AppDriver {
   var sentQueries: [SecurityQuery] {
     frames.filter { $0.header.service == .control && $0.header.frameType == .single }
       .compactMap { SecurityQuery(payload: $0.payload) }
+  }
+}
+
+extension JoinedSessions {
+  /// Connected, with ends of TLS that only look like it.
+  ///
+  /// - Parameter serial: of the app's certificate, as the head unit sees it.
+  static func encrypting(
+    _ encryption: MediaEncryption, _ policy: EncryptionPolicy, _ security: HeadUnitSecurity,
+    handshake: HeadUnitBehaviour.Handshake, version: ProtocolVersion = ProtocolVersion(5, 4, 0),
+    serial: String? = AppDriver.configuration.appID, seed: UInt64,
+    _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
+  ) -> JoinedSessions {
+    let headUnit = configuration {
+      $0.security = security
+      $0.behaviour.handshake = handshake
+      $0.maximumProtocolVersion = version
+      change(&$0)
+    }
+    var app = AppDriver.configuration
+    app.encryption = encryption
+    app.encryptionPolicy = policy
+    let sessions = JoinedSessions(
+      headUnit, app: app, seed: seed, server: { FakeChannel(isServer: true) },
+      client: { FakeChannel(isServer: false, serialNumber: serial) })
+    sessions.connect()
+    return sessions
   }
 }
