@@ -79,15 +79,6 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  @Test("Scale 1.25") func scale() throws {
-    let harness = try SinkHarness(Self.configuration(400, 300, scale: 1.25))
-    try harness.start()
-    #expect(
-      try Self.lists(1, pushing: [Region(sides: (10, 10, 100, 200))], harness)
-        == [Self.rectangle(0, 12.5, 12.5, 125, 250)])
-    #expect(harness.headUnit.record.violations == [])
-  }
-
   @Test func propertyFromTheStart() throws {
     let harness = try SinkHarness(
       Self.configuration(), properties: "sync=false haptic-rectangles=\"<<10,10,100,50>,<10,80,100,50>>\"")
@@ -131,33 +122,6 @@ import Testing
     try harness.settle()
     #expect(harness.headUnit.record.hapticLists.isEmpty)
     #expect(harness.headUnit.record.violations == [])
-  }
-
-  @Test func keptUntilFull() throws {
-    let harness = try SinkHarness(Self.configuration(), properties: "sync=false haptic-rectangles=\"<<1,2,3,4>>\"")
-    try harness.start()
-    _ = try harness.headUnit.wait(for: "list") { $0.hapticLists.first }
-    try harness.show(.limited)
-    try harness.settle()
-    try harness.pipeline.sink.set("haptic-rectangles", "<<5,6,7,8>>")
-    try harness.settle()
-    #expect(harness.headUnit.record.hapticLists.count == 1)
-    try harness.show(.full)
-    let second = try harness.headUnit.wait(for: "second list") { $0.hapticLists.dropFirst().first }
-    #expect(second == [Self.rectangle(0, 5, 6, 7, 8)])
-  }
-
-  @Test("A resize sends them again") func resize() throws {
-    let headUnit = try TestHeadUnit(Self.configuration())
-    let pipeline = try Pipeline(
-      "videotestsrc is-live=true ! videoconvertscale ! "
-        + "sdlvideosink name=sink sync=false uri=\(headUnit.uri) haptic-rectangles=\"<<10,10,100,200>>\"")
-    try pipeline.play()
-    #expect(try headUnit.wait(for: "list") { $0.hapticLists.first } == [Self.rectangle(0, 10, 10, 100, 200)])
-    headUnit.server.perform(.resize(ImageResolution(400, 300), scale: 1.25))
-    let second = try headUnit.wait(for: "second list") { $0.hapticLists.dropFirst().first }
-    #expect(second == [Self.rectangle(0, 12.5, 12.5, 125, 250)])
-    #expect(headUnit.record.violations == [])
   }
 
   @Test func reconnection() throws {

@@ -117,33 +117,20 @@ import Testing
     try harness.headUnit.waitForFrames(count + 3)
   }
 
-  @Test func silentUpstreamAfterTheDriver() throws {
+  @Test(arguments: [true, false]) func silentUpstreamAfterASuspension(byDriver: Bool) throws {
     let harness = try SinkHarness(properties: "sync=false keep-alive-interval=100")
     try harness.start()
     try harness.deliver(2)
-    try harness.show(.background)
-    try harness.wait(forStreamState: "stopped")
+    if byDriver { try harness.show(.background) } else { try harness.setAppState(.background) }
+    try harness.wait(forStreamState: byDriver ? "stopped" : "suspended")
     let count = harness.headUnit.record.video.count
     harness.watch(for: .milliseconds(300))
     #expect(harness.headUnit.record.video.count == count)
-    try harness.show(.full)
+    if byDriver { try harness.show(.full) } else { try harness.setAppState(.foreground) }
     let video = try harness.headUnit.waitForFrames(count + 3)
     #expect(video[count].startsStream && video.dropFirst(count + 1).allSatisfy { !isKeyFrame($0) })
     let pictures = try decode(Array(video[count...]), width: 320, height: 240)
     #expect(Picture(320, 240, harness.index - 1).psnr(against: try #require(pictures.first)) > 28)
-  }
-
-  @Test func silentUpstreamAfterTheApp() throws {
-    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=100")
-    try harness.start()
-    try harness.deliver(2)
-    try harness.setAppState(.background)
-    try harness.wait(forStreamState: "suspended")
-    let count = harness.headUnit.record.video.count
-    harness.watch(for: .milliseconds(300))
-    #expect(harness.headUnit.record.video.count == count)
-    try harness.setAppState(.foreground)
-    #expect(try harness.headUnit.waitForFrames(count + 2)[count].startsStream)
   }
 
   @Test func encodedInput() throws {

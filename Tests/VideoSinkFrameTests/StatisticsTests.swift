@@ -256,3 +256,86 @@ import Testing
     #expect(sink.statistics["bitrate-target-kbps"] == 1000)
   }
 }
+
+/// An application that reads `sdl-stats` all the time.
+@Suite struct StatisticsPollTests {
+  private struct Poll: Sendable {
+    var isOver = false
+    var readCount = 0
+    var faults: [String] = []
+  }
+
+  @Test func countersOnlyGrowAndAddUp() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
+    let poll = Monitor(Poll())
+    nonisolated(unsafe) let sink = try pipeline.sink
+    let poller = WorkerThread(name: "poll")
+    try poller.start {
+      var last = 0
+      while !poll.withLock({ $0.isOver }) {
+        let statistics = sink.statistics
+        let sent = statistics["bytes-sent"]
+        let isGood = sent >= last && statistics.areFramesConserved
+        poll.withLock { poll in
+          poll.readCount += 1
+          if !isGood { poll.faults.append("\(last) before \(statistics)") }
+        }
+        last = sent
+      }
+    }
+    for _ in 0..<8 {
+      let count = headUnit.record.video.count
+      try pipeline.play()
+      try headUnit.waitForFrames(count + 2)
+      pipeline.stop()
+    }
+    poll.withLock { $0.isOver = true }
+    poller.join()
+    let result = poll.withLock { $0 }
+    #expect(result.readCount > 8 && result.faults == [])
+    #expect(sink.statistics["bytes-sent"] > headUnit.record.video.map(\.count).reduce(0, +))
+  }
+}
+
+@Suite struct VideoSinkCountersTests {
+  private func isConserved(_ counters: VideoSinkCounters) -> Bool {
+    let dropped = FrameDropReason.allCases.map(counters.dropped).reduce(0, +)
+    return counters.framesIn == counters.framesSent + counters.framesUnchanged + dropped + counters.framesQueued
+  }
+
+  @Test func everyFrameIsInOnePlace() {
+    var counters = VideoSinkCounters()
+    for step in 0..<200 {
+      counters.frameArrived()
+      #expect(isConserved(counters) && counters.framesQueued == 1)
+      if step % 3 == 0 {
+        counters.sent(byteCount: 100, isKeyFrame: step % 2 == 0, at: .milliseconds(step))
+        counters.frameSent()
+      } else if step % 3 == 1 {
+        counters.frameUnchanged()
+      } else {
+        counters.frameDropped(FrameDropReason.allCases[step % FrameDropReason.allCases.count])
+      }
+      #expect(isConserved(counters) && counters.framesQueued == 0)
+    }
+    #expect(counters.framesIn == 200 && counters.framesSent == 67 && counters.framesUnchanged == 67)
+    #expect(counters.keyFramesSent == 34)
+  }
+
+  @Test func everyReasonHasAFieldOfItsOwn() {
+    let fields = FrameDropReason.allCases.map(\.field)
+    #expect(Set(fields).count == fields.count)
+    #expect(fields.allSatisfy { $0.hasPrefix("frames-dropped-") })
+  }
+
+  @Test func encodeTimes() {
+    var times = EncodeTimes()
+    #expect(times.average == 0)
+    times.add(.milliseconds(2))
+    times.add(.milliseconds(7))
+    times.add(.milliseconds(-1))
+    #expect(times.count == 3 && times.average == 3_000_000 && times.maximum == 7_000_000)
+  }
+}

@@ -85,23 +85,6 @@ import Testing
     #expect(record.violations == [])
   }
 
-  @Test func driverLeavesWhileSuspended() throws {
-    let harness = try SinkHarness()
-    try harness.start()
-    try harness.deliver(2)
-    try harness.setAppState(.background)
-    try harness.wait(forStreamState: "suspended")
-    try harness.show(HMILevel.none)
-    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "hmi-status")
-    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
-    // The app alone can't bring it back.
-    try harness.setAppState(.foreground)
-    try harness.settle()
-    #expect(try harness.streamState == "stopped" && harness.headUnit.record.starts.count == 1)
-    try harness.show(.full)
-    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
-  }
-
   @Test func nothingIsSentAfterNotStreamable() throws {
     let harness = try SinkHarness()
     try harness.start()
@@ -136,23 +119,5 @@ import Testing
     try harness.start()
     #expect(try harness.headUnit.waitForFrames(1)[0].startsStream)
     #expect(try harness.statistics["frames-dropped-not-streaming"] == 0)
-  }
-
-  @Test func manyChangesEndInTheLast() throws {
-    let harness = try SinkHarness(properties: "sync=false background-notice=false")
-    try harness.start()
-    for round in 0..<40 {
-      try harness.setAppState(AppState.allCases[round % 4])
-      if round % 3 == 0 { try harness.show(round % 2 == 0 ? .background : .full) }
-      harness.pushPicture()
-    }
-    try harness.show(.full)
-    try harness.setAppState(.foreground)
-    try harness.settle()
-    try harness.wait(forStreamState: "streaming")
-    _ = try harness.deliverFirst()
-    let messages = harness.streamMessages
-    #expect(zip(messages, messages.dropFirst()).allSatisfy { $0.0.prefix(5) != $0.1.prefix(5) }, "\(messages)")
-    #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.violations == [])
   }
 }

@@ -84,11 +84,6 @@ import Testing
       "200×200", [10]),
     Row(
       "a head unit without sizes", headUnit(800, 480) { $0.preferredResolution = nil }, both("enabled=false"), nil, []),
-    Row(
-      "the root is too wide", headUnit(1920, 720, additional: [entry(800, 480)]), "landscape::max-width=800", "800×480",
-      [1]),
-    Row(
-      "a head unit that knows no supported displays", core.with { $0.rpcVersion = RPCVersion(7, 0) }, "", "800×380", []),
     Row("a scaled width", headUnit(800, 380, scale: 1.5), "landscape::min-width=533", "532×252", [0]),
     Row(
       "one size in three scales",
@@ -106,9 +101,6 @@ import Testing
     Row(
       "duplicates", headUnit(800, 480, additional: [entry(800, 480), entry(400, 240), entry(400, 240)]), "",
       "800×480", [0, 2]),
-    Row(
-      "one bound", headUnit(1920, 720, additional: [entry(1024, 600), entry(800, 480)]), "landscape::max-height=600",
-      "1024×600", [1, 2]),
   ]
 
   @Test(arguments: rows) func choice(_ row: Row) throws {
@@ -175,20 +167,6 @@ import Testing
     #expect(statistics["bitrate-target-kbps"] == 300)
     #expect(statistics["frames-dropped-frame-rate"] == 0)
     #expect(headUnit.record.violations == [])
-  }
-
-  @Test("A legacy head unit", arguments: [3, 4]) func legacy(version: Int) throws {
-    let headUnit = try TestHeadUnit(
-      HeadUnitPreset.legacy.configuration.with {
-        $0.activation = .zero
-        $0.maximumProtocolVersion = ProtocolVersion(version)
-      })
-    let pipeline = try Self.pipeline(headUnit, "")
-    try pipeline.play()
-    let started = try pipeline.waitForElementMessage("sdl-stream-started")
-    #expect(started["width"] == "800" && started["height"] == "480" && started["protocol"] == "RAW")
-    try headUnit.waitForFrames(2)
-    #expect(headUnit.record.appCapabilities.isEmpty && headUnit.record.violations == [])
   }
 
   @Test func filterIsTheAppsSayAlsoBeforeAScaler() throws {

@@ -1,4 +1,5 @@
 import GStreamerKit
+import SDLHeadUnit
 import SDLLink
 import SDLMessages
 import Testing
@@ -86,70 +87,6 @@ import Testing
     #expect(eventually { (try? pipeline.sink["connection-state"]) == "registering" })
   }
 
-  @Test(arguments: [true, false])
-  func streamStopsAndReturns(isLive: Bool) throws {
-    let harness = try SinkHarness(isLive: isLive)
-    try harness.start()
-    try harness.deliver(3)
-    let before = harness.headUnit.record.video.count
-    try harness.headUnit.show(.background)
-    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "hmi-status")
-    #expect(try harness.pipeline.sink["hmi-level"] == "background")
-    #expect(try harness.pipeline.sink["connection-state"] == "ready")
-    harness.pushPictures(4)
-    if isLive {
-      #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) ?? 0 >= 4 })
-    } else {
-      #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
-    }
-    #expect(try harness.statistics.areFramesConserved)
-    #expect(harness.headUnit.record.video.count == before)
-    try harness.headUnit.show(.full)
-    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
-    if !isLive { try harness.headUnit.waitForFrames(before + 4) }
-    try harness.deliver(2)
-    let record = harness.headUnit.record
-    #expect(record.starts.count == 2)
-    #expect(isKeyFrame(record.video[try #require(record.starts.last)]))
-    #expect(try nalTypes(record.video[try #require(record.starts.last)]).first == .sequenceParameterSet)
-    #expect(record.violations == [])
-  }
-
-  @Test func manyChangesOfLevelEndInTheLast() throws {
-    let harness = try SinkHarness()
-    try harness.start()
-    for _ in 0..<25 {
-      try harness.headUnit.show(.background)
-      harness.pushPicture()
-      try harness.headUnit.show(.full)
-      harness.pushPicture()
-    }
-    // Frames of an earlier stream may be in flight until the last one has started.
-    try harness.settle()
-    try harness.wait(forStreamState: "streaming")
-    let before = harness.headUnit.record.video.count
-    #expect(
-      eventually {
-        harness.pushPicture()
-        return harness.headUnit.record.video.count > before + 3
-      })
-    #expect(try harness.pipeline.sink["connection-state"] == "streaming")
-    #expect(try harness.statistics.areFramesConserved)
-  }
-
-  @Test func headUnitEndsTheService() throws {
-    let harness = try SinkHarness()
-    try harness.start()
-    try harness.deliver(2)
-    harness.headUnit.server.perform(.endVideo)
-    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-stopped")["reason"] == "head-unit")
-    // The head unit sees its EndService acknowledged, or it would not accept a new start.
-    #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == "restarted")
-    try harness.deliver(2)
-    #expect(harness.headUnit.record.video.suffix(2).map(isKeyFrame) == [true, false])
-    #expect(harness.headUnit.record.violations == [])
-  }
-
   @Test func pauseKeepsTheService() throws {
     let harness = try SinkHarness(isLive: false)
     try harness.start()
@@ -164,5 +101,61 @@ import Testing
     try harness.deliver(2)
     #expect(harness.headUnit.record.starts.count == 1)
     #expect(harness.headUnit.record.violations == [])
+  }
+}
+
+/// The HMI level changes every 10 ms.
+@Suite struct FlickeringStatusTests {
+  @Test func endsInTheRightState() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    let sink = try pipeline.sink
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    let end = MonotonicClock.now + .seconds(2)
+    var changeCount = 0
+    while MonotonicClock.now < end {
+      try headUnit.show(changeCount.isMultiple(of: 2) ? .none : .full)
+      #expect(sink.statistics.areFramesConserved)
+      changeCount += 1
+      g_usleep(10_000)
+    }
+    try headUnit.show(.full)
+    #expect(eventually { sink["hmi-level"] == "full" && sink["stream-state"] == "streaming" })
+    let count = headUnit.record.video.count
+    try headUnit.waitForFrames(count + 5)
+    let record = headUnit.record
+    #expect(changeCount > 40)
+    #expect(record.violations == [])
+    #expect(record.starts.count == record.stopReasons.count + 1)
+    let firsts = zip(record.starts, record.starts.dropFirst() + [record.video.count]).filter { $0 < $1 }.map(\.0)
+    #expect(firsts.count > 1)
+    for index in firsts { #expect(try startsStream(record.video[index]), "\(index) of \(record.starts)") }
+    #expect(pipeline.drain().allSatisfy { $0.error == nil })
+    pipeline.stop()
+    let last = headUnit.record
+    #expect(last.starts.count == last.stopReasons.count && last.violations == [])
+    #expect(sink.statistics.areFramesConserved)
+  }
+}
+
+/// The driver opens the app before the application has started its sources.
+@Suite struct ReadyDriverTests {
+  @Test func messageInReady() throws {
+    let harness = try SinkHarness(.small(activation: nil))
+    try harness.pipeline.reach(GST_STATE_READY)
+    try harness.headUnit.waitForRegistration()
+    let first = try harness.pipeline.waitForElementMessage("sdl-hmi-status")
+    #expect(first["level"] == "none" && first["video-streaming-state"] == "not-streamable", "\(first)")
+    try harness.headUnit.show(.full)
+    let opened = try harness.pipeline.waitForElementMessage("sdl-hmi-status")
+    #expect(opened["level"] == "full" && opened["video-streaming-state"] == "streamable", "\(opened)")
+    #expect(try harness.pipeline.sink["hmi-level"] == "full")
+    #expect(cgst_element_state(try harness.pipeline.sink.pointer) == GST_STATE_READY)
+    // What the application does then.
+    try harness.start()
+    try harness.deliver(2)
+    #expect(harness.headUnit.record.violations == [] && harness.headUnit.record.registrations.count == 1)
   }
 }

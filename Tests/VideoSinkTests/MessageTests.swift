@@ -120,30 +120,6 @@ import Testing
     #expect(sink["connection-state"] == "idle" && sink.statistics.areFramesConserved)
   }
 
-  @Test(arguments: [true, false])
-  func framesAreConservedAtAnyMoment(isLive: Bool) throws {
-    let harness = try SinkHarness(.small(frameRate: 60), isLive: isLive, frameRate: 60)
-    let sink = try harness.pipeline.sink
-    try harness.start()
-    var polls = 0
-    for step in 0..<120 {
-      harness.pushPicture()
-      if step == 40 { try harness.headUnit.show(.background) }
-      if step == 60 { try harness.headUnit.show(.full) }
-      for _ in 0..<5 {
-        let statistics = sink.statistics
-        #expect(statistics.areFramesConserved, "\(statistics.fields)")
-        polls += 1
-      }
-    }
-    #expect(polls == 600)
-    harness.source.end()
-    try harness.pipeline.waitForEnd()
-    let statistics = sink.statistics
-    #expect(statistics.areFramesConserved && statistics["frames-queued"] == 0)
-    #expect(statistics["frames-in"] == 121)
-  }
-
   @Test func handlersMayCallEveryGetter() throws {
     let harness = try SinkHarness(isLive: false)
     let sink = try harness.pipeline.sink

@@ -1,6 +1,8 @@
 import CGStreamerApp
 import GStreamerKit
+import SDLApp
 import Testing
+import X264Encoder
 
 @testable import Plugin
 @testable import PluginTestSupport
@@ -137,5 +139,63 @@ import Testing
     #expect(error.isLibrary(GST_LIBRARY_ERROR_SETTINGS))
     #expect(error.text.contains("option-string"), "\(error)")
     #expect(error.text.contains(options.prefix { $0 != "=" }), "\(error)")
+  }
+}
+
+@Suite struct SettingsInReadyTests {
+  @Test(arguments: [("uri", "sdl://car:0"), ("uri", "http://car"), ("option-string", "bframes=2")])
+  func whatCannotWorkFailsTheNextStep(_ name: String, _ value: String) throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink")
+    try pipeline.reach(GST_STATE_READY)
+    try pipeline.sink.set(name, value)
+    #expect(pipeline.setState(GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE)
+    let error = try pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_SETTINGS) || error.isLibrary(GST_LIBRARY_ERROR_SETTINGS), "\(error)")
+    #expect(error.text.contains(name), "\(error)")
+    #expect(pipeline.drain().count { $0.error != nil } == 1)
+    #expect(try pipeline.sink["connection-state"] != "failed")
+  }
+
+  @Test func bitrateGoesAsFarAsTheEncoder() throws {
+    let sink = try Element("sdlvideosink")
+    let objectClass = UnsafeMutableRawPointer(sink.pointer.pointee.object.object.g_type_instance.g_class)
+      .assumingMemoryBound(to: GObjectClass.self)
+    let spec = try #require(g_object_class_find_property(objectClass, "bitrate"))
+    let maximum = UnsafeMutableRawPointer(spec).assumingMemoryBound(to: GParamSpecUInt.self).pointee.maximum
+    #expect(Int(maximum) == EncoderSettings.bitrateRange.upperBound)
+    sink.set("bitrate", "\(EncoderSettings.bitrateRange.upperBound)")
+    #expect(sink["bitrate"] == "\(EncoderSettings.bitrateRange.upperBound)")
+  }
+}
+
+/// The property `video-formats`.
+@Suite struct VideoFormatListTests {
+  @Test(
+    arguments: [
+      ("raw", [.raw]), ("RTP", [.rtp]), ("rtp,raw", [.rtp, .raw]), (" Raw , rtp ", [.raw, .rtp]),
+      ("rtp,rtp,raw", [.rtp, .raw]), ("", nil), (",", nil), ("rtp,", nil), ("rtsp", nil), ("raw rtp", nil),
+      ("raw,h264", nil), ("räw", nil),
+    ] as [(String, [VideoTransport]?)])
+  func transports(_ text: String, _ expected: [VideoTransport]?) {
+    #expect(VideoFormatList(text)?.transports == expected)
+  }
+
+  @Test func refusedWithAWarning() throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink")
+    let sink = try pipeline.sink
+    sink.set("video-formats", "rtp")
+    sink.set("video-formats", "rtp,webm")
+    let warning = try pipeline.waitForWarning()
+    #expect(warning.isResource(GST_RESOURCE_ERROR_SETTINGS) && warning.text.contains("rtp,webm"), "\(warning)")
+    #expect(sink["video-formats"] == "rtp")
+    sink.set("video-formats", "")
+    #expect(sink["video-formats"] == nil)
+  }
+
+  @Test func refusedBeforeThereIsAPipeline() throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink video-formats=rpt")
+    pipeline.setState(GST_STATE_READY)
+    #expect(try pipeline.waitForWarning().text.contains("rpt"))
+    #expect(try pipeline.sink["video-formats"] == nil)
   }
 }

@@ -93,28 +93,9 @@ import Testing
       id: "transport and size refused", answers: [transport, width, .regular],
       requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120"], size: VideoSize(160, 120)),
     Row(
-      id: "an answer without a format", answers: [.acknowledge(VideoServiceParameters(width: 320, height: 240))],
-      requests: ["RTP 320×240"]),
-    Row(
       id: "RTP instead of RAW",
       answers: [.acknowledge(VideoServiceParameters(videoProtocol: "RTP", videoCodec: "H264"))],
       formats: [.rawH264], requests: ["RAW 320×240"], transport: "RTP"),
-    Row(
-      id: "an answer that can't be sent",
-      answers: [.acknowledge(VideoServiceParameters(videoProtocol: "RTSP", videoCodec: "H264")), .regular],
-      requests: ["RTP 320×240", "RAW 320×240"]),
-    Row(
-      id: "an answer of 0×0", answers: [.acknowledge(VideoServiceParameters(width: 0, height: 0))],
-      requests: ["RTP 320×240"]),
-    Row(
-      id: "an answer without a height", answers: [.acknowledge(VideoServiceParameters(width: 160))],
-      requests: ["RTP 320×240"]),
-    Row(
-      id: "the bare one accepted in a size of the head unit's",
-      answers: [
-        transport, height, height,
-        .acknowledge(VideoServiceParameters(width: 160, height: 120, videoProtocol: "RTP", videoCodec: "H264")),
-      ], requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120", "bare"], transport: "RTP", size: VideoSize(160, 120)),
     Row(
       id: "the bare one accepted in another size",
       answers: [
@@ -173,37 +154,6 @@ import Testing
     #expect(bench.tap.requests == [])
   }
 
-  @Test(
-    arguments: [
-      ("RAW", [.rtpH264, .rawH264], ["RAW 320×240"]), ("rtp,raw", [.rawH264, .rtpH264], ["RTP 320×240"]),
-    ] as [(String, [VideoStreamingFormat]?, [String])])
-  func userChooses(_ formats: String, offered: [VideoStreamingFormat]?, requests: [String]) throws {
-    let bench = try Bench(Self.configuration(formats: offered), properties: "video-formats=\(formats)")
-    #expect(try bench.waitForStart()["protocol"] == requests[0].split(separator: " ").first.map(String.init))
-    try bench.expectVideo(320, 240)
-    #expect(bench.tap.requests == requests)
-  }
-
-  /// SDL Core sets the HMI level to NONE with each refusal. Until the driver is back the sink keeps what was refused.
-  @Test func theDriverLeavesWithTheRefusal() throws {
-    let configuration = Self.configuration([Self.transport, .regular]).with {
-      $0.behaviour.dropsToNoneAfterRefusal = true
-    }
-    let bench = try Bench(configuration)
-    let warning = try bench.pipeline.waitForWarning()
-    #expect(warning.text.contains("videoProtocol") && warning.text.contains("H264 over RAW"), "\(warning)")
-    try bench.headUnit.wait(for: "NONE") { record in
-      record.events.contains {
-        if case .hmiStatusSent(let status) = $0 { status.level == HMILevel.none } else { false }
-      }
-        && record.refusals > 0 ? true : nil
-    }
-    try bench.headUnit.show(.full)
-    #expect(try bench.waitForStart()["protocol"] == "RAW")
-    // No request crosses the loss of the level.
-    #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240"])
-  }
-
   /// After a refusal: new rates are no reason to request again what was refused.
   @Test func newRatesLeaveTheStreamAlone() throws {
     let bench = try Bench(Self.configuration([Self.transport, .regular]))
@@ -227,26 +177,6 @@ import Testing
     let bench = try Bench(configuration)
     #expect(try bench.waitForStart()["protocol"] == "RTP")
     #expect(bench.tap.requests == ["RTP 160×120"])
-  }
-
-  @Test func newCapabilitiesBeginAnew() throws {
-    let bench = try Bench(Self.configuration([Self.transport, .regular]))
-    #expect(try bench.waitForStart()["protocol"] == "RAW")
-    var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(400, 240)
-    bench.headUnit.server.perform(.update(update))
-    #expect(try bench.waitForStart()["protocol"] == "RTP")
-    #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240", "RTP 400×240"])
-  }
-
-  @Test func newConnectionsBeginAnew() throws {
-    let bench = try Bench(Self.configuration([Self.transport, .regular]))
-    #expect(try bench.waitForStart()["protocol"] == "RAW")
-    bench.headUnit.server.perform(.cut)
-    try bench.pipeline.waitForElementMessage("sdl-disconnected")
-    #expect(try bench.waitForStart()["reason"] == "reconnected")
-    // The head unit's script begins anew too.
-    #expect(bench.tap.requests == ["RTP 320×240", "RAW 320×240", "RTP 320×240", "RAW 320×240"])
   }
 
   /// The first frame of a file waits for the head unit, and nothing is lost meanwhile.

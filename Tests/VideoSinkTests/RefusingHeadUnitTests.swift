@@ -47,65 +47,6 @@ import Testing
     harness.pipeline.stop()
   }
 
-  @Test func videoWithoutAReason() throws {
-    let configuration = HeadUnitConfiguration.small().with {
-      $0.behaviour.videoStarts = [.reject([]), .regular]
-      $0.behaviour.dropsToNoneAfterRefusal = false
-    }
-    let harness = try SinkHarness(configuration)
-    try harness.pipeline.play()
-    harness.pushPicture()
-    let warning = try harness.pipeline.waitForWarning()
-    #expect(warning.isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED))
-    #expect(warning.text.contains("Trying again in 2 s"), "\(warning)")
-    #expect(try harness.statistics["stream-start-failures"] == 1)
-    // It does.
-    try harness.pipeline.waitForElementMessage("sdl-stream-started")
-    try harness.deliver(2)
-    #expect(harness.headUnit.record.refusals == 1)
-  }
-
-  @Test func videoAsTheDriverLeaves() throws {
-    let configuration = HeadUnitConfiguration.small().with { $0.behaviour.videoStarts = [.reject([]), .regular] }
-    let harness = try SinkHarness(configuration)
-    try harness.pipeline.play()
-    harness.pushPicture()
-    _ = try harness.pipeline.waitForWarning()
-    // SDL Core takes the level away with the refusal; when the driver opens the app again it works at once.
-    try harness.headUnit.wait(for: "NONE") { record in
-      record.events.contains {
-        if case .hmiStatusSent(let status) = $0 { status.level == HMILevel.none } else { false }
-      }
-        && record.refusals == 1 ? true : nil
-    }
-    try harness.headUnit.show(.full)
-    try harness.pipeline.waitForElementMessage("sdl-stream-started")
-    try harness.deliver(2)
-  }
-
-  @Test func videoBecauseOfItsFormat() throws {
-    let error = try failure {
-      $0.videoStarts = [.reject(["videoProtocol"], reason: "no RAW today")]
-      $0.dropsToNoneAfterRefusal = false
-    }
-    #expect(error.isStream(GST_STREAM_ERROR_FORMAT))
-    #expect(error.text.contains("videoProtocol") && error.text.contains("no RAW today"), "\(error)")
-  }
-
-  @Test func headUnitThatInsistsOnAnotherSize() throws {
-    let configuration = HeadUnitConfiguration.small().with {
-      $0.behaviour.videoStarts = [.acknowledge(VideoServiceParameters(width: 160, height: 120))]
-    }
-    let headUnit = try TestHeadUnit(configuration)
-    let pipeline = try Pipeline(
-      "videotestsrc is-live=true ! videoscale ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
-    try pipeline.play()
-    try headUnit.waitForFrames(3)
-    let unit = try #require(headUnit.record.video.first)
-    #expect(try parameterSet(unit).width == 160 && parameterSet(unit).height == 120)
-    #expect(headUnit.record.violations == [])
-  }
-
   @Test(arguments: [true, false])
   func lostConnection(isLive: Bool) throws {
     let harness = try SinkHarness(isLive: isLive, properties: "sync=false auto-reconnect=false")
@@ -119,22 +60,42 @@ import Testing
     harness.pipeline.stop()
     #expect(try harness.statistics.areFramesConserved)
   }
+}
 
-  @Test func lostHeartbeat() throws {
-    let configuration = HeadUnitConfiguration.small().with { $0.behaviour.heartbeat = .silence }
-    let harness = try SinkHarness(configuration, properties: "sync=false heartbeat-interval=1000 auto-reconnect=false")
-    try harness.start()
-    let error = try harness.pipeline.waitForError()
-    #expect(error.isResource(GST_RESOURCE_ERROR_WRITE) && error.text.contains("heartbeat"), "\(error)")
+/// A head unit whose own software fails at the configuration of video: SDL Core refuses the start, naming nothing, and
+/// sets the app to HMI level NONE each time. A start without parameters needs no configuration.
+@Suite struct RefusalAndLevelTests {
+  @Test func startWithoutParametersIsReached() throws {
+    let configuration = HeadUnitConfiguration.small().with {
+      $0.behaviour.videoStarts = [.reject([]), .reject([]), .reject([]), .regular]
+    }
+    let harness = try SinkHarness(configuration, isTapped: true)
+    try harness.pipeline.play()
+    harness.pushPicture()
+    for round in 1...3 {
+      try harness.headUnit.wait(for: "refusal \(round)") { $0.refusals == round ? true : nil }
+      try harness.headUnit.wait(for: "NONE") { record -> Bool? in
+        guard case .hmiStatusSent(let status)? = record.events.last(where: Self.isStatus) else { return nil }
+        return status.level == HMILevel.none ? true : nil
+      }
+      #expect(harness.tap?.requests == [String](repeating: "RAW 320×240", count: round))
+      let warning = try harness.pipeline.waitForWarning()
+      #expect(warning.text.contains("when the driver opens the app again"), "\(warning)")
+      if round == 3 {
+        let last = try harness.pipeline.waitForWarning()
+        #expect(last.text.contains("refused to start video 3 times"), "\(last)")
+        #expect(last.text.contains("a start without parameters, 320×240 when the driver opens"), "\(last)")
+      }
+      try harness.show(.full)
+    }
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.deliver(2)
+    #expect(harness.tap?.requests.last == "bare" && harness.tap?.requests.count == 4)
+    #expect(try harness.statistics["stream-start-failures"] == 4)
+    #expect(harness.pipeline.drain().allSatisfy { $0.error == nil })
   }
 
-  @Test func unwillingGoodbye() throws {
-    let harness = try SinkHarness(
-      HeadUnitConfiguration.small().with { $0.behaviour.serviceEnd = .silence }, isLive: false)
-    try harness.start()
-    try harness.deliver(1)
-    harness.source.end()
-    try harness.pipeline.waitForEnd()
-    harness.pipeline.stop()
+  private static func isStatus(_ event: HeadUnitSession.Event) -> Bool {
+    if case .hmiStatusSent = event { true } else { false }
   }
 }

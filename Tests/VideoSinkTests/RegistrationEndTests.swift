@@ -90,32 +90,4 @@ import Testing
     try harness.deliver(2)
     #expect(harness.pipeline.drain().allSatisfy { $0.error == nil })
   }
-
-  /// However long that takes: a warning for each attempt, with growing pauses, beyond the time for the connection.
-  @Test func formerSessionThatStays() throws {
-    let harness = try SinkHarness(
-      HeadUnitConfiguration.small().with {
-        $0.behaviour.registration = .result(.applicationRegisteredAlready, success: false)
-      }, properties: "connect-timeout=700")
-    try harness.pipeline.play()
-    harness.pushPicture()
-    let pauses = try (1...3).map { _ in
-      let text = try harness.pipeline.waitForWarning().text
-      return try #require(text.components(separatedBy: "again in ").last.flatMap { Double($0.prefix(3)) }, "\(text)")
-    }
-    #expect(pauses[0] >= 0.5 && pauses[1] >= 1 && pauses[2] >= 2, "\(pauses)")
-    harness.headUnit.server.perform(.behave(.registration(.regular)))
-    try harness.pipeline.waitForElementMessage("sdl-stream-started")
-  }
-
-  /// Where nothing is tried again, that is an error as any other.
-  @Test func formerSessionWithoutReconnection() throws {
-    let harness = try SinkHarness(
-      HeadUnitConfiguration.small().with {
-        $0.behaviour.registration = .result(.applicationRegisteredAlready, success: false)
-      }, properties: "auto-reconnect=false")
-    try harness.pipeline.play()
-    let error = try harness.pipeline.waitForError()
-    #expect(error.isResource(GST_RESOURCE_ERROR_BUSY) && error.text.contains("own former session"), "\(error)")
-  }
 }

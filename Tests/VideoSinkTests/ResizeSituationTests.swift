@@ -52,34 +52,6 @@ import Testing
     #expect(harness.resizes == ["320x240 to 480x320"])
   }
 
-  /// The head unit's resize ends with the connection, so the reconnection resizes back.
-  @Test func whileReconnecting() throws {
-    let harness = try ResizeHarness()
-    try harness.start()
-    harness.resize(Self.second)
-    try harness.waitForFrames(of: Self.second)
-    harness.headUnit.server.perform(.cut)
-    try harness.waitForFrames(of: Self.first)
-    try harness.pipeline.wait(for: "way back") { message -> Bool? in
-      message.isElement("sdl-resized") && message.fields["width"] == "320" ? true : nil
-    }
-    #expect(harness.resizes == ["320x240 to 480x320", "480x320 to 320x240"])
-    #expect(harness.headUnit.record.startedSizes == [Self.first, Self.second, Self.first])
-    #expect(harness.pipeline.messages.allSatisfy { $0.error == nil })
-    try harness.expectDecodable()
-  }
-
-  @Test func endIsNotConfirmed() throws {
-    let harness = try ResizeHarness()
-    try harness.start()
-    harness.headUnit.server.perform(.silent(true))
-    harness.resize(Self.second)
-    try harness.headUnit.wait(for: "end") { $0.stopReasons.isEmpty ? nil : true }
-    harness.headUnit.server.perform(.silent(false))
-    harness.resize(Self.third)
-    try expectEnd(harness, [Self.first, Self.third])
-  }
-
   enum Upstream: String, CaseIterable {
     case source = "videotestsrc is-live=true ! video/x-raw,framerate=60/1"
     case file = "videotestsrc num-buffers=2000 ! video/x-raw,framerate=60/1"

@@ -136,25 +136,4 @@ import Testing
     try headUnit.wait(for: "disconnections") { $0.disconnections == 30 ? true : nil }
     #expect(headUnit.record.violations == [])
   }
-
-  @Test func twoSinksInOnePipeline() throws {
-    let headUnits = [try TestHeadUnit(), try TestHeadUnit()]
-    let pipeline = try Pipeline(
-      """
-      videotestsrc is-live=true ! \(Picture.caps()) ! tee name=t \
-      t. ! queue ! sdlvideosink name=first uri=\(headUnits[0].uri) \
-      t. ! queue ! sdlvideosink name=second app-name=Second app-id=second bitrate=300 uri=\(headUnits[1].uri)
-      """)
-    try pipeline.play()
-    for headUnit in headUnits {
-      let frames = try headUnit.waitForFrames(5)
-      #expect(try decode(frames, width: 320, height: 240).count == frames.count)
-    }
-    // The end of one service does not affect the other.
-    headUnits[0].server.perform(.endVideo)
-    let count = headUnits[1].record.video.count
-    try headUnits[1].waitForFrames(count + 5)
-    #expect(headUnits.allSatisfy { $0.record.violations == [] })
-    #expect(pipeline.drain().allSatisfy { $0.error == nil && $0.warning == nil })
-  }
 }

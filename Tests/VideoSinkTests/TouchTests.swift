@@ -114,16 +114,6 @@ import Testing
     #expect(messages.allSatisfy { $0.source == "sink" && $0.fields["type"] == "event" }, "\(messages)")
   }
 
-  @Test func cancelIsPassedOn() throws {
-    let fixture = try TouchFixture()
-    try fixture.perform("touch begin 0 1 1", "touch cancel 0 1 1", "touch end 0 1 1", "touch begin 0 2 2")
-    _ = try fixture.recorder.wait(for: "second touch") { $0.count { $0 == "touch-frame" } == 2 }
-    #expect(
-      fixture.recorder.texts == [
-        "touch-down 0 (1.0, 1.0)", "touch-frame", "touch-cancel", "touch-down 0 (2.0, 2.0)", "touch-frame",
-      ])
-  }
-
   enum Interruption: String, CaseIterable {
     case background
     case driverLeaves
