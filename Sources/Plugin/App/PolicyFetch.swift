@@ -1,6 +1,7 @@
 import GStreamerKit
 import HTTPFetch
 import SDLApp
+import SDLAppLink
 import SDLLink
 import Synchronization
 
