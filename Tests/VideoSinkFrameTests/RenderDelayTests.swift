@@ -8,7 +8,7 @@ import Testing
 
 /// What the car's own path of the picture takes (GstBaseSink's property `render-delay`).
 @Suite struct RenderDelayTests {
-  /// Pictures of a file leave that much before their times.
+  /// Pictures leave that much before the moment at which the pipeline's latency has everything seen and heard.
   @Test(arguments: [0, 200]) func picturesLeaveEarlier(milliseconds: Int) throws {
     let standstills = Standstills()
     let harness = try SinkHarness(
@@ -19,9 +19,11 @@ import Testing
     try harness.pipeline.play()
     try harness.pipeline.waitForEnd()
     let base = Duration.nanoseconds(Int64(gst_element_get_base_time(try harness.pipeline.sink.pointer)))
+    let latency = Duration.nanoseconds(
+      Int64(gst_base_sink_get_latency(UnsafeMutablePointer(OpaquePointer(try harness.pipeline.sink.pointer)))))
     let last = try #require(harness.headUnit.record.arrivals.last)
     // At 30 frames per second, by the same clock.
-    let offset = last - base - .milliseconds((count - 1) * 1000 / 30)
+    let offset = last - base - latency - .milliseconds((count - 1) * 1000 / 30)
     let tolerance = Duration.milliseconds(40) + standstills.total
     #expect(offset + .milliseconds(milliseconds) > .milliseconds(-5), "\(offset)")
     #expect(offset + .milliseconds(milliseconds) < tolerance, "\(offset)")
