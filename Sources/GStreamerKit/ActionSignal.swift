@@ -18,7 +18,7 @@ public struct ActionSignal<Owner: GStreamerElement>: Sendable {
     self.call = call
   }
 
-  /// Adds it to a type, for ever.
+  /// Adds it to a type, which keeps it.
   ///
   /// - Parameter find: the object of an instance.
   func install(on type: GType, _ find: @escaping @Sendable (UnsafeMutableRawPointer) -> Owner?) {

@@ -80,7 +80,7 @@ extension AppElement {
     message.set("url", request.url)
     if let timeout = request.timeout { message.set("timeout-ms", UInt64(clamping: timeout.nanoseconds / 1_000_000)) }
     message.set("file-type", request.fileType)
-    // No fields of a structure, since their names stay in memory for ever.
+    // No fields of a structure, since their names are never freed.
     message.set(
       "headers", String(decoding: request.headers.mapValues(JSONValue.string).serialized, as: UTF8.self))
     message.set("body", bytes: request.body)
