@@ -1,3 +1,4 @@
+import Glibc
 import SDLHeadUnit
 import SDLHeadUnitLink
 import TestSupport
@@ -7,39 +8,77 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// The connection breaks after any number of bytes of its beginning, in either direction.
+  /// The connection breaks, or stands still, after any number of bytes of its beginning up to the second frame, in either
+  /// direction. `make check` takes a sample of the places, `make cuts` all of them.
   @Suite struct CutConnectionTests {
-    /// Every third cut is a reset, the others are orderly closes.
-    private static let resetStride = 3
-    private static let payloadByteCount = 40
     /// Most of the time is spent waiting, so several head units in parallel are faster.
     private static let workerCount = 4
+    private static let takesEveryPlace = getenv("EVERY_BYTE") != nil
 
-    /// Around each end of a frame and of its header, and at random places between.
-    private static func places(of side: Relay.Side, seed: UInt64) throws -> [Int] {
-      var end = 0
-      var places: Set<Int> = [0]
-      for frame in try recordedFrames(of: side) {
-        places.formUnion([end + 1, end + 4, end + 11, end + 12, end + 13])
-        end += frame.count
-        places.formUnion([end - 1, end])
+    /// Random places and, in clear, around each end of a frame and of its header.
+    private static func places(of side: Relay.Side, isEncrypted: Bool, seed: UInt64) throws -> [Int] {
+      let track = try Track(isEncrypted: isEncrypted)
+      defer { track.stop() }
+      let end = try track.byteCountOfTwoFrames(of: side)
+      if takesEveryPlace { return Array(0...end) }
+      var places: Set<Int> = [0, end]
+      var frameEnd = 0
+      if !isEncrypted {
+        for frame in try recordedFrames(of: side) {
+          places.formUnion([frameEnd + 1, frameEnd + 4, frameEnd + 11, frameEnd + 12, frameEnd + 13])
+          frameEnd += frame.count
+          places.formUnion([frameEnd - 1, frameEnd])
+        }
       }
       var generator = SeededGenerator(seed: seed)
-      for _ in 0..<60 { places.insert(Int.random(in: 0...end, using: &generator)) }
+      for _ in 0..<40 { places.insert(Int.random(in: 0...end, using: &generator)) }
       return places.sorted()
     }
 
-    @Test(arguments: [Relay.Side.app, .headUnit]) func anywhere(side: Relay.Side) throws {
-      let seed = testSeed()
-      let places = try Self.places(of: side, seed: seed)
-      let cutCount = Monitor(0)
+    @Test(arguments: [Relay.Side.app, .headUnit], [false, true])
+    func anywhere(side: Relay.Side, isEncrypted: Bool) throws {
+      try atEachPlace(of: side, isEncrypted: isEncrypted) { track, place, number in
+        // Every third cut is a reset, the others are orderly closes.
+        try track.comesBack(
+          CuttingRelay.Cut(side: side, byteCount: place, fault: number.isMultiple(of: 3) ? .reset : .close))
+      }
+    }
+
+    /// The end of a connection waits for nothing that its peer does; and where the peer goes on, so does the stream.
+    @Test(arguments: [Relay.Side.app, .headUnit], [false, true])
+    func standstill(side: Relay.Side, isEncrypted: Bool) throws {
+      try atEachPlace(of: side, isEncrypted: isEncrypted) { track, place, number in
+        try track.standsStill(
+          CuttingRelay.Cut(side: side, byteCount: place, fault: .stall), goesOn: number.isMultiple(of: 2))
+      }
+    }
+
+    /// The connection may be reset before the app has checked whether it was established.
+    @Test func resetAtOnce() throws {
+      let track = try Track(isEncrypted: false)
+      for _ in 0..<50 {
+        #expect(try track.comesBack(CuttingRelay.Cut(side: .app, byteCount: 0, fault: .reset)))
+      }
+      track.stop()
+    }
+
+    /// - Parameter fault: returns whether the place was there.
+    private func atEachPlace(
+      of side: Relay.Side, isEncrypted: Bool, _ fault: @escaping @Sendable (Track, Int, Int) throws -> Bool
+    ) throws {
+      let places = try Self.places(of: side, isEncrypted: isEncrypted, seed: testSeed())
+      let (descriptors, threads) = (ProcessCounts.descriptors, ProcessCounts.threads)
+      let count = Monitor(0)
       let workers = try (0..<Self.workerCount).map { first in
         let thread = WorkerThread(name: "cuts")
         try thread.start {
           do {
-            let own = places.enumerated().filter { $0.offset % Self.workerCount == first }.map(\.element)
-            let count = try self.cut(side, at: own)
-            cutCount.withLock { $0 += count }
+            let track = try Track(isEncrypted: isEncrypted)
+            defer { track.stop() }
+            for (number, place) in places.enumerated() where number % Self.workerCount == first {
+              if try fault(track, place, number / Self.workerCount) { count.withLock { $0 += 1 } }
+            }
+            #expect(track.headUnit.violations == [])
           } catch {
             Issue.record("\(error)")
           }
@@ -47,89 +86,150 @@ extension LinkTests {
         return thread
       }
       for worker in workers { worker.join() }
-      // The last places may come after the first video, of which the record has none.
-      #expect(cutCount.withLock { $0 } > places.count * 9 / 10, "of \(places.count)")
+      // The last places may come after the second frame: not all handshakes have the same length.
+      #expect(count.withLock { $0 } > places.count * 9 / 10, "of \(places.count)")
+      #expect(
+        eventually { ProcessCounts.descriptors <= descriptors && ProcessCounts.threads <= threads },
+        "descriptors \(descriptors) → \(ProcessCounts.descriptors), threads \(threads) → \(ProcessCounts.threads)")
+    }
+  }
+
+  /// A head unit behind a relay, and one app after the other that sends two frames as soon as it may.
+  private struct Track: Sendable {
+    let headUnit = VideoArrivals()
+    private let server: HeadUnitServer
+    private let relay: CuttingRelay
+    private let isEncrypted: Bool
+
+    init(isEncrypted: Bool) throws {
+      self.isEncrypted = isEncrypted
+      var configuration = quickHeadUnit()
+      configuration.security = isEncrypted ? .require : .refuse
+      server = try HeadUnitServer(
+        configuration: configuration, address: "127.0.0.1", port: 0, tls: isEncrypted ? TestTLS.headUnit() : nil,
+        observer: headUnit)
+      try server.start()
+      relay = try CuttingRelay(to: try #require(server.port))
     }
 
-    /// Returns how many connections were cut before their first video.
-    private func cut(_ side: Relay.Side, at places: [Int]) throws -> Int {
-      let headUnit = VideoArrivals()
-      let server = try HeadUnitServer(
-        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
-      try server.start()
-      let relay = try CuttingRelay(to: try #require(server.port))
-      defer {
-        relay.stop()
-        server.stop()
-        server.join()
-      }
-      var count = 0
-      for (index, byteCount) in places.enumerated() {
-        let isReset = index.isMultiple(of: Self.resetStride)
-        relay.arm(CuttingRelay.Cut(side: side, byteCount: byteCount, isReset: isReset))
-        let place = "after \(byteCount) bytes of the \(side), reset: \(isReset)"
-        if try streamComesBack(relay, headUnit, place) { count += 1 }
-      }
-      #expect(headUnit.violations == [])
-      return count
-    }
-
-    /// The connection may be reset before the app has checked whether it was established.
-    @Test func resetAtOnce() throws {
-      let headUnit = VideoArrivals()
-      let server = try HeadUnitServer(
-        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
-      try server.start()
-      let relay = try CuttingRelay(to: try #require(server.port))
-      for round in 0..<50 {
-        relay.arm(CuttingRelay.Cut(side: .app, byteCount: 0, isReset: true))
-        #expect(try streamComesBack(relay, headUnit, "round \(round)"))
-      }
+    func stop() {
       relay.stop()
       server.stop()
       server.join()
     }
 
-    /// Whether the connection was cut before its first video came through.
-    private func streamComesBack(_ relay: CuttingRelay, _ headUnit: VideoArrivals, _ place: String) throws -> Bool {
+    func byteCountOfTwoFrames(of side: Relay.Side) throws -> Int {
+      let stream = try Stream(self)
+      let epoch = try #require(stream.observer.waitForGrant()?.epoch)
+      #expect(headUnit.waitFor(Stream.frame(epoch), count: 2))
+      let count = relay.byteCount(of: side)
+      stream.stop("without a fault")
+      return count
+    }
+
+    /// Whether the connection was cut before both frames had come through.
+    func comesBack(_ cut: CuttingRelay.Cut) throws -> Bool {
+      let place = "\(cut)"
       headUnit.forget()
-      let payloads = Monitor<[TestPayload]>([])
-      let observer = ConnectionRecorder { connection, event in
-        guard case .session(.videoStarted(let grant)) = event else { return }
-        // Each byte is the epoch of the grant under which it is sent.
-        let number = UInt8(truncatingIfNeeded: grant.epoch)
-        let payload = TestPayload([UInt8](repeating: number, count: Self.payloadByteCount))
-        payloads.withLock { $0.append(payload) }
-        let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false)
-        if result != .queued { Issue.record("\(place): \(result)") }
-      }
-      let connection = makeConnection(
-        port: relay.port, reconnection: Reconnection.Timing(first: .milliseconds(1)), observer: observer)
-      connection.setVideoRequest(testRequest)
-      try connection.start()
-      #expect(eventually { observer.hasBeenLost || !headUnit.messages.isEmpty }, "\(place): \(observer.events)")
+      relay.arm(cut)
+      let stream = try Stream(self)
+      #expect(
+        eventually { stream.observer.hasBeenLost || headUnit.messages.count == 2 },
+        "\(place): \(stream.observer.events)")
       let wasCut = !relay.isArmed
       if !wasCut { relay.cutNow() }
-      let epoch = try #require(observer.waitForEpochAfterLoss(), "\(place)")
-      let message = [UInt8](repeating: UInt8(truncatingIfNeeded: epoch), count: Self.payloadByteCount)
-      #expect(headUnit.waitFor(message), "\(place)")
-      let began = MonotonicClock.now
-      connection.stop(grace: .zero)
-      connection.join()
-      #expect(MonotonicClock.now - began < .seconds(2), "\(place)")
-      expectOneEnd(observer, place)
-      for payload in payloads.withLock({ $0 }) { #expect(payload.outcomes.count == 1, "\(place)") }
-      #expect(payloads.withLock { $0.last }?.outcomes == [true], "\(place)")
+      let epoch = try #require(stream.observer.waitForEpochAfterLoss(), "\(place)")
+      #expect(headUnit.waitFor(Stream.frame(epoch), count: 2), "\(place)")
+      stream.stop(place)
+      #expect(stream.outcomes.suffix(2) == [[true], [true]], "\(place)")
       #expect(eventually { headUnit.isWithoutConnections }, "\(place)")
       return wasCut
     }
 
-    private func expectOneEnd(_ observer: ConnectionRecorder, _ place: String) {
-      #expect(observer.waitForEnd() == .some(nil), "\(place)")
-      #expect(observer.endedCount == 1, "\(place)")
-      if case .ended = observer.events.last {} else { Issue.record("\(place): something comes after the end") }
-      let epochs = observer.epochs
-      #expect(zip(epochs, epochs.dropFirst()).allSatisfy { $0 < $1 }, "\(place): \(epochs)")
+    /// Whether the connection has stood still before both frames had come through.
+    func standsStill(_ cut: CuttingRelay.Cut, goesOn: Bool) throws -> Bool {
+      let place = "\(cut)"
+      headUnit.forget()
+      relay.arm(cut)
+      let stream = try Stream(self)
+      #expect(
+        eventually { relay.isStalled || headUnit.messages.count == 2 }, "\(place): \(stream.observer.events)")
+      let wasStalled = !relay.isArmed
+      relay.arm(nil)
+      if goesOn {
+        relay.resume()
+        let epoch = try #require(stream.observer.waitForGrant()?.epoch, "\(place)")
+        #expect(headUnit.waitFor(Stream.frame(epoch), count: 2), "\(place)")
+        #expect(!stream.observer.hasBeenLost, "\(place)")
+      }
+      stream.stop(place) {
+        relay.cutNow()
+        relay.resume()
+      }
+      relay.resume()
+      #expect(eventually { headUnit.isWithoutConnections }, "\(place)")
+      return wasStalled
+    }
+
+    /// A connection that sends two frames with each grant.
+    private struct Stream {
+      private static let frameByteCount = 40
+
+      let observer: ConnectionRecorder
+      private let connection: AppConnection
+      private let payloads: Monitor<[TestPayload]>
+
+      /// Each byte is the epoch of the grant under which it is sent.
+      static func frame(_ epoch: UInt32) -> [UInt8] {
+        [UInt8](repeating: UInt8(truncatingIfNeeded: epoch), count: frameByteCount)
+      }
+
+      init(_ track: Track) throws {
+        let payloads = Monitor<[TestPayload]>([])
+        self.payloads = payloads
+        observer = ConnectionRecorder { connection, event in
+          guard case .session(.videoStarted(let grant)) = event else { return }
+          for _ in 0..<2 {
+            let payload = TestPayload(Self.frame(grant.epoch))
+            payloads.withLock { $0.append(payload) }
+            let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false)
+            if result != .queued { Issue.record("\(result)") }
+          }
+        }
+        var session = testSession
+        session.appID = TestCertificates.appID
+        session.encryption = track.isEncrypted ? .authenticateAndEncrypt : .none
+        var configuration = AppConnection.Configuration(
+          endpoint: .tcp(host: "127.0.0.1", port: track.relay.port), session: session,
+          reconnection: Reconnection.Timing(first: .milliseconds(1)))
+        configuration.tls = track.isEncrypted ? try TestTLS.app() : nil
+        connection = AppConnection(configuration: configuration, observer: observer)
+        connection.setVideoRequest(testRequest)
+        try connection.start()
+      }
+
+      /// What became of each frame.
+      var outcomes: [[Bool]] { payloads.withLock { $0.map(\.outcomes) } }
+
+      /// Ends it at once, whatever the peer does; every frame and the end are told of once.
+      /// - Parameter breakConnection: for an app that waits for its registration, as it does even then: head units never
+      ///   forget one whose session ends before the answer.
+      func stop(_ place: String, breakConnection: () -> Void = {}) {
+        let began = MonotonicClock.now
+        connection.stop(grace: .zero)
+        if observer.registrationCount == 0 {
+          for _ in 0..<20 where observer.endedCount == 0 { poll(nil, 0, 10) }
+          if observer.endedCount == 0 { breakConnection() }
+        }
+        connection.join()
+        #expect(MonotonicClock.now - began < .seconds(2), "\(place)")
+        #expect(observer.waitForEnd() == .some(nil), "\(place)")
+        #expect(observer.endedCount == 1, "\(place)")
+        if case .ended = observer.events.last {} else { Issue.record("\(place): something comes after the end") }
+        let epochs = observer.epochs
+        #expect(zip(epochs, epochs.dropFirst()).allSatisfy { $0 < $1 }, "\(place): \(epochs)")
+        #expect(outcomes.allSatisfy { $0.count == 1 }, "\(place)")
+      }
     }
   }
 }
@@ -161,8 +261,11 @@ private final class VideoArrivals: HeadUnitServerObserver {
 
   var messages: [[UInt8]] { state.withLock { $0.messages } }
 
-  func waitFor(_ message: [UInt8]) -> Bool {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.messages.contains(message) ? true : nil } ?? false
+  /// Whether `message` comes so many times.
+  func waitFor(_ message: [UInt8], count: Int) -> Bool {
+    state.wait(until: MonotonicClock.now + testTimeout) { state in
+      state.messages.count { $0 == message } >= count ? true : nil
+    } ?? false
   }
 
   var isWithoutConnections: Bool { state.withLock { $0.connectionCount == 0 } }

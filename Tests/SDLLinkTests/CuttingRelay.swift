@@ -3,21 +3,32 @@ import Testing
 
 @testable import SDLLink
 
-/// A relay between apps and a head unit, one connection after the other, that breaks the one that a test has chosen.
+/// A relay between apps and a head unit, one connection after the other, that breaks the one that a test has chosen, or
+/// lets it stand still.
 final class CuttingRelay: Sendable {
+  enum Fault: CaseIterable, Sendable {
+    /// An orderly close.
+    case close
+    /// As after a crash or a power failure.
+    case reset
+    /// Nothing is read any more, nor written, until ``resume()``.
+    case stall
+  }
+
   /// When and how a connection breaks.
   struct Cut: Sendable {
     /// Whose bytes are counted.
     var side: Relay.Side
     /// How many of them get through.
     var byteCount: Int
-    /// A reset, as after a crash or a power failure; otherwise an orderly close.
-    var isReset: Bool
+    var fault: Fault
   }
 
   private struct State: Sendable {
     var target: UInt16
     var cut: Cut?
+    var isStalled = false
+    var counts = [0, 0]
     var isStopped = false
   }
 
@@ -42,14 +53,26 @@ final class CuttingRelay: Sendable {
   }
 
   /// For the next connection; those after it are left alone.
-  func arm(_ cut: Cut) { state.withLock { $0.cut = cut } }
+  func arm(_ cut: Cut?) { state.withLock { $0.cut = cut } }
+
+  /// How many bytes of a side have got through, of the last connection.
+  func byteCount(of side: Relay.Side) -> Int { state.withLock { $0.counts[side.rawValue] } }
+
+  /// Whether the connection stands still.
+  var isStalled: Bool { state.withLock(\.isStalled) }
+
+  /// Goes on with a connection that stands still.
+  func resume() {
+    state.withLock { $0.isStalled = false }
+    wakeUp.signal()
+  }
 
   /// Whether a cut is still to be made.
   var isArmed: Bool { state.withLock { $0.cut != nil } }
 
   /// Breaks the present connection now.
   func cutNow() {
-    state.withLock { $0.cut = Cut(side: .app, byteCount: 0, isReset: false) }
+    state.withLock { $0.cut = Cut(side: .app, byteCount: 0, fault: .close) }
     wakeUp.signal()
   }
 
@@ -57,7 +80,10 @@ final class CuttingRelay: Sendable {
   func route(to headUnitPort: UInt16) { state.withLock { $0.target = headUnitPort } }
 
   func stop() {
-    state.withLock { $0.isStopped = true }
+    state.withLock { state in
+      state.isStopped = true
+      state.isStalled = false
+    }
     wakeUp.signal()
     thread.join()
   }
@@ -77,14 +103,19 @@ final class CuttingRelay: Sendable {
     else { return }
     _ = target.withPointer { connect(headUnit.descriptor, $0, $1) }
     for socket in [app, headUnit] { socket.configureTCP() }
-    var counts = [0, 0]
+    state.withLock { $0.counts = [0, 0] }
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while !state.withLock(\.isStopped) {
       for (side, from, to) in [(Relay.Side.app, app, headUnit), (.headUnit, headUnit, app)] {
-        let cut = state.withLock(\.cut)
+        let (cut, counts) = state.withLock { ($0.cut, $0.counts) }
         if let cut, cut.byteCount <= counts[cut.side.rawValue] {
-          state.withLock { $0.cut = nil }
-          return close([app, headUnit], isReset: cut.isReset)
+          state.withLock { state in
+            state.isStalled = cut.fault == .stall
+            state.cut = nil
+          }
+          guard cut.fault == .stall else { return close([app, headUnit], isReset: cut.fault == .reset) }
+          while state.withLock(\.isStalled) { wait(for: [], wakeUp) }
+          continue
         }
         let limit = cut.map { $0.side == side ? $0.byteCount - counts[side.rawValue] : buffer.count } ?? buffer.count
         let transfer = buffer.withUnsafeMutableBytes { bytes in
@@ -92,7 +123,7 @@ final class CuttingRelay: Sendable {
         }
         switch transfer {
         case .bytes(let count):
-          counts[side.rawValue] += count
+          state.withLock { $0.counts[side.rawValue] += count }
           // The end of a session waits for the acknowledgement, which the kernel would delay.
           from.set(Int32(IPPROTO_TCP), TCP_QUICKACK, 1)
           guard send(buffer[..<count], to: to, state) else { return }

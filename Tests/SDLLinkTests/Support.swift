@@ -11,7 +11,7 @@ import Testing
 @testable import SDLLink
 
 /// All tests of this target, one after the other: some count the process's threads and descriptors.
-@Suite(.serialized, .timeLimit(.minutes(2))) enum LinkTests {}
+@Suite(.serialized, .timeLimit(.minutes(getenv("EVERY_BYTE") == nil ? 2 : 60))) enum LinkTests {}
 
 /// A payload in several memory blocks that counts its releases.
 final class TestPayload: MediaPayload {
