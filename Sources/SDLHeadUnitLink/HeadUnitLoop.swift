@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import SDLHeadUnit
 import SDLLink
@@ -8,7 +7,7 @@ import TLSEngine
 /// The server's thread: accepts apps, moves bytes, and executes the sessions' actions.
 final class HeadUnitLoop {
   /// Of all apps together.
-  private static let handshakes = RateLimit(limit: 100, window: .seconds(10))
+  static let handshakes = RateLimit(limit: 100, window: .seconds(10))
 
   /// How long accepting rests when descriptors have run out, or too many have connected, and opening a port that
   /// another socket has.
@@ -38,19 +37,19 @@ final class HeadUnitLoop {
   private var isRefusing = false
   /// For the app that registers next.
   private var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
-  private let makeSecureChannel: SecureChannelFactory?
   private var acceptPausedUntil: Duration?
   /// Each connection is told to the application, and costs more than those who connect.
   private var accepted = RateLimit(limit: 100, window: .seconds(1))
   private var standstills = StandstillWatch()
-  private var descriptors: [pollfd] = []
+  /// What to wait for until ``nextDeadline``.
+  var descriptors: [pollfd] = []
+  private(set) var nextDeadline: Duration?
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   init(server: HeadUnitServer) {
     self.server = server
     clock = server.clock
     configuration = server.configuration
-    makeSecureChannel = server.tls?.makeChannel(within: Self.handshakes, clock: server.clock)
     script = HeadUnitScriptRun(server.script, now: clock.now)
     // Otherwise the answer would have gone before the script can change it.
     if script.reacts(to: .startVideo) { configuration.behaviour.videoStartDelay = .zero }
@@ -63,35 +62,44 @@ final class HeadUnitLoop {
   /// Returns after the server's stop, or after the end of an adopted connection.
   func run() {
     if case .connection(let socket) = server.source { serve(socket, peer: "the app in this process") }
-    while true {
-      // Before the operations are taken, so that those from before the stop are carried out.
-      let isStopping = server.isStopRequested
-      let now = clock.now
-      for operation in server.takeOperations() { apply(operation, now: now) }
-      if let end = stalledUntil, end <= now || isStopping {
-        stalledUntil = nil
-        for connection in connections { connection.setHanging(false, now: now) }
+    while takeTurn() {
+      descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: nextDeadline, clock: clock) }
+      handleDescriptors()
+    }
+  }
+
+  /// Does what is due, and notes in ``descriptors`` what to wait for; false at the end.
+  func takeTurn() -> Bool {
+    // Before the operations are taken, so that those from before the stop are carried out.
+    let isStopping = server.isStopRequested
+    let now = clock.now
+    for operation in server.takeOperations() { apply(operation, now: now) }
+    if let end = stalledUntil, end <= now || isStopping {
+      stalledUntil = nil
+      for connection in connections { connection.setHanging(false, now: now) }
+    }
+    if !isStopping { followScript(now: now) }
+    for connection in connections {
+      // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
+      if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
+        read(connection)
+        for app in connection.apps { app.secondary?.read(into: readBuffer) }
       }
-      if !isStopping { followScript(now: now) }
-      for connection in connections {
-        // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
-        if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
-          read(connection)
-          for app in connection.apps { app.secondary?.read(into: readBuffer) }
-        }
-        if stalledUntil == nil { connection.advance(now: now) }
-        if stalledUntil == nil || isStopping { connection.write() }
-      }
-      removeEnded()
-      if isStopping { break }
-      if case .connection = server.source, apps.isEmpty { break }
-      wait(now: now)
+      if stalledUntil == nil { connection.advance(now: now) }
+      if stalledUntil == nil || isStopping { connection.write() }
+    }
+    removeEnded()
+    let isAdoptedGone = if case .connection = server.source { apps.isEmpty } else { false }
+    guard isStopping || isAdoptedGone else {
+      prepareToWait(now: now)
+      return true
     }
     for connection in connections { connection.end(nil) }
     removeEnded()
     if case .transport(let transport) = server.source { transport.stop() }
     server.secondaryListener?.shutDown()
     server.report(.ended)
+    return false
   }
 
   private func removeEnded() {
@@ -150,7 +158,7 @@ extension HeadUnitLoop {
 // MARK: Waiting
 
 extension HeadUnitLoop {
-  private func wait(now: Duration) {
+  private func prepareToWait(now: Duration) {
     descriptors.removeAll(keepingCapacity: true)
     descriptors.append(pollfd(fd: server.wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
     if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
@@ -161,12 +169,15 @@ extension HeadUnitLoop {
       for connection in connections { descriptors.append(connection.pollDescriptor) }
       deadlines += connections.map(\.nextDeadline) + [script.nextDeadline]
     }
-    let deadline = deadlines.compactMap(\.self).min()
+    nextDeadline = deadlines.compactMap(\.self).min()
+  }
+
+  /// Takes what poll(2) has found of ``descriptors``.
+  func handleDescriptors() {
+    let now = clock.now
     let awaited = stalledUntil == nil ? connections.compactMap(\.nextDeadline).min() : nil
-    descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline, clock: clock) }
-    let woken = clock.now
-    if let awaited, let start = standstills.start(ofMissing: awaited, now: woken) {
-      for connection in connections { connection.noteStandstill(since: start, now: woken) }
+    if let awaited, let start = standstills.start(ofMissing: awaited, now: now) {
+      for connection in connections { connection.noteStandstill(since: start, now: now) }
     }
     if descriptors[0].revents != 0 {
       // Operations from before the apps sent more are carried out before that is read.
@@ -203,19 +214,16 @@ extension HeadUnitLoop {
   }
 
   private func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {
-    let descriptor = linux_accept(port.descriptor)
     if accepted.exceeds(at: now) { acceptPausedUntil = now + Self.acceptPause }
-    guard descriptor >= 0 else {
+    guard let socket = port.accept() else {
       // Otherwise the listener would stay readable and the thread would spin.
       if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptPausedUntil = now + Self.acceptPause }
       return
     }
-    let socket = Socket(adopting: descriptor)
-    let peer = SocketAddress(connectedTo: descriptor)?.description ?? "the app"
+    let peer = socket.peerAddress?.description ?? "the app"
     guard hasRoom(for: role) || makeRoom(for: role, now: now) else {
       return server.report(.refused(peer: peer))
     }
-    socket.configureTCP()
     serve(socket, peer: peer, role)
   }
 
@@ -268,7 +276,7 @@ extension HeadUnitLoop {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
     let app = ServedApp(
       id: lastID, connectionID: connection.apps.first?.id ?? lastID, connection: connection,
-      configuration: configuration, server: server, makeSecureChannel: makeSecureChannel, loop: self)
+      configuration: configuration, server: server, loop: self)
     connection.add(app)
     apps.append(app)
     return app

@@ -3,6 +3,7 @@ import Glibc
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
+import SDLWire
 import Synchronization
 import TLSEngine
 
@@ -25,9 +26,12 @@ public final class HeadUnitServer: Sendable {
   let admission: Admission
   let script: HeadUnitScript
   let messageTrace: (any MessageTrace)?
-  /// This end of TLS; nil has none. The role of a server needs ``HeadUnitConfiguration/beginsHandshake`` to be false.
-  let tls: TLSContext?
+  /// Makes this end of TLS; nil has none. The role of a server needs ``HeadUnitConfiguration/beginsHandshake`` to be
+  /// false.
+  let makeSecureChannel: SecureChannelFactory?
   let clock: TimeSource
+  /// Of the ports.
+  let makeSocket: SocketMaker
   let source: Source
   let wakeUp = WakeUp()
   /// Where secondary transports are taken; nil until the first is offered.
@@ -73,7 +77,8 @@ public final class HeadUnitServer: Sendable {
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .listener(ListeningPort(address: address, port: port)),
-      admission: admission, script: script, messageTrace: messageTrace, tls: tls, clock: clock, observer: observer)
+      admission: admission, script: script, messageTrace: messageTrace,
+      makeSecureChannel: Self.secureChannels(of: tls, clock), clock: clock, observer: observer)
   }
 
   /// Serves the apps to which `transport` connects. The script's time begins with ``start()``.
@@ -84,7 +89,8 @@ public final class HeadUnitServer: Sendable {
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .transport(transport), admission: admission, script: script,
-      messageTrace: messageTrace, tls: tls, clock: clock, observer: observer)
+      messageTrace: messageTrace, makeSecureChannel: Self.secureChannels(of: tls, clock), clock: clock,
+      observer: observer)
   }
 
   /// Serves one connected stream socket.
@@ -94,12 +100,15 @@ public final class HeadUnitServer: Sendable {
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .connection(socket), admission: .adopted,
-      script: HeadUnitScript(), messageTrace: nil, tls: tls, clock: clock, observer: observer)
+      script: HeadUnitScript(), messageTrace: nil, makeSecureChannel: Self.secureChannels(of: tls, clock),
+      clock: clock, observer: observer)
   }
 
-  private init(
+  /// Of its own only a simulation uses this, which has sockets and channels of its own.
+  init(
     configuration: HeadUnitConfiguration, source: Source, admission: Admission, script: HeadUnitScript,
-    messageTrace: (any MessageTrace)?, tls: TLSContext?, clock: TimeSource, observer: any HeadUnitServerObserver
+    messageTrace: (any MessageTrace)?, makeSecureChannel: SecureChannelFactory?, clock: TimeSource,
+    makeSocket: @escaping SocketMaker = Socket.tcp, observer: any HeadUnitServerObserver
   ) throws(LinkError) {
     self.configuration = configuration
     self.source = source
@@ -108,11 +117,16 @@ public final class HeadUnitServer: Sendable {
     self.admission = admission
     self.script = script
     self.messageTrace = messageTrace
-    self.tls = tls
+    self.makeSecureChannel = makeSecureChannel
     self.clock = clock
+    self.makeSocket = makeSocket
     self.observer = observer
     try wakeUp.open()
     if configuration.behaviour.secondaryTransport == .served { _ = try openSecondaryPort(admission.secondaryPort) }
+  }
+
+  private static func secureChannels(of tls: TLSContext?, _ clock: TimeSource) -> SecureChannelFactory? {
+    tls?.makeChannel(within: HeadUnitLoop.handshakes, clock: clock)
   }
 
   /// The port that apps connect to; nil for an adopted connection and a transport.
@@ -136,9 +150,9 @@ public final class HeadUnitServer: Sendable {
     let listener =
       switch source {
       case .listener(let first): try ListeningPort(besides: first, port: port)
-      case .connection: try ListeningPort(address: "127.0.0.1", port: port)
+      case .connection: try ListeningPort(address: "127.0.0.1", port: port, makeSocket: makeSocket)
       // The phone is not on this machine.
-      case .transport: try ListeningPort(address: nil, port: port)
+      case .transport: try ListeningPort(address: nil, port: port, makeSocket: makeSocket)
       }
     secondary.withLock { $0 = listener }
     // Otherwise it would stay open if the server was stopped meanwhile.

@@ -8,26 +8,35 @@ final class ListeningPort: Sendable {
   private let acceptsIPv4: Bool
   private let socket: Mutex<Socket?>
   private let isShutDown = Atomic(false)
+  private let makeSocket: SocketMaker
 
   /// `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
-  init(address: String?, port: UInt16) throws(LinkError) {
+  init(address: String?, port: UInt16, makeSocket: @escaping SocketMaker = Socket.tcp) throws(LinkError) {
+    self.makeSocket = makeSocket
     let socket: Socket
-    (socket, self.address) = try Socket.listening(address: address, port: port)
+    (socket, self.address) = try Socket.listening(address: address, port: port, makeSocket: makeSocket)
     acceptsIPv4 = address == nil
     self.socket = Mutex(socket)
   }
 
   /// Another port on the addresses of `first`.
   init(besides first: ListeningPort, port: UInt16) throws(LinkError) {
+    makeSocket = first.makeSocket
     let socket: Socket
     (socket, address) = try Socket.listening(
-      address: first.acceptsIPv4 ? nil : first.address.host, port: port)
+      address: first.acceptsIPv4 ? nil : first.address.host, port: port, makeSocket: makeSocket)
     acceptsIPv4 = first.acceptsIPv4
     self.socket = Mutex(socket)
   }
 
   /// Whether it takes connections on all addresses of this machine.
   var isOnAllAddresses: Bool { acceptsIPv4 || ["0.0.0.0", "::"].contains(address.host) }
+
+  /// The next connection; nil with errno, or while the port is closed.
+  func accept() -> Socket? {
+    errno = EBADF
+    return socket.withLock { $0 }?.accept()
+  }
 
   /// -1, which poll(2) ignores, while the port is closed.
   var descriptor: Int32 { socket.withLock { $0?.descriptor ?? -1 } }
@@ -49,7 +58,7 @@ final class ListeningPort: Sendable {
   func reopen() -> Bool {
     socket.withLock { socket in
       if socket == nil, !isShutDown.load(ordering: .relaxed) {
-        socket = Socket.listening(on: address, acceptsIPv4: acceptsIPv4)
+        socket = Socket.listening(on: address, acceptsIPv4: acceptsIPv4, makeSocket: makeSocket)
       }
       return socket != nil
     }
@@ -58,14 +67,16 @@ final class ListeningPort: Sendable {
 
 extension Socket {
   /// A listening socket and the address that it got.
-  static func listening(address: String?, port: UInt16) throws(LinkError) -> (Socket, SocketAddress) {
+  static func listening(
+    address: String?, port: UInt16, makeSocket: SocketMaker = Socket.tcp
+  ) throws(LinkError) -> (Socket, SocketAddress) {
     // IPv6 first: without an address given it takes IPv4 connections as well.
     let candidates = try Resolver.addresses(host: address, port: port, flags: AI_PASSIVE).get()
       .sorted { $0.family == AF_INET6 && $1.family != AF_INET6 }
     var failure = LinkError.cannotResolve(host: address ?? "*", reason: "no address")
     for candidate in candidates {
-      if let socket = listening(on: candidate, acceptsIPv4: address == nil),
-        let bound = SocketAddress(boundTo: socket.descriptor)
+      if let socket = listening(on: candidate, acceptsIPv4: address == nil, makeSocket: makeSocket),
+        let bound = socket.ownAddress
       {
         return (socket, bound)
       }
@@ -75,12 +86,11 @@ extension Socket {
   }
 
   /// Nil with errno.
-  fileprivate static func listening(on address: SocketAddress, acceptsIPv4: Bool) -> Socket? {
-    guard let socket = Socket.tcp(family: address.family) else { return nil }
-    socket.set(SOL_SOCKET, SO_REUSEADDR, 1)
-    if address.family == AF_INET6 { socket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, acceptsIPv4 ? 0 : 1) }
-    guard address.withPointer({ bind(socket.descriptor, $0, $1) }) == 0, listen(socket.descriptor, SOMAXCONN) == 0
-    else {
+  fileprivate static func listening(
+    on address: SocketAddress, acceptsIPv4: Bool, makeSocket: SocketMaker
+  ) -> Socket? {
+    guard let socket = makeSocket(address.family) else { return nil }
+    guard socket.listen(on: address, acceptsIPv4: acceptsIPv4) else {
       // Closing the socket may change errno.
       let code = errno
       defer { errno = code }

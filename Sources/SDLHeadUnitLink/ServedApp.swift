@@ -13,19 +13,17 @@ final class ServedApp {
   /// Nil while none is registered.
   private(set) var secondary: ServedConnection?
 
-  /// - Parameters:
-  ///   - connectionID: the id of the first session of the connection.
-  ///   - makeSecureChannel: for encrypted video; nil without.
+  /// - Parameter connectionID: the id of the first session of the connection.
   init(
     id: UInt8, connectionID: UInt8, connection: ServedConnection, configuration: HeadUnitConfiguration,
-    server: HeadUnitServer, makeSecureChannel: SecureChannelFactory?, loop: HeadUnitLoop
+    server: HeadUnitServer, loop: HeadUnitLoop
   ) {
     self.id = id
     self.connection = connection
     self.loop = loop
     session = HeadUnitSession(
       configuration: configuration, sessionID: id, connectionID: UInt16(connectionID),
-      makeSecureChannel: makeSecureChannel)
+      makeSecureChannel: server.makeSecureChannel)
     tracer = MessageTracer(server.messageTrace, prefix: "app \(id) ", clock: server.clock)
   }
 

@@ -57,7 +57,7 @@ final class ServedConnection {
     clock = server.clock
     connectTime = clock.now
     reader = FrameReader(socket: socket, peer: peer, limits: limits)
-    device = SocketAddress(connectedTo: socket.descriptor).flatMap { $0.isIP ? $0.host : nil } ?? peer
+    device = socket.peerAddress.flatMap { $0.isIP ? $0.host : nil } ?? peer
     registrationTime =
       server.admission.registrationTime ?? (role == .secondary ? Self.secondaryRegistrationTime : nil)
     registrationDeadline = registrationTime.map { connectTime + $0 }
@@ -68,7 +68,7 @@ final class ServedConnection {
 
   /// Of the socket; nil if it has none that is an IP address.
   var localAddress: SocketAddress? {
-    SocketAddress(boundTo: reader.socket.descriptor).flatMap { $0.isIP ? $0 : nil }
+    socket.ownAddress.flatMap { $0.isIP ? $0 : nil }
   }
 
   private var socket: Socket { reader.socket }

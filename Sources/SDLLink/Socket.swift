@@ -1,7 +1,11 @@
+import CLinux
 import Glibc
 
-/// A connected or connecting stream socket, non-blocking; closes its descriptor when it goes away.
-package final class Socket: Sendable {
+/// A stream socket, non-blocking; closes its descriptor when it goes away. All that is asked of the kernel for one
+/// connection is a member, so that a simulation can be the kernel.
+///
+/// `@unchecked Sendable`, because it is not final: it is constant, and a simulation has one thread.
+package class Socket: @unchecked Sendable {
   /// What one system call did.
   package enum Transfer: Equatable {
     case bytes(Int)
@@ -51,7 +55,7 @@ package final class Socket: Sendable {
     return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
   }
 
-  /// An unconnected TCP socket; nil with errno.
+  /// An unconnected TCP socket; nil with errno. What a ``SocketMaker`` is.
   package static func tcp(family: Int32) -> Socket? {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(family, kind, Int32(IPPROTO_TCP))
@@ -113,7 +117,7 @@ package final class Socket: Sendable {
     return poll(&descriptor, 1, 0) > 0
   }
 
-  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+  package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
     transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
   }
 
@@ -129,6 +133,55 @@ package final class Socket: Sendable {
     return transfer { sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)) }
   }
 
+  /// Begins to connect; 0, or the error, which is EINPROGRESS while the connection is being made.
+  package func connect(to address: SocketAddress) -> Int32 {
+    configureTCP()
+    return address.withPointer { Glibc.connect(descriptor, $0, $1) } == 0 ? 0 : errno
+  }
+
+  /// Listens on an address; false with errno.
+  package func listen(on address: SocketAddress, acceptsIPv4: Bool) -> Bool {
+    set(SOL_SOCKET, SO_REUSEADDR, 1)
+    if address.family == AF_INET6 { set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, acceptsIPv4 ? 0 : 1) }
+    return address.withPointer { bind(descriptor, $0, $1) } == 0 && Glibc.listen(descriptor, SOMAXCONN) == 0
+  }
+
+  /// The next connection of a listening socket; nil with errno.
+  package func accept() -> Socket? {
+    let accepted = linux_accept(descriptor)
+    guard accepted >= 0 else { return nil }
+    let socket = Socket(adopting: accepted)
+    socket.configureTCP()
+    return socket
+  }
+
+  package var ownAddress: SocketAddress? { SocketAddress(boundTo: descriptor) }
+  package var peerAddress: SocketAddress? { SocketAddress(connectedTo: descriptor) }
+
+  /// Bytes that the kernel holds because the peer has not acknowledged them (TCP) or not read them (socket pair, where
+  /// the kernel's own overhead counts as well); nil where the kernel does not say.
+  package var unacknowledgedByteCount: UInt64? {
+    guard countsWaitingBytes else { return nil }
+    var count: Int32 = 0
+    // TIOCOUTQ is SIOCOUTQ under its older name.
+    guard ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 else { return nil }
+    return UInt64(max(count, 0))
+  }
+
+  /// Bytes of those that have not been sent once; nil where the kernel does not say.
+  package var unsentByteCount: UInt64? {
+    let count = linux_unsent_bytes(descriptor)
+    return count < 0 ? nil : UInt64(count)
+  }
+
+  /// The round trips that TCP has smoothed, and the shortest; nil without TCP, and before the first measurement.
+  package var roundTrip: (smoothed: Duration, minimum: Duration)? {
+    var smoothed: UInt32 = 0
+    var minimum: UInt32 = 0
+    guard linux_round_trip(descriptor, &smoothed, &minimum) == 0, smoothed > 0 else { return nil }
+    return (.microseconds(Int64(smoothed)), .microseconds(Int64(minimum)))
+  }
+
   private func transfer(_ call: () -> Int) -> Transfer {
     while true {
       let count = call()
@@ -142,6 +195,20 @@ package final class Socket: Sendable {
     }
   }
 }
+
+extension Socket {
+  /// Whether the other end is a process of this machine.
+  package var isPeerOnThisMachine: Bool {
+    guard let peer = peerAddress else { return false }
+    if peer.family == AF_UNIX { return true }
+    // The address of this machine in a network is that of both ends as well.
+    guard peer.isIP, let own = ownAddress else { return false }
+    return peer.host == own.host || peer.host.hasPrefix("127.")
+  }
+}
+
+/// Makes an unconnected socket of a family: ``Socket/tcp(family:)``, except in a simulation. Nil with errno.
+package typealias SocketMaker = @Sendable (_ family: Int32) -> Socket?
 
 /// Waits for any of `descriptors` (poll(2) semantics), until `deadline` of `clock` (nil: none). Signals do not end
 /// the wait; nor does a clock that a test advances, which therefore has to wake the thread by one of the descriptors.

@@ -50,9 +50,13 @@ public final class AppConnection: Sendable {
     public var messageTrace: (any MessageTrace)?
     /// Of all time-outs and of ``AppConnection/setTimer(at:)``.
     public var clock: TimeSource
+    /// Of TCP connections.
+    package var makeSocket: SocketMaker = Socket.tcp
     /// This end of TLS; nil refuses handshakes. The role of a client needs
     /// ``AppSession/Configuration/beginsHandshake``.
-    public var tls: TLSContext?
+    public var tls: TLSContext? { didSet { makeSecureChannel = tls?.makeChannel } }
+    /// That of ``tls``, except in a simulation.
+    package var makeSecureChannel: SecureChannelFactory?
 
     /// With the usual limits.
     public init(
@@ -262,7 +266,7 @@ extension AppConnection {
   }
 
   /// A session begins that knows nothing yet.
-  func renewServices() {
+  private func renewServices() {
     commands.withLock { commands in
       commands.video.renew()
       commands.audio.renew()
@@ -315,32 +319,18 @@ extension AppConnection {
 
   /// Returns why no further attempt is made; nil after ``stop(grace:)``.
   private func runAttempts() -> ConnectionFailure? {
-    let began = clock.now
-    var reconnection = configuration.reconnection.map(Reconnection.init(timing:))
-    var wasRegistered = false
-    var lastEpoch: UInt32 = 0
+    var attempts = ConnectionAttempts(configuration, now: clock.now)
     while true {
-      let ending = attempt(after: lastEpoch, isFirst: !wasRegistered)
-      lastEpoch = ending.lastEpoch
-      if ending.registeredTime != nil { wasRegistered = true }
+      let ending = attempt(after: attempts.lastEpoch, isFirst: !attempts.wasRegistered)
       guard stopCommand == nil, let failure = ending.failure else { return nil }
-      let mayHeal =
-        wasRegistered
-        ? failure.canHeal
-        : failure.isRegisteredAlready
-          || failure.mayHealAtFirst && (waitsForPeers || clock.now - began < configuration.connectTimeout)
-      guard mayHeal,
-        let pause = reconnection?.pause(
-          registeredTime: ending.registeredTime, chance: Double.random(in: 0..<1))
-      else { return failure }
+      guard let pause = attempts.pause(after: ending, now: clock.now, chance: .random(in: 0..<1)) else {
+        return failure
+      }
       report(.lost(failure, retryAfter: pause))
       wait(until: clock.now + pause)
       guard stopCommand == nil else { return nil }
     }
   }
-
-  /// Whether peers come by themselves.
-  private var waitsForPeers: Bool { transport?.waitsForPeers == true }
 
   private var transport: (any Transport)? {
     if case .transport(let transport) = configuration.endpoint { transport } else { nil }
@@ -352,10 +342,7 @@ extension AppConnection {
     report(.attempting)
     do {
       if let reader = try openTransport(isFirst: isFirst) {
-        writer.open(reader.socket)
-        renewServices()
-        report(.connected(peer: reader.peer))
-        ending = ConnectionLoop(connection: self, reader: reader, lastEpoch: lastEpoch).run()
+        ending = makeLoop(reader, after: lastEpoch).run()
       }
     } catch {
       ending.failure = .link(error)
@@ -366,6 +353,14 @@ extension AppConnection {
     reportFaults()
     closeApplication()
     return ending
+  }
+
+  /// A connection stands.
+  func makeLoop(_ reader: FrameReader, after lastEpoch: UInt32) -> ConnectionLoop {
+    writer.open(reader.socket)
+    renewServices()
+    report(.connected(peer: reader.peer))
+    return ConnectionLoop(connection: self, reader: reader, lastEpoch: lastEpoch)
   }
 
   /// Nil after ``stop(grace:)``.
@@ -395,7 +390,8 @@ extension AppConnection {
     var reported: Set<String> = []
     while true {
       let began = clock.now
-      var connector = Connector(addresses: addresses, timeout: timeout, deadline: deadline, clock: clock)
+      var connector = Connector(
+        addresses: addresses, timeout: timeout, deadline: deadline, clock: clock, makeSocket: configuration.makeSocket)
       let outcome = connector.run(
         wakeUp: wakeUp, isWanted: { self.stopCommand == nil },
         willTry: { address in

@@ -23,6 +23,8 @@ final class ConnectionLoop {
   /// Nil while the session has none.
   private var secondary: SecondaryLink?
   private var tracer: MessageTracer?
+  /// What to wait for, as poll(2) takes it.
+  var descriptors: [pollfd] = []
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
 
   /// As reported last.
@@ -59,7 +61,7 @@ final class ConnectionLoop {
     configuration.acceptsLoopback = reader.socket.isPeerOnThisMachine
     session = AppSession(
       configuration: configuration, lastEpoch: lastEpoch,
-      makeSecureChannel: connection.configuration.tls?.makeChannel)
+      makeSecureChannel: connection.configuration.makeSecureChannel)
   }
 
   deinit {
@@ -68,7 +70,22 @@ final class ConnectionLoop {
 
   /// Returns when the socket is to be closed.
   func run() -> AppConnection.Ending {
+    begin()
+    while takeTurn() {
+      let deadline = nextDeadline
+      descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline, clock: clock) }
+      handleDescriptors()
+    }
+    return ending
+  }
+
+  /// The transport stands.
+  func begin() {
     perform(session.transportConnected(now: clock.now))
+  }
+
+  /// Does what is due, and notes in ``descriptors`` what to wait for until ``nextDeadline``; false at the end.
+  func takeTurn() -> Bool {
     while !isOver {
       let now = clock.now
       if let deadline = session.nextDeadline, deadline <= now { perform(session.advance(to: now)) }
@@ -78,10 +95,19 @@ final class ConnectionLoop {
       if secondary != nil { advanceSecondary(now: now) }
       write()
       watchStall(now: now)
-      if closeDeadline != nil, writer.isFlushed { break }
-      if let limit, limit <= now { break }
-      if !isOver { waitAndRead() }
+      if closeDeadline != nil, writer.isFlushed { return false }
+      if let limit, limit <= now { return false }
+      guard isInputPaused, session.inputPause(now: clock.now) == nil else {
+        prepareToWait()
+        return !isOver
+      }
+      read()
     }
+    return false
+  }
+
+  /// Once it is over.
+  var ending: AppConnection.Ending {
     let now = clock.now
     return AppConnection.Ending(
       failure: failure, registeredTime: registeredAt.map { now - $0 }, lastEpoch: session.epoch)
@@ -210,31 +236,30 @@ extension ConnectionLoop {
 // MARK: Reading
 
 extension ConnectionLoop {
-  private func waitAndRead() {
-    let pause = isInputPaused ? session.inputPause(now: clock.now) : nil
-    guard isInputPaused == (pause != nil) else { return read() }
-    let events = (pause == nil ? POLLIN : Self.peerClosed) | (wantsToWrite ? POLLOUT : 0)
-    let others = isInputPaused ? [] : secondary?.descriptors ?? []
-    let attempt = secondary?.attempt
-    let isReadable = withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2 + others.count) { descriptors in
-      descriptors[0] = pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0)
-      descriptors[1] = pollfd(fd: connection.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      for (index, other) in others.enumerated() { descriptors[2 + index] = other }
-      pollDescriptors(descriptors, until: nextDeadline.earlier(pause), clock: clock)
-      if descriptors[1].revents != 0 { connection.wakeUp.clear() }
-      if descriptors[0].revents & Int16(POLLOUT | POLLHUP | POLLERR) != 0 { writer.becameWritable() }
-      if attempt != nil, !others.isEmpty { handleSecondary(UnsafeBufferPointer(descriptors)[2...]) }
-      if descriptors[0].revents & Int16(Self.peerClosed | POLLHUP | POLLERR) != 0 { isPeerGone = true }
-      return descriptors[0].revents & Int16(POLLIN | Self.peerClosed | POLLHUP | POLLERR) != 0
-    }
-    if isReadable { read() }
+  private func prepareToWait() {
+    let events = (isInputPaused ? Self.peerClosed : POLLIN) | (wantsToWrite ? POLLOUT : 0)
+    descriptors.removeAll(keepingCapacity: true)
+    descriptors.append(pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0))
+    descriptors.append(pollfd(fd: connection.wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
+    if !isInputPaused, let secondary { descriptors += secondary.descriptors }
   }
 
-  private var nextDeadline: Duration? {
+  /// Takes what poll(2) has found of ``descriptors``.
+  func handleDescriptors() {
+    if descriptors[1].revents != 0 { connection.wakeUp.clear() }
+    let events = Int32(descriptors[0].revents)
+    if events & (POLLOUT | POLLHUP | POLLERR) != 0 { writer.becameWritable() }
+    if secondary != nil, descriptors.count > 2 { handleSecondary(descriptors[2...]) }
+    if events & (Self.peerClosed | POLLHUP | POLLERR) != 0 { isPeerGone = true }
+    if events & (POLLIN | Self.peerClosed | POLLHUP | POLLERR) != 0 { read() }
+  }
+
+  var nextDeadline: Duration? {
+    let pause = isInputPaused ? session.inputPause(now: clock.now) : nil
     let delivery = (videoDrain?.deadline).earlier(audioDrain?.deadline)
       .map { min($0, clock.now + Self.deliveryPollInterval) }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
-      .earlier(secondary?.nextDeadline)
+      .earlier(secondary?.nextDeadline).earlier(pause)
   }
 
   private func read() {
@@ -349,9 +374,7 @@ extension ConnectionLoop {
 extension ConnectionLoop {
   /// Begins to connect, as the session asks.
   private func openSecondary(_ address: TransportAddress, attempt: UInt32) {
-    secondary = SecondaryLink(
-      address, attempt: attempt, timeout: connection.configuration.connectTimeout, clock: clock,
-      wakeUp: connection.wakeUp)
+    secondary = SecondaryLink(address, attempt: attempt, connection.configuration, wakeUp: connection.wakeUp)
   }
 
   /// The session has no use for it any more. Bytes that wait are discarded.
@@ -412,7 +435,7 @@ extension ConnectionLoop {
   }
 
   /// What poll(2) says of ``SecondaryLink/descriptors``.
-  private func handleSecondary(_ descriptors: Slice<UnsafeBufferPointer<pollfd>>) {
+  private func handleSecondary(_ descriptors: ArraySlice<pollfd>) {
     guard secondary?.reader != nil else {
       if let progress = secondary?.handle(descriptors) { note(progress) }
       return

@@ -27,9 +27,14 @@ struct Connector {
   private let timeout: Duration
   private let deadline: Duration
   private let clock: TimeSource
+  private let makeSocket: SocketMaker
 
   /// `timeout` is only for the error's text; `deadline` is what ends the attempts.
-  init(addresses: [SocketAddress], timeout: Duration, deadline: Duration, clock: TimeSource) {
+  init(
+    addresses: [SocketAddress], timeout: Duration, deadline: Duration, clock: TimeSource,
+    makeSocket: @escaping SocketMaker = Socket.tcp
+  ) {
+    self.makeSocket = makeSocket
     remaining = addresses.interleavedByFamily.prefix(Self.maximumAddressCount)[...]
     self.timeout = timeout
     self.deadline = deadline
@@ -75,17 +80,15 @@ struct Connector {
 
   /// Starts to connect; a socket when that succeeded on the spot.
   private mutating func begin(_ address: SocketAddress) -> Socket? {
-    guard let socket = Socket.tcp(family: address.family) else {
+    guard let socket = makeSocket(address.family) else {
       fail(address, errno)
       return nil
     }
-    socket.configureTCP()
-    guard address.withPointer({ connect(socket.descriptor, $0, $1) }) != 0 else { return socket }
+    switch socket.connect(to: address) {
+    case 0: return socket
     // After EINTR the connection is made in the background as well.
-    if errno == EINPROGRESS || errno == EINTR {
-      attempts.append(Attempt(socket: socket, address: address))
-    } else {
-      fail(address, errno)
+    case EINPROGRESS, EINTR: attempts.append(Attempt(socket: socket, address: address))
+    case let code: fail(address, code)
     }
     return nil
   }
@@ -96,11 +99,11 @@ struct Connector {
     let until = nextDeadline
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: until, clock: clock) }
     if descriptors.last?.revents != 0 { wakeUp.clear() }
-    return descriptors.withUnsafeBufferPointer { handle($0.dropLast()) }
+    return handle(descriptors.dropLast())
   }
 
   /// Looks at the ``descriptors`` as poll(2) has left them.
-  mutating func handle(_ descriptors: Slice<UnsafeBufferPointer<pollfd>>) -> Outcome? {
+  mutating func handle(_ descriptors: ArraySlice<pollfd>) -> Outcome? {
     let answered = zip(attempts, descriptors).filter { $0.1.revents != 0 }.map(\.0)
     for attempt in answered {
       let code = attempt.socket.pendingError

@@ -27,13 +27,15 @@ struct SecondaryLink {
   private let deadline: Duration
   private let timeout: Duration
   private let clock: TimeSource
+  private let makeSocket: SocketMaker
 
   /// Begins to resolve; a numeric address needs no name service.
-  init(_ address: TransportAddress, attempt: UInt32, timeout: Duration, clock: TimeSource, wakeUp: WakeUp) {
+  init(_ address: TransportAddress, attempt: UInt32, _ configuration: AppConnection.Configuration, wakeUp: WakeUp) {
     self.address = address
     self.attempt = attempt
-    self.timeout = timeout
-    self.clock = clock
+    timeout = configuration.connectTimeout
+    clock = configuration.clock
+    makeSocket = configuration.makeSocket
     deadline = clock.now + timeout
     do throws(LinkError) {
       stage = .resolving(try Resolver.start(host: address.host, port: address.port, wakeUp: wakeUp))
@@ -50,7 +52,8 @@ struct SecondaryLink {
       }
       do {
         stage = .connecting(
-          Connector(addresses: try outcome.get(), timeout: timeout, deadline: deadline, clock: clock))
+          Connector(
+            addresses: try outcome.get(), timeout: timeout, deadline: deadline, clock: clock, makeSocket: makeSocket))
       } catch {
         return .failed("\(error)")
       }
@@ -97,7 +100,7 @@ struct SecondaryLink {
   }
 
   /// What poll(2) has found, while the connection is being made.
-  mutating func handle(_ descriptors: Slice<UnsafeBufferPointer<pollfd>>) -> Progress? {
+  mutating func handle(_ descriptors: ArraySlice<pollfd>) -> Progress? {
     guard case .connecting(var connector) = stage else { return nil }
     let outcome = connector.handle(descriptors)
     stage = .connecting(connector)

@@ -38,7 +38,8 @@ struct OutgoingLink {
     return LinkSample(
       time: now, handedByteCount: sentByteCount, soundByteCount: soundByteCount,
       unacknowledgedByteCount: socket.unacknowledgedByteCount, unsentByteCount: socket.unsentByteCount,
-      isBlocked: isBlocked, roundTrip: socket.roundTrip)
+      isBlocked: isBlocked,
+      roundTrip: socket.roundTrip.map { LinkSample.RoundTrip(smoothed: $0.smoothed, minimum: $0.minimum) })
   }
 
   /// Notes what a system call did.
