@@ -22,8 +22,8 @@ suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: all demo timeline picture check checks check-repeatedly bench valgrind lint test tests meson-check install-check \
-  docs-check docs certificates plugin head-unit packages install uninstall clean help
+.PHONY: all demo timeline picture check checks check-repeatedly simulate bench valgrind lint test tests meson-check \
+  install-check docs-check docs certificates plugin head-unit packages install uninstall clean help
 
 ## build the plugin and the programs (the default)
 all: plugin head-unit
@@ -88,6 +88,13 @@ docs: plugin
 ## make certificates for encrypted video on the desk (docs/security.md)
 certificates:
 	scripts/make-certificates $(build)/certificates
+
+T ?= 60
+## run app and head unit in virtual time for T seconds; or the scenario of SEED, or of CASE, with a trace
+simulate:
+	meson-wrap/build-product --product Simulate --output $(build)/simulate --scratch-path $(swift_scratch)
+	SWIFT_DETERMINISTIC_HASHING=1 $(build)/simulate \
+	  $(if $(SEED),--seed $(SEED),$(if $(CASE),--case $(CASE),--time $(T)))
 
 ## measure speed, memory and allocations beside GStreamer's own elements
 bench: plugin head-unit

@@ -127,7 +127,20 @@ let package = Package(
       name: "CPluginEntry", dependencies: ["Plugin", "CGStreamer", "CVersion"],
       exclude: ["exports.map", "gstsmartdevicelink.supp"], cSettings: packageNames, linkerSettings: pluginLink),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Programs"], swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["SDLWire"], path: "Tests/TestSupport", exclude: ["Programs"],
+      swiftSettings: strict),
+
+    // Both sides in virtual time; `make simulate`.
+    .target(
+      name: "Simulation",
+      dependencies: [
+        "TestSupport", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink",
+      ],
+      path: "Tests/Simulation", swiftSettings: strict),
+    .executableTarget(name: "Simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
+    .testTarget(name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: test),
+
     .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: test),
     .testTarget(
       name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLWire", "SDLMessages"], swiftSettings: test),

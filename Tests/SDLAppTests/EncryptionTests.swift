@@ -1,5 +1,6 @@
 import SDLApp
 import SDLHeadUnit
+import TestSupport
 import Testing
 
 /// Encrypted video, app and head unit joined, with a channel that only looks like TLS.

@@ -1,6 +1,7 @@
 import SDLApp
 import SDLHeadUnit
 import SDLMessages
+import TestSupport
 import Testing
 
 /// RPCs that the head unit's policy wants encrypted, app and head unit joined.

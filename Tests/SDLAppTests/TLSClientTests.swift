@@ -1,5 +1,6 @@
 import SDLApp
 import SDLHeadUnit
+import TestSupport
 import Testing
 
 /// An app that is the TLS client, for head units that are configured as servers. The channel only looks like TLS.

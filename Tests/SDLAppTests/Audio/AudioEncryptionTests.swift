@@ -1,5 +1,6 @@
 import SDLApp
 import SDLHeadUnit
+import TestSupport
 import Testing
 
 /// Encrypted sound, alone and beside video, with a channel that only looks like TLS.

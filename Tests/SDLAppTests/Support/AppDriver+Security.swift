@@ -1,5 +1,6 @@
 import SDLApp
 import SDLHeadUnit
+import TestSupport
 
 /// Drivers whose app asks for encrypted video, and what their head unit sends of TLS.
 extension AppDriver {

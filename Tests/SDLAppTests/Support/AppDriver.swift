@@ -1,4 +1,5 @@
 import SDLApp
+import TestSupport
 import Testing
 
 /// An ``AppSession`` whose head unit is the test, frame by frame, with a clock that only the test advances.

@@ -1,4 +1,5 @@
 import SDLApp
+import TestSupport
 
 /// One line per frame, RPC and event, so that a test can compare a whole conversation at once.
 enum WireText {

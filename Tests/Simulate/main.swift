@@ -1,0 +1,4 @@
+import Foundation
+import Simulation
+
+exit(SimulateTool(CommandLine.arguments.dropFirst()).run())

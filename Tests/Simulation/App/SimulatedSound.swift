@@ -1,0 +1,141 @@
+import SDLApp
+import SDLLink
+
+/// The sound of a simulated app: the real negotiation, and buffers that hold a number.
+final class SimulatedSound {
+  /// What is upstream, and what the user has set.
+  struct Plan: Codable {
+    /// Milliseconds between two buffers.
+    var interval = 200
+    var isLive = true
+    var suspendPolicy = SuspendPolicy.auto.rawValue
+    /// The service is there only while something sounds.
+    var startsOnData = false
+  }
+
+  private(set) var negotiation: AudioNegotiation
+  private let plan: Plan
+  private let connection: AppConnection
+  private let network: SimulatedNetwork
+  private let note: (Simulation.Note) -> Void
+  private var order = NotificationOrder()
+  private var number: UInt8 = 0
+  private var isPlaying = false
+  private var isSilent = false
+  private var nextBuffer: Duration
+  private(set) var counters = SimulatedVideo.Counters()
+  private(set) var hasFailed = false
+
+  init(
+    _ plan: Plan, connection: AppConnection, network: SimulatedNetwork, note: @escaping (Simulation.Note) -> Void
+  ) {
+    self.plan = plan
+    self.connection = connection
+    self.network = network
+    self.note = note
+    var settings = AudioNegotiation.Settings()
+    settings.suspendPolicy = SuspendPolicy(rawValue: plan.suspendPolicy) ?? .auto
+    negotiation = AudioNegotiation(settings: settings, activity: SoundActivity(startsOnData: plan.startsOnData))
+    nextBuffer = network.now
+  }
+
+  private var now: Duration { network.now }
+
+  func play() {
+    isPlaying = true
+    nextBuffer = max(nextBuffer, now)
+    change { $0.inputChanged(PCMFormat()) }
+    change { $0.streamBegan() }
+    change { $0.played() }
+  }
+
+  func pause() {
+    isPlaying = false
+    change { $0.paused() }
+  }
+
+  func setSilent(_ isSilent: Bool) { self.isSilent = isSilent }
+
+  func endStream() {
+    isPlaying = false
+    change { $0.streamEnded() }
+  }
+
+  func stop() {
+    isPlaying = false
+    change { $0.stop() }
+  }
+
+  func sessionChanged(to status: AppSession.Status) { change { $0.sessionChanged(to: status) } }
+
+  func startFailed(_ failure: AudioStartFailure, retryAfter: Duration?, hasVideo: Bool) {
+    do throws(AudioProblem) {
+      try change { negotiation throws(AudioProblem) in
+        try negotiation.startFailed(failure, retryAfter: retryAfter, hasVideo: hasVideo)
+      }
+    } catch {
+      hasFailed = true
+      change { $0.beginFailing() }
+      change { $0.failed() }
+    }
+  }
+
+  func timerFired() { change { _ in } }
+
+  @discardableResult
+  private func change<Result, Failure: Error>(
+    _ body: (inout AudioNegotiation) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { apply() }
+    return try body(&negotiation)
+  }
+
+  private func apply() {
+    for output in negotiation.takeOutputs(at: now) {
+      switch output {
+      case .request(let request): connection.setAudioRequest(request)
+      case .setTimer(let time): connection.setTimer(at: time)
+      case .notify(let notification):
+        if let fault = order.take(notification) { note(.finding(.notifications, fault)) }
+      }
+    }
+  }
+
+  var nextDeadline: Duration? { isPlaying && !hasFailed ? nextBuffer : nil }
+
+  func advance() {
+    guard isPlaying, !hasFailed, nextBuffer <= now else { return }
+    nextBuffer = max(nextBuffer + .milliseconds(plan.interval), now)
+    counters.arrived += 1
+    for _ in 0..<3 {
+      switch change({ $0.decide(isLive: plan.isLive, isSilence: isSilent, now: now) }) {
+      case .send(let grant): return send(grant)
+      case .drop, .fail:
+        counters.dropped += 1
+        return
+      case .wait, .interrupted:
+        counters.arrived -= 1
+        return
+      case .pauseRequested: break
+      }
+    }
+    counters.dropped += 1
+  }
+
+  private func send(_ grant: AudioGrant) {
+    let size = grant.format.sampleSize.byteCount
+    // Much less than real time, so that it never adds up to more.
+    let count = grant.format.samplingRate.hertz * min(plan.interval, 1000) / 1000 / 8
+    number = number == 255 ? 1 : number + 1
+    let bytes = [UInt8](repeating: number, count: max(count, 1) * size)
+    let payload = SimulatedPayload(bytes, cut: bytes.count / 2) { [weak self] wasSent in
+      guard let self else { return }
+      counters.queued -= 1
+      if wasSent { counters.sent += 1 } else { counters.discarded += 1 }
+    }
+    counters.queued += 1
+    guard connection.audio.submit(payload, grantEpoch: grant.epoch, blocking: false) != .queued else { return }
+    counters.queued -= 1
+    counters.dropped += 1
+  }
+}

@@ -1,0 +1,76 @@
+import SDLWire
+
+/// Reads along what an app and its head unit say to each other, and says when a byte of a service is outside its grant,
+/// or in clear where it must not be. Keeps its own, simpler state.
+struct WireWatch {
+  private struct Service {
+    /// Where its StartService was sent, until it is answered.
+    var startedOn: SimulatedNetwork.Path?
+    /// Where it is, from the acknowledgement on.
+    var path: SimulatedNetwork.Path?
+    var isEncrypted = false
+    var messageSize: UInt32?
+  }
+
+  private var services: [ServiceType: Service] = [.video: Service(), .audio: Service()]
+  private var sent: [Int32: FrameDecoder] = [:]
+  private var received: [Int32: FrameDecoder] = [:]
+  private var connections: [SimulatedNetwork.Path: Int32] = [:]
+
+  /// Bytes that the app has written or read.
+  ///
+  /// - Returns: what is wrong.
+  mutating func take(_ bytes: [UInt8], of end: NetworkEnd, isSent: Bool) -> [(Simulation.Rule, String)] {
+    guard let path = end.path else { return [] }
+    let id = end.id
+    if connections[path] != id { begin(id, path) }
+    var decoder = (isSent ? sent[id] : received[id]) ?? FrameDecoder(limits: FrameLimits(payload: 4 << 20))
+    decoder.append(bytes)
+    var findings: [(Simulation.Rule, String)] = []
+    while let item = decoder.next() {
+      switch item {
+      case .frame(let frame) where isSent: findings += send(frame, path).map { [$0] } ?? []
+      case .frame(let frame): receive(frame, path)
+      case .garbage(let reason, _): findings.append((.wire, "garbage \(isSent ? "sent" : "received"): \(reason)"))
+      }
+    }
+    if isSent { sent[id] = decoder } else { received[id] = decoder }
+    return findings
+  }
+
+  private mutating func begin(_ id: Int32, _ path: SimulatedNetwork.Path) {
+    if let former = connections[path] {
+      sent[former] = nil
+      received[former] = nil
+    }
+    connections[path] = id
+    for (type, service) in services where path == .primary || service.path == path { services[type] = Service() }
+  }
+
+  private mutating func send(_ frame: Frame, _ path: SimulatedNetwork.Path) -> (Simulation.Rule, String)? {
+    let type = frame.header.service
+    guard var service = services[type] else { return nil }
+    defer { services[type] = service }
+    switch frame.header.controlFrame {
+    case .startService: service = Service(startedOn: path)
+    case .endService, .endServiceACK: service = Service()
+    case nil:
+      guard service.path == path else { return (.grant, "\(type) on \(path) without a grant") }
+      if service.isEncrypted != frame.header.isEncrypted, frame.header.frameType != .first {
+        return (.protection, "\(type) \(frame.header.isEncrypted ? "encrypted" : "in clear")")
+      }
+    default: break
+    }
+    return nil
+  }
+
+  private mutating func receive(_ frame: Frame, _ path: SimulatedNetwork.Path) {
+    let type = frame.header.service
+    guard let service = services[type], service.startedOn == path else { return }
+    switch frame.header.controlFrame {
+    case .startServiceACK: services[type] = Service(path: path, isEncrypted: frame.header.isEncrypted)
+    case .startServiceNAK: services[type] = Service()
+    default: break
+    }
+  }
+}

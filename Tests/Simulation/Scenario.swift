@@ -1,0 +1,120 @@
+import SDLApp
+import SDLHeadUnit
+import TestSupport
+
+/// What happens in one simulation: who is there, and a script of faults and of what people do. A value that can be kept
+/// as JSON.
+struct Scenario: Codable {
+  /// A step of the script.
+  struct Step: Codable {
+    /// Milliseconds after the step before.
+    var after: Int
+    /// ``World/perform(_:)`` has the words.
+    var action: String
+  }
+
+  /// Of what is drawn while it runs.
+  var seed: UInt64
+  /// Of the head unit (``HeadUnitPreset``).
+  var preset: String
+  /// Commands of the head unit before the first app connects.
+  var commands: [String] = []
+  var carEncrypts = false
+  var requiresEncryption = false
+  var offersSecondary = false
+  var conditions = SimulatedNetwork.Conditions()
+  var apps: [SimulatedApp.Plan] = []
+  var steps: [Step] = []
+
+  /// The scenario of a seed: a swarm of faults, of which most are left out, so that those that are in come often.
+  init(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    self.seed = seed
+    preset = random.pick(HeadUnitPreset.allCases).rawValue
+    let isEncrypted = random.chance(0.25)
+    carEncrypts = isEncrypted && random.chance(0.8)
+    offersSecondary = preset == HeadUnitPreset.bluetoothAndWiFi.rawValue || random.chance(0.3)
+    let isSlow = random.chance(0.3)
+    conditions = Self.conditions(&random)
+    let beginsHandshake = isEncrypted && random.chance(0.3)
+    for _ in 0..<(random.chance(0.2) ? 2 : 1) {
+      var plan = SimulatedApp.Plan()
+      // The head unit takes certificates of one app.
+      plan.encrypts = isEncrypted && apps.isEmpty && random.chance(0.9)
+      plan.beginsHandshake = beginsHandshake
+      plan.requiresEncryption = plan.encrypts && carEncrypts && random.chance(0.3)
+      plan.isMedia = random.chance(0.3)
+      plan.heartbeat = random.chance(0.3) ? random.pick([2, 5, 30]) : nil
+      plan.restartsOnForeground = random.chance(0.2)
+      plan.usesSecondary = random.chance(0.9)
+      plan.queueCapacity = random.pick([1, 3, 3, 10])
+      if random.chance(0.9) { plan.video = Self.video(&random, isSlow: isSlow) }
+      if plan.video == nil || random.chance(0.5) { plan.sound = Self.sound(&random, isSlow: isSlow) }
+      apps.append(plan)
+    }
+    requiresEncryption = carEncrypts && apps.allSatisfy(\.encrypts) && random.chance(0.3)
+    var families = Family.allCases.filter { _ in random.chance(0.4) }
+    if families.isEmpty { families = [.driver] }
+    for _ in 0..<Int.random(in: 5...80, using: &random) {
+      let action = random.pick(families).action(&random, appCount: apps.count)
+      steps.append(Step(after: Self.gap(&random, isSlow: isSlow), action: action))
+    }
+    if random.chance(0.3) {
+      let family = random.pick(Family.allCases.filter { $0 == .driver || $0 == .answers })
+      commands = (0..<2).map { _ in family.action(&random, appCount: 1) }.filter { $0.hasPrefix("car ") }
+        .map { String($0.dropFirst(4)) }
+    }
+  }
+
+  private static func gap(_ random: inout SeededGenerator, isSlow: Bool) -> Int {
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0..<4: 0
+    case 4..<9: .random(in: 0...60, using: &random)
+    case 9..<15: .random(in: 0...2500, using: &random)
+    case 15..<19: .random(in: 0...15_000, using: &random)
+    default: .random(in: 0...(isSlow ? 4 * 3_600_000 : 40_000), using: &random)
+    }
+  }
+
+  static func conditions(_ random: inout SeededGenerator) -> SimulatedNetwork.Conditions {
+    var conditions = SimulatedNetwork.Conditions()
+    if random.chance(0.5) { conditions.delay = random.pick([0, 2, 20, 120, 700]) }
+    if random.chance(0.3) { conditions.rate = random.pick([30_000, 200_000, 2_000_000]) }
+    if random.chance(0.3) { conditions.piece = random.pick([20, 100, 1500]) }
+    if random.chance(0.3) { conditions.capacity = random.pick([200, 4096, 32 << 10]) }
+    return conditions
+  }
+
+  private static func video(_ random: inout SeededGenerator, isSlow: Bool) -> SimulatedVideo.Plan {
+    var plan = SimulatedVideo.Plan()
+    plan.interval = isSlow ? random.pick([5000, 20_000, 60_000]) : random.pick([40, 200, 400, 1500, 1500])
+    plan.isLive = random.chance(0.6)
+    plan.isRaw = random.chance(0.7)
+    plan.isFinal = random.chance(0.1)
+    plan.sizes = random.chance(0.2) ? ["800x480", "480x320", "800x380", "960x600"] : nil
+    plan.suspendPolicy = random.pick(SuspendPolicy.allCases).rawValue
+    plan.resizePolicy = random.pick(ResizePolicy.allCases.dropLast()).rawValue
+    plan.byteCount = random.pick([60, 300, 3000])
+    plan.followsLink = random.chance(0.7)
+    plan.followsRequests = random.chance(0.7)
+    return plan
+  }
+
+  private static func sound(_ random: inout SeededGenerator, isSlow: Bool) -> SimulatedSound.Plan {
+    var plan = SimulatedSound.Plan()
+    plan.interval = isSlow ? 20_000 : random.pick([200, 1000, 2000])
+    plan.isLive = random.chance(0.6)
+    plan.suspendPolicy = random.pick(SuspendPolicy.allCases).rawValue
+    plan.startsOnData = random.chance(0.4)
+    return plan
+  }
+}
+
+extension SeededGenerator {
+  /// `choices` must not be empty.
+  mutating func pick<T>(_ choices: [T]) -> T { choices[Int.random(in: 0..<choices.count, using: &self)] }
+
+  mutating func pick<T>(_ choices: ArraySlice<T>) -> T { pick(Array(choices)) }
+
+  mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &self) < share }
+}

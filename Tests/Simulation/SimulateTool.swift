@@ -1,0 +1,96 @@
+import Foundation
+
+/// The program `Simulate`: runs scenarios for a time, or one of them, and says what it has found.
+public struct SimulateTool {
+  private var seconds = 60.0
+  private var seed = UInt64.random(in: 1...UInt64(UInt32.max)) << 20
+  private var isSingle = false
+  private var file: String?
+
+  /// `--time SECONDS`, `--from SEED`, `--seed SEED` for one alone, with a trace; `--case FILE`.
+  public init(_ arguments: some Sequence<String>) {
+    var iterator = arguments.makeIterator()
+    while let name = iterator.next(), let value = iterator.next() {
+      switch name {
+      case "--time": seconds = Double(value) ?? seconds
+      case "--from": seed = UInt64(value) ?? seed
+      case "--seed":
+        seed = UInt64(value) ?? seed
+        isSingle = true
+      case "--case": file = value
+      default: print("unknown option \(name)")
+      }
+    }
+  }
+
+  /// The exit status: 1 if something was found.
+  public func run() -> Int32 {
+    if let file { return runCase(file) }
+    return isSingle ? runSingle(Scenario(seed: seed)) : runMany()
+  }
+
+  private func runMany() -> Int32 {
+    var tally = Tally()
+    let began = Date()
+    print("from seed \(seed)")
+    // A crash would lose it.
+    fflush(nil)
+    var next = seed
+    while -began.timeIntervalSinceNow < seconds {
+      let scenario = Scenario(seed: next)
+      let outcome = Simulation.outcome(of: scenario)
+      tally.add(outcome.tally)
+      if let finding = outcome.finding {
+        print("seed \(next), after \(-began.timeIntervalSinceNow) s: \(finding.rule.rawValue): \(finding.text)")
+        report(Simulation.shrunk(scenario, finding.rule))
+        print("Again: make simulate SEED=\(next)")
+        return 1
+      }
+      next += 1
+    }
+    print(tally.text)
+    return 0
+  }
+
+  private func runSingle(_ scenario: Scenario) -> Int32 {
+    let outcome = Simulation.outcome(of: scenario) { print($0) }
+    guard let finding = outcome.finding else {
+      print("nothing found")
+      return 0
+    }
+    print("\(finding.rule.rawValue): \(finding.text)")
+    return 1
+  }
+
+  private func runCase(_ file: String) -> Int32 {
+    guard let data = FileManager.default.contents(atPath: file),
+      let scenario = try? JSONDecoder().decode(Scenario.self, from: data)
+    else {
+      print("\(file) can't be read")
+      return 2
+    }
+    return runSingle(scenario)
+  }
+
+  private func report(_ scenario: Scenario) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    if let data = try? encoder.encode(scenario) { print(String(decoding: data, as: UTF8.self)) }
+  }
+}
+
+extension Tally {
+  /// For people.
+  public var text: String {
+    let years = Double(simulated.components.seconds) / 86_400 / 365
+    func list(_ counts: [String: Int]) -> String {
+      counts.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+    return """
+      simulated: \(String(format: "%.3f", years)) years, \(sessions) scenarios, \(steps) steps, \(pictures) pictures
+      states: \(states.count)
+      faults: \(list(faults))
+      events: \(list(events))
+      """
+  }
+}

@@ -1,0 +1,451 @@
+import SDLApp
+import SDLHeadUnit
+import SDLMessages
+import TestSupport
+
+@testable import SDLHeadUnitLink
+@testable import SDLLink
+
+/// One simulation: a car, its apps, a network, and what must hold of them at each step.
+final class World {
+  /// As many turns at one moment mean that a loop spins.
+  private static let mostTurns = 1000
+  /// Without faults the picture has to be there after so long: the longest pause between two attempts, for each kind of
+  /// them, and then the start. A secondary transport that was of no use is avoided for up to ten minutes.
+  private static let livenessBound = Duration.seconds(120)
+  private static let avoidanceBound = Duration.seconds(720)
+
+  let scenario: Scenario
+  private(set) var finding: Simulation.Finding?
+  private(set) var tally = Tally()
+  private let network: SimulatedNetwork
+  private var car: SimulatedCar?
+  private var apps: [SimulatedApp] = []
+  private var watches: [String: WireWatch] = [:]
+  /// By the name of the app: the id of its session, what a decoder would say, and the sound that has come.
+  private var sessions: [String: UInt8] = [:]
+  private var names: [UInt8: String] = [:]
+  private var decoders: [UInt8: Decoder] = [:]
+  private var pictures: [String: Int] = [:]
+  private var sounds: [String: Int] = [:]
+  /// When registrations have ended, and levels were sent.
+  private var unregistered: [UInt8: Duration] = [:]
+  private var statusSent: [UInt8: Duration] = [:]
+  private var step = 0
+  private var began: Duration
+  /// Until when the network, or a machine, may have been late.
+  private var disturbedUntil = Duration.zero
+  /// With each line of what happens.
+  var trace: ((String) -> Void)?
+
+  init(_ scenario: Scenario) {
+    self.scenario = scenario
+    network = SimulatedNetwork(seed: scenario.seed)
+    network.conditions = scenario.conditions
+    began = network.now
+    network.tap = { [unowned self] bytes, end, isSent in tap(bytes, end, isSent: isSent) }
+  }
+
+  /// Simulated time.
+  var elapsed: Duration { network.now - began }
+
+  private func find(_ rule: Simulation.Rule, _ text: String) {
+    trace?("FOUND \(rule.rawValue): \(text)")
+    if finding == nil { finding = Simulation.Finding(rule: rule, text: text, step: step) }
+  }
+
+  private func take(_ note: Simulation.Note) {
+    switch note {
+    case .finding(let rule, let text): find(rule, text)
+    case .event(let text):
+      trace?("  \(text)")
+      tally.count(event: text)
+    case .state(let state): tally.reached(state)
+    }
+  }
+
+  // MARK: The course
+
+  func run() {
+    guard let car = try? SimulatedCar(configuration, encrypts: scenario.carEncrypts, network: network) else { return }
+    self.car = car
+    for command in scenario.commands { _ = car.perform(command) }
+    for (index, plan) in scenario.apps.enumerated() { apps.append(makeApp(plan, index)) }
+    for (index, step) in scenario.steps.enumerated() where finding == nil {
+      self.step = index
+      run(for: .milliseconds(step.after))
+      trace?("\(elapsed.text) \(step.action)")
+      perform(step.action)
+      settle()
+    }
+    step = scenario.steps.count
+    if finding == nil { calmDown(car) }
+    if finding == nil { end(car) }
+    tally.simulated += elapsed
+    tally.sessions += 1
+    tally.steps += step
+  }
+
+  private var configuration: HeadUnitConfiguration {
+    var configuration = (HeadUnitPreset(rawValue: scenario.preset) ?? .standard).configuration
+    if scenario.carEncrypts { configuration.security = .accept }
+    configuration.requiresRPCEncryption = scenario.requiresEncryption
+    configuration.beginsHandshake = !(scenario.apps.first?.beginsHandshake ?? false)
+    if scenario.offersSecondary { configuration.behaviour.secondaryTransport = .served }
+    return configuration
+  }
+
+  private func makeApp(_ plan: SimulatedApp.Plan, _ index: Int) -> SimulatedApp {
+    let app = SimulatedApp(
+      plan, name: "app\(index)", seed: scenario.seed &+ UInt64(index), host: Self.host(index), network: network,
+      note: { [unowned self] in take($0) })
+    app.video?.setCaps(firstSize, isRaw: plan.video?.isRaw ?? true)
+    app.video?.play()
+    app.sound?.play()
+    return app
+  }
+
+  private static func host(_ index: Int) -> String { "192.0.2.\(2 + index)" }
+
+  private var firstSize: VideoSize? {
+    let resolution = configuration.videoCapability?.preferredResolution ?? configuration.screen
+    return VideoSize(resolution.width & ~1, resolution.height & ~1)
+  }
+
+  private func run(for time: Duration) {
+    let target = network.now + time
+    settle()
+    while finding == nil, let next = nextEvent, next <= target {
+      network.advance(to: next)
+      settle()
+    }
+    network.advance(to: target)
+    settle()
+  }
+
+  private var nextEvent: Duration? {
+    apps.reduce(network.nextArrival.earlier(car?.nextDeadline)) { $0.earlier($1.nextDeadline) }
+  }
+
+  /// Lets everybody do what there is to do at this moment.
+  private func settle() {
+    guard let car else { return }
+    var turns = 0
+    var moved = network.movedByteCount
+    var isActive = true
+    while isActive, finding == nil {
+      isActive = false
+      var ready = ""
+      for app in apps where app.isReady() {
+        if turns == Self.mostTurns { ready += "\(app.readiness) " }
+        app.takeTurn()
+        isActive = true
+        check(app)
+      }
+      if car.isReady() {
+        if turns == Self.mostTurns { ready += car.readiness }
+        car.takeTurn()
+        isActive = true
+      }
+      for event in car.takeEvents() { take(event) }
+      network.advance(to: network.now)
+      // What moves bytes goes on, however small the pieces.
+      turns = network.movedByteCount == moved ? turns + 1 : 0
+      moved = network.movedByteCount
+      if turns > Self.mostTurns { find(.spin, "\(turns) turns at one moment: \(ready)") }
+    }
+  }
+
+  // MARK: Steps
+
+  /// Carries out an action; what makes no sense at the moment has no effect.
+  private func perform(_ action: String) {
+    let words = action.split(separator: " ").map(String.init)
+    let numbers = words.compactMap { Int($0) }
+    tally.count(fault: words.prefix(words[0] == "app" || words[0] == "stand" ? 3 : 2).filter { Int($0) == nil })
+    switch words[0] {
+    case "car":
+      if words.contains("stall") { disturb(for: .seconds(60)) }
+      // What is answered once would wait for the next app.
+      if words.contains("once"), !apps.contains(where: { $0.status.headUnit != nil }) { return }
+      if car?.perform(words.dropFirst().joined(separator: " ")) == false { find(.decisions, "no command: \(action)") }
+    case "net": performNetwork(words, numbers)
+    case "stand":
+      let until = network.now + .milliseconds(numbers.last ?? 0)
+      disturb(for: Duration.milliseconds(numbers.last ?? 0) + .seconds(30))
+      if words[1] == "car" { car?.standStill(until: until) } else { app(numbers)?.standStill(until: until) }
+    case "app": performApp(words, numbers)
+    default: find(.decisions, "no action: \(action)")
+    }
+  }
+
+  private func app(_ numbers: [Int]) -> SimulatedApp? {
+    numbers.first.flatMap { apps.indices.contains($0) ? apps[$0] : nil }
+  }
+
+  private func disturb(for time: Duration) { disturbedUntil = max(disturbedUntil, network.now + time) }
+
+  private func performNetwork(_ words: [String], _ numbers: [Int]) {
+    disturb(for: .seconds(60))
+    let path = words.count > 2 ? SimulatedNetwork.Path(rawValue: words[2]) ?? .primary : .primary
+    let time = Duration.milliseconds(numbers.first ?? 0)
+    switch words[1] {
+    case "stall": network.stall(path, for: time)
+    case "cut": network.cut(path, gap: time)
+    case "silence": network.silence(path, for: time)
+    case "half-close": network.halfClose(path, fromCar: words.last == "car")
+    case "conditions" where numbers.count == 4:
+      network.conditions = .init(
+        delay: numbers[0], rate: numbers[1] == 0 ? nil : numbers[1], piece: numbers[2], capacity: numbers[3])
+    default: find(.decisions, "no action: \(words)")
+    }
+  }
+
+  private func performApp(_ words: [String], _ numbers: [Int]) {
+    guard let app = app(numbers), words.count > 2 else { return }
+    defer { app.wake() }
+    switch words[2] {
+    case "start": restart(app)
+    case "stop": app.stop()
+    case "state": AppState(rawValue: words[3]).map { app.video?.setAppState($0) }
+    case "haptics":
+      let rectangles = (0..<(numbers.last ?? 0)).map {
+        HapticRectangle(id: $0, x: Double($0 * 20), y: 0, width: 19, height: 19)
+      }
+      app.connection.setHapticRectangles(HapticRectangleList(rectangles))
+    case "buttons": app.connection.setButtonsWanted(words[3] == "on")
+    case "sound": app.sound.map { perform(words[3], $0) }
+    default: app.video.map { perform(words, numbers, $0) }
+    }
+  }
+
+  private func perform(_ word: String, _ sound: SimulatedSound) {
+    switch word {
+    case "play": sound.play()
+    case "pause": sound.pause()
+    case "silent": sound.setSilent(true)
+    case "loud": sound.setSilent(false)
+    default: sound.endStream()
+    }
+  }
+
+  private func perform(_ words: [String], _ numbers: [Int], _ video: SimulatedVideo) {
+    switch words[2] {
+    case "play": video.play()
+    case "pause": video.pause()
+    case "flush": video.setFlushing(words[3] == "on")
+    case "eos": video.endStream()
+    case "begin": video.beginStream()
+    case "caps":
+      let sides = words[3].split(separator: "x").compactMap { Int($0) }
+      video.setCaps(sides.count == 2 ? VideoSize(sides[0], sides[1]) : nil, isRaw: words.last == "raw")
+    case "ranges":
+      video.widestDisplay = numbers.last ?? .max
+      video.choose(.ranges)
+    default: find(.decisions, "no action: \(words)")
+    }
+  }
+
+  /// The application makes the app anew, if it has ended.
+  private func restart(_ app: SimulatedApp, change: (inout SimulatedApp.Plan) -> Void = { _ in }) {
+    guard app.hasEnded, let index = apps.firstIndex(where: { $0 === app }) else { return }
+    var plan = app.plan
+    change(&plan)
+    apps[index] = makeApp(plan, index)
+  }
+
+  // MARK: After the faults
+
+  private static let calmCommands = [
+    "answer start-session ack", "answer register regular", "answer get-capability regular",
+    "answer start-video regular", "answer start-audio ack", "answer end-service ack", "answer register-secondary ack",
+    "answer start-tls regular", "heartbeat core", "silent off", "refuse-connections off", "phone-call off",
+    "emergency off", "embedded-navi off", "none-after-refusal off", "delay start-video 0",
+    "delay secondary-transport 0",
+    "video-transports 1", "audio-transports 1", "data-timeout off", "framerate 0", "max-bitrate 0",
+  ]
+
+  /// Faults end, and driver, app and head unit want the picture: it has to come.
+  private func calmDown(_ car: SimulatedCar) {
+    trace?("\(elapsed.text) calm")
+    network.conditions = SimulatedNetwork.Conditions()
+    for command in Self.calmCommands where !car.perform(command) { find(.decisions, "no command: \(command)") }
+    _ = car.perform("secondary-transport \(scenario.offersSecondary ? "on" : "off")")
+    // Which transports may carry what is agreed on at the beginning of a session; what was answered once, or was not
+    // true, holds until its end.
+    if scenario.steps.contains(where: { step in ["transport", "once", "update"].contains(where: step.action.contains) })
+      || scenario.offersSecondary
+    {
+      network.cut(.primary, gap: .zero)
+    }
+    // What has stalled, or was answered by nobody, runs out; the driver has nothing to do with it yet.
+    run(for: .seconds(40))
+    for app in apps.dropFirst() { app.stop() }
+    guard finding == nil, let app = register() else { return }
+    let name = app.name
+    app.video?.setFlushing(false)
+    app.video?.plan.sizes = nil
+    app.video?.plan.isFinal = false
+    app.video?.widestDisplay = .max
+    app.video?.beginStream()
+    app.video?.choose(.ranges)
+    app.video?.setCaps(app.video?.negotiation.acceptedDisplays?.first?.streamSize ?? firstSize, isRaw: true)
+    app.video?.setAppState(.foreground)
+    app.video?.play()
+    app.sound?.setSilent(false)
+    app.sound?.play()
+    app.wake()
+    guard let id = sessions[name] else { return find(.liveness, "registered without a session") }
+    car.server?.control(.app(id)) {
+      $0.setHMIStatus(HMIStatus(level: .some(.none), videoStreamingState: .notStreamable), now: $1)
+    }
+    car.wake()
+    run(for: .seconds(3))
+    _ = car.perform("activate \(id)")
+    let (pictures, sounds) = (pictures[name] ?? 0, sounds[name] ?? 0)
+    let bound = scenario.offersSecondary ? Self.avoidanceBound : Self.livenessBound
+    let deadline = network.now + bound + .milliseconds(app.plan.video?.interval ?? 0)
+    func isThere() -> Bool {
+      (app.video == nil || self.pictures[name] ?? 0 > pictures) && (app.sound == nil || self.sounds[name] ?? 0 > sounds)
+    }
+    while finding == nil, !isThere(), network.now < deadline, apps.contains(where: { $0 === app }) {
+      run(for: .seconds(1))
+    }
+    guard finding == nil, !isThere() else { return }
+    let state =
+      "video \(app.status.videoState), sound \(app.status.audioState), HMI \(app.status.hmi?.level?.rawValue ?? "-")"
+    find(.liveness, "no picture or sound \(bound) after the faults: \(state), \(app.failure.map { "\($0)" } ?? "")")
+  }
+
+  /// The first app, once it is registered; one that has ended is made anew.
+  private func register() -> SimulatedApp? {
+    let deadline = network.now + .seconds(100)
+    while finding == nil, network.now < deadline {
+      let app = apps[0]
+      if app.hasEnded || app.endDeadline != nil || app.video?.problem != nil || app.sound?.hasFailed == true {
+        app.hasEnded ? restart(app) { Self.heal(&$0) } : app.stop()
+      } else if app.status.headUnit != nil {
+        return app
+      }
+      run(for: .seconds(1))
+    }
+    find(
+      .liveness, "not registered \(Duration.seconds(100).text) after the faults: \(String(describing: apps[0].failure))"
+    )
+    return nil
+  }
+
+  private static func heal(_ plan: inout SimulatedApp.Plan) {
+    plan.video?.sizes = nil
+    plan.video?.isFinal = false
+    plan.video?.isRaw = true
+    plan.requiresEncryption = false
+  }
+
+  /// Everybody stops: everything has to end in its time.
+  private func end(_ car: SimulatedCar) {
+    for app in apps where !app.hasEnded && app.endDeadline == nil { app.stop() }
+    run(for: .seconds(30))
+    guard finding == nil else { return }
+    for app in apps where !app.hasEnded { find(.end, "\(app.name) has not ended after 30 s") }
+    for app in apps { check(app) }
+    apps = []
+    car.stop()
+    self.car = nil
+  }
+
+  /// After all objects are gone.
+  var openSocketCount: Int { network.openSocketCount }
+
+  // MARK: What must hold
+
+  private func check(_ app: SimulatedApp) {
+    if let deadline = app.endDeadline, !app.hasEnded, network.now > deadline, disturbedUntil < network.now {
+      find(.end, "\(app.name) has not ended in time")
+    }
+    let statistics = app.connection.statistics
+    let media: [(String, SimulatedVideo.Counters?, MediaChannelStatistics)] = [
+      ("video", app.video?.counters, app.connection.video.statistics),
+      ("sound", app.sound?.counters, statistics.audio),
+    ]
+    for case (let name, let counters?, let channel) in media {
+      if !counters.isBalanced { find(.statistics, "\(app.name): \(name) does not add up: \(counters)") }
+      if UInt64(counters.sent) != channel.sentMessages || counters.queued != channel.queuedFrames
+        || UInt64(counters.discarded) != channel.discardedMessages
+      {
+        find(.statistics, "\(app.name): \(name) \(counters) is not what the channel has: \(channel)")
+      }
+      let capacity = name == "video" ? app.plan.queueCapacity : 50
+      if channel.queuedFrames > capacity { find(.memory, "\(channel.queuedFrames) of \(name) queued") }
+    }
+  }
+
+  private func tap(_ bytes: [UInt8], _ end: NetworkEnd, isSent: Bool) {
+    guard end.host != SimulatedNetwork.carHost else { return }
+    var watch = watches[end.host] ?? WireWatch()
+    for (rule, text) in watch.take(bytes, of: end, isSent: isSent) { find(rule, "\(end.host): \(text)") }
+    watches[end.host] = watch
+  }
+
+  /// What the head unit reports.
+  private func take(_ event: HeadUnitServerEvent) {
+    guard case .session(let id, let event) = event else { return }
+    if let trace, let text = event.text { trace("    \(id) \(text)") }
+    switch event {
+    case .appRegistered(let name, _, _, _, _):
+      sessions[name] = id
+      names[id] = name
+    case .hmiStatusSent: statusSent[id] = network.now
+    case .appUnregistered: unregistered[id] = network.now
+    case .videoStarted: decoders[id, default: Decoder()].begin()
+    case .videoDataStopped: decoders[id, default: Decoder()].outputClosed()
+    case .videoTimestamp: return
+    case .videoData(let bytes):
+      tally.pictures += 1
+      if let fault = decoders[id, default: Decoder()].take(bytes) { find(.decodable, "session \(id): \(fault)") }
+      if let name = names[id] { pictures[name, default: 0] += 1 }
+      return
+    case .audioData(let bytes):
+      if Set(bytes).count > 1 { find(.decodable, "sound that was not sent") }
+      if let name = names[id] { sounds[name, default: 0] += 1 }
+      return
+    case .violation(let violation): if !isExcused(violation, id) { find(.headUnit, "\(violation)") }
+    default: break
+    }
+    tally.count(event: event.kind)
+  }
+
+  /// What a network or machine that is late makes of an app that does all it can.
+  private func isExcused(_ violation: Violation, _ id: UInt8) -> Bool {
+    let isDisturbed = disturbedUntil >= network.now || network.conditions != SimulatedNetwork.Conditions()
+    // What the app has sent before it heard of a change.
+    let crossing = Duration.seconds(isDisturbed ? 60 : 1)
+    switch violation {
+    case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
+      return decoders[id]?.expectsComplaint ?? false
+    case .endServiceNotAcknowledged, .heartbeatUnanswered, .videoWhileForbidden, .audioWhileForbidden,
+      .dataAfterEndService, .endOfServiceNotRunning, .stream(.frameRate), .stream(.bitrate),
+      .audio(.fasterThanRealTime):
+      return isDisturbed
+    case .stream(.pictureSize): return scenario.steps.contains { $0.action.contains("update") }
+    case .startBeforeRegistration, .noSession:
+      return unregistered[id].map { network.now < $0 + crossing } ?? false
+    case .notificationNotAllowed: return statusSent[id].map { network.now < $0 + crossing } ?? false
+    default: return false
+    }
+  }
+}
+
+extension HeadUnitSession.Event {
+  /// Its name, without what it holds.
+  var kind: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+}
+
+extension Duration {
+  /// "12.345 s".
+  var text: String {
+    let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    let rest = String(milliseconds % 1000)
+    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import Simulation
+
+/// Both sides in virtual time, against faults: see docs/reliability.md.
+@Suite struct SimulationTests {
+  /// Of real time; `SIMULATE_SECONDS` sets another.
+  private static let seconds = ProcessInfo.processInfo.environment["SIMULATE_SECONDS"].flatMap(Double.init) ?? 20
+
+  /// Seeds that nothing has tried before.
+  @Test func newSeeds() {
+    let first = UInt64.random(in: 1...UInt64(UInt32.max)) << 20
+    let began = Date()
+    var seed = first
+    while -began.timeIntervalSinceNow < Self.seconds {
+      let finding = Simulation.outcome(of: Scenario(seed: seed)).finding
+      guard finding == nil else {
+        Issue.record("make simulate SEED=\(seed): \(String(describing: finding))")
+        return
+      }
+      seed += 1
+    }
+  }
+
+  /// Findings of former days, whose defects are mended.
+  @Test(arguments: cases) func keptCase(name: String) throws {
+    let file = Self.folder.appendingPathComponent(name)
+    let scenario = try JSONDecoder().decode(Scenario.self, from: Data(contentsOf: file))
+    #expect(Simulation.outcome(of: scenario).finding == nil)
+  }
+
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Cases")
+  private static let cases =
+    (try? FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }.sorted()) ?? []
+
+  /// Without that a seed would be of no use.
+  @Test(arguments: [1, 2, 3] as [UInt64]) func sameSeedSameCourse(seed: UInt64) {
+    func trace() -> [String] {
+      var lines: [String] = []
+      _ = Simulation.outcome(of: Scenario(seed: seed)) { lines.append($0) }
+      return lines
+    }
+    #expect(trace() == trace())
+  }
+}
