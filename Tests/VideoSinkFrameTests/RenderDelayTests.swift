@@ -24,7 +24,8 @@ import Testing
     let last = try #require(harness.headUnit.record.arrivals.last)
     // At 30 frames per second, by the same clock.
     let offset = last - base - latency - .milliseconds((count - 1) * 1000 / 30)
-    let tolerance = Duration.milliseconds(40) + standstills.total
+    // Half of the delay, as a picture has to be encoded beside whatever else the machine does.
+    let tolerance = Duration.milliseconds(100) + standstills.total
     #expect(offset + .milliseconds(milliseconds) > .milliseconds(-5), "\(offset)")
     #expect(offset + .milliseconds(milliseconds) < tolerance, "\(offset)")
   }
