@@ -92,8 +92,9 @@ certificates:
 T ?= 60
 ## run app and head unit in virtual time for T seconds; or the scenario of SEED, or of CASE, with a trace
 simulate:
-	meson-wrap/build-product --product Simulate --output $(build)/simulate --scratch-path $(swift_scratch)
-	SWIFT_DETERMINISTIC_HASHING=1 $(build)/simulate \
+	swift build --configuration release --product Simulate --scratch-path $(swift_scratch) \
+	  --disable-local-rpath -debug-info-format none
+	SWIFT_DETERMINISTIC_HASHING=1 $(swift_scratch)/release/Simulate \
 	  $(if $(SEED),--seed $(SEED),$(if $(CASE),--case $(CASE),--time $(T)))
 
 ## measure speed, memory and allocations beside GStreamer's own elements

@@ -135,7 +135,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "TestSupport", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink",
+        "TestSupport", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink", "SDLAppLink",
+        "SDLHeadUnitLink",
       ],
       path: "Tests/Simulation", swiftSettings: strict),
     .executableTarget(name: "Simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),

@@ -3,6 +3,7 @@ import SDLApp
 import SDLHeadUnit
 import TestSupport
 
+@testable import SDLAppLink
 @testable import SDLLink
 
 /// An app with a connection, the real one but for its thread, and what is streamed over it.

@@ -1,3 +1,4 @@
+import SDLAppLink
 import SDLLink
 
 /// A message of video or sound on its way.

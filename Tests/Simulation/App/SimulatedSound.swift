@@ -1,4 +1,5 @@
 import SDLApp
+import SDLAppLink
 import SDLLink
 
 /// The sound of a simulated app: the real negotiation, and buffers that hold a number.

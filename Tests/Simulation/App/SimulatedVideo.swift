@@ -1,5 +1,6 @@
 import H264
 import SDLApp
+import SDLAppLink
 import SDLLink
 
 /// The picture of a simulated app: what brings it, the real negotiation, and a frame path reduced to what the head unit

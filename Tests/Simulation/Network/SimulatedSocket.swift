@@ -1,5 +1,4 @@
 import Glibc
-import SDLApp
 
 @testable import SDLLink
 
@@ -59,8 +58,8 @@ final class SimulatedSocket: Socket, @unchecked Sendable {
   override var unacknowledgedByteCount: UInt64? { UInt64(end.unacknowledgedByteCount) }
   override var unsentByteCount: UInt64? { UInt64(end.unacknowledgedByteCount / 2) }
 
-  override var roundTrip: LinkSample.RoundTrip? {
+  override var roundTrip: (smoothed: Duration, minimum: Duration)? {
     let time = Duration.milliseconds(network.conditions.delay * 2)
-    return LinkSample.RoundTrip(smoothed: time, minimum: time)
+    return (time, time)
   }
 }
