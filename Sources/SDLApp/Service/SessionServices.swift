@@ -33,6 +33,13 @@ struct SessionServices: Sendable {
       .earlier(application.nextDeadline)
   }
 
+  /// What encryption has to know of them.
+  func situation(now: Duration) -> SessionSecurity.Situation {
+    SessionSecurity.Situation(
+      now: now, isVideoStarting: video.isStarting, isAudioStarting: audio.isStarting,
+      hasEncryptedMedia: video.grant?.isEncrypted == true || audio.grant?.isEncrypted == true)
+  }
+
   func fill(_ status: inout AppSession.Status) {
     status.videoGrant = video.grant
     status.audioGrant = audio.grant
@@ -85,7 +92,8 @@ struct SessionServices: Sendable {
     switch function {
     case .sendHapticData: video.receiveHapticAnswer(result, &context)
     case .subscribeButton, .unsubscribeButton: buttons.answered(result, &context)
-    default: presentation.answered(result, &context)
+    case .changeRegistration, .putFile, .setAppIcon: presentation.answered(result, &context)
+    default: break
     }
   }
 

@@ -74,11 +74,7 @@ public struct AppSession: Sendable {
       .earlier(context.secondary.nextDeadline(isWanted: context.isSecondaryWanted, now: now))
   }
 
-  private var situation: SessionSecurity.Situation {
-    SessionSecurity.Situation(
-      now: context.now, isVideoStarting: services.video.isStarting, isAudioStarting: services.audio.isStarting,
-      hasEncryptedMedia: services.video.grant?.isEncrypted == true || services.audio.grant?.isEncrypted == true)
-  }
+  private var situation: SessionSecurity.Situation { services.situation(now: context.now) }
 }
 
 /// What happens to the session, from either side, and with time.
@@ -447,10 +443,8 @@ extension AppSession {
       try context.registered(response)
     case .getSystemCapability:
       try context.capabilityAnswered(result, SystemCapability(json: parameters))
-    case .sendHapticData, .subscribeButton, .unsubscribeButton, .changeRegistration, .putFile, .setAppIcon:
-      services.answered(function, result, &context)
     case .unregisterAppInterface: context.endSession()
-    default: break
+    default: services.answered(function, result, &context)
     }
   }
 
@@ -462,10 +456,8 @@ extension AppSession {
     case .getSystemCapability:
       context.messenger.diagnose("GetSystemCapability was not answered")
       try context.announce { $0.unavailable() }
-    case .sendHapticData, .subscribeButton, .unsubscribeButton, .changeRegistration, .putFile, .setAppIcon:
-      services.answered(function, nil, &context)
     case .unregisterAppInterface: context.endSession()
-    default: break
+    default: services.answered(function, nil, &context)
     }
   }
 
@@ -493,11 +485,8 @@ extension AppSession {
     case .onButtonEvent, .onButtonPress:
       services.buttons.receive(ButtonNotification(function, json: parameters), &context)
     case .onPermissionsChange:
-      let permissions = OnPermissionsChange(json: parameters)
-      context.permissions = AppPermissions(permissions)
       services.permissionsChanged()
-      context.security.note(permissions.protection, isEncrypted: isEncrypted)
-      if permissions.requiresEncryption { context.rpcProtectionNeeded() }
+      context.permissionsChanged(OnPermissionsChange(json: parameters), isEncrypted: isEncrypted)
     default: break  // Policy updates, icons, languages, hashes: no stream depends on them, and none is answered.
     }
   }

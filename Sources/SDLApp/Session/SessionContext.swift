@@ -44,7 +44,7 @@ struct SessionContext: Sendable {
   var phase = SessionPhase.idle
   var hmiStatus: HMIStatus?
   /// Nil until the head unit has told them.
-  var permissions: AppPermissions?
+  private(set) var permissions: AppPermissions?
   var headUnit: HeadUnitInfo?
   var announced = AnnouncedVideo()
   var security: SessionSecurity
@@ -209,6 +209,13 @@ struct SessionContext: Sendable {
       case .diagnostic(let text): messenger.diagnose(text)
       }
     }
+  }
+
+  /// The head unit has another policy for the app.
+  mutating func permissionsChanged(_ permissions: OnPermissionsChange, isEncrypted: Bool) {
+    self.permissions = AppPermissions(permissions)
+    security.note(permissions.protection, isEncrypted: isEncrypted)
+    if permissions.requiresEncryption { rpcProtectionNeeded() }
   }
 
   /// The head unit wants encrypted RPCs.

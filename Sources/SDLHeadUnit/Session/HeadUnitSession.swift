@@ -418,8 +418,7 @@ extension HeadUnitSession {
     guard let rpcService = context.rpcService else { return gate.refuseWithoutSession(header, &context) }
     guard header.sessionID == sessionID else { return gate.refuseOfOtherSession(frame, on: transport, &context) }
     heartbeat.noteTraffic(&context)
-    let isPickingVersion = !rpcService.isVersionSettled && (2...rpcService.headerVersion).contains(header.version)
-    if header.version != rpcService.headerVersion, !isPickingVersion {
+    if !rpcService.takes(header.version) {
       context.report(.headerVersion(expected: rpcService.headerVersion, got: header.version))
     }
     let isMedia = header.service == .audio || header.service == .video

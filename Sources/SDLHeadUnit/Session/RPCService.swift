@@ -6,7 +6,7 @@ struct RPCService: Sendable {
   /// Version of the frame headers.
   private(set) var headerVersion: UInt8
   /// Before protocol 5 the app picks the version, and its RegisterAppInterface shows it.
-  private(set) var isVersionSettled: Bool
+  private var isVersionSettled: Bool
   /// As negotiated in the payload; below 5 just the header version.
   private(set) var protocolVersion: ProtocolVersion
   /// SDL Core counts from 0.
@@ -29,6 +29,11 @@ struct RPCService: Sendable {
     headerVersion = 5
     protocolVersion = min(wanted, maximum)
     isVersionSettled = true
+  }
+
+  /// Whether frames may have headers of this version.
+  func takes(_ version: UInt8) -> Bool {
+    version == headerVersion || !isVersionSettled && (2...headerVersion).contains(version)
   }
 
   /// Answers StartService(RPC), which begins a session.
