@@ -30,13 +30,16 @@ extension LinkTests {
       clock.advance(by: StallWatch.noticeTime - .milliseconds(1))
       #expect(pair.connection.settle(pair.app))
       #expect(stallCount(pair) == 0)
-      clock.advance(by: .milliseconds(1))
-      #expect(pair.app.waitFor { if case .stalled(let time) = $0 { time } else { nil } } == StallWatch.noticeTime)
-      clock.advance(by: StallWatch.limit - StallWatch.noticeTime - .milliseconds(1))
-      #expect(pair.connection.settle(pair.app))
-      #expect(stallCount(pair) == 1 && pair.app.endedCount == 0)
-      clock.advance(by: .milliseconds(1))
-      guard case .link(.stalled(_, after: StallWatch.limit))?? = pair.app.waitForEnd() else {
+      // What the kernel of a busy machine takes even now begins the wait anew; `StallWatchTests` has the exact times.
+      func advance(until isDone: () -> Bool) -> Bool {
+        eventually {
+          clock.advance(by: .milliseconds(50))
+          return isDone()
+        }
+      }
+      #expect(advance { stallCount(pair) == 1 } && pair.app.endedCount == 0)
+      #expect(advance { pair.app.endedCount == 1 } && stallCount(pair) == 1)
+      guard case .link(.stalled(_, let time))?? = pair.app.waitForEnd(), time >= StallWatch.limit else {
         Issue.record("\(pair.app.events)")
         return
       }

@@ -24,12 +24,20 @@ import TestSupport
     return driver
   }
 
-  /// Subscribed to `buttons` in FULL.
-  static func subscribed(_ buttons: [ButtonName]) -> AppDriver {
-    let driver = ready(buttons)
+  /// In FULL, where the app asks for the first of `buttons`.
+  static func asking(
+    _ buttons: [ButtonName]?, _ configuration: AppSession.Configuration = AppDriver.configuration
+  ) -> AppDriver {
+    let driver = ready(buttons, configuration)
     driver.setButtonsWanted(true)
     driver.notify(.onPermissionsChange, policy.json)
     driver.status(.full, .streamable)
+    return driver
+  }
+
+  /// Subscribed to `buttons` in FULL.
+  static func subscribed(_ buttons: [ButtonName]) -> AppDriver {
+    let driver = asking(buttons)
     for _ in buttons { answer(driver) }
     _ = driver.take()
     return driver
@@ -101,10 +109,7 @@ import TestSupport
     var configuration = AppDriver.configuration
     configuration.appType = type
     configuration.isMediaApplication = isMedia
-    let driver = Self.ready([.ok, .seekLeft, .preset3, .navZoomIn], configuration)
-    driver.setButtonsWanted(true)
-    driver.notify(.onPermissionsChange, Self.policy.json)
-    driver.status(.full, .streamable)
+    let driver = Self.asking([.ok, .seekLeft, .preset3, .navZoomIn], configuration)
     var requests: [String] = []
     while let request = try Self.requests(driver).first {
       requests.append(request)
@@ -115,10 +120,7 @@ import TestSupport
 
   /// The display's own list comes later than that of the registration, and counts.
   @Test func buttonsOfTheDisplay() throws {
-    let driver = Self.ready(nil)
-    driver.setButtonsWanted(true)
-    driver.notify(.onPermissionsChange, Self.policy.json)
-    driver.status(.full, .streamable)
+    let driver = Self.asking(nil)
     #expect(try Self.requests(driver) == [])
     let display = SystemCapability(type: .displays, buttons: [.search])
     driver.notify(.onSystemCapabilityUpdated, display.json)
@@ -132,13 +134,9 @@ import TestSupport
   /// A button that the head unit does not give is not asked for again, whatever changes.
   @Test(arguments: [ResultCode.rejected, .unsupportedResource, .invalidData, .genericError])
   func refused(code: ResultCode) throws {
-    let driver = Self.ready([.ok, .search])
-    driver.setButtonsWanted(true)
-    driver.notify(.onPermissionsChange, Self.policy.json)
-    driver.status(.full, .streamable)
-    _ = driver.take()
+    let driver = Self.asking([.ok, .search])
     Self.answer(driver, code)
-    #expect(try Self.requests(driver) == ["+SEARCH"])
+    #expect(try Self.requests(driver) == ["+OK", "+SEARCH"])
     Self.answer(driver)
     driver.status(.limited, .streamable)
     driver.notify(.onPermissionsChange, Self.policy.json)
@@ -150,24 +148,17 @@ import TestSupport
   /// Such an answer concerns the request: nothing more is asked for before level or permissions change.
   @Test(arguments: [ResultCode.disallowed, .userDisallowed])
   func forbidden(code: ResultCode) throws {
-    let driver = Self.ready([.ok, .search])
-    driver.setButtonsWanted(true)
-    driver.notify(.onPermissionsChange, Self.policy.json)
-    driver.status(.full, .streamable)
-    _ = driver.take()
+    let driver = Self.asking([.ok, .search])
     Self.answer(driver, code)
     driver.wait(.seconds(60))
-    #expect(try Self.requests(driver) == [])
+    #expect(try Self.requests(driver) == ["+OK"])
     driver.status(.limited, .streamable)
     #expect(try Self.requests(driver) == ["+OK"])
   }
 
   /// The app has the button from before.
   @Test func ignored() throws {
-    let driver = Self.ready([.ok])
-    driver.setButtonsWanted(true)
-    driver.notify(.onPermissionsChange, Self.policy.json)
-    driver.status(.full, .streamable)
+    let driver = Self.asking([.ok])
     _ = driver.take()
     Self.answer(driver, .ignored)
     Self.press(driver, .ok)
@@ -175,10 +166,7 @@ import TestSupport
   }
 
   @Test func unanswered() throws {
-    let driver = Self.ready([.ok, .search])
-    driver.setButtonsWanted(true)
-    driver.notify(.onPermissionsChange, Self.policy.json)
-    driver.status(.full, .streamable)
+    let driver = Self.asking([.ok, .search])
     #expect(try Self.requests(driver) == ["+OK"])
     driver.wait(.milliseconds(11_999))
     #expect(try Self.requests(driver) == [])
@@ -204,14 +192,10 @@ import TestSupport
 
   /// A head unit in whose policy RPCs are encrypted.
   @Test func encryptionNeeded() throws {
-    let driver = Self.ready([.ok])
-    driver.setButtonsWanted(true)
-    driver.notify(.onPermissionsChange, Self.policy.json)
-    driver.status(.full, .streamable)
-    _ = driver.take()
+    let driver = Self.asking([.ok])
     Self.answer(driver, .encryptionNeeded)
     driver.wait(.seconds(60))
-    #expect(try Self.requests(driver) == [])
+    #expect(try Self.requests(driver) == ["+OK"])
   }
 
   /// Levels, policies, answers and presses in any order; ``AppInvariants`` checks every step.

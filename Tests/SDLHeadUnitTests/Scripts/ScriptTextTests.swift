@@ -42,14 +42,8 @@ import Testing
 
   /// The page on behaviour scripts: it lists all events and commands, and its examples are valid.
   private static func documentation() throws -> String {
-    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let package = tests.deletingLastPathComponent().deletingLastPathComponent()
-    if let page = try? String(contentsOf: package.appending(path: "docs/behaviour-scripts.md"), encoding: .utf8) {
-      return page
-    }
-    let readme = try String(contentsOf: package.appending(path: "README.md"), encoding: .utf8)
-    let rest = try #require(readme.components(separatedBy: "### Behaviour scripts\n").dropFirst().first)
-    return rest.components(separatedBy: "\n##")[0]
+    let package = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    return try String(contentsOf: package.appending(path: "docs/behaviour-scripts.md"), encoding: .utf8)
   }
 
   @Test func documentation() throws {

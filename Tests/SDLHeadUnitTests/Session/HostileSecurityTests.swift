@@ -42,18 +42,6 @@ import Testing
     #expect(app.controls == ["video startServiceACK"])
   }
 
-  @Test func levelForbidsVideoBeforeADelayedAnswer() {
-    var app = TestApp.active()
-    app.run { $0.change(.videoStartDelay(.seconds(2)), now: $1) }
-    app.startVideo(.standard)
-    app.set(.background, .notStreamable)
-    #expect(app.controls == ["video startServiceNAK"] && app.levels == [.background])
-    app.set(.full, .streamable)
-    app.forget()
-    app.wait(.seconds(3))
-    #expect(app.controls == [] && app.violations == [])
-  }
-
   // MARK: The certificate
 
   /// The next app on the session has to show a certificate of its own.

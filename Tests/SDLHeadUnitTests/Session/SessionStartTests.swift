@@ -49,13 +49,6 @@ import Testing
     #expect(app.violations == [.sessionID(expected: 0, got: 1)])
   }
 
-  @Test func noPayloadGivesVersion4WithARawHash() {
-    var app = TestApp()
-    app.startSession(nil)
-    #expect(app.answers == [.control(.startServiceACK, .rpc, payload: [0, 1, 0, 1])])
-    #expect(app.headers.map(\.version) == [4])
-  }
-
   @Test func hashIsMadeOfSessionAndConnection() {
     var app = TestApp()
     app.session = HeadUnitSession(
