@@ -306,14 +306,8 @@ extension AppSession {
     guard let message = context.messenger.message(completedBy: frame, now: context.now) else { return }
     switch message.header.service {
     case .rpc, .hybrid:
-      do {
-        let rpc = try RPCMessage(payload: message.payload)
-        try receive(rpc, isEncrypted: message.header.isEncrypted)
-      } catch let error as AppSessionFailure {
-        throw error
-      } catch {
-        context.messenger.diagnose("ignored an unreadable RPC: \(error)")
-      }
+      guard let rpc = context.messenger.rpc(in: message) else { return }
+      try receive(rpc, isEncrypted: message.header.isEncrypted)
     case .control: try perform(try context.security.receive(message.payload, situation, &context.messenger))
     case .audio, .video: break
     }
@@ -355,8 +349,7 @@ extension AppSession {
     let header = frame.header
     if header.controlFrame == .registerSecondaryTransportNAK {
       // It may name another session, since the head unit does not know this one.
-      let reason = ServiceRejection(payload: frame.payload).reason.map { ": \($0.prefix(200))" } ?? ""
-      return context.abandonSecondary("the head unit refused it" + reason)
+      return context.secondaryRefused(ServiceRejection(payload: frame.payload))
     }
     guard header.sessionID == context.messenger.sessionID, let frame = try decrypted(frame, on: .secondary) else {
       return

@@ -260,6 +260,11 @@ struct SessionContext: Sendable {
     }
   }
 
+  /// The head unit has refused the secondary transport.
+  mutating func secondaryRefused(_ rejection: ServiceRejection) {
+    abandonSecondary("the head unit refused it" + (rejection.reason.map { ": \($0.prefix(200))" } ?? ""))
+  }
+
   /// Tells the app how far the secondary transport has come, if that is news.
   mutating func reportSecondary() {
     let status = secondary.status

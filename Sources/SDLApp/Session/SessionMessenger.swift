@@ -127,6 +127,16 @@ struct SessionMessenger: Sendable {
     }
   }
 
+  /// The RPC in a message; nil for one that can't be read.
+  mutating func rpc(in message: Message) -> RPCMessage? {
+    do {
+      return try RPCMessage(payload: message.payload)
+    } catch {
+      diagnose("ignored an unreadable RPC: \(error)")
+      return nil
+    }
+  }
+
   /// The largest payload of a frame, in bytes, for a service that announced `mtu`. Some head units mean the payload by
   /// it and others the whole frame, so that 12 bytes less suits both. Before protocol 5 nothing is announced, and the
   /// limit of SDL Core holds. The transport may have a lower limit of its own.

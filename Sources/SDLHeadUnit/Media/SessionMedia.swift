@@ -58,6 +58,16 @@ struct SessionMedia: Sendable {
     }
   }
 
+  /// The handshake is over for which the start of `service` has waited.
+  /// - Parameter failure: why it has failed.
+  mutating func handshakeEnded(
+    of service: ServiceType, _ failure: String?, _ app: RegisteredApp?, _ capability: OfferedCapability,
+    _ context: inout SessionContext
+  ) {
+    guard service == .audio else { return video.handshakeEnded(failure, app, capability, &context) }
+    audio.handshakeEnded(failure, &context)
+  }
+
   /// Reports what comes on another connection than that of its service.
   /// - Returns: whether the frame is to be ignored.
   mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool

@@ -61,9 +61,15 @@ struct FrameGate: Sendable {
     return true
   }
 
-  /// Reports what comes on the secondary transport and belongs on the primary one: all but media and heartbeats.
+  /// Reports what comes on the secondary transport and belongs on the primary one: all but media, which have the
+  /// transport of their service, and heartbeats.
   /// - Returns: whether the frame is to be ignored.
-  func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool {
+  func isMisplaced(
+    _ header: FrameHeader, on transport: TransportRole, _ media: inout SessionMedia, _ context: inout SessionContext
+  ) -> Bool {
+    if header.service == .audio || header.service == .video {
+      return media.isMisplaced(header, on: transport, &context)
+    }
     guard transport == .secondary else { return false }
     switch header.controlFrame {
     case .heartbeat, .heartbeatACK, .registerSecondaryTransport: return false

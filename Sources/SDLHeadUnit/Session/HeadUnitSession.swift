@@ -325,9 +325,8 @@ public struct HeadUnitSession: Sendable {
       endRegistration(.requestedByApp)
     case .registered: heartbeat.startScripted(&context)
     case .capabilityAnnounced: media.video.setLimits(of: registration.capability, now: context.now)
-    case .handshakeEnded(.audio, let failure): media.audio.handshakeEnded(failure, &context)
-    case .handshakeEnded(_, let failure):
-      media.video.handshakeEnded(failure, registration.app, registration.capability, &context)
+    case .handshakeEnded(let service, let failure):
+      media.handshakeEnded(of: service, failure, registration.app, registration.capability, &context)
     }
   }
 
@@ -418,18 +417,10 @@ extension HeadUnitSession {
     guard let rpcService = context.rpcService else { return gate.refuseWithoutSession(header, &context) }
     guard header.sessionID == sessionID else { return gate.refuseOfOtherSession(frame, on: transport, &context) }
     heartbeat.noteTraffic(&context)
-    if !rpcService.takes(header.version) {
-      context.report(.headerVersion(expected: rpcService.headerVersion, got: header.version))
-    }
-    let isMedia = header.service == .audio || header.service == .video
-    let isMisplaced =
-      isMedia ? media.isMisplaced(header, on: transport, &context) : gate.isMisplaced(header, on: transport, &context)
-    if isMisplaced { return }
-    if let control = header.controlFrame {
-      receive(control, frame, on: transport)
-    } else {
-      receiveData(frame)
-    }
+    rpcService.checkVersion(of: header, &context)
+    if gate.isMisplaced(header, on: transport, &media, &context) { return }
+    guard let control = header.controlFrame else { return receiveData(frame) }
+    receive(control, frame, on: transport)
   }
 
   private mutating func noteMalformed(_ violation: Violation, on transport: TransportRole) {

@@ -31,9 +31,11 @@ struct RPCService: Sendable {
     isVersionSettled = true
   }
 
-  /// Whether frames may have headers of this version.
-  func takes(_ version: UInt8) -> Bool {
-    version == headerVersion || !isVersionSettled && (2...headerVersion).contains(version)
+  /// Reports another version than that of the session; the app may yet pick one.
+  func checkVersion(of header: FrameHeader, _ context: inout SessionContext) {
+    let isPicking = !isVersionSettled && (2...headerVersion).contains(header.version)
+    guard header.version != headerVersion, !isPicking else { return }
+    context.report(.headerVersion(expected: headerVersion, got: header.version))
   }
 
   /// Answers StartService(RPC), which begins a session.
