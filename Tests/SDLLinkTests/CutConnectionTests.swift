@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import SDLApp
+@testable import SDLAppLink
 @testable import SDLLink
 
 extension LinkTests {
