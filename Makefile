@@ -22,8 +22,8 @@ suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: all demo timeline picture check checks check-repeatedly simulate bench valgrind lint test tests meson-check \
-  install-check docs-check docs certificates plugin head-unit packages install uninstall clean help
+.PHONY: all demo timeline picture check checks check-repeatedly simulate bench valgrind fuzz cuts sanitize soak lint test tests \
+  meson-check install-check docs-check docs certificates plugin head-unit packages install uninstall clean help
 
 ## build the plugin and the programs (the default)
 all: plugin head-unit
@@ -104,6 +104,25 @@ bench: plugin head-unit
 ## run short streams of every kind under memcheck (package valgrind)
 valgrind: plugin
 	scripts/check-memory $(plugin_folder) $(build)/valgrind
+
+## feed made-up bytes to what takes them from a network or a file, for T=60 seconds
+fuzz: T ?= 60
+fuzz:
+	$(PYTHON) scripts/fuzz --seconds $(T)
+
+## cut connections, and let them stand still, at every byte up to the second frame; check takes a sample
+cuts: plugin tests
+	EVERY_BYTE=1 $(run_tests) --filter CutConnectionTests --time-limit 3600
+
+## run the tests with the sanitizers of addresses, undefined behaviour and threads
+sanitize:
+	scripts/sanitize address
+	scripts/sanitize thread
+
+## stream for T=10m with a driver who does something, and see whether memory grows
+soak: T ?= 10m
+soak: plugin head-unit
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/soak.py --head-unit $(head_unit) --time $(T)
 
 ## check the format of the sources
 lint:

@@ -180,7 +180,25 @@ let package = Package(
     .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "VideoSinkFrameTests", dependencies: pluginTests + ["LockCount"], swiftSettings: test),
     .testTarget(name: "VideoSinkTests", dependencies: pluginTests, swiftSettings: test),
+    // What takes bytes of a network or a file, and what a fuzzer has found for it: see `make fuzz`.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "TestSupport", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink", "TLSEngine",
+      ],
+      path: "Tests/Fuzz/Targets", swiftSettings: strict),
+    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Tests", swiftSettings: test),
     .testTarget(
       name: "PipelineTests", path: "Tests/Pipelines", exclude: ["Golden", "Programs"], swiftSettings: test),
   ]
 )
+
+// libFuzzer comes with its sanitizer, so only scripts/fuzz builds the program.
+if Context.environment["FUZZER"] != nil {
+  package.targets += [
+    .target(name: "Cost", path: "Tests/Fuzz/Cost"),
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzTargets", "Cost"], path: "Tests/Fuzz/Program",
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
+  ]
+}

@@ -1,0 +1,25 @@
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+
+extension FuzzTarget {
+  /// What people and peers write: scripts and commands, texts of options, files of sound, names that are shown.
+  static let texts = [
+    FuzzTarget("scripts", bytesPerInputByte: 64) { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      _ = try? HeadUnitScript(text)
+      _ = try? HeadUnitCommand.parse(text)
+    },
+    FuzzTarget("options", bytesPerInputByte: 64) { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      if let size = ImageResolution(text: text) { rule(ImageResolution(text: size.text) == size, "another size") }
+      if let size = SizeWithScale(text: text) { rule(SizeWithScale(text: size.description) == size, "another scale") }
+      if let format = VideoStreamingFormat(text: text) { rule(format.text == text, "another format") }
+      _ = (PCMFormat(text: text), ProtocolVersion(text), FunctionID(name: text), TransportClass(protocolName: text))
+      let printable = text.printable(limit: 100)
+      rule(printable.unicodeScalars.count <= 1001, "a text beyond its bound")
+      rule(!printable.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }, "a control character")
+    },
+    FuzzTarget("wav", bytesPerInputByte: 4) { _ = WAVSound($0) },
+  ]
+}
