@@ -5,7 +5,7 @@ import Testing
 @Suite struct DocumentationTests {
   private static let pages: [String] = {
     let docs = (try? FileManager.default.contentsOfDirectory(atPath: Installation.package.appending(path: "docs").path))
-    return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "pipelines/README.md"]
+    return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "pipelines/README.md"]
       + (docs ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
   }()
 
