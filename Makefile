@@ -9,6 +9,10 @@ plugin := $(plugin_folder)/libgstsmartdevicelink.so
 swift_scratch := $(CURDIR)/.build
 head_unit := $(build)/sdl-head-unit
 
+version := $(shell scripts/version)
+release_date := $(shell sed -n 's/^.. .$(version). - //p' CHANGELOG.md)
+help_files := $(foreach kind,man bash zsh,$(build)/help/sdl-head-unit.$(kind))
+
 # Built with the same modules as the plugin.
 tests := $(swift_scratch)/release/gst-smartdevicelinkPackageTests.xctest
 run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
@@ -18,12 +22,17 @@ run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
 bindir ?= $(or $(PREFIX),/usr/local)/bin
 # Beside GStreamer's own data.
 valgrinddir ?= $(or $(PREFIX),/usr/local)/share/gstreamer-1.0/valgrind
+# Where GStreamer's own presets are.
+presetsdir ?= $(or $(PREFIX),/usr/local)/share/gstreamer-1.0/presets
+presets := packaging/GstSdlVideoSink.prs
+sharedir ?= $(or $(PREFIX),/usr/local)/share
 suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
 .PHONY: all demo timeline picture check checks check-repeatedly simulate bench valgrind fuzz cuts sanitize soak lint test tests \
-  meson-check install-check docs-check docs certificates plugin head-unit packages install uninstall clean help
+  meson-check install-check docs-check docs certificates plugin head-unit packages install uninstall clean help help-files \
+  deb deb-check
 
 ## build the plugin and the programs (the default)
 all: plugin head-unit
@@ -142,14 +151,37 @@ $(plugin):
 $(head_unit):
 	$(MAKE) head-unit
 
+## write man page and completion of the programs, from their --help
+help-files: head-unit $(help_files)
+
+$(build)/help/sdl-head-unit.%: $(head_unit) scripts/describe-program
+	@mkdir -p $(@D)
+	scripts/describe-program $* $(head_unit) $(version) $(release_date) \
+	  "head unit for tests of apps that speak SmartDeviceLink" >$@
+
+## build Debian packages into build/packages (package debhelper)
+deb:
+	rm -rf $(build)/packages
+	debian/rules build
+	debian/rules binary
+
+## test the packages in a fresh Debian 12 and 13, as root (package debootstrap)
+deb-check:
+	scripts/check-packages $(build)/packages bookworm trixie
+
 ## install the packages for building, the demo and the tests
 packages:
 	@scripts/install-packages
 
 # Does not build, since root need not have the Swift tool chain.
 ## install what was built: PREFIX=/usr/local, DESTDIR=
-install: $(plugin) $(head_unit)
-	install -d "$(DESTDIR)$(pluginsdir)" "$(DESTDIR)$(bindir)" "$(DESTDIR)$(valgrinddir)"
+install: $(plugin) $(head_unit) $(help_files)
+	install -d "$(DESTDIR)$(pluginsdir)" "$(DESTDIR)$(bindir)" "$(DESTDIR)$(valgrinddir)" "$(DESTDIR)$(presetsdir)"
+	install -m 644 $(presets) "$(DESTDIR)$(presetsdir)/"
+	install -D -m 644 $(build)/help/sdl-head-unit.man "$(DESTDIR)$(sharedir)/man/man1/sdl-head-unit.1"
+	install -D -m 644 $(build)/help/sdl-head-unit.bash \
+	  "$(DESTDIR)$(sharedir)/bash-completion/completions/sdl-head-unit"
+	install -D -m 644 $(build)/help/sdl-head-unit.zsh "$(DESTDIR)$(sharedir)/zsh/vendor-completions/_sdl-head-unit"
 	install -m 644 $(suppressions) "$(DESTDIR)$(valgrinddir)/"
 	install -m 644 $(plugin) "$(DESTDIR)$(pluginsdir)/"
 	install -m 755 $(head_unit) "$(DESTDIR)$(bindir)/"
@@ -157,8 +189,11 @@ install: $(plugin) $(head_unit)
 ## remove it, with the same variables
 uninstall:
 	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))" "$(DESTDIR)$(bindir)/$(notdir $(head_unit))"
-	rm -f "$(DESTDIR)$(valgrinddir)/$(notdir $(suppressions))"
+	rm -f "$(DESTDIR)$(valgrinddir)/$(notdir $(suppressions))" "$(DESTDIR)$(presetsdir)/$(notdir $(presets))"
+	rm -f "$(DESTDIR)$(sharedir)/man/man1/sdl-head-unit.1" \
+	  "$(DESTDIR)$(sharedir)/bash-completion/completions/sdl-head-unit" \
+	  "$(DESTDIR)$(sharedir)/zsh/vendor-completions/_sdl-head-unit"
 
 ## remove everything that was built
 clean:
-	rm -rf .build build demo
+	rm -rf .build build demo debian/.debhelper debian/tmp

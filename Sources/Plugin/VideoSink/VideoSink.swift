@@ -203,6 +203,9 @@ extension VideoSink {
       sink.configureBaseSink()
       BaseSinkType.begin(instance, with: sink)
     }
+    // Settings with names, from files such as GstSdlVideoSink.prs.
+    var presets = GInterfaceInfo()
+    g_type_add_interface_static(type, gst_preset_get_type(), &presets)
     URIHandler.add(to: type) { interface, _ in
       guard let interface = interface?.assumingMemoryBound(to: GstURIHandlerInterface.self) else { return }
       interface.pointee.get_type = { _ in GST_URI_SINK }
