@@ -426,7 +426,7 @@ final class World {
     case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
       return decoders[id]?.expectsComplaint ?? false
     case .endServiceNotAcknowledged, .heartbeatUnanswered, .videoWhileForbidden, .audioWhileForbidden,
-      .endOfServiceNotRunning, .startWhileActive, .stream(.frameRate), .stream(.bitrate),
+      .dataAfterEndService, .endOfServiceNotRunning, .startWhileActive, .stream(.frameRate), .stream(.bitrate),
       .audio(.fasterThanRealTime):
       return isDisturbed
     // A start without parameters, of an app that could not know the size.
@@ -434,8 +434,8 @@ final class World {
       return scenario.steps.contains { step in
         ["update", "resize", "get-capability"].contains(where: step.action.contains)
       }
-    case .startBeforeRegistration, .noSession, .dataAfterEndService:
-      return isDisturbed || unregistered[id].map { network.now < $0 + crossing } ?? false
+    case .startBeforeRegistration, .noSession:
+      return unregistered[id].map { network.now < $0 + crossing } ?? false
     case .notificationNotAllowed: return statusSent[id].map { network.now < $0 + crossing } ?? false
     default: return false
     }

@@ -26,8 +26,8 @@ enum MediaPermission: Sendable {
 /// The state of a service that carries media, as SDL Core keeps it for video and audio alike.
 struct MediaService<Checker: MediaChecker>: Sendable {
   private enum State: Sendable {
-    /// With the time at which it ended, if it ever ran.
-    case closed(endedAt: Duration?)
+    /// With the time at which it ended, if it ever ran, and whether the app knew of that then.
+    case closed(endedAt: Duration?, isKnown: Bool = true)
     /// StartService came before the registration: never answered, yet SDL Core keeps the entry.
     case unanswered
     case open(MediaPermission)
@@ -147,12 +147,16 @@ struct MediaService<Checker: MediaChecker>: Sendable {
       // What was on the way when EndService was sent is no violation.
       let time = context.now - since
       if time > CoreLimits.stopStreaming { refuse(.dataAfterEndService(type, after: time), &context) }
-    case .closed(let endedAt?):
+    case .closed(let endedAt?, let isKnown):
       let time = context.now - endedAt
       let violation = Violation.dataAfterEndService(type, after: time)
       // Observed on SDL Core: a frame just after EndService is tolerated, one 1.5 s later is not.
-      if time > CoreLimits.stopStreaming { refuse(violation, &context) } else { context.report(violation) }
-    case .closed(nil): refuse(isStarting ? .dataBeforeAcknowledgement(type) : .dataWithoutService(type), &context)
+      if time > CoreLimits.stopStreaming {
+        refuse(violation, &context)
+      } else if isKnown {
+        context.report(violation)
+      }
+    case .closed(nil, _): refuse(isStarting ? .dataBeforeAcknowledgement(type) : .dataWithoutService(type), &context)
     case .unanswered: refuse(.dataBeforeAcknowledgement(type), &context)
     }
     return nil
@@ -199,12 +203,14 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   /// Nothing was read for this time: as if what has ended, or was forbidden, had been so later.
   mutating func noteTimeWithoutReading(_ time: Duration, now: Duration) {
     checker.expectBacklog(of: time, now: now)
+    // It may have happened in that time.
+    func later(_ former: Duration) -> Duration { min(former + time, now) }
     switch state {
-    case .closed(let end?): state = .closed(endedAt: end + time)
-    case .open(.grace(let since)): state = .open(.grace(since: since + time))
-    case .open(.forbidden(let since)): state = .open(.forbidden(since: since + time))
-    case .ending(let since): state = .ending(since: since + time)
-    case .closed(nil), .unanswered, .open(.allowed): break
+    case .closed(let end?, let isKnown): state = .closed(endedAt: later(end), isKnown: isKnown)
+    case .open(.grace(let since)): state = .open(.grace(since: later(since)))
+    case .open(.forbidden(let since)): state = .open(.forbidden(since: later(since)))
+    case .ending(let since): state = .ending(since: later(since))
+    case .closed(nil, _), .unanswered, .open(.allowed): break
     }
   }
 
@@ -276,7 +282,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     switch state {
     case .closed: return
     case .unanswered: state = .closed(endedAt: nil)
-    case .ending: state = .closed(endedAt: context.now)
+    case .ending: state = .closed(endedAt: context.now, isKnown: reason == .endedByHeadUnit)
     case .open:
       state = .closed(endedAt: context.now)
       context.report(checker.stop(reason))

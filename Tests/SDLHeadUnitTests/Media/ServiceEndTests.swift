@@ -150,6 +150,28 @@ import Testing
     #expect(app.session.nextDeadline == nil)
   }
 
+  /// What is on its way when the head unit ends the registration, and with it the service, is no fault of the app.
+  @Test(arguments: [(1000, 0), (1001, 1)])
+  func dataAfterAnUnannouncedEnd(milliseconds: Int, violations: Int) {
+    var app = TestApp.streaming()
+    app.run { $0.unregisterApp(.languageChange, now: $1) }
+    app.wait(.milliseconds(milliseconds))
+    app.video(Stream.picture)
+    #expect(app.violations.count == violations, "\(app.violations)")
+  }
+
+  /// Nothing is read for a while, in which the head unit ends the registration.
+  @Test func endWhileNothingIsRead() {
+    var app = TestApp.streaming()
+    app.run { $0.setReading(false, now: $1) }
+    app.wait(.seconds(10))
+    app.run { $0.unregisterApp(.languageChange, now: $1) }
+    app.wait(.seconds(15))
+    app.run { $0.setReading(true, now: $1) }
+    app.video(Stream.picture)
+    #expect(app.violations == [])
+  }
+
   @Test func dataAfterTheEnd() {
     var app = TestApp.streaming()
     app.send(.endService, .video)
