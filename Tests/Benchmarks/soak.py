@@ -157,7 +157,7 @@ def main():
     if not summary or re.search(r"pictures=0\b", summary[-1]):
         failures.append("no picture arrived")
     draw(processes, options.folder / "curves.svg")
-    sys.exit("\n".join(failures))
+    sys.exit("\n".join(failures) or None)
 
 
 if __name__ == "__main__":
