@@ -104,7 +104,7 @@ let package = Package(
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
     .systemLibrary(name: "CSoup"),
-    .target(name: "HTTPFetch", dependencies: ["CSoup"], swiftSettings: strict),
+    .target(name: "HTTPFetch", dependencies: ["SDLLink", "CSoup"], swiftSettings: strict),
     .systemLibrary(name: "CPangoCairo"),
     // Without pkgConfig, which would link it: see its header.
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),

@@ -10,6 +10,7 @@
  * fetched, as GStreamer's souphttpsrc does. */
 
 typedef struct _CSoupBytes CSoupBytes;
+typedef struct _CSoupCancellable CSoupCancellable;
 typedef struct _CSoupMessage CSoupMessage;
 typedef struct _CSoupSession CSoupSession;
 typedef struct _CSoupStream CSoupStream;
@@ -27,15 +28,18 @@ static const unsigned CSOUP_NO_REDIRECT = 1 << 1;
 #define CSOUP_FUNCTIONS(FUNCTION) \
   FUNCTION (CSoupBytes *, g_bytes_new, (const void *, size_t)) \
   FUNCTION (void, g_bytes_unref, (CSoupBytes *)) \
+  FUNCTION (void, g_cancellable_cancel, (CSoupCancellable *)) \
+  FUNCTION (CSoupCancellable *, g_cancellable_new, (void)) \
   FUNCTION (void, g_error_free, (CSoupError *)) \
-  FUNCTION (ssize_t, g_input_stream_read, (CSoupStream *, void *, size_t, void *, CSoupError **)) \
+  FUNCTION (ssize_t, g_input_stream_read, (CSoupStream *, void *, size_t, CSoupCancellable *, CSoupError **)) \
+  FUNCTION (void *, g_object_ref, (void *)) \
   FUNCTION (void, g_object_unref, (void *)) \
   FUNCTION (unsigned, soup_message_get_status, (CSoupMessage *)) \
   FUNCTION (CSoupMessage *, soup_message_new, (const char *, const char *)) \
   FUNCTION (void, soup_message_set_flags, (CSoupMessage *, unsigned)) \
   FUNCTION (void, soup_message_set_request_body_from_bytes, (CSoupMessage *, const char *, CSoupBytes *)) \
   FUNCTION (CSoupSession *, soup_session_new, (void)) \
-  FUNCTION (CSoupStream *, soup_session_send, (CSoupSession *, CSoupMessage *, void *, CSoupError **)) \
+  FUNCTION (CSoupStream *, soup_session_send, (CSoupSession *, CSoupMessage *, CSoupCancellable *, CSoupError **)) \
   FUNCTION (void, soup_session_set_timeout, (CSoupSession *, unsigned))
 
 #define CSOUP_MEMBER(result, name, arguments) result (*_Nonnull name) arguments;

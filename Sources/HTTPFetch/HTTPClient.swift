@@ -1,7 +1,8 @@
 import CSoup
+import SDLLink
 
-/// Sends bytes to a server, and returns its answer. Blocks for ``totalTimeout`` and one ``timeout`` at most, so it is for
-/// threads that nothing waits for.
+/// Sends bytes to a server, and returns its answer. Blocks for ``totalTimeout`` at most, so it is for threads that nothing
+/// waits for.
 public enum HTTPClient {
   /// Without any byte from the server.
   public static let timeout = Duration.seconds(20)
@@ -23,9 +24,10 @@ public enum HTTPClient {
 
   /// Sends `body` by POST. Redirections are not followed, since they could lead anywhere.
   ///
-  /// - Throws: for a URL that is not ``isAllowed(_:)``, without libsoup 3, and for all answers but 2xx.
+  /// - Throws: for a URL that is not ``isAllowed(_:)``, without libsoup 3, for all answers but 2xx, and for one that is not
+  ///   complete within `time`.
   public static func post(
-    _ body: [UInt8], to url: String, contentType: String
+    _ body: [UInt8], to url: String, contentType: String, within time: Duration = totalTimeout
   ) throws(HTTPFailure) -> [UInt8] {
     guard isAllowed(url) else { throw HTTPFailure("it is no https URL") }
     guard let soup = functions?.pointee else { throw HTTPFailure("libsoup 3 is missing: install libsoup-3.0-0") }
@@ -38,28 +40,58 @@ public enum HTTPClient {
     let bytes = soup.g_bytes_new(body, body.count)
     soup.soup_message_set_request_body_from_bytes(message, contentType, bytes)
     soup.g_bytes_unref(bytes)
-    let end = ContinuousClock.now + totalTimeout
+    guard let cancellable = soup.g_cancellable_new() else { throw HTTPFailure("libsoup is out of memory") }
+    defer { soup.g_object_unref(UnsafeMutableRawPointer(cancellable)) }
+    let isOver = try cancel(cancellable, after: time, soup)
+    defer {
+      isOver.withLock { $0 = true }
+      isOver.broadcast()
+    }
     var error: UnsafeMutablePointer<CSoupError>?
-    guard let stream = soup.soup_session_send(session, message, nil, &error) else { throw HTTPFailure(error, soup) }
+    guard let stream = soup.soup_session_send(session, message, cancellable, &error) else {
+      throw HTTPFailure(error, soup)
+    }
     defer { soup.g_object_unref(UnsafeMutableRawPointer(stream)) }
     let status = soup.soup_message_get_status(message)
     guard (200..<300).contains(status) else { throw HTTPFailure("the server answered \(status)") }
-    return try read(stream, soup, until: end)
+    return try read(stream, soup, cancellable)
+  }
+
+  /// The session's own time-out begins anew with each byte of the server, so a thread waits for the end of the whole.
+  ///
+  /// - Returns: to be set when there is nothing to cancel any more.
+  private static func cancel(
+    _ cancellable: OpaquePointer, after time: Duration, _ soup: CSoupFunctions
+  ) throws(HTTPFailure) -> Monitor<Bool> {
+    let isOver = Monitor(false)
+    let end = MonotonicClock.now + time
+    // GCancellable may be used by several threads.
+    nonisolated(unsafe) let cancellable = cancellable
+    _ = soup.g_object_ref(UnsafeMutableRawPointer(cancellable))
+    do throws(LinkError) {
+      try WorkerThread.detach(name: "sdl-policy-end") {
+        if isOver.wait(until: end, for: { $0 ? true : nil }) == nil { soup.g_cancellable_cancel(cancellable) }
+        soup.g_object_unref(UnsafeMutableRawPointer(cancellable))
+      }
+    } catch {
+      soup.g_object_unref(UnsafeMutableRawPointer(cancellable))
+      throw HTTPFailure("\(error)")
+    }
+    return isOver
   }
 
   private static func read(
-    _ stream: OpaquePointer, _ soup: CSoupFunctions, until end: ContinuousClock.Instant
+    _ stream: OpaquePointer, _ soup: CSoupFunctions, _ cancellable: OpaquePointer
   ) throws(HTTPFailure) -> [UInt8] {
     var answer: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       var error: UnsafeMutablePointer<CSoupError>?
-      let count = soup.g_input_stream_read(stream, &buffer, buffer.count, nil, &error)
+      let count = soup.g_input_stream_read(stream, &buffer, buffer.count, cancellable, &error)
       guard count >= 0 else { throw HTTPFailure(error, soup) }
       guard count > 0 else { return answer }
       answer += buffer[..<count]
       guard answer.count <= longestAnswer else { throw HTTPFailure("the answer has more than \(longestAnswer) bytes") }
-      guard ContinuousClock.now < end else { throw HTTPFailure("the answer took too long") }
     }
   }
 

@@ -36,6 +36,17 @@ import Testing
     #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
   }
 
+  /// Each byte comes in time, and the answer never.
+  @Test(arguments: ["HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"])
+  func answerWithoutEnd(beginning: String) throws {
+    let server = try TestServer(beginning, thenBytewise: String(repeating: "a", count: 100_000))
+    let began = ContinuousClock.now
+    #expect(throws: HTTPFailure.self) {
+      try HTTPClient.post([1], to: server.url, contentType: "text/plain", within: .milliseconds(500))
+    }
+    #expect(ContinuousClock.now - began < HTTPClient.timeout)
+  }
+
   @Test func refusedURL() {
     #expect(throws: HTTPFailure.self) { try HTTPClient.post([1], to: "http://a.example/", contentType: "text/plain") }
   }
@@ -45,14 +56,17 @@ import Testing
 private final class TestServer: @unchecked Sendable {
   private let listener: Int32
   private let answer: [UInt8]
+  private let slowEnd: [UInt8]
   private var thread = pthread_t()
   /// Written by the thread, and read after it has ended.
   private var received: [UInt8] = []
 
   let url: String
 
-  init(_ answer: String) throws {
+  /// - Parameter slowEnd: follows a byte every 10 ms.
+  init(_ answer: String, thenBytewise slowEnd: String = "") throws {
     self.answer = Array(answer.utf8)
+    self.slowEnd = Array(slowEnd.utf8)
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -100,6 +114,10 @@ private final class TestServer: @unchecked Sendable {
       let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
+    }
+    for var byte in slowEnd {
+      guard send(connection, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else { return }
+      usleep(10_000)
     }
     // The end of the answer, for one without a length.
     shutdown(connection, Int32(SHUT_WR))
