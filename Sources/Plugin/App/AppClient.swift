@@ -65,7 +65,7 @@ final class AppClient: Sendable {
     self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
     observer.app.withLock { $0 = self }
-    updateNotifications { _ in }
+    requestNotifications()
   }
 
   /// Keeps the app alive until its end, since the connection refers to its observer only weakly.
@@ -213,18 +213,20 @@ extension AppClient {
   func join(_ element: any AppElement) -> String? {
     let member = AppMember(element)
     let first = state.withLock { $0.join(member) }
-    updateNotifications { _ in }
+    requestNotifications()
     return first
   }
 
   /// The element wants to be told of other RPCs.
   func setNotifications(_ notifications: Set<FunctionID>, of element: any AppElement) {
-    updateNotifications { $0.change(ObjectIdentifier(element)) { $0.notifications = notifications } }
+    state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.notifications = notifications } }
+    requestNotifications()
   }
 
-  private func updateNotifications(_ change: (inout AppMembers) -> Void) {
+  /// What the elements want to be told has changed.
+  private func requestNotifications() {
+    // With the lock, so that the last change is the last one that the connection hears of.
     state.withLock { state in
-      change(&state.members)
       let own: Set<FunctionID> = settings.policyUpdates == .none ? [] : [.onSystemRequest]
       connection.setNotifications(state.members.notifications.union(own))
     }
@@ -247,7 +249,7 @@ extension AppClient {
     guard let left else { return false }
     guard !goesOn else {
       left.element.end()
-      updateNotifications { _ in }
+      requestNotifications()
       return true
     }
     end(left, element, after: time)
