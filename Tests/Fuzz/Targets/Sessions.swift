@@ -5,20 +5,7 @@ extension FuzzTarget {
   /// Whole sessions of both sides.
   static let sessions = [
     // From raw bytes, once they are streaming.
-    FuzzTarget("head-unit-bytes", bytesPerInputByte: 96, baseByteCount: 256 << 10) { bytes in
-      var input = FuzzInput(bytes)
-      var sessions = FuzzedSessions(&input, isEncrypted: false)
-      sessions.begin(&input)
-      let pieceSize = 1 + 16 * Int(input.byte())
-      while !input.isEmpty { sessions.receive(input.piece(limit: pieceSize + 1), from: .app) }
-    },
-    FuzzTarget("app-bytes", bytesPerInputByte: 96, baseByteCount: 256 << 10) { bytes in
-      var input = FuzzInput(bytes)
-      var sessions = FuzzedSessions(&input, isEncrypted: false)
-      sessions.begin(&input)
-      let pieceSize = 1 + 16 * Int(input.byte())
-      while !input.isEmpty { sessions.receive(input.piece(limit: pieceSize + 1), from: .headUnit) }
-    },
+    bytes("head-unit-bytes", from: .app), bytes("app-bytes", from: .headUnit),
     // From structured steps.
     FuzzTarget("sessions", bytesPerInputByte: 1024, baseByteCount: 512 << 10) { bytes in
       var input = FuzzInput(bytes)
@@ -31,4 +18,14 @@ extension FuzzTarget {
       while !input.isEmpty { sessions.step(&input) }
     },
   ]
+
+  private static func bytes(_ name: String, from side: FuzzedSessions.Side) -> FuzzTarget {
+    FuzzTarget(name, bytesPerInputByte: 96, baseByteCount: 256 << 10) { bytes in
+      var input = FuzzInput(bytes)
+      var sessions = FuzzedSessions(&input, isEncrypted: false)
+      sessions.begin(&input)
+      let pieceSize = 1 + 16 * Int(input.byte())
+      while !input.isEmpty { sessions.receive(input.piece(limit: pieceSize + 1), from: side) }
+    }
+  }
 }
