@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "linux_calls.h"
 
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -11,11 +12,24 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 int
 linux_event_descriptor (void)
 {
   return eventfd (0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
+int
+linux_pipe (int *reading, int *writing)
+{
+  int ends[2];
+  if (pipe2 (ends, O_CLOEXEC) != 0)
+    return -1;
+  fcntl (ends[0], F_SETFL, O_NONBLOCK);
+  *reading = ends[0];
+  *writing = ends[1];
+  return 0;
 }
 
 int

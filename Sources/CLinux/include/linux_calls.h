@@ -6,6 +6,9 @@
 /* A close-on-exec, non-blocking event counter, or -1 with errno. */
 int linux_event_descriptor (void);
 
+/* Both ends of a pipe, close-on-exec, of which only reading does not block; 0, or -1 with errno. */
+int linux_pipe (int *_Nonnull reading, int *_Nonnull writing);
+
 /* accept(2) of a close-on-exec, non-blocking socket, or -1 with errno. */
 int linux_accept (int listener);
 

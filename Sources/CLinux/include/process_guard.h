@@ -1,0 +1,49 @@
+#ifndef PROCESS_GUARD_H
+#define PROCESS_GUARD_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A program below a guard: a process of its own that ends the program and everything that the program has started, with SIGTERM
+   and after two seconds with SIGKILL, as soon as nothing has the writing end of its pipe open any more. So nothing is left behind
+   when this process is killed. */
+
+typedef struct {
+  /* Ends with NULL. The first one is looked up in PATH. */
+  char *_Nullable const *_Nonnull arguments;
+  /* Ends with NULL. */
+  char *_Nullable const *_Nonnull environment;
+  /* Where it starts; NULL is here. */
+  const char *_Nullable folder;
+  /* Becomes its standard output and error. */
+  int output;
+  /* Becomes its descriptor 3, or -1. */
+  int passed;
+  /* Removed when all has ended; NULL for nothing. */
+  const char *_Nullable file;
+  const char *_Nullable file_folder;
+} guarded_command;
+
+/* What the guard tells, in the native order of bytes. */
+typedef struct {
+  /* One of guard_kind. */
+  int32_t kind;
+  int32_t value;
+} guard_report;
+
+enum guard_kind {
+  /* The value is the process id. */
+  GUARD_STARTED = 1,
+  /* The program could not be started; the value is errno. */
+  GUARD_FAILED = 2,
+  /* All processes have ended; the value is what waitpid(2) said of the first. */
+  GUARD_ENDED = 3
+};
+
+/* Starts a guard with its program.
+
+   control: is closed to end them. reports: guard_report after guard_report is read there, without blocking. Both are closed on exec.
+   Returns 0, or -1 with errno. */
+int guard_start (const guarded_command *_Nonnull command, int *_Nonnull control, int *_Nonnull reports);
+
+#endif

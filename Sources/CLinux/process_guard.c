@@ -1,0 +1,249 @@
+#define _GNU_SOURCE
+#include "process_guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The guard is a copy of a process with several threads, which never becomes another program: it may call nothing but functions that
+   are safe in signal handlers. */
+
+/* The descriptors of the guard, beside 0 to 2, which are /dev/null. */
+enum { CONTROL = 3, REPORTS = 4, OUTPUT = 5, PASSED = 6, FIRST_FREE = 7 };
+
+/* How long the processes have after SIGTERM, and after SIGKILL. */
+enum { TERM_MILLISECONDS = 2000, KILL_MILLISECONDS = 2000 };
+
+static void
+close_from (int first)
+{
+  if (syscall (SYS_close_range, first, ~0U, 0) == 0)
+    return;
+  /* Before Linux 5.9. */
+  for (int descriptor = first; descriptor < 65536; descriptor++)
+    close (descriptor);
+}
+
+static void
+report (int descriptor, int32_t kind, int32_t value)
+{
+  guard_report message = { kind, value };
+  /* Nothing is there to be told if it fails. */
+  ssize_t count = write (descriptor, &message, sizeof message);
+  (void) count;
+}
+
+static void
+reset_signals (void)
+{
+  sigset_t none;
+  for (int number = 1; number < NSIG; number++)
+    signal (number, SIG_DFL);
+  sigemptyset (&none);
+  sigprocmask (SIG_SETMASK, &none, NULL);
+}
+
+static long
+milliseconds (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000L + now.tv_nsec / 1000000L;
+}
+
+/* Sends a signal to the program's group, and to what has left it: as a subreaper, the guard becomes the parent of that. */
+static void
+signal_all (pid_t program, int number)
+{
+  char text[4096];
+  int children = open ("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  kill (-program, number);
+  if (children < 0)
+    return;
+  ssize_t count = read (children, text, sizeof text - 1);
+  close (children);
+  pid_t child = 0;
+  for (ssize_t at = 0; at < count; at++) {
+    if (text[at] >= '0' && text[at] <= '9') {
+      child = child * 10 + (text[at] - '0');
+    } else {
+      if (child > 0)
+        kill (child, number);
+      child = 0;
+    }
+  }
+}
+
+static void
+run_program (const guarded_command *command)
+{
+  setpgid (0, 0);
+  reset_signals ();
+  dup2 (OUTPUT, STDOUT_FILENO);
+  dup2 (OUTPUT, STDERR_FILENO);
+  fcntl (REPORTS, F_SETFD, FD_CLOEXEC);
+  if (command->passed >= 0)
+    dup2 (PASSED, 3);
+  else
+    close (3);
+  close (OUTPUT);
+  close (PASSED);
+  close_from (FIRST_FREE);
+  if (command->folder == NULL || chdir (command->folder) == 0)
+    execvpe (command->arguments[0], command->arguments, command->environment);
+  report (REPORTS, GUARD_FAILED, errno);
+  _exit (127);
+}
+
+/* Waits for children that have ended. Returns whether there are others. */
+static int
+reap (pid_t program, int *status)
+{
+  for (;;) {
+    int ended_status;
+    pid_t ended = waitpid (-1, &ended_status, WNOHANG);
+    if (ended == program)
+      *status = ended_status;
+    if (ended == 0)
+      return 1;
+    if (ended < 0 && errno != EINTR)
+      return 0;
+  }
+}
+
+static void
+run_guard (const guarded_command *command, int control, int reports)
+{
+  int kept[4] = { control, reports, command->output, command->passed };
+  sigset_t ended;
+  int status = 0;
+
+  /* A session of its own: Ctrl-C in the terminal is for the process that is guarded for. */
+  setsid ();
+  reset_signals ();
+  for (int at = 0; at < 4; at++)
+    if (kept[at] >= 0)
+      kept[at] = fcntl (kept[at], F_DUPFD, 64);
+  int null = open ("/dev/null", O_RDWR);
+  for (int at = 0; at < 3; at++)
+    dup2 (null, at);
+  for (int at = 0; at < 4; at++)
+    if (kept[at] >= 0)
+      dup2 (kept[at], CONTROL + at);
+    else
+      close (CONTROL + at);
+  close_from (FIRST_FREE);
+  prctl (PR_SET_CHILD_SUBREAPER, 1);
+  signal (SIGPIPE, SIG_IGN);
+  sigemptyset (&ended);
+  sigaddset (&ended, SIGCHLD);
+  sigprocmask (SIG_BLOCK, &ended, NULL);
+  int signals = signalfd (-1, &ended, SFD_NONBLOCK | SFD_CLOEXEC);
+
+  pid_t program = fork ();
+  if (program == 0)
+    run_program (command);
+  if (program < 0) {
+    report (REPORTS, GUARD_FAILED, errno);
+    _exit (1);
+  }
+  setpgid (program, program);
+  report (REPORTS, GUARD_STARTED, program);
+  close (OUTPUT);
+  close (PASSED);
+
+  long deadline = 0;
+  int sent = 0;
+  while (reap (program, &status)) {
+    struct pollfd waited[2] = { { signals, POLLIN, 0 }, { CONTROL, POLLIN, 0 } };
+    long left = deadline - milliseconds ();
+    poll (waited, sent == 0 ? 2 : 1, sent == 0 ? -1 : left > 0 ? (int) left : 0);
+    if (waited[0].revents) {
+      struct signalfd_siginfo info;
+      while (read (signals, &info, sizeof info) > 0) {
+      }
+      /* Children of children that have ended become children only then. */
+      if (sent == SIGKILL)
+        signal_all (program, SIGKILL);
+    }
+    if (sent == 0 && waited[1].revents) {
+      sent = SIGTERM;
+      deadline = milliseconds () + TERM_MILLISECONDS;
+      signal_all (program, SIGTERM);
+      kill (-program, SIGCONT);
+    } else if (sent != 0 && milliseconds () >= deadline) {
+      if (sent == SIGKILL)
+        break;
+      sent = SIGKILL;
+      deadline = milliseconds () + KILL_MILLISECONDS;
+      signal_all (program, SIGKILL);
+    }
+  }
+  if (command->file)
+    unlink (command->file);
+  if (command->file_folder)
+    rmdir (command->file_folder);
+  report (REPORTS, GUARD_ENDED, status);
+  _exit (0);
+}
+
+int
+guard_start (const guarded_command *command, int *control, int *reports)
+{
+  int control_pipe[2], report_pipe[2];
+  if (pipe2 (control_pipe, O_CLOEXEC) != 0)
+    return -1;
+  if (pipe2 (report_pipe, O_CLOEXEC) != 0) {
+    int reason = errno;
+    close (control_pipe[0]);
+    close (control_pipe[1]);
+    errno = reason;
+    return -1;
+  }
+  fcntl (report_pipe[0], F_SETFL, O_NONBLOCK);
+  /* Twice, so that the guard is no child of this process: it may wait for all of its children, or for none. No signal comes before
+     the guard has its own handlers. */
+  sigset_t all, former;
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &former);
+  pid_t middle = fork ();
+  if (middle == 0) {
+    pid_t guard = fork ();
+    if (guard == 0) {
+      close (control_pipe[1]);
+      close (report_pipe[0]);
+      run_guard (command, control_pipe[0], report_pipe[1]);
+    }
+    _exit (guard < 0 ? 1 : 0);
+  }
+  int reason = errno;
+  pthread_sigmask (SIG_SETMASK, &former, NULL);
+  close (control_pipe[0]);
+  close (report_pipe[1]);
+  int status = 0;
+  if (middle > 0) {
+    pid_t waited;
+    do
+      waited = waitpid (middle, &status, 0);
+    while (waited < 0 && errno == EINTR);
+    /* A handler of SIGCHLD may have been quicker. Without a guard, the pipe ends. */
+    if (waited < 0 || status == 0) {
+      *control = control_pipe[1];
+      *reports = report_pipe[0];
+      return 0;
+    }
+    reason = EAGAIN;
+  }
+  close (control_pipe[1]);
+  close (report_pipe[0]);
+  errno = reason;
+  return -1;
+}
