@@ -252,6 +252,29 @@ extension Property {
       read: { g_value_set_uint($1, get($0)) })
   }
 
+  /// A whole number (gint).
+  public static func integer(
+    _ name: PropertyName, _ range: ClosedRange<Int32>, default initial: Int32, _ nick: StaticString,
+    _ blurb: StaticString, get: @escaping @Sendable (Owner) -> Int32
+  ) -> Property {
+    Property(
+      readOnly: name, nick, blurb,
+      specification: {
+        g_param_spec_int($0.name, $0.nick, $0.blurb, range.lowerBound, range.upperBound, initial, $0.flags)
+      },
+      read: { g_value_set_int($1, get($0)) })
+  }
+
+  /// A text; nil is NULL.
+  public static func string(
+    _ name: PropertyName, _ nick: StaticString, _ blurb: StaticString, get: @escaping @Sendable (Owner) -> String?
+  ) -> Property {
+    Property(
+      readOnly: name, nick, blurb,
+      specification: { g_param_spec_string($0.name, $0.nick, $0.blurb, nil, $0.flags) },
+      read: { g_value_set_string($1, get($0)) })
+  }
+
   /// One case of an enumeration.
   public static func enumeration<Value: ObjectEnumeration>(
     _ name: PropertyName, default initial: Value, _ nick: StaticString, _ blurb: StaticString,

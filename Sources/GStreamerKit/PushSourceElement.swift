@@ -1,5 +1,4 @@
-/// A live GstPushSrc whose virtual functions are methods. Its caps come with the first buffer, and its times are
-/// running times.
+/// A live GstPushSrc whose virtual functions are methods, and whose times are running times.
 ///
 /// GStreamer calls them on the threads that its documentation names, and never after the element is finalized.
 public protocol PushSourceElement: GStreamerElement, PropertyOwner {
@@ -11,6 +10,9 @@ public protocol PushSourceElement: GStreamerElement, PropertyOwner {
   /// False after an error.
   func start() -> Bool
   func stop()
+  /// Chooses caps before the first buffer, and when downstream asks for others; false fails. Without it, the caps come with
+  /// the buffers.
+  func negotiate() -> Bool
   /// `unlock` and `unlock_stop`.
   func setFlushing(_ isFlushing: Bool)
   /// Handles an event from downstream; false if it means nothing here.
@@ -26,6 +28,7 @@ extension PushSourceElement {
   public var gstElement: UnsafeMutablePointer<GstElement> { baseSource.cast() }
   public var pad: UnsafeMutablePointer<GstPad> { cgst_base_src_pad(baseSource) }
 
+  public func negotiate() -> Bool { true }
   public func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool { handleByParent(event) }
 
   /// The parent's `change_state`.
@@ -86,8 +89,7 @@ extension PushSourceType {
     elementClass.pointee.change_state = { PushSourceType.object(of: $0).changeState($1) }
 
     let sourceClass: UnsafeMutablePointer<GstBaseSrcClass> = pushClass.cast()
-    // The caps come with the first buffer, when they are known.
-    sourceClass.pointee.negotiate = { _ in 1 }
+    sourceClass.pointee.negotiate = { PushSourceType.object(of: $0).negotiate() ? 1 : 0 }
     sourceClass.pointee.start = { PushSourceType.object(of: $0).start() ? 1 : 0 }
     sourceClass.pointee.stop = {
       PushSourceType.object(of: $0).stop()
