@@ -1,0 +1,212 @@
+import Glibc
+import SDLLink
+
+/// A screen for one program: a private X server with the program on it, or a display that exists. Its thread talks with the server,
+/// manages the windows and looks after both processes.
+public final class CarWindow: Sendable {
+  /// What it is made with.
+  public struct Configuration: Sendable {
+    /// The program with its arguments; empty for none.
+    public var command: [String] = []
+    /// Added to that of this process.
+    public var environment: [String: String] = [:]
+    /// Where the program starts; nil is here.
+    public var folder: String?
+    /// A display that exists, such as `:0`; nil starts a server.
+    public var display: String?
+    /// Of a server of our own.
+    public var size = ScreenSize(800, 480)
+    public var maximumSize = ScreenSize(1920, 1080)
+    public var pixelsPerInch = 96
+    /// Gets each line that the program writes, on the thread.
+    public var note: @Sendable (String) -> Void = { _ in }
+
+    public init() {}
+  }
+
+  /// What is told on the thread.
+  public enum Event: Sendable {
+    /// The server can be connected to.
+    case displayOpened(String)
+    case programStarted(pid: Int32)
+    /// It has ended with all that it had started. Status is that of exit(3), or 128 and the signal, as shells have it.
+    case programEnded(status: Int32)
+  }
+
+  /// The screen as it was copied.
+  public struct Picture: Sendable {
+    let pixels: SharedPixels
+    public let size: ScreenSize
+
+    /// Pixels of BGRx, without padding; valid as long as this picture is there, and until the next call of
+    /// ``takePicture(notBefore:atLatest:)``.
+    public var memory: UnsafeRawPointer { pixels.memory }
+  }
+
+  public enum Outcome {
+    case picture(Picture)
+    /// The program is over, and the screen stays as it is.
+    case ended
+    case failed(CarWindowError)
+    case interrupted
+  }
+
+  /// A program that ends earlier, and has shown nothing, has failed.
+  static let shortestRun = Duration.seconds(2)
+  /// For a copy of the screen.
+  private static let pictureTimeout = Duration.seconds(5)
+  /// For the processes, which the guards give 2 s after SIGTERM.
+  private static let stopTimeout = Duration.seconds(6)
+  /// More inputs than that wait for nothing but a server that hangs.
+  private static let maximumInputCount = 1000
+
+  /// Of this process.
+  static var environment: [String: String] {
+    var variables: [String: String] = [:]
+    var next = environ
+    while let entry = next.pointee {
+      let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+      next += 1
+    }
+    return variables
+  }
+
+  /// Of a program in PATH; nil if it is not installed.
+  static func path(of program: String) -> String? {
+    let folders = environment["PATH"] ?? "/usr/bin:/bin"
+    return folders.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+  }
+
+  struct State: Sendable {
+    var isStopping = false
+    var isInterrupted = false
+    /// The display is open, and has its size.
+    var isReady = false
+    /// The screen has changed since the last picture.
+    var isDamaged = true
+    /// The picture that is asked for, and the last one that there is.
+    var wantedPicture: UInt64 = 0
+    var picture: UInt64 = 0
+    var pixels: SharedPixels?
+    var size = ScreenSize(0, 0)
+    var newSize: ScreenSize?
+    var newCommand: [String]?
+    var inputs: [ScreenInput] = []
+    var failure: CarWindowError?
+    var hasEnded = false
+    var isOver = false
+  }
+
+  private let configuration: Configuration
+  private let state = Monitor(State())
+  private let wakeUp = WakeUp()
+  private let thread = WorkerThread(name: "sdl-car-window")
+  private let report: @Sendable (Event) -> Void
+
+  public init(_ configuration: Configuration, report: @escaping @Sendable (Event) -> Void) {
+    self.configuration = configuration
+    self.report = report
+  }
+
+  /// Opens the display and starts the program, on the thread; what comes of it is reported, or is the outcome of
+  /// ``takePicture(notBefore:atLatest:)``.
+  public func start() throws(CarWindowError) {
+    do {
+      try wakeUp.open()
+      try thread.start { [self] in
+        CarWindowLoop(configuration, state, wakeUp, report).run()
+        state.withLock { $0.isOver = true }
+        state.broadcast()
+      }
+    } catch {
+      throw CarWindowError(.failed, "The thread of the window could not be started: \(error)")
+    }
+  }
+
+  /// Ends the program and the server, and waits for that, but not without end.
+  public func stop() {
+    state.withLock { $0.isStopping = true }
+    state.broadcast()
+    wakeUp.signal()
+    if !thread.isCurrent,
+      state.wait(until: MonotonicClock.now + Self.stopTimeout, for: { $0.isOver ? true : nil }) == true
+    {
+      thread.join()
+    }
+  }
+
+  /// Lets ``takePicture(notBefore:atLatest:)`` return, and those that follow, until false is set.
+  public func setInterrupted(_ isInterrupted: Bool) {
+    state.withLock { $0.isInterrupted = isInterrupted }
+    state.broadcast()
+  }
+
+  /// Gives a screen of our own another size.
+  public func resize(to size: ScreenSize) {
+    state.withLock { $0.newSize = size.limited(to: configuration.maximumSize) }
+    wakeUp.signal()
+  }
+
+  /// Another program takes the screen.
+  public func run(_ command: [String]) {
+    state.withLock { $0.newCommand = command }
+    wakeUp.signal()
+  }
+
+  public func inject(_ inputs: [ScreenInput]) {
+    state.withLock { state in
+      if state.inputs.count + inputs.count <= Self.maximumInputCount { state.inputs += inputs }
+    }
+    wakeUp.signal()
+  }
+
+  /// The next picture is copied even if nothing changes.
+  public func refresh() {
+    state.withLock { $0.isDamaged = true }
+    state.broadcast()
+  }
+
+  /// Waits for a change of the screen, and copies it.
+  ///
+  /// - Parameters:
+  ///   - earliest: no picture is taken before.
+  ///   - latest: one is taken then even if nothing has changed.
+  public func takePicture(notBefore earliest: Duration, atLatest latest: Duration) -> Outcome {
+    while true {
+      let deadline = state.withLock { $0.isDamaged ? earliest : latest }
+      let outcome = state.wait(until: deadline) { state -> Outcome?? in
+        if let outcome = Self.end(state) { return .some(outcome) }
+        guard state.isReady else { return nil }
+        let now = MonotonicClock.now
+        if now >= latest || (state.isDamaged && now >= earliest) { return .some(nil) }
+        return nil
+      }
+      if case .some(.some(let outcome)) = outcome { return outcome }
+      if case .some(.none) = outcome { return copy() }
+      // The display is still to come: the thread says when it has.
+      _ = state.wait(until: MonotonicClock.now + .milliseconds(100)) { $0.isReady || Self.end($0) != nil ? true : nil }
+    }
+  }
+
+  private func copy() -> Outcome {
+    let number = state.withLock { state in
+      state.wantedPicture &+= 1
+      state.isDamaged = false
+      return state.wantedPicture
+    }
+    wakeUp.signal()
+    let outcome = state.wait(until: MonotonicClock.now + Self.pictureTimeout) { state -> Outcome? in
+      if let outcome = Self.end(state) { return outcome }
+      guard state.picture == number, let pixels = state.pixels else { return nil }
+      return .picture(Picture(pixels: pixels, size: state.size))
+    }
+    return outcome ?? .failed(CarWindowError(.failed, "The X server does not answer"))
+  }
+
+  private static func end(_ state: State) -> Outcome? {
+    if let failure = state.failure { return .failed(failure) }
+    if state.isInterrupted || state.isStopping || state.isOver { return .interrupted }
+    return state.hasEnded ? .ended : nil
+  }
+}

@@ -1,0 +1,240 @@
+import Glibc
+import SDLLink
+
+/// What the thread of a ``CarWindow`` does.
+final class CarWindowLoop {
+  private let configuration: CarWindow.Configuration
+  private let state: Monitor<CarWindow.State>
+  private let wakeUp: WakeUp
+  private let report: @Sendable (CarWindow.Event) -> Void
+  private var server: VirtualServer?
+  private var display: XDisplay?
+  private var capture: ScreenCapture?
+  private var windows: WindowManager?
+  private var injector: InputInjector?
+  private var program: GuardedProcess?
+  /// Those that another one follows, until they have ended.
+  private var former: [GuardedProcess] = []
+  private var programBegan = Duration.zero
+  private var tail = OutputTail()
+  private var serverTail = OutputTail()
+
+  init(
+    _ configuration: CarWindow.Configuration, _ state: Monitor<CarWindow.State>, _ wakeUp: WakeUp,
+    _ report: @escaping @Sendable (CarWindow.Event) -> Void
+  ) {
+    self.configuration = configuration
+    self.state = state
+    self.wakeUp = wakeUp
+    self.report = report
+  }
+
+  func run() {
+    do throws(CarWindowError) {
+      if let name = configuration.display {
+        try open(name, cookie: nil)
+      } else {
+        try startServer()
+      }
+      while !state.withLock({ $0.isStopping }) { try turn() }
+    } catch {
+      state.withLock { $0.failure = error }
+      state.broadcast()
+    }
+    close()
+  }
+
+  /// The program first, so that it can still talk with its server.
+  private func close() {
+    end(([program] + former).compactMap { $0 })
+    (program, former, capture, windows, injector, display) = (nil, [], nil, nil, nil, nil)
+    guard let server else { return }
+    end([server.process])
+    server.removeTraces()
+    self.server = nil
+  }
+
+  private func end(_ processes: [GuardedProcess]) {
+    for process in processes { process.terminate() }
+    // All of the guards count from now.
+    for process in processes { process.end(within: .seconds(5)) }
+  }
+
+  private func startServer() throws(CarWindowError) {
+    let server = try VirtualServer(
+      maximumSize: configuration.maximumSize, pixelsPerInch: configuration.pixelsPerInch)
+    self.server = server
+    let deadline = MonotonicClock.now + VirtualServer.startTimeout
+    while server.display == nil {
+      guard !state.withLock({ $0.isStopping }) else { return }
+      guard MonotonicClock.now < deadline, server.descriptor >= 0 else {
+        throw CarWindowError(.failed, "Xvfb does not start. " + serverTail.lines.joined(separator: " "))
+      }
+      wait(server.descriptor)
+      try readServer(server)
+      if server.descriptor >= 0 { server.readNumber() }
+    }
+    try open(server.display ?? "", cookie: server.cookie)
+  }
+
+  private func open(_ name: String, cookie: [UInt8]?) throws(CarWindowError) {
+    let display = try XDisplay(name, cookie: cookie)
+    self.display = display
+    if server != nil {
+      windows = try WindowManager(display)
+      let size = state.withLock { $0.newSize.take() } ?? configuration.size
+      try display.setScreenSize(size.limited(to: configuration.maximumSize), pixelsPerInch: configuration.pixelsPerInch)
+      // What toolkits choose the size of letters by.
+      display.setText(
+        display.atom("RESOURCE_MANAGER"), of: display.root, "Xft.dpi:\t\(configuration.pixelsPerInch)\n")
+    }
+    capture = try ScreenCapture(display)
+    injector = InputInjector(display)
+    report(.displayOpened(name))
+    try start(configuration.command)
+    state.withLock { $0.isReady = true }
+    state.broadcast()
+  }
+
+  private func start(_ command: [String]) throws(CarWindowError) {
+    if let program {
+      program.terminate()
+      former.append(program)
+      self.program = nil
+    }
+    guard !command.isEmpty else { return }
+    var environment = CarWindow.environment
+    if let server {
+      environment["DISPLAY"] = server.display
+      environment["XAUTHORITY"] = server.authority
+      // Toolkits would prefer a Wayland session, in which the windows would be elsewhere.
+      for name in ["WAYLAND_DISPLAY", "WAYLAND_SOCKET"] { environment[name] = nil }
+      environment["XDG_SESSION_TYPE"] = "x11"
+    }
+    if let name = configuration.display { environment["DISPLAY"] = name }
+    environment.merge(configuration.environment) { $1 }
+    tail = OutputTail()
+    programBegan = MonotonicClock.now
+    program = try GuardedProcess(
+      GuardedProcess.Command(
+        arguments: command, environment: environment, folder: configuration.folder, passed: nil, file: nil))
+  }
+
+  /// Waits until something happens, and does what is to be done.
+  private func turn() throws(CarWindowError) {
+    wait(-1)
+    let orders = state.withLock { state in
+      defer { (state.newSize, state.newCommand, state.inputs) = (nil, nil, []) }
+      return (size: state.newSize, command: state.newCommand, inputs: state.inputs)
+    }
+    if let server { try readServer(server) }
+    if let command = orders.command { try start(command) }
+    try readProgram()
+    guard let display else { return }
+    if display.isLost { throw CarWindowError(.failed, "The X server is gone") }
+    if let size = orders.size, size != display.size, server != nil {
+      try display.setScreenSize(size, pixelsPerInch: configuration.pixelsPerInch)
+      windows?.arrange()
+    }
+    for input in orders.inputs { injector?.inject(input) }
+    handleEvents(of: display)
+    display.flush()
+    try copyIfWanted(display)
+    // Those that came with an answer are not announced by the socket any more.
+    handleEvents(of: display)
+    display.flush()
+  }
+
+  /// - Parameter descriptor: beside all others.
+  private func wait(_ descriptor: Int32) {
+    let all = [
+      wakeUp.descriptor, descriptor, display?.descriptor ?? -1, program?.reports ?? -1, program?.output ?? -1,
+      server?.process.reports ?? -1, server?.process.output ?? -1,
+    ]
+    var polled = (all + former.flatMap { [$0.reports, $0.output] })
+      .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    _ = poll(&polled, nfds_t(polled.count), 1000)
+    wakeUp.clear()
+  }
+
+  private func handleEvents(of display: XDisplay) {
+    while let event = display.takeEvent() {
+      defer { free(event) }
+      if capture?.isDamage(event) == true {
+        state.withLock { $0.isDamaged = true }
+        state.broadcast()
+      } else {
+        windows?.handle(event)
+      }
+    }
+  }
+
+  private func copyIfWanted(_ display: XDisplay) throws(CarWindowError) {
+    let wanted = state.withLock { $0.wantedPicture == $0.picture ? nil : $0.wantedPicture }
+    guard let wanted, let capture else { return }
+    // A display that exists may have changed its size.
+    if server == nil, let geometry = display.geometry(of: display.root) {
+      display.size = ScreenSize(Int(geometry.width), Int(geometry.height))
+    }
+    guard let pixels = try capture.take() else { throw CarWindowError(.failed, "The X server is gone") }
+    let size = display.size
+    state.withLock { state in
+      (state.picture, state.pixels, state.size) = (wanted, pixels, size)
+    }
+    state.broadcast()
+  }
+
+  private func readServer(_ server: VirtualServer) throws(CarWindowError) {
+    while let bytes = server.process.takeOutput() { _ = serverTail.append(bytes) }
+    while let event = server.process.takeReport() {
+      switch event {
+      case .started: break
+      case .failed(let code):
+        throw CarWindowError(.failed, "Xvfb can't be started: \(String(cString: strerror(code)))")
+      case .ended:
+        throw CarWindowError(
+          .failed, (["The program's X server has ended."] + serverTail.lines).joined(separator: " "))
+      }
+    }
+  }
+
+  private func readProgram() throws(CarWindowError) {
+    former.removeAll { process in
+      while process.takeOutput() != nil {}
+      while let report = process.takeReport() { if case .ended = report { return true } }
+      return false
+    }
+    guard let program else { return }
+    while let bytes = program.takeOutput() {
+      for line in tail.append(bytes) { configuration.note(line) }
+    }
+    while let event = program.takeReport() {
+      switch event {
+      case .started(let pid): report(.programStarted(pid: pid))
+      case .failed(let code):
+        throw CarWindowError(.setting, "The command can't be started: \(String(cString: strerror(code)))")
+      case .ended(let exit):
+        self.program = nil
+        try programEnded(exit)
+        return
+      }
+    }
+  }
+
+  private func programEnded(_ exit: GuardedProcess.Exit) throws(CarWindowError) {
+    let status: Int32
+    let text: String
+    switch exit {
+    case .status(let value): (status, text) = (value, "with the status \(value)")
+    case .signal(let number): (status, text) = (128 &+ number, "by signal \(number)")
+    }
+    report(.programEnded(status: status))
+    if let display { handleEvents(of: display) }
+    if MonotonicClock.now - programBegan < CarWindow.shortestRun, windows?.hasShown == false {
+      throw CarWindowError(
+        .setting, (["The command has ended \(text), and has shown nothing."] + tail.lines).joined(separator: "\n"))
+    }
+    state.withLock { $0.hasEnded = true }
+    state.broadcast()
+  }
+}

@@ -1,0 +1,150 @@
+import CLinux
+import Glibc
+import SDLLink
+
+/// A program below a guard (`process_guard.h`), which ends it and all that it has started when this object is gone, or this process.
+final class GuardedProcess {
+  /// How a process has ended.
+  enum Exit: Equatable, Sendable {
+    case status(Int32)
+    case signal(Int32)
+
+    /// As waitpid(2) says it.
+    init(waitStatus: Int32) {
+      let signal = waitStatus & 0x7F
+      self = signal == 0 ? .status((waitStatus >> 8) & 0xFF) : .signal(signal)
+    }
+  }
+
+  enum Report: Equatable {
+    case started(pid: Int32)
+    /// It could not be started; errno.
+    case failed(Int32)
+    case ended(Exit)
+  }
+
+  struct Command {
+    var arguments: [String]
+    var environment: [String: String]
+    /// Nil is that of this process.
+    var folder: String?
+    /// Becomes its descriptor 3.
+    var passed: Int32?
+    /// Removed when it has ended, with the folder that it is in.
+    var file: (path: String, folder: String)?
+  }
+
+  /// To be polled; -1 once closed.
+  private(set) var reports: Int32 = -1
+  private(set) var output: Int32 = -1
+  private var control: Int32 = -1
+  private var partialReport: [UInt8] = []
+
+  init(_ command: Command) throws(CarWindowError) {
+    var (reading, writing): (Int32, Int32) = (-1, -1)
+    guard linux_pipe(&reading, &writing) == 0 else { throw Self.systemError("pipe") }
+    defer { close(writing) }
+    let arguments = CStrings(command.arguments)
+    let environment = CStrings(command.environment.map { "\($0)=\($1)" })
+    var guarded = guarded_command(
+      arguments: arguments.pointer, environment: environment.pointer, folder: nil, output: writing,
+      passed: command.passed ?? -1, file: nil, file_folder: nil)
+    let folder = CStrings([command.folder ?? ""])
+    let file = CStrings([command.file?.path ?? "", command.file?.folder ?? ""])
+    if command.folder != nil { guarded.folder = UnsafePointer(folder.pointer[0]) }
+    if command.file != nil {
+      guarded.file = UnsafePointer(file.pointer[0])
+      guarded.file_folder = UnsafePointer(file.pointer[1])
+    }
+    let result = withExtendedLifetime((arguments, environment, folder, file)) {
+      guard_start(&guarded, &control, &reports)
+    }
+    guard result == 0 else {
+      let error = Self.systemError("fork")
+      close(reading)
+      throw error
+    }
+    output = reading
+  }
+
+  deinit {
+    for descriptor in [control, reports, output] where descriptor >= 0 { close(descriptor) }
+  }
+
+  private static func systemError(_ operation: String) -> CarWindowError {
+    CarWindowError(.failed, "\(operation) failed: \(String(cString: strerror(errno)))")
+  }
+
+  /// Has it and all that it has started ended; ``takeReport()`` tells when that is done.
+  func terminate() {
+    if control >= 0 { close(control) }
+    control = -1
+  }
+
+  /// Has it and all that it has started ended, and waits for that; the guard needs 4 s at most.
+  func end(within time: Duration) {
+    terminate()
+    let deadline = MonotonicClock.now + time
+    while reports >= 0, MonotonicClock.now < deadline {
+      var polled = [reports, output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      _ = poll(&polled, nfds_t(polled.count), 100)
+      // A full pipe would keep the program from ending in its own way.
+      while takeOutput() != nil {}
+      while let report = takeReport() { if case .ended = report { return } }
+    }
+  }
+
+  /// What is new; nil if nothing is.
+  func takeReport() -> Report? {
+    guard reports >= 0 else { return nil }
+    var message = guard_report()
+    // The guard writes each at once, so that none comes in parts.
+    let count = withUnsafeMutableBytes(of: &message) { read(reports, $0.baseAddress, $0.count) }
+    if count < 0, errno == EAGAIN || errno == EINTR { return nil }
+    guard count == MemoryLayout<guard_report>.size else {
+      // The guard itself was killed: nothing is known of the program.
+      close(reports)
+      reports = -1
+      return .ended(.signal(SIGKILL))
+    }
+    switch UInt32(bitPattern: message.kind) {
+    case GUARD_STARTED.rawValue: return .started(pid: message.value)
+    case GUARD_FAILED.rawValue: return .failed(message.value)
+    default:
+      close(reports)
+      reports = -1
+      return .ended(Exit(waitStatus: message.value))
+    }
+  }
+
+  /// What it has written; nil if nothing is there now.
+  func takeOutput() -> [UInt8]? {
+    guard output >= 0 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(output, &bytes, bytes.count)
+    if count > 0 { return Array(bytes.prefix(count)) }
+    if count == 0 || (errno != EAGAIN && errno != EINTR) {
+      close(output)
+      output = -1
+    }
+    return nil
+  }
+}
+
+/// Texts as C takes lists of them, ending with NULL.
+private final class CStrings {
+  let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ texts: [String]) {
+    count = texts.count
+    pointer = .allocate(capacity: texts.count + 1)
+    for (index, text) in texts.enumerated() { (pointer + index).initialize(to: strdup(text)) }
+    (pointer + count).initialize(to: nil)
+  }
+
+  deinit {
+    for index in 0..<count { free(pointer[index]) }
+    pointer.deallocate()
+  }
+}

@@ -1,0 +1,14 @@
+import Glibc
+
+/// Folders that only this user can look into.
+enum PrivateFolder {
+  /// Makes one with a name of its own, where the session keeps such things.
+  static func make() throws(CarWindowError) -> String {
+    let parent = CarWindow.environment["XDG_RUNTIME_DIR"].flatMap { access($0, W_OK) == 0 ? $0 : nil } ?? "/tmp"
+    var template = Array("\(parent)/sdl-car-window-\(getpid())-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw CarWindowError(.failed, "There can't be a folder in \(parent): \(String(cString: strerror(errno)))")
+    }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,104 @@
+import CXCB
+import Glibc
+
+/// The pixels of a screen in memory that is shared with the X server.
+final class ScreenCapture {
+  private let display: XDisplay
+  private let damage: xcb_damage_damage_t
+  private let damageEvent: UInt8
+  /// One for the largest size so far, and its name at the server.
+  private var segment: (name: xcb_shm_seg_t, pixels: SharedPixels)?
+
+  /// - Throws: when the server is gone.
+  init(_ display: XDisplay) throws(CarWindowError) {
+    self.display = display
+    let xcb = display.xcb
+    // A client has to say first which version it knows.
+    let version = xcb.xcb_damage_query_version(display.connection, 1, 1)
+    guard let reply = xcb.xcb_damage_query_version_reply(display.connection, version, nil),
+      let events = xcb.xcb_get_extension_data(display.connection, xcb.damage)
+    else { throw CarWindowError(.failed, "The X server does not answer") }
+    free(reply)
+    damageEvent = events.pointee.first_event
+    damage = xcb.xcb_generate_id(display.connection)
+    // XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY: one event until ``take()``.
+    _ = xcb.xcb_damage_create(display.connection, damage, display.root, 3)
+    display.flush()
+  }
+
+  deinit {
+    detach()
+  }
+
+  /// Whether an event says that something has changed since the last ``take()``.
+  func isDamage(_ event: UnsafeMutablePointer<xcb_generic_event_t>) -> Bool {
+    event.pointee.response_type & 0x7F == damageEvent
+  }
+
+  /// Copies the whole screen, as pixels of BGRx without padding.
+  ///
+  /// - Returns: what the next call overwrites; nil if the server is gone.
+  func take() throws(CarWindowError) -> SharedPixels? {
+    let (xcb, size) = (display.xcb, display.size)
+    let segment = try attached(byteCount: size.width * size.height * 4)
+    // Before the picture, so that what changes after it is told of again.
+    _ = xcb.xcb_damage_subtract(display.connection, damage, 0, 0)
+    // XCB_IMAGE_FORMAT_Z_PIXMAP
+    let cookie = xcb.xcb_shm_get_image(
+      display.connection, display.root, 0, 0, UInt16(clamping: size.width), UInt16(clamping: size.height), .max, 2,
+      segment.name, 0)
+    guard let reply = xcb.xcb_shm_get_image_reply(display.connection, cookie, nil) else { return nil }
+    free(reply)
+    return segment.pixels
+  }
+
+  private func attached(byteCount: Int) throws(CarWindowError) -> (name: xcb_shm_seg_t, pixels: SharedPixels) {
+    if let segment, segment.pixels.byteCount >= byteCount { return segment }
+    detach()
+    // IPC_PRIVATE, IPC_CREAT and for this user alone.
+    let id = shmget(0, byteCount, 0o1600)
+    guard id >= 0 else { throw Self.failure(String(cString: strerror(errno))) }
+    // It lives as long as it is attached somewhere.
+    defer { shmctl(id, IPC_RMID, nil) }
+    guard let memory = shmat(id, nil, 0), Int(bitPattern: memory) != -1 else {
+      throw Self.failure(String(cString: strerror(errno)))
+    }
+    let pixels = SharedPixels(memory, byteCount)
+    let name = display.xcb.xcb_generate_id(display.connection)
+    let cookie = display.xcb.xcb_shm_attach_checked(display.connection, name, UInt32(bitPattern: id), 0)
+    if let error = display.xcb.xcb_request_check(display.connection, cookie) {
+      free(error)
+      throw Self.failure("the X server refuses it; is it on this machine, and in the same container?")
+    }
+    segment = (name, pixels)
+    return (name, pixels)
+  }
+
+  private static func failure(_ reason: String) -> CarWindowError {
+    CarWindowError(.failed, "There is no shared memory for the picture: \(reason)")
+  }
+
+  private func detach() {
+    guard let segment else { return }
+    _ = display.xcb.xcb_shm_detach(display.connection, segment.name)
+    self.segment = nil
+  }
+}
+
+/// Memory that this process and the X server have in common, as long as one of them uses it.
+///
+/// `@unchecked Sendable`: the server writes to it when a picture is asked for, and only who reads it asks.
+final class SharedPixels: @unchecked Sendable {
+  let memory: UnsafeRawPointer
+  let byteCount: Int
+
+  /// - Parameter memory: as shmat(2) returned it.
+  fileprivate init(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
+    self.memory = UnsafeRawPointer(memory)
+    self.byteCount = byteCount
+  }
+
+  deinit {
+    shmdt(memory)
+  }
+}

@@ -1,0 +1,9 @@
+/// What is done on the screen, in its pixels.
+public enum ScreenInput: Equatable, Sendable {
+  /// The pointer moves.
+  case move(x: Int, y: Int)
+  /// A button of the pointer: 1 is the first, 4 and 5 turn the wheel up and down, 6 and 7 to the left and right.
+  case button(Int, isDown: Bool)
+  /// A key, by X's name of its symbol, such as `Return`.
+  case key(String, isDown: Bool)
+}

@@ -1,0 +1,141 @@
+import CXCB
+import Glibc
+
+/// Manages the windows of a screen that shows one program: its windows fill the screen, dialogs stand in the middle above them,
+/// nothing has a frame.
+final class WindowManager {
+  private let display: XDisplay
+  private let atoms: Atoms
+  /// Those that are shown, the lowest first.
+  private var windows: [Window] = []
+  /// Whether there has been a window.
+  private(set) var hasShown = false
+
+  private struct Window {
+    let id: xcb_window_t
+    let isDialog: Bool
+  }
+
+  private struct Atoms {
+    let transientFor: xcb_atom_t
+    let windowType: xcb_atom_t
+    let dialogTypes: [xcb_atom_t]
+    let state: xcb_atom_t
+  }
+
+  /// - Throws: when the screen has a window manager.
+  init(_ display: XDisplay) throws(CarWindowError) {
+    self.display = display
+    atoms = Atoms(
+      transientFor: display.atom("WM_TRANSIENT_FOR"), windowType: display.atom("_NET_WM_WINDOW_TYPE"),
+      dialogTypes: ["DIALOG", "UTILITY", "SPLASH"].map { display.atom("_NET_WM_WINDOW_TYPE_\($0)") },
+      state: display.atom("WM_STATE"))
+    let mask = UInt32(XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue)
+    let cookie = display.xcb.xcb_change_window_attributes_checked(
+      display.connection, display.root, UInt32(XCB_CW_EVENT_MASK.rawValue), [mask])
+    if let error = display.xcb.xcb_request_check(display.connection, cookie) {
+      free(error)
+      throw CarWindowError(.failed, "The X server has a window manager already")
+    }
+  }
+
+  /// Handles an event, if it is about windows.
+  func handle(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+    let memory = UnsafeMutableRawPointer(event)
+    switch Int32(event.pointee.response_type & 0x7F) {
+    case XCB_MAP_REQUEST: show(memory.load(as: xcb_map_request_event_t.self).window)
+    case XCB_CONFIGURE_REQUEST: configure(memory.load(as: xcb_configure_request_event_t.self))
+    case XCB_UNMAP_NOTIFY: forget(memory.load(as: xcb_unmap_notify_event_t.self).window)
+    case XCB_DESTROY_NOTIFY: forget(memory.load(as: xcb_destroy_notify_event_t.self).window)
+    default: break
+    }
+  }
+
+  /// The screen has another size.
+  func arrange() {
+    for window in windows { place(window, wanted: nil) }
+  }
+
+  private func show(_ id: xcb_window_t) {
+    if !windows.contains(where: { $0.id == id }) {
+      let window = Window(id: id, isDialog: isDialog(id))
+      place(window, wanted: nil)
+      windows.append(window)
+    }
+    // NormalState, without an icon (ICCCM, 4.1.3.1).
+    display.setProperty(atoms.state, of: id, type: atoms.state, [1, 0])
+    _ = display.xcb.xcb_map_window(display.connection, id)
+    focus(id)
+    hasShown = true
+  }
+
+  private func isDialog(_ id: xcb_window_t) -> Bool {
+    // The first window of a program fills the screen whatever it is.
+    guard !windows.isEmpty else { return false }
+    return display.property(atoms.transientFor, of: id).contains { $0 != 0 }
+      || display.property(atoms.windowType, of: id).contains { atoms.dialogTypes.contains($0) }
+  }
+
+  private func configure(_ request: xcb_configure_request_event_t) {
+    guard let window = windows.first(where: { $0.id == request.window }) else {
+      // What is not shown yet may have any place until it is.
+      let values: [(mask: xcb_config_window_t, value: UInt32)] = [
+        (XCB_CONFIG_WINDOW_X, UInt32(bitPattern: Int32(request.x))),
+        (XCB_CONFIG_WINDOW_Y, UInt32(bitPattern: Int32(request.y))),
+        (XCB_CONFIG_WINDOW_WIDTH, UInt32(request.width)), (XCB_CONFIG_WINDOW_HEIGHT, UInt32(request.height)),
+        (XCB_CONFIG_WINDOW_BORDER_WIDTH, 0),
+      ]
+      let asked = values.filter { UInt32(request.value_mask) & UInt32($0.mask.rawValue) != 0 }
+      return configure(request.window, asked.reduce(0) { $0 | $1.mask.rawValue }, asked.map(\.value))
+    }
+    place(window, wanted: ScreenSize(Int(request.width), Int(request.height)))
+  }
+
+  /// - Parameter wanted: of a dialog; nil is the size that it has.
+  private func place(_ window: Window, wanted: ScreenSize?) {
+    var (x, y, size) = (0, 0, display.size)
+    if window.isDialog {
+      let geometry = display.geometry(of: window.id)
+      let own = wanted ?? ScreenSize(Int(geometry?.width ?? 1), Int(geometry?.height ?? 1))
+      size = own.limited(to: display.size)
+      (x, y) = ((display.size.width - size.width) / 2, (display.size.height - size.height) / 2)
+    }
+    let mask =
+      XCB_CONFIG_WINDOW_X.rawValue | XCB_CONFIG_WINDOW_Y.rawValue | XCB_CONFIG_WINDOW_WIDTH.rawValue
+      | XCB_CONFIG_WINDOW_HEIGHT.rawValue | XCB_CONFIG_WINDOW_BORDER_WIDTH.rawValue
+    configure(
+      window.id, mask, [UInt32(x), UInt32(y), UInt32(max(1, size.width)), UInt32(max(1, size.height)), 0])
+    tell(window.id, x, y, size)
+  }
+
+  private func configure(_ id: xcb_window_t, _ mask: UInt32, _ values: [UInt32]) {
+    _ = display.xcb.xcb_configure_window(display.connection, id, UInt16(truncatingIfNeeded: mask), values)
+  }
+
+  /// A program that asked for another size waits for an answer even if it keeps the one that it has (ICCCM, 4.1.5).
+  private func tell(_ id: xcb_window_t, _ x: Int, _ y: Int, _ size: ScreenSize) {
+    var event = xcb_configure_notify_event_t()
+    event.response_type = UInt8(XCB_CONFIGURE_NOTIFY)
+    (event.event, event.window) = (id, id)
+    (event.x, event.y) = (Int16(clamping: x), Int16(clamping: y))
+    (event.width, event.height) = (UInt16(clamping: size.width), UInt16(clamping: size.height))
+    withUnsafeBytes(of: &event) { bytes in
+      // An event has 32 bytes on the wire.
+      var message = [CChar](repeating: 0, count: 32)
+      for (index, byte) in bytes.prefix(32).enumerated() { message[index] = CChar(bitPattern: byte) }
+      _ = display.xcb.xcb_send_event(
+        display.connection, 0, id, UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue), message)
+    }
+  }
+
+  private func forget(_ id: xcb_window_t) {
+    guard let index = windows.firstIndex(where: { $0.id == id }) else { return }
+    windows.remove(at: index)
+    if let top = windows.last { focus(top.id) }
+  }
+
+  private func focus(_ id: xcb_window_t) {
+    // XCB_INPUT_FOCUS_POINTER_ROOT, at XCB_CURRENT_TIME.
+    _ = display.xcb.xcb_set_input_focus(display.connection, 1, id, 0)
+  }
+}
