@@ -28,7 +28,8 @@ let neededByPlugin: [Target.Dependency] = ["SDLLink", "SDLAppLink", "SDLHeadUnit
 /// What the tests of the elements import: they come in several targets, which compile at the same time.
 let pluginModules: [Target.Dependency] = [
   "TestSupport", "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink", "SDLAppLink",
-  "SDLHeadUnitLink", "Bluetooth", "HTTPFetch", "X264Encoder", "BackgroundNotice", "Plugin", "CGStreamerApp",
+  "SDLHeadUnitLink", "Bluetooth", "HTTPFetch", "X264Encoder", "BackgroundNotice", "CarWindow", "Plugin",
+  "CGStreamerApp",
 ]
 let pluginTests: [Target.Dependency] = pluginModules + ["PluginTestSupport"]
 
@@ -74,6 +75,7 @@ let package = Package(
   products: [
     .library(name: "gstsmartdevicelink", type: .dynamic, targets: ["CPluginEntry"]),
     .executable(name: "sdl-head-unit", targets: ["sdl-head-unit"]),
+    .executable(name: "sdl-car-window", targets: ["sdl-car-window"]),
   ],
   targets: [
     // Pure layers: bytes in, values out.
@@ -98,6 +100,13 @@ let package = Package(
       name: "sdl-head-unit",
       dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CVersion"],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
+    // Looked up at run time: see its header.
+    .systemLibrary(
+      name: "CXCB",
+      providers: [
+        .apt(["libxcb1-dev", "libxcb-damage0-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xtest0-dev"])
+      ]),
+    .target(name: "CarWindow", dependencies: ["CXCB", "CLinux", "SDLLink"], swiftSettings: strict),
     .systemLibrary(name: "CVersion"),
     .systemLibrary(name: "CGIO"),
     .target(name: "Bluetooth", dependencies: ["CGIO", "SDLLink", "SDLWire"], swiftSettings: strict),
@@ -116,11 +125,15 @@ let package = Package(
       name: "CGStreamer", pkgConfig: "gstreamer-video-1.0",
       providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
     .target(name: "GStreamerKit", dependencies: ["CGStreamer"], swiftSettings: strict),
+    .executableTarget(
+      name: "sdl-car-window", dependencies: ["CarWindow", "GStreamerKit", "CVersion"], path: "Sources/CarWindowTool",
+      swiftSettings: strict, linkerSettings: programLink),
     .target(
       name: "Plugin",
       dependencies: [
         "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
         "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "TLSEngine", "HTTPFetch", "X264Encoder", "BackgroundNotice",
+        "CarWindow",
       ],
       swiftSettings: strict),
     .target(
@@ -175,6 +188,7 @@ let package = Package(
     // No tests, but what those of the plugin's elements share; optimised, since it makes and compares pictures.
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
     .testTarget(name: "AudioSinkTests", dependencies: pluginTests + ["LockCount"], swiftSettings: test),
+    .testTarget(name: "CarWindowTests", dependencies: pluginTests, exclude: ["Programs"], swiftSettings: test),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: test),

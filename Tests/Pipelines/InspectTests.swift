@@ -8,6 +8,7 @@ import Testing
   @Test(
     arguments: [
       "smartdevicelink", "sdlvideosink", "sdlaudiosink", "sdlrangefilter", "sdlheadunitsrc", "sdlheadunitaudiosrc",
+      "sdlcarwindowsrc",
     ])
   func golden(_ name: String) throws {
     let folder = try TemporaryFolder()

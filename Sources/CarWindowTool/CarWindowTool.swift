@@ -1,0 +1,49 @@
+import CVersion
+import CarWindow
+import GStreamerKit
+import Glibc
+
+/// Shows a program on the car's screen, with its sound, and brings touches and keys back.
+@main
+enum CarWindowTool {
+  static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let own = arguments.prefix { $0.hasPrefix("-") && $0 != "--" }
+    if own.contains("--help") {
+      print(Options.usage)
+      exit(0)
+    }
+    if own.contains("--version") {
+      print("sdl-car-window \(GST_SMARTDEVICELINK_VERSION)")
+      exit(0)
+    }
+    let options: Options
+    do {
+      options = try Options(arguments: arguments)
+    } catch {
+      leave("\(error.text)\n\(Options.usage)", status: 2)
+    }
+    // Blocked before the first thread starts, so that only one receives them.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    sigaddset(&signals, SIGTERM)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    gst_init(nil, nil)
+    do {
+      let sound = options.hasSound ? try SoundServer() : nil
+      let session = try Session(options, soundAddress: sound?.address)
+      let status = session.run(until: signals)
+      sound?.stop()
+      exit(status)
+    } catch {
+      leave("\(error)", status: 1)
+    }
+  }
+
+  private static func leave(_ text: String, status: Int32) -> Never {
+    let line = Array("sdl-car-window: \(text)\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
+    exit(status)
+  }
+}

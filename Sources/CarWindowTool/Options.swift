@@ -1,0 +1,80 @@
+/// The options of the command line.
+struct Options {
+  static let usage = """
+    usage: sdl-car-window [options] [--] PROGRAM [ARGUMENT...]
+      --uri URI        head unit, such as sdl://192.0.2.7 (default: the built-in one)
+      --app-name NAME  name in the head unit's list of apps (default: that of the program)
+      --mirror DISPLAY show a display that exists, such as :0; the program may be left out
+      --inject-input   give touches and keys to the mirrored display
+      --max-size WxH   largest size of the screen (default 1920x1080)
+      --fps N          pictures per second at most, 1 to 120 (default 30)
+      --no-sound       leave the program's sound to this computer
+      --preview        show the screen in a window here as well
+      --encryption X   encryption of picture and sound, as of sdlvideosink's property
+      --restart        start the program again whenever it ends, after a second
+      --version        print the version, and exit
+      --help           print this, and exit
+    """
+
+  var command: [String] = []
+  var uri: String?
+  var appName: String?
+  var display: String?
+  var injectsInput = false
+  var maximumSize: (width: Int, height: Int)?
+  var frameRate = 30
+  var hasSound = true
+  var hasPreview = false
+  var encryption: String?
+  var restarts = false
+
+  /// An error in the command line.
+  struct Invalid: Error {
+    var text: String
+  }
+
+  init(arguments: [String]) throws(Invalid) {
+    var rest = arguments[...]
+    options: while let option = rest.first, option.hasPrefix("-") {
+      rest.removeFirst()
+      switch option {
+      case "--": break options
+      case "--inject-input": injectsInput = true
+      case "--no-sound": hasSound = false
+      case "--preview": hasPreview = true
+      case "--restart": restarts = true
+      case "--uri", "--app-name", "--mirror", "--max-size", "--fps", "--encryption":
+        guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
+        switch option {
+        case "--uri": uri = value
+        case "--app-name": appName = value
+        case "--mirror": display = value
+        case "--max-size": maximumSize = try Self.size(value)
+        case "--fps":
+          guard let rate = Int(value), (1...120).contains(rate) else {
+            throw Invalid(text: "--fps: '\(value)' is no number from 1 to 120")
+          }
+          frameRate = rate
+        default: encryption = value
+        }
+      default: throw Invalid(text: "unknown option \(option)")
+      }
+    }
+    command = Array(rest)
+    if display != nil { hasSound = hasSound && !command.isEmpty }
+    guard !command.isEmpty || display != nil else { throw Invalid(text: "a program is missing") }
+  }
+
+  private static func size(_ text: String) throws(Invalid) -> (width: Int, height: Int) {
+    let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+    guard sides.count == 2, sides.allSatisfy({ (64...8192).contains($0) }) else {
+      throw Invalid(text: "--max-size: '\(text)' is not of the form 1280x720, with sides of 64 to 8192")
+    }
+    return (sides[0], sides[1])
+  }
+
+  /// The program, started again and again if that is asked for.
+  var startedCommand: [String] {
+    restarts && !command.isEmpty ? ["sh", "-c", "while :; do \"$@\"; sleep 1; done", "sh"] + command : command
+  }
+}

@@ -1,0 +1,176 @@
+import CarWindow
+import GStreamerKit
+import Glibc
+
+/// The pipeline from the program to the car, and what is said of it.
+final class Session {
+  /// Why it can't begin.
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  private let pipeline: UnsafeMutablePointer<GstElement>
+  private let began = Session.clock()
+  private let silence = SilenceGate()
+
+  /// - Parameter soundAddress: of the sound server that the program plays to; nil is without sound.
+  init(_ options: Options, soundAddress: String?) throws(Failure) {
+    var description = "sdlcarwindowsrc name=window ! video/x-raw,framerate=\(options.frameRate)/1 ! "
+    let toCar = "queue max-size-buffers=1 leaky=downstream ! sdlvideosink name=video"
+    description +=
+      options.hasPreview
+      ? "tee name=screen screen. ! \(toCar) screen. ! queue max-size-buffers=2 leaky=downstream ! videoconvert ! "
+        + "autovideosink sync=false" : toCar
+    if soundAddress != nil {
+      description +=
+        " pulsesrc name=player device=\(SoundServer.device) ! audioconvert ! audioresample ! queue name=heard ! "
+        + "sdlaudiosink name=sound start-on-data=true idle-timeout=1000 async=false"
+    }
+    var error: UnsafeMutablePointer<GError>?
+    let parsed = gst_parse_launch(description, &error)
+    if let error {
+      let text = String(cString: error.pointee.message)
+      g_error_free(error)
+      let advice =
+        text.contains("pulsesrc")
+        ? "install gstreamer1.0-pulseaudio, or use --no-sound" : "is the plugin installed, or in GST_PLUGIN_PATH?"
+      throw Failure(description: "\(text): \(advice)")
+    }
+    guard let parsed else { throw Failure(description: "there is no pipeline") }
+    gst_object_ref_sink(parsed)
+    pipeline = parsed
+    apply(options, soundAddress)
+  }
+
+  deinit {
+    gst_object_unref(pipeline)
+  }
+
+  private func apply(_ options: Options, _ soundAddress: String?) {
+    let quoted = { (words: [String]) in
+      words.map { String(freeing: g_shell_quote($0)) ?? "" }.joined(separator: " ")
+    }
+    set("window", "command", options.command.isEmpty ? nil : quoted(options.startedCommand))
+    set("window", "display", options.display)
+    set("window", "inject-input", "\(options.injectsInput)")
+    set("window", "max-width", options.maximumSize.map { "\($0.width)" })
+    set("window", "max-height", options.maximumSize.map { "\($0.height)" })
+    set("window", "environment", soundAddress.map { quoted(["PULSE_SERVER=\($0)"]) })
+    set("player", "server", soundAddress)
+    let name = options.appName ?? options.command.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+    for sink in ["video", "sound"] {
+      set(sink, "uri", options.uri)
+      set(sink, "app-name", name ?? "Desktop")
+      set(sink, "encryption", options.encryption)
+    }
+    if let heard = gst_bin_get_by_name(pipeline.cast(), "heard") {
+      silence.watch(heard)
+      gst_object_unref(heard)
+    }
+  }
+
+  /// Of an element that may not be there; nil leaves it as it is.
+  private func set(_ element: String, _ property: String, _ value: String?) {
+    guard let value, let found = gst_bin_get_by_name(pipeline.cast(), element) else { return }
+    gst_util_set_object_arg(found.cast(), property, value)
+    gst_object_unref(found)
+  }
+
+  /// Streams until the program ends, or one of the signals comes.
+  ///
+  /// - Returns: what this program ends with.
+  func run(until signals: sigset_t) -> Int32 {
+    let watch = SignalWatch(signals, pipeline)
+    defer { withExtendedLifetime(watch) {} }
+    defer { gst_element_set_state(pipeline, GST_STATE_NULL) }
+    guard let bus = gst_element_get_bus(pipeline) else { return 1 }
+    defer { gst_object_unref(bus) }
+    _ = gst_element_set_state(pipeline, GST_STATE_PLAYING)
+    while let message = gst_bus_timed_pop(bus, .max) {
+      defer { gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self)) }
+      if let status = handle(message) { return status }
+    }
+    return 1
+  }
+
+  /// - Returns: what the program ends with, if the message is the end.
+  private func handle(_ message: UnsafeMutablePointer<GstMessage>) -> Int32? {
+    switch message.pointee.type {
+    case GST_MESSAGE_ERROR, GST_MESSAGE_WARNING:
+      var error: UnsafeMutablePointer<GError>?
+      let isError = message.pointee.type == GST_MESSAGE_ERROR
+      if isError {
+        gst_message_parse_error(message, &error, nil)
+      } else {
+        gst_message_parse_warning(message, &error, nil)
+      }
+      defer { g_clear_error(&error) }
+      say("\(isError ? "error" : "warning"): \(error.map { String(cString: $0.pointee.message) } ?? "?")")
+      return isError ? 1 : nil
+    case GST_MESSAGE_PROGRESS:
+      var text: UnsafeMutablePointer<CChar>?
+      gst_message_parse_progress(message, nil, nil, &text)
+      if let text = String(freeing: text) { say(text) }
+      return nil
+    case GST_MESSAGE_EOS: return 0
+    case GST_MESSAGE_APPLICATION: return 128 + SIGINT
+    case GST_MESSAGE_ELEMENT: return StructureView(gst_message_get_structure(message)).flatMap(handle)
+    default: return nil
+    }
+  }
+
+  private func handle(_ structure: StructureView) -> Int32? {
+    let reason = structure.string("reason") ?? "?"
+    let what = structure.string("service") == "audio" ? "sound" : "picture"
+    if structure.hasName("sdl-stream-started") {
+      let size = structure.integer("width").flatMap { width in structure.integer("height").map { "\(width)×\($0)" } }
+      say("\(what) started (\(reason))\(size.map { ": \($0)" } ?? "")")
+    } else if structure.hasName("sdl-stream-stopped") || structure.hasName("sdl-stream-suspended") {
+      say("\(what) stopped (\(reason))")
+    } else if structure.hasName("sdl-disconnected") {
+      say("disconnected (\(reason))")
+    } else if structure.hasName("sdl-program-ended") {
+      let status = structure.integer("exit-status") ?? 1
+      say("the program has ended with the status \(status)")
+      return status
+    }
+    return nil
+  }
+
+  private func say(_ text: String) {
+    let hundredths = Int((Self.clock() - began) * 100)
+    let time = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+    // Each line at once, also into a pipe.
+    let line = Array("\(String(repeating: " ", count: max(0, 6 - time.utf8.count)))\(time) s  \(text)\n".utf8)
+    _ = write(STDOUT_FILENO, line, line.count)
+  }
+
+  private static func clock() -> Double {
+    Double(g_get_monotonic_time()) / 1_000_000
+  }
+}
+
+/// A thread that puts the first of some signals on a pipeline's bus, as an application message. It lives as long as the process.
+private final class SignalWatch {
+  private var signals: sigset_t
+  private let pipeline: UnsafeMutablePointer<GstElement>
+
+  init(_ signals: sigset_t, _ pipeline: UnsafeMutablePointer<GstElement>) {
+    self.signals = signals
+    self.pipeline = pipeline
+    var thread = pthread_t()
+    pthread_create(
+      &thread, nil,
+      { watch in
+        if let watch { Unmanaged<SignalWatch>.fromOpaque(watch).takeUnretainedValue().wait() }
+        return nil
+      }, Unmanaged.passRetained(self).toOpaque())
+  }
+
+  private func wait() {
+    var signal: Int32 = 0
+    sigwait(&signals, &signal)
+    gst_element_post_message(
+      pipeline, gst_message_new_application(pipeline.cast(), Structure("interrupted").take()))
+  }
+}

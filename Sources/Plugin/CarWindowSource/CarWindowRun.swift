@@ -1,0 +1,247 @@
+import CarWindow
+import GStreamerKit
+import SDLApp
+import SDLLink
+
+/// One run of an `sdlcarwindowsrc`, from READY→PAUSED to PAUSED→READY.
+final class CarWindowRun: Sendable {
+  /// What the properties show.
+  struct Status: Sendable {
+    var display: String?
+    var pid: UInt32 = 0
+    var exitStatus: Int32 = -1
+  }
+
+  private struct State: Sendable {
+    var status = Status()
+    var window: CarWindow?
+    var isFlushing = false
+    var isOver = false
+    var gestures = TouchGestures()
+    /// How the screen lies in the picture that is pushed.
+    var fit = PictureFit(ScreenSize(1, 1), in: ScreenSize(1, 1))
+  }
+
+  /// What the streaming thread alone uses.
+  private struct Output: Sendable {
+    var converter: PictureConverter?
+    var interval = Duration.seconds(1) / 30
+    var last: Duration?
+  }
+
+  static let template =
+    "video/x-raw, format = (string) { I420, NV12, YV12, NV21, BGRx, RGBx }, "
+    + "width = (int) [ 16, 8192 ], height = (int) [ 16, 8192 ], framerate = (fraction) [ 0/1, 120/1 ], "
+    + "pixel-aspect-ratio = (fraction) 1/1"
+  /// Of the screen where downstream has no wish, and its pixels per inch where nothing is known of them.
+  private static let usualSize = ScreenSize(800, 480)
+  private static let usualPixelsPerInch = 96.0
+  private static let plausiblePixelsPerInch = 60.0...400.0
+  /// Without a change, a picture is pushed all the same after so long, for encoders and recorders that begin late.
+  private static let longestPause = Duration.seconds(1)
+
+  private let settings: CarWindowSettings
+  private let element: ElementHandle<CarWindowSource>
+  private let state = Monitor(State())
+  private let output = Monitor(Output())
+
+  init(_ settings: CarWindowSettings, _ element: ElementHandle<CarWindowSource>) {
+    self.settings = settings
+    self.element = element
+  }
+
+  var status: Status { state.withLock { $0.status } }
+
+  private var window: CarWindow? { state.withLock { $0.window } }
+
+  func setFlushing(_ isFlushing: Bool) {
+    state.withLock { $0.isFlushing = isFlushing }
+    window?.setInterrupted(isFlushing)
+  }
+
+  /// Ends the program, and waits for that.
+  func end() {
+    element.end()
+    let window = state.withLock { state in
+      state.isOver = true
+      return state.window
+    }
+    window?.stop()
+  }
+
+  func runProgram(_ command: [String]) { window?.run(command) }
+
+  func refresh() { window?.refresh() }
+}
+
+/// The streaming thread.
+extension CarWindowRun {
+  /// Chooses the size and the format that downstream likes best, and gives the screen that size.
+  func negotiate(_ source: CarWindowSource) -> Bool {
+    guard let template = Caps(Self.template),
+      let caps = Self.choose(Caps.peerQuery(source.pad, filter: template) ?? template.shared()),
+      let info = PictureConverter.info(caps)
+    else {
+      source.log(GST_LEVEL_WARNING, "downstream takes no raw video")
+      return false
+    }
+    let size = ScreenSize(Int(info.width), Int(info.height))
+    let rate = info.fps_n > 0 ? Duration.seconds(Int64(info.fps_d)) / Int(info.fps_n) : .seconds(1) / 30
+    output.withLock { output in
+      output.converter = nil
+      output.interval = rate
+    }
+    source.log(GST_LEVEL_INFO, "the screen becomes \(size): \(caps.text)")
+    guard gst_base_src_set_caps(source.baseSource, caps.pointer) != 0 else { return false }
+    if let window {
+      window.resize(to: size)
+      window.refresh()
+      return true
+    }
+    return open(size, source)
+  }
+
+  /// The first structure, with the size of a usual screen and 30 frames per second where it leaves a choice.
+  private static func choose(_ caps: borrowing Caps) -> Caps? {
+    guard !caps.isEmpty, let first = caps.structure(at: 0)?.copy() else { return nil }
+    let structure = first.take()
+    gst_structure_fixate_field_nearest_int(structure, "width", gint(usualSize.width))
+    gst_structure_fixate_field_nearest_int(structure, "height", gint(usualSize.height))
+    gst_structure_fixate_field_nearest_fraction(structure, "framerate", 30, 1)
+    var chosen = Caps()
+    if let structure = Structure(owning: structure) { chosen.append(structure) }
+    return Caps(owning: gst_caps_fixate(chosen.take()))
+  }
+
+  private func open(_ size: ScreenSize, _ source: CarWindowSource) -> Bool {
+    var configuration = CarWindow.Configuration()
+    // What is wrong with them was said when they were set.
+    configuration.command = (try? CarWindowSettings.words(settings.command)) ?? []
+    configuration.environment = (try? CarWindowSettings.variables(settings.environment)) ?? [:]
+    configuration.folder = settings.workingDirectory
+    configuration.display = settings.display
+    configuration.size = size
+    configuration.maximumSize = settings.maximumSize
+    configuration.pixelsPerInch = Self.pixelsPerInch(of: size, source)
+    let element = element
+    configuration.note = { line in element.withReference { $0.log(GST_LEVEL_INFO, "the program writes: \(line)") } }
+    let window = CarWindow(configuration) { [weak self] event in self?.receive(event) }
+    let isOver = state.withLock { state in
+      state.window = window
+      window.setInterrupted(state.isFlushing)
+      return state.isOver
+    }
+    guard !isOver else { return false }
+    do throws(CarWindowError) {
+      try window.start()
+      return true
+    } catch {
+      source.postError(ElementError(error))
+      return false
+    }
+  }
+
+  /// As the head unit downstream says it, for toolkits that choose the size of letters by it.
+  private static func pixelsPerInch(of size: ScreenSize, _ source: CarWindowSource) -> Int {
+    var density = usualPixelsPerInch
+    if case .displays(let displays) = CapabilityQuery.ask(source.pad) {
+      let display = displays.first { $0.streamSize.map { ScreenSize($0.width, $0.height) } == size } ?? displays.first
+      density = display?.pixelsPerInch ?? density
+    }
+    return Int(min(max(density, plausiblePixelsPerInch.lowerBound), plausiblePixelsPerInch.upperBound))
+  }
+
+  func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?, _ source: CarWindowSource) -> GstFlowReturn {
+    guard let window else { return GST_FLOW_NOT_NEGOTIATED }
+    let (last, interval) = output.withLock { ($0.last, $0.interval) }
+    let outcome = window.takePicture(
+      notBefore: last.map { $0 + interval } ?? .zero, atLatest: last.map { $0 + Self.longestPause } ?? .zero)
+    switch outcome {
+    case .interrupted: return GST_FLOW_FLUSHING
+    case .ended: return GST_FLOW_EOS
+    case .failed(let error):
+      source.postError(ElementError(error))
+      return GST_FLOW_ERROR
+    case .picture(let picture):
+      output.withLock { $0.last = MonotonicClock.now }
+      guard let made = convert(picture, source) else { return GST_FLOW_NOT_NEGOTIATED }
+      let time = gst_element_get_current_running_time(source.gstElement)
+      made.pointer.pointee.pts = time
+      made.pointer.pointee.duration = GstClockTime(clamping: interval.nanoseconds)
+      buffer = made.take()
+      return GST_FLOW_OK
+    }
+  }
+
+  private func convert(_ picture: CarWindow.Picture, _ source: CarWindowSource) -> Buffer? {
+    let converter = output.withLock { output -> PictureConverter? in
+      if output.converter?.screen != picture.size {
+        output.converter = nil
+        if let caps = Caps.current(of: source.pad) { output.converter = PictureConverter(picture.size, caps) }
+      }
+      return output.converter
+    }
+    guard let converter else { return nil }
+    state.withLock { $0.fit = converter.fit }
+    return withExtendedLifetime(picture) { converter.convert(picture.memory) }
+  }
+}
+
+/// The thread of the window.
+extension CarWindowRun {
+  private func receive(_ event: CarWindow.Event) {
+    switch event {
+    case .displayOpened(let name):
+      state.withLock { $0.status.display = name }
+      element.withReference { $0.notify(.displayName) }
+    case .programStarted(let pid):
+      state.withLock { state in
+        state.status.pid = UInt32(clamping: pid)
+        state.status.exitStatus = -1
+      }
+      element.withReference { $0.notify(.pid) }
+    case .programEnded(let status):
+      state.withLock { state in
+        state.status.pid = 0
+        state.status.exitStatus = status
+      }
+      element.withReference { source in
+        source.notify(.pid)
+        source.notify(.exitStatus)
+        let message = Structure("sdl-program-ended")
+        message.set("exit-status", status)
+        source.postElementMessage(message)
+      }
+    }
+  }
+}
+
+/// What is done in the picture (GstNavigation).
+extension CarWindowRun {
+  /// False if it means nothing here.
+  func navigate(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    guard settings.display == nil || element.withReference({ $0.settings.withLock { $0.injectsInput } }) == true,
+      let input = PointerEvent(event)
+    else { return false }
+    let mode = settings.touchMode
+    let (window, inputs) = state.withLock { state in
+      let fit = state.fit
+      return (state.window, input.inputs(mode, &state.gestures) { fit.onScreen($0, $1) })
+    }
+    guard let inputs else { return false }
+    window?.inject(inputs)
+    return true
+  }
+}
+
+extension ElementError {
+  init(_ error: CarWindowError) {
+    let code =
+      switch error.kind {
+      case .missing: GST_RESOURCE_ERROR_NOT_FOUND
+      case .setting: GST_RESOURCE_ERROR_SETTINGS
+      case .failed: GST_RESOURCE_ERROR_FAILED
+      }
+    self = .resource(code, error.description)
+  }
+}

@@ -1,0 +1,58 @@
+import CarWindow
+import GStreamerKit
+
+/// What the user asks for of an `sdlcarwindowsrc`.
+struct CarWindowSettings: PropertySettings {
+  var command = ""
+  var environment = ""
+  var workingDirectory: String?
+  var display: String?
+  var injectsInput = false
+  var maximumWidth: UInt32 = 1920
+  var maximumHeight: UInt32 = 1080
+  var touchMode = CarWindowTouchMode.gestures
+
+  var maximumSize: ScreenSize { ScreenSize(Int(maximumWidth), Int(maximumHeight)) }
+
+  /// Words as a shell takes them apart, without its variables and patterns; none for an empty text.
+  static func words(_ text: String) throws(InvalidPropertyValue) -> [String] {
+    guard !text.allSatisfy(\.isWhitespace) else { return [] }
+    var count: gint = 0
+    var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    var error: UnsafeMutablePointer<GError>?
+    guard g_shell_parse_argv(text, &count, &list, &error) != 0, let list else {
+      defer { g_clear_error(&error) }
+      throw InvalidPropertyValue("\(error.map { String(cString: $0.pointee.message) } ?? "it is no command"): \(text)")
+    }
+    defer { g_strfreev(list) }
+    return (0..<Int(count)).compactMap { list[$0].map { String(cString: $0) } }
+  }
+
+  /// Of words such as `LANG=de_DE.UTF-8`.
+  static func variables(_ text: String) throws(InvalidPropertyValue) -> [String: String] {
+    var variables: [String: String] = [:]
+    for word in try words(text) {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty else {
+        throw InvalidPropertyValue("'\(word)' is not of the form NAME=VALUE")
+      }
+      variables[String(parts[0])] = String(parts[1])
+    }
+    return variables
+  }
+}
+
+/// What several fingers do to programs, which know a pointer only.
+enum CarWindowTouchMode: ObjectEnumeration {
+  case gestures
+  case pointer
+
+  static let objectType = EnumerationType<CarWindowTouchMode>("GstSdlCarWindowTouchMode")
+
+  var row: EnumerationRow {
+    switch self {
+    case .gestures: .init(0, "gestures", "Two fingers turn the wheel, with Ctrl if they pinch")
+    case .pointer: .init(1, "pointer", "The first finger is the pointer, others are ignored")
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import CarWindow
+import GStreamerKit
+
+/// A GstNavigation event that means something to a program.
+enum PointerEvent {
+  case button(Int, isDown: Bool, x: Double, y: Double)
+  case move(x: Double, y: Double)
+  case scroll(x: Double, y: Double, right: Double, up: Double)
+  case down(UInt32, x: Double, y: Double)
+  case motion(UInt32, x: Double, y: Double)
+  case up(UInt32)
+  case cancel
+  case key(String, isDown: Bool)
+
+  /// Nil for what means nothing.
+  init?(_ event: UnsafeMutablePointer<GstEvent>) {
+    var (id, button): (guint, gint) = (0, 0)
+    var (x, y, pressure): (gdouble, gdouble, gdouble) = (0, 0, 0)
+    let type = gst_navigation_event_get_type(event)
+    switch type {
+    case GST_NAVIGATION_EVENT_MOUSE_BUTTON_PRESS, GST_NAVIGATION_EVENT_MOUSE_BUTTON_RELEASE:
+      guard gst_navigation_event_parse_mouse_button_event(event, &button, &x, &y) != 0, (1...9).contains(button) else {
+        return nil
+      }
+      self = .button(Int(button), isDown: type == GST_NAVIGATION_EVENT_MOUSE_BUTTON_PRESS, x: x, y: y)
+    case GST_NAVIGATION_EVENT_MOUSE_MOVE:
+      guard gst_navigation_event_parse_mouse_move_event(event, &x, &y) != 0 else { return nil }
+      self = .move(x: x, y: y)
+    case GST_NAVIGATION_EVENT_MOUSE_SCROLL:
+      var (right, up): (gdouble, gdouble) = (0, 0)
+      guard gst_navigation_event_parse_mouse_scroll_event(event, &x, &y, &right, &up) != 0 else { return nil }
+      self = .scroll(x: x, y: y, right: right, up: up)
+    case GST_NAVIGATION_EVENT_TOUCH_DOWN:
+      guard gst_navigation_event_parse_touch_event(event, &id, &x, &y, &pressure) != 0 else { return nil }
+      self = .down(UInt32(id), x: x, y: y)
+    case GST_NAVIGATION_EVENT_TOUCH_MOTION:
+      guard gst_navigation_event_parse_touch_event(event, &id, &x, &y, &pressure) != 0 else { return nil }
+      self = .motion(UInt32(id), x: x, y: y)
+    case GST_NAVIGATION_EVENT_TOUCH_UP:
+      guard gst_navigation_event_parse_touch_up_event(event, &id, &x, &y) != 0 else { return nil }
+      self = .up(UInt32(id))
+    case GST_NAVIGATION_EVENT_TOUCH_CANCEL: self = .cancel
+    case GST_NAVIGATION_EVENT_KEY_PRESS, GST_NAVIGATION_EVENT_KEY_RELEASE:
+      var name: UnsafePointer<CChar>?
+      guard gst_navigation_event_parse_key_event(event, &name) != 0, let name else { return nil }
+      self = .key(String(cString: name), isDown: type == GST_NAVIGATION_EVENT_KEY_PRESS)
+    default: return nil
+    }
+  }
+
+  /// What the program gets; nil if nothing.
+  ///
+  /// - Parameter onScreen: a place in the picture as one on the screen.
+  func inputs(
+    _ mode: CarWindowTouchMode, _ gestures: inout TouchGestures, _ onScreen: (Double, Double) -> (x: Double, y: Double)
+  ) -> [ScreenInput]? {
+    switch self {
+    case .button(let number, let isDown, let x, let y):
+      return [Self.moved(onScreen(x, y)), .button(number, isDown: isDown)]
+    case .move(let x, let y): return [Self.moved(onScreen(x, y))]
+    case .scroll(let x, let y, let right, let up):
+      let steps = [(up, 4, 5), (right, 7, 6)].filter { $0.0 != 0 }.map { $0.0 > 0 ? $0.1 : $0.2 }
+      return [Self.moved(onScreen(x, y))]
+        + steps.flatMap { [ScreenInput.button($0, isDown: true), .button($0, isDown: false)] }
+    case .down(let id, let x, let y):
+      let place = onScreen(x, y)
+      return gestures.down(id, x: place.x, y: place.y, turnsWheel: mode == .gestures)
+    case .motion(let id, let x, let y):
+      let place = onScreen(x, y)
+      return gestures.move(id, x: place.x, y: place.y)
+    case .up(let id): return gestures.up(id)
+    case .cancel: return gestures.cancel()
+    case .key(let name, let isDown): return [.key(name, isDown: isDown)]
+    }
+  }
+
+  private static func moved(_ place: (x: Double, y: Double)) -> ScreenInput {
+    .move(x: TouchGestures.pixel(place.x), y: TouchGestures.pixel(place.y))
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import GStreamerKit
+import SDLLink
+import TestSupport
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// However it ends, nothing is left behind.
+@Suite struct CarWindowEndWholeProcessTests {
+  private static let canvas = "command=\"\(program("canvas.py"))\""
+
+  /// The processes of a screen: the program, and the server with the number of its display.
+  private struct Processes {
+    let program: Int32
+    let server: Int32
+    let number: String
+
+    init(_ source: Element) throws {
+      program = try #require(Int32(source["pid"] ?? ""))
+      number = String(try #require(source["display-name"]).dropFirst())
+      let argument = "\0:\(number)\0"
+      let pids = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
+      server = try #require(
+        pids.first { (try? String(contentsOfFile: "/proc/\($0)/cmdline", encoding: .utf8))?.contains(argument) == true }
+      )
+    }
+
+    var traces: [String] {
+      ["/tmp/.X\(number)-lock", "/tmp/.X11-unix/X\(number)"].filter { FileManager.default.fileExists(atPath: $0) }
+        + [program, server].filter(isRunning).map { "process \($0)" }
+    }
+  }
+
+  /// Folders with a server's cookie, of this process.
+  private static var cookies: [String] {
+    let parent = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? "/tmp"
+    return ((try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [])
+      .filter { $0.hasPrefix("sdl-car-window-\(getpid())-") }
+  }
+
+  private static func isClean(_ processes: Processes) -> Bool { processes.traces.isEmpty && cookies.isEmpty }
+
+  @Test func null() throws {
+    let before = (threads: ProcessCounts.threads, descriptors: ProcessCounts.descriptors)
+    for _ in 0..<5 {
+      let screen = try ScreenPipeline(Self.canvas)
+      try screen.waitForCanvas()
+      let processes = try Processes(screen.source)
+      #expect(isRunning(processes.program) && isRunning(processes.server) && Self.cookies.count == 1)
+      screen.pipeline.stop()
+      // Not later: an application may end next.
+      #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
+    }
+    // GStreamer's pools keep threads for a while.
+    #expect(ProcessCounts.threads <= before.threads + 4)
+    #expect(eventually { ProcessCounts.descriptors <= before.descriptors + 4 }, "\(ProcessCounts.descriptorTargets)")
+  }
+
+  @Test func aServerThatIsKilledIsAnError() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    let processes = try Processes(screen.source)
+    kill(processes.server, SIGKILL)
+    #expect(try screen.pipeline.waitForError().text.contains("X server"))
+    screen.pipeline.stop()
+    #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
+  }
+
+  /// It gets SIGTERM, and two seconds later SIGKILL.
+  @Test func aProgramThatDoesNotWantToEnd() throws {
+    let screen = try ScreenPipeline(
+      "command=\"sh -c 'trap : TERM; xclock -bg white -fg white -hd white; while :; do sleep 1; done'\"")
+    try screen.waitForCanvas(.white)
+    let processes = try Processes(screen.source)
+    screen.pipeline.stop()
+    #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
+  }
+
+  /// What it has started in sessions of their own ends as well.
+  @Test func aProgramThatForks() throws {
+    let screen = try ScreenPipeline("command=\"sh -c 'setsid xclock -bg white -fg white -hd white & exit 0'\"")
+    try screen.waitForCanvas(.white)
+    let processes = try Processes(screen.source)
+    let children = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter {
+      (try? String(contentsOfFile: "/proc/\($0)/environ", encoding: .utf8))?.contains("DISPLAY=:\(processes.number)\0")
+        == true
+    }
+    #expect(!children.isEmpty)
+    screen.pipeline.stop()
+    #expect(eventually { !children.contains(where: isRunning) })
+    #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
+  }
+
+  /// As often as the machine allows while other tests run.
+  @Test func manyShortRuns() throws {
+    let pipeline = try Pipeline("sdlcarwindowsrc command=xclock ! fakesink name=sink")
+    for _ in 0..<20 {
+      try pipeline.play()
+      usleep(UInt32.random(in: 0...150_000))
+      pipeline.stop()
+    }
+    #expect(Self.cookies.isEmpty)
+    #expect(!pipeline.drain().contains { $0.error != nil })
+  }
+}

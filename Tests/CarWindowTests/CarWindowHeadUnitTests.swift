@@ -1,0 +1,57 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLHeadUnit
+import SDLLink
+import SDLMessages
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// A program on the car's screen.
+@Suite struct CarWindowHeadUnitTests {
+  @Test func pictureTouchAndResize() throws {
+    let headUnit = try TestHeadUnit(.small(320, 240))
+    let pipeline = try Pipeline(
+      "sdlcarwindowsrc name=src command=\"\(program("canvas.py"))\" ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    try wait(headUnit, pipeline, width: 320, height: 240) { $0(160, 120) == .blue && $0(4, 4) == .blue }
+    for command in ["touch begin 0 100 80", "touch end 0 100 80"] {
+      headUnit.server.perform(try #require(try HeadUnitCommand.parse(command)))
+    }
+    try wait(headUnit, pipeline, width: 320, height: 240) { $0(100, 80) == .red && $0(250, 200) == .blue }
+    headUnit.server.perform(.resize(ImageResolution(480, 272), scale: nil))
+    try wait(headUnit, pipeline, width: 480, height: 272) { $0(470, 260) == .blue && $0(100, 80) == .red }
+  }
+
+  private enum Color { case blue, red, other }
+
+  /// Decodes what has come since the last start until `match` accepts a picture, by a function from places to colours.
+  private func wait(
+    _ headUnit: TestHeadUnit, _ pipeline: Pipeline, width: Int, height: Int, _ match: ((Int, Int) -> Color) -> Bool
+  ) throws {
+    let deadline = MonotonicClock.now + testTimeout
+    while MonotonicClock.now < deadline {
+      let record = headUnit.record
+      let units = Array(record.video.dropFirst(record.starts.last ?? 0))
+      if !units.isEmpty, let picture = try decode(units, width: width, height: height).last,
+        picture.count == width * height * 3 / 2
+      {
+        let matches = match { x, y in
+          let chroma = width * height + y / 2 * (width / 2) + x / 2
+          switch (picture[chroma], picture[chroma + width * height / 4]) {
+          case (200..., 90...140): return .blue
+          case (70...110, 200...): return .red
+          default: return .other
+          }
+        }
+        if matches { return }
+      }
+      usleep(100_000)
+    }
+    throw TestFailure(
+      "no such picture of \(width)×\(height): \(headUnit.record.video.count) frames, \(pipeline.drain())")
+  }
+}

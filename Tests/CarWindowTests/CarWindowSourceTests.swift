@@ -1,0 +1,133 @@
+import CGStreamerApp
+import Foundation
+import GStreamerKit
+import SDLLink
+import TestSupport
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+@Suite struct CarWindowSourceTests {
+  private static let canvas = "command=\"\(program("canvas.py"))\""
+
+  @Test func theWindowFillsTheSizeThatDownstreamWants() throws {
+    let screen = try ScreenPipeline(Self.canvas, width: 640, height: 360)
+    let picture = try screen.waitForCanvas()
+    #expect(picture.width == 640 && picture.height == 360 && picture[320, 180] == .blue)
+  }
+
+  @Test func theWindowFollowsResizes() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    for (width, height) in [(640, 480), (200, 400), (322, 242)] {
+      try screen.setSize(width, height)
+      try screen.wait(for: "\(width)×\(height)") {
+        $0.width == width && $0.height == height && $0.corners.allSatisfy { $0 == .blue }
+      }
+    }
+  }
+
+  /// Larger than the screen may become: enlarged, with its shape.
+  @Test func aLargerPictureIsScaled() throws {
+    let screen = try ScreenPipeline("\(Self.canvas) max-width=200 max-height=100", width: 400, height: 240)
+    let picture = try screen.wait(for: "scaled screen") { $0[200, 120] == .blue }
+    #expect(picture[200, 25] == .blue && picture[200, 10] != .blue && picture[200, 230] != .blue)
+    screen.tap(200, 120)
+    try screen.wait(for: "tap") { $0[200, 120] == .red && $0[200, 200] == .blue }
+  }
+
+  @Test func tapsAndButtonsLandWhereTheyAre() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    screen.tap(100, 80)
+    try screen.wait(for: "tap") { $0[100, 80] == .red && $0[85, 65] == .red && $0[130, 80] == .blue }
+    screen.send(gst_navigation_event_new_mouse_button_press(1, 250, 200, GstNavigationModifierType(rawValue: 0)))
+    screen.send(gst_navigation_event_new_mouse_button_release(1, 250, 200, GstNavigationModifierType(rawValue: 0)))
+    try screen.wait(for: "button") { $0[250, 200] == .red && $0[100, 80] == .red }
+  }
+
+  @Test func twoFingersTurnTheWheelAndPinch() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    let none = GstNavigationModifierType(rawValue: 0)
+    screen.send(gst_navigation_event_new_touch_down(0, 100, 100, 1, none))
+    screen.send(gst_navigation_event_new_touch_down(1, 200, 100, 1, none))
+    for (id, x): (guint, gdouble) in [(0, 100), (1, 200)] {
+      screen.send(gst_navigation_event_new_touch_motion(id, x, 180, 1, none))
+    }
+    try screen.wait(for: "wheel") { $0[2, 2] == .white }
+    screen.send(gst_navigation_event_new_touch_motion(0, 50, 180, 1, none))
+    screen.send(gst_navigation_event_new_touch_motion(1, 300, 180, 1, none))
+    try screen.wait(for: "pinch") { $0[2, 2] == .cyan }
+  }
+
+  @Test func keysAreKeys() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    screen.press("g")
+    try screen.waitForCanvas(.green)
+  }
+
+  @Test func dialogsStandInTheMiddle() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    screen.press("d")
+    let picture = try screen.wait(for: "dialog") { $0[160, 120] == .yellow }
+    #expect(picture.corners.allSatisfy { $0 == .blue } && picture[160, 60] == .blue)
+  }
+
+  @Test func theEndOfTheProgramIsTheEndOfTheStream() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    // Later than the time in which a program that shows nothing has failed.
+    screen.press("q")
+    let message = try screen.pipeline.waitForElementMessage("sdl-program-ended")
+    #expect(message == ["exit-status": "7"])
+    try screen.pipeline.waitForEnd()
+    #expect(screen.source["exit-status"] == "7" && screen.source["pid"] == "0")
+  }
+
+  @Test(arguments: [
+    ("sh -c 'echo no such map >&2; exit 3'", "status 3", "no such map"),
+    ("no-such-program", "can't be started", "No such file"),
+  ])
+  func aProgramThatShowsNothingIsAnError(command: String, reason: String, line: String) throws {
+    let screen = try ScreenPipeline("command=\"\(command)\"")
+    let error = try screen.pipeline.waitForError()
+    #expect(error.text.contains(reason) && error.text.contains(line), "\(error)")
+  }
+
+  @Test func withoutCommandAndDisplayItDoesNotStart() throws {
+    let pipeline = try Pipeline("sdlcarwindowsrc ! fakesink")
+    #expect(pipeline.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    #expect(try pipeline.waitForError().text.contains("command"))
+  }
+
+  @Test(arguments: [("command", "xclock 'never ends"), ("environment", "NOVALUE")])
+  func whatIsNoCommandIsRefused(property: String, value: String) throws {
+    let pipeline = try Pipeline("sdlcarwindowsrc name=src ! fakesink")
+    let source = try pipeline["src"]
+    source.set(property, value)
+    #expect(source[property] == "")
+    #expect(try pipeline.waitForWarning().text.contains("The property \(property) was not changed"))
+  }
+
+  @Test func anotherCommandTakesTheScreen() throws {
+    let screen = try ScreenPipeline("command=\"sh -c 'exec xclock -bg white -fg white -hd white'\"")
+    try screen.waitForCanvas(.white)
+    let former = try #require(Int32(screen.source["pid"] ?? ""))
+    screen.source.set("command", program("canvas.py"))
+    try screen.waitForCanvas(.blue)
+    #expect(eventually { !isRunning(former) })
+    #expect(screen.source["exit-status"] == "-1" && Int32(screen.source["pid"] ?? "") != former)
+  }
+
+  @Test func aStillProgramSendsAPictureASecond() throws {
+    let screen = try ScreenPipeline("command=\"xclock -update 3600\"")
+    try screen.wait(for: "clock") { picture in picture.bytes.contains(0) && picture.bytes.contains(255) }
+    // What it still draws at its start.
+    _ = screen.countPictures(for: .seconds(1))
+    #expect((2...10).contains(screen.countPictures(for: .seconds(4))))
+  }
+}

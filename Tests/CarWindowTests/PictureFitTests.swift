@@ -1,0 +1,19 @@
+import CarWindow
+import Testing
+
+@testable import Plugin
+
+@Suite struct PictureFitTests {
+  @Test(arguments: [
+    (ScreenSize(800, 480), ScreenSize(800, 480), 0, 0, ScreenSize(800, 480)),
+    (ScreenSize(1920, 1080), ScreenSize(800, 480), 0, 14, ScreenSize(800, 450)),
+    (ScreenSize(400, 800), ScreenSize(800, 480), 280, 0, ScreenSize(240, 480)),
+    (ScreenSize(101, 51), ScreenSize(101, 51), 0, 0, ScreenSize(101, 51)),
+  ])
+  func liesInTheMiddle(screen: ScreenSize, picture: ScreenSize, x: Int, y: Int, size: ScreenSize) {
+    let fit = PictureFit(screen, in: picture)
+    #expect(fit.x == x && fit.y == y && fit.size == size)
+    let corner = fit.onScreen(Double(x + size.width), Double(y + size.height))
+    #expect(corner == (Double(screen.width), Double(screen.height)))
+  }
+}

@@ -1,0 +1,61 @@
+"""A blue window that shows what reaches it: a red square where it is pressed, other colours for keys and the wheel.
+
+Keys: g green, d a yellow dialog of 80x60, q ends with the status 7. The wheel: white, with Ctrl cyan.
+"""
+
+import os
+
+import gi
+
+gi.require_version("Gtk", "3.0")
+from gi.repository import Gdk, Gtk  # noqa: E402
+
+SQUARE = 40
+
+
+def paint(widget, color):
+    provider = Gtk.CssProvider()
+    provider.load_from_data(f"* {{ background: {color}; }}".encode())
+    widget.get_style_context().add_provider(provider, Gtk.STYLE_PROVIDER_PRIORITY_USER)
+
+
+class Canvas(Gtk.Window):
+    def __init__(self):
+        super().__init__()
+        self.places = Gtk.Fixed()
+        self.add(self.places)
+        self.add_events(Gdk.EventMask.BUTTON_PRESS_MASK | Gdk.EventMask.SCROLL_MASK)
+        self.connect("button-press-event", self.press)
+        self.connect("scroll-event", self.scroll)
+        self.connect("key-press-event", self.key)
+        self.connect("destroy", Gtk.main_quit)
+        paint(self, "#0000ff")
+        self.set_default_size(200, 150)
+        self.show_all()
+
+    def press(self, _window, event):
+        square = Gtk.EventBox()
+        square.set_size_request(SQUARE, SQUARE)
+        paint(square, "#ff0000")
+        self.places.put(square, int(event.x) - SQUARE // 2, int(event.y) - SQUARE // 2)
+        square.show()
+
+    def scroll(self, _window, event):
+        paint(self, "#00ffff" if event.state & Gdk.ModifierType.CONTROL_MASK else "#ffffff")
+
+    def key(self, _window, event):
+        name = Gdk.keyval_name(event.keyval)
+        if name == "g":
+            paint(self, "#00ff00")
+        elif name == "d":
+            dialog = Gtk.Window(transient_for=self, type_hint=Gdk.WindowTypeHint.DIALOG)
+            dialog.set_default_size(80, 60)
+            paint(dialog, "#ffff00")
+            dialog.show_all()
+        elif name == "q":
+            # An exception in a handler would only be printed.
+            os._exit(7)
+
+
+Canvas()
+Gtk.main()
