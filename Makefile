@@ -8,10 +8,12 @@ plugin_folder := $(build)/gstreamer-1.0
 plugin := $(plugin_folder)/libgstsmartdevicelink.so
 swift_scratch := $(CURDIR)/.build
 head_unit := $(build)/sdl-head-unit
+car_window := $(build)/sdl-car-window
+programs := $(head_unit) $(car_window)
 
 version := $(shell scripts/version)
 release_date := $(shell sed -n 's/^.. .$(version). - //p' CHANGELOG.md)
-help_files := $(foreach kind,man bash zsh,$(build)/help/sdl-head-unit.$(kind))
+help_files := $(foreach program,$(notdir $(programs)),$(foreach kind,man bash zsh,$(build)/help/$(program).$(kind)))
 
 # Built with the same modules as the plugin.
 tests := $(swift_scratch)/release/gst-smartdevicelinkPackageTests.xctest
@@ -31,11 +33,11 @@ suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
 .PHONY: all demo timeline picture check checks check-repeatedly simulate bench valgrind fuzz cuts sanitize soak lint test tests \
-  meson-check install-check docs-check docs certificates plugin head-unit packages install uninstall clean help help-files \
+  meson-check install-check docs-check docs certificates plugin head-unit car-window packages install uninstall clean help help-files \
   deb deb-check
 
 ## build the plugin and the programs (the default)
-all: plugin head-unit
+all: plugin head-unit car-window
 
 ## print this list
 help:
@@ -148,16 +150,28 @@ head-unit:
 $(plugin):
 	$(MAKE) plugin
 
+## build the program sdl-car-window
+car-window:
+	@mkdir -p $(build)
+	meson-wrap/build-product --product sdl-car-window --output $(car_window) --scratch-path $(swift_scratch)
+
 $(head_unit):
 	$(MAKE) head-unit
 
+$(car_window):
+	$(MAKE) car-window
+
 ## write man page and completion of the programs, from their --help
-help-files: head-unit $(help_files)
+help-files: head-unit car-window $(help_files)
 
 $(build)/help/sdl-head-unit.%: $(head_unit) scripts/describe-program
 	@mkdir -p $(@D)
 	scripts/describe-program $* $(head_unit) $(version) $(release_date) \
 	  "head unit for tests of apps that speak SmartDeviceLink" >$@
+
+$(build)/help/sdl-car-window.%: $(car_window) scripts/describe-program
+	@mkdir -p $(@D)
+	scripts/describe-program $* $(car_window) $(version) $(release_date) "any program on the screen of a car" >$@
 
 ## build Debian packages into build/packages (package debhelper)
 deb:
@@ -175,24 +189,27 @@ packages:
 
 # Does not build, since root need not have the Swift tool chain.
 ## install what was built: PREFIX=/usr/local, DESTDIR=
-install: $(plugin) $(head_unit) $(help_files)
+install: $(plugin) $(programs) $(help_files)
 	install -d "$(DESTDIR)$(pluginsdir)" "$(DESTDIR)$(bindir)" "$(DESTDIR)$(valgrinddir)" "$(DESTDIR)$(presetsdir)"
 	install -m 644 $(presets) "$(DESTDIR)$(presetsdir)/"
-	install -D -m 644 $(build)/help/sdl-head-unit.man "$(DESTDIR)$(sharedir)/man/man1/sdl-head-unit.1"
-	install -D -m 644 $(build)/help/sdl-head-unit.bash \
-	  "$(DESTDIR)$(sharedir)/bash-completion/completions/sdl-head-unit"
-	install -D -m 644 $(build)/help/sdl-head-unit.zsh "$(DESTDIR)$(sharedir)/zsh/vendor-completions/_sdl-head-unit"
+	for program in $(notdir $(programs)); do \
+	  install -D -m 644 $(build)/help/$$program.man "$(DESTDIR)$(sharedir)/man/man1/$$program.1" && \
+	  install -D -m 644 $(build)/help/$$program.bash "$(DESTDIR)$(sharedir)/bash-completion/completions/$$program" && \
+	  install -D -m 644 $(build)/help/$$program.zsh "$(DESTDIR)$(sharedir)/zsh/vendor-completions/_$$program" || exit 1; \
+	done
 	install -m 644 $(suppressions) "$(DESTDIR)$(valgrinddir)/"
 	install -m 644 $(plugin) "$(DESTDIR)$(pluginsdir)/"
-	install -m 755 $(head_unit) "$(DESTDIR)$(bindir)/"
+	install -m 755 $(programs) "$(DESTDIR)$(bindir)/"
 
 ## remove it, with the same variables
 uninstall:
-	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))" "$(DESTDIR)$(bindir)/$(notdir $(head_unit))"
+	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))"
 	rm -f "$(DESTDIR)$(valgrinddir)/$(notdir $(suppressions))" "$(DESTDIR)$(presetsdir)/$(notdir $(presets))"
-	rm -f "$(DESTDIR)$(sharedir)/man/man1/sdl-head-unit.1" \
-	  "$(DESTDIR)$(sharedir)/bash-completion/completions/sdl-head-unit" \
-	  "$(DESTDIR)$(sharedir)/zsh/vendor-completions/_sdl-head-unit"
+	for program in $(notdir $(programs)); do \
+	  rm -f "$(DESTDIR)$(bindir)/$$program" "$(DESTDIR)$(sharedir)/man/man1/$$program.1" \
+	    "$(DESTDIR)$(sharedir)/bash-completion/completions/$$program" \
+	    "$(DESTDIR)$(sharedir)/zsh/vendor-completions/_$$program"; \
+	done
 
 ## remove everything that was built
 clean:
