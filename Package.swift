@@ -189,6 +189,7 @@ let package = Package(
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
     .testTarget(name: "AudioSinkTests", dependencies: pluginTests + ["LockCount"], swiftSettings: test),
     .testTarget(name: "CarWindowTests", dependencies: pluginTests, exclude: ["Programs"], swiftSettings: test),
+    .testTarget(name: "EncoderTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: test),

@@ -25,6 +25,9 @@ static inline GType cgst_type_int (void) { return G_TYPE_INT; }
 static inline GType cgst_type_uint (void) { return G_TYPE_UINT; }
 static inline GType cgst_type_uint64 (void) { return G_TYPE_UINT64; }
 static inline GType cgst_type_double (void) { return G_TYPE_DOUBLE; }
+static inline GType cgst_type_none (void) { return G_TYPE_NONE; }
+static inline GType cgst_type_enum (void) { return G_TYPE_ENUM; }
+static inline GType cgst_type_flags (void) { return G_TYPE_FLAGS; }
 static inline GType cgst_type_string (void) { return G_TYPE_STRING; }
 static inline GType cgst_type_structure (void) { return GST_TYPE_STRUCTURE; }
 static inline GType cgst_type_array (void) { return GST_TYPE_ARRAY; }
@@ -85,6 +88,9 @@ cgst_buffer_has_flag (GstBuffer * buffer, GstBufferFlags flag)
 {
   return GST_BUFFER_FLAG_IS_SET (buffer, flag);
 }
+
+/* GST_PAD_SET_ACCEPT_TEMPLATE */
+static inline void cgst_pad_set_accept_template (GstPad * pad) { GST_PAD_SET_ACCEPT_TEMPLATE (pad); }
 
 /* GST_PAD_IS_FLUSHING */
 static inline gboolean cgst_pad_is_flushing (GstPad * pad) { return GST_PAD_IS_FLUSHING (pad); }

@@ -21,6 +21,8 @@ public enum EncoderError: Error, Equatable {
   /// The level in the stream's headers does not allow as many pictures of this size; `level` is ten times the level.
   case frameRateAboveLevel(requested: FrameRate, level: Int)
   case reconfigurationFailed
+  /// An encoder element can't be used, for this reason.
+  case element(String)
 }
 
 extension EncoderError: CustomStringConvertible {
@@ -61,6 +63,8 @@ extension EncoderError: CustomStringConvertible {
         + "\(requested.numerator)/\(requested.denominator) frames per second. Open a new encoder for more."
     case .reconfigurationFailed:
       "x264 refused the new rates; its log says why. Open a new encoder."
+    case .element(let reason):
+      reason
     }
   }
 }

@@ -172,10 +172,10 @@ extension EncoderSettings {
   }
 
   /// What `keyFrameInterval` 0 stands for.
-  static let automaticKeyFrameInterval = Duration.seconds(2)
+  public static let automaticKeyFrameInterval = Duration.seconds(2)
 
   /// Most frames between key frames with `automatic` resolved to two seconds: at 15 frames per second, 30.
-  var keyFrameDistance: Int32 {
+  public var keyFrameDistance: Int32 {
     guard keyFrameInterval == 0 else { return Int32(clamping: keyFrameInterval) }
     let twoSeconds = (2 * frameRate.numerator + frameRate.denominator / 2) / frameRate.denominator
     return Int32(clamping: max(twoSeconds, 1))

@@ -26,6 +26,9 @@ public enum PictureKind: Sendable {
   case repetition
 }
 
+/// Whether this build has libx264.
+public let isX264LinkedIn = true
+
 /// libx264 for a live stream to a head unit: H.264 constrained baseline, one access unit out for each picture in.
 ///
 /// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts a message of

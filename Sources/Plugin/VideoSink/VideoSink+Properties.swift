@@ -125,6 +125,13 @@ extension VideoSink {
       blank its screen; 0 never
       """,
       .mutablePlaying, changed: { $0.stream?.applyKeepAliveInterval() }),
+    .string(
+      "encoder", \.encoder.name, "Encoder",
+      """
+      What encodes raw video: x264 (linked in), the name of an encoder element, or auto, which is x264 if this build has \
+      it, otherwise the first installed element that the element's page lists
+      """,
+      .mutableReady),
     .enumeration(
       "speed-preset", \.encoder.speedPreset, "Speed/quality preset", "x264 preset for speed against quality",
       .mutableReady),

@@ -69,6 +69,9 @@ final class VideoSink: AppElement {
     gst_base_sink_set_max_lateness(baseSink, LatenessLimit.raw)
   }
 
+  /// What encodes raw pictures; nil if there is nothing.
+  var encoderChoice: EncoderChoice? { settings.withLock { $0.encoder }.choice }
+
   func checkBeforeStart(_ settings: VideoSinkSettings) throws(ElementError) {
     try settings.encoder.check()
   }
@@ -131,6 +134,13 @@ extension VideoSink {
     if report.bitrate != former?.bitrate { notify(.targetBitrate) }
     if former != nil, report.reason != nil { postBitrate(report) }
   }
+
+  /// An encoder element has been made, and is about to start: the application may set its properties.
+  func setUpEncoder(_ element: UnsafeMutablePointer<GstElement>) {
+    Self.encoderSetup.emit(self, element)
+  }
+
+  private static let encoderSetup = ElementSignal("encoder-setup")
 
   /// The property `haptic-rectangles`.
   func hapticRectanglesChanged() {
@@ -198,6 +208,7 @@ extension VideoSink {
       // Registers the debug categories, which GST_DEBUG help then lists.
       _ = (VideoSink.log, ProtocolLog.category)
       BaseSinkType.install(on: sinkClass, VideoSink.properties, VideoSink.details, ActionSignal.app)
+      encoderSetup.install(on: sinkClass)
     } initInstance: { instance, _ in
       let sink = VideoSink(BaseSinkType.parent(of: instance))
       sink.configureBaseSink()

@@ -4,6 +4,8 @@ import X264Encoder
 
 /// What the user asked for of the encoder, beside its rates.
 struct RawEncoderSettings: Equatable, Sendable {
+  /// `auto`, `x264`, or the name of an element.
+  var name = "auto"
   var speedPreset = SpeedPreset.superfast
   /// Frames; 0 is automatic.
   var keyFrameInterval: UInt32 = 0
@@ -11,8 +13,15 @@ struct RawEncoderSettings: Equatable, Sendable {
   var threads: UInt32 = 0
   var optionString = ""
 
-  /// - Throws: when x264 can't be opened with the options, or head units could not decode what it makes.
+  /// What encodes; nil if there is nothing.
+  var choice: EncoderChoice? { try? EncoderChoice(name) }
+
+  /// - Throws: when x264 can't be opened with the options, or head units could not decode what it makes; when the
+  ///   encoder that was asked for is not there.
   func check() throws(ElementError) {
+    // Without any, H.264 can still be passed on.
+    let choice = EncoderChoice.isAutomatic(name) ? choice : try EncoderChoice(name)
+    guard choice == .linked else { return }
     do {
       try X264Encoder.validate(optionString: optionString)
     } catch {
@@ -23,22 +32,32 @@ struct RawEncoderSettings: Equatable, Sendable {
 
 /// Encodes raw pictures as access units. When the format of the pictures changes, the encoder is opened anew; other
 /// rates are set on the one that is open.
+///
+/// An access unit may come later than its picture, whose frame counts as queued until then.
 final class RawEncoder {
+  /// A picture that was put into the encoder.
+  struct Put {
+    let number: Int64
+    /// Where its frame is counted.
+    let kind: FramePayload.Kind
+    /// Whether a key frame was asked for.
+    let isKeyFrame: Bool
+    let began: Duration
+  }
+
   private unowned let path: FramePath
   private let user: RawEncoderSettings
-  private var encoder: X264Encoder?
+  private var encoder: (any PictureEncoder)?
   /// What the encoder was opened with, or set to since.
   private(set) var settings: EncoderSettings?
   /// Used as the time stamp for x264, which must grow even where those of the buffers do not.
   private var pictureNumber: Int64 = 0
+  /// Those of which the access unit has not been taken.
+  private var pending: [Put] = []
   /// What it was last asked to aim at.
   private var rates: EncoderRates?
   /// What the encoder was last told to aim at.
   private var targets: EncoderTargets?
-  /// Whether the last picture would look no better if it were encoded again.
-  private(set) var isSettled = false
-  /// More than a slice has that changes nothing: about 20.
-  private static let settledSliceByteCount = 60
 
   init(_ path: FramePath) {
     self.path = path
@@ -46,9 +65,34 @@ final class RawEncoder {
     user = path.sink.settings.withLock { $0.encoder }
   }
 
+  /// Whether the last picture would look no better if it were encoded again.
+  var isSettled: Bool { encoder?.isSettled ?? false }
+
+  /// Whether a key frame is on its way.
+  var awaitsKeyFrame: Bool { pending.contains { $0.isKeyFrame } }
+
+  /// Whether the next access unit belongs to a picture that was not put in last.
+  var hasLate: Bool { encoder?.nextNumber.map { $0 < pictureNumber - 1 } ?? false }
+
+  /// Whether an access unit can be taken.
+  var hasFinished: Bool { encoder?.nextNumber != nil }
+
+  /// Whether pictures are in the encoder.
+  var hasPending: Bool { !pending.isEmpty }
+
+  /// When the last of them was put in.
+  var lastPending: Duration? { pending.last?.began }
+
   func close() {
     encoder = nil
     settings = nil
+    dropPending(pending.count, .discarded)
+  }
+
+  private func dropPending(_ count: Int, _ reason: FrameDropReason) {
+    guard count > 0 else { return }
+    path.dropKept(reason, count: pending.prefix(count).count { $0.kind == .frame })
+    pending.removeFirst(count)
   }
 
   /// With each picture: logs new targets, and lets upstream be faster again.
@@ -76,32 +120,42 @@ final class RawEncoder {
       "The head unit says that it takes \(implausible.announced) kbit/s, \(reason): it probably means bit/s.")
   }
 
-  /// Puts the access unit of a picture into a payload; false when the picture can't be read.
+  /// Puts a picture into the encoder; false when it can't be read.
   ///
-  /// - Parameter targets: unless the link carries something else.
-  func encode(
+  /// - Parameters:
+  ///   - targets: unless the link carries something else.
+  ///   - frame: what the picture is sent as.
+  func put(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets, as kind: PictureKind,
-    into payload: FramePayload
+    for frame: FramePayload.Kind
   ) throws(EncoderError) -> Bool {
     // The clock, not the time stamps: decoders start and recover in real time, however fast a file is read.
     let now = path.time.now
     let rates = path.adaptation.rates
     let encoder = try encoder(
-      for: encoderSettings(info, targets, followsLink: rates != nil), rates, kind, now: now)
-    var info = info
-    var frame = GstVideoFrame()
-    guard gst_video_frame_map(&frame, &info, picture, GST_MAP_READ) != 0 else {
-      path.sink.log(GST_LEVEL_WARNING, "a picture could not be mapped")
-      return false
-    }
-    defer { gst_video_frame_unmap(&frame) }
-    guard let planes = Planes(frame) else { return false }
-    let unit = try encoder.encode(planes, timestamp: pictureNumber, at: now, as: kind)
+      for: encoderSettings(info, targets, followsLink: rates != nil), info, rates, kind, now: now)
+    guard try encoder.put(picture, info, number: pictureNumber, at: now, as: kind) else { return false }
+    pending.append(Put(number: pictureNumber, kind: frame, isKeyFrame: kind == .keyFrame, began: now))
     pictureNumber &+= 1
-    isSettled =
-      unit.hasFinestQuantizer && !unit.isKeyFrame && unit.bytes.count <= Self.settledSliceByteCount * unit.unitCount
-    payload.storeUnits(of: unit.bytes, isKeyFrame: unit.isKeyFrame)
     return true
+  }
+
+  /// Puts the next access unit into a payload.
+  ///
+  /// - Returns: the picture that it shows; nil if there is none yet.
+  func take(into payload: FramePayload) -> Put? {
+    guard let number = encoder?.take(into: payload) else { return nil }
+    // The encoder has left out what comes before.
+    dropPending(pending.firstIndex { $0.number >= number } ?? 0, .noPicture)
+    guard let first = pending.first, first.number == number else {
+      return Put(number: number, kind: .repeated, isKeyFrame: false, began: path.time.now)
+    }
+    return pending.removeFirst()
+  }
+
+  /// No picture follows for now. What the encoder still has can be taken, and then it has to be closed.
+  func drain() {
+    encoder?.drain()
   }
 
   /// The encoder for the present input; the first picture of a new one is a key frame. After a change of rates only, a
@@ -109,8 +163,8 @@ final class RawEncoder {
   /// its place. What changes with the link never needs a new one, since it is opened for the most that the link may
   /// carry.
   private func encoder(
-    for wanted: EncoderSettings, _ linkRates: EncoderRates?, _ kind: PictureKind, now: Duration
-  ) throws(EncoderError) -> X264Encoder {
+    for wanted: EncoderSettings, _ info: GstVideoInfo, _ linkRates: EncoderRates?, _ kind: PictureKind, now: Duration
+  ) throws(EncoderError) -> any PictureEncoder {
     let rates = linkRates ?? EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate)
     if let encoder, let settings, settings.differsInRatesOnly(from: wanted) {
       if settings == wanted {
@@ -126,9 +180,7 @@ final class RawEncoder {
       }
     }
     close()
-    let opened = try X264Encoder(settings: wanted, logLevel: .warning) { level, text in
-      VideoSink.log.log(level == .error ? GST_LEVEL_ERROR : GST_LEVEL_WARNING, nil, "x264: \(text)")
-    }
+    let opened = try open(wanted, info)
     encoder = opened
     settings = wanted
     note(EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate))
@@ -137,8 +189,24 @@ final class RawEncoder {
     return opened
   }
 
+  private func open(_ wanted: EncoderSettings, _ info: GstVideoInfo) throws(EncoderError) -> any PictureEncoder {
+    let choice: EncoderChoice
+    do throws(ElementError) {
+      choice = try EncoderChoice(user.name)
+    } catch {
+      throw .element(error.text)
+    }
+    switch choice {
+    case .linked: return try LinkedEncoder(wanted)
+    case .element(let kind):
+      let sink = path.sink
+      sink.log(GST_LEVEL_INFO, "encoding with \(kind.name)")
+      return try ElementEncoder(kind, wanted, info, for: sink.gstElement) { sink.setUpEncoder($0) }
+    }
+  }
+
   /// An encoder whose rates can't be changed, as some options have it, goes on with those that it has.
-  private func set(_ rates: EncoderRates, _ encoder: X264Encoder) {
+  private func set(_ rates: EncoderRates, _ encoder: any PictureEncoder) {
     do {
       try encoder.setRates(rates)
       note(rates)

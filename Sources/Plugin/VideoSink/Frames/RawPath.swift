@@ -19,6 +19,9 @@ final class RawPath: FormatPath {
   /// Encoding a picture and the way to the head unit lengthen the pause.
   let longestPause = FramePath.decoderTimeout * 3 / 4
 
+  /// An access unit that comes later than this after its picture comes with the next picture.
+  private static let lateTime = Duration.milliseconds(250)
+
   private unowned let path: FramePath
   private let encoder: RawEncoder
   /// Upstream or the application has asked for a key frame.
@@ -104,11 +107,15 @@ final class RawPath: FormatPath {
     if path.isUpstreamLive, path.isQueueFull { return .dropped(.queueFull) }
     let payload = path.takePayload(.frame)
     do {
-      guard try encodeFrame(buffer, targets, into: payload, isRepetition: change == .refinement) else {
+      switch try encodeFrame(buffer, permission, into: payload, isRepetition: change == .refinement, mayWait: true) {
+      case .done: return path.submit(payload, permission)
+      case .delayed:
+        path.giveBack(payload)
+        return .queued
+      case .unreadable:
         path.giveBack(payload)
         return .dropped(.noPicture)
       }
-      return path.submit(payload, permission)
     } catch {
       path.giveBack(payload)
       encoder.close()
@@ -142,33 +149,111 @@ final class RawPath: FormatPath {
     return .nothing
   }
 
-  /// Encodes a frame from upstream, and counts it; false when it can't be read.
+  /// What has come of a picture.
+  private enum Encoding {
+    /// The payload has it.
+    case done
+    /// The encoder has it; its frame counts as queued.
+    case delayed
+    /// It can't be read.
+    case unreadable
+  }
+
+  /// Encodes a frame from upstream, and counts it.
   private func encodeFrame(
-    _ picture: UnsafeMutablePointer<GstBuffer>, _ targets: EncoderTargets, into payload: FramePayload,
-    isRepetition: Bool
-  ) throws(EncoderError) -> Bool {
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
+    isRepetition: Bool, mayWait: Bool
+  ) throws(EncoderError) -> Encoding {
     let began = path.time.now
     let isRequested = keyFrameRequest.take()
-    let kind: PictureKind = path.needsKeyFrame || isRequested ? .keyFrame : isRepetition ? .repetition : .frame
-    guard try encode(picture, targets, into: payload, as: kind) else { return false }
-    payload.encoding = FramePayload.Encoding(time: path.time.now - began, isForced: isRequested)
-    return true
+    let mustStandAlone = path.needsKeyFrame && !encoder.awaitsKeyFrame
+    let kind: PictureKind = mustStandAlone || isRequested ? .keyFrame : isRepetition ? .repetition : .frame
+    let encoding = try encode(picture, permission, into: payload, as: kind, mayWait: mayWait)
+    if encoding != .unreadable {
+      payload.encoding = FramePayload.Encoding(time: path.time.now - began, isForced: isRequested)
+    }
+    return encoding
   }
 
   /// Encodes a picture; once more, as a key frame, if the machine stood still meanwhile for so long that the head unit
-  /// may have closed its decoder. False when the picture can't be read.
+  /// may have closed its decoder, or if the encoder has made none although one was needed.
+  ///
+  /// - Parameter mayWait: for room in the queue, with what the encoder has finished late.
   private func encode(
-    _ picture: UnsafeMutablePointer<GstBuffer>, _ targets: EncoderTargets, into payload: FramePayload,
-    as kind: PictureKind
-  ) throws(EncoderError) -> Bool {
-    var isEncoded = try encoder.encode(picture, info, targets, as: kind, into: payload)
-    if isEncoded, !payload.isKeyFrame, path.isPauseLong(path.time.now) {
-      isEncoded = try encoder.encode(picture, info, targets, as: .keyFrame, into: payload)
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
+    as kind: PictureKind, mayWait: Bool
+  ) throws(EncoderError) -> Encoding {
+    var encoding = try encodeOnce(picture, permission, into: payload, as: kind, mayWait: mayWait)
+    if encoding == .done, !payload.isKeyFrame {
+      if path.isPauseLong(path.time.now) {
+        encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, mayWait: mayWait)
+      }
+      if encoding == .done, path.needsKeyFrame, !payload.isKeyFrame {
+        // The first picture of a new one stands alone.
+        encoder.close()
+        encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, mayWait: mayWait)
+        guard encoding != .done || payload.isKeyFrame else { throw .element("The encoder makes no key frames.") }
+      }
     }
-    guard isEncoded else { return false }
-    path.needsKeyFrame = false
-    encodedPicture.note(picture, isKeyFrame: payload.isKeyFrame, isSettled: encoder.isSettled)
-    return true
+    guard encoding != .unreadable else { return .unreadable }
+    if encoding == .done { path.needsKeyFrame = false }
+    encodedPicture.note(
+      picture, isKeyFrame: encoding == .done && payload.isKeyFrame, isSettled: encoding == .done && encoder.isSettled)
+    return encoding
+  }
+
+  private func encodeOnce(
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
+    as kind: PictureKind, mayWait: Bool
+  ) throws(EncoderError) -> Encoding {
+    guard try encoder.put(picture, info, permission.targets, as: kind, for: payload.kind) else { return .unreadable }
+    sendLate(permission, mayWait: mayWait)
+    if encoder.take(into: payload) != nil { return .done }
+    path.connection.setTimer(at: path.time.now + FramePath.retryPause)
+    return .delayed
+  }
+
+  /// Sends what the encoder has finished, of pictures that came before the last one.
+  ///
+  /// - Parameter withLast: of the last one too.
+  private func sendLate(_ permission: VideoNegotiation.Permission, mayWait: Bool, withLast: Bool = false) {
+    while withLast ? encoder.hasFinished : encoder.hasLate {
+      let payload = path.takePayload(.repeated)
+      guard let put = encoder.take(into: payload) else { return path.giveBack(payload) }
+      payload.begin(put.kind, for: path.sink)
+      let isFrame = put.kind == .frame
+      if path.needsKeyFrame, !payload.isKeyFrame {
+        path.giveBack(payload)
+        if isFrame { path.dropKept(.waitingForKeyFrame) }
+        // The first picture of a new one is a key frame.
+        if put.isKeyFrame { encoder.close() }
+        continue
+      }
+      path.needsKeyFrame = false
+      if mayWait {
+        let outcome = path.submit(payload, permission)
+        if isFrame, case .dropped(let reason, _) = outcome { path.dropKept(reason) }
+      } else if !path.submitNow(payload, permission.grant) {
+        path.needsKeyFrame = true
+        if isFrame { path.dropKept(.queueFull) }
+      }
+    }
+  }
+
+  /// Sends what the encoder has finished since the last picture came, and looks again for a while.
+  private func sendFinished(_ permission: VideoNegotiation.Permission, now: Duration) {
+    path.begin(permission.grant)
+    sendLate(permission, mayWait: false, withLast: true)
+    if let began = encoder.lastPending, now - began < Self.lateTime {
+      path.connection.setTimer(at: now + FramePath.retryPause)
+    }
+  }
+
+  /// Nothing follows: sends all that the encoder has.
+  private func finish(_ permission: VideoNegotiation.Permission) {
+    encoder.drain()
+    sendLate(permission, mayWait: false, withLast: true)
+    encoder.close()
   }
 }
 
@@ -194,6 +279,8 @@ extension RawPath {
 
   /// Sends the picture that is deferred, if the link is ready, and the one that was put off, if nothing has come since.
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration? {
+    if encoder.hasPending, !isLast { sendFinished(permission, now: now) }
+    defer { if isLast, encoder.hasPending { finish(permission) } }
     if isDeferred {
       path.observeLink(permission.targets)
       if !isLast {
@@ -221,12 +308,17 @@ extension RawPath {
     if change == .nothing { return path.sink.count { $0.frameUnchanged() } }
     let payload = path.takePayload(.frame)
     do {
-      guard try encodeFrame(picture, permission.targets, into: payload, isRepetition: change == .refinement) else {
+      switch try encodeFrame(
+        picture, permission, into: payload, isRepetition: change == .refinement, mayWait: false)
+      {
+      case .done: break
+      case .delayed: return path.giveBack(payload)
+      case .unreadable:
         path.giveBack(payload)
         return path.dropKept(.noPicture)
       }
     } catch {
-      path.sink.log(GST_LEVEL_WARNING, "a picture that waited for the link could not be encoded: \(error)")
+      failed(error, "A picture that waited for the link could not be encoded")
       path.giveBack(payload)
       encoder.close()
       return path.dropKept(.noPicture)
@@ -249,12 +341,19 @@ extension RawPath {
     guard let picture = shownPicture else { return false }
     do {
       let kind: PictureKind = path.needsKeyFrame ? .keyFrame : isNew ? .frame : .repetition
-      return try encode(picture, permission.targets, into: payload, as: kind)
+      return try encode(picture, permission, into: payload, as: kind, mayWait: false) == .done
     } catch {
-      path.sink.log(GST_LEVEL_WARNING, "the last picture could not be encoded again: \(error)")
+      failed(error, "The last picture could not be encoded again")
       encoder.close()
       return false
     }
+  }
+
+  /// An element that has failed would fail again; libx264 may do better with the next picture.
+  private func failed(_ error: EncoderError, _ text: String) {
+    path.sink.log(GST_LEVEL_WARNING, "\(text): \(error)")
+    guard case .element = error else { return }
+    path.announce(.error(.stream(GST_STREAM_ERROR_ENCODE, "\(text): \(error)")))
   }
 }
 

@@ -13,6 +13,7 @@ extension VideoSink {
       // The same where a decoder is linked now: nothing is chosen before that.
       if UpstreamPath.isUnlinked(pad) { caps.merge(Caps.template(of: pad)) }
     }
+    caps = EncoderChoice.restrict(caps, to: encoderChoice)
     guard let filter else { return caps.take() }
     let wanted = Caps(retaining: filter)
     let common = wanted.intersected(with: caps)

@@ -152,6 +152,7 @@ extension VideoStream {
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let input = InputCaps(caps) else { return false }
     let isRaw = if case .raw = input.format { true } else { false }
+    if isRaw, let reason = EncoderChoice.rejectionReason(of: caps, by: sink.encoderChoice) { fail(reason) }
     withPath { path in
       renderer.inputChanged(isRaw: isRaw, sink)
       path.setInput(input)

@@ -1,0 +1,289 @@
+import GStreamerKit
+import H264
+import SDLLink
+import X264Encoder
+
+/// An encoder element, outside of any pipeline: a pad of ours pushes pictures into it, another takes what comes out.
+///
+/// Time stamps count pictures at the rate that it was opened with, whatever time passes between them, so that it spends
+/// its bitrate on that many pictures, as libx264 does. Most elements without look-ahead give an access unit during the
+/// push or soon after it; those that always hold pictures back are not waited for again.
+final class ElementEncoder: PictureEncoder {
+  /// How long the first picture may take: hardware is set up with it.
+  private static let openingTime = Duration.milliseconds(500)
+  /// How long another one may take at most.
+  private static let longestWait = Duration.milliseconds(100)
+  /// An element that holds back more pictures is of no use for a stream that has to be live.
+  private static let maximumHeld = 8
+  private static let drainingTime = Duration.seconds(1)
+  /// After so many repetitions without a change the rate control has nothing left to improve.
+  private static let settledCount = 5
+
+  /// Changes of the bitrate by less than a quarter wait for a key frame, if they make one.
+  private static let costlyShare = 4
+
+  private struct Held {
+    var number: Int64
+    var time: GstClockTime
+  }
+
+  let settings: EncoderSettings
+  private(set) var isSettled = false
+  private let kind: EncoderElement
+  private let element: ObjectReference<GstElement>
+  private let source: ObjectReference<GstPad>
+  private let sink: ObjectReference<GstPad>
+  private let output: EncoderOutput
+  private var rates: EncoderRates
+  /// In kbit/s, as the element was told last.
+  private var presentBitrate: Int
+  /// It is told this with the next key frame.
+  private var wantedBitrate: Int
+  private let frameDuration: GstClockTime
+  /// The next access unit, which has a picture.
+  private var ready: Buffer?
+  /// Pictures that it has, in their order.
+  private var held: [Held] = []
+  /// As many of them as it holds back.
+  private var expectedHeld = 0
+  /// What is added to the time stamps of pictures, such as by x264enc.
+  private var timeOffset: GstClockTime?
+  private var parameterSets = ParameterSets()
+  private var picturesSinceKeyFrame = 0
+  private var lastKeyFrame: Duration?
+  private var unchangedCount = 0
+  private var hasEnded = false
+
+  /// Makes and starts the element.
+  ///
+  /// - Parameters:
+  ///   - listener: the sink, which hears what concerns the application.
+  ///   - setUp: gets the element before it starts.
+  init(
+    _ kind: EncoderElement, _ settings: EncoderSettings, _ info: GstVideoInfo,
+    for listener: UnsafeMutablePointer<GstElement>, setUp: (UnsafeMutablePointer<GstElement>) -> Void
+  ) throws(EncoderError) {
+    guard let element = EncoderFactory(kind.name)?.make() else {
+      throw .element("\(kind.name) can't be made: its plugin can't be loaded.")
+    }
+    let output = EncoderOutput(for: listener)
+    guard let input = ObjectReference(owning: gst_element_get_static_pad(element.pointer, "sink")),
+      let result = ObjectReference(owning: gst_element_get_static_pad(element.pointer, "src")),
+      let source = ObjectReference(owning: gst_pad_new("src", GST_PAD_SRC)),
+      let sink = output.makePad(Self.takenCaps, preferred: Self.preferredCaps(of: result.pointer)),
+      let bus = output.makeBus()
+    else { throw .element("\(kind.name) has no pads sink and src.") }
+    gst_object_ref_sink(source.pointer)
+    gst_element_set_bus(element.pointer, bus.pointer)
+    let (inputPad, resultPad) = (input.pointer, result.pointer)
+    self.kind = kind
+    self.settings = settings
+    self.element = element
+    self.source = source
+    self.sink = sink
+    self.output = output
+    rates = EncoderRates(bitrate: settings.bitrate, frameRate: settings.frameRate)
+    presentBitrate = settings.bitrate
+    wantedBitrate = settings.bitrate
+    frameDuration = gst_util_uint64_scale(
+      1_000_000_000, guint64(settings.frameRate.denominator), guint64(settings.frameRate.numerator))
+    let assignments = kind.settings(
+      bitrate: settings.bitrate, keyFrameInterval: Int(settings.keyFrameDistance), property)
+    for setting in assignments { gst_util_set_object_arg(object, setting.property, setting.value) }
+    setUp(self.element.pointer)
+    gst_pad_set_active(self.source.pointer, 1)
+    gst_pad_set_active(self.sink.pointer, 1)
+    guard gst_pad_link(self.source.pointer, inputPad) == GST_PAD_LINK_OK,
+      gst_pad_link(resultPad, self.sink.pointer) == GST_PAD_LINK_OK
+    else { throw .element("\(kind.name) does not encode raw video as H.264.") }
+    guard gst_element_set_state(self.element.pointer, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE else {
+      throw .element("\(kind.name) does not start: \(output.failure ?? "it gives no reason").")
+    }
+    try begin(info)
+  }
+
+  deinit {
+    // First, so that nothing waits in a push.
+    gst_pad_set_active(source.pointer, 0)
+    gst_pad_set_active(sink.pointer, 0)
+    gst_element_set_state(element.pointer, GST_STATE_NULL)
+    gst_element_set_bus(element.pointer, nil)
+  }
+
+  /// What can be sent to a head unit.
+  private static var takenCaps: Caps { Caps(h264(profile: nil)) }
+
+  /// The simplest profile that the element has.
+  private static func preferredCaps(of pad: UnsafeMutablePointer<GstPad>) -> Caps {
+    let possible = Caps(owning: gst_pad_query_caps(pad, nil)) ?? Caps.template(of: pad)
+    for profile in SinkCaps.profiles {
+      let caps = Caps(h264(profile: profile))
+      if !caps.intersected(with: possible).isEmpty { return caps }
+    }
+    return takenCaps
+  }
+
+  private static func h264(profile: String?) -> Structure {
+    let structure = Structure("video/x-h264")
+    structure.set("stream-format", "byte-stream")
+    structure.set("alignment", "au")
+    if let profile { structure.set("profile", profile) }
+    return structure
+  }
+
+  private var object: UnsafeMutablePointer<GObject> { element.pointer.cast() }
+
+  private func property(_ name: String) -> EncoderProperty? { EncoderProperty(object, name) }
+
+  private func begin(_ info: GstVideoInfo) throws(EncoderError) {
+    var info = info
+    info.fps_n = gint(clamping: settings.frameRate.numerator)
+    info.fps_d = gint(clamping: settings.frameRate.denominator)
+    guard let caps = Caps(owning: gst_video_info_to_caps(&info)) else { throw .encodingFailed }
+    gst_pad_push_event(source.pointer, gst_event_new_stream_start("sdlvideosink"))
+    guard gst_pad_push_event(source.pointer, gst_event_new_caps(caps.pointer)) != 0 else {
+      throw .element("\(kind.name) does not take \(caps.text). \(output.failure ?? "")")
+    }
+    var segment = GstSegment()
+    gst_segment_init(&segment, GST_FORMAT_TIME)
+    gst_pad_push_event(source.pointer, gst_event_new_segment(&segment))
+  }
+
+  func setRates(_ rates: EncoderRates) throws(EncoderError) {
+    // The bitrate that gives each picture its bits at the frame rate that it was opened with.
+    let ratio = settings.frameRate.value / max(rates.frameRate.value, 0.001)
+    let bitrate = Int(min(max((Double(rates.bitrate) * ratio).rounded(), 1), 2_000_000))
+    guard kind.change(bitrate: bitrate, keyFrameInterval: Int(settings.keyFrameDistance), property) != nil else {
+      throw .reconfigurationFailed
+    }
+    self.rates = rates
+    wantedBitrate = bitrate
+    let isSmall = abs(bitrate - presentBitrate) < presentBitrate / Self.costlyShare
+    if !isSmall || kind.bitrate?.isChangeCostly != true { applyBitrate() }
+  }
+
+  private func applyBitrate() {
+    guard wantedBitrate != presentBitrate,
+      let change = kind.change(bitrate: wantedBitrate, keyFrameInterval: Int(settings.keyFrameDistance), property)
+    else { return }
+    gst_util_set_object_arg(object, change.property, change.value)
+    presentBitrate = wantedBitrate
+  }
+
+  /// As ``X264Encoder/X264Encoder/isKeyFrameDue(at:)``.
+  func isKeyFrameDue(at time: Duration?) -> Bool {
+    var present = settings
+    present.frameRate = rates.frameRate
+    if picturesSinceKeyFrame >= Int(present.keyFrameDistance) { return true }
+    guard settings.keyFrameInterval == 0, let time, let lastKeyFrame else { return false }
+    return time - lastKeyFrame >= EncoderSettings.automaticKeyFrameInterval
+  }
+}
+
+// MARK: Pictures
+
+extension ElementEncoder {
+  func put(
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, number: Int64, at now: Duration,
+    as kind: PictureKind
+  ) throws(EncoderError) -> Bool {
+    guard held.count < Self.maximumHeld else {
+      throw .element("\(self.kind.name) gives nothing: \(held.count) pictures have gone in since it did last.")
+    }
+    // The pixels are shared. What the copy has of the picture goes back to its pool only when the element is done.
+    guard let copy = gst_buffer_copy(picture) else { return false }
+    gst_buffer_add_parent_buffer_meta(copy, picture)
+    let isFirst = lastKeyFrame == nil
+    let time = GstClockTime(clamping: number).multipliedReportingOverflow(by: frameDuration).partialValue
+    copy.pointee.pts = time
+    copy.pointee.dts = .max
+    copy.pointee.duration = frameDuration
+    if isFirst || kind == .keyFrame || kind == .frame && isKeyFrameDue(at: now) {
+      applyBitrate()
+      if !isFirst { requestKeyFrame() }
+      lastKeyFrame = now
+      picturesSinceKeyFrame = 0
+    }
+    if kind != .repetition { picturesSinceKeyFrame += 1 }
+    held.append(Held(number: number, time: time))
+    let result = gst_pad_push(source.pointer, copy)
+    let wait = isFirst ? Self.openingTime : min(.nanoseconds(Int64(clamping: frameDuration)), Self.longestWait)
+    if result == GST_FLOW_OK { output.wait(for: held.count - expectedHeld, until: MonotonicClock.now + wait) }
+    expectedHeld = max(held.count - output.count, 0)
+    if let failure = output.failure { throw .element("\(self.kind.name) has failed: \(failure)") }
+    guard result == GST_FLOW_OK else {
+      throw .element("\(self.kind.name) has refused a picture (\(String(cString: gst_flow_get_name(result)))).")
+    }
+    return true
+  }
+
+  private func requestKeyFrame() {
+    gst_pad_push_event(sink.pointer, gst_video_event_new_upstream_force_key_unit(.max, 1, 0))
+  }
+
+  var nextNumber: Int64? {
+    prepareNext()
+    guard let time = ready?.pointer.pointee.pts else { return nil }
+    // The last of all cases is an access unit more than there were pictures.
+    return held.isEmpty ? 0 : held[index(ofTime: time)].number
+  }
+
+  /// Passes over what has no picture, such as parameter sets alone: they go in front of the next key frame.
+  private func prepareNext() {
+    while ready == nil, let buffer = output.takeFirst() {
+      let hasPicture = Self.withBytes(of: buffer) { bytes in
+        _ = parameterSets.update(from: bytes)
+        return AccessUnitSummary(scanning: bytes).hasPicture
+      }
+      if hasPicture == true { ready = consume buffer }
+    }
+  }
+
+  /// The place of the picture that an access unit shows: the oldest, if the time does not tell.
+  private func index(ofTime time: GstClockTime) -> Int {
+    guard let first = held.first, time != .max else { return 0 }
+    let offset = timeOffset ?? time &- first.time
+    return held.firstIndex { $0.time == time &- offset } ?? 0
+  }
+
+  func take(into payload: FramePayload) -> Int64? {
+    guard let number = nextNumber, let buffer = ready.take() else { return nil }
+    let time = buffer.pointer.pointee.pts
+    if !held.isEmpty {
+      let index = index(ofTime: time)
+      if timeOffset == nil, time != .max { timeOffset = time &- held[index].time }
+      // What came before is left out by the element.
+      held.removeSubrange(...index)
+    }
+    return Self.withBytes(of: buffer) { bytes in store(bytes, in: payload) }.map { number }
+  }
+
+  private func store(_ bytes: UnsafeRawBufferPointer, in payload: FramePayload) {
+    let unit = AccessUnitSummary(scanning: bytes)
+    let settles = SettledUnit.changesNothing(byteCount: bytes.count, unitCount: 1, isKeyFrame: unit.isKeyFrame)
+    unchangedCount = settles ? unchangedCount + 1 : 0
+    isSettled = unchangedCount >= Self.settledCount
+    // A decoder may begin at any key frame.
+    if unit.isKeyFrame, !unit.hasParameterSets, let front = parameterSets.bytes {
+      (front + bytes).withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: true) }
+    } else {
+      payload.storeUnits(of: bytes, isKeyFrame: unit.isKeyFrame)
+    }
+  }
+
+  private static func withBytes<Result>(
+    of buffer: borrowing Buffer, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result? {
+    var map = GstMapInfo()
+    guard gst_buffer_map(buffer.pointer, &map, GST_MAP_READ) != 0 else { return nil }
+    defer { gst_buffer_unmap(buffer.pointer, &map) }
+    return body(UnsafeRawBufferPointer(start: map.data, count: Int(map.size)))
+  }
+
+  func drain() {
+    guard !held.isEmpty, !hasEnded else { return }
+    hasEnded = true
+    gst_pad_push_event(source.pointer, gst_event_new_eos())
+    output.wait(for: .max, until: MonotonicClock.now + Self.drainingTime)
+  }
+}

@@ -1,0 +1,167 @@
+import GStreamerKit
+import Glibc
+import X264Encoder
+
+/// What encodes raw pictures: the property `encoder`, and what there is.
+enum EncoderChoice: Equatable {
+  /// libx264, which is linked in.
+  case linked
+  case element(EncoderElement)
+
+  /// The element must be installed.
+  ///
+  /// - Throws: what to install or to set instead.
+  init(_ name: String) throws(ElementError) {
+    switch name {
+    case _ where Self.isAutomatic(name):
+      if isX264LinkedIn {
+        self = .linked
+      } else if let element = Self.automatic() {
+        self = .element(element)
+      } else {
+        throw Self.nothingInstalled
+      }
+    case "x264":
+      guard isX264LinkedIn else {
+        throw .library(
+          GST_LIBRARY_ERROR_SETTINGS,
+          "This build of sdlvideosink has no libx264: set encoder to x264enc or another element, or leave it at auto.")
+      }
+      self = .linked
+    default:
+      guard let factory = EncoderFactory(name) else {
+        throw .library(
+          GST_LIBRARY_ERROR_SETTINGS,
+          "There is no element \(name): install the GStreamer plugin that has it, or set encoder to auto.")
+      }
+      guard factory.makesH264 else {
+        throw .library(
+          GST_LIBRARY_ERROR_SETTINGS,
+          "\(name) makes no H.264: set encoder to an element that does, such as openh264enc, or to auto.")
+      }
+      self = .element(.named(name))
+    }
+  }
+
+  /// Whether a name leaves the choice to the sink, which then goes without an encoder if there is none.
+  static func isAutomatic(_ name: String) -> Bool { name == "auto" || name.isEmpty }
+
+  static let nothingInstalled = ElementError.library(
+    GST_LIBRARY_ERROR_SETTINGS,
+    """
+    There is no encoder for raw video: install x264enc (GStreamer's ugly plugins) or openh264enc (bad plugins), or put \
+    H.264 into sdlvideosink.
+    """)
+
+  /// Why raw video with these caps can't be encoded; nil when it can.
+  static func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>, by choice: EncoderChoice?) -> ElementError? {
+    guard let choice else { return nothingInstalled }
+    guard case .element(let element) = choice, let accepted = EncoderFactory(element.name)?.rawCaps,
+      !Caps(retaining: caps).isSubset(of: accepted)
+    else { return nil }
+    return .stream(
+      GST_STREAM_ERROR_FORMAT,
+      "The encoder \(element.name) does not take \(Caps.text(caps)): put videoconvertscale before sdlvideosink.")
+  }
+
+  /// Caps without what the encoder does not take; all raw video, if there is none.
+  static func restrict(_ caps: consuming Caps, to choice: EncoderChoice?) -> Caps {
+    if choice == .linked { return caps }
+    var accepted = Caps(Structure("video/x-h264"))
+    if case .element(let element)? = choice, let raw = EncoderFactory(element.name)?.rawCaps { accepted.merge(raw) }
+    return caps.intersected(with: accepted)
+  }
+}
+
+/// `auto` without libx264.
+extension EncoderChoice {
+  /// The first installed one.
+  private static func automatic() -> EncoderElement? {
+    let ranks = FeatureRanks(getenv("GST_PLUGIN_FEATURE_RANK").map { String(cString: $0) } ?? "")
+    return ranks.ordered(EncoderElement.known).first { EncoderFactory($0.name) != nil }
+  }
+}
+
+/// GST_PLUGIN_FEATURE_RANK: which elements the user wants, and which not. What elements say of their own rank does not
+/// help: many good encoders have none, so that players do not take them.
+struct FeatureRanks {
+  private var ranks: [Substring: Int] = [:]
+
+  /// - Parameter text: as GStreamer reads it, `NAME:RANK,…`; a rank is a number or a name.
+  init(_ text: String) {
+    for entry in text.split(separator: ",") {
+      let parts = entry.split(separator: ":", omittingEmptySubsequences: false)
+      guard parts.count == 2, let rank = Self.rank(parts[1]) else { continue }
+      ranks[parts[0]] = rank
+    }
+  }
+
+  private static func rank(_ text: Substring) -> Int? {
+    switch text.uppercased() {
+    case "NONE": 0
+    case "MARGINAL": 64
+    case "SECONDARY": 128
+    case "PRIMARY": 256
+    case "MAX": Int(Int32.max)
+    default: Int(text)
+    }
+  }
+
+  /// Those that were given a rank come first, the highest in front; those that were given none at all are left out.
+  func ordered(_ elements: [EncoderElement]) -> [EncoderElement] {
+    let wanted = elements.filter { element in ranks[element.name[...]].map { $0 > 0 } ?? true }
+    let rank = { (element: EncoderElement) in ranks[element.name[...]] ?? 0 }
+    // Stable, so that the others keep their order.
+    return wanted.enumerated().sorted { (rank($1.element), $0.offset) < (rank($0.element), $1.offset) }.map(\.element)
+  }
+}
+
+/// The factory of an installed element.
+struct EncoderFactory: ~Copyable {
+  private let factory: OpaquePointer
+
+  /// Nil if there is none.
+  init?(_ name: String) {
+    guard let factory = gst_element_factory_find(name) else { return nil }
+    self.factory = factory
+  }
+
+  deinit {
+    gst_object_unref(UnsafeMutableRawPointer(factory))
+  }
+
+  /// Whether pictures may come out as H.264.
+  var makesH264: Bool {
+    Caps(Structure("video/x-h264")).isPossible(in: templates(GST_PAD_SRC))
+  }
+
+  /// Raw video in system memory that it takes.
+  var rawCaps: Caps { Caps(Structure("video/x-raw")).intersected(with: templates(GST_PAD_SINK)) }
+
+  private func templates(_ direction: GstPadDirection) -> Caps {
+    var caps = Caps()
+    var next = gst_element_factory_get_static_pad_templates(factory).map { UnsafePointer($0) }
+    while let node = next {
+      next = node.pointee.next.map { UnsafePointer($0) }
+      guard let template = node.pointee.data?.assumingMemoryBound(to: GstStaticPadTemplate.self),
+        template.pointee.direction == direction,
+        let some = Caps(owning: gst_static_caps_get(&template.pointee.static_caps))
+      else { continue }
+      caps.merge(some)
+    }
+    return caps
+  }
+
+  /// A new element, with the caller's reference; nil if it can't be made.
+  func make() -> ObjectReference<GstElement>? {
+    guard let element = gst_element_factory_create(factory, nil) else { return nil }
+    gst_object_ref_sink(element)
+    return ObjectReference(owning: element)
+  }
+}
+
+extension MiniObject where Pointee == GstCaps {
+  fileprivate borrowing func isPossible(in other: borrowing Caps) -> Bool {
+    gst_caps_can_intersect(pointer, other.pointer) != 0
+  }
+}

@@ -1,0 +1,187 @@
+import GStreamerKit
+
+/// What an encoder element needs to encode for a head unit: without delay, one access unit for each picture, at a
+/// bitrate that may change at any time.
+///
+/// A property that the installed version does not have, or a value that it does not know, is left out, and numbers are
+/// moved into its range: the same element has other properties in other versions and on other processors.
+struct EncoderElement: Equatable, Sendable {
+  /// A property for the bitrate.
+  struct Bitrate: Equatable, Sendable {
+    var property: String
+    /// 1000 for kbit/s, 1 for bit/s.
+    var unit: Int
+    /// Whether a change reaches an encoder that runs.
+    var isChangeable = true
+    /// Whether the element makes a key frame with each change.
+    var isChangeCostly = false
+  }
+
+  struct Setting: Equatable, Sendable {
+    var property: String
+    /// As gst-launch takes it.
+    var value: String
+  }
+
+  var name: String
+  var isHardware = true
+  /// Nil leaves the bitrate to the element, or to what `controls` say.
+  var bitrate: Bitrate?
+  /// Pictures from one key frame to the next.
+  var keyFrameInterval: String?
+  /// No look-ahead, no pictures that others wait for (B), a constant bitrate.
+  var settings: [Setting] = []
+  /// The property for a driver's own controls (V4L2), which has everything.
+  var controls: String?
+
+  init(
+    _ name: String, isHardware: Bool = true, bitrate: Bitrate? = nil, keyFrameInterval: String? = nil,
+    controls: String? = nil, _ settings: KeyValuePairs<String, String> = [:]
+  ) {
+    self.name = name
+    self.isHardware = isHardware
+    self.bitrate = bitrate
+    self.keyFrameInterval = keyFrameInterval
+    self.controls = controls
+    self.settings = settings.map { Setting(property: $0.key, value: $0.value) }
+  }
+
+  /// In the order in which `auto` takes them: hardware first, then what makes better pictures.
+  static let known: [EncoderElement] = [
+    EncoderElement(
+      "nvh264enc", bitrate: .kilobits, keyFrameInterval: "gop-size",
+      [
+        "rc-mode": "cbr", "preset": "low-latency-hq", "zerolatency": "true", "bframes": "0", "b-frames": "0",
+        "rc-lookahead": "0", "repeat-sequence-header": "true",
+      ]),
+    EncoderElement(
+      "qsvh264enc", bitrate: .kilobits, keyFrameInterval: "gop-size",
+      ["rate-control": "cbr", "low-latency": "true", "b-frames": "0", "rc-lookahead": "0"]),
+    EncoderElement(
+      "vah264enc", bitrate: .kilobits, keyFrameInterval: "key-int-max",
+      ["rate-control": "cbr", "b-frames": "0", "ref-frames": "1"]),
+    EncoderElement(
+      "vah264lpenc", bitrate: .kilobits, keyFrameInterval: "key-int-max",
+      ["rate-control": "cbr", "b-frames": "0", "ref-frames": "1"]),
+    EncoderElement(
+      "vaapih264enc", bitrate: .kilobits, keyFrameInterval: "keyframe-period",
+      ["rate-control": "cbr", "max-bframes": "0", "refs": "1", "quality-level": "7"]),
+    EncoderElement("v4l2h264enc", controls: "extra-controls"),
+    EncoderElement(
+      "x264enc", isHardware: false, bitrate: .kilobits, keyFrameInterval: "key-int-max",
+      [
+        "tune": "zerolatency", "speed-preset": "superfast", "bframes": "0", "rc-lookahead": "0",
+        "vbv-buf-capacity": "1500",
+      ]),
+    EncoderElement(
+      "openh264enc", isHardware: false, bitrate: .costlyBits, keyFrameInterval: "gop-size",
+      [
+        "rate-control": "bitrate", "complexity": "low", "enable-frame-skip": "false", "scene-change-detection": "false",
+        "background-detection": "false",
+      ]),
+  ]
+
+  /// An element by its name; one that is not in the table is told nothing but the caps.
+  static func named(_ name: String) -> EncoderElement {
+    known.first { $0.name == name } ?? EncoderElement(name)
+  }
+}
+
+extension EncoderElement.Bitrate {
+  static let kilobits = EncoderElement.Bitrate(property: "bitrate", unit: 1000)
+  static let costlyBits = EncoderElement.Bitrate(property: "bitrate", unit: 1, isChangeCostly: true)
+}
+
+/// What is known of a property of an element.
+struct EncoderProperty: Equatable, Sendable {
+  enum Values: Equatable, Sendable {
+    case integers(ClosedRange<Int64>)
+    /// The nicks of an enumeration or of flags.
+    case names([String])
+    case other
+  }
+
+  var values: Values
+}
+
+extension EncoderElement {
+  /// What to set before the element starts.
+  ///
+  /// - Parameters:
+  ///   - bitrate: in kbit/s.
+  ///   - interval: most pictures from one key frame to the next.
+  ///   - find: a property of the installed element; nil if it has none of that name.
+  func settings(
+    bitrate: Int, keyFrameInterval interval: Int, _ find: (String) -> EncoderProperty?
+  ) -> [Setting] {
+    var wanted = settings
+    if let keyFrameInterval { wanted.append(Setting(property: keyFrameInterval, value: "\(interval)")) }
+    if let change = bitrateSetting(bitrate, interval) { wanted.append(change) }
+    return wanted.compactMap { $0.adapted(to: find($0.property)) }
+  }
+
+  /// What to set for another bitrate while it runs; nil if that can't be done.
+  ///
+  /// - Parameters: as for ``settings(bitrate:keyFrameInterval:_:)``.
+  func change(bitrate: Int, keyFrameInterval interval: Int, _ find: (String) -> EncoderProperty?) -> Setting? {
+    guard self.bitrate?.isChangeable ?? true, let change = bitrateSetting(bitrate, interval) else { return nil }
+    return change.adapted(to: find(change.property))
+  }
+
+  private func bitrateSetting(_ bitrate: Int, _ interval: Int) -> Setting? {
+    let bits = bitrate.multipliedReportingOverflow(by: 1000).partialValue
+    if let controls {
+      // The names of the kernel's controls, as v4l2h264enc spells them; drivers leave out what they do not have.
+      let value = """
+        controls,video_bitrate_mode=1,video_bitrate=\(bits),video_gop_size=\(interval),h264_i_frame_period=\(interval),\
+        video_b_frames=0,repeat_sequence_header=1
+        """
+      return Setting(property: controls, value: value)
+    }
+    return self.bitrate.map { Setting(property: $0.property, value: "\(bits / $0.unit)") }
+  }
+}
+
+extension EncoderElement.Setting {
+  /// What the property takes of it; nil for nothing.
+  fileprivate func adapted(to property: EncoderProperty?) -> EncoderElement.Setting? {
+    switch property?.values {
+    case nil: return nil
+    case .other: return self
+    case .names(let names): return names.contains(value) ? self : nil
+    case .integers(let range):
+      guard let number = Int64(value) else { return nil }
+      return EncoderElement.Setting(
+        property: self.property, value: "\(min(max(number, range.lowerBound), range.upperBound))")
+    }
+  }
+}
+
+extension EncoderProperty {
+  /// A property of an object; nil if it has none of this name that can be written.
+  init?(_ object: UnsafeMutablePointer<GObject>, _ name: String) {
+    let objectClass = object.pointee.g_type_instance.g_class.map { UnsafeMutableRawPointer($0) }
+    guard
+      let specification = g_object_class_find_property(objectClass?.assumingMemoryBound(to: GObjectClass.self), name),
+      specification.pointee.flags.rawValue & G_PARAM_WRITABLE.rawValue != 0
+    else { return nil }
+    let type = specification.pointee.value_type
+    if type == cgst_type_uint() {
+      let range: UnsafeMutablePointer<GParamSpecUInt> = specification.cast()
+      values = .integers(Int64(range.pointee.minimum)...Int64(range.pointee.maximum))
+    } else if type == cgst_type_int() {
+      let range: UnsafeMutablePointer<GParamSpecInt> = specification.cast()
+      values = .integers(Int64(range.pointee.minimum)...Int64(range.pointee.maximum))
+    } else if g_type_is_a(type, cgst_type_enum()) != 0 {
+      let names: UnsafeMutablePointer<GParamSpecEnum> = specification.cast()
+      let count = Int(names.pointee.enum_class.pointee.n_values)
+      values = .names((0..<count).map { String(cString: names.pointee.enum_class.pointee.values[$0].value_nick) })
+    } else if g_type_is_a(type, cgst_type_flags()) != 0 {
+      let names: UnsafeMutablePointer<GParamSpecFlags> = specification.cast()
+      let count = Int(names.pointee.flags_class.pointee.n_values)
+      values = .names((0..<count).map { String(cString: names.pointee.flags_class.pointee.values[$0].value_nick) })
+    } else {
+      values = .other
+    }
+  }
+}

@@ -1,0 +1,265 @@
+import CGStreamerApp
+import GStreamerKit
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+@testable import SDLLink
+
+/// Raw pictures that an element encodes.
+@Suite struct ElementEncoderTests {
+  private static let encoders = ["x264enc", "openh264enc"]
+
+  private func harness(_ encoder: String, _ properties: String = "", isLive: Bool = false) throws -> SinkHarness {
+    try SinkHarness(
+      isLive: isLive, properties: "sync=false keep-alive-interval=0 encoder=\(encoder) \(properties)")
+  }
+
+  /// Plays some pictures to the end; what the head unit's decoder shows of them.
+  private func play(_ count: Int, _ harness: SinkHarness) throws -> [[UInt8]] {
+    try harness.pipeline.play()
+    harness.pushPictures(count)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let statistics = try harness.statistics
+    #expect(statistics["frames-sent"] == count && statistics.areFramesConserved, "\(statistics.fields)")
+    return try decode(try harness.headUnit.waitForFrames(count), width: 320, height: 240)
+  }
+
+  private func expectPictures(_ decoded: [[UInt8]], _ count: Int) {
+    #expect(decoded.count == count)
+    for (index, decoded) in decoded.enumerated() {
+      let quality = Picture(320, 240, index).psnr(against: decoded)
+      #expect(quality > 30, "\(index): \(quality) dB")
+    }
+  }
+
+  @Test(arguments: encoders) func pictures(_ encoder: String) throws {
+    let harness = try harness(encoder, "bitrate=6000")
+    expectPictures(try play(30, harness), 30)
+    let units = harness.headUnit.record.video
+    #expect(try startsStream(units[0]))
+    #expect(units.map(isKeyFrame) == (0..<30).map { $0 == 0 })
+    #expect(try parameterSet(units[0]).profileIDC == 66)
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  @Test(arguments: encoders) func keyFramesOnRequestAndAtTheInterval(_ encoder: String) throws {
+    let harness = try harness(encoder, "key-int-max=5", isLive: true)
+    try harness.start()
+    try harness.deliver(3)
+    harness.source.send(gst_video_event_new_downstream_force_key_unit(.max, .max, .max, 1, 0))
+    try harness.deliver(7)
+    let units = harness.headUnit.record.video
+    #expect(units.map(isKeyFrame) == (0..<10).map { [0, 3, 8].contains($0) })
+    for unit in units where isKeyFrame(unit) { #expect(try startsStream(unit)) }
+  }
+
+  @Test(arguments: [("x264enc", "350", "450"), ("openh264enc", "350000", "450000")])
+  func bitrateChangesAtRunTime(_ encoder: String, _ first: String, _ second: String) throws {
+    let harness = try harness(encoder, "bitrate=350", isLive: true)
+    let setup = EncoderSetup(try harness.pipeline.sink)
+    try harness.start()
+    try harness.deliver(2)
+    #expect(setup.property("bitrate") == first)
+    try harness.pipeline.sink.set("bitrate", "450")
+    try harness.deliver(2)
+    #expect(setup.property("bitrate") == second)
+    #expect(try harness.statistics["bitrate-target-kbps"] == 450)
+    #expect(setup.count == 1)
+    // openh264enc makes a key frame with each change.
+    let keyFrames = [true, false, encoder == "openh264enc", false]
+    #expect(harness.headUnit.record.video.map(isKeyFrame) == keyFrames)
+  }
+
+  /// Where each change costs a key frame, small ones wait for the next one.
+  @Test func smallChangesWait() throws {
+    let harness = try harness("openh264enc", "bitrate=400", isLive: true)
+    let setup = EncoderSetup(try harness.pipeline.sink)
+    try harness.start()
+    try harness.deliver(2)
+    try harness.pipeline.sink.set("bitrate", "390")
+    try harness.deliver(2)
+    #expect(setup.property("bitrate") == "400000")
+    harness.source.send(gst_video_event_new_downstream_force_key_unit(.max, .max, .max, 1, 0))
+    try harness.deliver(2)
+    #expect(setup.property("bitrate") == "390000")
+    #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false, false, true, false])
+  }
+
+  @Test(arguments: encoders) func resizes(_ encoder: String) throws {
+    let size = ImageResolution(480, 320)
+    let harness = try ResizeHarness(properties: "keep-alive-interval=0 encoder=\(encoder)")
+    try harness.start()
+    harness.resize(size)
+    try harness.pipeline.waitForElementMessage("sdl-resized")
+    try harness.waitForFrames(10, of: size)
+    harness.expectNoComplaint()
+    harness.pipeline.stop()
+    #expect(try harness.statistics.areFramesConserved)
+    try harness.expectDecodable()
+  }
+
+  /// They are refined for a while, and then left out.
+  @Test(arguments: encoders) func unchangedPictures(_ encoder: String) throws {
+    let harness = try harness(encoder, "bitrate=2000 key-int-max=100000")
+    try harness.pipeline.play()
+    let picture = Picture(320, 240, 1)
+    for _ in 0..<300 { harness.push(picture.bytes) }
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let statistics = try harness.statistics
+    #expect(statistics["frames-unchanged"] >= 100 && statistics.areFramesConserved, "\(statistics.fields)")
+    let decoded = try decode(
+      try harness.headUnit.waitForFrames(statistics["frames-sent"]), width: 320, height: 240)
+    let quality = picture.psnr(against: try #require(decoded.last))
+    #expect(quality > 35, "\(quality) dB")
+  }
+
+  /// The picture stands still, and is sent again.
+  @Test(arguments: encoders) func keepAlive(_ encoder: String) throws {
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=50 encoder=\(encoder)")
+    try harness.start()
+    try harness.deliver(1)
+    let units = try harness.headUnit.waitForFrames(4)
+    #expect(try decode(units, width: 320, height: 240).count == units.count)
+    #expect(eventually { (try? harness.statistics["frames-repeated"]).map { $0 >= 3 } ?? false })
+  }
+
+  // MARK: Elements that do not do what most do
+
+  private func holdsBack(_ encoder: Element, _ count: Int) {
+    encoder.set("tune", "0")
+    encoder.set("threads", "1")
+    encoder.set("sync-lookahead", "0")
+    encoder.set("rc-lookahead", "\(count)")
+    encoder.set("mb-tree", "true")
+  }
+
+  @Test func heldBackPicturesComeLater() throws {
+    let harness = try harness("x264enc", "bitrate=6000")
+    let setup = EncoderSetup(try harness.pipeline.sink) { self.holdsBack($0, 3) }
+    expectPictures(try play(30, harness), 30)
+    #expect(setup.count == 1)
+  }
+
+  @Test func liveHeldBackPicturesComeLater() throws {
+    let harness = try harness("x264enc", isLive: true)
+    _ = EncoderSetup(try harness.pipeline.sink) { self.holdsBack($0, 3) }
+    try harness.start()
+    harness.pushPictures(20)
+    let units = try harness.headUnit.waitForFrames(15)
+    #expect(try decode(units, width: 320, height: 240).count == units.count)
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    #expect(try harness.statistics.areFramesConserved)
+  }
+
+  @Test func tooManyPicturesHeldBack() throws {
+    let harness = try harness("x264enc")
+    _ = EncoderSetup(try harness.pipeline.sink) { self.holdsBack($0, 40) }
+    try harness.pipeline.play()
+    harness.pushPictures(20)
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_ENCODE) && error.text.contains("x264enc gives nothing"), "\(error)")
+    harness.pipeline.stop()
+    #expect(try harness.statistics.areFramesConserved)
+  }
+
+  /// Nothing comes out of it at all.
+  @Test(arguments: [true, false]) func silentEncoder(isLive: Bool) throws {
+    let harness = try harness("openh264enc", isLive: isLive)
+    _ = EncoderSetup(try harness.pipeline.sink) { encoder in
+      guard let pad = try? encoder.pad("src") else { return }
+      gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, { _, _, _ in GST_PAD_PROBE_DROP }, nil, nil)
+    }
+    try harness.pipeline.play()
+    var error: BusMessage.Fault?
+    let hasFailed = eventually {
+      harness.pushPicture()
+      error = harness.pipeline.drain().lazy.compactMap(\.error).first
+      return error != nil
+    }
+    try #require(hasFailed)
+    let fault = try #require(error)
+    #expect(fault.isStream(GST_STREAM_ERROR_ENCODE) && fault.text.contains("openh264enc gives nothing"), "\(fault)")
+    harness.pipeline.stop()
+    #expect(try harness.statistics.areFramesConserved)
+    #expect(harness.headUnit.record.video.isEmpty)
+  }
+
+  /// A new one takes its place, whose first picture is a key frame.
+  @Test(arguments: encoders) func deafEncoder(_ encoder: String) throws {
+    let harness = try harness(encoder, isLive: true)
+    let setup = EncoderSetup(try harness.pipeline.sink) { encoder in
+      guard let pad = try? encoder.pad("src") else { return }
+      gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, { _, _, _ in GST_PAD_PROBE_DROP }, nil, nil)
+    }
+    try harness.start()
+    try harness.deliver(2)
+    // The next service begins with a key frame.
+    try harness.headUnit.show(.background)
+    try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
+    try harness.headUnit.show(.full)
+    let count = harness.headUnit.record.video.count
+    #expect(
+      eventually {
+        harness.pushPicture()
+        return harness.headUnit.record.video.count > count
+      })
+    #expect(try startsStream(harness.headUnit.record.video[count]))
+    #expect(setup.count == 2)
+    #expect(harness.headUnit.record.violations == [])
+  }
+
+  @Test func failingEncoder() throws {
+    let harness = try harness("openh264enc")
+    _ = EncoderSetup(try harness.pipeline.sink) { encoder in
+      let error = g_error_new_literal(gst_stream_error_quark(), gint(GST_STREAM_ERROR_ENCODE.rawValue), "It is on fire")
+      gst_element_post_message(encoder.pointer, gst_message_new_error(encoder.pointer.cast(), error, nil))
+      g_error_free(error)
+    }
+    try harness.pipeline.play()
+    harness.pushPictures(2)
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_ENCODE) && error.text.contains("It is on fire"), "\(error)")
+  }
+
+  // MARK: The choice
+
+  @Test(arguments: [
+    ("nothere", "There is no element nothere"), ("fakesink", "fakesink makes no H.264"),
+    ("theoraenc", "theoraenc makes no H.264"),
+  ]) func unusable(_ encoder: String, _ text: String) throws {
+    let harness = try harness(encoder)
+    harness.pipeline.setState(GST_STATE_PLAYING)
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isLibrary(GST_LIBRARY_ERROR_SETTINGS) && error.text.contains(text), "\(error)")
+  }
+
+  /// Upstream hears what the encoder takes, and an application that does not ask gets an error.
+  @Test func formatsOfTheEncoder() throws {
+    let headUnit = try TestHeadUnit(.small())
+    let pipeline = try Pipeline(
+      """
+      videotestsrc num-buffers=5 ! capsfilter caps="video/x-raw,format={NV12,I420}" ! sdlvideosink name=sink sync=false \
+      uri=\(headUnit.uri) encoder=openh264enc
+      """)
+    try pipeline.play()
+    try pipeline.waitForEnd()
+    let refused = try SinkHarness(
+      isLive: false, caps: Picture.caps(format: .nv12), properties: "sync=false encoder=openh264enc")
+    try refused.pipeline.play()
+    refused.pushPicture()
+    let error = try refused.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("openh264enc does not take"), "\(error)")
+  }
+
+  @Test func x264IsTheDefault() throws {
+    #expect(try EncoderChoice("auto") == .linked)
+    #expect(try EncoderChoice("x264") == .linked)
+    #expect(try Element("sdlvideosink")["encoder"] == "auto")
+  }
+}

@@ -1,0 +1,148 @@
+import GStreamerKit
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// What each element of the table is told, against a description of its properties: most of them need hardware.
+@Suite struct EncoderElementTests {
+  private static let any = EncoderProperty.Values.other
+
+  private static func range(_ range: ClosedRange<Int64>) -> EncoderProperty.Values { .integers(range) }
+
+  /// The properties of each element that matter here, as gst-inspect lists them.
+  private static let descriptions: [String: [String: EncoderProperty.Values]] = [
+    "nvh264enc": [
+      "bitrate": range(0...2_048_000), "gop-size": range(-1...2_147_483_647), "zerolatency": any,
+      "rc-mode": .names(["default", "constqp", "cbr", "vbr", "vbr-minqp", "cbr-ld-hq", "cbr-hq", "vbr-hq"]),
+      "preset": .names(["default", "hp", "hq", "low-latency", "low-latency-hq", "low-latency-hp", "lossless"]),
+      "bframes": range(0...4), "rc-lookahead": range(0...32),
+    ],
+    "qsvh264enc": [
+      "bitrate": range(0...2_147_483_647), "gop-size": range(0...2_147_483_647), "low-latency": any,
+      "rate-control": .names(["cbr", "vbr", "cqp", "avbr"]), "b-frames": range(0...16), "rc-lookahead": range(10...100),
+    ],
+    "vah264enc": [
+      "bitrate": range(0...2_048_000), "key-int-max": range(0...1024), "rate-control": .names(["cbr", "vbr", "cqp"]),
+      "b-frames": range(0...31), "ref-frames": range(0...16),
+    ],
+    "vah264lpenc": [
+      "bitrate": range(0...2_048_000), "key-int-max": range(0...1024), "rate-control": .names(["vbr", "cqp"]),
+      "b-frames": range(0...31), "ref-frames": range(0...16),
+    ],
+    "vaapih264enc": [
+      "bitrate": range(0...2_048_000), "keyframe-period": range(0...2_147_483_647),
+      "rate-control": .names(["cqp", "cbr", "vbr"]), "max-bframes": range(0...10), "refs": range(1...16),
+      "quality-level": range(1...7),
+    ],
+    "v4l2h264enc": ["extra-controls": any],
+  ]
+
+  private func settings(_ name: String, bitrate: Int, interval: Int) throws -> [String: String] {
+    let description = try #require(Self.descriptions[name])
+    let element = EncoderElement.named(name)
+    let settings = element.settings(bitrate: bitrate, keyFrameInterval: interval) {
+      description[$0].map(EncoderProperty.init)
+    }
+    return Dictionary(uniqueKeysWithValues: settings.map { ($0.property, $0.value) })
+  }
+
+  @Test(arguments: [
+    (
+      "nvh264enc",
+      [
+        "bitrate": "600", "gop-size": "60", "zerolatency": "true", "rc-mode": "cbr", "preset": "low-latency-hq",
+        "bframes": "0", "rc-lookahead": "0",
+      ]
+    ),
+    (
+      "qsvh264enc",
+      [
+        "bitrate": "600", "gop-size": "60", "low-latency": "true", "rate-control": "cbr", "b-frames": "0",
+        "rc-lookahead": "10",
+      ]
+    ),
+    (
+      "vah264enc", ["bitrate": "600", "key-int-max": "60", "rate-control": "cbr", "b-frames": "0", "ref-frames": "1"]
+    ),
+    // A processor whose low-power encoder has no constant bitrate.
+    ("vah264lpenc", ["bitrate": "600", "key-int-max": "60", "b-frames": "0", "ref-frames": "1"]),
+    (
+      "vaapih264enc",
+      [
+        "bitrate": "600", "keyframe-period": "60", "rate-control": "cbr", "max-bframes": "0", "refs": "1",
+        "quality-level": "7",
+      ]
+    ),
+    (
+      "v4l2h264enc",
+      [
+        "extra-controls":
+          "controls,video_bitrate_mode=1,video_bitrate=600000,video_gop_size=60,h264_i_frame_period=60,"
+          + "video_b_frames=0,repeat_sequence_header=1"
+      ]
+    ),
+  ]) func hardware(_ name: String, _ expected: [String: String]) throws {
+    #expect(try settings(name, bitrate: 600, interval: 60) == expected)
+  }
+
+  @Test func numbersAreMovedIntoTheRange() throws {
+    let settings = try settings("vah264enc", bitrate: 1_000_000_000, interval: 5000)
+    #expect(settings["bitrate"] == "2048000" && settings["key-int-max"] == "1024")
+  }
+
+  @Test func changes() throws {
+    let find = { (name: String) in Self.descriptions["vah264enc"]?[name].map(EncoderProperty.init) }
+    #expect(
+      EncoderElement.named("vah264enc").change(bitrate: 250, keyFrameInterval: 60, find)
+        == EncoderElement.Setting(property: "bitrate", value: "250"))
+    #expect(EncoderElement.named("vah264enc").change(bitrate: 250, keyFrameInterval: 60) { _ in nil } == nil)
+    #expect(EncoderElement.named("theirh264enc").change(bitrate: 250, keyFrameInterval: 60, find) == nil)
+  }
+
+  /// An element that the table does not have is told nothing but the caps.
+  @Test func unknownElement() {
+    let element = EncoderElement.named("theirh264enc")
+    #expect(element.settings(bitrate: 600, keyFrameInterval: 60) { _ in EncoderProperty(values: .other) }.isEmpty)
+  }
+
+  /// The names are those of the installed versions, and the elements take the values.
+  @Test(arguments: [
+    (
+      "x264enc",
+      [
+        "bitrate": "600", "key-int-max": "60", "tune": "zerolatency", "speed-preset": "superfast", "bframes": "0",
+        "rc-lookahead": "0", "vbv-buf-capacity": "1500",
+      ]
+    ),
+    (
+      "openh264enc",
+      [
+        "bitrate": "600000", "gop-size": "60", "rate-control": "bitrate", "complexity": "low",
+        "enable-frame-skip": "false", "scene-change-detection": "false", "background-detection": "false",
+      ]
+    ),
+  ]) func installed(_ name: String, _ expected: [String: String]) throws {
+    let element = try Element(name)
+    let settings = EncoderElement.named(name).settings(bitrate: 600, keyFrameInterval: 60) {
+      EncoderProperty(element.object, $0)
+    }
+    #expect(Dictionary(uniqueKeysWithValues: settings.map { ($0.property, $0.value) }) == expected)
+    for setting in settings {
+      element.set(setting.property, setting.value)
+      // Flags are shown by their descriptions.
+      let value = setting.value == "zerolatency" ? "Zero latency" : setting.value
+      #expect(element[setting.property] == value)
+    }
+  }
+
+  @Test(arguments: [
+    // In the order of the table.
+    ("", ["a", "b", "c"]), ("nonsense", ["a", "b", "c"]), ("b:5:6,:,c", ["a", "b", "c"]),
+    ("b:NONE", ["a", "c"]), ("b:0", ["a", "c"]), ("c:MAX", ["c", "a", "b"]), ("b:primary,c:257", ["c", "b", "a"]),
+    ("a:none,b:none,c:none", []),
+  ]) func ranksOfTheUser(_ text: String, _ expected: [String]) {
+    let elements = ["a", "b", "c"].map { EncoderElement($0) }
+    #expect(FeatureRanks(text).ordered(elements).map(\.name) == expected)
+  }
+}
