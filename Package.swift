@@ -33,6 +33,10 @@ let pluginModules: [Target.Dependency] = [
 ]
 let pluginTests: [Target.Dependency] = pluginModules + ["PluginTestSupport"]
 
+/// WITHOUT_X264=1 in the environment leaves libx264 out, which is GPL: then encoder elements encode.
+let withoutX264 = !["", "0"].contains(Context.environment["WITHOUT_X264"] ?? "")
+let strictWithX264 = withoutX264 ? strict + [.define("WITHOUT_X264")] : strict
+
 let exportsMap = Context.packageDirectory + "/Sources/CPluginEntry/exports.map"
 
 /// From 2.36 on, glibc loads relative relocations in packed form. Swift's metadata has 20 000 of them: half a megabyte that
@@ -111,14 +115,18 @@ let package = Package(
     .systemLibrary(name: "CGIO"),
     .target(name: "Bluetooth", dependencies: ["CGIO", "SDLLink", "SDLWire"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
-    .target(name: "X264Encoder", dependencies: ["CX264"], swiftSettings: strict),
+    .target(
+      name: "X264Encoder", dependencies: withoutX264 ? [] : ["CX264"], exclude: withoutX264 ? ["Library"] : [],
+      swiftSettings: strictWithX264),
     .systemLibrary(name: "CSoup"),
     .target(name: "HTTPFetch", dependencies: ["SDLLink", "CSoup"], swiftSettings: strict),
     .systemLibrary(name: "CPangoCairo"),
     // Without pkgConfig, which would link it: see its header.
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     .target(name: "TLSEngine", dependencies: ["COpenSSL"], swiftSettings: strict),
-    .target(name: "BackgroundNotice", dependencies: ["CPangoCairo", "X264Encoder"], swiftSettings: strict),
+    .target(
+      name: "BackgroundNotice", dependencies: ["CPangoCairo", "X264Encoder"],
+      exclude: withoutX264 ? ["NoticeSequence+X264.swift"] : [], swiftSettings: strict),
 
     // GStreamer.
     .systemLibrary(
@@ -135,10 +143,11 @@ let package = Package(
         "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "TLSEngine", "HTTPFetch", "X264Encoder", "BackgroundNotice",
         "CarWindow",
       ],
-      swiftSettings: strict),
+      exclude: withoutX264 ? ["VideoSink/Encoders/LinkedEncoder.swift"] : [], swiftSettings: strictWithX264),
     .target(
       name: "CPluginEntry", dependencies: ["Plugin", "CGStreamer", "CVersion"],
-      exclude: ["exports.map", "gstsmartdevicelink.supp"], cSettings: packageNames, linkerSettings: pluginLink),
+      exclude: ["exports.map", "gstsmartdevicelink.supp"],
+      cSettings: packageNames + (withoutX264 ? [.define("WITHOUT_X264")] : []), linkerSettings: pluginLink),
 
     .target(
       name: "TestSupport", dependencies: ["SDLWire"], path: "Tests/TestSupport", exclude: ["Programs"],
@@ -207,6 +216,10 @@ let package = Package(
       name: "PipelineTests", path: "Tests/Pipelines", exclude: ["Golden", "Programs"], swiftSettings: test),
   ]
 )
+
+if withoutX264 {
+  package.targets.removeAll { ["CX264", "X264EncoderTests", "BackgroundNoticeTests"].contains($0.name) }
+}
 
 // libFuzzer comes with its sanitizer, so only scripts/fuzz builds the program.
 if Context.environment["FUZZER"] != nil {

@@ -14,7 +14,13 @@
 /* Written in Swift. */
 gboolean gst_sdl_register_elements (GstPlugin * plugin);
 
-/* GPL, because libx264 is linked in; the sources themselves are LGPL. */
+/* GPL if libx264 is linked in; the sources themselves are LGPL. */
+#ifdef WITHOUT_X264
+#define LICENSE "LGPL"
+#else
+#define LICENSE "GPL"
+#endif
+
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, smartdevicelink,
     "Video and sound for car head units that speak SmartDeviceLink", gst_sdl_register_elements,
-    GST_SMARTDEVICELINK_VERSION, "GPL", PACKAGE_NAME, PACKAGE_ORIGIN)
+    GST_SMARTDEVICELINK_VERSION, LICENSE, PACKAGE_NAME, PACKAGE_ORIGIN)

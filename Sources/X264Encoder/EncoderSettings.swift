@@ -1,5 +1,11 @@
-import CX264
 import Glibc
+
+/// Whether this build has libx264: see `WITHOUT_X264` in `Package.swift`.
+#if WITHOUT_X264
+  public let isX264LinkedIn = false
+#else
+  public let isX264LinkedIn = true
+#endif
 
 /// Pictures per second as a fraction, such as 15/1 or 30000/1001.
 public struct FrameRate: Equatable, Sendable {
@@ -33,6 +39,17 @@ public struct EncoderRates: Equatable, Sendable {
   }
 }
 
+/// What a picture is for the stream.
+public enum PictureKind: Sendable {
+  /// The next picture; a key frame when one is due.
+  case frame
+  /// An IDR picture, which starts a new key-frame interval.
+  case keyFrame
+  /// The last picture once more. It is never a key frame, unless it is the first picture of all: a still would cost as
+  /// much as a moving picture.
+  case repetition
+}
+
 /// A layout of 8-bit 4:2:0 pixels that x264 reads without conversion.
 public enum PixelFormat: CaseIterable, Sendable {
   /// Planes Y, U, V.
@@ -49,15 +66,6 @@ public enum PixelFormat: CaseIterable, Sendable {
     switch self {
     case .i420, .yv12: 3
     case .nv12, .nv21: 2
-    }
-  }
-
-  var x264ColourSpace: Int32 {
-    switch self {
-    case .i420: X264_CSP_I420
-    case .yv12: X264_CSP_YV12
-    case .nv12: X264_CSP_NV12
-    case .nv21: X264_CSP_NV21
     }
   }
 }

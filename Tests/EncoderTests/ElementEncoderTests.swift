@@ -3,6 +3,7 @@ import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
 import Testing
+import X264Encoder
 
 @testable import Plugin
 @testable import PluginTestSupport
@@ -257,9 +258,29 @@ import Testing
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("openh264enc does not take"), "\(error)")
   }
 
-  @Test func x264IsTheDefault() throws {
+  @Test(.enabled(if: isX264LinkedIn)) func x264IsTheDefault() throws {
     #expect(try EncoderChoice("auto") == .linked)
     #expect(try EncoderChoice("x264") == .linked)
     #expect(try Element("sdlvideosink")["encoder"] == "auto")
+  }
+
+  /// No hardware is there, so x264enc is the first of the table.
+  @Test(.enabled(if: !isX264LinkedIn)) func firstOfTheTable() throws {
+    let harness = try SinkHarness(isLive: false, properties: "sync=false bitrate=6000")
+    let setup = EncoderSetup(try harness.pipeline.sink)
+    expectPictures(try play(10, harness), 10)
+    #expect(setup.property("name")?.hasPrefix("x264enc") == true)
+    #expect(throws: ElementError.self) { try EncoderChoice("x264") }
+  }
+
+  /// Without any encoder the sink offers H.264 alone, and says what to install when raw video comes all the same.
+  @Test func noEncoder() throws {
+    _ = try Element("sdlvideosink")
+    guard let raw = Caps(Picture.caps()),
+      let offer = Caps("video/x-raw,format=I420;video/x-h264,stream-format=byte-stream")
+    else { throw TestFailure("no caps") }
+    let reason = try #require(EncoderChoice.rejectionReason(of: raw.pointer, by: nil))
+    #expect(reason.text.contains("install"))
+    #expect(EncoderChoice.restrict(offer, to: nil).text == "video/x-h264, stream-format=(string)byte-stream")
   }
 }

@@ -22,11 +22,13 @@ struct RawEncoderSettings: Equatable, Sendable {
     // Without any, H.264 can still be passed on.
     let choice = EncoderChoice.isAutomatic(name) ? choice : try EncoderChoice(name)
     guard choice == .linked else { return }
-    do {
-      try X264Encoder.validate(optionString: optionString)
-    } catch {
-      throw .library(GST_LIBRARY_ERROR_SETTINGS, "The property option-string can't be used: \(error)")
-    }
+    #if !WITHOUT_X264
+      do {
+        try X264Encoder.validate(optionString: optionString)
+      } catch {
+        throw .library(GST_LIBRARY_ERROR_SETTINGS, "The property option-string can't be used: \(error)")
+      }
+    #endif
   }
 }
 
@@ -197,7 +199,12 @@ final class RawEncoder {
       throw .element(error.text)
     }
     switch choice {
-    case .linked: return try LinkedEncoder(wanted)
+    case .linked:
+      #if WITHOUT_X264
+        throw .element("This build has no libx264.")
+      #else
+        return try LinkedEncoder(wanted)
+      #endif
     case .element(let kind):
       let sink = path.sink
       sink.log(GST_LEVEL_INFO, "encoding with \(kind.name)")

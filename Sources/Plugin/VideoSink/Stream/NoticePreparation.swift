@@ -59,13 +59,17 @@ final class NoticePreparation: Sendable {
   fileprivate func make(_ request: NoticeRequest) {
     guard state.withLock({ $0.request?.isSame(as: request) == true }) else { return }
     var sequence: NoticeSequence?
-    do {
-      sequence = try NoticeSequence(text: request.text, settings: request.settings) { _, text in
-        VideoSink.log.log(GST_LEVEL_WARNING, nil, "x264: \(text)")
+    #if WITHOUT_X264
+      VideoSink.log.log(GST_LEVEL_WARNING, nil, "no background notice: this build has no libx264 to encode it")
+    #else
+      do {
+        sequence = try NoticeSequence(text: request.text, settings: request.settings) { _, text in
+          VideoSink.log.log(GST_LEVEL_WARNING, nil, "x264: \(text)")
+        }
+      } catch {
+        VideoSink.log.log(GST_LEVEL_WARNING, nil, "no background notice: \(error)")
       }
-    } catch {
-      VideoSink.log.log(GST_LEVEL_WARNING, nil, "no background notice: \(error)")
-    }
+    #endif
     state.withLock { state in
       guard state.request?.isSame(as: request) == true else { return }
       state.sequence = sequence

@@ -15,20 +15,6 @@ public struct EncodedAccessUnit {
   public let timestamp: Int64
 }
 
-/// What a picture is for the stream.
-public enum PictureKind: Sendable {
-  /// The next picture; a key frame when one is due.
-  case frame
-  /// An IDR picture, which starts a new key-frame interval.
-  case keyFrame
-  /// The last picture once more. It is never a key frame, unless it is the first picture of all: a still would cost as
-  /// much as a moving picture.
-  case repetition
-}
-
-/// Whether this build has libx264.
-public let isX264LinkedIn = true
-
 /// libx264 for a live stream to a head unit: H.264 constrained baseline, one access unit out for each picture in.
 ///
 /// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts a message of
