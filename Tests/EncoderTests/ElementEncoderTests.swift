@@ -5,6 +5,8 @@ import SDLMessages
 import Testing
 import X264Encoder
 
+import struct TestSupport.SeededGenerator
+
 @testable import Plugin
 @testable import PluginTestSupport
 @testable import SDLLink
@@ -88,6 +90,40 @@ import X264Encoder
     try harness.deliver(2)
     #expect(setup.property("bitrate") == "390000")
     #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false, false, true, false])
+  }
+
+  /// A live stream of noise over a link that carries less than a fifth of it.
+  @Test(arguments: [("x264enc", 1000), ("openh264enc", 1_000_000)])
+  func bitrateFollowsTheLink(_ encoder: String, _ half: Int) throws {
+    let headUnit = try TestHeadUnit(.small(maximumBitrate: nil))
+    let link = try NarrowLink(to: headUnit, bitsPerSecond: 8_000_000)
+    let pipeline = try Pipeline(
+      """
+      appsrc name=src format=time is-live=true do-timestamp=true ! sdlvideosink name=sink uri=\(link.uri) sync=false \
+      bitrate=2000 min-bitrate=100 encoder=\(encoder)
+      """)
+    let source = try FrameSource(pipeline, caps: Picture.caps(), frameRate: 30)
+    let setup = EncoderSetup(try pipeline.sink)
+    var generator = SeededGenerator(seed: 1)
+    let noise = generator.bytes(320 * 250 * 3 / 2, in: 64...192)
+    var index = 0
+    let push = {
+      source.push(Array(noise.dropFirst(index % 8 * 397).prefix(320 * 240 * 3 / 2)), at: index)
+      index += 1
+    }
+    try pipeline.play()
+    let hasBegun = eventually {
+      push()
+      return headUnit.record.video.count > 5
+    }
+    #expect(hasBegun)
+    link.set(bitsPerSecond: 300_000)
+    let hasFollowed = eventually {
+      push()
+      return setup.property("bitrate").flatMap { Int($0) }.map { $0 < half } ?? false
+    }
+    #expect(hasFollowed, "\(setup.property("bitrate") ?? "")")
+    #expect(setup.count == 1)
   }
 
   @Test(arguments: encoders) func resizes(_ encoder: String) throws {
@@ -240,7 +276,7 @@ import X264Encoder
     #expect(error.isLibrary(GST_LIBRARY_ERROR_SETTINGS) && error.text.contains(text), "\(error)")
   }
 
-  /// Upstream hears what the encoder takes, and an application that does not ask gets an error.
+  /// Upstream hears what the encoder takes, also before the head unit is known, and an application that does not ask gets an error.
   @Test func formatsOfTheEncoder() throws {
     let headUnit = try TestHeadUnit(.small())
     let pipeline = try Pipeline(
@@ -250,6 +286,10 @@ import X264Encoder
       """)
     try pipeline.play()
     try pipeline.waitForEnd()
+    let sink = try Element("sdlvideosink")
+    sink.set("encoder", "openh264enc")
+    let caps = try sink.sinkCaps()
+    #expect(caps.contains("I420") && !caps.contains("NV12"))
     let refused = try SinkHarness(
       isLive: false, caps: Picture.caps(format: .nv12), properties: "sync=false encoder=openh264enc")
     try refused.pipeline.play()

@@ -112,7 +112,7 @@ import Testing
       "x264enc",
       [
         "bitrate": "600", "key-int-max": "60", "tune": "zerolatency", "speed-preset": "superfast", "bframes": "0",
-        "rc-lookahead": "0", "vbv-buf-capacity": "1500",
+        "rc-lookahead": "0", "vbv-buf-capacity": "1500", "qp-min": "22", "aud": "false",
       ]
     ),
     (
@@ -120,6 +120,7 @@ import Testing
       [
         "bitrate": "600000", "gop-size": "60", "rate-control": "bitrate", "complexity": "low",
         "enable-frame-skip": "false", "scene-change-detection": "false", "background-detection": "false",
+        "qp-min": "22",
       ]
     ),
   ]) func installed(_ name: String, _ expected: [String: String]) throws {

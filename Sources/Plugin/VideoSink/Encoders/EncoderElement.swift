@@ -71,13 +71,13 @@ struct EncoderElement: Equatable, Sendable {
       "x264enc", isHardware: false, bitrate: .kilobits, keyFrameInterval: "key-int-max",
       [
         "tune": "zerolatency", "speed-preset": "superfast", "bframes": "0", "rc-lookahead": "0",
-        "vbv-buf-capacity": "1500",
+        "vbv-buf-capacity": "1500", "qp-min": "22", "aud": "false",
       ]),
     EncoderElement(
       "openh264enc", isHardware: false, bitrate: .costlyBits, keyFrameInterval: "gop-size",
       [
         "rate-control": "bitrate", "complexity": "low", "enable-frame-skip": "false", "scene-change-detection": "false",
-        "background-detection": "false",
+        "background-detection": "false", "qp-min": "22",
       ]),
   ]
 

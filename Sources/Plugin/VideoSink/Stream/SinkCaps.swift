@@ -5,7 +5,8 @@ import SDLApp
 extension VideoSink {
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit has reported what it takes.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
-    guard var caps = acceptedCaps() else { return nil }
+    let encoder = encoderChoice
+    guard var caps = acceptedCaps() else { return unknownCaps(encoder, filter) }
     // Encoders and files in another size get an error that says what is wrong, instead of not being linked. In READY it
     // is a player that asks, which can choose something else.
     if stream != nil, gst_pad_has_current_caps(pad) == 0 {
@@ -13,7 +14,7 @@ extension VideoSink {
       // The same where a decoder is linked now: nothing is chosen before that.
       if UpstreamPath.isUnlinked(pad) { caps.merge(Caps.template(of: pad)) }
     }
-    caps = EncoderChoice.restrict(caps, to: encoderChoice)
+    caps = EncoderChoice.restrict(caps, to: encoder)
     guard let filter else { return caps.take() }
     let wanted = Caps(retaining: filter)
     let common = wanted.intersected(with: caps)
@@ -22,6 +23,20 @@ extension VideoSink {
     // when they come.
     guard common.isEmpty, gst_pad_has_current_caps(pad) == 0 else { return common.take() }
     return wanted.intersected(with: Caps.template(of: pad)).take()
+  }
+
+  /// Before the head unit has reported anything. With an encoder that does not take all of it, upstream would choose what
+  /// can't be encoded.
+  private func unknownCaps(
+    _ encoder: EncoderChoice?, _ filter: UnsafeMutablePointer<GstCaps>?
+  ) -> UnsafeMutablePointer<GstCaps>? {
+    // Without any, an error says what to install.
+    guard let encoder, encoder != .linked else { return nil }
+    let caps = EncoderChoice.restrict(Caps.template(of: pad), to: encoder)
+    guard let filter else { return caps.take() }
+    let common = Caps(retaining: filter).intersected(with: caps)
+    // An error then says what is wrong.
+    return common.isEmpty ? nil : common.take()
   }
 
   private func acceptedCaps() -> Caps? {
