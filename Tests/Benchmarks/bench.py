@@ -123,6 +123,33 @@ def raw():
             {"CPU": 1.0})
 
 
+def encoder_elements():
+    """Other encoders inside of the sink, against the same in front of a TCP sink, and openh264enc against libx264."""
+    source = f"videotestsrc pattern=ball num-buffers=900 ! video/x-raw,format=I420,{SIZE},framerate=30/1"
+    # What the sink sets.
+    elements = {
+        "x264enc": "bitrate=600 key-int-max=60 tune=zerolatency speed-preset=superfast vbv-buf-capacity=1500 qp-min=22 "
+                   "aud=false",
+        "openh264enc": "bitrate=600000 gop-size=60 rate-control=bitrate complexity=low qp-min=22 "
+                       "scene-change-detection=false background-detection=false",
+    }
+    ours, theirs = discarding_pair()
+    with ours as port, theirs as other:
+        def sink(encoder):
+            return launch(f"{source} ! sdlvideosink sync=false bitrate=600 key-int-max=60 skip-unchanged=false "
+                          f"encoder={encoder} uri=sdl://127.0.0.1:{port}")
+
+        for element, settings in elements.items():
+            compare(
+                f"o. Raw video, 900 pictures of 800x480: encoder={element}",
+                sink(element),
+                launch(f"{source} ! {element} {settings} ! "
+                       "video/x-h264,profile=constrained-baseline,stream-format=byte-stream ! "
+                       f"tcpclientsink sync=false host=127.0.0.1 port={other}"),
+                {"CPU": 1.05})
+        compare("o. The same, encoder=openh264enc against x264", sink("openh264enc"), sink("x264"), {"CPU": 2.0})
+
+
 def still(folder):
     size = f"{SIZE},framerate=30/1"
     picture = f"videotestsrc num-buffers=1 ! video/x-raw,format=I420,{size}"
@@ -611,7 +638,8 @@ def quality(tool):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcdeflpqrstuv", help="which of a, b, c, d, e, f, l, p, q, r, s, t, u, v to run")
+    parser.add_argument("--only", default="abcdeflopqrstuv",
+                        help="which of a, b, c, d, e, f, l, o, p, q, r, s, t, u, v to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -629,6 +657,8 @@ def main():
             still(folder)
         if "l" in options.only:
             link()
+        if "o" in options.only:
+            encoder_elements()
         if "p" in options.only:
             path_delay(options.head_unit)
         if "q" in options.only:
