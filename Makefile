@@ -46,9 +46,13 @@ help:
 
 ## install the packages that are missing, build the plugin, and show a stream in a window
 demo:
-	scripts/install-packages build demo
-	$(MAKE) plugin
-	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
+	@scripts/announce-demo $(plugin)
+	@echo "Step 1 of 3: packages"
+	@scripts/install-packages build demo
+	@echo "Step 2 of 3: build"
+	@$(MAKE) --no-print-directory --silent plugin
+	@echo "Step 3 of 3: stream"
+	@GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/demo
 
 ## draw three quarters of a minute with every kind of event into demo/timeline.svg
 timeline: plugin head-unit

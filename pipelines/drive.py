@@ -31,8 +31,8 @@ class Drive:
         for sink in filter(None, (self.sink, self.voice)):
             if uri:
                 sink.set_property("uri", uri)
-        for name in ("connection-state", "hmi-level"):
-            self.sink.add_property_notify_watch(name, True)
+        # PROGRESS tells of the connection.
+        self.sink.add_property_notify_watch("hmi-level", True)
         self.loop = GLib.MainLoop()
         self.started_at = time.monotonic()
         self.last_statistics = None
@@ -89,8 +89,8 @@ class Drive:
             if kind != Gst.ProgressType.COMPLETE:
                 self.say(text)
         elif message.type == Gst.MessageType.PROPERTY_NOTIFY:
-            _, name, value = message.parse_property_notify()
-            self.say(f"{name.replace('-', ' ').replace('hmi', 'HMI')} {value.value_nick.upper()}")
+            value = message.parse_property_notify()[2]
+            self.say(f"HMI level {value.value_nick.upper()}")
         elif message.type == Gst.MessageType.ELEMENT and message.src in (self.sink, self.voice):
             self.on_element_message(message.get_structure())
 

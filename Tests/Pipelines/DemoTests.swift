@@ -31,6 +31,21 @@ import Testing
     let result = try demo().wait()
     #expect(result.status == 0 && result.output.contains(", 0 broken rules"), "\(result)")
     try expectFiles()
+    // Each thing is said once.
+    for text in ["Connecting to", "Connected to", "Registering", "connected to", "HMI level FULL", "stream started"] {
+      #expect(result.output.components(separatedBy: text).count == 2, "\(text) in \(result)")
+    }
+    #expect(result.output.contains("Three commands to try next"))
+  }
+
+  @Test func saysWhatItWillDo() throws {
+    let script = Installation.package.appending(path: "scripts/announce-demo").path
+    let plugin = folder.path("plugin.so")
+    let first = try Program.run(script, plugin, in: folder)
+    #expect(first.status == 0 && first.output.contains("It builds the plugin ("), "\(first)")
+    try Data().write(to: URL(fileURLWithPath: plugin))
+    let second = try Program.run(script, plugin, in: folder)
+    #expect(second.status == 0 && second.output.contains("builds what has changed"), "\(second)")
   }
 
   @Test func inAWindow() throws {
