@@ -85,6 +85,9 @@ struct Variant: ~Copyable {
   /// Nil for another type.
   var boolean: Bool? { type == "b" ? gio.pointee.g_variant_get_boolean(pointer) != 0 : nil }
 
+  /// Nil for another type.
+  var unsigned: UInt32? { type == "u" ? gio.pointee.g_variant_get_uint32(pointer) : nil }
+
   /// The place of a descriptor in its message; nil for another type.
   var handle: Int32? { type == "h" ? gio.pointee.g_variant_get_handle(pointer) : nil }
 

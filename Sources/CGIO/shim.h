@@ -54,6 +54,8 @@ typedef struct {
 static const int CGIO_BUS_TYPE_SYSTEM = 1;
 /* G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT, G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION */
 static const int CGIO_CLIENT_OF_A_BUS = (1 << 0) | (1 << 3);
+/* G_DBUS_CALL_FLAGS_NO_AUTO_START */
+static const int CGIO_NO_AUTO_START = 1 << 0;
 static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
 
 #define CGIO_FUNCTIONS(FUNCTION) \
@@ -101,6 +103,7 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
   FUNCTION (int, g_variant_get_handle, (CGIOVariant *)) \
   FUNCTION (const char *, g_variant_get_string, (CGIOVariant *, size_t *)) \
   FUNCTION (const char *, g_variant_get_type_string, (CGIOVariant *)) \
+  FUNCTION (uint32_t, g_variant_get_uint32, (CGIOVariant *)) \
   FUNCTION (CGIOVariant *, g_variant_get_variant, (CGIOVariant *)) \
   FUNCTION (size_t, g_variant_n_children, (CGIOVariant *)) \
   FUNCTION (CGIOVariant *, g_variant_parse, (const void *, const char *, const char *, const char **, CGIOError **)) \

@@ -1,6 +1,6 @@
 import GStreamerKit
 
-/// Registers the elements; called when GStreamer loads the plugin.
+/// Registers the elements and the device provider; called when GStreamer loads the plugin.
 @c(gst_sdl_register_elements)
 public func registerElements(_ plugin: OpaquePointer?) -> gboolean {
   let elements: [(name: String, type: GType)] = [
@@ -8,5 +8,10 @@ public func registerElements(_ plugin: OpaquePointer?) -> gboolean {
     ("sdlheadunitsrc", HeadUnitSource.type), ("sdlheadunitaudiosrc", HeadUnitAudioSource.type),
     ("sdlcarwindowsrc", CarWindowSource.type),
   ]
-  return elements.allSatisfy { gst_element_register(plugin, $0.name, GST_RANK_NONE.rawValue, $0.type) != 0 } ? 1 : 0
+  guard elements.allSatisfy({ gst_element_register(plugin, $0.name, GST_RANK_NONE.rawValue, $0.type) != 0 }) else {
+    return 0
+  }
+  // GstDeviceMonitor asks no provider of a lower rank.
+  return gst_device_provider_register(
+    plugin, "sdldeviceprovider", GST_RANK_MARGINAL.rawValue, HeadUnitDevices.providerType)
 }

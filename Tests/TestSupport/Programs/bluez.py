@@ -52,6 +52,8 @@ class BlueZ:
         self.bus = connect_to(bus)
         self.powered = True
         self.devices = []
+        # More of a device than its address.
+        self.properties = {}
         self.profile = None
         # An error's name, for the next registrations; and the phone's listening socket, for ConnectProfile.
         self.refusal = None
@@ -90,7 +92,8 @@ class BlueZ:
             return {}
         objects = {ADAPTER: {"org.bluez.Adapter1": {"Powered": GLib.Variant("b", self.powered)}}}
         for address in self.devices:
-            objects[device_path(address)] = {"org.bluez.Device1": {"Address": GLib.Variant("s", address)}}
+            properties = {"Address": GLib.Variant("s", address), **self.properties.get(address, {})}
+            objects[device_path(address)] = {"org.bluez.Device1": properties}
         return objects
 
     def call_profile(self, method, parameters, descriptors=None, done=None, bus=None):
@@ -165,6 +168,11 @@ class BlueZ:
             self.signal(
                 "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", "(oa{sa{sv}})", path,
                 self.objects()[path])
+        elif name == "describe":
+            address, properties = arguments[0], GLib.Variant.parse(GLib.VariantType("a{sv}"), " ".join(arguments[1:]))
+            self.properties[address] = {
+                entry.get_child_value(0).get_string(): entry.get_child_value(1).get_variant()
+                for entry in map(properties.get_child_value, range(properties.n_children()))}
         elif name == "phone":
             self.phone = arguments[0] if arguments else None
         elif name == "connect":

@@ -1,0 +1,67 @@
+/// Devices that an application can list (GstDeviceMonitor), and elements for them.
+public struct Device: Sendable {
+  /// For people.
+  public var name: String
+  /// Such as `Video/Sink`.
+  public var deviceClass: StaticString
+  /// The element whose caps the device has.
+  public var element: GType
+  /// Where it is, which the element's property `uri` gets.
+  public var uri: String
+
+  /// A device that is there.
+  public init(name: String, deviceClass: StaticString, element: GType, uri: String) {
+    self.name = name
+    self.deviceClass = deviceClass
+    self.element = element
+    self.uri = uri
+  }
+
+  /// A GstDevice of `type`, without an owner.
+  ///
+  /// It has the URI among its properties, so that it needs no Swift object.
+  fileprivate func make(_ type: GType) -> UnsafeMutableRawPointer? {
+    let structure = Structure("sdl-device")
+    structure.set("uri", uri)
+    let sinkClass: UnsafeMutablePointer<GstElementClass> = retainedClass(element)
+    let template = gst_element_class_get_pad_template(sinkClass, "sink")
+    var values = [GValue](repeating: GValue(), count: 4)
+    g_value_init(&values[0], cgst_type_string())
+    g_value_set_string(&values[0], name)
+    g_value_init(&values[1], cgst_type_string())
+    g_value_set_static_string(&values[1], deviceClass.cString)
+    g_value_init(&values[2], gst_caps_get_type())
+    g_value_take_boxed(&values[2], gst_pad_template_get_caps(template))
+    g_value_init(&values[3], cgst_type_structure())
+    g_value_take_boxed(&values[3], structure.take())
+    let properties: [StaticString] = ["display-name", "device-class", "caps", "properties"]
+    var names: [UnsafePointer<CChar>?] = properties.map(\.cString)
+    let device = g_object_new_with_properties(type, guint(names.count), &names, &values)
+    for index in values.indices { g_value_unset(&values[index]) }
+    return UnsafeMutableRawPointer(device)
+  }
+
+  /// What `probe` of a provider returns: a list of GstDevice of `type`.
+  public static func list(_ devices: [Device], of type: GType) -> UnsafeMutablePointer<GList>? {
+    devices.reversed().reduce(nil) { list, device in g_list_prepend(list, device.make(type)) }
+  }
+
+  /// What `create_element` of a device returns: an element of this factory for its URI.
+  public static func makeElement(
+    _ factory: String, for device: UnsafeMutablePointer<GstDevice>?, name: UnsafePointer<CChar>?
+  ) -> UnsafeMutablePointer<GstElement>? {
+    guard let element = gst_element_factory_make(factory, name) else { return nil }
+    guard let properties = Structure(owning: gst_device_get_properties(device)),
+      let uri = gst_structure_get_value(properties.pointer, "uri")
+    else { return element }
+    g_object_set_property(UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self), "uri", uri)
+    return element
+  }
+
+  /// The class of a device.
+  public static func deviceClass(of device: UnsafeMutablePointer<GstDevice>?) -> String {
+    guard let text = gst_device_get_device_class(device) else { return "" }
+    defer { g_free(text) }
+    return String(cString: text)
+  }
+}

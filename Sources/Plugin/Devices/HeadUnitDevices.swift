@@ -1,0 +1,57 @@
+import Bluetooth
+import GStreamerKit
+import SDLLink
+
+/// The device provider: the head units that an application can offer its user without a search of the network. Each is
+/// there twice, for video and for sound.
+enum HeadUnitDevices {
+  private typealias ProviderType = ObjectType<GstDeviceProvider, GstDeviceProviderClass, Void>
+  private typealias DeviceType = ObjectType<GstDevice, GstDeviceClass, Void>
+
+  /// GstDeviceProvider. It lists what is there when it is asked, and does not watch.
+  static let providerType = ProviderType.register(
+    "GstSdlDeviceProvider", derivedFrom: gst_device_provider_get_type()
+  ) { providerClass, _ in
+    // GObject passes no NULL as a class.
+    let providerClass = providerClass.unsafelyUnwrapped.assumingMemoryBound(to: GstDeviceProviderClass.self)
+    providerClass.pointee.probe = { _ in Device.list(HeadUnitDevices.found(), of: HeadUnitDevices.deviceType) }
+    gst_device_provider_class_set_static_metadata(
+      providerClass, text("SmartDeviceLink Head Units"), text("Sink/Video/Audio/Network"),
+      text("Lists the built-in head unit, one on this machine, and paired cars"),
+      text("The gst-smartdevicelink authors"))
+  } initInstance: { _, _ in
+  }
+
+  private static let deviceType = DeviceType.register(
+    "GstSdlDevice", derivedFrom: gst_device_get_type()
+  ) { deviceClass, _ in
+    let deviceClass = deviceClass.unsafelyUnwrapped.assumingMemoryBound(to: GstDeviceClass.self)
+    deviceClass.pointee.create_element = { device, name in
+      Device.makeElement(
+        Device.deviceClass(of: device) == "Audio/Sink" ? "sdlaudiosink" : "sdlvideosink", for: device, name: name)
+    }
+  } initInstance: { _, _ in
+  }
+
+  private static func text(_ text: StaticString) -> UnsafePointer<CChar> { text.cString }
+
+  /// What is there now.
+  private static func found() -> [Device] {
+    devices(isListening: LocalListeners.listens(on: HeadUnitURI.defaultPort), cars: PairedCar.list())
+  }
+
+  /// - Parameters:
+  ///   - isListening: whether a program on this machine listens on SDL's port.
+  ///   - cars: those that are paired.
+  static func devices(isListening: Bool, cars: [PairedCar]) -> [Device] {
+    var headUnits = [("Built-in head unit", "sdl+builtin:default")]
+    if isListening { headUnits.append(("Head unit on this machine", "sdl://127.0.0.1:\(HeadUnitURI.defaultPort)")) }
+    headUnits += cars.map { ("\($0.name) (Bluetooth)", "sdl+bluetooth:\($0.address)") }
+    return headUnits.flatMap { name, uri in
+      [
+        Device(name: name, deviceClass: "Video/Sink", element: VideoSink.type, uri: uri),
+        Device(name: name, deviceClass: "Audio/Sink", element: AudioSink.type, uri: uri),
+      ]
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Bluetooth
+import CGStreamerApp
+import GStreamerKit
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// The device provider, with a stand-in for BlueZ. The name of this suite gives it a process of its own, whose
+/// environment it changes.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct DevicesWholeProcessTests {
+  private static let car = "AA:BB:CC:DD:EE:FF"
+
+  private let bluez: BlueZStandIn
+
+  init() throws {
+    bluez = try BlueZStandIn()
+    setenv("DBUS_SYSTEM_BUS_ADDRESS", bluez.bus.address, 1)
+    // Registers the elements and the provider.
+    _ = try Element("sdlvideosink")
+  }
+
+  /// What an application gets of a device.
+  private struct Listed: Equatable {
+    var name: String
+    var deviceClass: String
+    var element: String
+    var uri: String
+  }
+
+  private func list() throws -> [Listed] {
+    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    defer { gst_object_unref(provider) }
+    let list = gst_device_provider_get_devices(provider)
+    defer { g_list_free_full(list) { gst_object_unref($0) } }
+    return try sequence(first: list, next: { $0?.pointee.next }).prefix { $0 != nil }.map { entry in
+      let device = try #require(entry?.pointee.data).assumingMemoryBound(to: GstDevice.self)
+      let name = try #require(gst_device_get_display_name(device))
+      defer { g_free(name) }
+      let caps = Caps(owning: gst_device_get_caps(device))
+      let element = try #require(gst_device_create_element(device, nil))
+      gst_object_ref_sink(element)
+      defer { gst_object_unref(element) }
+      let sink = try #require(gst_element_get_static_pad(element, "sink"))
+      defer { gst_object_unref(sink) }
+      #expect(caps?.isEqual(to: Caps.template(of: sink)) == true)
+      var uri = GValue()
+      g_value_init(&uri, cgst_type_string())
+      defer { g_value_unset(&uri) }
+      g_object_get_property(UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self), "uri", &uri)
+      let factory = UnsafeMutablePointer<GstObject>(try #require(gst_element_get_factory(element)))
+      let factoryName = try #require(gst_object_get_name(factory))
+      defer { g_free(factoryName) }
+      return Listed(
+        name: String(cString: name), deviceClass: Device.deviceClass(of: device),
+        element: String(cString: factoryName),
+        uri: g_value_get_string(&uri).map { String(cString: $0) } ?? "")
+    }
+  }
+
+  /// For the picture and for the sound.
+  private func pair(_ name: String, _ uri: String) -> [Listed] {
+    [
+      Listed(name: name, deviceClass: "Video/Sink", element: "sdlvideosink", uri: uri),
+      Listed(name: name, deviceClass: "Audio/Sink", element: "sdlaudiosink", uri: uri),
+    ]
+  }
+
+  @Test func builtInHeadUnitAndPairedCar() throws {
+    try bluez.command("pair", Self.car)
+    try bluez.command("describe", Self.car, "{'Paired': <true>, 'Class': <uint32 0x420>, 'Alias': <'My-Car'>}")
+    let expected =
+      pair("Built-in head unit", "sdl+builtin:default") + pair("My-Car (Bluetooth)", "sdl+bluetooth:\(Self.car)")
+    // On a busy machine BlueZ may not answer in time. Others may listen on this machine's port.
+    let deadline = ContinuousClock.now + testTimeout
+    var devices: [Listed] = []
+    repeat {
+      devices = try list().filter { $0.uri != "sdl://127.0.0.1:12345" }
+    } while devices != expected && ContinuousClock.now < deadline
+    #expect(devices == expected)
+  }
+
+  @Test func withoutBlueZ() throws {
+    try bluez.command("leave")
+    #expect(try list().contains(pair("Built-in head unit", "sdl+builtin:default")))
+  }
+
+  @Test func headUnitOnThisMachine() {
+    let uris = HeadUnitDevices.devices(isListening: true, cars: []).map(\.uri)
+    #expect(
+      uris == ["sdl+builtin:default", "sdl+builtin:default", "sdl://127.0.0.1:12345", "sdl://127.0.0.1:12345"])
+    #expect(HeadUnitDevices.devices(isListening: false, cars: []).count == 2)
+  }
+}
