@@ -92,13 +92,15 @@ meson-check: plugin
 install-check: all
 	scripts/check-install $(build)/installed
 
-## compare the tables of properties in docs/ with the elements
+## compare the tables in docs/ with the elements and the sources
 docs-check: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties
+	$(PYTHON) scripts/document-messages
 
-## write the tables of properties in docs/
+## write the tables of properties and messages in docs/
 docs: plugin
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/document-properties --write
+	$(PYTHON) scripts/document-messages --write
 
 ## make certificates for encrypted video on the desk (docs/security.md)
 certificates:

@@ -38,6 +38,19 @@ import Testing
     #expect(Set(explained + ["tests"]) == Set(phony.split(separator: " ")))
   }
 
+  /// The table of errors and warnings is that of the sources, and it has found them.
+  @Test func everyMessageIsListed() throws {
+    let folder = try TemporaryFolder()
+    let script = Installation.package.appending(path: "scripts/document-messages").path
+    let result = try Program.run("/usr/bin/python3", script, in: folder)
+    #expect(result.status == 0, "\(result)")
+    let rows = try Self.text("docs/troubleshooting.md").matches(of: /(?m)^\| <a id="([a-z0-9-]+)"><\/a>(.+?) \|/)
+    #expect(rows.count > 90 && Set(rows.map { $0.1 }).count == rows.count)
+    for text in ["Connection refused by …: nothing listens on that port", "Bluetooth is switched off"] {
+      #expect(rows.contains { $0.2 == text }, "\(text)")
+    }
+  }
+
   /// Every page is reached from the README, directly or through other pages.
   @Test func everyPageIsReached() throws {
     var reached: Set<String> = []
