@@ -85,8 +85,9 @@ class Drive:
             self.say(message.parse_info()[0].message)
         elif message.type == Gst.MessageType.PROGRESS:
             kind, _, text = message.parse_progress()
-            # sdl-connected says more about a completed connection.
-            if kind != Gst.ProgressType.COMPLETE:
+            # sdl-connected says more about a completed connection, and the first line has named the URI, with its host.
+            repeats = kind == Gst.ProgressType.CONTINUE and text.split()[-1] in (self.sink.get_property("uri") or "")
+            if kind != Gst.ProgressType.COMPLETE and not repeats:
                 self.say(text)
         elif message.type == Gst.MessageType.PROPERTY_NOTIFY:
             value = message.parse_property_notify()[2]

@@ -360,9 +360,7 @@ extension AppClient {
     case .attempting:
       members.countApp { $0.attempts &+= 1 }
       if state.withLock({ $0.beginAttempt(at: time.now) }) { members.notify(.connectionState) }
-    // The start has named the URI, and so the host.
-    case .resolving: enter(.resolving)
-    case .connecting(let address) where settings.uri == "sdl://\(address)": enter(.connecting)
+    case .resolving(let name): progress(.resolving, "Resolving \(name)")
     case .connecting(let address): progress(.connecting, "Connecting to \(address)")
     case .waiting(let status): wait(status)
     case .connected(let peer):
