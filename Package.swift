@@ -162,7 +162,7 @@ let package = Package(
       ],
       path: "Tests/Simulation", swiftSettings: strict),
     .executableTarget(name: "Simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
-    .testTarget(name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: test),
+    .testTarget(name: "SimulationTests", dependencies: ["Simulation"], exclude: ["Cases"], swiftSettings: test),
 
     .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: test),
     .testTarget(

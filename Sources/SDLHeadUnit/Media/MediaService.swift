@@ -225,7 +225,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     _ context: inout SessionContext
   ) -> Bool {
     if isClosed, !isStarting {
-      if !isStartLost { context.report(.endOfServiceNotRunning(type)) }
+      if !isStartLost, !mayHaveCrossedTheEnd(at: context.now) { context.report(.endOfServiceNotRunning(type)) }
       context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
       return false
     }
@@ -236,6 +236,11 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     }
     close(.endedByApp, &context)
     return true
+  }
+
+  /// Whether what comes now may have been sent before the app knew that the service has ended.
+  private func mayHaveCrossedTheEnd(at now: Duration) -> Bool {
+    if case .closed(let endedAt?, isKnown: false) = state { now - endedAt <= CoreLimits.stopStreaming } else { false }
   }
 
   /// The head unit's own EndService; nothing if the service is not open.

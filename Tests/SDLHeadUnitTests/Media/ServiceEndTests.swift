@@ -111,6 +111,18 @@ import Testing
     #expect(app.violations == [])
   }
 
+  /// As when the car's language changes at the moment at which the app ends its video.
+  @Test func anEndThatCrossesTheEndOfTheRegistration() {
+    var app = TestApp.streaming()
+    app.run { $0.unregisterApp(.languageChange, now: $1) }
+    app.wait(.milliseconds(40))
+    app.send(.endService, .video)
+    #expect(app.controls.last == "video endServiceNAK" && app.violations == [])
+    app.wait(.seconds(2))
+    app.send(.endService, .video)
+    #expect(app.violations == [.endOfServiceNotRunning(.video)])
+  }
+
   @Test func withoutTheAppsAnswerTheServiceIsKept() {
     var app = TestApp.streaming()
     app.run { $0.endService(.video, now: $1) }
