@@ -43,8 +43,8 @@ public struct PairedCar: Hashable, Sendable {
     return false
   }
 
-  /// By the class of device (Bluetooth Assigned Numbers, 2.8): audio and video, as a hands-free device or a car's audio.
-  /// A car need not offer SmartDeviceLink's service, for it looks for that of a phone.
+  /// By the class of device (Bluetooth Assigned Numbers, 2.8): audio and video, as a hands-free device or a car's
+  /// audio. A car need not offer SmartDeviceLink's service, for it looks for that of a phone.
   private static func isCar(_ deviceClass: UInt32) -> Bool { [0x0408, 0x0420].contains(deviceClass & 0x1FFC) }
 }
 

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The guard is a copy of a process with several threads, which never becomes another program: it may call nothing but functions that
-   are safe in signal handlers. */
+/* The guard is a copy of a process with several threads, which never becomes another program: it may call nothing but
+   functions that are safe in signal handlers. */
 
 /* The descriptors of the guard, beside 0 to 2, which are /dev/null. */
 enum { CONTROL = 3, REPORTS = 4, OUTPUT = 5, PASSED = 6, FIRST_FREE = 7 };
@@ -59,7 +59,8 @@ milliseconds (void)
   return now.tv_sec * 1000L + now.tv_nsec / 1000000L;
 }
 
-/* Sends a signal to the program's group, and to what has left it: as a subreaper, the guard becomes the parent of that. */
+/* Sends a signal to the program's group, and to what has left it: as a subreaper, the guard becomes the parent of
+   that. */
 static void
 signal_all (pid_t program, int number)
 {
@@ -209,8 +210,8 @@ guard_start (const guarded_command *command, int *control, int *reports)
     return -1;
   }
   fcntl (report_pipe[0], F_SETFL, O_NONBLOCK);
-  /* Twice, so that the guard is no child of this process: it may wait for all of its children, or for none. No signal comes before
-     the guard has its own handlers. */
+  /* Twice, so that the guard is no child of this process: it may wait for all of its children, or for none. No signal
+     comes before the guard has its own handlers. */
   sigset_t all, former;
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &former);

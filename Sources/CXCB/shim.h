@@ -9,8 +9,8 @@
 #include <xcb/xcb.h>
 #include <xcb/xtest.h>
 
-/* What is used of XCB, with the types of its own headers, and looked up when the first display is opened: GStreamer loads the
- * plugin on machines without X, too. */
+/* What is used of XCB, with the types of its own headers, and looked up when the first display is opened: GStreamer
+ * loads the plugin on machines without X, too. */
 
 #define CXCB_LIBRARIES(LIBRARY) \
   LIBRARY ("libxcb.so.1") \

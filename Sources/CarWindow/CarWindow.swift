@@ -1,8 +1,8 @@
 import Glibc
 import SDLLink
 
-/// A screen for one program: a private X server with the program on it, or a display that exists. Its thread talks with the server,
-/// manages the windows and looks after both processes.
+/// A screen for one program: a private X server with the program on it, or a display that exists. Its thread talks with
+/// the server, manages the windows and looks after both processes.
 public final class CarWindow: Sendable {
   /// What it is made with.
   public struct Configuration: Sendable {
@@ -55,8 +55,8 @@ public final class CarWindow: Sendable {
   static let shortestRun = Duration.seconds(2)
   /// For a copy of the screen.
   private static let pictureTimeout = Duration.seconds(5)
-  /// For the processes, which the guards give 2 s after SIGTERM.
-  private static let stopTimeout = Duration.seconds(6)
+  /// For the program and then the server: the guards give each 2 s after SIGTERM, and 2 s after SIGKILL.
+  private static let stopTimeout = Duration.seconds(10)
   /// More inputs than that wait for nothing but a server that hangs.
   private static let maximumInputCount = 1000
 
@@ -174,19 +174,27 @@ public final class CarWindow: Sendable {
   ///   - latest: one is taken then even if nothing has changed.
   public func takePicture(notBefore earliest: Duration, atLatest latest: Duration) -> Outcome {
     while true {
-      let deadline = state.withLock { $0.isDamaged ? earliest : latest }
-      let outcome = state.wait(until: deadline) { state -> Outcome?? in
-        if let outcome = Self.end(state) { return .some(outcome) }
-        guard state.isReady else { return nil }
-        let now = MonotonicClock.now
-        if now >= latest || (state.isDamaged && now >= earliest) { return .some(nil) }
-        return nil
+      let (isReady, isDamaged) = state.withLock { ($0.isReady, $0.isDamaged) }
+      // The thread says when the display is there, or why it is not.
+      let deadline = isReady ? isDamaged ? earliest : latest : nil
+      let next = state.wait(until: deadline) { state -> Next? in
+        if let outcome = Self.end(state) { return .outcome(outcome) }
+        if state.isReady, MonotonicClock.now >= (state.isDamaged ? earliest : latest) { return .copy }
+        return state.isReady == isReady && state.isDamaged == isDamaged ? nil : .again
       }
-      if case .some(.some(let outcome)) = outcome { return outcome }
-      if case .some(.none) = outcome { return copy() }
-      // The display is still to come: the thread says when it has.
-      _ = state.wait(until: MonotonicClock.now + .milliseconds(100)) { $0.isReady || Self.end($0) != nil ? true : nil }
+      switch next {
+      case .outcome(let outcome): return outcome
+      case .copy: return copy()
+      // Another deadline counts now, or a moment is left of this one.
+      case .again, nil: continue
+      }
     }
+  }
+
+  private enum Next {
+    case outcome(Outcome)
+    case copy
+    case again
   }
 
   private func copy() -> Outcome {

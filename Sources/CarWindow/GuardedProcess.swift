@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import SDLLink
 
-/// A program below a guard (`process_guard.h`), which ends it and all that it has started when this object is gone, or this process.
+/// A program below a guard (`process_guard.h`), which ends it and all that it has started when this object is gone, or
+/// this process.
 final class GuardedProcess {
   /// How a process has ended.
   enum Exit: Equatable, Sendable {

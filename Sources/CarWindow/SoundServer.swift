@@ -1,8 +1,8 @@
 import Glibc
 import SDLLink
 
-/// A PulseAudio of our own with one output that nothing hears, so that what one program plays can be taken from it, and nothing
-/// else. It ends with this object.
+/// A PulseAudio of our own with one output that nothing hears, so that what one program plays can be taken from it, and
+/// nothing else. It ends with this object.
 public final class SoundServer {
   /// Of PulseAudio; what is played can be recorded there.
   public static let device = "car.monitor"

@@ -1,5 +1,5 @@
-/// What fingers do to programs that know a pointer only, which is what XTEST can move: the first finger is the pointer with its
-/// first button; two fingers turn the wheel, and with Ctrl if they pinch.
+/// What fingers do to programs that know a pointer only, which is what XTEST can move: the first finger is the pointer
+/// with its first button; two fingers turn the wheel, and with Ctrl if they pinch.
 public struct TouchGestures: Sendable {
   /// What the fingers on the screen are.
   private enum Phase: Equatable {

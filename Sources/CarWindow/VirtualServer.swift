@@ -7,8 +7,8 @@ final class VirtualServer {
   /// How long it may take until it can be connected to.
   static let startTimeout = Duration.seconds(15)
 
-  /// Of displays. A server that looks for a free number by itself takes the lowest, and loses its socket if the former owner of
-  /// that number is just about to end.
+  /// Of displays. A server that looks for a free number by itself takes the lowest, and loses its socket if the former
+  /// owner of that number is just about to end.
   private static let numbers = 1000...50_000
 
   let process: GuardedProcess
@@ -64,8 +64,8 @@ final class VirtualServer {
   /// To be polled; -1 once the display is known.
   var descriptor: Int32 { numberDescriptor }
 
-  /// Reads the number of the display, which it writes when it can be connected to. It ends if the pipe is closed before the line
-  /// is complete.
+  /// Reads the number of the display, which it writes when it can be connected to. It ends if the pipe is closed before
+  /// the line is complete.
   func readNumber() {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = read(numberDescriptor, &bytes, bytes.count)
@@ -77,7 +77,8 @@ final class VirtualServer {
     number = Int32(String(decoding: numberText.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
   }
 
-  /// Removes what a server that was killed has left behind. (It has no lock file, as the number is told through a descriptor.)
+  /// Removes what a server that was killed has left behind. (It has no lock file, as the number is told through a
+  /// descriptor.)
   func removeTraces() {
     if let number { unlink("/tmp/.X11-unix/X\(number)") }
   }

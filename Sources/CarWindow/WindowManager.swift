@@ -1,8 +1,8 @@
 import CXCB
 import Glibc
 
-/// Manages the windows of a screen that shows one program: its windows fill the screen, dialogs stand in the middle above them,
-/// nothing has a frame.
+/// Manages the windows of a screen that shows one program: its windows fill the screen, dialogs stand in the middle
+/// above them, nothing has a frame.
 final class WindowManager {
   private let display: XDisplay
   private let atoms: Atoms

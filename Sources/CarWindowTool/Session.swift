@@ -150,7 +150,8 @@ final class Session {
   }
 }
 
-/// A thread that puts the first of some signals on a pipeline's bus, as an application message. It lives as long as the process.
+/// A thread that puts the first of some signals on a pipeline's bus, as an application message. It lives as long as the
+/// process.
 private final class SignalWatch {
   private var signals: sigset_t
   private let pipeline: UnsafeMutablePointer<GstElement>

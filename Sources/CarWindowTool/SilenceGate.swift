@@ -1,7 +1,7 @@
 import GStreamerKit
 
-/// Lets sound pass, but not the silence that a sound server gives while nothing plays: a head unit lowers the radio as long as an
-/// app sends anything.
+/// Lets sound pass, but not the silence that a sound server gives while nothing plays: a head unit lowers the radio as
+/// long as an app sends anything.
 ///
 /// It lives as long as the process, as the pad's probe refers to it.
 final class SilenceGate {

@@ -10,8 +10,8 @@ public protocol PushSourceElement: GStreamerElement, PropertyOwner {
   /// False after an error.
   func start() -> Bool
   func stop()
-  /// Chooses caps before the first buffer, and when downstream asks for others; false fails. Without it, the caps come with
-  /// the buffers.
+  /// Chooses caps before the first buffer, and when downstream asks for others; false fails. Without it, the caps come
+  /// with the buffers.
   func negotiate() -> Bool
   /// `unlock` and `unlock_stop`.
   func setFlushing(_ isFlushing: Bool)

@@ -47,6 +47,20 @@ import Testing
     try screen.wait(for: "button") { $0[250, 200] == .red && $0[100, 80] == .red }
   }
 
+  /// Each soon after the picture before, which is the time in which the next one must not be taken yet.
+  @Test func changesThatFollowEachOtherAreSeenAtOnce() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    let began = MonotonicClock.now
+    for index in 0..<20 {
+      let (x, y) = (25 + 60 * (index % 5), 25 + 55 * (index / 5))
+      screen.tap(Double(x), Double(y))
+      try screen.wait(for: "tap \(index)") { $0[x, y] == .red }
+    }
+    // Waiting for the picture that comes once a second would take 20 s.
+    #expect(MonotonicClock.now - began < .seconds(10))
+  }
+
   @Test func twoFingersTurnTheWheelAndPinch() throws {
     let screen = try ScreenPipeline(Self.canvas)
     try screen.waitForCanvas()

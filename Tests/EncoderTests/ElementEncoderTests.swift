@@ -276,7 +276,8 @@ import struct TestSupport.SeededGenerator
     #expect(error.isLibrary(GST_LIBRARY_ERROR_SETTINGS) && error.text.contains(text), "\(error)")
   }
 
-  /// Upstream hears what the encoder takes, also before the head unit is known, and an application that does not ask gets an error.
+  /// Upstream hears what the encoder takes, also before the head unit is known, and an application that does not ask
+  /// gets an error.
   @Test func formatsOfTheEncoder() throws {
     let headUnit = try TestHeadUnit(.small())
     let pipeline = try Pipeline(

@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A program below a guard: a process of its own that ends the program and everything that the program has started, with SIGTERM
-   and after two seconds with SIGKILL, as soon as nothing has the writing end of its pipe open any more. So nothing is left behind
-   when this process is killed. */
+/* A program below a guard: a process of its own that ends the program and everything that the program has started, with
+   SIGTERM and after two seconds with SIGKILL, as soon as nothing has the writing end of its pipe open any more. So
+   nothing is left behind when this process is killed. */
 
 typedef struct {
   /* Ends with NULL. The first one is looked up in PATH. */
@@ -42,7 +42,8 @@ enum guard_kind {
 
 /* Starts a guard with its program.
 
-   control: is closed to end them. reports: guard_report after guard_report is read there, without blocking. Both are closed on exec.
+   control: is closed to end them. reports: guard_report after guard_report is read there, without blocking. Both are
+   closed on exec.
    Returns 0, or -1 with errno. */
 int guard_start (const guarded_command *_Nonnull command, int *_Nonnull control, int *_Nonnull reports);
 

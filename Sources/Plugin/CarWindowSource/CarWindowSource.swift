@@ -4,8 +4,8 @@ import SDLLink
 
 /// The work of one `sdlcarwindowsrc`: a program on a screen of its own, which is the picture.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the run's → those of ``CarWindow``. None of ours is held
-/// while calling GStreamer.
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the run's → those of ``CarWindow``. None of
+/// ours is held while calling GStreamer.
 final class CarWindowSource: PushSourceElement {
   // Unowned: the instance frees this object in finalize, after its run has ended.
   nonisolated(unsafe) let baseSource: UnsafeMutablePointer<GstBaseSrc>

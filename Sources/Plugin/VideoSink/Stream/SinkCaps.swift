@@ -25,8 +25,8 @@ extension VideoSink {
     return wanted.intersected(with: Caps.template(of: pad)).take()
   }
 
-  /// Before the head unit has reported anything. With an encoder that does not take all of it, upstream would choose what
-  /// can't be encoded.
+  /// Before the head unit has reported anything. With an encoder that does not take all of it, upstream would choose
+  /// what can't be encoded.
   private func unknownCaps(
     _ encoder: EncoderChoice?, _ filter: UnsafeMutablePointer<GstCaps>?
   ) -> UnsafeMutablePointer<GstCaps>? {
