@@ -159,7 +159,9 @@ run_guard (const guarded_command *command, int control, int reports)
   setpgid (program, program);
   report (REPORTS, GUARD_STARTED, program);
   close (OUTPUT);
-  close (PASSED);
+  /* Otherwise the number is that of another descriptor by now. */
+  if (command->passed >= 0)
+    close (PASSED);
 
   long deadline = 0;
   int sent = 0;
