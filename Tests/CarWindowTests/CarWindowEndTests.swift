@@ -58,6 +58,27 @@ import Testing
     #expect(eventually { ProcessCounts.descriptors <= before.descriptors + 4 }, "\(ProcessCounts.descriptorTargets)")
   }
 
+  /// A guard that looked again and again would take a core for as long as the program runs.
+  @Test func guardsSleep() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    let processes = try Processes(screen.source)
+    let guards = [processes.program, processes.server].compactMap { Self.fields(of: Int($0)).dropFirst().first }
+    #expect(guards.count == 2)
+    // In hundredths of a second, of the user and of the system.
+    let cost = { guards.map { Self.fields(of: $0)[11] + Self.fields(of: $0)[12] }.reduce(0, +) }
+    let before = cost()
+    usleep(2_000_000)
+    #expect(cost() - before < 50)
+  }
+
+  /// The numbers in /proc/PID/stat after the program's name and the state's letter, which counts as 0: the second is the
+  /// parent.
+  private static func fields(of pid: Int) -> [Int] {
+    let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+    return (text.split(separator: ")").last ?? "").split(separator: " ").map { Int($0) ?? 0 }
+  }
+
   @Test func aServerThatIsKilledIsAnError() throws {
     let screen = try ScreenPipeline(Self.canvas)
     try screen.waitForCanvas()

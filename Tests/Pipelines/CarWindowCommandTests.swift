@@ -49,6 +49,21 @@ import Testing
     #expect(result.status == 2 && result.errors.contains("usage: sdl-car-window"), "\(result)")
   }
 
+  /// The guards end the program, the X server and the sound server.
+  @Test func killed() throws {
+    let process = try Program(
+      [program, "sh", "-c", "echo $$ $DISPLAY $PULSE_SERVER >\(folder.path("started")); exec xclock"], in: folder)
+    try process.waitForOutput { $0.contains("picture started") ? true : nil }
+    let started = folder.text("started").split(whereSeparator: \.isWhitespace)
+    try #require(started.count == 3)
+    process.kill()
+    let socket = String(started[2].dropFirst("unix:".count))
+    let traces = ["/proc/\(started[0])", "/tmp/.X11-unix/X\(started[1].dropFirst())", socket]
+    let deadline = Date(timeIntervalSinceNow: 30)
+    while traces.contains(where: FileManager.default.fileExists(atPath:)), Date() < deadline { usleep(50_000) }
+    #expect(traces.filter(FileManager.default.fileExists(atPath:)).isEmpty)
+  }
+
   /// Ctrl-C ends the program as well, and the one that starts again and again.
   @Test func interrupted() throws {
     let process = try Program([program, "--no-sound", "--restart", "timeout", "1", "xclock"], in: folder)

@@ -88,11 +88,11 @@ final class Program {
 
   /// To the program and those that it has started: Foundation puts each program into a group of its own.
   private func signal(_ signal: Int32) {
-    kill(-process.processIdentifier, signal)
+    Foundation.kill(-process.processIdentifier, signal)
   }
 
   /// Whether the program, or one that it has started, is still there.
-  var isGroupAlive: Bool { kill(-process.processIdentifier, 0) == 0 }
+  var isGroupAlive: Bool { Foundation.kill(-process.processIdentifier, 0) == 0 }
 
   /// Files rather than pipes, which could fill up while they are not read.
   private func file(_ stream: String) throws -> FileHandle {
@@ -117,6 +117,12 @@ final class Program {
     signal(SIGSTOP)
     Thread.sleep(forTimeInterval: seconds)
     signal(SIGCONT)
+  }
+
+  /// Ends the program without its knowing, and leaves those that it has started alone.
+  func kill() {
+    _ = Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
   }
 
   /// Asks it to end, and waits for that.
