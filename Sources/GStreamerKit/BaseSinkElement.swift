@@ -100,7 +100,32 @@ extension BaseSinkElement {
   ) {
     baseSinkClass.pointee.get_times(baseSink, buffer, &start, &end)
   }
+
+  /// Of a time stamp in the present segment; `GST_CLOCK_TIME_NONE` if that is none of times, such as the segment of
+  /// bytes of `multifilesrc caps=video/x-raw,…`, or is after ``latestRunningTime``.
+  public func runningTime(of time: GstClockTime) -> GstClockTime {
+    let result = unlimitedRunningTime(of: time)
+    return result > latestRunningTime ? .max : result
+  }
+
+  /// Whether a time stamp is in the segment, but after ``latestRunningTime``.
+  fileprivate func isTooLate(_ time: GstClockTime) -> Bool {
+    let result = unlimitedRunningTime(of: time)
+    return result > latestRunningTime && result != .max
+  }
+
+  private func unlimitedRunningTime(of time: GstClockTime) -> GstClockTime {
+    withUnsafePointer(to: baseSink.pointee.segment) { segment in
+      guard segment.pointee.format == GST_FORMAT_TIME else { return .max }
+      return GstClockTime(gst_segment_to_running_time(segment, GST_FORMAT_TIME, guint64(time)))
+    }
+  }
 }
+
+/// What is due later counts as due at once: after 146 years nobody waits for it, and GStreamer's clock, of which some
+/// sources make such time stamps while the state changes, would spin in a wait that a change of state can't end, since
+/// the sum of the time and the base time does not fit into its 63 bits.
+public let latestRunningTime = GstClockTime(Int64.max / 2)
 
 /// What an instance has after GstBaseSink's part.
 public struct BaseSinkInstance {
@@ -222,8 +247,9 @@ extension BaseSinkType {
     sinkClass.pointee.event = { BaseSinkType.sink($0).handle($1.unsafelyUnwrapped) ? 1 : 0 }
     sinkClass.pointee.wait_event = { BaseSinkType.sink($0).wait(for: $1.unsafelyUnwrapped) }
     sinkClass.pointee.get_times = { sink, buffer, start, end in
-      BaseSinkType.sink(sink)
-        .getTimes(of: buffer.unsafelyUnwrapped, &start.unsafelyUnwrapped.pointee, &end.unsafelyUnwrapped.pointee)
+      let (sink, start) = (BaseSinkType.sink(sink), start.unsafelyUnwrapped)
+      sink.getTimes(of: buffer.unsafelyUnwrapped, &start.pointee, &end.unsafelyUnwrapped.pointee)
+      if sink.isTooLate(start.pointee) { start.pointee = .max }
     }
     sinkClass.pointee.unlock = {
       BaseSinkType.sink($0).setFlushing(true)

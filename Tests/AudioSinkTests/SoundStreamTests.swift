@@ -53,10 +53,18 @@ import Testing
     let times = [first.time - began, last.time - began]
     // A thread that is woken late leaves out what would be heard late.
     let late = try harness.statistics["samples-dropped-late"]
-    #expect(heard == Array(sound.dropFirst(2 * late)))
+    #expect(isComplete(heard, of: sound, but: 2 * late), "\(late) samples late")
     let tolerance = Duration.milliseconds(40) + standstills.total + PCMFormat().duration(ofSampleCount: late)
     #expect(times[0] >= .milliseconds(600) && times[0] < .milliseconds(600) + tolerance, "\(times)")
     #expect(times[1] >= .milliseconds(1980) && times[1] < .milliseconds(1980) + tolerance, "\(times)")
+  }
+
+  /// On a busy machine samples are late at the start, before there is a lead; what was left out there, at once or in
+  /// several steps with a ramp after each, is missing.
+  private func isComplete(_ heard: [UInt8], of sound: [UInt8], but late: Int) -> Bool {
+    late == 0
+      ? heard == sound
+      : heard.count == sound.count - late && heard.suffix(sound.count / 2) == sound.suffix(sound.count / 2)
   }
 
   /// The least.
@@ -101,8 +109,18 @@ import Testing
     let heard = try harness.finish()
     // The first sample has no lead: a busy machine may be late for some at the start.
     let late = 2 * (try harness.statistics["samples-dropped-late"])
-    #expect(heard == Array(sound.dropFirst(late)) && late < sound.count / 2, "\(late) bytes late")
+    #expect(isComplete(heard, of: sound, but: late), "\(late) bytes late")
     #expect(try harness.statistics["silence-samples-sent"] == 0)
+  }
+
+  /// A wait for a time that is centuries away would spin in GStreamer's clock, and never end.
+  @Test func aTimeStampAfterTheLatest() throws {
+    let harness = try SoundHarness(properties: "sync=true")
+    let sound = testSound(1600)
+    harness.source.push(sound, at: .nanoseconds(Int64.max))
+    try harness.pipeline.play()
+    let heard = try harness.finish()
+    #expect(isComplete(heard, of: sound, but: 2 * (try harness.statistics["samples-dropped-late"])))
   }
 
   /// A gap of 100 ms between two buffers, and 50 ms that come twice.

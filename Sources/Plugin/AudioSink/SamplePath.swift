@@ -131,7 +131,7 @@ extension SamplePath {
   private func place(_ input: Input, _ stream: AudioStream) -> GstFlowReturn {
     var input = input
     let count = input.range.count
-    guard let clip = SegmentClip(sink.baseSink, buffer: input.buffer, count: count, format: timeline.format) else {
+    guard let clip = SegmentClip(sink, buffer: input.buffer, count: count, format: timeline.format) else {
       return drop(count, .overlap)
     }
     _ = drop(count - clip.range.count, .overlap)
@@ -224,7 +224,7 @@ extension SamplePath {
     guard result == GST_FLOW_OK else { return result }
     var count = timeline.format.sampleCount(in: duration)
     // Of which a part may have been sent already, or something is missing in front of it.
-    if let time = sink.runningTime(of: start) {
+    if let time = sink.time(of: start) {
       let placement = timeline.place(at: time, now: time)
       count += placement.silence - min(placement.overlap, count)
     }

@@ -9,10 +9,8 @@ struct SegmentClip {
   let runningTime: Duration?
 
   /// Nil if nothing of the buffer is to be heard, as in reverse.
-  init?(
-    _ sink: UnsafeMutablePointer<GstBaseSink>, buffer: UnsafeMutablePointer<GstBuffer>, count: Int, format: PCMFormat
-  ) {
-    let segment = sink.pointee.segment
+  init?(_ sink: AudioSink, buffer: UnsafeMutablePointer<GstBuffer>, count: Int, format: PCMFormat) {
+    let segment = sink.baseSink.pointee.segment
     let start = UInt64(buffer.pointee.pts)
     guard segment.rate > 0 else { return nil }
     guard segment.format == GST_FORMAT_TIME, start != .max else {
@@ -29,10 +27,7 @@ struct SegmentClip {
     let end = stop == .max ? count : stop > start ? samples(stop - start) : 0
     guard first < end || count == 0 else { return nil }
     range = first..<max(end, first)
-    let time = withUnsafePointer(to: segment) { segment in
-      UInt64(gst_segment_to_running_time(segment, GST_FORMAT_TIME, guint64(max(start, segmentStart))))
-    }
-    runningTime = time == .max ? nil : .nanoseconds(Int64(clamping: time))
+    runningTime = sink.time(of: GstClockTime(max(start, segmentStart)))
   }
 }
 
@@ -64,7 +59,9 @@ extension AudioSink {
 
   /// When something of a running time is due, after the base time: as GstBaseSink counts, which knows no time before
   /// that.
-  func clockTime(of runningTime: Duration) -> Duration { max(runningTime + offset, .zero) }
+  func clockTime(of runningTime: Duration) -> Duration {
+    min(max(runningTime + offset, .zero), .nanoseconds(Int64(clamping: latestRunningTime)))
+  }
 
   /// The part of a GAP event that is in the present segment; nil for none, and for one without a duration.
   func partOfSegment(_ event: UnsafeMutablePointer<GstEvent>) -> (start: GstClockTime, duration: Duration)? {
@@ -80,12 +77,9 @@ extension AudioSink {
     return (GstClockTime(first), .nanoseconds(Int64(clamping: last - first)))
   }
 
-  /// Of a time stamp in the present segment; nil for none.
-  func runningTime(of time: GstClockTime) -> Duration? {
-    let result = withUnsafePointer(to: baseSink.pointee.segment) { segment in
-      segment.pointee.format == GST_FORMAT_TIME
-        ? UInt64(gst_segment_to_running_time(segment, GST_FORMAT_TIME, guint64(time))) : .max
-    }
+  /// The running time of a time stamp; nil for none.
+  func time(of timeStamp: GstClockTime) -> Duration? {
+    let result = runningTime(of: timeStamp)
     return result == .max ? nil : .nanoseconds(Int64(clamping: result))
   }
 }

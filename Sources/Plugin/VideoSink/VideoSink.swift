@@ -87,15 +87,6 @@ final class VideoSink: AppElement {
 
 /// What a frame needs of the base class.
 extension VideoSink {
-  /// Of a time stamp in the present segment, in ns; `GST_CLOCK_TIME_NONE` if that is none of times, such as the segment
-  /// of bytes of `multifilesrc caps=video/x-raw,…`.
-  func runningTime(_ time: UInt64) -> UInt64 {
-    withUnsafePointer(to: baseSink.pointee.segment) { segment in
-      guard segment.pointee.format == GST_FORMAT_TIME else { return .max }
-      return UInt64(gst_segment_to_running_time(segment, GST_FORMAT_TIME, guint64(time)))
-    }
-  }
-
   /// Tells the application that a frame is lost (GStreamer's design document on QoS).
   func postQoS(_ time: FrameTime, isLive: Bool) {
     let streamTime = withUnsafePointer(to: baseSink.pointee.segment) { segment in
@@ -106,7 +97,7 @@ extension VideoSink {
       ($0.counters.framesSent &+ $0.counters.framesUnchanged, $0.counters.framesDropped)
     }
     let message = gst_message_new_qos(
-      gstElement.cast(), isLive ? 1 : 0, guint64(runningTime(time.presentation)), streamTime,
+      gstElement.cast(), isLive ? 1 : 0, guint64(runningTime(of: GstClockTime(time.presentation))), streamTime,
       guint64(time.presentation), guint64(time.duration))
     gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, guint64(processed), guint64(dropped))
     post(message)

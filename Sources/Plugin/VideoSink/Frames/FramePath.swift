@@ -253,7 +253,7 @@ extension FramePath {
   }
 
   /// Running time at which the frame at hand is shown, in ns; `GST_CLOCK_TIME_NONE` when it does not say.
-  var frameRunningTime: UInt64 { sink.runningTime(frameTime.presentation) }
+  var frameRunningTime: UInt64 { UInt64(sink.runningTime(of: GstClockTime(frameTime.presentation))) }
 
   /// The frame at hand was held up for so long.
   func extendDelay(by time: Duration) {

@@ -53,7 +53,7 @@ final class RawPath: FormatPath {
 
   /// The picture with which the pipeline prerolls, and which is seen while it stays in PAUSED.
   func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
-    lastPicture.preroll(buffer, for: path.sink.runningTime(UInt64(buffer.pointee.pts)))
+    lastPicture.preroll(buffer, for: UInt64(path.sink.runningTime(of: buffer.pointee.pts)))
   }
 
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
