@@ -229,7 +229,13 @@ final class CarWindowLoop {
     case .signal(let number): (status, text) = (128 &+ number, "by signal \(number)")
     }
     report(.programEnded(status: status))
-    if let display { handleEvents(of: display) }
+    if let display {
+      handleEvents(of: display)
+      // A program ends because its server does, which may be told after that.
+      if server != nil, display.geometry(of: display.root) == nil {
+        throw CarWindowError(.failed, "The X server is gone, and with it the program.")
+      }
+    }
     if MonotonicClock.now - programBegan < CarWindow.shortestRun, windows?.hasShown == false {
       throw CarWindowError(
         .setting, (["The command has ended \(text), and has shown nothing."] + tail.lines).joined(separator: "\n"))
