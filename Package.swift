@@ -108,7 +108,10 @@ let package = Package(
     .systemLibrary(
       name: "CXCB",
       providers: [
-        .apt(["libxcb1-dev", "libxcb-damage0-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xtest0-dev"])
+        .apt([
+          "libxcb1-dev", "libxcb-damage0-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
+          "libxcb-xtest0-dev",
+        ])
       ]),
     .target(name: "CarWindow", dependencies: ["CXCB", "CLinux", "SDLLink"], swiftSettings: strict),
     .systemLibrary(name: "CVersion"),

@@ -7,6 +7,7 @@
 #include <xcb/randr.h>
 #include <xcb/shm.h>
 #include <xcb/xcb.h>
+#include <xcb/xfixes.h>
 #include <xcb/xtest.h>
 
 /* What is used of XCB, with the types of its own headers, and looked up when the first display is opened: GStreamer
@@ -17,6 +18,7 @@
   LIBRARY ("libxcb-damage.so.0") \
   LIBRARY ("libxcb-randr.so.0") \
   LIBRARY ("libxcb-shm.so.0") \
+  LIBRARY ("libxcb-xfixes.so.0") \
   LIBRARY ("libxcb-xtest.so.0")
 
 #define CXCB_FUNCTIONS(FUNCTION) \
@@ -72,7 +74,14 @@
   FUNCTION (xcb_shm_get_image) \
   FUNCTION (xcb_shm_get_image_reply) \
   FUNCTION (xcb_test_fake_input) \
-  FUNCTION (xcb_ungrab_server)
+  FUNCTION (xcb_ungrab_server) \
+  FUNCTION (xcb_xfixes_get_cursor_image) \
+  FUNCTION (xcb_xfixes_get_cursor_image_cursor_image) \
+  FUNCTION (xcb_xfixes_get_cursor_image_cursor_image_length) \
+  FUNCTION (xcb_xfixes_get_cursor_image_reply) \
+  FUNCTION (xcb_xfixes_query_version) \
+  FUNCTION (xcb_xfixes_query_version_reply) \
+  FUNCTION (xcb_xfixes_select_cursor_input)
 
 /* Each is a member that does not become NULL: cxcb_load fills all or fails. */
 #define CXCB_MEMBER(name) __typeof__ (name) *_Nonnull name;
@@ -82,6 +91,7 @@ typedef struct {
   xcb_extension_t *_Nonnull randr;
   xcb_extension_t *_Nonnull shm;
   xcb_extension_t *_Nonnull test;
+  xcb_extension_t *_Nonnull xfixes;
 } CXCBFunctions;
 #undef CXCB_MEMBER
 
@@ -114,6 +124,7 @@ cxcb_load (CXCBFunctions *_Nonnull functions)
   CXCB_FILL (randr, "xcb_randr_id")
   CXCB_FILL (shm, "xcb_shm_id")
   CXCB_FILL (test, "xcb_test_id")
+  CXCB_FILL (xfixes, "xcb_xfixes_id")
 #undef CXCB_FILL_FUNCTION
 #undef CXCB_FILL
   return NULL;

@@ -18,6 +18,8 @@ public final class CarWindow: Sendable {
     public var size = ScreenSize(800, 480)
     public var maximumSize = ScreenSize(1920, 1080)
     public var pixelsPerInch = 96
+    /// Whether the pointer is in the picture.
+    public var showsPointer = false
     /// Gets each line that the program writes, on the thread.
     public var note: @Sendable (String) -> Void = { _ in }
 
@@ -40,7 +42,7 @@ public final class CarWindow: Sendable {
 
     /// Pixels of BGRx, without padding; valid as long as this picture is there, and until the next call of
     /// ``takePicture(notBefore:atLatest:)``.
-    public var memory: UnsafeRawPointer { pixels.memory }
+    public var memory: UnsafeRawPointer { UnsafeRawPointer(pixels.memory) }
   }
 
   public enum Outcome {
@@ -85,6 +87,10 @@ public final class CarWindow: Sendable {
     var isReady = false
     /// The screen has changed since the last picture.
     var isDamaged = true
+    /// A picture is wanted even if it has not.
+    var isRefreshing = true
+    /// Changes need not be seen.
+    var isHidden = false
     /// The picture that is asked for, and the last one that there is.
     var wantedPicture: UInt64 = 0
     var picture: UInt64 = 0
@@ -96,6 +102,8 @@ public final class CarWindow: Sendable {
     var failure: CarWindowError?
     var hasEnded = false
     var isOver = false
+
+    var isPictureWanted: Bool { isRefreshing || isDamaged && !isHidden }
   }
 
   private let configuration: Configuration
@@ -163,7 +171,13 @@ public final class CarWindow: Sendable {
 
   /// The next picture is copied even if nothing changes.
   public func refresh() {
-    state.withLock { $0.isDamaged = true }
+    state.withLock { $0.isRefreshing = true }
+    state.broadcast()
+  }
+
+  /// Whether changes need not be seen: none is waited for then.
+  public func setHidden(_ isHidden: Bool) {
+    state.withLock { $0.isHidden = isHidden }
     state.broadcast()
   }
 
@@ -174,13 +188,13 @@ public final class CarWindow: Sendable {
   ///   - latest: one is taken then even if nothing has changed.
   public func takePicture(notBefore earliest: Duration, atLatest latest: Duration) -> Outcome {
     while true {
-      let (isReady, isDamaged) = state.withLock { ($0.isReady, $0.isDamaged) }
+      let (isReady, isWanted) = state.withLock { ($0.isReady, $0.isPictureWanted) }
       // The thread says when the display is there, or why it is not.
-      let deadline = isReady ? isDamaged ? earliest : latest : nil
+      let deadline = isReady ? isWanted ? earliest : latest : nil
       let next = state.wait(until: deadline) { state -> Next? in
         if let outcome = Self.end(state) { return .outcome(outcome) }
-        if state.isReady, MonotonicClock.now >= (state.isDamaged ? earliest : latest) { return .copy }
-        return state.isReady == isReady && state.isDamaged == isDamaged ? nil : .again
+        if state.isReady, MonotonicClock.now >= (state.isPictureWanted ? earliest : latest) { return .copy }
+        return state.isReady == isReady && state.isPictureWanted == isWanted ? nil : .again
       }
       switch next {
       case .outcome(let outcome): return outcome
@@ -200,7 +214,7 @@ public final class CarWindow: Sendable {
   private func copy() -> Outcome {
     let number = state.withLock { state in
       state.wantedPicture &+= 1
-      state.isDamaged = false
+      (state.isDamaged, state.isRefreshing) = (false, false)
       return state.wantedPicture
     }
     wakeUp.signal()

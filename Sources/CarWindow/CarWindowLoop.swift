@@ -88,7 +88,7 @@ final class CarWindowLoop {
       display.setText(
         display.atom("RESOURCE_MANAGER"), of: display.root, "Xft.dpi:\t\(configuration.pixelsPerInch)\n")
     }
-    capture = try ScreenCapture(display)
+    capture = try ScreenCapture(display, showsPointer: configuration.showsPointer)
     injector = InputInjector(display)
     report(.displayOpened(name))
     try start(configuration.command)
@@ -137,6 +137,7 @@ final class CarWindowLoop {
       windows?.arrange()
     }
     for input in orders.inputs { injector?.inject(input) }
+    if configuration.showsPointer, !orders.inputs.isEmpty { screenChanged() }
     handleEvents(of: display)
     display.flush()
     try copyIfWanted(display)
@@ -161,12 +162,16 @@ final class CarWindowLoop {
     while let event = display.takeEvent() {
       defer { free(event) }
       if capture?.isDamage(event) == true {
-        state.withLock { $0.isDamaged = true }
-        state.broadcast()
+        screenChanged()
       } else {
         windows?.handle(event)
       }
     }
+  }
+
+  private func screenChanged() {
+    state.withLock { $0.isDamaged = true }
+    state.broadcast()
   }
 
   private func copyIfWanted(_ display: XDisplay) throws(CarWindowError) {
@@ -182,6 +187,8 @@ final class CarWindowLoop {
       (state.picture, state.pixels, state.size) = (wanted, pixels, size)
     }
     state.broadcast()
+    // Nothing tells when somebody else moves the pointer.
+    if configuration.showsPointer, server == nil { screenChanged() }
   }
 
   private func readServer(_ server: VirtualServer) throws(CarWindowError) {

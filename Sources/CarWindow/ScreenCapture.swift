@@ -6,12 +6,15 @@ final class ScreenCapture {
   private let display: XDisplay
   private let damage: xcb_damage_damage_t
   private let damageEvent: UInt8
+  /// Nil if the pointer is not in the picture.
+  private let pointer: PointerImage?
   /// One for the largest size so far, and its name at the server.
   private var segment: (name: xcb_shm_seg_t, pixels: SharedPixels)?
 
   /// - Throws: when the server is gone.
-  init(_ display: XDisplay) throws(CarWindowError) {
+  init(_ display: XDisplay, showsPointer: Bool) throws(CarWindowError) {
     self.display = display
+    pointer = showsPointer ? try PointerImage(display) : nil
     let xcb = display.xcb
     // A client has to say first which version it knows.
     let version = xcb.xcb_damage_query_version(display.connection, 1, 1)
@@ -32,7 +35,8 @@ final class ScreenCapture {
 
   /// Whether an event says that something has changed since the last ``take()``.
   func isDamage(_ event: UnsafeMutablePointer<xcb_generic_event_t>) -> Bool {
-    event.pointee.response_type & 0x7F == damageEvent
+    let type = event.pointee.response_type & 0x7F
+    return type == damageEvent || type == pointer?.shapeEvent
   }
 
   /// Copies the whole screen, as pixels of BGRx without padding.
@@ -49,6 +53,7 @@ final class ScreenCapture {
       segment.name, 0)
     guard let reply = xcb.xcb_shm_get_image_reply(display.connection, cookie, nil) else { return nil }
     free(reply)
+    pointer?.draw(into: segment.pixels.memory, of: size)
     return segment.pixels
   }
 
@@ -89,12 +94,12 @@ final class ScreenCapture {
 ///
 /// `@unchecked Sendable`: the server writes to it when a picture is asked for, and only who reads it asks.
 final class SharedPixels: @unchecked Sendable {
-  let memory: UnsafeRawPointer
+  let memory: UnsafeMutableRawPointer
   let byteCount: Int
 
   /// - Parameter memory: as shmat(2) returned it.
   fileprivate init(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
-    self.memory = UnsafeRawPointer(memory)
+    self.memory = memory
     self.byteCount = byteCount
   }
 

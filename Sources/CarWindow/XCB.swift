@@ -15,8 +15,8 @@ enum XCB {
     guard let table = loaded.table else {
       throw CarWindowError(
         .missing,
-        "XCB is incomplete, it lacks \(loaded.missing): install libxcb1, libxcb-damage0, libxcb-randr0, libxcb-shm0 and "
-          + "libxcb-xtest0")
+        "XCB is incomplete, it lacks \(loaded.missing): install libxcb1, libxcb-damage0, libxcb-randr0, libxcb-shm0, "
+          + "libxcb-xfixes0 and libxcb-xtest0")
     }
     return table
   }

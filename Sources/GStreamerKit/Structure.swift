@@ -198,6 +198,12 @@ public struct StructureView {
   /// The value of a field, whatever its type.
   public func value(_ field: String) -> UnsafePointer<GValue>? { gst_structure_get_value(pointer, field) }
 
+  /// A field of type gboolean.
+  public func boolean(_ field: String) -> Bool? {
+    var value: gboolean = 0
+    return gst_structure_get_boolean(pointer, field, &value) != 0 ? value != 0 : nil
+  }
+
   /// A field of type gint; nil for others and for ranges.
   public func integer(_ field: String) -> Int32? {
     var value: gint = 0

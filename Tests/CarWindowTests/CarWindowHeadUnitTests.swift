@@ -26,6 +26,38 @@ import Testing
     try wait(headUnit, pipeline, width: 480, height: 272) { $0(470, 260) == .blue && $0(100, 80) == .red }
   }
 
+  /// The program goes on; a picture a second is enough for the sink.
+  @Test func littleIsCapturedWhileTheDriverIsElsewhere() throws {
+    let headUnit = try TestHeadUnit(.small(320, 240))
+    let pipeline = try Pipeline(
+      "sdlcarwindowsrc name=src command=\"\(program("canvas.py")) busy\" ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    try headUnit.waitForFrames(30)
+    try headUnit.show(.background)
+    #expect(eventually { (try? pipeline.sink["stream-state"]) != "streaming" })
+    let frames = { try pipeline.sink.statistics["frames-in"] }
+    let before = try frames()
+    usleep(3_000_000)
+    #expect(try frames() - before <= 6)
+    let sent = headUnit.record.video.count
+    try headUnit.show(.full)
+    try headUnit.waitForFrames(sent + 30)
+  }
+
+  @Test func theProgramStartsWhenItIsShown() throws {
+    let headUnit = try TestHeadUnit(.small(320, 240, activation: nil))
+    let pipeline = try Pipeline(
+      "sdlcarwindowsrc name=src start=when-shown command=\"\(program("canvas.py"))\" ! sdlvideosink name=sink "
+        + "uri=\(headUnit.uri)")
+    let source = try pipeline["src"]
+    try pipeline.play()
+    #expect(eventually { source["display-name"] != nil })
+    #expect(source["pid"] == "0")
+    try headUnit.show(.full)
+    try wait(headUnit, pipeline, width: 320, height: 240) { $0(160, 120) == .blue && $0(4, 4) == .blue }
+    #expect(source["pid"] != "0")
+  }
+
   private enum Color { case blue, red, other }
 
   /// Decodes what has come since the last start until `match` accepts a picture, by a function from places to colours.

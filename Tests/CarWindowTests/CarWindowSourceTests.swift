@@ -76,6 +76,21 @@ import Testing
     try screen.wait(for: "pinch") { $0[2, 2] == .cyan }
   }
 
+  @Test func thePointerIsInThePicture() throws {
+    let screen = try ScreenPipeline("\(Self.canvas) show-pointer=true")
+    // It begins in a corner.
+    try screen.wait(for: "window") { $0.corners.prefix(3).allSatisfy { $0 == .blue } }
+    let around = { (picture: ScreenPipeline.Picture) in
+      (155...165).flatMap { x in (115...130).map { picture[x, $0] } }
+    }
+    let none = GstNavigationModifierType(rawValue: 0)
+    screen.send(gst_navigation_event_new_mouse_move(160, 120, none))
+    try screen.wait(for: "pointer") { around($0).contains { $0 != .blue } }
+    // At the edge, where a part of it is outside.
+    screen.send(gst_navigation_event_new_mouse_move(319, 239, none))
+    try screen.wait(for: "no pointer") { around($0).allSatisfy { $0 == .blue } }
+  }
+
   @Test func keysAreKeys() throws {
     let screen = try ScreenPipeline(Self.canvas)
     try screen.waitForCanvas()

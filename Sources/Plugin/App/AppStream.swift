@@ -50,6 +50,8 @@ protocol AppStream: AnyObject, Sendable {
   func apply(_ outputs: [Negotiation.Output])
   /// Posts one notification. Without locks.
   func post(_ notification: Notification)
+  /// The property `stream-state` was notified. Without locks.
+  func streamStateChanged(to state: StreamState)
 
   /// Prepares for the buffer that is to bring the element to PAUSED, on the streaming thread.
   ///
@@ -92,6 +94,7 @@ final class StreamProgress: Sendable {
 extension AppStream {
   func prepareToEnd() {}
   func willEndService() {}
+  func streamStateChanged(to state: StreamState) {}
 
   var connection: AppConnection { app.connection }
 
@@ -155,7 +158,9 @@ extension AppStream {
       defer { state = present }
       return state != present
     }
-    if isNew, !hasEnded { sink.notify(.streamState) }
+    guard isNew, !hasEnded else { return }
+    sink.notify(.streamState)
+    streamStateChanged(to: present)
   }
 
   /// Posts a warning; the stream goes on.

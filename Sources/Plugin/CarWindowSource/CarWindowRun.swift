@@ -17,6 +17,10 @@ final class CarWindowRun: Sendable {
     var window: CarWindow?
     var isFlushing = false
     var isOver = false
+    /// What downstream says; nil before it says anything.
+    var isShown: Bool?
+    /// The program starts later.
+    var isProgramDue = false
     var gestures = TouchGestures()
     /// How the screen lies in the picture that is pushed.
     var fit = PictureFit(ScreenSize(1, 1), in: ScreenSize(1, 1))
@@ -48,6 +52,7 @@ final class CarWindowRun: Sendable {
   init(_ settings: CarWindowSettings, _ element: ElementHandle<CarWindowSource>) {
     self.settings = settings
     self.element = element
+    state.withLock { $0.isProgramDue = settings.start == .whenShown }
   }
 
   var status: Status { state.withLock { $0.status } }
@@ -69,7 +74,30 @@ final class CarWindowRun: Sendable {
     window?.stop()
   }
 
-  func runProgram(_ command: [String]) { window?.run(command) }
+  func runProgram(_ command: [String]) {
+    let window = state.withLock { $0.isProgramDue ? nil : $0.window }
+    window?.run(command)
+  }
+
+  /// Downstream says whether the driver sees the picture.
+  func setShown(_ isShown: Bool, _ source: CarWindowSource) {
+    let window = state.withLock { state in
+      state.isShown = isShown
+      return state.window
+    }
+    window?.setHidden(!isShown)
+    runDueProgram(source)
+  }
+
+  /// Starts the program that the driver was waited for with.
+  private func runDueProgram(_ source: CarWindowSource) {
+    let window = state.withLock { state -> CarWindow? in
+      guard state.isProgramDue, state.isShown == true, let window = state.window else { return nil }
+      state.isProgramDue = false
+      return window
+    }
+    window?.run((try? CarWindowSettings.words(source.settings.withLock { $0.command })) ?? [])
+  }
 
   func refresh() { window?.refresh() }
 }
@@ -116,12 +144,13 @@ extension CarWindowRun {
   private func open(_ size: ScreenSize, _ source: CarWindowSource) -> Bool {
     var configuration = CarWindow.Configuration()
     // What is wrong with them was said when they were set.
-    configuration.command = (try? CarWindowSettings.words(settings.command)) ?? []
+    if settings.start == .atOnce { configuration.command = (try? CarWindowSettings.words(settings.command)) ?? [] }
     configuration.environment = (try? CarWindowSettings.variables(settings.environment)) ?? [:]
     configuration.folder = settings.workingDirectory
     configuration.display = settings.display
     configuration.size = size
     configuration.maximumSize = settings.maximumSize
+    configuration.showsPointer = settings.showsPointer
     configuration.pixelsPerInch = Self.pixelsPerInch(of: size, source)
     let element = element
     configuration.note = { line in element.withReference { $0.log(GST_LEVEL_INFO, "the program writes: \(line)") } }
@@ -129,11 +158,13 @@ extension CarWindowRun {
     let isOver = state.withLock { state in
       state.window = window
       window.setInterrupted(state.isFlushing)
+      window.setHidden(state.isShown == false)
       return state.isOver
     }
     guard !isOver else { return false }
     do throws(CarWindowError) {
       try window.start()
+      runDueProgram(source)
       return true
     } catch {
       source.postError(ElementError(error))

@@ -11,6 +11,8 @@ struct CarWindowSettings: PropertySettings {
   var maximumWidth: UInt32 = 1920
   var maximumHeight: UInt32 = 1080
   var touchMode = CarWindowTouchMode.gestures
+  var showsPointer = false
+  var start = CarWindowStart.atOnce
 
   var maximumSize: ScreenSize { ScreenSize(Int(maximumWidth), Int(maximumHeight)) }
 
@@ -39,6 +41,21 @@ struct CarWindowSettings: PropertySettings {
       variables[String(parts[0])] = String(parts[1])
     }
     return variables
+  }
+}
+
+/// When the program starts.
+enum CarWindowStart: ObjectEnumeration {
+  case atOnce
+  case whenShown
+
+  static let objectType = EnumerationType<CarWindowStart>("GstSdlCarWindowStart")
+
+  var row: EnumerationRow {
+    switch self {
+    case .atOnce: .init(0, "at-once", "As soon as the size of the screen is known")
+    case .whenShown: .init(1, "when-shown", "When sdlvideosink says that the driver sees the picture")
+    }
   }
 }
 

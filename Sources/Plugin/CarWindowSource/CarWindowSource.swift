@@ -80,6 +80,10 @@ extension CarWindowSource {
       // Caps are chosen before the next picture, which is not waited for.
       run?.refresh()
       return handleByParent(event)
+    case GST_EVENT_CUSTOM_UPSTREAM:
+      guard let isStreaming = StreamStateEvent.isStreaming(event) else { return handleByParent(event) }
+      run?.setShown(isStreaming, self)
+      return true
     default: return handleByParent(event)
     }
   }
@@ -119,6 +123,8 @@ extension CarWindowSource {
       "max-height", \.maximumHeight, 64...8192, "Maximum height", "Of the program's screen, in pixels", .mutableReady),
     .enumeration(
       "touch-mode", \.touchMode, "Touch mode", "What several fingers do", .mutableReady),
+    .boolean("show-pointer", \.showsPointer, "Show pointer", "Whether the pointer is in the picture", .mutableReady),
+    .enumeration("start", \.start, "Start", "When the program starts", .mutableReady),
     .string("display-name", "Display name", "Display that the program is on") { $0.run?.status.display },
     .unsigned("pid", 0...UInt32(Int32.max), default: 0, "Process id", "Process id of the program; 0 without one") {
       $0.run?.status.pid ?? 0

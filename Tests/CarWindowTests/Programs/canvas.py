@@ -1,14 +1,17 @@
 """A blue window that shows what reaches it: a red square where it is pressed, other colours for keys and the wheel.
 
 Keys: g green, d a yellow dialog of 80x60, q ends with the status 7. The wheel: white, with Ctrl cyan.
+With the argument "busy" it changes its colour 50 times a second.
 """
 
+import itertools
 import os
+import sys
 
 import gi
 
 gi.require_version("Gtk", "3.0")
-from gi.repository import Gdk, Gtk  # noqa: E402
+from gi.repository import Gdk, GLib, Gtk  # noqa: E402
 
 SQUARE = 40
 
@@ -30,6 +33,9 @@ class Canvas(Gtk.Window):
         self.connect("key-press-event", self.key)
         self.connect("destroy", Gtk.main_quit)
         paint(self, "#0000ff")
+        if "busy" in sys.argv:
+            colors = itertools.cycle(("#0000f0", "#0000ff"))
+            GLib.timeout_add(20, lambda: paint(self, next(colors)) or True)
         self.set_default_size(200, 150)
         self.show_all()
 

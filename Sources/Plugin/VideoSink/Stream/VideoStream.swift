@@ -90,6 +90,10 @@ final class VideoStream: AppStream {
     }
   }
 
+  func streamStateChanged(to state: StreamState) {
+    StreamStateEvent.make(state)?.push(on: sink.pad)
+  }
+
   var driverWaitTexts: (waiting: String, over: String) {
     ("Waiting for the driver to open the app", "The driver has opened the app")
   }
