@@ -179,7 +179,7 @@ $(build)/help/sdl-car-window.%: $(car_window) scripts/describe-program
 	@mkdir -p $(@D)
 	scripts/describe-program $* $(car_window) $(version) $(release_date) "any program on the screen of a car" >$@
 
-## build Debian packages into build/packages (package debhelper)
+## build Debian packages into build/packages (package debhelper); MAINTAINER="NAME <ADDRESS>"
 deb:
 	rm -rf $(build)/packages
 	debian/rules build
