@@ -264,6 +264,41 @@ import struct TestSupport.SeededGenerator
     #expect(error.isStream(GST_STREAM_ERROR_ENCODE) && error.text.contains("It is on fire"), "\(error)")
   }
 
+  /// Its chain function does not return: because its pad is blocked, which a flush ends, or for a reason that nothing
+  /// ends.
+  @Test(arguments: [true, false]) func blockedEncoder(endsWithAFlush: Bool) throws {
+    let gate = Monitor(false)
+    let harness = try harness("openh264enc")
+    let setup = EncoderSetup(try harness.pipeline.sink) { encoder in
+      guard let pad = try? encoder.pad("sink") else { return }
+      if endsWithAFlush {
+        let type = GstPadProbeType(GST_PAD_PROBE_TYPE_BLOCK.rawValue | GST_PAD_PROBE_TYPE_BUFFER.rawValue)
+        gst_pad_add_probe(pad, type, { _, _, _ in GST_PAD_PROBE_OK }, nil, nil)
+      } else {
+        gst_pad_add_probe(
+          pad, GST_PAD_PROBE_TYPE_BUFFER,
+          { _, _, data in
+            guard let data else { return GST_PAD_PROBE_DROP }
+            let gate = Unmanaged<Monitor<Bool>>.fromOpaque(data).takeUnretainedValue()
+            _ = gate.wait(until: MonotonicClock.now + .seconds(60)) { $0 ? () : nil }
+            return GST_PAD_PROBE_DROP
+          }, Unmanaged.passRetained(gate).toOpaque(),
+          { data in if let data { Unmanaged<Monitor<Bool>>.fromOpaque(data).release() } })
+      }
+    }
+    try harness.pipeline.play()
+    harness.pushPictures(3)
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_ENCODE) && error.text.contains("openh264enc has not returned"), "\(error)")
+    harness.pipeline.stop()
+    #expect(try harness.statistics.areFramesConserved)
+    // The test's reference is the last one once the element has been given up.
+    #expect(endsWithAFlush ? eventually { setup.isReleased } : !setup.isReleased)
+    gate.withLock { $0 = true }
+    gate.broadcast()
+    #expect(eventually { setup.isReleased })
+  }
+
   // MARK: The choice
 
   @Test(arguments: [
@@ -312,6 +347,52 @@ import struct TestSupport.SeededGenerator
     expectPictures(try play(10, harness), 10)
     #expect(setup.property("name")?.hasPrefix("x264enc") == true)
     #expect(throws: ElementError.self) { try EncoderChoice("x264") }
+  }
+
+  /// One that can't be used is passed over.
+  @Test(.enabled(if: !isX264LinkedIn), arguments: [true, false]) func nextOfTheTable(failsAtTheStart: Bool) throws {
+    let harness = try SinkHarness(isLive: false, properties: "sync=false bitrate=6000")
+    let setup = EncoderSetup(try harness.pipeline.sink) { encoder in
+      guard encoder["name"]?.hasPrefix("x264enc") == true, let pad = try? encoder.pad("sink") else { return }
+      if failsAtTheStart {
+        gst_pad_set_event_function_full(
+          pad,
+          { _, _, event in
+            gst_event_unref(event)
+            return 0
+          }, nil, nil)
+      } else {
+        gst_pad_set_chain_function_full(
+          pad,
+          { _, _, buffer in
+            gst_buffer_unref(buffer)
+            return GST_FLOW_NOT_NEGOTIATED
+          }, nil, nil)
+      }
+    }
+    expectPictures(try play(10, harness), 10)
+    #expect(setup.property("name")?.hasPrefix("openh264enc") == true)
+    #expect(setup.count == 2)
+  }
+
+  /// Nothing is left to try.
+  @Test(.enabled(if: !isX264LinkedIn)) func noneOfTheTable() throws {
+    let harness = try SinkHarness(isLive: false, properties: "sync=false")
+    _ = EncoderSetup(try harness.pipeline.sink) { encoder in
+      guard let pad = try? encoder.pad("sink") else { return }
+      gst_pad_set_chain_function_full(
+        pad,
+        { _, _, buffer in
+          gst_buffer_unref(buffer)
+          return GST_FLOW_NOT_NEGOTIATED
+        }, nil, nil)
+    }
+    try harness.pipeline.play()
+    harness.pushPictures(2)
+    let error = try harness.pipeline.waitForError()
+    #expect(
+      error.isStream(GST_STREAM_ERROR_ENCODE) && error.text.contains("x264enc has refused")
+        && error.text.contains("openh264enc has refused"), "\(error)")
   }
 
   /// Without any encoder the sink offers H.264 alone, and says what to install when raw video comes all the same.

@@ -1,5 +1,6 @@
 import GStreamerKit
 import Testing
+import X264Encoder
 
 @testable import Plugin
 @testable import PluginTestSupport
@@ -135,6 +136,22 @@ import Testing
       let value = setting.value == "zerolatency" ? "Zero latency" : setting.value
       #expect(element[setting.property] == value)
     }
+  }
+
+  @Test func theNextCandidateThatTakesThePictures() throws {
+    let choices = ["a", "b", "c", "d"].map { EncoderChoice.element(EncoderElement($0)) }
+    var candidates = EncoderCandidates(choices)
+    #expect(candidates.first == choices[0])
+    try candidates.passOver(.element("a fails.")) { $0 != choices[1] }
+    #expect(candidates.first == choices[2])
+    try candidates.passOver(.element("c fails.")) { _ in true }
+    #expect(candidates.first == choices[3])
+    #expect(throws: EncoderError.element("a fails. c fails. d fails.")) {
+      try candidates.passOver(.element("d fails.")) { _ in true }
+    }
+    #expect(candidates.first == choices[3])
+    var one = EncoderCandidates([.linked])
+    #expect(throws: EncoderError.encodingFailed) { try one.passOver(.encodingFailed) { _ in true } }
   }
 
   @Test(arguments: [

@@ -36,6 +36,9 @@ final class EncoderSetup: Sendable {
   /// How many encoders there were.
   var count: Int { elements.withLock { $0.list.count } }
 
+  /// Whether nothing but this has the last one any more.
+  var isReleased: Bool { elements.withLock { $0 }.list.last?.object.pointee.ref_count == 1 }
+
   /// A property of the last one.
   func property(_ name: String) -> String? { elements.withLock { $0 }.list.last?[name] }
 }

@@ -3,7 +3,7 @@ import H264
 import SDLLink
 import X264Encoder
 
-/// An encoder element, outside of any pipeline: a pad of ours pushes pictures into it, another takes what comes out.
+/// An encoder element: what goes into it, and what comes out.
 ///
 /// Time stamps count pictures at the rate that it was opened with, whatever time passes between them, so that it spends
 /// its bitrate on that many pictures, as libx264 does. Most elements without look-ahead give an access unit during the
@@ -30,9 +30,7 @@ final class ElementEncoder: PictureEncoder {
   let settings: EncoderSettings
   private(set) var isSettled = false
   private let kind: EncoderElement
-  private let element: ObjectReference<GstElement>
-  private let source: ObjectReference<GstPad>
-  private let sink: ObjectReference<GstPad>
+  private let element: DrivenElement
   private let output: EncoderOutput
   private var rates: EncoderRates
   /// In kbit/s, as the element was told last.
@@ -63,25 +61,11 @@ final class ElementEncoder: PictureEncoder {
     _ kind: EncoderElement, _ settings: EncoderSettings, _ info: GstVideoInfo,
     for listener: UnsafeMutablePointer<GstElement>, setUp: (UnsafeMutablePointer<GstElement>) -> Void
   ) throws(EncoderError) {
-    guard let element = EncoderFactory(kind.name)?.make() else {
-      throw .element("\(kind.name) can't be made: its plugin can't be loaded.")
-    }
     let output = EncoderOutput(for: listener)
-    guard let input = ObjectReference(owning: gst_element_get_static_pad(element.pointer, "sink")),
-      let result = ObjectReference(owning: gst_element_get_static_pad(element.pointer, "src")),
-      let source = ObjectReference(owning: gst_pad_new("src", GST_PAD_SRC)),
-      let sink = output.makePad(Self.takenCaps, preferred: Self.preferredCaps(of: result.pointer)),
-      let bus = output.makeBus()
-    else { throw .element("\(kind.name) has no pads sink and src.") }
-    gst_object_ref_sink(source.pointer)
-    gst_element_set_bus(element.pointer, bus.pointer)
-    let (inputPad, resultPad) = (input.pointer, result.pointer)
     self.kind = kind
     self.settings = settings
-    self.element = element
-    self.source = source
-    self.sink = sink
     self.output = output
+    element = try DrivenElement(kind.name, output)
     rates = EncoderRates(bitrate: settings.bitrate, frameRate: settings.frameRate)
     presentBitrate = settings.bitrate
     wantedBitrate = settings.bitrate
@@ -90,64 +74,17 @@ final class ElementEncoder: PictureEncoder {
     let assignments = kind.settings(
       bitrate: settings.bitrate, keyFrameInterval: Int(settings.keyFrameDistance), property)
     for setting in assignments { gst_util_set_object_arg(object, setting.property, setting.value) }
-    setUp(self.element.pointer)
-    gst_pad_set_active(self.source.pointer, 1)
-    gst_pad_set_active(self.sink.pointer, 1)
-    guard gst_pad_link(self.source.pointer, inputPad) == GST_PAD_LINK_OK,
-      gst_pad_link(resultPad, self.sink.pointer) == GST_PAD_LINK_OK
-    else { throw .element("\(kind.name) does not encode raw video as H.264.") }
-    guard gst_element_set_state(self.element.pointer, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE else {
-      throw .element("\(kind.name) does not start: \(output.failure ?? "it gives no reason").")
-    }
-    try begin(info)
-  }
-
-  deinit {
-    // First, so that nothing waits in a push.
-    gst_pad_set_active(source.pointer, 0)
-    gst_pad_set_active(sink.pointer, 0)
-    gst_element_set_state(element.pointer, GST_STATE_NULL)
-    gst_element_set_bus(element.pointer, nil)
-  }
-
-  /// What can be sent to a head unit.
-  private static var takenCaps: Caps { Caps(h264(profile: nil)) }
-
-  /// The simplest profile that the element has.
-  private static func preferredCaps(of pad: UnsafeMutablePointer<GstPad>) -> Caps {
-    let possible = Caps(owning: gst_pad_query_caps(pad, nil)) ?? Caps.template(of: pad)
-    for profile in SinkCaps.profiles {
-      let caps = Caps(h264(profile: profile))
-      if !caps.intersected(with: possible).isEmpty { return caps }
-    }
-    return takenCaps
-  }
-
-  private static func h264(profile: String?) -> Structure {
-    let structure = Structure("video/x-h264")
-    structure.set("stream-format", "byte-stream")
-    structure.set("alignment", "au")
-    if let profile { structure.set("profile", profile) }
-    return structure
+    setUp(element.pointer)
+    var info = info
+    info.fps_n = gint(clamping: settings.frameRate.numerator)
+    info.fps_d = gint(clamping: settings.frameRate.denominator)
+    guard let caps = Caps(owning: gst_video_info_to_caps(&info)) else { throw .encodingFailed }
+    try element.start(caps)
   }
 
   private var object: UnsafeMutablePointer<GObject> { element.pointer.cast() }
 
   private func property(_ name: String) -> EncoderProperty? { EncoderProperty(object, name) }
-
-  private func begin(_ info: GstVideoInfo) throws(EncoderError) {
-    var info = info
-    info.fps_n = gint(clamping: settings.frameRate.numerator)
-    info.fps_d = gint(clamping: settings.frameRate.denominator)
-    guard let caps = Caps(owning: gst_video_info_to_caps(&info)) else { throw .encodingFailed }
-    gst_pad_push_event(source.pointer, gst_event_new_stream_start("sdlvideosink"))
-    guard gst_pad_push_event(source.pointer, gst_event_new_caps(caps.pointer)) != 0 else {
-      throw .element("\(kind.name) does not take \(caps.text). \(output.failure ?? "")")
-    }
-    var segment = GstSegment()
-    gst_segment_init(&segment, GST_FORMAT_TIME)
-    gst_pad_push_event(source.pointer, gst_event_new_segment(&segment))
-  }
 
   func setRates(_ rates: EncoderRates) throws(EncoderError) {
     // The bitrate that gives each picture its bits at the frame rate that it was opened with.
@@ -191,22 +128,23 @@ extension ElementEncoder {
       throw .element("\(self.kind.name) gives nothing: \(held.count) pictures have gone in since it did last.")
     }
     // The pixels are shared. What the copy has of the picture goes back to its pool only when the element is done.
-    guard let copy = gst_buffer_copy(picture) else { return false }
-    gst_buffer_add_parent_buffer_meta(copy, picture)
+    guard let copy = Buffer(owning: gst_buffer_copy(picture)) else { return false }
+    gst_buffer_add_parent_buffer_meta(copy.pointer, picture)
     let isFirst = lastKeyFrame == nil
     let time = GstClockTime(clamping: number).multipliedReportingOverflow(by: frameDuration).partialValue
-    copy.pointee.pts = time
-    copy.pointee.dts = .max
-    copy.pointee.duration = frameDuration
+    copy.pointer.pointee.pts = time
+    copy.pointer.pointee.dts = .max
+    copy.pointer.pointee.duration = frameDuration
+    var asksForKeyFrame = false
     if isFirst || kind == .keyFrame || kind == .frame && isKeyFrameDue(at: now) {
       applyBitrate()
-      if !isFirst { requestKeyFrame() }
+      asksForKeyFrame = !isFirst
       lastKeyFrame = now
       picturesSinceKeyFrame = 0
     }
     if kind != .repetition { picturesSinceKeyFrame += 1 }
     held.append(Held(number: number, time: time))
-    let result = gst_pad_push(source.pointer, copy)
+    let result = try element.push(copy, asKeyFrame: asksForKeyFrame)
     let wait = isFirst ? Self.openingTime : min(.nanoseconds(Int64(clamping: frameDuration)), Self.longestWait)
     if result == GST_FLOW_OK { output.wait(for: held.count - expectedHeld, until: MonotonicClock.now + wait) }
     expectedHeld = max(held.count - output.count, 0)
@@ -215,10 +153,6 @@ extension ElementEncoder {
       throw .element("\(self.kind.name) has refused a picture (\(String(cString: gst_flow_get_name(result)))).")
     }
     return true
-  }
-
-  private func requestKeyFrame() {
-    gst_pad_push_event(sink.pointer, gst_video_event_new_upstream_force_key_unit(.max, 1, 0))
   }
 
   var nextNumber: Int64? {
@@ -283,7 +217,7 @@ extension ElementEncoder {
   func drain() {
     guard !held.isEmpty, !hasEnded else { return }
     hasEnded = true
-    gst_pad_push_event(source.pointer, gst_event_new_eos())
+    element.end()
     output.wait(for: .max, until: MonotonicClock.now + Self.drainingTime)
   }
 }

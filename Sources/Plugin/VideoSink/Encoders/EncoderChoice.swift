@@ -14,13 +14,8 @@ enum EncoderChoice: Equatable {
   init(_ name: String) throws(ElementError) {
     switch name {
     case _ where Self.isAutomatic(name):
-      if isX264LinkedIn {
-        self = .linked
-      } else if let element = Self.automatic() {
-        self = .element(element)
-      } else {
-        throw Self.nothingInstalled
-      }
+      guard let first = Self.automatic().first else { throw Self.nothingInstalled }
+      self = first
     case "x264":
       guard isX264LinkedIn else {
         throw .library(
@@ -41,6 +36,16 @@ enum EncoderChoice: Equatable {
       }
       self = .element(.named(name))
     }
+  }
+
+  /// What a name stands for, the best first: several of `auto`, of which the next may be used if one can't be.
+  ///
+  /// - Throws: as ``init(_:)``.
+  static func all(_ name: String) throws(ElementError) -> [EncoderChoice] {
+    guard isAutomatic(name) else { return [try EncoderChoice(name)] }
+    let all = automatic()
+    if all.isEmpty { throw nothingInstalled }
+    return all
   }
 
   /// Whether a name leaves the choice to the sink, which then goes without an encoder if there is none.
@@ -73,12 +78,41 @@ enum EncoderChoice: Equatable {
   }
 }
 
-/// `auto` without libx264.
+/// `auto`.
 extension EncoderChoice {
-  /// The first installed one.
-  private static func automatic() -> EncoderElement? {
+  /// libx264 alone, or the elements that are installed.
+  private static func automatic() -> [EncoderChoice] {
+    if isX264LinkedIn { return [.linked] }
     let ranks = FeatureRanks(getenv("GST_PLUGIN_FEATURE_RANK").map { String(cString: $0) } ?? "")
-    return ranks.ordered(EncoderElement.known).first { EncoderFactory($0.name) != nil }
+    return ranks.ordered(EncoderElement.known).filter { EncoderFactory($0.name) != nil }.map { .element($0) }
+  }
+}
+
+/// What may encode the pictures of one stream. One that can't be used, such as that of hardware that is missing or busy,
+/// is passed over.
+struct EncoderCandidates {
+  private var rest: [EncoderChoice]
+  /// Why those before were passed over.
+  private var reasons: [String] = []
+
+  init(_ choices: [EncoderChoice]) {
+    rest = choices
+  }
+
+  var first: EncoderChoice? { rest.first }
+
+  /// Goes on to the next one that takes these pictures.
+  ///
+  /// - Parameters:
+  ///   - error: why the first can't be used.
+  ///   - takes: whether a choice takes the pictures.
+  /// - Throws: if there is none, why nothing can be used; the first one is to be tried again then.
+  mutating func passOver(_ error: EncoderError, takes: (EncoderChoice) -> Bool) throws(EncoderError) {
+    guard let next = rest.dropFirst().firstIndex(where: takes) else {
+      throw reasons.isEmpty ? error : .element((reasons + ["\(error)"]).joined(separator: " "))
+    }
+    reasons.append("\(error)")
+    rest.removeSubrange(..<next)
   }
 }
 

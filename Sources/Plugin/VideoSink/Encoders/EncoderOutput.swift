@@ -12,19 +12,24 @@ final class EncoderOutput: Sendable {
     var failure: String?
     /// Everything has come.
     var hasEnded = false
+    /// What an application hears of the element, such as a question for its display.
+    var listener: UnsafeMutablePointer<GstElement>?
   }
 
   private let state = Monitor(State())
-  /// What an application hears of the element, such as a question for its display.
-  // The sink outlives its encoders.
-  nonisolated(unsafe) private let listener: UnsafeMutablePointer<GstElement>
 
   init(for listener: UnsafeMutablePointer<GstElement>) {
-    self.listener = listener
+    let reference = Listener(pointer: listener)
+    state.withLock { $0.listener = reference.pointer }
   }
 
   deinit {
     state.withLock { state in state.buffers.forEach { gst_buffer_unref($0) } }
+  }
+
+  /// The sink is not told any more: an element that is stuck may outlive it.
+  func forgetListener() {
+    state.withLock { $0.listener = nil }
   }
 
   /// What has gone wrong in the element.
@@ -41,6 +46,18 @@ final class EncoderOutput: Sendable {
   func wait(for count: Int, until deadline: Duration) {
     _ = state.wait(until: deadline) { state in
       state.buffers.count >= count || state.failure != nil || state.hasEnded ? () : nil
+    }
+  }
+
+  private struct Listener: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<GstElement>?
+
+    /// Ends the reference.
+    func post(_ message: UnsafeMutablePointer<GstMessage>) {
+      guard let pointer else { return }
+      gst_mini_object_ref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self))
+      gst_element_post_message(pointer, message)
+      gst_object_unref(pointer)
     }
   }
 
@@ -82,8 +99,11 @@ final class EncoderOutput: Sendable {
       fail(error.map { String(cString: $0.pointee.message) } ?? "it gives no reason")
       g_error_free(error)
     case GST_MESSAGE_NEED_CONTEXT, GST_MESSAGE_HAVE_CONTEXT:
-      gst_mini_object_ref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self))
-      gst_element_post_message(listener, message)
+      let listener = state.withLock { state in
+        if let listener = state.listener { gst_object_ref(listener) }
+        return Listener(pointer: state.listener)
+      }
+      listener.post(message)
     default: break
     }
   }

@@ -50,6 +50,10 @@ final class RawEncoder {
   private unowned let path: FramePath
   private let user: RawEncoderSettings
   private var encoder: (any PictureEncoder)?
+  /// Nil until one is needed.
+  private var candidates: EncoderCandidates?
+  /// The encoder has taken a picture; some that can't be used fail only then.
+  private var isProven = false
   /// What the encoder was opened with, or set to since.
   private(set) var settings: EncoderSettings?
   /// Used as the time stamp for x264, which must grow even where those of the buffers do not.
@@ -134,9 +138,18 @@ final class RawEncoder {
     // The clock, not the time stamps: decoders start and recover in real time, however fast a file is read.
     let now = path.time.now
     let rates = path.adaptation.rates
-    let encoder = try encoder(
-      for: encoderSettings(info, targets, followsLink: rates != nil), info, rates, kind, now: now)
-    guard try encoder.put(picture, info, number: pictureNumber, at: now, as: kind) else { return false }
+    let wanted = encoderSettings(info, targets, followsLink: rates != nil)
+    while true {
+      do throws(EncoderError) {
+        let encoder = try encoder(for: wanted, info, rates, kind, now: now)
+        guard try encoder.put(picture, info, number: pictureNumber, at: now, as: kind) else { return false }
+        break
+      } catch {
+        guard !isProven else { throw error }
+        try passOver(error, info)
+      }
+    }
+    isProven = true
     pending.append(Put(number: pictureNumber, kind: frame, isKeyFrame: kind == .keyFrame, began: now))
     pictureNumber &+= 1
     return true
@@ -191,14 +204,27 @@ final class RawEncoder {
     return opened
   }
 
+  /// Leaves the present encoder for the next one, if there is one.
+  private func passOver(_ error: EncoderError, _ info: GstVideoInfo) throws(EncoderError) {
+    var info = info
+    guard candidates != nil, let caps = Caps(owning: gst_video_info_to_caps(&info)) else { throw error }
+    try candidates?.passOver(error) { EncoderChoice.rejectionReason(of: caps.pointer, by: $0) == nil }
+    close()
+    path.sink.log(GST_LEVEL_WARNING, "another encoder is tried: \(error)")
+  }
+
   private func open(_ wanted: EncoderSettings, _ info: GstVideoInfo) throws(EncoderError) -> any PictureEncoder {
-    let choice: EncoderChoice
-    do throws(ElementError) {
-      choice = try EncoderChoice(user.name)
-    } catch {
-      throw .element(error.text)
+    if candidates == nil {
+      do throws(ElementError) {
+        candidates = EncoderCandidates(try EncoderChoice.all(user.name))
+      } catch {
+        throw .element(error.text)
+      }
     }
-    switch choice {
+    isProven = false
+    switch candidates?.first {
+    case nil:
+      throw .element(EncoderChoice.nothingInstalled.text)
     case .linked:
       #if WITHOUT_X264
         throw .element("This build has no libx264.")

@@ -1,0 +1,177 @@
+import GStreamerKit
+import SDLLink
+import X264Encoder
+
+/// An encoder element outside of any pipeline, and two pads of ours: one pushes pictures into it, the other takes what
+/// comes out.
+///
+/// Everything that runs the element's own code for long runs on a thread of its own, and is waited for
+/// ``EncoderThread/longestCall`` at most. An element that is stuck is left alone with its thread.
+final class DrivenElement {
+  /// What the thread uses too.
+  // GStreamer's objects have locks of their own.
+  private final class Parts: @unchecked Sendable {
+    let element: ObjectReference<GstElement>
+    let source: ObjectReference<GstPad>
+    let sink: ObjectReference<GstPad>
+
+    init(
+      _ element: consuming ObjectReference<GstElement>, _ source: consuming ObjectReference<GstPad>,
+      _ sink: consuming ObjectReference<GstPad>
+    ) {
+      self.element = element
+      self.source = source
+      self.sink = sink
+    }
+
+    func stop() {
+      // First, so that nothing waits in a push.
+      gst_pad_set_active(source.pointer, 0)
+      gst_pad_set_active(sink.pointer, 0)
+      gst_element_set_state(element.pointer, GST_STATE_NULL)
+      gst_element_set_bus(element.pointer, nil)
+    }
+  }
+
+  let name: String
+  private let parts: Parts
+  private let output: EncoderOutput
+  private let thread: EncoderThread
+
+  /// Makes the element, which does not run yet.
+  init(_ name: String, _ output: EncoderOutput) throws(EncoderError) {
+    guard let element = EncoderFactory(name)?.make() else {
+      throw .element("\(name) can't be made: its plugin can't be loaded.")
+    }
+    guard let result = ObjectReference(owning: gst_element_get_static_pad(element.pointer, "src")),
+      let source = ObjectReference(owning: gst_pad_new("src", GST_PAD_SRC)),
+      let sink = output.makePad(Self.takenCaps, preferred: Self.preferredCaps(of: result.pointer)),
+      let bus = output.makeBus()
+    else { throw .element("\(name) has no pads sink and src.") }
+    gst_object_ref_sink(source.pointer)
+    gst_element_set_bus(element.pointer, bus.pointer)
+    do {
+      thread = try EncoderThread()
+    } catch {
+      throw .element("There is no thread for \(name): \(error)")
+    }
+    self.name = name
+    self.output = output
+    parts = Parts(element, source, sink)
+  }
+
+  deinit {
+    output.forgetListener()
+    let parts = parts
+    if thread.isStuck {
+      // Some return then; and this may be what blocks, too.
+      try? WorkerThread.detach(name: "sdl-encoder") {
+        gst_pad_push_event(parts.source.pointer, gst_event_new_flush_start())
+      }
+    }
+    thread.callLast {
+      parts.stop()
+      return 0
+    }
+  }
+
+  var pointer: UnsafeMutablePointer<GstElement> { parts.element.pointer }
+
+  /// What can be sent to a head unit.
+  private static var takenCaps: Caps { Caps(h264(profile: nil)) }
+
+  /// The simplest profile that the element has.
+  private static func preferredCaps(of pad: UnsafeMutablePointer<GstPad>) -> Caps {
+    let possible = Caps(owning: gst_pad_query_caps(pad, nil)) ?? Caps.template(of: pad)
+    for profile in SinkCaps.profiles {
+      let caps = Caps(h264(profile: profile))
+      if !caps.intersected(with: possible).isEmpty { return caps }
+    }
+    return takenCaps
+  }
+
+  private static func h264(profile: String?) -> Structure {
+    let structure = Structure("video/x-h264")
+    structure.set("stream-format", "byte-stream")
+    structure.set("alignment", "au")
+    if let profile { structure.set("profile", profile) }
+    return structure
+  }
+
+  private func call(_ work: @escaping EncoderThread.Work) throws(EncoderError) -> Int32 {
+    if let result = thread.call(work) { return result }
+    throw .element(
+      "\(name) has not returned for \(EncoderThread.longestCall.components.seconds) s, and is left alone: "
+        + "set encoder to another element.")
+  }
+
+  /// Links and starts it, and tells it what comes.
+  func start(_ caps: consuming Caps) throws(EncoderError) {
+    guard let input = ObjectReference(owning: gst_element_get_static_pad(pointer, "sink")),
+      let result = ObjectReference(owning: gst_element_get_static_pad(pointer, "src"))
+    else { throw .element("\(name) has no pads sink and src.") }
+    gst_pad_set_active(parts.source.pointer, 1)
+    gst_pad_set_active(parts.sink.pointer, 1)
+    guard gst_pad_link(parts.source.pointer, input.pointer) == GST_PAD_LINK_OK,
+      gst_pad_link(result.pointer, parts.sink.pointer) == GST_PAD_LINK_OK
+    else { throw .element("\(name) does not encode raw video as H.264.") }
+    let parts = parts
+    let hasStarted = try call {
+      gst_element_set_state(parts.element.pointer, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE ? 0 : 1
+    }
+    guard hasStarted != 0 else {
+      throw .element("\(name) does not start: \(output.failure ?? "it gives no reason").")
+    }
+    let text = caps.text
+    let shared = caps.shared()
+    let isTaken = try call {
+      var segment = GstSegment()
+      gst_segment_init(&segment, GST_FORMAT_TIME)
+      gst_pad_push_event(parts.source.pointer, gst_event_new_stream_start("sdlvideosink"))
+      guard gst_pad_push_event(parts.source.pointer, gst_event_new_caps(shared.pointer)) != 0 else { return 0 }
+      gst_pad_push_event(parts.source.pointer, gst_event_new_segment(&segment))
+      return 1
+    }
+    guard isTaken != 0 else { throw .element("\(name) does not take \(text). \(output.failure ?? "")") }
+  }
+
+  /// Gives it a picture.
+  func push(_ picture: consuming Buffer, asKeyFrame: Bool) throws(EncoderError) -> GstFlowReturn {
+    let parts = parts
+    let parcel = Parcel(picture)
+    let result = try call {
+      guard let buffer = parcel.take() else { return GST_FLOW_ERROR.rawValue }
+      if asKeyFrame {
+        gst_pad_push_event(parts.sink.pointer, gst_video_event_new_upstream_force_key_unit(.max, 1, 0))
+      }
+      return gst_pad_push(parts.source.pointer, buffer).rawValue
+    }
+    return GstFlowReturn(rawValue: result)
+  }
+
+  /// No picture follows.
+  func end() {
+    let parts = parts
+    _ = try? call { gst_pad_push_event(parts.source.pointer, gst_event_new_eos()) }
+  }
+}
+
+/// A picture on its way to the thread: it is freed if that never takes it.
+private final class Parcel: Sendable {
+  // It belongs to whoever takes it.
+  private struct Content: @unchecked Sendable {
+    var buffer: UnsafeMutablePointer<GstBuffer>?
+  }
+
+  private let content: Monitor<Content>
+
+  init(_ buffer: consuming Buffer) {
+    content = Monitor(Content(buffer: buffer.take()))
+  }
+
+  deinit {
+    if let buffer = take() { gst_buffer_unref(buffer) }
+  }
+
+  func take() -> UnsafeMutablePointer<GstBuffer>? { content.withLock { $0.buffer.take() } }
+}

@@ -1,0 +1,78 @@
+import SDLLink
+
+/// The thread on which functions of an encoder element run: one that does not return holds up this thread alone.
+///
+/// It is used by one thread at a time.
+final class EncoderThread: Sendable {
+  /// Longer than hardware takes to be set up, or a picture on a busy machine.
+  static let longestCall = Duration.seconds(5)
+
+  typealias Work = @Sendable () -> Int32
+
+  private struct State: Sendable {
+    var work: Work?
+    var result: Int32?
+    /// A call has not returned in time.
+    var isStuck = false
+    var last: Work?
+    var isOver = false
+
+    /// Nil while there is nothing to do; the inner value is nil at the end.
+    mutating func next() -> Work?? {
+      if let work = work.take() { return .some(work) }
+      if let last = last.take() { return .some(last) }
+      return isOver ? .some(nil) : nil
+    }
+  }
+
+  private let state = Monitor(State())
+  private let longestCall: Duration
+
+  init(longestCall: Duration = longestCall) throws(LinkError) {
+    self.longestCall = longestCall
+    try WorkerThread.detach(name: "sdl-encoder") { [state] in
+      while let work = state.wait(until: nil, for: { $0.next() }) ?? nil {
+        let result = work()
+        state.withLock { $0.result = result }
+        state.broadcast()
+      }
+    }
+  }
+
+  deinit {
+    state.withLock { $0.isOver = true }
+    state.broadcast()
+  }
+
+  /// Whether a call has not returned in time; nothing is called any more.
+  var isStuck: Bool { state.withLock { $0.isStuck } }
+
+  /// Calls a function, and waits for it.
+  ///
+  /// - Returns: nil if it does not return in time, or another has not.
+  func call(_ work: @escaping Work) -> Int32? {
+    let isTaken = state.withLock { state in
+      guard !state.isStuck else { return false }
+      state.work = work
+      state.result = nil
+      return true
+    }
+    guard isTaken else { return nil }
+    state.broadcast()
+    if let result = state.wait(until: MonotonicClock.now + longestCall, for: { $0.result.take() }) { return result }
+    return state.withLock { state in
+      state.isStuck = state.result == nil
+      return state.result.take()
+    }
+  }
+
+  /// Calls a function as soon as one that is stuck has returned, if it ever does.
+  func callLast(_ work: @escaping Work) {
+    guard isStuck else {
+      _ = call(work)
+      return
+    }
+    state.withLock { $0.last = work }
+    state.broadcast()
+  }
+}
