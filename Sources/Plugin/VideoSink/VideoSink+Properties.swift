@@ -129,7 +129,7 @@ extension VideoSink {
       "encoder", \.encoder.name, "Encoder",
       """
       What encodes raw video: x264 (linked in), the name of an encoder element, or auto, which is x264 if this build has \
-      it, otherwise the first installed element that the element's page lists
+      it, otherwise the first element of those that the element's page lists that can be used
       """,
       .mutableReady),
     .enumeration(
