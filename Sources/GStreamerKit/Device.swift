@@ -65,3 +65,54 @@ public struct Device: Sendable {
     return String(cString: text)
   }
 }
+
+extension Device: Equatable {
+  public static func == (left: Device, right: Device) -> Bool {
+    left.element == right.element && left.uri == right.uri && left.name == right.name
+  }
+}
+
+/// The list of a provider that was started.
+///
+/// `@unchecked Sendable`: GstDeviceProvider has a lock of its own.
+public struct DeviceList: @unchecked Sendable {
+  private let provider: UnsafeMutablePointer<GstDeviceProvider>
+  private let type: GType
+
+  /// - Parameters:
+  ///   - provider: which outlives the list.
+  ///   - type: of the devices, derived from GstDevice.
+  public init(of provider: UnsafeMutablePointer<GstDeviceProvider>, type: GType) {
+    self.provider = provider
+    self.type = type
+  }
+
+  /// Adds a device, and tells the monitor.
+  public func add(_ device: Device) -> ListedDevice? {
+    guard let made = device.make(type) else { return nil }
+    let listed = ListedDevice(made.assumingMemoryBound(to: GstDevice.self))
+    gst_device_provider_device_add(provider, listed.pointer)
+    return listed
+  }
+
+  /// Removes it, and tells the monitor.
+  public func remove(_ device: ListedDevice) {
+    gst_device_provider_device_remove(provider, device.pointer)
+  }
+}
+
+/// A device that a provider has.
+///
+/// `@unchecked Sendable`: the count of its references is atomic.
+public final class ListedDevice: @unchecked Sendable {
+  fileprivate let pointer: UnsafeMutablePointer<GstDevice>
+
+  fileprivate init(_ floating: UnsafeMutablePointer<GstDevice>) {
+    gst_object_ref_sink(floating)
+    pointer = floating
+  }
+
+  deinit {
+    gst_object_unref(pointer)
+  }
+}

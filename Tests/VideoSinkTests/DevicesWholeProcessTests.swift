@@ -2,6 +2,7 @@ import Bluetooth
 import CGStreamerApp
 import GStreamerKit
 import Glibc
+import SDLLink
 import TestSupport
 import Testing
 
@@ -80,6 +81,52 @@ import Testing
       devices = try list().filter { $0.uri != "sdl://127.0.0.1:12345" }
     } while devices != expected && ContinuousClock.now < deadline
     #expect(devices == expected)
+  }
+
+  /// As long as a monitor has the provider started.
+  @Test func carsComeAndGo() throws {
+    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    defer { gst_object_unref(provider) }
+    try #require(gst_device_provider_start(provider) != 0)
+    let uris = { (try? self.list())?.map(\.uri).filter { $0 != "sdl://127.0.0.1:12345" }.sorted() }
+    let builtIn = ["sdl+builtin:default", "sdl+builtin:default"]
+    let car = "sdl+bluetooth:\(Self.car)"
+    try bluez.command("pair", Self.car)
+    try bluez.command("describe", Self.car, "{'Paired': <true>, 'Class': <uint32 0x420>, 'Alias': <'My-Car'>}")
+    #expect(eventually { uris() == [car, car] + builtIn }, "\(uris() ?? [])")
+    try bluez.command("describe", Self.car, "{'Paired': <false>, 'Class': <uint32 0x420>, 'Alias': <'My-Car'>}")
+    #expect(eventually { uris() == builtIn }, "\(uris() ?? [])")
+    gst_device_provider_stop(provider)
+  }
+
+  /// A device that is missing in one look only stays; a monitor hears of each that comes and goes.
+  @Test func monitorHearsOfChanges() throws {
+    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    defer { gst_object_unref(provider) }
+    let bus = try #require(gst_device_provider_get_bus(provider))
+    defer { gst_object_unref(bus) }
+    gst_bus_set_flushing(bus, 0)
+    defer { gst_bus_set_flushing(bus, 1) }
+    let headUnit = Device(name: "A", deviceClass: "Video/Sink", element: VideoSink.type, uri: "sdl://a")
+    let looks = Monitor([[headUnit], [], [headUnit], [], []])
+    let watch = DeviceWatch(pause: .milliseconds(10)) {
+      looks.withLock { $0.isEmpty ? [] : $0.removeFirst() }
+    }
+    // The provider registers the type with its first device.
+    _ = try list()
+    watch.start(DeviceList(of: provider, type: g_type_from_name("GstSdlDevice")))
+    var heard: [GstMessageType] = []
+    let hasHeard = eventually {
+      while let message = gst_bus_pop(bus) {
+        heard.append(message.pointee.type)
+        gst_message_unref(message)
+      }
+      return heard.count >= 2
+    }
+    watch.stop()
+    #expect(hasHeard)
+    #expect(heard == [GST_MESSAGE_DEVICE_ADDED, GST_MESSAGE_DEVICE_REMOVED])
+    #expect(looks.withLock { $0.isEmpty })
   }
 
   @Test func withoutBlueZ() throws {

@@ -5,21 +5,41 @@ import SDLLink
 /// The device provider: the head units that an application can offer its user without a search of the network. Each is
 /// there twice, for video and for sound.
 enum HeadUnitDevices {
-  private typealias ProviderType = ObjectType<GstDeviceProvider, GstDeviceProviderClass, Void>
+  private typealias ProviderType = ObjectType<GstDeviceProvider, GstDeviceProviderClass, Monitor<DeviceWatch?>>
   private typealias DeviceType = ObjectType<GstDevice, GstDeviceClass, Void>
 
-  /// GstDeviceProvider. It lists what is there when it is asked, and does not watch.
+  /// GstDeviceProvider. It lists what is there when it is asked, and follows it once it is started.
   static let providerType = ProviderType.register(
     "GstSdlDeviceProvider", derivedFrom: gst_device_provider_get_type()
   ) { providerClass, _ in
     // GObject passes no NULL as a class.
     let providerClass = providerClass.unsafelyUnwrapped.assumingMemoryBound(to: GstDeviceProviderClass.self)
     providerClass.pointee.probe = { _ in Device.list(HeadUnitDevices.found(), of: HeadUnitDevices.deviceType) }
+    providerClass.pointee.start = { provider in
+      guard let provider else { return 0 }
+      let watch = DeviceWatch { HeadUnitDevices.found() }
+      ProviderType.object(of: provider).withLock { $0 = watch }
+      watch.start(DeviceList(of: provider, type: HeadUnitDevices.deviceType))
+      return 1
+    }
+    providerClass.pointee.stop = { HeadUnitDevices.stop($0) }
+    let objectClass = UnsafeMutableRawPointer(providerClass).assumingMemoryBound(to: GObjectClass.self)
+    objectClass.pointee.finalize = { object in
+      HeadUnitDevices.stop(object)
+      _ = ProviderType.detach(from: object)
+      let parentClass: UnsafeMutablePointer<GObjectClass> = retainedClass(gst_device_provider_get_type())
+      parentClass.pointee.finalize(object)
+    }
     gst_device_provider_class_set_static_metadata(
       providerClass, text("SmartDeviceLink Head Units"), text("Sink/Video/Audio/Network"),
       text("Lists the built-in head unit, one on this machine, and paired cars"),
       text("The gst-smartdevicelink authors"))
-  } initInstance: { _, _ in
+  } initInstance: { provider, _ in
+    ProviderType.attach(Monitor(nil), to: provider)
+  }
+
+  private static func stop(_ provider: UnsafeMutableRawPointer?) {
+    ProviderType.object(of: provider).withLock { $0.take() }?.stop()
   }
 
   private static let deviceType = DeviceType.register(
