@@ -182,6 +182,7 @@ $(build)/help/sdl-car-window.%: $(car_window) scripts/describe-program
 ## build Debian packages into build/packages (package debhelper); MAINTAINER="NAME <ADDRESS>"
 deb:
 	rm -rf $(build)/packages
+	debian/rules clean
 	debian/rules build
 	debian/rules binary
 
