@@ -113,10 +113,11 @@ let package = Package(
           "libxcb-xtest0-dev",
         ])
       ]),
-    .target(name: "CarWindow", dependencies: ["CXCB", "CLinux", "SDLLink"], swiftSettings: strict),
+    .target(name: "CarWindow", dependencies: ["CXCB", "CGIO", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
     .systemLibrary(name: "CVersion"),
     .systemLibrary(name: "CGIO"),
-    .target(name: "Bluetooth", dependencies: ["CGIO", "SDLLink", "SDLWire"], swiftSettings: strict),
+    .target(name: "DBus", dependencies: ["CGIO"], swiftSettings: strict),
+    .target(name: "Bluetooth", dependencies: ["CGIO", "DBus", "SDLLink", "SDLWire"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(
       name: "X264Encoder", dependencies: withoutX264 ? [] : ["CX264"], exclude: withoutX264 ? ["Library"] : [],

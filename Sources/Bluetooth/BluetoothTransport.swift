@@ -1,4 +1,5 @@
 import CGIO
+import DBus
 import SDLLink
 import SDLWire
 import Synchronization

@@ -1,4 +1,5 @@
 import CGIO
+import DBus
 import SDLLink
 
 /// A car that is paired with this machine, as BlueZ knows it.

@@ -1,4 +1,5 @@
 import CGIO
+import DBus
 import Glibc
 import SDLLink
 

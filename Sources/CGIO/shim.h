@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is used of GIO, GObject and GLib for Bluetooth, declared by their stable ABI and looked up when a car is first waited for.
- * GStreamer does not load GIO, whose 2 MB would otherwise come with the plugin also where no Bluetooth is used; and GLib's own
+/* What is used of GIO, GObject and GLib for D-Bus, declared by their stable ABI and looked up when a bus is first needed.
+ * GStreamer does not load GIO, whose 2 MB would otherwise come with the plugin also where no D-Bus is used; and GLib's own
  * headers, included in a second module, would hide what CGStreamer has of them. */
 
 typedef struct _CGIOAsyncResult CGIOAsyncResult;
@@ -63,11 +63,13 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
   FUNCTION (CGIOCancellable *, g_cancellable_new, (void)) \
   FUNCTION (char *, g_dbus_address_get_for_bus_sync, (int, CGIOCancellable *, CGIOError **)) \
   FUNCTION (void, g_dbus_connection_call, (CGIOConnection *, const char *, const char *, const char *, const char *, CGIOVariant *, const void *, int, int, CGIOCancellable *, CGIOReadyCallback, void *)) \
+  FUNCTION (CGIOVariant *, g_dbus_connection_call_sync, (CGIOConnection *, const char *, const char *, const char *, const char *, CGIOVariant *, const void *, int, int, CGIOCancellable *, CGIOError **)) \
   FUNCTION (CGIOVariant *, g_dbus_connection_call_finish, (CGIOConnection *, CGIOAsyncResult *, CGIOError **)) \
   FUNCTION (void, g_dbus_connection_close, (CGIOConnection *, CGIOCancellable *, CGIOReadyCallback, void *)) \
   FUNCTION (int, g_dbus_connection_close_finish, (CGIOConnection *, CGIOAsyncResult *, CGIOError **)) \
   FUNCTION (void, g_dbus_connection_new_for_address, (const char *, int, void *, CGIOCancellable *, CGIOReadyCallback, void *)) \
   FUNCTION (CGIOConnection *, g_dbus_connection_new_for_address_finish, (CGIOAsyncResult *, CGIOError **)) \
+  FUNCTION (CGIOConnection *, g_dbus_connection_new_for_address_sync, (const char *, int, void *, CGIOCancellable *, CGIOError **)) \
   FUNCTION (unsigned, g_dbus_connection_register_object, (CGIOConnection *, const char *, CGIOInterfaceInfo *, const CGIOInterfaceVTable *, void *, CGIODestroyNotify, CGIOError **)) \
   FUNCTION (unsigned, g_dbus_connection_signal_subscribe, (CGIOConnection *, const char *, const char *, const char *, const char *, const char *, int, CGIOSignalCallback, void *, CGIODestroyNotify)) \
   FUNCTION (char *, g_dbus_error_get_remote_error, (const CGIOError *)) \
@@ -101,6 +103,7 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
   FUNCTION (int, g_variant_get_boolean, (CGIOVariant *)) \
   FUNCTION (CGIOVariant *, g_variant_get_child_value, (CGIOVariant *, size_t)) \
   FUNCTION (int, g_variant_get_handle, (CGIOVariant *)) \
+  FUNCTION (int32_t, g_variant_get_int32, (CGIOVariant *)) \
   FUNCTION (const char *, g_variant_get_string, (CGIOVariant *, size_t *)) \
   FUNCTION (const char *, g_variant_get_type_string, (CGIOVariant *)) \
   FUNCTION (uint32_t, g_variant_get_uint32, (CGIOVariant *)) \

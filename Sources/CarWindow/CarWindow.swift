@@ -20,6 +20,8 @@ public final class CarWindow: Sendable {
     public var pixelsPerInch = 96
     /// Whether the pointer is in the picture.
     public var showsPointer = false
+    /// Whether the items that can be focused are looked for.
+    public var readsItems = false
     /// Gets each line that the program writes, on the thread.
     public var note: @Sendable (String) -> Void = { _ in }
 
@@ -28,6 +30,8 @@ public final class CarWindow: Sendable {
 
   /// What is told on the thread.
   public enum Event: Sendable {
+    /// Something is missing, without which the window goes on.
+    case lacking(CarWindowError)
     /// The server can be connected to.
     case displayOpened(String)
     case programStarted(pid: Int32)
@@ -39,6 +43,8 @@ public final class CarWindow: Sendable {
   public struct Picture: Sendable {
     let pixels: SharedPixels
     public let size: ScreenSize
+    /// What can be focused on it.
+    public let items: [ScreenArea]
 
     /// Pixels of BGRx, without padding; valid as long as this picture is there, and until the next call of
     /// ``takePicture(notBefore:atLatest:)``.
@@ -96,6 +102,7 @@ public final class CarWindow: Sendable {
     var picture: UInt64 = 0
     var pixels: SharedPixels?
     var size = ScreenSize(0, 0)
+    var items: [ScreenArea] = []
     var newSize: ScreenSize?
     var newCommand: [String]?
     var inputs: [ScreenInput] = []
@@ -221,7 +228,7 @@ public final class CarWindow: Sendable {
     let outcome = state.wait(until: MonotonicClock.now + Self.pictureTimeout) { state -> Outcome? in
       if let outcome = Self.end(state) { return outcome }
       guard state.picture == number, let pixels = state.pixels else { return nil }
-      return .picture(Picture(pixels: pixels, size: state.size))
+      return .picture(Picture(pixels: pixels, size: state.size, items: state.items))
     }
     return outcome ?? .failed(CarWindowError(.failed, "The X server does not answer"))
   }

@@ -12,6 +12,8 @@ final class CarWindowLoop {
   private var capture: ScreenCapture?
   private var windows: WindowManager?
   private var injector: InputInjector?
+  private var accessibility: AccessibilityBus?
+  private var items: ItemWatch?
   private var program: GuardedProcess?
   /// Those that another one follows, until they have ended.
   private var former: [GuardedProcess] = []
@@ -46,7 +48,10 @@ final class CarWindowLoop {
 
   /// The program first, so that it can still talk with its server.
   private func close() {
+    items?.stop()
     end(([program] + former).compactMap { $0 })
+    accessibility?.end(within: .seconds(5))
+    (items, accessibility) = (nil, nil)
     (program, former, capture, windows, injector, display) = (nil, [], nil, nil, nil, nil)
     guard let server else { return }
     end([server.process])
@@ -90,19 +95,30 @@ final class CarWindowLoop {
     }
     capture = try ScreenCapture(display, showsPointer: configuration.showsPointer)
     injector = InputInjector(display)
+    if configuration.readsItems, server != nil { watchItems() }
     report(.displayOpened(name))
     try start(configuration.command)
     state.withLock { $0.isReady = true }
     state.broadcast()
   }
 
-  private func start(_ command: [String]) throws(CarWindowError) {
-    if let program {
-      program.terminate()
-      former.append(program)
-      self.program = nil
+  /// The window goes on without them.
+  private func watchItems() {
+    guard let display else { return }
+    do throws(CarWindowError) {
+      let bus = try AccessibilityBus(environmentOfScreen)
+      accessibility = bus
+      items = ItemWatch(address: bus.address, size: display.size) { [state] areas in
+        state.withLock { ($0.items, $0.isRefreshing) = (areas, true) }
+        state.broadcast()
+      }
+    } catch {
+      report(.lacking(error))
     }
-    guard !command.isEmpty else { return }
+  }
+
+  /// What programs need that are to be on the server.
+  private var environmentOfScreen: [String: String] {
     var environment = CarWindow.environment
     if let server {
       environment["DISPLAY"] = server.display
@@ -112,6 +128,18 @@ final class CarWindowLoop {
       environment["XDG_SESSION_TYPE"] = "x11"
     }
     if let name = configuration.display { environment["DISPLAY"] = name }
+    return environment
+  }
+
+  private func start(_ command: [String]) throws(CarWindowError) {
+    if let program {
+      program.terminate()
+      former.append(program)
+      self.program = nil
+    }
+    guard !command.isEmpty else { return }
+    var environment = environmentOfScreen
+    if let accessibility { environment.merge(accessibility.variables) { $1 } }
     environment.merge(configuration.environment) { $1 }
     tail = OutputTail()
     programBegan = MonotonicClock.now
@@ -128,6 +156,7 @@ final class CarWindowLoop {
       return (size: state.newSize, command: state.newCommand, inputs: state.inputs)
     }
     if let server { try readServer(server) }
+    accessibility?.discardOutput()
     if let command = orders.command { try start(command) }
     try readProgram()
     guard let display else { return }
@@ -150,7 +179,7 @@ final class CarWindowLoop {
   private func wait(_ descriptor: Int32) {
     let all = [
       wakeUp.descriptor, descriptor, display?.descriptor ?? -1, program?.reports ?? -1, program?.output ?? -1,
-      server?.process.reports ?? -1, server?.process.output ?? -1,
+      server?.process.reports ?? -1, server?.process.output ?? -1, accessibility?.output ?? -1,
     ]
     var polled = (all + former.flatMap { [$0.reports, $0.output] })
       .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -172,6 +201,7 @@ final class CarWindowLoop {
   private func screenChanged() {
     state.withLock { $0.isDamaged = true }
     state.broadcast()
+    if let items, let size = display?.size { items.screenChanged(size) }
   }
 
   private func copyIfWanted(_ display: XDisplay) throws(CarWindowError) {

@@ -151,7 +151,9 @@ extension CarWindowRun {
     configuration.size = size
     configuration.maximumSize = settings.maximumSize
     configuration.showsPointer = settings.showsPointer
-    configuration.pixelsPerInch = Self.pixelsPerInch(of: size, source)
+    let displays = if case .displays(let known) = CapabilityQuery.ask(source.pad) { known } else { [VideoDisplay]() }
+    configuration.pixelsPerInch = Self.pixelsPerInch(of: size, displays)
+    configuration.readsItems = settings.haptics == .auto && displays.contains(where: \.takesHapticData)
     let element = element
     configuration.note = { line in element.withReference { $0.log(GST_LEVEL_INFO, "the program writes: \(line)") } }
     let window = CarWindow(configuration) { [weak self] event in self?.receive(event) }
@@ -173,12 +175,9 @@ extension CarWindowRun {
   }
 
   /// As the head unit downstream says it, for toolkits that choose the size of letters by it.
-  private static func pixelsPerInch(of size: ScreenSize, _ source: CarWindowSource) -> Int {
-    var density = usualPixelsPerInch
-    if case .displays(let displays) = CapabilityQuery.ask(source.pad) {
-      let display = displays.first { $0.streamSize.map { ScreenSize($0.width, $0.height) } == size } ?? displays.first
-      density = display?.pixelsPerInch ?? density
-    }
+  private static func pixelsPerInch(of size: ScreenSize, _ displays: [VideoDisplay]) -> Int {
+    let display = displays.first { $0.streamSize.map { ScreenSize($0.width, $0.height) } == size } ?? displays.first
+    let density = display?.pixelsPerInch ?? usualPixelsPerInch
     return Int(min(max(density, plausiblePixelsPerInch.lowerBound), plausiblePixelsPerInch.upperBound))
   }
 
@@ -214,7 +213,15 @@ extension CarWindowRun {
     }
     guard let converter else { return nil }
     state.withLock { $0.fit = converter.fit }
-    return withExtendedLifetime(picture) { converter.convert(picture.memory) }
+    guard let made = withExtendedLifetime(picture, { converter.convert(picture.memory) }) else { return nil }
+    for (index, item) in picture.items.enumerated() {
+      let area = converter.fit.inPicture(item)
+      gst_buffer_add_video_region_of_interest_meta(
+        made.pointer, "sdl-haptic", guint(clamping: area.x), guint(clamping: area.y), guint(clamping: area.width),
+        guint(clamping: area.height)
+      ).pointee.id = gint(clamping: index)
+    }
+    return made
   }
 }
 
@@ -222,6 +229,7 @@ extension CarWindowRun {
 extension CarWindowRun {
   private func receive(_ event: CarWindow.Event) {
     switch event {
+    case .lacking(let error): element.withReference { $0.warn(ElementError(error)) }
     case .displayOpened(let name):
       state.withLock { $0.status.display = name }
       element.withReference { $0.notify(.displayName) }

@@ -13,6 +13,7 @@ struct CarWindowSettings: PropertySettings {
   var touchMode = CarWindowTouchMode.gestures
   var showsPointer = false
   var start = CarWindowStart.atOnce
+  var haptics = CarWindowHaptics.auto
 
   var maximumSize: ScreenSize { ScreenSize(Int(maximumWidth), Int(maximumHeight)) }
 
@@ -55,6 +56,21 @@ enum CarWindowStart: ObjectEnumeration {
     switch self {
     case .atOnce: .init(0, "at-once", "As soon as the size of the screen is known")
     case .whenShown: .init(1, "when-shown", "When sdlvideosink says that the driver sees the picture")
+    }
+  }
+}
+
+/// Whether the program's items become haptic rectangles.
+enum CarWindowHaptics: ObjectEnumeration {
+  case auto
+  case none
+
+  static let objectType = EnumerationType<CarWindowHaptics>("GstSdlCarWindowHaptics")
+
+  var row: EnumerationRow {
+    switch self {
+    case .auto: .init(0, "auto", "Read from AT-SPI what can be focused, if the head unit wants to know")
+    case .none: .init(1, "none", "None")
     }
   }
 }

@@ -125,6 +125,10 @@ extension CarWindowSource {
       "touch-mode", \.touchMode, "Touch mode", "What several fingers do", .mutableReady),
     .boolean("show-pointer", \.showsPointer, "Show pointer", "Whether the pointer is in the picture", .mutableReady),
     .enumeration("start", \.start, "Start", "When the program starts", .mutableReady),
+    .enumeration(
+      "haptics", \.haptics, "Haptics",
+      "Whether the program's buttons, fields and links are attached to the pictures as regions of interest (sdl-haptic)",
+      .mutableReady),
     .string("display-name", "Display name", "Display that the program is on") { $0.run?.status.display },
     .unsigned("pid", 0...UInt32(Int32.max), default: 0, "Process id", "Process id of the program; 0 without one") {
       $0.run?.status.pid ?? 0

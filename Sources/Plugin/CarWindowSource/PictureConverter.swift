@@ -28,6 +28,18 @@ struct PictureFit: Equatable, Sendable {
   }
 }
 
+extension PictureFit {
+  /// A part of the screen as one of the picture.
+  func inPicture(_ area: ScreenArea) -> ScreenArea {
+    let (across, down) = (
+      Double(size.width) / Double(max(1, screen.width)), Double(size.height) / Double(max(1, screen.height))
+    )
+    return ScreenArea(
+      x: x + Int(Double(area.x) * across), y: y + Int(Double(area.y) * down),
+      width: max(1, Int(Double(area.width) * across)), height: max(1, Int(Double(area.height) * down)))
+  }
+}
+
 /// Makes pictures of the stream out of copies of the screen.
 ///
 /// `@unchecked Sendable`: the streaming thread alone uses it, and its owner's lock orders its end after that.

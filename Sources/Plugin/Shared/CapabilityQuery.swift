@@ -11,6 +11,7 @@ import SDLApp
 /// - `width`, `height`: size of the pictures to send, in pixels (gint);
 /// - `display-width`, `display-height`: size on the head unit's screen (gint);
 /// - `scale`: by which the head unit enlarges the pictures, 1…10 (gdouble);
+/// - `haptics`: whether it wants to know what can be touched (gboolean);
 /// - `diagonal`, in inches, and `pixels-per-inch` (gdouble), `preferred-fps` (gint): if the head unit has reported
 ///   them.
 ///
@@ -70,6 +71,7 @@ enum DisplayStructure {
     entry.set("display-width", Int32(clamping: display.size.width))
     entry.set("display-height", Int32(clamping: display.size.height))
     entry.set("scale", display.scale)
+    entry.set("haptics", display.takesHapticData)
     entry.set("diagonal", display.diagonal)
     entry.set("pixels-per-inch", display.pixelsPerInch)
     if let frameRate = display.frameRate { entry.set("preferred-fps", Int32(clamping: frameRate)) }
@@ -86,10 +88,11 @@ enum DisplayStructure {
     guard let width = structure.integer("display-width"), let height = structure.integer("display-height") else {
       return nil
     }
-    let display = VideoDisplay(
+    var display = VideoDisplay(
       size: VideoSize(Int(width), Int(height)), scale: structure.double("scale"),
       diagonal: structure.double("diagonal"), pixelsPerInch: structure.double("pixels-per-inch"),
       frameRate: structure.integer("preferred-fps").map(Int.init))
+    display.takesHapticData = structure.boolean("haptics") ?? false
     guard let usual = display.streamSize else { return nil }
     // The head unit may have acknowledged another size than it was asked for.
     let stated = VideoSize(

@@ -1,0 +1,83 @@
+import Glibc
+import SDLLink
+
+/// A D-Bus of our own, on which the program tells of its buttons and fields (AT-SPI). It ends with this object.
+final class AccessibilityBus {
+  /// What describes such a bus, from Debian's at-spi2-core; the bus starts AT-SPI's registry by itself.
+  private static let configuration = "/usr/share/defaults/at-spi2/accessibility.conf"
+  private static let startTimeout = Duration.seconds(5)
+
+  private let process: GuardedProcess
+
+  /// As D-Bus writes addresses.
+  let address: String
+
+  /// Starts it, and waits until it can be connected to.
+  ///
+  /// - Parameter environment: what a program on the screen needs.
+  init(_ environment: [String: String]) throws(CarWindowError) {
+    guard CarWindow.path(of: "dbus-daemon") != nil, access(Self.configuration, R_OK) == 0 else {
+      throw CarWindowError(
+        .missing,
+        "Haptic rectangles of the program need AT-SPI: install at-spi2-core and dbus-daemon, or set haptics=none"
+      )
+    }
+    let folder = try PrivateFolder.make()
+    let socket = "\(folder)/bus"
+    address = "unix:path=\(socket)"
+    do throws(CarWindowError) {
+      process = try GuardedProcess(
+        GuardedProcess.Command(
+          arguments: [
+            "dbus-daemon", "--config-file=\(Self.configuration)", "--nofork", "--print-address", "--address=\(address)",
+          ],
+          environment: environment.merging(["DBUS_SESSION_BUS_ADDRESS": address, "AT_SPI_BUS_ADDRESS": address]) { $1 },
+          folder: "/", passed: nil, file: (socket, folder)))
+    } catch {
+      rmdir(folder)
+      throw error
+    }
+    try waitForAddress()
+  }
+
+  /// What makes toolkits tell of their items there: GTK, Qt and Chromium in turn.
+  var variables: [String: String] {
+    [
+      "AT_SPI_BUS_ADDRESS": address, "NO_AT_BRIDGE": "0", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+      "ACCESSIBILITY_ENABLED": "1",
+    ]
+  }
+
+  /// It prints its address when it can be connected to.
+  private func waitForAddress() throws(CarWindowError) {
+    var tail = OutputTail()
+    let deadline = MonotonicClock.now + Self.startTimeout
+    while true {
+      while let bytes = process.takeOutput() {
+        if tail.append(bytes).contains(where: { $0.hasPrefix("unix:") }) { return }
+      }
+      var hasEnded = false
+      while let report = process.takeReport() {
+        switch report {
+        case .started: break
+        case .failed, .ended: hasEnded = true
+        }
+      }
+      guard !hasEnded, MonotonicClock.now < deadline else {
+        throw CarWindowError(.failed, (["The bus for AT-SPI does not start."] + tail.lines).joined(separator: " "))
+      }
+      var polled = [process.reports, process.output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      _ = poll(&polled, nfds_t(polled.count), 1000)
+    }
+  }
+
+  /// What it writes is of no interest, but must not fill the pipe.
+  func discardOutput() {
+    while process.takeOutput() != nil {}
+  }
+
+  /// To be polled.
+  var output: Int32 { process.output }
+
+  func end(within time: Duration) { process.end(within: time) }
+}

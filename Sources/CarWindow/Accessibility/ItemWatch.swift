@@ -1,0 +1,107 @@
+import SDLLink
+
+/// A thread that reads which parts of the screen can be focused, after each change of it.
+final class ItemWatch: Sendable {
+  private struct State: Sendable {
+    var schedule: ReadingSchedule
+    var size: ScreenSize
+    var isOver = false
+  }
+
+  private let items: AccessibleItems
+  private let state: Monitor<State>
+  private let thread = WorkerThread(name: "sdl-items")
+  private let report: @Sendable ([ScreenArea]) -> Void
+
+  /// - Parameters:
+  ///   - size: of the screen.
+  ///   - report: gets the areas when they are others, on the thread.
+  /// - Returns: nil without the bus.
+  init?(address: String, size: ScreenSize, report: @escaping @Sendable ([ScreenArea]) -> Void) {
+    guard let items = AccessibleItems(address: address) else { return nil }
+    self.items = items
+    self.report = report
+    state = Monitor(State(schedule: ReadingSchedule(now: MonotonicClock.now), size: size))
+    do {
+      try thread.start { [weak self] in self?.run() }
+    } catch {
+      return nil
+    }
+  }
+
+  /// The screen shows something else.
+  func screenChanged(_ size: ScreenSize) {
+    let isSooner = state.withLock { state in
+      state.size = size
+      return state.schedule.screenChanged()
+    }
+    if isSooner { state.broadcast() }
+  }
+
+  /// Ends the thread, and waits for that.
+  func stop() {
+    state.withLock { $0.isOver = true }
+    state.broadcast()
+    items.cancel()
+    thread.join()
+  }
+
+  private func run() {
+    var known: [ScreenArea] = []
+    while let size = waitForReading() {
+      let areas = items.read(on: size)
+      // What was cancelled is incomplete.
+      if areas != known, !state.withLock({ $0.isOver }) { report(areas) }
+      known = areas
+    }
+  }
+
+  /// - Returns: the size of the screen; nil at the end.
+  private func waitForReading() -> ScreenSize? {
+    while true {
+      let next = state.withLock { $0.schedule.next }
+      let isOver = state.wait(until: next) { state in
+        state.isOver ? true : state.schedule.next != next ? false : nil
+      }
+      if isOver == true { return nil }
+      let size = state.withLock { $0.schedule.begin(now: MonotonicClock.now) ? $0.size : nil }
+      if let size { return size }
+    }
+  }
+}
+
+/// When the items of a screen are read: soon after a change, but not too often, and once more when nothing has changed
+/// for a while, since toolkits tell of what they show a moment after they show it.
+struct ReadingSchedule: Equatable, Sendable {
+  /// Between two readings, which cost the program time.
+  static let shortestPause = Duration.milliseconds(500)
+  /// Before the last one.
+  static let longestPause = Duration.seconds(1)
+
+  /// Nil until the screen changes.
+  private(set) var next: Duration?
+  private var earliest: Duration
+  private var isLast = false
+
+  /// Begins with a reading.
+  init(now: Duration) {
+    (next, earliest) = (now, now)
+  }
+
+  /// - Returns: whether ``next`` is sooner now.
+  mutating func screenChanged() -> Bool {
+    isLast = false
+    guard next.map({ $0 > earliest }) ?? true else { return false }
+    next = earliest
+    return true
+  }
+
+  /// - Returns: whether a reading is due, which begins now.
+  mutating func begin(now: Duration) -> Bool {
+    guard let next, now >= next else { return false }
+    self.next = isLast ? nil : now + Self.longestPause
+    isLast.toggle()
+    earliest = now + Self.shortestPause
+    return true
+  }
+}

@@ -1,0 +1,59 @@
+import SDLHeadUnit
+import SDLMessages
+import Testing
+
+@testable import CarWindow
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// What can be focused in a program, as haptic rectangles.
+@Suite struct AccessibilityTests {
+  @Test func buttonsBecomeHapticRectangles() throws {
+    var configuration = HeadUnitConfiguration.small(320, 240)
+    configuration.videoCapability?.hapticSpatialDataSupported = true
+    let headUnit = try TestHeadUnit(configuration)
+    let pipeline = try Pipeline(
+      "sdlcarwindowsrc name=src command=\"\(program("buttons.py"))\" ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    let wanted: Set<[Double]> = [[20, 30, 100, 60], [150, 120, 100, 60]]
+    try headUnit.wait(for: "rectangles of both buttons") { $0.hapticLists.last.map(Self.places) == wanted ? true : nil }
+    // The second button disappears when the first one is pressed.
+    for command in ["touch begin 0 70 60", "touch end 0 70 60"] {
+      headUnit.server.perform(try #require(try HeadUnitCommand.parse(command)))
+    }
+    try headUnit.wait(for: "rectangle of one button") {
+      $0.hapticLists.last.map(Self.places) == [[20, 30, 100, 60]] ? true : nil
+    }
+    #expect(headUnit.record.violations == [])
+  }
+
+  private static func places(_ list: [HapticRectangle]) -> Set<[Double]> {
+    Set(list.map { [$0.x, $0.y, $0.width, $0.height] })
+  }
+
+  @Test(arguments: [
+    (ScreenArea(x: -10, y: 5, width: 30, height: 40), ScreenArea(x: 0, y: 5, width: 20, height: 40)),
+    (ScreenArea(x: 310, y: 230, width: 30, height: 40), ScreenArea(x: 310, y: 230, width: 10, height: 10)),
+    (ScreenArea(x: 320, y: 0, width: 30, height: 40), nil), (ScreenArea(x: -30, y: 0, width: 30, height: 40), nil),
+    (ScreenArea(x: .max, y: 0, width: .max, height: 1), nil),
+  ])
+  func clipped(area: ScreenArea, result: ScreenArea?) {
+    #expect(area.clipped(to: ScreenSize(320, 240)) == result)
+  }
+
+  @Test func readings() {
+    var schedule = ReadingSchedule(now: .zero)
+    let (first, pause) = (schedule.begin(now: .zero), ReadingSchedule.shortestPause)
+    #expect(first && schedule.next == ReadingSchedule.longestPause)
+    // After a change, but not too soon.
+    let isSooner = (schedule.screenChanged(), schedule.screenChanged())
+    #expect(isSooner == (true, false) && schedule.next == pause)
+    let tooSoon = schedule.begin(now: pause - .milliseconds(1))
+    #expect(!tooSoon)
+    // Once more without a change, and then no more.
+    let (second, third) = (schedule.begin(now: pause), schedule.begin(now: pause + ReadingSchedule.longestPause))
+    #expect(second && third && schedule.next == nil)
+    let again = schedule.screenChanged()
+    #expect(again && schedule.next == pause * 2 + ReadingSchedule.longestPause)
+  }
+}
