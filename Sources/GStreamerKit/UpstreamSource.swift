@@ -40,8 +40,8 @@ public enum UpstreamSource {
   }
 }
 
-/// Threads that carry data through a pipeline, as opposed to those of an application. Nothing else tells on whose behalf
-/// a query comes: `LinkingTests.encoderStartsInTheHeadUnitsSize`.
+/// Threads that carry data through a pipeline, as opposed to those of an application. Nothing else tells on whose
+/// behalf a query comes: `LinkingTests.encoderStartsInTheHeadUnitsSize`.
 public enum StreamingThread {
   /// Whether the calling thread may be one: neither the process's first, nor one that runs a main loop.
   public static var isCurrent: Bool {

@@ -1,8 +1,8 @@
 import CSoup
 import SDLLink
 
-/// Sends bytes to a server, and returns its answer. Blocks for ``totalTimeout`` at most, so it is for threads that nothing
-/// waits for.
+/// Sends bytes to a server, and returns its answer. Blocks for ``totalTimeout`` at most, so it is for threads that
+/// nothing waits for.
 public enum HTTPClient {
   /// Without any byte from the server.
   public static let timeout = Duration.seconds(20)
@@ -24,8 +24,8 @@ public enum HTTPClient {
 
   /// Sends `body` by POST. Redirections are not followed, since they could lead anywhere.
   ///
-  /// - Throws: for a URL that is not ``isAllowed(_:)``, without libsoup 3, for all answers but 2xx, and for one that is not
-  ///   complete within `time`.
+  /// - Throws: for a URL that is not ``isAllowed(_:)``, without libsoup 3, for all answers but 2xx, and for one that is
+  ///   not complete within `time`.
   public static func post(
     _ body: [UInt8], to url: String, contentType: String, within time: Duration = totalTimeout
   ) throws(HTTPFailure) -> [UInt8] {

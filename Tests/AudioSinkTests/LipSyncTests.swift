@@ -64,8 +64,8 @@ import Testing
     return (before, offsets(since: start))
   }
 
-  /// Whether nine of ten samples were heard when they should be. On a busy machine the head unit's thread takes the bytes
-  /// late, by as much as this allows; `SamplePlayoutTests` shows how exact the sink is.
+  /// Whether nine of ten samples were heard when they should be. On a busy machine the head unit's thread takes the
+  /// bytes late, by as much as this allows; `SamplePlayoutTests` shows how exact the sink is.
   private static func areHeard(
     _ offsets: [Duration], at expected: Duration = .zero, _ standstills: Standstills
   ) -> Bool {

@@ -72,8 +72,8 @@ import Testing
     #expect(cost() - before < 50)
   }
 
-  /// The numbers in /proc/PID/stat after the program's name and the state's letter, which counts as 0: the second is the
-  /// parent.
+  /// The numbers in /proc/PID/stat after the program's name and the state's letter, which counts as 0: the second is
+  /// the parent.
   private static func fields(of pid: Int) -> [Int] {
     let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
     return (text.split(separator: ")").last ?? "").split(separator: " ").map { Int($0) ?? 0 }

@@ -9,8 +9,8 @@ import Testing
 @testable import SDLLink
 
 extension LinkTests {
-  /// The connection breaks, or stands still, after any number of bytes of its beginning up to the second frame, in either
-  /// direction. `make check` takes a sample of the places, `make cuts` all of them.
+  /// The connection breaks, or stands still, after any number of bytes of its beginning up to the second frame, in
+  /// either direction. `make check` takes a sample of the places, `make cuts` all of them.
   @Suite struct CutConnectionTests {
     /// Most of the time is spent waiting, so several head units in parallel are faster.
     private static let workerCount = 4
@@ -213,8 +213,8 @@ extension LinkTests {
       var outcomes: [[Bool]] { payloads.withLock { $0.map(\.outcomes) } }
 
       /// Ends it at once, whatever the peer does; every frame and the end are told of once.
-      /// - Parameter breakConnection: for an app that waits for its registration, as it does even then: head units never
-      ///   forget one whose session ends before the answer.
+      /// - Parameter breakConnection: for an app that waits for its registration, as it does even then: head units
+      ///   never forget one whose session ends before the answer.
       func stop(_ place: String, breakConnection: () -> Void = {}) {
         let began = MonotonicClock.now
         connection.stop(grace: .zero)

@@ -65,8 +65,8 @@ public enum Simulation {
     return outcome
   }
 
-  /// The shortest script with a finding of the same rule: without parts that do not matter, for as long as `budget` runs
-  /// last.
+  /// The shortest script with a finding of the same rule: without parts that do not matter, for as long as `budget`
+  /// runs last.
   static func shrunk(_ scenario: Scenario, _ rule: Rule, budget: Int = 400) -> Scenario {
     var best = scenario
     var runs = 0

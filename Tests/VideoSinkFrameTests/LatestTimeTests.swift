@@ -2,8 +2,8 @@ import Testing
 
 @testable import PluginTestSupport
 
-/// A time stamp whose running time is centuries away, as GStreamer's own live sources make them while the state changes:
-/// a wait for it would spin in GStreamer's clock, and never end.
+/// A time stamp whose running time is centuries away, as GStreamer's own live sources make them while the state
+/// changes: a wait for it would spin in GStreamer's clock, and never end.
 @Suite struct LatestTimeTests {
   @Test func pictureIsShownAtOnce() throws {
     let harness = try SinkHarness(

@@ -7,8 +7,8 @@ import Testing
 
 /// An encoder upstream whose bitrate is bound to `target-bitrate`, over a link that is narrower than it would like.
 @Suite struct UpstreamEncoderTests {
-  /// kbit/s. What the encoder leaves unused of its bitrate, the link seems to carry as well. A busy machine's link carries
-  /// less at times, so the lower bound is that of the highest bitrate.
+  /// kbit/s. What the encoder leaves unused of its bitrate, the link seems to carry as well. A busy machine's link
+  /// carries less at times, so the lower bound is that of the highest bitrate.
   private static let highestBitrates = 400...660
 
   @Test func followsANarrowLink() throws {

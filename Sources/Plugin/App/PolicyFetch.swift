@@ -5,8 +5,8 @@ import SDLAppLink
 import SDLLink
 import Synchronization
 
-/// Fetches what the head unit asks its apps for (`policy-updates=fetch`): one thing at a time, on a thread of its own that
-/// nothing waits for.
+/// Fetches what the head unit asks its apps for (`policy-updates=fetch`): one thing at a time, on a thread of its own
+/// that nothing waits for.
 final class PolicyFetch: Sendable {
   private let isBusy = Atomic(false)
 

@@ -52,8 +52,8 @@ struct SamplePacker {
   /// Short buffers that wait for more.
   mutating func takePending() -> SamplePayload? { pending.take() }
 
-  /// A payload of part of a buffer. Nil if the samples wait for more; or if the buffer can't be mapped, with the samples
-  /// given up.
+  /// A payload of part of a buffer. Nil if the samples wait for more; or if the buffer can't be mapped, with the
+  /// samples given up.
   mutating func payload(
     of buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, isSilence: Bool
   ) -> SamplePayload? {

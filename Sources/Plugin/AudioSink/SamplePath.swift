@@ -112,7 +112,8 @@ extension SamplePath {
     return place(input, stream)
   }
 
-  /// If the head unit does not play the format, upstream is asked for another one, and nothing is sent until that comes.
+  /// If the head unit does not play the format, upstream is asked for another one, and nothing is sent until that
+  /// comes.
   ///
   /// - Returns: nil if it does.
   private func refuse(_ count: Int, _ stream: AudioStream) -> GstFlowReturn? {

@@ -3,8 +3,8 @@ import SDLLink
 
 /// Keeps the list of a device provider that was started, as a monitor has it, until it is stopped.
 ///
-/// It looks every now and then: the kernel tells nobody of programs that listen, and a second look costs less than another
-/// way to hear of cars.
+/// It looks every now and then: the kernel tells nobody of programs that listen, and a second look costs less than
+/// another way to hear of cars.
 final class DeviceWatch: Sendable {
   /// A person who switches a head unit on looks for it in a list for some seconds.
   static let pause = Duration.seconds(2)

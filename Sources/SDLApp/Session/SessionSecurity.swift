@@ -4,10 +4,10 @@ import SDLWire
 /// TLS of a session: the handshake with the head unit, and what is encrypted (protocol specification, "Secure
 /// services").
 ///
-/// The head unit is the TLS client and begins, once video, sound or RPCs were asked for with the E bit; or the app does,
-/// with head units that are configured as TLS servers. One handshake holds for the session, and of starts of video and
-/// sound with the E bit only one is under way at a time (SDL-0322). The RPC service starts in clear,
-/// and is started again with the E bit once the app is registered, if the head unit's policy asks for that (SDL-0207).
+/// The head unit is the TLS client and begins, once video, sound or RPCs were asked for with the E bit; or the app
+/// does, with head units that are configured as TLS servers. One handshake holds for the session, and of starts of
+/// video and sound with the E bit only one is under way at a time (SDL-0322). The RPC service starts in clear, and is
+/// started again with the E bit once the app is registered, if the head unit's policy asks for that (SDL-0207).
 struct SessionSecurity: Sendable {
   /// What security has to know of the rest of the session at the moment.
   struct Situation {

@@ -5,8 +5,8 @@ import SDLMessages
 public enum AppPolicy: Equatable, Sendable {
   /// "Base-4": what SDL Core grants an app that no table names. It may stream, but gets no touches.
   case unknownApp
-  /// "Base-4", "Navigation-1", "HapticGroup", "Location-1", "DrivingCharacteristics-3" and "VehicleInfo-3": what a maker
-  /// grants an app that navigates.
+  /// "Base-4", "Navigation-1", "HapticGroup", "Location-1", "DrivingCharacteristics-3" and "VehicleInfo-3": what a
+  /// maker grants an app that navigates.
   case listedApp
 
   /// Whether an RPC is allowed at a level.

@@ -2,8 +2,8 @@ import Cost
 import FuzzTargets
 import Glibc
 
-/// libFuzzer with the target that FUZZ_TARGET names; all arguments are libFuzzer's own, which it passes on to the processes
-/// that it starts.
+/// libFuzzer with the target that FUZZ_TARGET names; all arguments are libFuzzer's own, which it passes on to the
+/// processes that it starts.
 ///
 /// Each input must not cost more memory than the target's bound, nor more time than a second for each 64 KiB: that is
 /// a thousand times what it takes.

@@ -3,7 +3,8 @@ import H264
 @testable import SDLHeadUnit
 
 extension FuzzTarget {
-  /// H.264: parameter sets and slices, as the app reads them of its upstream; byte streams and RTP, as a head unit does.
+  /// H.264: parameter sets and slices, as the app reads them of its upstream; byte streams and RTP, as a head unit
+  /// does.
   static let video = [
     FuzzTarget("pictures", bytesPerInputByte: 16) { checkPictures($0) },
     FuzzTarget("avcc", bytesPerInputByte: 8) { checkConfiguration($0) },

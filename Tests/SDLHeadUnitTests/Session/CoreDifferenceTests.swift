@@ -3,8 +3,8 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// Where this head unit answers the same bytes in another way than SDL Core 8.2.0, on purpose: what Core does there would
-/// hide a fault of the app, or ends only when Core is started anew. Everywhere else they are to be equal.
+/// Where this head unit answers the same bytes in another way than SDL Core 8.2.0, on purpose: what Core does there
+/// would hide a fault of the app, or ends only when Core is started anew. Everywhere else they are to be equal.
 @Suite struct CoreDifferenceTests {
   struct Difference: Sendable, CustomTestStringConvertible {
     let conversation: String

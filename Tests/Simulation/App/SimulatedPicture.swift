@@ -1,5 +1,5 @@
-/// H.264 without pictures: parameter sets of a size, and slices that hold a number and nothing else. What arrives can be
-/// told from what was sent, and what it refers to from what is there.
+/// H.264 without pictures: parameter sets of a size, and slices that hold a number and nothing else. What arrives can
+/// be told from what was sent, and what it refers to from what is there.
 enum SimulatedPicture {
   private static let startCode: [UInt8] = [0, 0, 0, 1]
 

@@ -88,8 +88,8 @@ extension EncoderChoice {
   }
 }
 
-/// What may encode the pictures of one stream. One that can't be used, such as that of hardware that is missing or busy,
-/// is passed over.
+/// What may encode the pictures of one stream. One that can't be used, such as that of hardware that is missing or
+/// busy, is passed over.
 struct EncoderCandidates {
   private var rest: [EncoderChoice]
   /// Why those before were passed over.

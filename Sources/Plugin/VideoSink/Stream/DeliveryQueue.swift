@@ -1,8 +1,8 @@
 import GStreamerKit
 import Glibc
 
-/// What is on its way upstream, of one kind. Several threads may add to it; one at a time delivers, also what the others
-/// add meanwhile: so the order is kept, and no lock is held while a handler upstream runs.
+/// What is on its way upstream, of one kind. Several threads may add to it; one at a time delivers, also what the
+/// others add meanwhile: so the order is kept, and no lock is held while a handler upstream runs.
 struct DeliveryQueue<Item: Sendable>: Sendable {
   /// How long the end of a stream waits for an event that another thread is delivering; its handler may itself be
   /// waiting for that end.

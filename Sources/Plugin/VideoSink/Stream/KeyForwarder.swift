@@ -55,8 +55,8 @@ final class KeyForwarder: Sendable {
     }
   }
 
-  /// Releases the keys that are down, before the pad is deactivated: waits ``DeliveryQueue/closeTimeout`` at most for an
-  /// event that another thread is delivering.
+  /// Releases the keys that are down, before the pad is deactivated: waits ``DeliveryQueue/closeTimeout`` at most for
+  /// an event that another thread is delivering.
   func finish() {
     state.withLock { state in
       state.isEnding = true

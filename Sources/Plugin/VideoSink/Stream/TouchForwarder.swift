@@ -153,8 +153,8 @@ extension TouchAction {
   }
 }
 
-/// Touches on their way upstream. The connection thread adds them, and the streaming thread motion that has waited for a
-/// frame.
+/// Touches on their way upstream. The connection thread adds them, and the streaming thread motion that has waited for
+/// a frame.
 struct TouchDeliveryQueue: Sendable {
   static let closeTimeout = DeliveryQueue<TouchInput.Output>.closeTimeout
   /// If more than this waits, an event handler upstream does not return: all is replaced by the end of the touches.
