@@ -51,12 +51,19 @@ import Testing
     let sink = try pipeline.sink
     #expect(eventually { sink.statistics["frames-sent"] + sink.statistics["frames-unchanged"] == 2 })
     #expect(sink.statistics["frames-sent"] == 2, "\(sink.statistics.fields)")
-    let record = headUnit.record
-    let decoded = try decode(record.video, width: 320, height: 240)
-    #expect(decoded.count == record.video.count)
-    let began = Duration.nanoseconds(Int64(pipeline.element.pointer.pointee.base_time))
+    // What was sent is still on its way on a busy machine.
     let shown = Picture(320, 240, 2)
-    let first = try #require(decoded.indices.first { shown.psnr(against: decoded[$0]) > 28 })
+    var (record, found) = (headUnit.record, Int?.none)
+    let hasCome = eventually {
+      record = headUnit.record
+      guard let decoded = try? decode(record.video, width: 320, height: 240), decoded.count == record.video.count
+      else { return false }
+      found = decoded.indices.first { shown.psnr(against: decoded[$0]) > 28 }
+      return found != nil
+    }
+    #expect(hasCome)
+    let began = Duration.nanoseconds(Int64(pipeline.element.pointer.pointee.base_time))
+    let first = try #require(found)
     #expect(first > 3 && record.arrivals[first] - began >= .seconds(2.4), "\(first), \(record.arrivals[first] - began)")
   }
 }
