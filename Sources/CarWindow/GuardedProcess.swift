@@ -95,6 +95,18 @@ final class GuardedProcess {
     }
   }
 
+  /// Takes all reports; says whether it has ended, or could not be started.
+  func takeEnd() -> Bool {
+    var hasEnded = false
+    while let report = takeReport() {
+      switch report {
+      case .started: break
+      case .failed, .ended: hasEnded = true
+      }
+    }
+    return hasEnded
+  }
+
   /// What is new; nil if nothing is.
   func takeReport() -> Report? {
     guard reports >= 0 else { return nil }

@@ -47,14 +47,7 @@ public final class SoundServer {
       // It does not say when its socket is there.
       _ = poll(&polled, nfds_t(polled.count), 20)
       while let bytes = process.takeOutput() { _ = tail.append(bytes) }
-      var hasEnded = false
-      while let report = process.takeReport() {
-        switch report {
-        case .started: break
-        case .failed, .ended: hasEnded = true
-        }
-      }
-      guard !hasEnded, MonotonicClock.now < deadline else {
+      guard !process.takeEnd(), MonotonicClock.now < deadline else {
         throw CarWindowError(.failed, (["PulseAudio does not start."] + tail.lines).joined(separator: " "))
       }
     }

@@ -122,9 +122,9 @@ extension BaseSinkElement {
   }
 }
 
-/// What is due later counts as due at once: after 146 years nobody waits for it, and GStreamer's clock, of which some
-/// sources make such time stamps while the state changes, would spin in a wait that a change of state can't end, since
-/// the sum of the time and the base time does not fit into its 63 bits.
+/// 146 years; a time stamp after that counts as none. The sum of such a time and the base time may not fit into the 63
+/// bits of GstSystemClock, whose wait for it would spin, and not end by a flush or a change of state. GStreamer's live
+/// sources make such time stamps when they read the base time while the state changes.
 public let latestRunningTime = GstClockTime(Int64.max / 2)
 
 /// What an instance has after GstBaseSink's part.

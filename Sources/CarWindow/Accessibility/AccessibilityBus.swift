@@ -56,14 +56,7 @@ final class AccessibilityBus {
       while let bytes = process.takeOutput() {
         if tail.append(bytes).contains(where: { $0.hasPrefix("unix:") }) { return }
       }
-      var hasEnded = false
-      while let report = process.takeReport() {
-        switch report {
-        case .started: break
-        case .failed, .ended: hasEnded = true
-        }
-      }
-      guard !hasEnded, MonotonicClock.now < deadline else {
+      guard !process.takeEnd(), MonotonicClock.now < deadline else {
         throw CarWindowError(.failed, (["The bus for AT-SPI does not start."] + tail.lines).joined(separator: " "))
       }
       var polled = [process.reports, process.output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }

@@ -33,8 +33,8 @@ final class AccessibleItems: Sendable {
     var canBeFocused: Bool { bits >> 11 & 1 != 0 && (bits >> 8 & 1 != 0 || bits >> 24 & 1 != 0) }
   }
 
+  // The table never changes, and any thread may use a connection and a cancellable.
   nonisolated(unsafe) private let gio: UnsafePointer<CGIOFunctions>
-  // GDBus is free of threads, and so are cancellables.
   nonisolated(unsafe) private let connection: OpaquePointer
   nonisolated(unsafe) private let cancellable: OpaquePointer
 

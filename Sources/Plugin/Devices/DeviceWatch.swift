@@ -49,6 +49,8 @@ final class DeviceWatch: Sendable {
   }
 
   /// What the starting thread hands to the other one.
+  ///
+  /// `@unchecked Sendable`: the starting thread does not use it after that.
   private struct Entries: @unchecked Sendable {
     let entries: [Entry]
   }
