@@ -40,13 +40,8 @@ final class AccessibilityBus {
     try waitForAddress()
   }
 
-  /// What makes toolkits tell of their items there: GTK, Qt and Chromium in turn.
-  var variables: [String: String] {
-    [
-      "AT_SPI_BUS_ADDRESS": address, "NO_AT_BRIDGE": "0", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
-      "ACCESSIBILITY_ENABLED": "1",
-    ]
-  }
+  /// What makes a program tell of its items there; the second one undoes what a desktop may have set for GTK.
+  var variables: [String: String] { ["AT_SPI_BUS_ADDRESS": address, "NO_AT_BRIDGE": "0"] }
 
   /// It prints its address when it can be connected to.
   private func waitForAddress() throws(CarWindowError) {
