@@ -1,17 +1,24 @@
 import GStreamerKit
 
-/// Registers the elements and the device provider; called when GStreamer loads the plugin.
-@c(gst_sdl_register_elements)
-public func registerElements(_ plugin: OpaquePointer?) -> gboolean {
-  let elements: [(name: String, type: GType)] = [
-    ("sdlvideosink", VideoSink.type), ("sdlaudiosink", AudioSink.type), ("sdlrangefilter", RangeFilter.type),
-    ("sdlheadunitsrc", HeadUnitSource.type), ("sdlheadunitaudiosrc", HeadUnitAudioSource.type),
-    ("sdlcarwindowsrc", CarWindowSource.type),
-  ]
-  guard elements.allSatisfy({ gst_element_register(plugin, $0.name, GST_RANK_NONE.rawValue, $0.type) != 0 }) else {
-    return 0
-  }
-  // GstDeviceMonitor asks no provider of a lower rank.
-  return gst_device_provider_register(
-    plugin, "sdldeviceprovider", GST_RANK_MARGINAL.rawValue, HeadUnitDevices.providerType)
-}
+// What the entry point, which is written in C, registers when GStreamer loads the plugin.
+
+@c(gst_sdl_video_sink_get_type)
+public func videoSinkType() -> GType { VideoSink.type }
+
+@c(gst_sdl_audio_sink_get_type)
+public func audioSinkType() -> GType { AudioSink.type }
+
+@c(gst_sdl_range_filter_get_type)
+public func rangeFilterType() -> GType { RangeFilter.type }
+
+@c(gst_sdl_head_unit_src_get_type)
+public func headUnitSourceType() -> GType { HeadUnitSource.type }
+
+@c(gst_sdl_head_unit_audio_src_get_type)
+public func headUnitAudioSourceType() -> GType { HeadUnitAudioSource.type }
+
+@c(gst_sdl_car_window_src_get_type)
+public func carWindowSourceType() -> GType { CarWindowSource.type }
+
+@c(gst_sdl_device_provider_get_type)
+public func deviceProviderType() -> GType { HeadUnitDevices.providerType }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// One plane of a picture in memory.
 public struct Plane {
   /// The first pixel of the first row.
@@ -24,5 +26,48 @@ public struct Planes {
     self.first = first
     self.second = second
     self.third = third
+  }
+}
+
+extension Planes {
+  /// Whether two pictures of one format and size have the same pixels. Ends with the first row that differs; what pads
+  /// a row belongs to no picture and is not read.
+  ///
+  /// Planes that lie in the same place hold the same bytes, whatever has been written there since the other picture was
+  /// taken. That proves nothing, so it counts as a difference.
+  ///
+  /// - Parameters:
+  ///   - width: in pixels.
+  ///   - height: in pixels.
+  public func haveSamePixels(as other: Planes, width: Int, height: Int) -> Bool {
+    let chromaWidth = (width + 1) / 2
+    let chromaHeight = (height + 1) / 2
+    guard first.hasSameRows(as: other.first, rowBytes: width, count: height) else { return false }
+    switch (third, other.third) {
+    case (let third?, let otherThird?):
+      return second.hasSameRows(as: other.second, rowBytes: chromaWidth, count: chromaHeight)
+        && third.hasSameRows(as: otherThird, rowBytes: chromaWidth, count: chromaHeight)
+    case (nil, nil):
+      // Both kinds of chroma alternate in the second plane.
+      return second.hasSameRows(as: other.second, rowBytes: 2 * chromaWidth, count: chromaHeight)
+    default: return false
+    }
+  }
+}
+
+extension Plane {
+  fileprivate func hasSameRows(as other: Plane, rowBytes: Int, count: Int) -> Bool {
+    guard rowBytes > 0, count > 0, stride >= rowBytes, other.stride >= rowBytes,
+      !extent(rowBytes, count).overlaps(other.extent(rowBytes, count))
+    else { return false }
+    if stride == rowBytes, other.stride == rowBytes { return memcmp(base, other.base, rowBytes * count) == 0 }
+    for row in 0..<count where memcmp(base + row * stride, other.base + row * other.stride, rowBytes) != 0 {
+      return false
+    }
+    return true
+  }
+
+  private func extent(_ rowBytes: Int, _ count: Int) -> Range<UnsafeRawPointer> {
+    base..<(base + (count - 1) * stride + rowBytes)
   }
 }

@@ -11,8 +11,14 @@ enum GStreamer {
     g_log_set_always_fatal(
       GLogLevelFlags(
         rawValue: G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_WARNING.rawValue))
+    let elements: [(name: String, type: GType)] = [
+      ("sdlvideosink", videoSinkType()), ("sdlaudiosink", audioSinkType()), ("sdlrangefilter", rangeFilterType()),
+      ("sdlheadunitsrc", headUnitSourceType()), ("sdlheadunitaudiosrc", headUnitAudioSourceType()),
+      ("sdlcarwindowsrc", carWindowSourceType()),
+    ]
     // Registered without a plugin, they replace those that are installed.
-    return registerElements(nil) != 0
+    return elements.allSatisfy { gst_element_register(nil, $0.name, GST_RANK_NONE.rawValue, $0.type) != 0 }
+      && gst_device_provider_register(nil, "sdldeviceprovider", GST_RANK_MARGINAL.rawValue, deviceProviderType()) != 0
   }()
 }
 

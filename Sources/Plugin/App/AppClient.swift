@@ -143,7 +143,13 @@ final class AppClient: Sendable {
     state.broadcast()
     let grace = max(Self.closeTimeout - time, Self.shortestClose)
     connection.stop(grace: grace)
-    if !connection.isOnObserverThread, waitForConnection(grace + Self.joinTimeout) { connection.join() }
+    let joinDeadline = MonotonicClock.now + grace + Self.joinTimeout
+    // A thread that is still in a callback then keeps what it needs.
+    if !connection.isOnObserverThread,
+      state.wait(until: joinDeadline, for: { $0.isConnectionRunning ? nil : true }) != nil
+    {
+      connection.join()
+    }
     number.withLock { $0 = nil }
     member.element.end()
     observer.app.withLock { $0 = nil }
@@ -161,11 +167,6 @@ final class AppClient: Sendable {
   private func noteConnectionEnd() {
     state.withLock { $0.connectionEnded() }
     state.broadcast()
-  }
-
-  /// False when its thread is still in a callback after `timeout`; that keeps what it needs.
-  private func waitForConnection(_ timeout: Duration) -> Bool {
-    state.wait(until: MonotonicClock.now + timeout) { $0.isConnectionRunning ? nil : true } ?? false
   }
 
   /// The element belongs to a pipeline by now: announces a registration or a level that no application has heard of.
@@ -268,7 +269,7 @@ extension AppClient {
 // MARK: Waiting for what the head unit takes, so that upstream chooses its first caps with that in mind
 
 extension AppClient {
-  /// What video the head unit takes; nil if it has not said so yet.
+  /// What the head unit takes, as `value` reads it; nil if it has not said so yet.
   ///
   /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt(_:)``, failure and the
   /// end of the app end the wait. Other threads get the present state at once: an application's main thread may be the
@@ -276,31 +277,22 @@ extension AppClient {
   ///
   /// - Parameters:
   ///   - element: the one that is asked.
-  ///   - isUnwanted: whether no thread may wait now, whatever else holds.
-  func videoForCaps(of element: any AppElement, unless isUnwanted: () -> Bool) -> AppSession.VideoCapability? {
-    valueForCaps(of: element, unless: isUnwanted) { $0.session.video }
-  }
-
-  /// What sound the head unit plays, as ``videoForCaps(of:unless:)``.
-  func soundForCaps(of element: any AppElement, unless isUnwanted: () -> Bool) -> PCMFormat? {
-    valueForCaps(of: element, unless: isUnwanted) { $0.pcmFormat }
-  }
-
-  private func valueForCaps<Value>(
-    of element: any AppElement, unless isUnwanted: () -> Bool, _ value: (AppStatus) -> Value?
+  ///   - pad: its sink pad. While a stream's pad flushes, its thread is waited for, and must not wait itself.
+  func awaitForCaps<Value>(
+    of element: any AppElement, _ pad: UnsafeMutablePointer<GstPad>, _ value: (AppStatus) -> Value?
   ) -> Value? {
     let id = ObjectIdentifier(element)
-    let (present, interruptions) = state.withLock { state in
-      (value(state.status), state.members[id]?.interruptions)
-    }
+    let (present, asker) = state.withLock { (value($0.status), $0.members[id]) }
+    // In READY a pad is flushing too, but nothing is waited for.
+    let mayFlush = asker?.stream == nil
     guard present == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return present }
     let deadline = began + .milliseconds(Int64(settings.connectTimeout))
     let result = state.wait(until: deadline) { state -> Value?? in
       if let value = value(state.status) { return .some(value) }
       let isOver = state.phase == .failed || state.isOver || !state.isConnectionRunning
       let member = state.members[id]
-      return isOver || member?.isGoingDown ?? true || member?.interruptions != interruptions || isUnwanted()
-        ? .some(nil) : nil
+      let isInterrupted = member?.isGoingDown ?? true || member?.interruptions != asker?.interruptions
+      return isOver || isInterrupted || !mayFlush && cgst_pad_is_flushing(pad) != 0 ? .some(nil) : nil
     }
     return result ?? nil
   }
@@ -454,16 +446,12 @@ extension AppClient {
   private func post(_ message: RPCMessage) {
     let wanted = members.notifications
     members.withPoster { element in
-      if message.function == .onSystemRequest { take(OnSystemRequest(message), element) }
+      if message.function == .onSystemRequest {
+        policyFetch.take(OnSystemRequest(message), settings.policyUpdates, element, connection) { [weak self] in
+          self?.warn($0)
+        }
+      }
       if message.type == .response || wanted.contains(message.function) { element.postRPC(message) }
-    }
-  }
-
-  private func take(_ request: OnSystemRequest, _ element: any AppElement) {
-    switch settings.policyUpdates {
-    case .none: break
-    case .application: element.postSystemRequest(request)
-    case .fetch: policyFetch.begin(request, connection) { [weak self] in self?.warn($0) }
     }
   }
 
@@ -472,12 +460,9 @@ extension AppClient {
   }
 
   private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
-    let changed = state.withLock { state -> LockScreen? in
-      let before = state.status.lockScreen.status
-      change(&state.status.lockScreen)
-      return state.status.lockScreen.status == before || state.isOver ? nil : state.status.lockScreen
+    if let changed = state.withLock({ $0.changeLockScreen(change) }) {
+      members.withPoster { $0.postLockScreen(changed) }
     }
-    if let changed { members.withPoster { $0.postLockScreen(changed) } }
   }
 
   private func registered(_ headUnit: HeadUnitInfo) {

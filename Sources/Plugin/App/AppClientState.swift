@@ -143,6 +143,13 @@ struct AppClientState: Sendable {
     return status
   }
 
+  /// - Returns: what the lock screen has to show from now on; nil if that has not changed, or nothing follows any more.
+  mutating func changeLockScreen(_ change: (inout LockScreen) -> Void) -> LockScreen? {
+    let before = status.lockScreen.status
+    change(&status.lockScreen)
+    return status.lockScreen.status == before || isOver ? nil : status.lockScreen
+  }
+
   mutating func beginProgress() {
     isInProgress = true
   }

@@ -5,15 +5,26 @@ import SDLAppLink
 import SDLLink
 import Synchronization
 
-/// Fetches what the head unit asks its apps for (`policy-updates=fetch`): one thing at a time, on a thread of its own
-/// that nothing waits for.
+/// What the head unit asks its apps to fetch (`policy-updates`). The plugin fetches one thing at a time, on a thread of
+/// its own that nothing waits for.
 final class PolicyFetch: Sendable {
   private let isBusy = Atomic(false)
 
-  /// Sends what is to be sent, and the answer to the head unit.
+  /// Leaves a request to the application, or sends what is to be sent, and the answer to the head unit.
   ///
   /// - Parameter warn: gets why that has failed.
-  func begin(
+  func take(
+    _ request: OnSystemRequest, _ mode: PolicyUpdates, _ element: any AppElement, _ connection: AppConnection,
+    warn: @escaping @Sendable (ElementError) -> Void
+  ) {
+    switch mode {
+    case .none: break
+    case .application: element.postSystemRequest(request)
+    case .fetch: fetch(request, connection, warn: warn)
+    }
+  }
+
+  private func fetch(
     _ request: OnSystemRequest, _ connection: AppConnection, warn: @escaping @Sendable (ElementError) -> Void
   ) {
     // Icons and the like are for the application to show.

@@ -20,9 +20,7 @@ extension AudioSink {
   private func acceptedFormat() -> PCMFormat? {
     guard let app else { return nil }
     guard settings.withLock({ $0.suspendPolicy }) != .drop, choosesByCaps else { return app.status.pcmFormat }
-    let hasStream = stream != nil
-    // While the pad flushes, its thread is waited for. In READY it is flushing too, but nothing waits.
-    return app.soundForCaps(of: self) { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
+    return app.awaitForCaps(of: self, pad) { $0.pcmFormat }
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {

@@ -44,18 +44,14 @@ extension VideoSink {
     if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
     // Before the stream has chosen, or in READY, where the app is on the head unit already.
     let waits = policy != .drop && choosesByCaps
-    guard let app, let video = waits ? videoForCaps(of: app) : app.status.session.video else { return nil }
+    guard let app,
+      let video = waits ? app.awaitForCaps(of: self, pad, { $0.session.video }) : app.status.session.video
+    else { return nil }
     if let stream, waits, stream.waitForChoice(), let caps = stream.acceptedCaps(maximumRate: maximumRate) {
       return caps
     }
     let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
     return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
-  }
-
-  /// While the pad flushes, its thread is waited for. In READY it is flushing too, but no thread is.
-  private func videoForCaps(of app: AppClient) -> AppSession.VideoCapability? {
-    let hasStream = stream != nil
-    return app.videoForCaps(of: self) { hasStream && cgst_pad_is_flushing(self.pad) != 0 }
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
